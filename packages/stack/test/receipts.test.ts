@@ -6,7 +6,7 @@ import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import { Redacted, Result } from "effect"
 import { execFile } from "node:child_process"
 import { randomUUID } from "node:crypto"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -90,6 +90,23 @@ describe("catenet receipts verify", () => {
     assert.strictEqual((await verify(text(all).replace('"bytes_in":3', '"bytes_in":4'))).code, 1)
     const other = Hex.encode(native.ed25519.publicKey(new Uint8Array(32).fill(8)))
     assert.strictEqual((await verify(text(all), "--key", other)).code, 1)
+  })
+
+  it("reports a time that no calendar holds", async () => {
+    const far = Receipt.sessionOpen({ connectedAt: 2n ** 63n, transport: "mux" })
+    const one = Result.getOrThrow(Chain.append(native, seed, chain, Chain.genesis, 2n ** 63n, far))
+    const { code, stdout } = await verify(text([one]))
+    assert.strictEqual(code, 0)
+    assert.include(stdout, `1 (second ${2n ** 63n})`)
+  })
+
+  it("does not read a file of more than 256 MB", async () => {
+    const file = join(folder, "huge.jsonl")
+    writeFileSync(file, text(all))
+    truncateSync(file, 256 * 1024 * 1024 + 1)
+    const { code, stderr } = await run("verify", file)
+    assert.strictEqual(code, 2)
+    assert.include(stderr, `${file} is larger than 256 MB; export fewer receipts at once by "since".`)
   })
 
   it("answers wrong usage and files that are no export with 2", async () => {

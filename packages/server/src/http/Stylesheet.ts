@@ -70,7 +70,7 @@ form { margin: 0 }
 .field label { font-weight: 600 }
 .row { display: flex; flex-wrap: wrap; gap: 8px; align-items: end }
 .row .field { margin: 0; flex: 1 1 180px }
-input[type=text], input[type=url], input[type=email], input[type=number], input[type=time], input[type=datetime-local], input:not([type]), select {
+input[type=text], input[type=url], input[type=email], input[type=number], input[type=time], input[type=datetime-local], input[type=file], input:not([type]), select {
   font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--soft); border-radius: 8px;
   padding: 8px 10px; min-height: 42px; width: 100% }
 input[aria-invalid] { border-color: var(--rot) }

@@ -18,7 +18,9 @@ import * as NoticePages from "./NoticePages.ts"
 import * as OperatorPages from "./OperatorPages.ts"
 import * as FrontPage from "./pages/FrontPage.ts"
 import * as SignOutPage from "./pages/SignOutPage.ts"
+import * as VerifyReceiptsPage from "./pages/VerifyReceiptsPage.ts"
 import { PortalSignIns } from "./PortalSignIns.ts"
+import * as VerifierScript from "./receipts/VerifierScript.ts"
 import * as RecordPages from "./RecordPages.ts"
 import { isLanguage, languageCookie } from "./shell/Language.ts"
 import * as ProblemPage from "./shell/ProblemPage.ts"
@@ -36,6 +38,8 @@ export const addresses: ExtraRoutes = [
   ["GET", "/"],
   ["GET", Stylesheet.path],
   ["GET", Script.path],
+  ...VerifierScript.scripts.map(([path]) => ["GET", path] as const),
+  ["GET", VerifyReceiptsPage.address],
   ["GET", "/portal/logout"],
   ["POST", "/portal/logout"],
   ["POST", "/portal/language"],
@@ -84,6 +88,11 @@ export const layer = HttpRouter.use(
 
     yield* router.add("GET", Stylesheet.path, Effect.succeed(unchanging(Stylesheet.text, "text/css")))
     yield* router.add("GET", Script.path, Effect.succeed(unchanging(Script.text, "text/javascript")))
+
+    for (const [path, text] of VerifierScript.scripts)
+      yield* router.add("GET", path, Effect.succeed(unchanging(text, "text/javascript")))
+    const verification = Effect.map(visit, (self) => show(self, VerifyReceiptsPage.page(self.reader.texts)))
+    yield* router.add("GET", VerifyReceiptsPage.address, verification)
 
     const front = Effect.gen(function* () {
       const self = yield* visit

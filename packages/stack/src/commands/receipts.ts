@@ -1,63 +1,40 @@
 /** `catenet receipts verify FILE`: checks an export of signed receipts offline. Exit codes: 0 clean, 1 not, 2 usage or file. */
-import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
-import * as Export from "@catenet/crypto/receipt/Export"
-import type { Summary } from "@catenet/crypto/receipt/Verification"
-import { Console, Data, Effect, Option, Result, Runtime } from "effect"
+import * as FileCheck from "@catenet/crypto/receipt/FileCheck"
+import { Console, Data, Effect, Option, Runtime } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { readFileSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 
 /** The receipts do not hold. Exit code 1. */
-class ReceiptsRefused extends Data.TaggedError("ReceiptsRefused")<{ readonly detail: string }> {
+class ReceiptsRefused extends Data.TaggedError("ReceiptsRefused")<{ readonly sentence: string }> {
   override readonly [Runtime.errorExitCode] = 1
   override get message() {
-    return `The receipts do not verify: ${this.detail}.`
+    return this.sentence
   }
 }
 
 /** The file or an argument cannot be used. Exit code 2. */
-class Unusable extends Data.TaggedError("Unusable")<{ readonly detail: string }> {
+class Unusable extends Data.TaggedError("Unusable")<{ readonly sentence: string }> {
   override readonly [Runtime.errorExitCode] = 2
   override get message() {
-    return this.detail
+    return this.sentence
   }
 }
 
-const read = (path: string) =>
-  Effect.try({
-    try: () => readFileSync(path, "utf8"),
-    catch: (cause) =>
-      new Unusable({ detail: `${path} cannot be read: ${cause instanceof Error ? cause.message : cause}` })
-  })
-
-/** 32 bytes of hex given by a flag. */
-const bytes = (flag: string, value: Option.Option<string>) =>
-  Option.match(value, {
-    onNone: () => Effect.succeed(undefined),
-    onSome: (text) =>
-      Effect.fromResult(Hex.decode(text.trim(), 32)).pipe(
-        Effect.mapError(() => new Unusable({ detail: `${flag} takes 64 hexadecimal digits.` }))
-      )
-  })
-
-const time = (seconds: bigint) => new Date(Number(seconds) * 1000).toISOString()
-
-/** Names come from the file; a terminal is to show them and not to obey them. */
-const shown = (name: string) => name.replaceAll(/\p{C}/gu, "\ufffd")
-
-/** Nothing signs the header of a file, so the edge is named as its receipts name it. */
-const report = ({ header }: Export.Export, summary: Summary): string => {
-  const { bytesIn, bytesOut, closed, count, first, fromGenesis, last, opened } = summary
-  if (first === undefined || last === undefined) return "The receipts verify: there are none."
-  return [
-    `The receipts verify: ${count} of edge ${shown(first.edgeId)}.`,
-    ...(header.tunnel === undefined ? [] : [`  tunnel     ${shown(header.tunnel)}, as the file calls it`]),
-    `  receipts   ${first.seq} (${time(first.ts)}) to ${last.seq} (${time(last.ts)})`,
-    `  begins     ${fromGenesis ? "with the first receipt of the chain" : `behind ${first.prevHash}`}`,
-    `  ends at    ${last.hash}`,
-    `  sessions   ${opened} opened, ${closed} closed`,
-    `  bytes      ${bytesIn} to the tunnel, ${bytesOut} from it, in closed sessions`
-  ].join("\n")
+const verdictOf = (file: string, key: Option.Option<string>, anchor: Option.Option<string>): FileCheck.FileVerdict => {
+  try {
+    return (
+      FileCheck.oversized(file, statSync(file).size) ??
+      FileCheck.check(native, {
+        name: file,
+        bytes: readFileSync(file),
+        key: Option.getOrUndefined(key),
+        anchor: Option.getOrUndefined(anchor)
+      })
+    )
+  } catch (cause) {
+    return FileCheck.unreadable(file, cause)
+  }
 }
 
 const verify = Command.make(
@@ -76,20 +53,12 @@ const verify = Command.make(
     )
   },
   Effect.fn(function* ({ anchor, file, key }) {
-    const edgeKey = yield* bytes("--key", key)
-    const anchorBytes = yield* bytes("--anchor", anchor)
-    const anchorHash = anchorBytes && Hex.encode(anchorBytes)
-    for (const part of Export.split(yield* read(file))) {
-      const exported = yield* Effect.fromResult(Export.parse(part)).pipe(
-        Effect.mapError((problem) => new Unusable({ detail: `${file} is no export of receipts: ${problem.message}.` }))
-      )
-      const verdict =
-        edgeKey === undefined
-          ? Export.verifyUnderOwnKey(native, exported, anchorHash)
-          : Export.verify(native, exported, edgeKey, anchorHash)
-      if (Result.isFailure(verdict)) return yield* new ReceiptsRefused({ detail: verdict.failure.message })
-      yield* Console.log(report(exported, verdict.success))
-    }
+    const { outcome, said } = verdictOf(file, key, anchor)
+    const reports = outcome === "verified" ? said : said.slice(0, -1)
+    yield* Effect.forEach(reports, (report) => Console.log(report), { discard: true })
+    const sentence = said.at(-1) ?? ""
+    if (outcome === "refused") return yield* new ReceiptsRefused({ sentence })
+    if (outcome === "unusable") return yield* new Unusable({ sentence })
   })
 ).pipe(
   Command.withDescription(

@@ -54,8 +54,9 @@ const ambient = new Set([
   "packages/edge/src/relay/Relays.ts",
   "packages/idp/src/MemoryAdapter.ts",
   "packages/server/src/http/ProxiedConnections.ts",
-  // A script of a page, which runs in browsers.
+  // Scripts of pages, which run in browsers.
   "packages/server/src/portal/pages/topology/LiveScript.ts",
+  "packages/server/src/portal/receipts/VerifierScript.generated.ts",
   "packages/server/src/portal/shell/Script.ts",
   "packages/server/src/store/Backup.ts",
   "packages/stack/src/supervisor/ChildProcesses.ts",

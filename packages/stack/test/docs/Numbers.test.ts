@@ -64,6 +64,7 @@ const numbers: ReadonlyArray<
   ["edge", " s. ", " such tunnels keep their records", "edge/src/history/UnnamedTunnels.ts", "unnamedTunnels", count],
   ["edge", "the newest ", " sessions", "edge/src/history/UnnamedTunnels.ts", "sessionsOfUnnamed", count],
   ["edge", " sessions and ", " receipts of each", "edge/src/history/UnnamedTunnels.ts", "receiptsOfUnnamed", count],
+  ["edge", "is larger than ", ".", "crypto/src/receipt/FileCheck.ts", "largest", (n) => `${Number(n) / 1048576} MB`],
   [
     "agent",
     "no answer longer than ",

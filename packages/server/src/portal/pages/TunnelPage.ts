@@ -14,6 +14,7 @@ import * as CertificatePanel from "./tunnel/CertificatePanel.ts"
 import type { Controls } from "./tunnel/Controls.ts"
 import * as LoginPanel from "./tunnel/LoginPanel.ts"
 import * as SharePanel from "./tunnel/SharePanel.ts"
+import * as VerifyReceiptsPage from "./VerifyReceiptsPage.ts"
 
 export interface Facts {
   readonly tunnel: Tunnel
@@ -35,7 +36,8 @@ const ending = (texts: Texts, { id }: Tunnel) =>
   panel(
     texts.furtherTitle,
     markup`<ul class="plain">
-      <li><a href="/portal/tunnels/${id}/receipts.jsonl">${texts.receipts}</a><span class="sub">${texts.receiptsText}</span></li>
+      <li><a href="/portal/tunnels/${id}/receipts.jsonl">${texts.receipts}</a><span class="sub">${texts.receiptsText}
+        <a href="${VerifyReceiptsPage.address}">${texts.verifyReceipts}</a></span></li>
       <li><a href="/portal/tunnels/${id}/grants">${texts.grantsTitle}</a></li>
       <li><a href="/portal/tunnels/${id}/rotate-token">${texts.rotateTitle}</a></li>
       <li><a href="/portal/tunnels/${id}/delete">${texts.deleteTitle}</a></li></ul>`

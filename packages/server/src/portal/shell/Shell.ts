@@ -29,6 +29,8 @@ export interface Page {
   readonly isStill?: boolean
   /** The address of a script of its own. */
   readonly script?: string
+  /** A page whose script may ask for nothing. */
+  readonly sendsNothing?: boolean
 }
 
 const mark = markup`<svg viewBox="0 0 24 24" aria-hidden="true">
@@ -96,7 +98,7 @@ export const render = (reader: Reader, { area, inline, isStill = false, main, sc
   const content = markup`<main id="content" class="main" tabindex="-1">${main}</main>`
   const body =
     signedIn === undefined
-      ? markup`<div class="front"><a class="brand" href="/">${mark} Catenet</a>${content}<div class="foot">${legal(texts)}${switches(reader)}</div></div>`
+      ? markup`<div class="front"><header><a class="brand" href="/">${mark} Catenet</a></header>${content}<footer class="foot">${legal(texts)}${switches(reader)}</footer></div>`
       : markup`<div class="shell">${rail(reader, area)}${content}</div>`
   return markup`<!doctype html>
 <html lang="${texts.language}">
@@ -126,9 +128,13 @@ ${inline === undefined ? undefined : markup`<script type="module">${new Markup(i
  * What a page may load, and where its forms may lead: to the portal, and from there, at sign-out, to the provider.
  * Pictures are those of the portal, and the empty icon; the script and what it asks for are the portal's.
  */
-export const contentPolicy = (providers: ReadonlyArray<string>, inline?: Page["inline"]): string =>
+export const contentPolicy = (
+  providers: ReadonlyArray<string>,
+  { inline, sendsNothing = false }: Pick<Page, "inline" | "sendsNothing"> = {}
+): string =>
   (inline === undefined
     ? "default-src 'none'; style-src 'self'; script-src 'self'; "
     : `default-src 'none'; style-src 'sha256-${Stylesheet.sha256}'; script-src 'sha256-${inline.hash}'; `) +
-  "connect-src 'self'; img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; " +
+  `connect-src ${sendsNothing ? "'none'" : "'self'"}; ` +
+  "img-src 'self' data:; base-uri 'none'; frame-ancestors 'none'; " +
   ["form-action 'self'", ...providers].join(" ")

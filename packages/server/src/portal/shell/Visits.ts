@@ -77,7 +77,8 @@ export const make = Effect.gen(function* () {
       status,
       contentType: "text/html; charset=utf-8",
       headers: {
-        "content-security-policy": page.inline === undefined ? policy : contentPolicy(providers, page.inline),
+        "content-security-policy":
+          page.inline === undefined && page.sendsNothing !== true ? policy : contentPolicy(providers, page),
         "content-language": reader.texts.language,
         vary: "accept-language, cookie"
       }

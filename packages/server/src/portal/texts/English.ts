@@ -3,6 +3,7 @@ import { channelsTexts } from "./EnglishChannels.ts"
 import { noticesTexts } from "./EnglishNotices.ts"
 import { operatorsTexts } from "./EnglishOperators.ts"
 import { reasonsTexts } from "./EnglishReasons.ts"
+import { receiptsTexts } from "./EnglishReceipts.ts"
 import { recordsTexts } from "./EnglishRecords.ts"
 import { topologiesTexts } from "./EnglishTopologies.ts"
 import { tunnelTexts } from "./EnglishTunnel.ts"
@@ -15,6 +16,7 @@ const ownWords: ReadonlyMap<string, readonly [title: string, detail: string]> = 
 export const english = {
   ...reasonsTexts,
   ...recordsTexts,
+  ...receiptsTexts,
   ...tunnelTexts,
   ...channelsTexts,
   ...topologiesTexts,

@@ -4,7 +4,7 @@ import type { TextsOf } from "./TextsOf.ts"
 export const tunnelTexts = {
   tunnelNewName: "New name",
   furtherTitle: "More",
-  receiptsText: "Signed by the edge; verify them with: catenet receipts verify FILE",
+  receiptsText: "Signed by the edge.",
   grantsTitle: "Shared with accounts",
   grantsText: "These accounts see the tunnel and may connect an agent to it. They change nothing else.",
   grantsNone: "The tunnel is shared with no other account.",

@@ -5,6 +5,7 @@ import { noticesTexts } from "./GermanNotices.ts"
 import { operatorsTexts } from "./GermanOperators.ts"
 import { problems } from "./GermanProblems.ts"
 import { reasonsTexts } from "./GermanReasons.ts"
+import { receiptsTexts } from "./GermanReceipts.ts"
 import { recordsTexts } from "./GermanRecords.ts"
 import { topologiesTexts } from "./GermanTopologies.ts"
 import { tunnelTexts } from "./GermanTunnel.ts"
@@ -13,6 +14,7 @@ import { visitorsTexts } from "./GermanVisitors.ts"
 export const german: Texts = {
   ...reasonsTexts,
   ...recordsTexts,
+  ...receiptsTexts,
   ...tunnelTexts,
   ...channelsTexts,
   ...topologiesTexts,

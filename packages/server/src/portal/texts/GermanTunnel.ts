@@ -4,7 +4,7 @@ import type { TunnelTexts } from "./EnglishTunnel.ts"
 export const tunnelTexts: TunnelTexts = {
   tunnelNewName: "Neuer Name",
   furtherTitle: "Weiteres",
-  receiptsText: "Vom Edge unterschrieben; prüfen Sie sie mit: catenet receipts verify DATEI",
+  receiptsText: "Vom Edge unterschrieben.",
   grantsTitle: "Mit Konten geteilt",
   grantsText: "Diese Konten sehen den Tunnel und dürfen einen Agenten verbinden. Sonst ändern sie nichts.",
   grantsNone: "Der Tunnel ist mit keinem anderen Konto geteilt.",
