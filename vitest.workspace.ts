@@ -8,12 +8,16 @@ const withDatabase = new Set(["server", "stack"])
  */
 const sharing = new Set(["config", "domain", "crypto", "server"])
 
+/** Where listeners that pile up on a connection are found by a warning of the process, which fails the test. */
+const carryingConnections = new Set(["wire", "edge"])
+
 /** For what hangs. How long something may take is said by the test that holds it, and a slow machine breaks none. */
 const patience = { testTimeout: 180_000, hookTimeout: 180_000 }
 
 const unit = (name: string) => ({
   test: {
     ...(withDatabase.has(name) ? { globalSetup: postgres } : {}),
+    ...(carryingConnections.has(name) ? { setupFiles: ["../edge/test/NoWarnings.setup.ts"] } : {}),
     name,
     isolate: !sharing.has(name),
     root: `packages/${name}`,

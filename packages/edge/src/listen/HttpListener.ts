@@ -1,12 +1,18 @@
 /** An HTTP server on its own address, for operators and the control plane; visitors never reach it. */
 import type { Address } from "@catenet/config/NetworkParser"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpPlatform from "@effect/platform-node/NodeHttpPlatform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodePath from "@effect/platform-node/NodePath"
 import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServerError } from "effect/http"
+import { Etag, HttpRouter, HttpServerError } from "effect/http"
 import { createServer } from "node:http"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { CannotListen } from "./CannotListen.ts"
+
+/** What routes may need. All services of the platform together would include a terminal, which listens at stdin. */
+const httpServices = Layer.mergeAll(NodeHttpPlatform.layer, NodeFileSystem.layer, NodePath.layer, Etag.layerWeak)
 
 /** Serves the routes as long as the scope lives. Returns the address with the port that was bound. */
 export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
@@ -31,7 +37,12 @@ export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
       disableListenLog: true,
       // A parameter of a path is read by its schema, whatever its length: a host name may have 253 characters.
       routerConfig: { maxParamLength: 16_384 }
-    }).pipe(Layer.provide(NodeHttpServer.layer(() => server, { host, port, gracefulShutdownTimeout: "1 second" })))
+    }).pipe(
+      Layer.provide([
+        NodeHttpServer.layerServer(() => server, { host, port, gracefulShutdownTimeout: "1 second" }),
+        httpServices
+      ])
+    )
   ).pipe(
     Effect.catchTag("ServeError", (error) =>
       Effect.fail(
