@@ -10,9 +10,9 @@ import { randomBytes } from "node:crypto"
 import * as AdminRoutes from "./admin/AdminRoutes.ts"
 import { AuditLog } from "./audit/AuditLog.ts"
 import { CertificateAuthority } from "./ca/CertificateAuthority.ts"
-import { ChannelBroker } from "./channels/ChannelBroker.ts"
 import { ChannelRoom } from "./channels/ChannelRoom.ts"
 import { HomeEdges } from "./channels/HomeEdges.ts"
+import { MemberAdmissions } from "./channels/MemberAdmissions.ts"
 import { WebSocketMembers } from "./channels/WebSocketMembers.ts"
 import { ControlPlane } from "./control/ControlPlane.ts"
 import { ByteAgents } from "./frontdoor/ByteAgents.ts"
@@ -71,7 +71,7 @@ const sources = Effect.fn("Edge.sources")(function* (
     byteAgents: yield* ByteAgents,
     muxAgents: yield* MuxAgents,
     relays: yield* Relays,
-    broker: yield* ChannelBroker,
+    admissions: yield* MemberAdmissions,
     homes: yield* HomeEdges,
     room: yield* ChannelRoom,
     webSockets: yield* WebSocketMembers,

@@ -4,7 +4,10 @@
  */
 import { Result } from "effect"
 import * as Bytes from "../Bytes.ts"
+import * as Grant from "../Grant.ts"
 import * as Integer from "../Integer.ts"
+import { wireLength } from "../Permission.ts"
+import type { Malformed } from "../SignedRecord.ts"
 import { Broken, Incomplete, Refused } from "./Outcome.ts"
 import * as Refusal from "./Refusal.ts"
 
@@ -24,6 +27,25 @@ export const encodeReply = (relayNode: string): Uint8Array => {
   const identity = Bytes.fromText(relayNode)
   return Bytes.concat(ok, Integer.u16be(identity.length), identity)
 }
+
+/**
+ * Reads the grant that a member says first, with the number of bytes it took. `Incomplete` never asks for more than 139 bytes.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import * as RelayGate from "@catenet/crypto/admission/RelayGate"
+ *
+ * strictEqual(Result.getOrThrow(Result.flip(RelayGate.readGrant(new Uint8Array(138))))._tag, "Incomplete")
+ * strictEqual(Result.getOrThrow(Result.flip(RelayGate.readGrant(new Uint8Array(139))))._tag, "Malformed")
+ * ```
+ */
+export const readGrant = (
+  received: Uint8Array
+): Result.Result<{ readonly grant: Grant.Grant; readonly length: number }, Incomplete | Malformed> =>
+  received.length < wireLength
+    ? Result.fail(new Incomplete())
+    : Result.map(Grant.decode(received.subarray(0, wireLength)), (grant) => ({ grant, length: wireLength }))
 
 /**
  * Reads that frame, with the number of bytes it took. The stream is over when `ended`.

@@ -20,6 +20,9 @@ export interface Carrier {
 /** In the order of the edge's preference. */
 export const channelAlpn = ["ct-edge-channel-ka", "ct-edge-channel", "http/1.1", "h2"] as const
 
+/** The protocol of the gate to a relay node. */
+export const gateAlpn = "ct-edge-relay"
+
 /** The name of the disguised form, which any client may ask for. */
 export const disguisedHost = "edge-cdn.invalid"
 
@@ -38,6 +41,14 @@ export const atFrontDoor = (socket: TLSSocket): Carrier => {
   const keepAlive = keepsAlive(socket.alpnProtocol)
   return { ...seen(socket), keepAlive, marked: keepAlive, phase: undefined }
 }
+
+/** A member at the gate says no phase, and does not wait. */
+export const atGate = (socket: TLSSocket): Carrier => ({
+  ...seen(socket),
+  keepAlive: false,
+  marked: false,
+  phase: undefined
+})
 
 /** A member at a port that has a phase. The bytes are those of the front door, and what a member says of the phase is ignored. */
 export const atPort = (socket: TLSSocket, phase: Phase): Carrier => ({

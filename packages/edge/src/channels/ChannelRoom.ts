@@ -23,6 +23,8 @@ import { SeenMembers } from "./SeenMembers.ts"
 const parkMillis = 30_000
 const tickEvery = "1 second"
 const askEvery = "30 seconds"
+/** A session with a relay node on which nothing is said for so long ends. */
+const relayNodeIdleMillis = 300_000
 
 const seconds = (millis: number) => Math.floor(millis / 1_000)
 
@@ -36,6 +38,16 @@ export class ChannelRoom extends Context.Service<
   {
     /** Takes over the stream of an admitted member; `early` came behind its signature. */
     readonly enter: (stream: Duplex, member: Member, early: Uint8Array) => Effect.Effect<void>
+    /**
+     * Relays between a member and a relay node, for as long as the member is one. `early` came behind its signature, and
+     * `reply` is what it hears first.
+     */
+    readonly relay: (
+      stream: Duplex,
+      node: Duplex,
+      admitted: { readonly member: Member; readonly early: Uint8Array },
+      reply: Uint8Array
+    ) => Effect.Effect<void>
     /** Sends those who wait and are meant away, to come again elsewhere. */
     readonly sendAway: (meant: (member: Member) => boolean) => void
     /** Ends what the holder has at the channel, waiting or talking; without one, what all have. */
@@ -73,11 +85,33 @@ export class ChannelRoom extends Context.Service<
       for (const leg of legs) contained(ending(leg.stream), () => act(leg))()
     }
 
-    const talk = Effect.fnUntraced(function* (session: ChannelSession, meter: ChannelMeter, a: Duplex, b: Duplex) {
+    const talk = Effect.fnUntraced(function* (
+      session: ChannelSession,
+      meter: ChannelMeter,
+      a: Duplex,
+      b: Duplex,
+      idleMillis?: number
+    ) {
       counters.channelSplices += 1
-      yield* relays.pass(a, b, { counters: meter, signal: session.controller.signal })
+      const { signal } = session.controller
+      yield* relays.pass(a, b, { counters: meter, signal, ...(idleMillis === undefined ? {} : { idleMillis }) })
       live.close(session)
       for (const { channel, holder } of session.members) lastSeen.note(channel, holder, now())
+    })
+
+    const relay: ChannelRoom["Service"]["relay"] = Effect.fnUntraced(function* (
+      stream,
+      node,
+      { early, member },
+      reply
+    ) {
+      if (cuts.outdates(member.channel, member.holder, member.authorizedAt)) {
+        node.destroy()
+        return void stream.destroy()
+      }
+      stream.write(reply)
+      if (early.length > 0) node.write(early)
+      yield* talk(live.open([member]), new ChannelMeter(counters), stream, node, relayNodeIdleMillis)
     })
 
     const introduce = ({ acceptor, completion, initiator }: Pairing<MemberLeg>) => {
@@ -182,6 +216,7 @@ export class ChannelRoom extends Context.Service<
 
     return ChannelRoom.of({
       enter,
+      relay,
       sendAway: (meant) =>
         each(
           room.waiting().filter(({ member }) => meant(member)),

@@ -32,16 +32,19 @@ export class ChannelMeter implements SpliceCounters {
   }
 }
 
+type Members = readonly [Member, Member] | readonly [Member]
+
 export interface ChannelSession {
   readonly channel: string
-  readonly members: readonly [Member, Member]
+  /** Both, or the one that talks to a relay node. */
+  readonly members: Members
   readonly controller: AbortController
 }
 
 export class ChannelSessions {
   readonly #live = new Map<string, Set<ChannelSession>>()
 
-  open(members: readonly [Member, Member]): ChannelSession {
+  open(members: Members): ChannelSession {
     const { channel } = members[0]
     const session = { channel, members, controller: new AbortController() }
     this.#live.set(channel, (this.#live.get(channel) ?? new Set()).add(session))

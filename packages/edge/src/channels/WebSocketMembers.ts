@@ -14,6 +14,7 @@ import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Carrier from "./Carrier.ts"
 import { ChannelBroker } from "./ChannelBroker.ts"
+import { MemberAdmissions } from "./MemberAdmissions.ts"
 import { longestMessage, WebSocketStream } from "./WebSocketStream.ts"
 
 export const path = "/ws/channel"
@@ -43,6 +44,7 @@ export class WebSocketMembers extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const { channels, portal } = yield* Settings
     const broker = yield* ChannelBroker
+    const admissions = yield* MemberAdmissions
     const counters = yield* Counters
     const { ending, report } = yield* ConnectionFaults
     const run = yield* makeServe
@@ -73,7 +75,7 @@ export class WebSocketMembers extends Context.Service<
       if (pathOf(request.url) !== path) return refuse(socket, 404)
       if (!mayCome(request)) return refuse(socket, 403)
       const address = direct.has(request.socket) ? request.socket.remoteAddress : undefined
-      if (open.size >= channels.webSocketConnections || !broker.takes(address)) {
+      if (open.size >= channels.webSocketConnections || !admissions.takes(address)) {
         counters.webSocketSheds += 1
         return refuse(socket, 503)
       }
@@ -116,11 +118,11 @@ export class WebSocketMembers extends Context.Service<
       },
       open: () => open.size,
       most: Number.isFinite(channels.webSocketConnections) ? channels.webSocketConnections : 0,
-      isServed: broker.isServed
+      isServed: admissions.isServed
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
   static readonly layer = this.layerNoDeps.pipe(
-    Layer.provide([ChannelBroker.layer, Counters.layer, ConnectionFaults.layer])
+    Layer.provide([ChannelBroker.layer, MemberAdmissions.layer, Counters.layer, ConnectionFaults.layer])
   )
 }

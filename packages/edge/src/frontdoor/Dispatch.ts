@@ -1,7 +1,7 @@
 /** Where a connection goes, from its ClientHello alone (data-plane 1.2, first match wins). Pure. */
 import type { ClientHello } from "@catenet/wire/frames/ClientHello"
 import { muxAlpn } from "@catenet/wire/transport/Mux"
-import { disguisedHost } from "../channels/Carrier.ts"
+import { disguisedHost, gateAlpn } from "../channels/Carrier.ts"
 
 /** The byte protocol of agents, clients and peer edges. */
 const bytesAlpn = "ct-edge"
@@ -13,6 +13,8 @@ export type Destination =
   | { readonly _tag: "Bytes" }
   /** A member of a channel joins. */
   | { readonly _tag: "Channel" }
+  /** A member asks for the relay node. */
+  | { readonly _tag: "RelayGate" }
   | { readonly _tag: "PlatformHost"; readonly host: string }
   | {
       readonly _tag: "Tunnel"
@@ -43,7 +45,9 @@ export const dispatch = (
   if (offers(muxAlpn)) return { _tag: "Mux" }
   if (offers(bytesAlpn)) return { _tag: "Bytes" }
   const host = hello.serverName
-  if (offers("ct-edge-channel") || offers("ct-edge-channel-ka") || host === disguisedHost) return { _tag: "Channel" }
+  if (offers("ct-edge-channel") || offers("ct-edge-channel-ka")) return { _tag: "Channel" }
+  if (offers(gateAlpn)) return { _tag: "RelayGate" }
+  if (host === disguisedHost) return { _tag: "Channel" }
   if (host !== undefined) {
     if (isPlatformHost(host)) return { _tag: "PlatformHost", host }
     return tunnel(hello, host)

@@ -72,6 +72,8 @@ export class FrontDoor extends Context.Service<
           return Effect.sync(() => bytes.accept(socket))
         case "Channel":
           return Effect.sync(() => members.receive(socket))
+        case "RelayGate":
+          return Effect.sync(() => members.receiveGate(socket))
         case "PlatformHost":
           return Effect.sync(() => platform.serve(destination.host, socket))
         case "Tunnel":

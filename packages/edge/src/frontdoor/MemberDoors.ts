@@ -1,6 +1,6 @@
 /**
- * Where members of channels come in: by their protocol at the front door, at the ports of the two phases, and by WebSocket. All
- * end TLS here, and an address that has guessed too often gets no handshake.
+ * Where members of channels come in: by their protocol at the front door, for the broker or for the relay node, at the ports of
+ * the two phases, and by WebSocket. All end TLS here, and an address that has guessed too often gets no handshake.
  */
 import type { Phase } from "@catenet/crypto/admission/Join"
 import { Context, Effect, Layer, Option } from "effect"
@@ -9,6 +9,8 @@ import type { TLSSocket } from "node:tls"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import * as Carrier from "../channels/Carrier.ts"
 import { ChannelBroker } from "../channels/ChannelBroker.ts"
+import { MemberAdmissions } from "../channels/MemberAdmissions.ts"
+import { RelayGate } from "../channels/RelayGate.ts"
 import { WebSocketMembers } from "../channels/WebSocketMembers.ts"
 import { makeServe } from "../listen/Connections.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
@@ -25,6 +27,8 @@ export class MemberDoors extends Context.Service<
   {
     /** A connection of the front door whose ClientHello names a protocol of channels. */
     readonly receive: Receive
+    /** A connection of the front door that asks for the relay node. */
+    readonly receiveGate: Receive
     readonly receiveBroker: Receive
     readonly receiveRelay: Receive
     readonly receiveWebSocket: Receive
@@ -33,7 +37,9 @@ export class MemberDoors extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const authority = yield* CertificateAuthority
     const { channels } = yield* Settings
+    const admissions = yield* MemberAdmissions
     const broker = yield* ChannelBroker
+    const gate = yield* RelayGate
     const webSockets = yield* WebSocketMembers
     const counters = yield* Counters
     const files = yield* PairFiles
@@ -45,12 +51,15 @@ export class MemberDoors extends Context.Service<
         counters.handshakesFailed += 1
       }
       const acceptor = TlsAcceptor.make({ pairs, alpn, onSecure, onFailure, ending, patient: true })
-      return (socket) => (broker.takes(socket.remoteAddress) ? acceptor.accept(socket) : void socket.destroy())
+      return (socket) => (admissions.takes(socket.remoteAddress) ? acceptor.accept(socket) : void socket.destroy())
     }
     const members = (carrier: (socket: TLSSocket) => Carrier.Carrier) =>
       door(authority.leaf, Carrier.channelAlpn, (socket) =>
         run(socket, (socket) => broker.serve(socket, carrier(socket)))
       )
+    const atGate = door(authority.leaf, [Carrier.gateAlpn], (socket) =>
+      run(socket, (socket) => gate.serve(socket, Carrier.atGate(socket)))
+    )
     const atPort = (phase: Phase) => members((socket) => Carrier.atPort(socket, phase))
 
     const receiveWebSocket = Effect.gen(function* (): Effect.fn.Return<Receive> {
@@ -64,6 +73,7 @@ export class MemberDoors extends Context.Service<
 
     return MemberDoors.of({
       receive: members(Carrier.atFrontDoor),
+      receiveGate: gate.isServed ? atGate : (socket) => void socket.destroy(),
       receiveBroker: atPort("rendezvous"),
       receiveRelay: atPort("relay"),
       receiveWebSocket: yield* receiveWebSocket
@@ -71,6 +81,13 @@ export class MemberDoors extends Context.Service<
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
   static readonly layer = this.layerNoDeps.pipe(
-    Layer.provide([ChannelBroker.layer, WebSocketMembers.layer, Counters.layer, ConnectionFaults.layer])
+    Layer.provide([
+      MemberAdmissions.layer,
+      ChannelBroker.layer,
+      RelayGate.layer,
+      WebSocketMembers.layer,
+      Counters.layer,
+      ConnectionFaults.layer
+    ])
   )
 }

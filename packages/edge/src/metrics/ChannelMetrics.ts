@@ -1,9 +1,9 @@
 /** The figures of channels (data-plane 13). */
 import type { Family } from "@catenet/domain/values/PrometheusText"
-import type { ChannelBroker } from "../channels/ChannelBroker.ts"
 import type { ChannelRoom } from "../channels/ChannelRoom.ts"
 import type { HomeEdges } from "../channels/HomeEdges.ts"
 import { mostAddresses } from "../channels/JoinPenalties.ts"
+import type { MemberAdmissions } from "../channels/MemberAdmissions.ts"
 import type { WebSocketMembers } from "../channels/WebSocketMembers.ts"
 import type { Counters } from "../observe/Counters.ts"
 import { counter, gauge, type Sample } from "./Family.ts"
@@ -11,7 +11,7 @@ import { counter, gauge, type Sample } from "./Family.ts"
 const seconds = (millis: number) => Math.floor(millis / 1_000)
 
 interface ChannelSources {
-  readonly broker: ChannelBroker["Service"]
+  readonly admissions: MemberAdmissions["Service"]
   readonly counters: Counters["Service"]
   readonly homes: HomeEdges["Service"]
   readonly room: ChannelRoom["Service"]
@@ -19,7 +19,7 @@ interface ChannelSources {
 }
 
 export const channelFamilies = ({
-  broker,
+  admissions,
   counters,
   homes,
   room,
@@ -62,8 +62,14 @@ export const channelFamilies = ({
     counter("channel_join_penalty_sheds_total", "Connections closed because their address has guessed too often.", [
       counters.channelPenaltySheds
     ]),
-    gauge("channel_join_penalty_tracked_ips", "Addresses whose guesses are counted.", [broker.trackedAddresses()]),
+    gauge("channel_join_penalty_tracked_ips", "Addresses whose guesses are counted.", [admissions.trackedAddresses()]),
     gauge("channel_join_penalty_tracked_ips_max", "As many addresses are counted at most.", [mostAddresses]),
+    counter("relay_gate_sessions_total", "Members that were let through to the relay node.", [
+      counters.relayGateSessions
+    ]),
+    counter("relay_gate_unreachable_total", "Members that could not be let through because the relay node was gone.", [
+      counters.relayNodeUnreachable
+    ]),
     gauge("ws_channel_connections", "Members by WebSocket.", [webSockets.open()]),
     gauge("ws_channel_connections_max", "As many WebSockets are open at once at most; 0 for no cap.", [
       webSockets.most

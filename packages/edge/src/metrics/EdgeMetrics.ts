@@ -1,9 +1,9 @@
 /** The edge's figures in the text format of Prometheus. All names begin with `ct_edge_` (data-plane 13). */
 import { render as text } from "@catenet/domain/values/PrometheusText"
 import { originVerdicts } from "@catenet/wire/frames/MuxEcho"
-import type { ChannelBroker } from "../channels/ChannelBroker.ts"
 import type { ChannelRoom } from "../channels/ChannelRoom.ts"
 import type { HomeEdges } from "../channels/HomeEdges.ts"
+import type { MemberAdmissions } from "../channels/MemberAdmissions.ts"
 import type { WebSocketMembers } from "../channels/WebSocketMembers.ts"
 import type { ByteAgents } from "../frontdoor/ByteAgents.ts"
 import type { ConnectionLimiter, ShedReason } from "../listen/ConnectionLimiter.ts"
@@ -23,7 +23,7 @@ export interface Sources {
   readonly byteAgents: ByteAgents["Service"]
   readonly muxAgents: MuxAgents["Service"]
   readonly relays: Relays["Service"]
-  readonly broker: ChannelBroker["Service"]
+  readonly admissions: MemberAdmissions["Service"]
   readonly homes: HomeEdges["Service"]
   readonly room: ChannelRoom["Service"]
   readonly webSockets: WebSocketMembers["Service"]

@@ -43,6 +43,9 @@ const zero = () => ({
   channelSplices: 0,
   channelSessionsCut: 0,
   channelRelayBytes: 0,
+  /** Members that were let through to the relay node, and those that found it gone. */
+  relayGateSessions: 0,
+  relayNodeUnreachable: 0,
   /** WebSockets refused because there were as many as may be. */
   webSocketSheds: 0,
   /** Connections closed because their address has guessed too often. */

@@ -4,9 +4,9 @@
  * services below leave open what differs between the two: settings, control plane, certificates, agent keys and audit log.
  */
 import { Layer } from "effect"
-import { ChannelBroker } from "../channels/ChannelBroker.ts"
 import { ChannelRoom } from "../channels/ChannelRoom.ts"
 import { HomeEdges } from "../channels/HomeEdges.ts"
+import { MemberAdmissions } from "../channels/MemberAdmissions.ts"
 import { OwnRoom } from "../channels/OwnRoom.ts"
 import { WebSocketMembers } from "../channels/WebSocketMembers.ts"
 import { ByteAgents } from "../frontdoor/ByteAgents.ts"
@@ -33,7 +33,7 @@ export const layer = Layer.mergeAll(
   AgentSessions.layer,
   MuxAgents.layer,
   ByteAgents.layer,
-  ChannelBroker.layer,
+  MemberAdmissions.layer,
   ChannelRoom.layer,
   OwnRoom.layer,
   HomeEdges.layer,

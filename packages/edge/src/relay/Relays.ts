@@ -23,6 +23,8 @@ export type Clientele = "browser" | "dataplane"
 export interface Watched {
   readonly counters: SpliceCounters
   readonly signal: AbortSignal
+  /** Ends it when nothing moved for so long, instead of the limit of all relays. */
+  readonly idleMillis?: number
 }
 
 export type CutReason = "revoked" | "window-closed" | "draining"
@@ -138,7 +140,7 @@ export class Relays extends Context.Service<
             const options =
               watched === undefined
                 ? { signal, ...limits }
-                : { counters: watched.counters, signal: AbortSignal.any([signal, watched.signal]), ...limits }
+                : { ...limits, ...watched, signal: AbortSignal.any([signal, watched.signal]) }
             return Effect.promise(() => splice(visitor, peer, options))
           },
           (controller) => Effect.sync(() => passing.delete(controller))

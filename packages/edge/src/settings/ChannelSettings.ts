@@ -4,6 +4,11 @@ import type * as Reader from "@catenet/config/Reader"
 import type { channelVariables } from "./ChannelVariables.ts"
 import { type PemPair, pemPair } from "./PemPair.ts"
 
+export interface RelayNode {
+  readonly address: Address
+  readonly identity: string
+}
+
 export interface ChannelSettings {
   /** Where members join for the rendezvous phase, and for the relay phase. */
   readonly broker: Address | undefined
@@ -12,6 +17,8 @@ export interface ChannelSettings {
   /** Absent: a proxy before the edge ends TLS. */
   readonly webSocketPair: PemPair | undefined
   readonly webSocketConnections: number
+  /** What stands behind the relay gate. */
+  readonly relayNode: RelayNode | undefined
   /** Connections of members at once. */
   readonly brokerConnections: number
   /** How long members wait where the connection is kept alive. */
@@ -30,6 +37,9 @@ const relayOf = ({ channelBrokerAddress: broker, channelRelayAddress: given }: V
   return isSame || (relay?.port ?? 0) > 65_535 ? undefined : relay
 }
 
+const relayNodeOf = ({ relayNodeIdentity: identity, relayUpstream: address }: Values): RelayNode | undefined =>
+  address === undefined || identity === undefined ? undefined : { address, identity }
+
 /** Where no control plane says who is a member, no door is opened. `share` gives the part of one process. */
 export const channelSettings = (
   values: Values,
@@ -41,6 +51,7 @@ export const channelSettings = (
   webSocket: canAsk ? values.webSocketAddress : undefined,
   webSocketPair: pemPair(values.webSocketCert, values.webSocketKey),
   webSocketConnections: share(values.webSocketConnections),
+  relayNode: canAsk ? relayNodeOf(values) : undefined,
   brokerConnections: share(values.channelBroker),
   keepAliveParkSeconds: values.keepAliveParkSeconds,
   requireAttestedEndpoint: values.requireAttestedEndpoint

@@ -9,6 +9,12 @@ const only1 = Parser.make("1, or anything else for no", (text) => text === "1", 
 
 const address = Parser.quoted(Parser.described(anyAddress, { example: "127.0.0.1:4435" }))
 
+const identity = Parser.make(
+  "1 to 128 visible ASCII characters",
+  (text) => (/^[!-~]{1,128}$/.test(text) ? text : undefined),
+  { example: "12D3KooWRelay" }
+)
+
 export const channelVariables = {
   channelBrokerAddress: optional(
     "CT_EDGE_CHANNEL_LISTEN",
@@ -38,6 +44,16 @@ export const channelVariables = {
     "4096",
     "WebSockets of members of channels at once.",
     { isLenient: true }
+  ),
+  relayUpstream: optional(
+    "CT_EDGE_RELAY_UPSTREAM",
+    address,
+    "The relay node behind the front door; members of channels reach it through the edge."
+  ),
+  relayNodeIdentity: optional(
+    "CT_EDGE_RELAY_NODE_PEER",
+    identity,
+    "The identity of that node, which members hear before they talk to it."
   ),
   channelBroker: defaulted(
     "CT_EDGE_MAX_CHANNEL_BROKER_CONNECTIONS",

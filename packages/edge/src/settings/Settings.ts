@@ -78,6 +78,12 @@ const half = (part: string, certificate: string | undefined, key: string | undef
   return [unset(certificate === undefined ? `CT_EDGE_${part}_CERT` : `CT_EDGE_${part}_KEY`, remedy)]
 }
 
+const relayNodeHalf = ({ relayNodeIdentity: identity, relayUpstream: upstream }: Values): ReadonlyArray<Problem> => {
+  if ((identity === undefined) === (upstream === undefined)) return []
+  const missing = upstream === undefined ? "CT_EDGE_RELAY_UPSTREAM" : "CT_EDGE_RELAY_NODE_PEER"
+  return [unset(missing, "set both to the address and the identity of the relay node, or neither")]
+}
+
 const hostProblems = (part: string, { certificate, host, key, upstream }: HostValues): ReadonlyArray<Problem> => {
   if (host === undefined) return []
   const variable = part === "PORTAL" ? "CT_CP_PROXY_ADDR" : `CT_EDGE_${part}_ADDR`
@@ -107,6 +113,7 @@ const rules = (values: Values): ReadonlyArray<Problem> => [
         }
       ]
     : []),
+  ...relayNodeHalf(values),
   ...half("WS_CHANNEL", values.webSocketCert, values.webSocketKey),
   ...half("WILDCARD", values.wildcardCert, values.wildcardKey),
   ...Object.entries(hostsOf(values)).flatMap(([part, host]) => hostProblems(part, host))

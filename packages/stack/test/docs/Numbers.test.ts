@@ -56,6 +56,15 @@ const numbers: ReadonlyArray<
   ],
   ["edge", "A member waits ", ", or", "edge/src/channels/ChannelRoom.ts", "parkMillis", milliseconds],
   ["edge", "about both members again every ", " and", "edge/src/channels/ChannelRoom.ts", "askEvery", shortened],
+  [
+    "edge",
+    "(grant, membership, key; ",
+    " for each step)",
+    "edge/src/channels/MemberAdmissions.ts",
+    "joinLimit",
+    shortened
+  ],
+  ["edge", "and after ", " of silence.", "edge/src/channels/ChannelRoom.ts", "relayNodeIdleMillis", milliseconds],
   ["edge", "less than 256 bytes after ", ", ", "edge/src/gelb/HeadPace.ts", "firstRestMillis", milliseconds],
   ["edge", "then every ", ".", "edge/src/gelb/HeadPace.ts", "restMillis", milliseconds],
   ["edge", "may reset ", " HTTP/2 streams in a minute", "edge/src/gelb/ResetBudget.ts", "resetsPerMinute", count],

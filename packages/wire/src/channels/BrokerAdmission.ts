@@ -1,11 +1,12 @@
 /**
- * The edge's side of a member's admission (data-plane 7.2): bytes of the member and the answer of the control plane in, bytes
+ * The edge's side of a member's admission (data-plane 7.2 and 8.4): bytes of the member and the answer of the control plane in, bytes
  * to send and one verdict out. It knows no stream and no clock, so every carrier moves it in the same way.
  */
 import * as Address from "@catenet/crypto/admission/Address"
 import * as Join from "@catenet/crypto/admission/Join"
 import * as Possession from "@catenet/crypto/admission/Possession"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
+import * as RelayGate from "@catenet/crypto/admission/RelayGate"
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Grant from "@catenet/crypto/Grant"
 import type { Seconds } from "@catenet/crypto/Integer"
@@ -20,11 +21,15 @@ export interface MemberAuthorization {
   readonly noise: { readonly key: Uint8Array; readonly attestation: Uint8Array } | undefined
 }
 
+/** What members say first: a join at the broker, their grant alone at the relay gate (signed-bytes 6.11). */
+export type First = "join" | "grant"
+
 /** `no`: the holder is no member. `unknown`: the control plane could not be asked. */
 export type MemberAnswer = MemberAuthorization | "no" | "unknown"
 
 export interface AdmissionOptions {
   readonly suite: Suite
+  readonly first: First
   /** Whether this carrier's members may say the phase first. */
   readonly marked: boolean
   /** The phase of everyone on a port that has one, whatever they say. */
@@ -109,7 +114,7 @@ export class BrokerAdmission {
     this.#held = this.#held.length === 0 ? bytes : Bytes.concat(this.#held, bytes)
     switch (this.#state.at) {
       case "join":
-        return this.#readJoin()
+        return this.#options.first === "join" ? this.#readJoin() : this.#readGrant()
       case "asking":
         return { _tag: "Read" }
       case "possession":
@@ -153,6 +158,16 @@ export class BrokerAdmission {
     this.#attested = attest(endpoint, observed)
     if (requireAttested && this.#attested === "mismatch") return this.#refuse("endpoint", join)
     this.#state = { at: "asking", join }
+    return { _tag: "Ask", channel: grant.channel, holder: grant.holder }
+  }
+
+  #readGrant(): Step {
+    const read = RelayGate.readGrant(this.#held)
+    if (Result.isFailure(read))
+      return read.failure._tag === "Incomplete" ? { _tag: "Read" } : this.#refuse("malformed", undefined)
+    const { grant, length } = read.success
+    this.#held = this.#held.subarray(length)
+    this.#state = { at: "asking", join: { grant, endpoint: Address.relayOnly, phase: undefined } }
     return { _tag: "Ask", channel: grant.channel, holder: grant.holder }
   }
 

@@ -23,6 +23,7 @@ const now = 1_000
 const begin = (options: Partial<AdmissionOptions> = {}) =>
   new BrokerAdmission({
     suite: native,
+    first: "join",
     marked: true,
     phase: undefined,
     observed: "203.0.113.9:41000",

@@ -1,0 +1,152 @@
+/**
+ * How a member is let in, at the broker and at the relay gate: by its grant, its place at the control plane and its key. Here
+ * bytes only move between a carrier and the exchange (data-plane 7.2).
+ */
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { BrokerAdmission, type First, type Step, type Verdict } from "@catenet/wire/channels/BrokerAdmission"
+import { Clock, Context, Effect, Layer } from "effect"
+import { randomBytes } from "node:crypto"
+import type { Duplex } from "node:stream"
+import { closeGracefully } from "../listen/GracefulClose.ts"
+import { Counters } from "../observe/Counters.ts"
+import { Settings } from "../settings/Settings.ts"
+import type { Carrier } from "./Carrier.ts"
+import { JoinPenalties } from "./JoinPenalties.ts"
+import type { Member } from "./Member.ts"
+import { MemberAuthority } from "./MemberAuthority.ts"
+import { nextChunk } from "./NextChunk.ts"
+
+/** Of a whole join at the broker, of each of its steps at the gate. */
+const joinLimit = "15 seconds"
+const definitiveRefusals = 30
+const noBytes = new Uint8Array(0)
+
+const counterOf = {
+  matches: "endpointsMatching",
+  cross_family: "endpointsOfOtherFamily",
+  mismatch: "endpointsMismatching",
+  no_address: "endpointsWithoutAddress",
+  unobservable: "endpointsUnobservable"
+} as const
+
+type Accepted = Extract<Verdict, { readonly _tag: "Admitted" }>
+
+/** A member that was let in. `early` came behind its signature. */
+export interface Admitted {
+  readonly member: Member
+  readonly early: Uint8Array
+}
+
+const memberOf = (
+  { authorization, join }: Accepted,
+  { keepAlive, observed }: Carrier,
+  authorizedAt: number
+): Member => ({
+  channel: Hex.encode(join.grant.channel),
+  holder: Hex.encode(join.grant.holder),
+  grant: join.grant,
+  endpoint: join.endpoint,
+  phase: join.phase,
+  authorization,
+  authorizedAt,
+  observed,
+  keepAlive
+})
+
+export class MemberAdmissions extends Context.Service<
+  MemberAdmissions,
+  {
+    /** Whether this edge serves channels at all. */
+    readonly isServed: boolean
+    /** Whether joins are taken from the address now; asked before its TLS handshake. */
+    readonly takes: (address: string | undefined) => boolean
+    /**
+     * Lets the member of a new connection in, or answers and closes it. The stream is paused, and nothing of it has been read.
+     * `first` is what members say first there.
+     */
+    readonly admit: (stream: Duplex, carrier: Carrier, first: First) => Effect.Effect<Admitted | undefined>
+    /** Addresses whose guesses are counted. */
+    readonly trackedAddresses: () => number
+  }
+>()("edge/channels/MemberAdmissions") {
+  static readonly make = Effect.gen(function* () {
+    const { channels, processes } = yield* Settings
+    const authority = yield* MemberAuthority
+    const counters = yield* Counters
+    const clock = yield* Clock.Clock
+    const now = () => clock.currentTimeMillisUnsafe()
+    const penalties = new JoinPenalties(Math.ceil(definitiveRefusals / processes))
+    let open = 0
+
+    const takes = (address: string | undefined) => {
+      if (!authority.canAsk) return false
+      if (open >= channels.brokerConnections) return false
+      if (address === undefined || !penalties.refuses(address, now())) return true
+      counters.channelPenaltySheds += 1
+      return false
+    }
+
+    const admit = Effect.fn("MemberAdmissions.admit")(function* (stream: Duplex, carrier: Carrier, first: First) {
+      if (!takes(carrier.address)) return void stream.destroy()
+      open += 1
+      stream.once("close", () => {
+        open -= 1
+      })
+      const admission = new BrokerAdmission({
+        suite: native,
+        first,
+        marked: carrier.marked,
+        phase: carrier.phase,
+        observed: carrier.observed,
+        requireAttested: channels.requireAttestedEndpoint,
+        challenge: () => randomBytes(32)
+      })
+      let authorizedAt = 0
+
+      /** Moves the exchange until the edge has something to say. */
+      const advance = Effect.fnUntraced(function* (from: Step) {
+        let step = from
+        for (;;) {
+          if (step._tag === "Read") {
+            const chunk = yield* nextChunk(stream)
+            step = chunk === undefined ? admission.end() : admission.push(chunk)
+          } else if (step._tag === "Ask") {
+            const { answer, at } = yield* authority.ask(Hex.encode(step.channel), Hex.encode(step.holder))
+            authorizedAt = at
+            step = admission.answered(answer, Math.floor(now() / 1_000))
+          } else return step
+        }
+      })
+      const inTime = <A>(part: Effect.Effect<A | Verdict>) =>
+        Effect.timeoutOrElse(part, { duration: joinLimit, orElse: () => Effect.sync(() => admission.end()) })
+      const answerTo = Effect.fnUntraced(function* (said: Exclude<Step, { _tag: "Read" | "Ask" }>) {
+        if (said._tag !== "Challenge") return said
+        stream.write(said.bytes)
+        const verdict = yield* advance(admission.push(noBytes))
+        return verdict._tag === "Challenge" ? admission.end() : verdict
+      })
+      const opening = advance({ _tag: "Read" })
+      const verdict: Verdict =
+        first === "join"
+          ? yield* inTime(Effect.flatMap(opening, answerTo))
+          : yield* Effect.flatMap(inTime(opening), (said) => inTime(answerTo(said)))
+      if (admission.attested !== undefined) counters[counterOf[admission.attested]] += 1
+      if (verdict._tag === "Admitted") return { member: memberOf(verdict, carrier, authorizedAt), early: verdict.early }
+      if (verdict.counts && carrier.address !== undefined) penalties.note(carrier.address, now())
+      if (verdict._tag === "Dropped") return void stream.destroy()
+      stream.end(verdict.bytes)
+      closeGracefully(stream)
+      const named = verdict.join && {
+        channel: Hex.encode(verdict.join.grant.channel),
+        holder: Hex.encode(verdict.join.grant.holder)
+      }
+      yield* Effect.logDebug("member refused").pipe(Effect.annotateLogs({ category: verdict.category, ...named }))
+      return undefined
+    })
+
+    return MemberAdmissions.of({ isServed: authority.canAsk, takes, admit, trackedAddresses: () => penalties.size })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([MemberAuthority.layer, Counters.layer]))
+}
