@@ -9,6 +9,7 @@ import { HttpClient, HttpClientError } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Refused, Unreachable } from "../Failure.ts"
 import { AcmeFailed } from "./AcmeFailed.ts"
+import { HostnameGone } from "./HostnameGone.ts"
 
 const callBound = "10 seconds"
 /** The name servers of a zone may take that long to agree. */
@@ -80,9 +81,10 @@ export class AcmeAdmission extends Context.Service<
                 const date = Date.parse(headers["date"] ?? "")
                 return { admission, date: Number.isNaN(date) ? undefined : date }
               }),
-              Effect.catchTag(["NotHostnameOwner", "HostnameUnknown"], ({ detail }) =>
-                Effect.fail(new Refused({ detail: `${detail} ${check}` }))
-              ),
+              Effect.catchTags({
+                NotHostnameOwner: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${check}` })),
+                HostnameUnknown: ({ detail }) => Effect.fail(new HostnameGone({ detail: `${detail} ${check}` }))
+              }),
               Effect.mapError((error) => (error instanceof Refused ? error : sorted(what)(error)))
             )
           }),

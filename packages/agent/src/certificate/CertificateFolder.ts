@@ -25,7 +25,11 @@ const CertificateState = Schema.Struct({
   /** The host name whose certificate the control plane does not know of yet. */
   completion: Schema.optionalKey(Schema.String),
   /** The certificate that was ordered last: the SHA-256 of it, and its authority's directory. */
-  issued: Schema.optionalKey(Schema.Struct({ fingerprint: Schema.String, directory: Schema.String }))
+  issued: Schema.optionalKey(Schema.Struct({ fingerprint: Schema.String, directory: Schema.String })),
+  /** SHA-256 of a certificate that the server which serves with it was not yet made to read. */
+  unloaded: Schema.optionalKey(Schema.String),
+  /** SHA-256 of a certificate that was revoked: it counts as none. */
+  revoked: Schema.optionalKey(Schema.String)
 })
 export type CertificateState = typeof CertificateState.Type
 

@@ -12,10 +12,12 @@ import type { AcmeFailed } from "./AcmeFailed.ts"
 import * as Folder from "./CertificateFolder.ts"
 import type { Outcome } from "./CertificatePace.ts"
 import * as FolderLock from "./FolderLock.ts"
+import { HostnameGone } from "./HostnameGone.ts"
 import * as Issuance from "./Issuance.ts"
 import * as ReloadCommand from "./ReloadCommand.ts"
 import { judgedTime } from "./Renewal.ts"
 import * as Renewals from "./Renewals.ts"
+import * as Revocation from "./Revocation.ts"
 
 export interface Options extends Issuance.Options {
   /** Run after each issuance. */
@@ -42,9 +44,31 @@ const covers = (leaf: X509Certificate, host: string, now: number) =>
 const current = Effect.fnUntraced(function* (options: Options, now: number) {
   const leaf = yield* Folder.leaf(options.places)
   if (leaf === undefined || !covers(leaf, options.hostname, now)) return undefined
-  const { issued } = yield* Folder.readState(options.places)
+  const { issued, revoked } = yield* Folder.readState(options.places)
+  if (revoked === leaf.fingerprint256) return undefined
   const directory = issued?.fingerprint === leaf.fingerprint256 ? issued.directory : undefined
   return { leaf, dueAt: yield* Renewals.dueAt(leaf, directory, options.roots) }
+})
+
+/**
+ * Makes the server that serves with the pair read it, once for each certificate. Where that fails the control plane does not
+ * hear of the certificate: the edge goes on with its own, and passes no visitor to a server that has none.
+ */
+const reloaded = Effect.fnUntraced(function* ({ places, reload }: Options, { fingerprint256 }: X509Certificate) {
+  const { unloaded, ...state } = yield* Folder.readState(places)
+  if (unloaded !== fingerprint256) return undefined
+  const failed = reload === undefined ? undefined : yield* ReloadCommand.run(reload, places.folder)
+  if (failed !== undefined)
+    return {
+      _tag: "Failed",
+      sentence: `The new certificate is there, but CT_ACME_RELOAD_CMD failed: ${failed}.`,
+      retryAfter: undefined,
+      isUrgent: true,
+      isUnreachable: false
+    } satisfies Outcome
+  yield* Folder.writeState(places, state)
+  if (reload !== undefined) yield* Effect.logInfo("CT_ACME_RELOAD_CMD was run")
+  return undefined
 })
 
 /** More authorities than one would ever be assigned in a row. */
@@ -97,11 +121,31 @@ const order = Effect.fnUntraced(function* (
   const replaces = found === undefined ? undefined : Renewals.idOf(found.leaf)
   const leaf = yield* obtained(options, ca, now, replaces)
   yield* Effect.logInfo(`${options.hostname} has a new certificate, valid until ${leaf.validTo}`)
-  if (options.reload !== undefined) yield* ReloadCommand.run(options.reload, options.places.folder)
+  const unread = yield* reloaded(options, leaf)
+  if (unread !== undefined) return unread
   yield* complete(options)
   const dueAt = yield* Renewals.dueAt(leaf, undefined, options.roots)
   return { _tag: "Issued", dueAt, now } satisfies Outcome
 })
+
+/** The tunnel was deleted: its certificate is of no use to anybody but a thief of its key. */
+const revoke = Effect.fnUntraced(
+  function* ({ hostname, places, roots }: Options) {
+    if (yield* Revocation.revoke(places, roots))
+      yield* Effect.logInfo(`the tunnel of ${hostname} is deleted; its certificate was revoked`)
+  },
+  Effect.catch(({ message }) =>
+    Effect.logWarning(`the tunnel is deleted, and its certificate could not be revoked: ${message}`)
+  )
+)
+
+/** What the control plane says of the name; the certificate of one that it does not know any more is taken back. */
+const asked = (options: Options) =>
+  Effect.tapErrorTag(
+    AcmeAdmission.use(({ ask }) => ask(options)),
+    "Refused",
+    (refused) => (refused instanceof HostnameGone ? revoke(options) : Effect.void)
+  )
 
 const failure = (error: AcmeFailed, { claim_deadline, status }: Admission): Outcome => ({
   _tag: "Failed",
@@ -114,11 +158,13 @@ const failure = (error: AcmeFailed, { claim_deadline, status }: Admission): Outc
 const looked = Effect.fnUntraced(function* (options: Options) {
   const { hostname, places } = options
   yield* Folder.repair(places)
-  const { admission, date } = yield* AcmeAdmission.use(({ ask }) => ask(options))
+  const { admission, date } = yield* asked(options)
   const own = yield* Clock.currentTimeMillis
   const now = judgedTime(own, date)
   if (now !== own) yield* Effect.logWarning("the clock of this machine is wrong; that of the control plane is used")
   const found = yield* current(options, now)
+  const unread = found === undefined ? undefined : yield* reloaded(options, found.leaf)
+  if (unread !== undefined) return unread
   const { completion, order: open } = yield* Folder.readState(places)
   // A completion call that was lost would leave the name gelb for ever.
   if (found !== undefined && (completion === hostname || admission.status !== "gruen")) yield* complete(options)
@@ -145,3 +191,13 @@ export const look = Effect.fn("Certificates.look")(function* (options: Options) 
   yield* PrivateFile.folder(options.places.folder)
   return (yield* FolderLock.take(options.places.folder)) ? yield* looked(options) : undefined
 }, Effect.scoped)
+
+/** The edge serves this tunnel no more: asks whether it was deleted. Nothing is ordered. */
+export const leave = Effect.fn("Certificates.leave")(
+  function* (options: Options) {
+    yield* PrivateFile.folder(options.places.folder)
+    if (yield* FolderLock.take(options.places.folder)) yield* asked(options)
+  },
+  Effect.scoped,
+  (leaving) => Effect.ignore(Effect.timeoutOption(leaving, "20 seconds"))
+)

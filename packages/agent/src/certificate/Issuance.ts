@@ -106,8 +106,9 @@ const store = Effect.fnUntraced(function* (
 ) {
   yield* Folder.writePair(places, key, chain.pem)
   const { order: _, ...state } = yield* Folder.readState(places)
-  const issued = { fingerprint: chain.leaf.fingerprint256, directory: ca.directory_url }
-  yield* Folder.writeState(places, { ...state, completion: hostname, issued })
+  const { fingerprint256: fingerprint } = chain.leaf
+  const issued = { fingerprint, directory: ca.directory_url }
+  yield* Folder.writeState(places, { ...state, completion: hostname, issued, unloaded: fingerprint })
 })
 
 /** Orders a certificate and puts it into its files. `now` is what the certificate's dates are judged by. */

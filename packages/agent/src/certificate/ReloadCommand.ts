@@ -1,28 +1,51 @@
 /** CT_ACME_RELOAD_CMD: lets a server that holds the pair itself take the new one. It gets none of the agent's variables. */
 import { Effect } from "effect"
-import { execFile } from "node:child_process"
+import { spawn } from "node:child_process"
 
-const bound = 60_000
+const usualBound = 60_000
+/** What it writes beyond this is not read. */
 const longestOutput = 65_536
 
-/** Runs the command with `sh`. That it fails is said; the certificate is there all the same. */
-export const run = Effect.fn("ReloadCommand.run")(function* (command: string, folder: string) {
-  const path = process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
-  const failed = yield* Effect.callback<string | undefined>((resume) => {
-    const child = execFile(
-      "/bin/sh",
-      ["-c", command],
-      {
-        timeout: bound,
-        killSignal: "SIGKILL",
-        maxBuffer: longestOutput,
-        env: { PATH: path, CT_ACME_CERT_OUT_DIR: folder }
-      },
-      (error) => resume(Effect.succeed(error === null ? undefined : error.message.split("\n")[0]))
+/** The last line of what it said that says something. */
+const lastLine = (said: string) => said.trim().split("\n").at(-1)?.slice(0, 300) ?? ""
+
+/**
+ * Runs the command with `sh`; undefined when it succeeded, else why it did not, as a sentence goes on. A command that takes too
+ * long is ended with every process that it began. One that leaves a process behind has succeeded all the same.
+ */
+export const run = Effect.fn("ReloadCommand.run")((command: string, folder: string, bound: number = usualBound) =>
+  Effect.callback<string | undefined>((resume) => {
+    const path = process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
+    const child = spawn("/bin/sh", ["-c", command], {
+      detached: true,
+      stdio: ["ignore", "ignore", "pipe"],
+      env: { PATH: path, CT_ACME_CERT_OUT_DIR: folder }
+    })
+    let said = ""
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      if (said.length < longestOutput) said += text
+    })
+    const settle = (failed: string | undefined) => {
+      // A process that it left behind may hold the pipe.
+      child.stderr.destroy()
+      resume(Effect.succeed(failed))
+    }
+    child.once("error", (error) => settle(error.message))
+    child.once("exit", (code, signal) =>
+      // What it said last may still lie in the pipe.
+      setImmediate(() =>
+        settle(code === 0 ? undefined : [`it ended with ${code ?? signal}`, lastLine(said)].filter(Boolean).join(": "))
+      )
     )
-    return Effect.sync(() => void child.kill("SIGKILL"))
-  })
-  yield* failed === undefined
-    ? Effect.logInfo("CT_ACME_RELOAD_CMD was run")
-    : Effect.logWarning(`CT_ACME_RELOAD_CMD failed: ${failed}`)
-})
+    return Effect.sync(() => {
+      if (child.pid === undefined || child.exitCode !== null) return
+      try {
+        process.kill(-child.pid, "SIGKILL")
+      } catch {
+        child.kill("SIGKILL")
+      }
+    })
+  }).pipe(
+    Effect.timeoutOrElse({ duration: bound, orElse: () => Effect.succeed(`it took longer than ${bound / 1000} s`) })
+  )
+)

@@ -103,10 +103,13 @@ const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pai
   return yield* Registrar.serve(config, registration, how.handler, streams, how.accepted)
 })
 
-/** Keeps the certificate of the host name, from the first registration on: the authority asks the serving agent for a proof. */
+/**
+ * Keeps the certificate of the host name, from the first registration on: the authority asks the serving agent for a proof.
+ * The effect that it gives is for the end of a tunnel that the edge serves no more.
+ */
 const certificates = Effect.fnUntraced(function* (config: Settings.Settings, { token }: Onboarding.Onboarded) {
   const { certificate, controlPlane, hostname, stateDir } = config
-  if (certificate === undefined || hostname === undefined || token === undefined) return
+  if (certificate === undefined || hostname === undefined || token === undefined) return Effect.void
   const { session } = yield* AgentMetrics
   const options = yield* CertificateOptions.of(certificate, {
     token: Redacted.make(Hex.encode(Redacted.value(token))),
@@ -121,10 +124,9 @@ const certificates = Effect.fnUntraced(function* (config: Settings.Settings, { t
       until: (isLive) => isLive
     }
   )
-  yield* Effect.andThen(registered, CertificateLoop.run(options)).pipe(
-    Effect.provide(AcmeAdmission.layer(controlPlane).pipe(Layer.provide(OutgoingHttp.layer))),
-    Effect.forkScoped
-  )
+  const admission = AcmeAdmission.layer(controlPlane).pipe(Layer.provide(OutgoingHttp.layer))
+  yield* Effect.andThen(registered, CertificateLoop.run(options)).pipe(Effect.provide(admission), Effect.forkScoped)
+  return Effect.provide(Certificates.leave(options), admission)
 })
 
 const body = Effect.fnUntraced(function* (config: Settings.Settings, required: boolean) {
@@ -132,8 +134,9 @@ const body = Effect.fnUntraced(function* (config: Settings.Settings, required: b
   if (config.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(config.metricsListen))
   yield* Effect.forkScoped(StatusLine.run(`${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`))
   const onboarded = yield* Onboarding.bounded(config, required)
-  yield* certificates(config, onboarded)
-  return yield* Effect.provide(tunnel(config, pair, onboarded), ConnectionInfo.layer(config))
+  const leave = yield* certificates(config, onboarded)
+  const serving = Effect.provide(tunnel(config, pair, onboarded), ConnectionInfo.layer(config))
+  return yield* Effect.tapErrorTag(serving, "Refused", () => leave)
 })
 
 /** `onboard`: the command that requires an enrollment. */

@@ -8,7 +8,7 @@ import { certificateId } from "@catenet/crypto/x509/CertificateId"
 import * as CertificateRequest from "@catenet/crypto/x509/CertificateRequest"
 import { Option, Schema } from "effect"
 import type { JWK } from "jose"
-import { type KeyObject, randomBytes, X509Certificate } from "node:crypto"
+import { createHash, type KeyObject, randomBytes, X509Certificate } from "node:crypto"
 import { AcmeProblem, type Reply } from "./AcmeProblem.ts"
 import * as AcmeRequest from "./AcmeRequest.ts"
 
@@ -51,6 +51,7 @@ const NewOrder = Schema.Struct({
   replaces: Schema.optionalKey(Schema.String)
 })
 const Finalize = Schema.Struct({ csr: Schema.String })
+const Revocation = Schema.Struct({ certificate: Schema.String, reason: Schema.optionalKey(Schema.Int) })
 const NewAccount = Schema.Struct({
   externalAccountBinding: Schema.optionalKey(Schema.Unknown),
   onlyReturnExisting: Schema.optionalKey(Schema.Boolean)
@@ -81,6 +82,9 @@ export class AcmeServer {
   readonly #accountOf = new Map<string, string>()
   readonly #orders = new Map<string, Order>()
   readonly #issued = new Map<string, X509Certificate>()
+  /** The account that ordered a certificate, by its SHA-256. */
+  readonly #holders = new Map<string, string>()
+  readonly #revoked = new Set<string>()
 
   constructor(options: Options) {
     this.#options = options
@@ -115,6 +119,7 @@ export class AcmeServer {
         newNonce: `${base}/new-nonce`,
         newAccount: `${base}/new-account`,
         newOrder: `${base}/new-order`,
+        revokeCert: `${base}/revoke-cert`,
         renewalInfo: `${base}/renewal-info`,
         meta: { externalAccountRequired: binding !== undefined }
       })
@@ -130,6 +135,7 @@ export class AcmeServer {
     if (path === "/new-account") return this.#newAccount(signed, url)
     const account = signed.kid ?? this.#missing("malformed", "the request names no account")
     if (path === "/new-order") return this.#newOrder(account, signed.payload)
+    if (path === "/revoke-cert") return this.#revoke(account, decode(Revocation, signed.payload).certificate)
     const order = this.#orders.get(id)
     if (order === undefined || order.account !== account) throw new AcmeProblem("malformed", "there is nothing here")
     switch (first) {
@@ -244,8 +250,24 @@ export class AcmeServer {
     order.chain = `${Certificate.pem(der)}${issuer.root}`
     order.status = "valid"
     const id = Option.getOrUndefined(certificateId(der))
-    if (id !== undefined) this.#issued.set(id, new X509Certificate(der))
+    const certificate = new X509Certificate(der)
+    this.#holders.set(certificate.fingerprint256, order.account)
+    if (id !== undefined) this.#issued.set(id, certificate)
     return json(200, this.#orderOf(order), { location: `${this.#options.base}/order/${order.id}` })
+  }
+
+  /** The account that ordered a certificate takes it back (RFC 8555 section 7.6). */
+  #revoke(account: string, encoded: string): Reply {
+    const der = Buffer.from(encoded, "base64url")
+    const fingerprint = createHash("sha256")
+      .update(der)
+      .digest("hex")
+      .toUpperCase()
+      .replace(/..(?!$)/g, "$&:")
+    if (this.#revoked.has(fingerprint)) throw new AcmeProblem("alreadyRevoked", "it was revoked before")
+    if (this.#holders.get(fingerprint) !== account) throw new AcmeProblem("unauthorized", "another account ordered it")
+    this.#revoked.add(fingerprint)
+    return { status: 200 }
   }
 
   /** A window before a third of the life is left. */

@@ -34,6 +34,8 @@ export interface Plane {
   readonly failures: Array<unknown>
   /** What its clock says, where that is not the truth. */
   date: number | undefined
+  /** What it says of the name instead of its admission. */
+  refuses: Refusal | undefined
   /** Instead of an answer to the completion call. */
   onComplete: (() => void) | undefined
   /** Publishes a value in DNS, and takes it away again without one; without it there is no broker. */
@@ -51,6 +53,7 @@ export const start = (directory: string, now: () => number) =>
       completeStatus: 200,
       failures: [],
       date: undefined,
+      refuses: undefined,
       onComplete: undefined,
       dns: undefined
     }
@@ -75,7 +78,12 @@ export const start = (directory: string, now: () => number) =>
           .writeHead(status, body === undefined ? {} : { "content-type": "application/json" })
           .end(body === undefined ? undefined : JSON.stringify(body))
       const { method, url = "" } = request
-      if (method === "GET" && url === `/agent/acme-admission/${token}/${hostname}`) return send(200, admission())
+      const refuse = (refusal: Refusal) =>
+        response
+          .writeHead(refusal.status, { "content-type": "application/problem+json" })
+          .end(JSON.stringify(document(refusal)))
+      if (method === "GET" && url === `/agent/acme-admission/${token}/${hostname}`)
+        return plane.refuses === undefined ? send(200, admission()) : refuse(plane.refuses)
       if (method === "POST" && url === `/agent/acme-issuance-complete/${token}/${hostname}`) {
         if (plane.onComplete !== undefined) return plane.onComplete()
         if (plane.completeStatus !== 200) return send(plane.completeStatus)
@@ -83,10 +91,6 @@ export const start = (directory: string, now: () => number) =>
         plane.status = "gruen"
         return send(200)
       }
-      const refuse = (refusal: Refusal) =>
-        response
-          .writeHead(refusal.status, { "content-type": "application/problem+json" })
-          .end(JSON.stringify(document(refusal)))
       const posted = async () => {
         const body = JSON.parse(await text(request))
         if (url === `/agent/acme-issuance-failed/${token}/${hostname}`) {
