@@ -101,25 +101,37 @@ const withoutEdge = Effect.fnUntraced(function* (settings: Settings, address: Ho
       "set it to an edge"
     )
   const isInitiator = role === "initiate"
+  const { joining } = yield* AgentMetrics
   const { run } = yield* LocalSide.of(settings)
   const waiting = Effect.gen(function* () {
     const listener = yield* DirectPath.listen(address)
+    joining("waiting")
     yield* Effect.logInfo(`waiting for the peer at ${formatHostPort(listener.address)}`)
     return yield* DirectPath.awaitPeer(listener, noise, noiseKey)
   })
-  const { socket, stream } = yield* isInitiator ? DirectPath.dial(address, noise, noiseKey) : waiting
+  const direct = yield* isInitiator ? DirectPath.dial(address, noise, noiseKey) : waiting
   // Without an edge there is no grant: whom the operators of both have named may do everything.
   const peer = { noiseKey, isInitiator, holder: undefined, rights: "rw" as const, grantEnds: undefined }
-  const met = { socket, stream, carrier: "direct" as const, peer }
-  const session = yield* ChannelSession.open(met, member)
+  const session = yield* ChannelSession.open(ChannelSession.overDirect(direct, peer), member)
   yield* Sessions.use(session, undefined, run(session))
+})
+
+/** A WebSocket has no half that could end alone, as raw bytes need it. */
+const reachable = Effect.fnUntraced(function* (settings: Settings, broker: Ladder.Broker) {
+  if (broker.webSocket === undefined || !LocalSide.isRaw(settings)) return broker
+  yield* Effect.logWarning(
+    "CT_CHANNEL_WEBSOCKET has no effect with a session as raw bytes: a WebSocket cannot end one direction alone."
+  )
+  return { ...broker, webSocket: undefined }
 })
 
 const body = Effect.fnUntraced(function* (settings: Settings, use: Use) {
   if (settings.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(settings.metricsListen))
+  const { joining } = yield* AgentMetrics
+  joining("joining")
   const { meeting } = settings
   if (meeting._tag === "Direct") return yield* withoutEdge(settings, meeting.address, use)
-  yield* use.as === "mcp" ? standardMcp(settings, meeting) : brokered(settings, meeting)
+  yield* use.as === "mcp" ? standardMcp(settings, meeting) : brokered(settings, yield* reachable(settings, meeting))
 })
 
 export const channel = (use: Use) =>

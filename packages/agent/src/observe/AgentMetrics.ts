@@ -30,7 +30,14 @@ export interface StreamCounters {
 }
 
 /** What carries the session of a channel: a rung of the ladder to the edge, or a way around it. */
-export type ChannelCarrier = "broker" | "relay" | "front-door" | "camouflage" | "direct" | "gate"
+export type ChannelCarrier = "broker" | "relay" | "front-door" | "camouflage" | "websocket" | "direct" | "gate"
+
+/** How far a member has come with its next peer. */
+export const channelStates = ["joining", "waiting", "refused", "unreachable"] as const
+export interface Joining {
+  readonly state: (typeof channelStates)[number]
+  readonly reason: string | undefined
+}
 
 export interface ChannelCounts {
   readonly total: number
@@ -76,6 +83,10 @@ export class AgentMetrics extends Context.Service<
     readonly taskEnded: () => void
     /** Counts a session of a channel that is carried so; the result ends it. */
     readonly channelOpened: (carrier: ChannelCarrier) => () => void
+    /** Says how far it has come. */
+    readonly joining: (state: Joining["state"], reason?: string) => void
+    /** Undefined in a process that is no member of a channel. */
+    readonly channel: () => Joining | undefined
     /** Sessions of channels by their carrier; empty in a process that has had none. */
     readonly channels: () => ReadonlyMap<ChannelCarrier, ChannelCounts>
     /** Takes what a callback of a connection threw; the caller ends that connection. */
@@ -120,6 +131,7 @@ export class AgentMetrics extends Context.Service<
         faults += 1
       })
       let tasks = 0
+      let channel: Joining | undefined
       const channels = new Map<ChannelCarrier, ChannelCounts>()
       const running = new Set<StreamCounters>()
       return {
@@ -161,6 +173,10 @@ export class AgentMetrics extends Context.Service<
           count(1, 1)
           return () => count(0, -1)
         },
+        joining: (state, reason) => {
+          channel = { state, reason }
+        },
+        channel: () => channel,
         channels: () => channels,
         fault: report,
         ending,

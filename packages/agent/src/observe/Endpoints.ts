@@ -34,6 +34,11 @@ const credentialOf = Effect.gen(function* () {
   return Effect.map(text, (text) => (given !== undefined || text.trim() !== "" ? ("env" as const) : ("none" as const)))
 })
 
+const memberOf = ({ channel, channels }: AgentMetrics["Service"]) => {
+  const joining = channel()
+  return joining === undefined ? undefined : { joining, sessions: channels().values() }
+}
+
 const handlers = HttpApiBuilder.group(
   AgentLocalApi,
   "agent",
@@ -58,6 +63,7 @@ const handlers = HttpApiBuilder.group(
         Effect.gen(function* () {
           return StatusReport.make({
             channels: metrics.channels(),
+            joining: metrics.channel(),
             session: metrics.session,
             traffic: metrics.traffic,
             probe: metrics.probe,
@@ -69,7 +75,9 @@ const handlers = HttpApiBuilder.group(
         }),
       health: () =>
         Effect.suspend(() =>
-          Effect.fromResult(Result.map(Health.check(metrics.session, metrics.now()), () => "ok" as const))
+          Effect.fromResult(
+            Result.map(Health.check(metrics.session, metrics.now(), memberOf(metrics)), () => "ok" as const)
+          )
         ),
       events: ({ query }) =>
         Effect.map(events.ring.last(lineCount(query.n)), (lines) => lines.map((line) => `${line}\n`).join(""))

@@ -1,11 +1,32 @@
-/** Whether the agent is healthy: registered, and heard from the edge within the last 90 seconds. Pure. */
+/**
+ * Whether the agent is healthy. One that serves a tunnel is registered, and has heard from the edge within the last 90 seconds. A
+ * member of a channel has a session, or waits for its peer: the edge's own bounds end a wait at which nothing is heard. Pure.
+ */
 import { Result } from "effect"
-import type { Session } from "./AgentMetrics.ts"
+import type { ChannelCounts, Joining, Session } from "./AgentMetrics.ts"
 
 const silenceMillis = 90_000
 
+/** What is known of a member of a channel. */
+export interface Membership {
+  readonly joining: Joining
+  readonly sessions: Iterable<ChannelCounts>
+}
+
+/** The state of a member, in one word. */
+export const stateOf = ({ joining, sessions }: Membership): Joining["state"] | "in-session" =>
+  Array.from(sessions).some(({ open }) => open > 0) ? "in-session" : joining.state
+
+const checkMember = (membership: Membership): Result.Result<void, string> => {
+  const state = stateOf(membership)
+  if (state === "in-session" || state === "waiting") return Result.succeed(undefined)
+  const { reason } = membership.joining
+  return Result.fail(`${state === "joining" ? "not joined yet" : state}${reason === undefined ? "" : `: ${reason}`}`)
+}
+
 /** Healthy, or the reason in plain text. `now` is Unix milliseconds. */
-export const check = (session: Readonly<Session>, now: number): Result.Result<void, string> => {
+export const check = (session: Readonly<Session>, now: number, member?: Membership): Result.Result<void, string> => {
+  if (member !== undefined) return checkMember(member)
   if (session.live === 0) {
     const error = session.lastError === undefined ? "" : `; last error: ${session.lastError}`
     return Result.fail(`not registered${error}`)

@@ -3,11 +3,12 @@ import { AgentStatus } from "@catenet/domain/enrollment/AgentStatus"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Result } from "effect"
 import { version } from "../Version.ts"
-import type { ChannelCarrier, ChannelCounts, Probe, Session, Traffic } from "./AgentMetrics.ts"
+import type { ChannelCarrier, ChannelCounts, Joining, Probe, Session, Traffic } from "./AgentMetrics.ts"
 import * as Health from "./Health.ts"
 
 export interface Facts {
   readonly channels: ReadonlyMap<ChannelCarrier, ChannelCounts>
+  readonly joining: Joining | undefined
   readonly session: Readonly<Session>
   readonly traffic: Readonly<Traffic>
   readonly probe: Readonly<Probe>
@@ -32,8 +33,20 @@ const probeOf = ({ last }: Facts["probe"], now: number) =>
         secs_ago: secondsSince(last.at, now)
       }
 
-export const make = ({ channels, session, traffic, probe, tasksLive, ringWriteErrors, credential, now }: Facts) =>
-  new AgentStatus({
+export const make = ({
+  channels,
+  joining,
+  session,
+  traffic,
+  probe,
+  tasksLive,
+  ringWriteErrors,
+  credential,
+  now
+}: Facts) => {
+  const member = joining === undefined ? undefined : { joining, sessions: channels.values() }
+  const memberState = joining === undefined ? undefined : Health.stateOf({ joining, sessions: channels.values() })
+  return new AgentStatus({
     version,
     session: session.id,
     conn: session.conn ?? null,
@@ -54,5 +67,7 @@ export const make = ({ channels, session, traffic, probe, tasksLive, ringWriteEr
     ...(channels.size === 0
       ? {}
       : { channel_sessions: Array.from(channels, ([carrier, counts]) => ({ carrier, ...counts })) }),
-    healthy: Result.isSuccess(Health.check(session, now))
+    ...(memberState === undefined ? {} : { channel_state: memberState }),
+    healthy: Result.isSuccess(Health.check(session, now, member))
   })
+}

@@ -26,6 +26,7 @@ export type Meeting = Data.TaggedEnum<{
     readonly isFrontDoorOnly: boolean
     /** The only certificate that is trusted; without it the edge's is not checked, and the front door is not dialled. */
     readonly root: string | undefined
+    readonly webSocket: URL | undefined
     readonly gate: { readonly address: HostPort; readonly root: string } | undefined
     readonly grant: Grant.Grant
     readonly holderKey: Redacted.Redacted<Uint8Array>
@@ -141,6 +142,7 @@ const meetingOf = Effect.fnUntraced(function* (values: Values) {
     frontDoor: values.frontDoor,
     isFrontDoorOnly: values.frontDoorOnly?.isOn ?? false,
     root: yield* pemOf("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
+    webSocket: values.webSocket,
     gate:
       values.relayGate === undefined || gateRoot === undefined
         ? undefined

@@ -45,6 +45,22 @@ const socketAddress: Parser.Parser<HostPort> = Parser.make(
   { example: "203.0.113.7:7001" }
 )
 
+const isLoopback = (host: string) => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(host)
+
+/** In plain only within this machine: what is sealed is the session, not the join. */
+const webSocketUrl = Parser.make(
+  "a wss address",
+  (text) => {
+    const url = NetworkParser.parseUrl(text, ["ws:", "wss:"])
+    const isUsable =
+      url !== undefined &&
+      url.search + url.hash + url.username === "" &&
+      (url.protocol === "wss:" || isLoopback(url.hostname))
+    return isUsable ? url : undefined
+  },
+  { example: "wss://portal.example.net/ws/channel" }
+)
+
 const key = Parser.make("64 hex digits", (text) => Result.getOrUndefined(Hex.decode(text, 32)))
 
 const privateKey = (remedy: string) => Parser.described(secretBytes, { expected: "a key of 64 hex digits", remedy })
@@ -126,6 +142,11 @@ const joining = {
     "The edge's root certificate, from /pki/ca of the control plane."
   ),
   frontDoorOnly: optional("CT_CHANNEL_FRONT_DOOR_ONLY", switchOf("1", "true", "yes"), "Dial the front door alone."),
+  webSocket: optional(
+    "CT_CHANNEL_WEBSOCKET",
+    webSocketUrl,
+    "The edge's WebSocket, tried last, for networks that let nothing else out."
+  ),
   relayGate: optional(
     "CT_CHANNEL_RELAY_GATE",
     hostPort,

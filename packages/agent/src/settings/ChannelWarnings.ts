@@ -31,6 +31,7 @@ const outOfPlace = (values: Values) => {
     CT_CHANNEL_FRONT_DOOR: frontDoor,
     CT_CHANNEL_FRONT_DOOR_CERT: frontDoorCertificate,
     CT_CHANNEL_FRONT_DOOR_ONLY: frontDoorOnly?.isOn === true ? frontDoorOnly : undefined,
+    CT_CHANNEL_WEBSOCKET: values.webSocket,
     CT_CHANNEL_RELAY_GATE_CERT: values.relayGateCertificate
   }
   const isServing = values.serve?.isOn === true

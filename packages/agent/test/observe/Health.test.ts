@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import type { Session } from "../../src/observe/AgentMetrics.ts"
+import { channelStates, type Joining, type Session } from "../../src/observe/AgentMetrics.ts"
 import * as Health from "../../src/observe/Health.ts"
 
 const session = (changes: Partial<Session>): Session => ({
@@ -26,6 +26,16 @@ describe("health", () => {
       "not registered; last error: no route"
     )
     assert.strictEqual(reason(Health.check(session({ lastSeen: undefined }), 0)), "nothing heard from the edge yet")
+  })
+
+  it("of a member of a channel is that it waits for its peer, or has one", () => {
+    const of = (state: Joining["state"], open: number, why?: string) =>
+      reason(Health.check(session({ live: 0 }), 0, { joining: { state, reason: why }, sessions: [{ total: 1, open }] }))
+    assert.strictEqual(of("waiting", 0), "ok")
+    for (const state of channelStates) assert.strictEqual(of(state, 1), "ok")
+    assert.strictEqual(of("joining", 0), "not joined yet")
+    assert.strictEqual(of("refused", 0, "The edge refused."), "refused: The edge refused.")
+    assert.strictEqual(of("unreachable", 0, "No way."), "unreachable: No way.")
   })
 
   it.prop(

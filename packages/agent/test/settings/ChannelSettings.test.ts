@@ -193,6 +193,16 @@ const rules: ReadonlyArray<Rule> = [
     read: (settings) => place(met(settings).frontDoor)
   },
   {
+    name: "CT_CHANNEL_WEBSOCKET",
+    good: [
+      ["wss://portal.example.net/ws/channel", "wss://portal.example.net/ws/channel"],
+      ["ws://127.0.0.1:4437/ws/channel", "ws://127.0.0.1:4437/ws/channel"],
+      ["", undefined]
+    ],
+    bad: ["ws://portal.example.net/ws/channel", "https://portal.example.net/ws/channel", "portal.example.net:443"],
+    read: (settings) => met(settings).webSocket?.href
+  },
+  {
     name: "CT_CHANNEL_FRONT_DOOR_CERT",
     good: [
       [rootHex, authority.pem.trim()],

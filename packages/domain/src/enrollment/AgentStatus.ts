@@ -29,7 +29,7 @@ const OriginProbe = Schema.Struct({
 /** `session` is random a process; `conn` counts registration attempts and is null before the first. */
 /** `broker` and `relay` are the edge's own ports, `front-door` and `camouflage` its port 443 under two names. */
 const ChannelSessions = Schema.Struct({
-  carrier: Schema.Literals(["broker", "relay", "front-door", "camouflage", "direct", "gate"]),
+  carrier: Schema.Literals(["broker", "relay", "front-door", "camouflage", "websocket", "direct", "gate"]),
   total: Count,
   open: Count
 })
@@ -54,5 +54,7 @@ export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   last_probe: Schema.NullOr(OriginProbe),
   /** Sessions of channels by what carried them; absent in a process that has had none. */
   channel_sessions: Schema.optionalKey(Schema.Array(ChannelSessions)),
+  /** Of a member of a channel; absent in other processes. */
+  channel_state: Schema.optionalKey(Schema.Literals(["joining", "waiting", "in-session", "refused", "unreachable"])),
   healthy: Schema.Boolean
 }) {}

@@ -3,6 +3,7 @@
  * a browser says where a page is from, and a page of a stranger must not use the keys of its visitor from here.
  */
 import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { longestMessage, WebSocketStream } from "@catenet/wire/transport/WebSocketStream"
 import { WebSocketServer, type WebSocket } from "@effect/platform-node/NodeWS"
 import { Context, Effect, Layer, Schedule } from "effect"
 import { createServer, type IncomingMessage, STATUS_CODES } from "node:http"
@@ -15,7 +16,6 @@ import { Settings } from "../settings/Settings.ts"
 import * as Carrier from "./Carrier.ts"
 import { ChannelBroker } from "./ChannelBroker.ts"
 import { MemberAdmissions } from "./MemberAdmissions.ts"
-import { longestMessage, WebSocketStream } from "./WebSocketStream.ts"
 
 export const path = "/ws/channel"
 

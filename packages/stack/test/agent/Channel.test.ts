@@ -13,7 +13,11 @@ const life = Effect.runSync(Scope.make())
 let world: TestEdge
 let root: string
 beforeAll(async () => {
-  const variables = { CT_EDGE_CHANNEL_LISTEN: "127.0.0.1:0", CT_EDGE_CHANNEL_RELAY_LISTEN: "127.0.0.1:0" }
+  const variables = {
+    CT_EDGE_CHANNEL_LISTEN: "127.0.0.1:0",
+    CT_EDGE_CHANNEL_RELAY_LISTEN: "127.0.0.1:0",
+    CT_EDGE_WS_CHANNEL_LISTEN: "127.0.0.1:0"
+  }
   world = await Effect.runPromise(Effect.provideService(start(variables), Scope.Scope, life))
   root = new X509Certificate(world.meshRoot).raw.toString("hex")
 })
@@ -44,6 +48,15 @@ const ways = {
   }
 }
 
+/** A port at which nothing listens. */
+const closed = "127.0.0.1:1"
+const byWebSocket = () => ({
+  CT_CHANNEL_BROKER: closed,
+  CT_CHANNEL_RELAY: closed,
+  CT_CHANNEL_FRONT_DOOR: closed,
+  CT_CHANNEL_WEBSOCKET: `ws://127.0.0.1:${world.bound.channelWebSocket?.port}/ws/channel`
+})
+
 const pairs = [
   ["its own ports", "its own ports"],
   ["its own ports", "the front door alone"],
@@ -73,6 +86,27 @@ describe("two agents at an edge", () => {
     })
   }
 
+  it("call a service, one by a WebSocket because all else is closed, and pipe nothing over it", async () => {
+    const channel = makeChannel()
+    const [caller, server] = [channel.member("initiate"), channel.member("accept")]
+    register(channel, caller, server)
+    await using home = await makeHome()
+    await using one = runAgent(home, { ...server.env, ...ports(), ...serving }, ["channel"])
+    const env = { ...caller.env, ...ports(), ...byWebSocket() }
+    const text = "x".repeat(60_000)
+    await using two = runAgent(home, { ...env, CT_CHANNEL_CALL_SERVICE: "text_generation" }, ["channel"], text)
+    assert.strictEqual(await two.exited, 0, [...one.lines, ...two.lines].join("\n"))
+    assert.strictEqual(two.stdout(), `${text.toUpperCase()}\n`)
+    await two.said("open, by websocket")
+    await using pipe = runAgent(home, env, ["channel"], "x")
+    assert.strictEqual(await pipe.exited, 5)
+    await pipe.said("CT_CHANNEL_WEBSOCKET has no effect with a session as raw bytes")
+    const elsewhere = { CT_CHANNEL_CALL: "tools/list", CT_CHANNEL_WEBSOCKET: env.CT_CHANNEL_WEBSOCKET.slice(0, -1) }
+    await using lost = runAgent(home, { ...env, ...elsewhere }, ["channel"])
+    assert.strictEqual(await lost.exited, 5)
+    assert.include(lost.lines.at(-1), "HTTP 404, there are no channels at this address; check CT_CHANNEL_WEBSOCKET")
+  })
+
   it("show which way a session goes, in status, metrics and events", async () => {
     const channel = makeChannel()
     const [caller, server] = [channel.member("initiate"), channel.member("accept")]
@@ -85,6 +119,8 @@ describe("two agents at an edge", () => {
     const read = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text()
     await one.said("/status")
     assert.notInclude(await read("/status"), "channel_sessions")
+    await eventually(async () => (await read("/healthz")) === "ok", "a member that waits is healthy")
+    assert.include(await read("/status"), `"channel_state":"waiting"`)
     await using two = runAgent(
       home,
       { ...caller.env, ...ports(), CT_CHANNEL_CALL_SERVICE: "text_generation" },
@@ -96,6 +132,8 @@ describe("two agents at an edge", () => {
     assert.deepStrictEqual(JSON.parse(await read("/status")).channel_sessions, [
       { carrier: "relay", total: 1, open: 1 }
     ])
+    assert.include(await read("/status"), `"channel_state":"in-session"`)
+    assert.strictEqual(await read("/healthz"), "ok")
     await writeFile(`${home.path}/go`, "")
     assert.strictEqual(await two.exited, 0)
     await eventually(
@@ -139,5 +177,14 @@ describe("two agents at an edge", () => {
       assert.include(agent.lines.at(-1), `(${token})`)
       assert.include(agent.lines.at(-1), "Ask the")
     }
+    const port = await Effect.runPromise(freePort("127.0.0.1"))
+    const accepting = channel.member("accept")
+    const observed = { CT_AGENT_METRICS_LISTEN: `127.0.0.1:${port}`, CT_CHANNEL_SERVE: "1" }
+    await using server = runAgent(home, { ...accepting.env, ...ports(), ...observed }, ["channel"])
+    await server.said("(not-member)")
+    await eventually(async () => {
+      const health = await fetch(`http://127.0.0.1:${port}/healthz`)
+      return health.status === 503 && /^refused: .*not-member.* Ask the/.test(await health.text())
+    }, "a refused member says so")
   })
 })

@@ -67,7 +67,8 @@ const ambient = new Set([
   "packages/wire/src/transport/HelloPeek.ts",
   "packages/wire/src/transport/Mux.ts",
   "packages/wire/src/transport/SessionTimers.ts",
-  "packages/wire/src/transport/Splice.ts"
+  "packages/wire/src/transport/Splice.ts",
+  "packages/wire/src/transport/WebSocketStream.ts"
 ])
 const touchesAmbient =
   /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.env\b|\bset(?:Timeout|Interval)\(|\bconsole\./

@@ -8,6 +8,7 @@ import type { Rights } from "@catenet/crypto/Permission"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { Effect, Option } from "effect"
 import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
 import type { NoiseStream } from "../../mesh/NoiseStream.ts"
 import type { ChannelCarrier } from "../../observe/AgentMetrics.ts"
 import type { Role } from "../../settings/ChannelVariables.ts"
@@ -41,9 +42,9 @@ export interface ChannelSession {
 const closeMillis = 3_000
 
 /** Whether the leg of a rendezvous is the session's own: its peer is in no phase, so the edge has joined the two. */
-const isSpliced = Effect.fnUntraced(function* ({ isMarked, socket }: Ladder.Leg) {
+const isSpliced = Effect.fnUntraced(function* ({ isMarked, stream }: Ladder.Leg) {
   if (!isMarked) return true
-  const readable = yield* Effect.timeoutOption(awaitReadable(socket), closeMillis)
+  const readable = yield* Effect.timeoutOption(awaitReadable(stream), closeMillis)
   return Option.getOrElse(readable, () => true)
 })
 
@@ -52,7 +53,8 @@ const peerOf = ({ acknowledgement }: Ladder.Leg, { grant }: Ladder.Broker, { con
 
 /** A peer at the other end of a carrier. */
 export interface Met {
-  readonly socket: Socket
+  /** What carries the session, and the connection below, whose bytes are counted. */
+  readonly leg: { readonly stream: Duplex; readonly socket: Socket }
   readonly carrier: ChannelCarrier
   readonly peer: Pick<Peer.Peer, "holder" | "isInitiator" | "noiseKey" | "rights" | "grantEnds">
   /** The session, where both keys are proved already. */
@@ -85,28 +87,36 @@ export const meet = Effect.fn("ChannelSession.meet")(function* (
   while (true) {
     const first = yield* Ladder.rendezvous(broker, endpoint)
     const known = yield* peerOf(first, broker, member).pipe(
-      Effect.tapError(() => Effect.sync(() => first.socket.destroy()))
+      Effect.tapError(() => Effect.sync(() => first.stream.destroy()))
     )
     if (yield* isSpliced(first)) return met(first, known)
-    first.socket.end()
+    first.stream.end()
     const direct = yield* directly(known, member, reach)
-    if (Option.isSome(direct)) return { ...direct.value, carrier: "direct" as const, peer: known }
+    if (Option.isSome(direct)) return overDirect(direct.value, known)
     const leg = yield* Ladder.relay(broker, endpoint).pipe(
       // The peer did not come: it is met anew.
       Effect.catchTag("ParkExpired", () => Effect.undefined)
     )
     if (leg === undefined) continue
-    const peer = yield* peerOf(leg, broker, member).pipe(Effect.tapError(() => Effect.sync(() => leg.socket.destroy())))
+    const peer = yield* peerOf(leg, broker, member).pipe(Effect.tapError(() => Effect.sync(() => leg.stream.destroy())))
     return met(leg, peer)
   }
 })
 
-const met = ({ rung, socket }: Ladder.Leg, peer: Peer.Peer): Met => ({ socket, carrier: rung.name, peer })
+const met = (leg: Ladder.Leg, peer: Peer.Peer): Met => ({ leg, carrier: leg.rung.name, peer })
+
+/** The peer on a direct path, where both keys are proved already. */
+export const overDirect = ({ socket, stream }: DirectPath.Direct, peer: Met["peer"]): Met => ({
+  leg: { stream: socket, socket },
+  carrier: "direct",
+  peer,
+  stream
+})
 
 /** Proves both keys and opens the session with the peer. */
 export const open = Effect.fn("ChannelSession.open")(function* (met: Met, { noise }: Member) {
-  const { carrier, peer, socket } = met
-  const stream = met.stream ?? (yield* KeyProof.prove(socket, noise, peer.noiseKey, peer.isInitiator))
+  const { carrier, leg, peer } = met
+  const stream = met.stream ?? (yield* KeyProof.prove(leg.stream, noise, peer.noiseKey, peer.isInitiator))
   const session: ChannelSession = {
     stream,
     carrier,
@@ -114,7 +124,7 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, { nois
     peerHolder: peer.holder,
     peerRights: peer.rights,
     peerGrantEnds: peer.grantEnds,
-    bytes: () => ({ sent: socket.bytesWritten, received: socket.bytesRead })
+    bytes: () => ({ sent: leg.socket.bytesWritten, received: leg.socket.bytesRead })
   }
   return session
 })

@@ -6,14 +6,22 @@ import type { Duplex } from "node:stream"
 import { type Failure, JoinExchange, type Options, type Step } from "./JoinExchange.ts"
 
 /** The acknowledgement. The stream is left paused, with the first byte behind the acknowledgement as its next. */
-export const join = Effect.fn("JoinOnStream.join")(function* (stream: Duplex, options: Omit<Options, "now">) {
+export const join = Effect.fn("JoinOnStream.join")(function* (
+  stream: Duplex,
+  options: Omit<Options, "now">,
+  /** The proof is sent: from here on this member waits for its peer. */
+  proved: () => void
+) {
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
   const exchange = new JoinExchange(native, { ...options, now: now() })
 
   const settled = Effect.callback<Acknowledgement, Failure>((resume) => {
     const take = (step: Step) => {
-      if (step._tag === "Send") return void stream.write(step.bytes)
+      if (step._tag === "Send") {
+        proved()
+        return void stream.write(step.bytes)
+      }
       if (step._tag === "Wait") return
       cleanup()
       if (step._tag === "Failed") return resume(Effect.fail(step.error))

@@ -7,21 +7,26 @@ import type * as Join from "@catenet/crypto/admission/Join"
 import { Broken, type ParkExpired, Refused } from "@catenet/crypto/admission/Outcome"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Data, Effect, Result } from "effect"
-import type { TLSSocket } from "node:tls"
+import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import type { Meeting } from "../../settings/ChannelSettings.ts"
 import { formatHostPort } from "../../settings/HostPort.ts"
 import * as EdgeDial from "../../tunnel/EdgeDial.ts"
 import type { Failure } from "./JoinExchange.ts"
 import * as JoinOnStream from "./JoinOnStream.ts"
+import { refusalHint } from "./RefusalHint.ts"
 import { hasKeepalive, type Rung, rungsOf } from "./Rungs.ts"
+import * as WebSocketDial from "./WebSocketDial.ts"
 
 export type Broker = Extract<Meeting, { readonly _tag: "Broker" }>
 
 /** An admitted connection. */
 export interface Leg {
   readonly rung: Rung
-  readonly socket: TLSSocket
+  readonly stream: Duplex
+  /** The connection below the stream, or the stream itself. */
+  readonly socket: Socket
   readonly acknowledgement: Acknowledgement
   /** The edge knows in which phase this member is. */
   readonly isMarked: boolean
@@ -55,21 +60,24 @@ export class LadderExhausted extends Data.TaggedError("LadderExhausted")<{
 const briefParkMillis = 1_000
 const briefParkPause = "200 millis"
 
+const connect = Effect.fnUntraced(function* ({ address, alpn, dialMillis: millis, root, serverName, url }: Rung) {
+  if (url !== undefined) return { ...(yield* WebSocketDial.dial(url, root, millis)), isMarked: false }
+  const { ending } = yield* AgentMetrics
+  const socket = yield* EdgeDial.dial(address, root, alpn, { serverName, millis })
+  guard(socket, ending(socket))
+  return { stream: socket, socket, isMarked: hasKeepalive(socket.alpnProtocol) }
+})
+
 const onRung = Effect.fnUntraced(function* (rung: Rung, broker: Broker, endpoint: string, phase: Join.Phase) {
-  const { alpn, dialMillis: millis, root, serverName } = rung
-  const metrics = yield* AgentMetrics
-  const socket = yield* EdgeDial.dial(rung.address, root, alpn, { serverName, millis })
-  guard(socket, metrics.ending(socket))
-  const isMarked = hasKeepalive(socket.alpnProtocol)
+  const { joining } = yield* AgentMetrics
+  joining("joining")
+  const connected = yield* connect(rung)
+  const { isMarked: hasKeepalive, stream } = connected
   const { grant, holderKey } = broker
-  const acknowledgement = yield* JoinOnStream.join(socket, {
-    grant,
-    endpoint,
-    holderKey,
-    phase,
-    hasKeepalive: isMarked
-  }).pipe(Effect.onExit((exit) => Effect.sync(() => exit._tag === "Failure" && socket.destroy())))
-  return { rung, socket, acknowledgement, isMarked } satisfies Leg
+  const acknowledgement = yield* JoinOnStream.join(stream, { grant, endpoint, holderKey, phase, hasKeepalive }, () =>
+    joining("waiting")
+  ).pipe(Effect.onExit((exit) => Effect.sync(() => exit._tag === "Failure" && stream.destroy())))
+  return { rung, ...connected, acknowledgement } satisfies Leg
 })
 
 /** Joins at one rung, again after each park that ended without a peer. */
@@ -98,7 +106,12 @@ const climb = Effect.fnUntraced(function* <E, R>(
     if (!isAttempt(error)) return yield* Effect.fail(error)
     attempts.push({ rung, error })
   }
-  return yield* new LadderExhausted({ attempts })
+  const exhausted = new LadderExhausted({ attempts })
+  const { joining } = yield* AgentMetrics
+  const { message, refusal } = exhausted
+  if (refusal === undefined) joining("unreachable", message)
+  else joining("refused", refusalHint(refusal.token))
+  return yield* exhausted
 })
 
 const isAttempt = (error: unknown): error is Attempt["error"] =>

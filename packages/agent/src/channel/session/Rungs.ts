@@ -3,7 +3,7 @@ import type { Phase } from "@catenet/crypto/admission/Join"
 import type { Meeting } from "../../settings/ChannelSettings.ts"
 import type { HostPort } from "../../settings/HostPort.ts"
 
-export type RungName = "broker" | "relay" | "front-door" | "camouflage"
+export type RungName = "broker" | "relay" | "front-door" | "camouflage" | "websocket"
 
 export interface Rung {
   readonly name: RungName
@@ -13,6 +13,8 @@ export interface Rung {
   /** The only root that is trusted, PEM; undefined checks no certificate. */
   readonly root: string | undefined
   readonly dialMillis: number
+  /** A WebSocket at this address, instead of the bytes themselves. */
+  readonly url?: URL
 }
 
 const channelProtocols = ["ct-edge-channel-ka", "ct-edge-channel"]
@@ -24,9 +26,19 @@ const frontDoorMillis = 10_000
 export const hasKeepalive = (alpn: string | false | null): boolean =>
   alpn === "ct-edge-channel-ka" || alpn === "http/1.1"
 
+const overWebSocket = (url: URL, root: string | undefined): Rung => ({
+  name: "websocket",
+  address: { host: url.hostname, port: Number(url.port || (url.protocol === "wss:" ? 443 : 80)) },
+  serverName: url.hostname,
+  alpn: [],
+  root,
+  dialMillis: frontDoorMillis,
+  url
+})
+
 /** The ladder of a phase. Without a root there is only the edge's own port. */
 export const rungsOf = (
-  { broker, frontDoor, isFrontDoorOnly, relay, root }: Extract<Meeting, { readonly _tag: "Broker" }>,
+  { broker, frontDoor, isFrontDoorOnly, relay, root, webSocket }: Extract<Meeting, { readonly _tag: "Broker" }>,
   phase: Phase
 ): ReadonlyArray<Rung> => {
   const own: Rung = {
@@ -37,11 +49,13 @@ export const rungsOf = (
     root,
     dialMillis: portMillis
   }
-  if (frontDoor === undefined || root === undefined) return [own]
+  const last = webSocket === undefined ? [] : [overWebSocket(webSocket, root)]
+  if (frontDoor === undefined || root === undefined) return [own, ...last]
   const door = { address: frontDoor, root, dialMillis: frontDoorMillis }
   return [
     ...(isFrontDoorOnly ? [] : [own]),
     { ...door, name: "front-door", serverName: "localhost", alpn: channelProtocols },
-    { ...door, name: "camouflage", serverName: "edge-cdn.invalid", alpn: webProtocols }
+    { ...door, name: "camouflage", serverName: "edge-cdn.invalid", alpn: webProtocols },
+    ...last
   ]
 }

@@ -2,10 +2,21 @@
  * A WebSocket as a byte stream (data-plane 9): binary messages are its bytes, texts are not part of it, a close is its end.
  * A WebSocket has no half: what is written after the other side closed goes nowhere, and two seconds later all is over.
  */
-import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
-import type { WebSocket } from "@effect/platform-node/NodeWS"
+import type { EventEmitter } from "node:events"
 import { Duplex } from "node:stream"
-import { cutAfter } from "../listen/GracefulClose.ts"
+import { guard, type OnFault } from "./FaultBoundary.ts"
+
+/** What is used of a WebSocket, at either end. */
+interface Socket extends EventEmitter {
+  readonly readyState: number
+  readonly OPEN: number
+  readonly isPaused: boolean
+  pause(): void
+  resume(): void
+  send(bytes: Uint8Array, options: { readonly binary: true }, done: (error?: Error | null) => void): void
+  close(code: number): void
+  terminate(): void
+}
 
 /** Bytes of one message, in either direction. */
 export const longestMessage = 65_535
@@ -14,9 +25,9 @@ const graceMillis = 2_000
 const normalClosure = 1_000
 
 export class WebSocketStream extends Duplex {
-  readonly #socket: WebSocket
+  readonly #socket: Socket
 
-  constructor(socket: WebSocket, ending: (stream: Duplex) => OnFault) {
+  constructor(socket: Socket, ending: (stream: Duplex) => OnFault) {
     super()
     this.#socket = socket
     const fault = ending(this)
@@ -31,7 +42,8 @@ export class WebSocketStream extends Duplex {
     socket.on("close", () => {
       if (this.destroyed) return
       this.push(null)
-      cutAfter(this, graceMillis)
+      const timer = setTimeout(() => this.destroy(), graceMillis).unref()
+      this.once("close", () => clearTimeout(timer))
     })
   }
 
