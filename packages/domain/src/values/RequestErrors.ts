@@ -149,6 +149,14 @@ export class NotServing extends Problem<NotServing>()("NotServing", {
   detail: () => "The service is about to begin, or to end; come again."
 }) {}
 
+/** A form of the portal came a second time, and the page that answered it is not there any more. */
+export class FormSentBefore extends Problem<FormSentBefore>()("FormSentBefore", {
+  status: 409,
+  title: "Sent before",
+  detail: () =>
+    "This form was sent before, and it counted once. Look at the page on which it stands to see what became of it."
+}) {}
+
 /** The idempotency key was used before, for something else. */
 export class IdempotencyKeyReused extends Problem<IdempotencyKeyReused>()("IdempotencyKeyReused", {
   status: 409,

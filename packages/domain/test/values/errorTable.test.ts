@@ -117,6 +117,7 @@ const table = [
   [Enrollment.JoinTokenSpent, 409, ["(join token)"]],
   [Enrollment.AgentAlreadyEnrolled, 409, ["(join token, by the agent that redeemed it)"]],
   [Enrollment.BatchCountOutOfRange, 400, ["(batch of 1 to 100)"]],
+  [Requests.FormSentBefore, 409, ["(form)"]],
   [Requests.IdempotencyKeyReused, 409, ["(idempotency key)"]],
   [Enrollment.BootstrapProofRefused, 403, ["(bootstrap token with a key that did not sign it)"]],
   [Enrollment.BootstrapAlreadyRedeemed, 409, ["(bootstrap token, by the agent that redeemed it)"]],

@@ -1,5 +1,6 @@
 /** What visitors fill in or press at the gate: the form in which they ask to be let in, and the button of a share link. */
 import { markup } from "@catenet/domain/values/Markup"
+import { tokenField } from "../http/FormAnswers.ts"
 import { area, field, type Sent, valuesOf } from "../portal/shell/Field.ts"
 import type { Page } from "../portal/shell/Shell.ts"
 import type { Texts } from "../portal/texts/English.ts"
@@ -25,11 +26,17 @@ const hidden = (name: string, value: string) => markup`<input type="hidden" name
 /** The page of a link that can be used once. */
 export const share = (
   texts: Texts,
-  link: { readonly host: string; readonly token: string; readonly back: string; readonly action: string }
+  link: {
+    readonly host: string
+    readonly token: string
+    readonly back: string
+    readonly action: string
+    readonly once: string
+  }
 ): Page => ({
   title: texts.linkTitle(link.host),
   main: markup`<h1>${texts.linkTitle(link.host)}</h1>
     <form class="panel" method="post" action="${link.action}"><p>${texts.linkText(link.host)}</p>
-    ${hidden("host", link.host)}${hidden("token", link.token)}${hidden("return", link.back)}
+    ${hidden("host", link.host)}${hidden("token", link.token)}${hidden("return", link.back)}${hidden(tokenField, link.once)}
     <p><button class="main-action">${texts.linkOpen}</button></p></form>`
 })

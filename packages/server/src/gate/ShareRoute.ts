@@ -5,9 +5,12 @@
  */
 import { GateNotConfigured, HostNotGated } from "@catenet/domain/tunnels/GateErrors"
 import { Effect, Option, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as FormAnswers from "../http/FormAnswers.ts"
 import { fields } from "../http/FormBody.ts"
 import { refuse, show, textsOf } from "../portal/shell/VisitorPages.ts"
+import { freshHex32 } from "../runtime/Secrets.ts"
 import { Settings } from "../settings/Settings.ts"
 import { ShareLinks } from "../tunnels/ShareLinks.ts"
 import { addressAt, queryOf, readHost, withSession } from "./GateBrowser.ts"
@@ -36,6 +39,7 @@ interface Followed {
 const follow = Effect.gen(function* () {
   const links = yield* ShareLinks
   const { gateHostsPort: port } = yield* Settings
+  const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
   return Effect.fnUntraced(function* ({ back, host: named, spends, token }: Followed) {
     const read = readHost(named)
     if (Option.isNone(read)) return yield* new HostNotGated()
@@ -44,7 +48,10 @@ const follow = Effect.gen(function* () {
     const wanted = back ?? "/"
     if (Option.isNone(found)) {
       const texts = textsOf(yield* HttpServerRequest.HttpServerRequest)
-      return show(texts, Page.share(texts, { host, token: token ?? "", back: wanted, action: path }))
+      return show(
+        texts,
+        Page.share(texts, { host, token: token ?? "", back: wanted, action: path, once: yield* fresh })
+      )
     }
     const { seconds, session } = found.value
     return HttpServerResponse.redirect(addressAt({ host, port }, wanted), { status: 303 }).pipe(
@@ -69,18 +76,24 @@ export const share = Effect.gen(function* () {
   })
 })
 
-/** The button of the page. The token is all that counts, and no cookie, so it may come from anywhere. */
+/**
+ * The button of the page. The token is all that counts, and no cookie, so it may come from anywhere. A second click gives
+ * up the answer to the first, which spent the link, and gets the same.
+ */
 export const spend = Effect.gen(function* () {
   const followed = yield* follow
+  const once = yield* FormAnswers.make
   const { gateCookieDomain } = yield* Settings
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (gateCookieDomain === undefined) return yield* refuse(request, new GateNotConfigured())
-    return yield* Effect.flatMap(fields, ({ host, return: back, token }) =>
-      followed({ host, token, back, spends: true })
-    ).pipe(
-      Effect.catchTag(["BodyTooLarge", "HostNotGated", "ShareLinkRefused", "UnsupportedMediaType"], (refusal) =>
-        refuse(request, refusal)
+    return yield* Effect.flatMap(fields, (sent) => {
+      const { host, return: back, token } = sent
+      return once({ sender: token ?? "", path, fields: sent }, followed({ host, token, back, spends: true }))
+    }).pipe(
+      Effect.catchTag(
+        ["BodyTooLarge", "FormSentBefore", "HostNotGated", "ShareLinkRefused", "UnsupportedMediaType"],
+        (refusal) => refuse(request, refusal)
       )
     )
   })

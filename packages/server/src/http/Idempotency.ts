@@ -7,7 +7,7 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
-import { Context, Effect, Layer, Result, Schema } from "effect"
+import { Context, Effect, Fiber, Layer, Option, Result, Schedule, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql"
 import { unixSeconds } from "../runtime/Now.ts"
@@ -15,6 +15,9 @@ import * as Store from "./IdempotencyStore.ts"
 
 /** Seconds for which an answer is kept. */
 const keptFor = 86_400
+/** How often a request looks for the answer of another with its key, and the seconds for which the other may take. */
+const lookAgain = Schedule.spaced("100 millis")
+const longestCommand = 15
 
 /** A command, and the key of the request for it. */
 export interface Once {
@@ -28,7 +31,16 @@ export interface Once {
 }
 
 /** A command whose request has a key. */
-type Keyed = Once & { readonly key: string }
+export type Keyed = Once & { readonly key: string }
+
+/** How a result is kept for requests with the same key. */
+export interface Keeping<A, B, I> {
+  readonly schema: Schema.Codec<B, I>
+  /** Undefined for a result that changed nothing: the command may be sent again. */
+  readonly write: (result: A) => B | undefined
+  /** None where what was kept is not enough to answer. */
+  readonly read: (kept: B) => Option.Option<A>
+}
 
 const digest = (...parts: ReadonlyArray<string>) => native.sha256(Bytes.fromText(JSON.stringify(parts)))
 const hashesOf = ({ caller, key, operation, request }: Keyed) => ({
@@ -36,6 +48,9 @@ const hashesOf = ({ caller, key, operation, request }: Keyed) => ({
   requestHash: Hex.encode(digest(JSON.stringify(request) ?? ""))
 })
 const sealingKeyOf = ({ caller, key, operation }: Keyed) => digest("seal", caller, operation, key)
+/** The answer of another request with the key is not there yet. */
+const pending = Symbol("pending")
+type Pending = typeof pending
 const associated = Bytes.fromText("catenet idempotent answer v1")
 
 export class Idempotency extends Context.Service<
@@ -50,6 +65,16 @@ export class Idempotency extends Context.Service<
       answer: Schema.Codec<A, I>,
       command: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | IdempotencyKeyReused | Schema.SchemaError | SqlError.SqlError, R>
+    /**
+     * For a command that is more than one transaction: runs it at most once for its key, and to its end, whether or not the
+     * one who asked waits for it. Another request with the key waits for the answer. None where it ran and no answer is
+     * known, as after a crash.
+     */
+    readonly atMostOnce: <A, B, I, E, R>(
+      request: Keyed,
+      keeping: Keeping<A, B, I>,
+      command: Effect.Effect<A, E, R>
+    ) => Effect.Effect<Option.Option<A>, E, R>
     /** What stores this response for its key, for a statement that runs a command and claims the key in one; undefined without a key. */
     readonly kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) => Effect.Effect<Store.Kept | undefined>
     /** Deletes responses that are older than `keptFor`. */
@@ -66,6 +91,16 @@ export class Idempotency extends Context.Service<
       return { nonce, sealed: native.chacha20poly1305.seal(sealingKeyOf(request), nonce, associated, text) }
     })
 
+    const open = Effect.fnUntraced(function* <A, I>(
+      request: Keyed,
+      answer: Schema.Codec<A, I>,
+      { nonce, sealed }: Store.Sealed
+    ) {
+      const opened = native.chacha20poly1305.open(sealingKeyOf(request), nonce, associated, sealed)
+      const text = yield* Effect.fromResult(Result.flatMap(opened, Bytes.toText))
+      return yield* Schema.decodeUnknownEffect(answer)(JSON.parse(text))
+    }, Effect.orDie)
+
     const once = <A, I, E, R>({ key, ...asked }: Once, answer: Schema.Codec<A, I>, command: Effect.Effect<A, E, R>) => {
       if (key === undefined) return store.transaction(command)
       const request = { ...asked, key }
@@ -80,14 +115,55 @@ export class Idempotency extends Context.Service<
         }
         const stored = yield* Effect.catchTag(store.find(keyHash), "NoSuchElementError", Effect.die)
         if (stored.requestHash !== requestHash) return yield* new IdempotencyKeyReused()
-        const opened = native.chacha20poly1305.open(sealingKeyOf(request), stored.nonce, associated, stored.sealed)
-        const text = yield* Effect.orDie(Effect.fromResult(Result.flatMap(opened, Bytes.toText)))
-        return yield* Effect.orDie(Schema.decodeUnknownEffect(answer)(JSON.parse(text)))
+        return yield* open(request, answer, stored)
       }).pipe(store.transaction)
+    }
+
+    const atMostOnce = <A, B, I, E, R>(
+      request: Keyed,
+      { read, schema, write }: Keeping<A, B, I>,
+      command: Effect.Effect<A, E, R>
+    ): Effect.Effect<Option.Option<A>, E, R> => {
+      const { keyHash, requestHash } = hashesOf(request)
+      // What was done is done: that its answer could not be kept is no reason to say otherwise.
+      const keep = (result: A) => {
+        const kept = write(result)
+        return Effect.ignoreCause(
+          kept === undefined
+            ? store.release(keyHash)
+            : Effect.flatMap(seal(request, schema, kept), (sealed) => store.complete(keyHash, sealed)),
+          { log: "Warn" }
+        )
+      }
+      const first = command.pipe(
+        Effect.tap(keep),
+        Effect.tapError(() => Effect.ignoreCause(store.release(keyHash), { log: "Warn" })),
+        Effect.asSome
+      )
+      const one: Effect.Effect<Option.Option<A>, E | Pending, R> = Effect.gen(function* () {
+        const claimed = yield* Effect.orDie(
+          Effect.flatMap(unixSeconds, (createdAt) => store.claim({ keyHash, requestHash, createdAt }))
+        )
+        if (claimed.length > 0) return yield* first
+        const found = yield* Effect.orDie(store.answer(keyHash))
+        // Without a row the other one changed nothing and has given up its claim.
+        if (Option.isNone(found)) return yield* Effect.fail(pending)
+        if (found.value.sealed === null)
+          return (yield* unixSeconds) - found.value.createdAt < longestCommand
+            ? yield* Effect.fail(pending)
+            : Option.none<A>()
+        return read(yield* open(request, schema, found.value))
+      })
+      const whole = one.pipe(
+        Effect.retry({ schedule: lookAgain, while: (failure) => failure === pending })
+      ) as Effect.Effect<Option.Option<A>, E, R>
+      // A browser that is clicked twice gives up the first request.
+      return Effect.flatMap(Effect.forkDetach(whole), Fiber.join)
     }
 
     return {
       once,
+      atMostOnce,
       kept: Effect.fnUntraced(function* <A, I>({ key, ...asked }: Once, answer: Schema.Codec<A, I>, result: A) {
         if (key === undefined) return undefined
         const request = { ...asked, key }

@@ -2,7 +2,8 @@
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
-const Stored = Schema.Struct({ requestHash: Schema.String, nonce: Schema.Uint8Array, sealed: Schema.Uint8Array })
+const Answer = Schema.Struct({ nonce: Schema.Uint8Array, sealed: Schema.Uint8Array })
+const Stored = Schema.Struct({ requestHash: Schema.String, ...Answer.fields })
 
 /** A sealed answer. */
 export interface Sealed {
@@ -29,6 +30,14 @@ export const make = Effect.gen(function* () {
       Result: Stored,
       execute: (keyHash) => sql`select request_hash, nonce, sealed from idempotent_answers where key_hash = ${keyHash}`
     }),
+    /** The answer, or nulls while the command runs; none where there is no claim. */
+    answer: SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Schema.Union([Answer, Schema.Struct({ sealed: Schema.Null, createdAt: Schema.Int })]),
+      execute: (keyHash) => sql`select nonce, sealed, created_at from idempotent_answers where key_hash = ${keyHash}`
+    }),
+    /** Gives up the claim of a command that changed nothing. */
+    release: (keyHash: string) => sql`delete from idempotent_answers where key_hash = ${keyHash} and sealed is null`,
     prune: (before: number) => sql`delete from idempotent_answers where created_at < ${before}`,
     transaction: sql.withTransaction
   }

@@ -3,7 +3,6 @@ import { SessionNotFound } from "@catenet/domain/identity/AuthenticationErrors"
 import { ClientIdInPath, maxServiceAccounts, ServiceAccountName } from "@catenet/domain/identity/ServiceAccount"
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import { Effect, Redacted, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { HttpServerResponse } from "effect/http"
 import { Accounts } from "../accounts/Accounts.ts"
 import { Credits } from "../billing/Credits.ts"
@@ -11,7 +10,6 @@ import { Payments } from "../billing/Payments.ts"
 import { Audits } from "../identity/Audits.ts"
 import { ServiceAccounts } from "../identity/ServiceAccounts.ts"
 import { Sessions } from "../identity/Sessions.ts"
-import { freshHex32 } from "../runtime/Secrets.ts"
 import { Settings } from "../settings/Settings.ts"
 import { read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
 import * as AccountPage from "./pages/AccountPage.ts"
@@ -40,8 +38,6 @@ export const make = Effect.gen(function* () {
   const serviceAccounts = yield* ServiceAccounts
   const audits = yield* Audits
   const { oidcIssuer, portalBaseUrl } = yield* Settings
-  const random = yield* SecureRandom.SecureRandom
-  const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
 
   const secretPage = (self: Visits.Visit, clientId: string, secret: Redacted.Redacted) => {
     const { texts } = self.reader
@@ -61,7 +57,6 @@ export const make = Effect.gen(function* () {
       serviceAccounts: yield* serviceAccounts.list(caller.subject, { limit: maxServiceAccounts }),
       payments: yield* payments.list(mine.account, { limit: shownPayments }),
       audit: yield* audits.list({ actor: lowerAscii(caller.subject), limit: shownEntries }),
-      once: yield* fresh,
       email: caller.email,
       sessions: yield* sessions.list(caller.subject, self.token),
       sent
@@ -100,10 +95,8 @@ export const make = Effect.gen(function* () {
       "/portal/account/service-accounts": (sent) =>
         Effect.gen(function* () {
           const { name } = yield* readService({ name: sent.form["name"] ?? "" })
-          const once = sent.form["once"] ?? ""
-          const key = /^[0-9a-f]{32}$/u.test(once) ? `form ${once} ${name}` : undefined
           const made = yield* Effect.catchTag(
-            serviceAccounts.create(sent.caller.subject, name, key),
+            serviceAccounts.create(sent.caller.subject, name, undefined),
             "IdempotencyKeyReused",
             Effect.die
           )

@@ -93,6 +93,9 @@ export const forms = [
 ] as const
 export type FormPath = (typeof forms)[number]
 
+/** Forms that change nothing: one that comes again is worked out again. */
+export const questions: ReadonlySet<FormPath> = new Set(["/portal/topologies/:id/suggest"])
+
 /** For those who run the platform; for everybody else there is nothing here. */
 export const operatorPages = ["/operators"] as const
 export type OperatorPagePath = (typeof operatorPages)[number]

@@ -7,6 +7,7 @@ import { CrossSiteRequest } from "@catenet/domain/identity/AuthenticationErrors"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Record, Schema, SchemaIssue } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import * as FormAnswers from "../http/FormAnswers.ts"
 import { type Fields, fields } from "../http/FormBody.ts"
 import type { Refusal } from "../http/Refusal.ts"
 import { isSameOrigin } from "../http/SameOrigin.ts"
@@ -62,25 +63,32 @@ export const refusedFields = ({ errors }: MalformedRequest): ReadonlyArray<strin
   ...new Set(errors.map(({ path }) => String(path[0] ?? "")))
 ]
 
-/** What is done with a form of somebody whose session is known. */
-const taken = Effect.fnUntraced(function* (
-  self: Visits.Visit,
-  caller: Caller["Service"],
-  submit: Submit,
-  origin: string
-) {
-  if (!isSameOrigin(self.request.headers, origin)) return yield* new CrossSiteRequest()
-  const params = yield* HttpRouter.params
-  const at = (name: string) => Option.getOrUndefined(Record.get(params, name)) ?? ""
-  return yield* submit({ self, caller, at, form: yield* fields })
-})
-
 /** The handler of a form. A visitor who is not signed in is redirected to the sign-in. */
 export const serve = Effect.gen(function* () {
   const { forOperators, refused, visit } = yield* Visits.make
   const domains = yield* EmailDomains
   const { origin } = (yield* Settings).portalBaseUrl
-  const forMembers = (submit: Submit) =>
+  const once = yield* FormAnswers.make
+
+  /** What is done with a form of somebody whose session is known. */
+  const taken = Effect.fnUntraced(function* (
+    self: Visits.Visit,
+    caller: Caller["Service"],
+    submit: Submit,
+    isQuestion = false
+  ) {
+    if (!isSameOrigin(self.request.headers, origin)) return yield* new CrossSiteRequest()
+    const params = yield* HttpRouter.params
+    const at = (name: string) => Option.getOrUndefined(Record.get(params, name)) ?? ""
+    const form = yield* fields
+    if (isQuestion) return yield* submit({ self, caller, at, form })
+    return yield* once(
+      { sender: caller.subject, path: self.request.url, fields: form },
+      submit({ self, caller, at, form })
+    )
+  })
+
+  const forMembers = (submit: Submit, isQuestion: boolean) =>
     Effect.gen(function* () {
       const self = yield* visit
       const { signedIn } = self.reader
@@ -89,12 +97,12 @@ export const serve = Effect.gen(function* () {
       const caller = Caller.of({ subject, email, means: "session" })
       return yield* Effect.gen(function* () {
         yield* domains.require({ subject, email, client: undefined })
-        return yield* taken(self, caller, submit, origin)
+        return yield* taken(self, caller, submit, isQuestion)
       }).pipe(Effect.catch((refusal) => refused(self, refusal)))
     })
   return {
     forMembers,
     /** For everybody else there is nothing at the address of the form. */
-    forOperators: (submit: Submit) => forOperators((self) => taken(self, self.caller, submit, origin))
+    forOperators: (submit: Submit) => forOperators((self) => taken(self, self.caller, submit))
   }
 })

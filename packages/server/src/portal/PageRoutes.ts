@@ -115,7 +115,8 @@ export const layer = HttpRouter.use(
       )
       yield* router.add("GET", path, answer)
     }
-    for (const path of Addresses.forms) yield* router.add("POST", path, served.forMembers(forms[path]))
+    for (const path of Addresses.forms)
+      yield* router.add("POST", path, served.forMembers(forms[path], Addresses.questions.has(path)))
 
     for (const path of Addresses.operatorPages)
       yield* router.add(

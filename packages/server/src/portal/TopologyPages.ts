@@ -17,12 +17,10 @@ import { HolderKey, NewHolderKey } from "@catenet/domain/values/Keys"
 import { Uint64 } from "@catenet/domain/values/Numbers"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { HttpServerResponse } from "effect/http"
 import { Channels } from "../channels/Channels.ts"
 import { Members } from "../channels/Members.ts"
 import type { Refusal } from "../http/Refusal.ts"
-import { freshHex32 } from "../runtime/Secrets.ts"
 import { Assignments } from "../topologies/Assignments.ts"
 import { Suggestions } from "../topologies/Suggestions.ts"
 import { Topologies } from "../topologies/Topologies.ts"
@@ -66,10 +64,6 @@ const fieldsOf = (name: string, refusal: Refusal): ReadonlyArray<string> => {
   return name === "suggest" && !fields.includes("shortcut_budget") ? ["links"] : fields
 }
 
-/** A click that is sent twice does the same once. */
-const onceOf = ({ form }: Submission) =>
-  /^[0-9a-f]{32}$/u.test(form["once"] ?? "") ? `form ${form["once"]}` : undefined
-
 export const make = Effect.gen(function* () {
   const { refused, show } = yield* Visits.make
   const detail = yield* TopologyDetail.make
@@ -79,8 +73,6 @@ export const make = Effect.gen(function* () {
   const suggestions = yield* Suggestions
   const channels = yield* Channels
   const members = yield* Members
-  const random = yield* SecureRandom.SecureRandom
-  const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
 
   const home = (id: TopologyId) => HttpServerResponse.redirect(`/me/topologies/${id}/editor`, { status: 303 })
 
@@ -129,15 +121,14 @@ export const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const facts = yield* Effect.all({
         own: topologies.list(self.caller, {}),
-        shared: topologies.listShared(self.caller, {}),
-        once: fresh
+        shared: topologies.listShared(self.caller, {})
       })
       return show(self, TopologiesPage.page(self.reader.texts, facts))
     })
 
   const forms = {
     "/portal/topologies": (sent) =>
-      topologies.create(sent.caller, onceOf(sent)).pipe(
+      topologies.create(sent.caller, undefined).pipe(
         Effect.map(({ id }) => home(id)),
         Effect.catchTag("IdempotencyKeyReused", Effect.die)
       ),

@@ -6,10 +6,9 @@ import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Redacted, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
 import { Limits } from "../http/Limits.ts"
-import { freshHex32, tokenBytes } from "../runtime/Secrets.ts"
+import { tokenBytes } from "../runtime/Secrets.ts"
 import { Records } from "../tunnels/records/Records.ts"
 import { TokenRotations } from "../tunnels/TokenRotations.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
@@ -44,10 +43,6 @@ const nextOf = (tunnels: ReadonlyArray<Tunnel>) => {
   return `${home}?cursor=${Base64.encodeUrl(Bytes.fromText(key))}`
 }
 
-/** A second click sends the same; another name from the same form is another tunnel. */
-const onceOf = (once: string | undefined, about: string) =>
-  /^[0-9a-f]{32}$/u.test(once ?? "") ? `form ${once} ${about}` : undefined
-
 export const make = Effect.gen(function* () {
   const { show } = yield* Visits.make
   const { addressOf, detail } = yield* TunnelDetail.make
@@ -57,8 +52,6 @@ export const make = Effect.gen(function* () {
   const records = yield* Records
   const bootstraps = yield* Bootstraps
   const limits = yield* Limits
-  const random = yield* SecureRandom.SecureRandom
-  const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
 
   const list = Effect.fnUntraced(function* (
     self: Visits.Visit,
@@ -77,7 +70,6 @@ export const make = Effect.gen(function* () {
       )),
       next: nextOf(found),
       isFirst: cursor === undefined,
-      once: yield* fresh,
       refused
     })
     return show(self, page, status)
@@ -143,7 +135,7 @@ export const make = Effect.gen(function* () {
         Effect.succeed(show(self, DeleteTunnelPage.page(self.reader.texts, tunnel)))
       ),
       "/portal/tunnels/:id/rotate-token": ofOwner((self, tunnel) =>
-        Effect.map(fresh, (once) => show(self, RotateTokenPage.page(self.reader.texts, tunnel, once)))
+        Effect.succeed(show(self, RotateTokenPage.page(self.reader.texts, tunnel)))
       ),
       "/portal/tunnels/:id/grants": (self, at) => granting(self, self.caller, at("id")),
       "/portal/tunnels/:id/install": (self, at) =>
@@ -157,7 +149,7 @@ export const make = Effect.gen(function* () {
         const typed = form["name"] ?? ""
         const again = (status: number, reason: string) => list(self, caller, status, { typed, reason })
         return readName({ name: typed }).pipe(
-          Effect.flatMap(({ name }) => tunnels.create(caller, { name }, onceOf(form["once"], typed))),
+          Effect.flatMap(({ name }) => tunnels.create(caller, { name }, undefined)),
           Effect.as(seeOther(home)),
           Effect.catchTags({
             MalformedRequest: () => again(400, texts.nameRefused),
@@ -170,9 +162,9 @@ export const make = Effect.gen(function* () {
       "/portal/tunnels/:id/delete": ({ at, caller }) =>
         Effect.as(tunnels.remove(caller, idFrom(at("id"))), seeOther(home)),
       "/portal/tunnels/:id/install": connect,
-      "/portal/tunnels/:id/rotate-token": ({ at, caller, form }) =>
+      "/portal/tunnels/:id/rotate-token": ({ at, caller }) =>
         Effect.as(
-          rotations.rotate(caller, idFrom(at("id")), onceOf(form["once"], at("id"))),
+          rotations.rotate(caller, idFrom(at("id")), undefined),
           seeOther(`/portal/tunnels/${idFrom(at("id"))}/install`)
         ),
       "/portal/tunnels/:id/grants": (sent) =>

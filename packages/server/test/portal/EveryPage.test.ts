@@ -65,6 +65,9 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("every
           assert.deepStrictEqual(faults(page.text, texts), [], about)
           assert.deepStrictEqual(invalidities(page.text), [], about)
           assert.strictEqual(page.headers.get("cache-control"), "no-store", about)
+          const [, main = ""] = page.text.split("<main")
+          for (const [form] of main.matchAll(/<form\b[^>]* method="post"[\s\S]*?<\/form>/gu))
+            assert.match(form, /<input type="hidden" name="once" value="[0-9a-f]{32}">/u, about)
           assert.match(
             page.headers.get("content-security-policy") ?? "",
             /^default-src 'none'; style-src 'self'; script-src 'self';/u

@@ -18,8 +18,6 @@ export interface Facts {
   readonly serviceAccounts: ReadonlyArray<ServiceAccount>
   readonly payments: ReadonlyArray<PaymentIntent>
   readonly audit: ReadonlyArray<AuditEntry>
-  /** What makes a second click on a button the same request. */
-  readonly once: string
   readonly sessions: ReadonlyArray<OpenSession>
   readonly sent: Sent | undefined
 }
@@ -33,7 +31,7 @@ const row = (texts: Texts, { createdAt, id, isThis, seenAt, userAgent }: OpenSes
         : markup`<form method="post" action="/portal/account/sessions/${id}/end"><button>${texts.endSession}</button></form>`
     }</td></tr>`
 
-const services = (texts: Texts, { once, sent, serviceAccounts }: Facts) => {
+const services = (texts: Texts, { sent, serviceAccounts }: Facts) => {
   const own = "/portal/account/service-accounts"
   return panel(
     texts.serviceTitle,
@@ -50,7 +48,7 @@ const services = (texts: Texts, { once, sent, serviceAccounts }: Facts) => {
               <td>${button(`${own}/${client_id}/delete`, texts.removeNamed(name), "danger")}</td></tr>`
           )}</tbody></table>`
     }
-    <form method="post" action="${own}"><input type="hidden" name="once" value="${once}">
+    <form method="post" action="${own}">
       ${field({ ...valuesOf(texts, sent, "service")("name"), label: texts.serviceName })}
       <button>${texts.serviceCreate}</button></form>`
   )

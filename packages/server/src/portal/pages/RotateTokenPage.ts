@@ -4,13 +4,12 @@ import { markup } from "@catenet/domain/values/Markup"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 
-export const page = (texts: Texts, { hostname, id, name }: Tunnel, once: string): Page => ({
+export const page = (texts: Texts, { hostname, id, name }: Tunnel): Page => ({
   title: texts.rotateTitle,
   area: "tunnels",
   main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / <a href="/portal/tunnels/${id}">${hostname ?? name}</a></p>
     <h1>${texts.rotateTitle}</h1>
     <form class="panel" method="post" action="/portal/tunnels/${id}/rotate-token">
-      <input type="hidden" name="once" value="${once}">
       <p>${texts.rotateText}</p>
       <p class="row"><button class="danger">${texts.rotateTitle}</button>
       <a class="button" href="/portal/tunnels/${id}">${texts.cancel}</a></p>

@@ -18,8 +18,6 @@ export interface Facts {
   /** Where the list goes on, and whether it began before this page. */
   readonly next: string | undefined
   readonly isFirst: boolean
-  /** What makes a second click on the button the same request. */
-  readonly once: string
   readonly refused?: Refused | undefined
 }
 
@@ -50,10 +48,9 @@ const table = (texts: Texts, facts: Facts) =>
     <tbody>${facts.tunnels.map((tunnel) => row(texts, tunnel, facts))}</tbody>
   </table></div>`
 
-const form = (texts: Texts, { once, refused }: Facts) =>
+const form = (texts: Texts, { refused }: Facts) =>
   markup`<form class="panel" method="post" action="/portal/tunnels" aria-labelledby="new-tunnel">
     <h2 id="new-tunnel">${texts.newTunnel}</h2>
-    <input type="hidden" name="once" value="${once}">
     ${field({ name: "name", label: texts.tunnelName, hint: texts.tunnelNameHint, refused })}
     <button class="main-action">${texts.createTunnel}</button>
   </form>`

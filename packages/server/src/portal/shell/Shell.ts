@@ -2,6 +2,7 @@
 import type { Email } from "@catenet/domain/values/Email"
 import { Markup, markup } from "@catenet/domain/values/Markup"
 import type { Subject } from "@catenet/domain/values/Subject"
+import { tokenField } from "../../http/FormAnswers.ts"
 import * as Stylesheet from "../../http/Stylesheet.ts"
 import type { Texts } from "../texts/English.ts"
 import { names } from "./Language.ts"
@@ -14,6 +15,8 @@ export interface Reader {
   readonly isOperator: boolean
   /** Notices that wait for the account. */
   readonly notices: number
+  /** The token that the forms of the page carry, so that one which is sent twice counts once. */
+  readonly once?: string | undefined
   /** The address of the page: where a switch of the language leads back to. Without it there is none. */
   readonly path: string | undefined
 }
@@ -92,10 +95,20 @@ const legal = (texts: Texts) =>
   markup`<p class="row"><a href="/impressum">${texts.legalNotice}</a> <a href="/datenschutz">${texts.privacy}</a>
     <a href="/nutzungsbedingungen">${texts.terms}</a> <a href="/docs">${texts.apiDocs}</a></p>`
 
+/** Each form of a page gets its token here, so that no page can forget it. Nothing but a page's own markup has the sign <. */
+const withToken = ({ text }: Markup, once: string): Markup =>
+  new Markup(
+    text.replaceAll(
+      /<form\b[^>]* method="post"[^>]*>/gu,
+      (form) => `${form}<input type="hidden" name="${tokenField}" value="${once}">`
+    )
+  )
+
 /** The whole document. Without a session there is nothing to navigate. */
 export const render = (reader: Reader, { area, inline, isStill = false, main, script, title }: Page): string => {
-  const { signedIn, texts } = reader
-  const content = markup`<main id="content" class="main" tabindex="-1">${main}</main>`
+  const { once, signedIn, texts } = reader
+  const own = once === undefined ? main : withToken(main, once)
+  const content = markup`<main id="content" class="main" tabindex="-1">${own}</main>`
   const body =
     signedIn === undefined
       ? markup`<div class="front"><header><a class="brand" href="/">${mark} Catenet</a></header>${content}<footer class="foot">${legal(texts)}${switches(reader)}</footer></div>`

@@ -6,12 +6,14 @@ import { NetworkUnknown, TopologyNotFound } from "@catenet/domain/topologies/Top
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Refusal } from "../../http/Refusal.ts"
 import { isSameOrigin } from "../../http/SameOrigin.ts"
 import { EmailDomains } from "../../identity/EmailDomains.ts"
 import { Sessions } from "../../identity/Sessions.ts"
 import { Notices } from "../../notices/Notices.ts"
+import { freshHex32 } from "../../runtime/Secrets.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { languageCookie, textsFor } from "./Language.ts"
 import * as Operators from "./Operators.ts"
@@ -52,6 +54,7 @@ export const make = Effect.gen(function* () {
   const issuer = oidcIssuer === undefined ? null : URL.parse(oidcIssuer)
   const providers = [...new Set([issuer, oidcAuthorizeUrl ?? null].flatMap((url) => url?.origin ?? []))]
   const policy = contentPolicy(providers)
+  const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
   const visit = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -67,6 +70,7 @@ export const make = Effect.gen(function* () {
       path,
       signedIn,
       isOperator: signedIn !== undefined && isOperator(signedIn),
+      once: signedIn === undefined ? undefined : yield* fresh,
       notices: counted ? 0 : yield* notices.count(signedIn)
     }
     return { request, token, reader } satisfies Visit

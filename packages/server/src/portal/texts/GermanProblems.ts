@@ -133,6 +133,13 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
   ["AccountUnknown", ["Konto unbekannt", "Ein solches Konto gibt es nicht."]],
   ["InsufficientCredits", ["Guthaben reicht nicht", "Das Konto hat weniger Einheiten als verlangt."]],
   [
+    "FormSentBefore",
+    [
+      "Schon gesendet",
+      "Dieses Formular wurde schon gesendet und zählte einmal. Was daraus wurde, zeigt die Seite, auf der es steht."
+    ]
+  ],
+  [
     "IdempotencyKeyReused",
     ["Schon benutzt", "Dieses Formular wurde schon mit anderen Angaben gesendet. Laden Sie die Seite neu."]
   ],

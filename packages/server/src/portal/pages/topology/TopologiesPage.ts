@@ -21,13 +21,12 @@ export const page = (
   facts: {
     readonly own: ReadonlyArray<TopologyIds>
     readonly shared: ReadonlyArray<TopologyIds>
-    readonly once: string
   }
 ): Page => ({
   title: texts.topologies,
   area: "topologies",
   main: markup`<div class="head"><div><h1>${texts.topologies}</h1><p class="lead">${texts.topologiesText}</p></div>
-      <form method="post" action="/portal/topologies"><input type="hidden" name="once" value="${facts.once}">
+      <form method="post" action="/portal/topologies">
         <button class="main-action">${texts.topologyCreate}</button></form></div>
     ${panel(texts.topologiesOwn, list(texts, facts.own, texts.topologiesNone))}
     ${panel(texts.topologiesShared, list(texts, facts.shared, texts.topologiesSharedNone))}`

@@ -1,0 +1,46 @@
+/** Somebody who is signed in, reads pages and sends the forms on them. */
+import { Effect } from "effect"
+import { type As, headersOf } from "../harness/Contract.ts"
+import * as TestServer from "../harness/TestServer.ts"
+
+export interface Answered {
+  readonly status: number
+  readonly location: string | null
+  readonly cookie: string | null
+  readonly text: string
+}
+
+const answered = (response: Response) =>
+  Effect.promise(async (): Promise<Answered> => ({
+    status: response.status,
+    location: response.headers.get("location"),
+    cookie: response.headers.get("set-cookie"),
+    text: await response.text()
+  }))
+
+/** One session for all requests. */
+export const personAt = (as: As) =>
+  Effect.map(headersOf(as), (own) => ({
+    get: (path: string) => Effect.flatMap(TestServer.raw(path, { headers: { accept: "text/html", ...own } }), answered),
+    post: (path: string, form: Readonly<Record<string, string>>) =>
+      Effect.flatMap(
+        TestServer.raw(path, {
+          method: "POST",
+          headers: { "content-type": "application/x-www-form-urlencoded", ...own },
+          body: new URLSearchParams(form).toString()
+        }),
+        answered
+      )
+  }))
+
+/** The form of a page with this action. */
+export const formOf = (page: string, action: string): string =>
+  page
+    .split("<form")
+    .slice(1)
+    .map((form) => form.split("</form>")[0] ?? "")
+    .find((form) => form.includes(`action="${action}"`)) ?? ""
+
+/** The token that the form with this action carries. */
+export const tokenOf = (page: string, action: string): string =>
+  /name="once" value="([0-9a-f]{32})"/u.exec(formOf(page, action))?.[1] ?? ""
