@@ -1,10 +1,11 @@
 /**
  * Who connected to what, for operators who must be able to answer that (data-plane 11.3). Off unless a path is set;
- * written once a second, forgotten after the retention. Tunnels appear by the hash of their token, contents never.
+ * written once a second, forgotten after the retention. Tunnels appear by the hash of their token, members of channels by their
+ * channel and their public key, contents never.
  */
-import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
 import type { Socket } from "node:net"
-import { endpointsOf } from "../listen/Endpoints.ts"
+import { endpointsOf, plainAddress } from "../listen/Endpoints.ts"
 import { tunnelName } from "../routes/TunnelName.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Database from "../sqlite/SqliteDatabase.ts"
@@ -14,28 +15,64 @@ const schemaSql = `
     ts integer not null,
     transport text not null,
     source_ip text not null,
-    tunnel text not null
+    tunnel text not null,
+    channel_id text not null default '',
+    holder_key text not null default ''
   ) strict;
   create index if not exists connections_by_time on connections (ts);
 `
 
+const insertSql =
+  "insert into connections (ts, transport, source_ip, tunnel, channel_id, holder_key) values (?, ?, ?, ?, ?, ?)"
+
+const Column = Schema.Struct({ name: Schema.String })
+const unknown = "unknown"
+
+/** What files of earlier releases have not. */
+const addedColumns = ["channel_id", "holder_key"]
+
 export type AuditedTransport = "front_door_tls" | "tcp_fallback" | "mux_agent" | "tcp_client"
 
-export type AuditRow = readonly [ts: number, transport: string, sourceIp: string, tunnel: string]
+/** How a member of a channel came. */
+export type AuditedLeg = "tls_channel" | "ws_channel" | "relay_gate"
 
-/** What is written down of a connection; `ts` in unix seconds. */
-export const row = (ts: number, transport: AuditedTransport, socket: Socket, token: string): AuditRow => [
-  ts,
-  transport,
-  endpointsOf(socket).client?.address ?? "unknown",
-  tunnelName(token)
+/** `ts` in unix seconds. A connection is one of a tunnel or one of a channel; the columns of the other are empty. */
+export type AuditRow = readonly [
+  ts: number,
+  transport: string,
+  sourceIp: string,
+  tunnel: string,
+  channel: string,
+  holder: string
 ]
+
+interface Notes {
+  readonly note: (transport: AuditedTransport, socket: Socket, token: string) => void
+  /** A member that was let in. `address` is absent behind a proxy. */
+  readonly noteMember: (leg: AuditedLeg, address: string | undefined, channel: string, holder: string) => void
+}
+
+/** Notes connections by rows that `append` takes. */
+export const noting = (clock: Clock.Clock, append: (row: AuditRow) => void): Notes => {
+  const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+  return {
+    note: (transport, socket, token) =>
+      append([seconds(), transport, endpointsOf(socket).client?.address ?? unknown, tunnelName(token), "", ""]),
+    noteMember: (leg, address, channel, holder) =>
+      append([seconds(), leg, address === undefined ? unknown : plainAddress(address), "", channel, holder])
+  }
+}
+
+const nothing = { note: () => undefined, noteMember: () => undefined, write: () => undefined }
 
 const keep = Effect.fn("AuditLog.keep")(function* (path: string) {
   const { auditRetentionSeconds } = yield* Settings
   const clock = yield* Clock.Clock
   const db = yield* Database.open(path, schemaSql)
-  const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+  const columns = db.all(Column, "select name from pragma_table_info('connections')")
+  const present = new Set(columns.map(({ name }) => name))
+  for (const column of addedColumns.filter((column) => !present.has(column)))
+    db.write(() => db.run(`alter table connections add column ${column} text not null default ''`))
   let pending: Array<AuditRow> = []
   const write = Effect.sync(() => {
     const rows = pending
@@ -43,19 +80,19 @@ const keep = Effect.fn("AuditLog.keep")(function* (path: string) {
     if (rows.length === 0) return
     db.write(() => {
       for (const row of rows) {
-        db.run("insert into connections (ts, transport, source_ip, tunnel) values (?, ?, ?, ?)", ...row)
+        db.run(insertSql, ...row)
       }
     }, rows.length)
   })
   const forget = Effect.sync(() => {
-    const before = seconds() - auditRetentionSeconds
+    const before = Math.floor(clock.currentTimeMillisUnsafe() / 1_000) - auditRetentionSeconds
     db.write(() => db.run("delete from connections where ts < ?", before))
   })
   yield* Effect.forkScoped(write.pipe(Effect.delay("1 second"), Effect.repeat(Schedule.forever)))
   yield* Effect.forkScoped(forget.pipe(Effect.repeat(Schedule.spaced("1 hour"))))
   yield* Effect.addFinalizer(() => write)
   const shape: AuditLog["Service"] = {
-    note: (transport, socket, token) => void pending.push(row(seconds(), transport, socket, token)),
+    ...noting(clock, (row) => void pending.push(row)),
     write: (rows) => void pending.push(...rows)
   }
   return shape
@@ -63,14 +100,13 @@ const keep = Effect.fn("AuditLog.keep")(function* (path: string) {
 
 export class AuditLog extends Context.Service<
   AuditLog,
-  {
-    readonly note: (transport: AuditedTransport, socket: Socket, token: string) => void
+  Notes & {
     /** Rows that another process of this edge has noted. */
     readonly write: (rows: ReadonlyArray<AuditRow>) => void
   }
 >()("edge/audit/AuditLog") {
   static readonly make = Effect.flatMap(Settings, ({ auditPath }) =>
-    auditPath === undefined ? Effect.succeed({ note: () => undefined, write: () => undefined }) : keep(auditPath)
+    auditPath === undefined ? Effect.succeed(nothing) : keep(auditPath)
   )
   static readonly layer = Layer.effect(this, this.make)
 }

@@ -2,6 +2,7 @@
 import type { Phase } from "@catenet/crypto/admission/Join"
 import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
+import type { AuditedLeg } from "../audit/AuditLog.ts"
 import { endpointsOf } from "../listen/Endpoints.ts"
 
 export interface Carrier {
@@ -11,6 +12,8 @@ export interface Carrier {
   readonly marked: boolean
   /** The phase of everyone who comes this way. */
   readonly phase: Phase | undefined
+  /** How the audit log names it. */
+  readonly leg: AuditedLeg
   /** The other end as `ip:port`; absent behind a proxy. */
   readonly observed: string | undefined
   /** The address that joins are counted by; absent behind a proxy. */
@@ -39,12 +42,13 @@ const seen = (socket: Socket) => {
 /** A member at the front door: the protocol that was selected says which dialect it speaks. */
 export const atFrontDoor = (socket: TLSSocket): Carrier => {
   const keepAlive = keepsAlive(socket.alpnProtocol)
-  return { ...seen(socket), keepAlive, marked: keepAlive, phase: undefined }
+  return { ...seen(socket), leg: "tls_channel", keepAlive, marked: keepAlive, phase: undefined }
 }
 
 /** A member at the gate says no phase, and does not wait. */
 export const atGate = (socket: TLSSocket): Carrier => ({
   ...seen(socket),
+  leg: "relay_gate",
   keepAlive: false,
   marked: false,
   phase: undefined
@@ -53,6 +57,7 @@ export const atGate = (socket: TLSSocket): Carrier => ({
 /** A member at a port that has a phase. The bytes are those of the front door, and what a member says of the phase is ignored. */
 export const atPort = (socket: TLSSocket, phase: Phase): Carrier => ({
   ...seen(socket),
+  leg: "tls_channel",
   keepAlive: keepsAlive(socket.alpnProtocol),
   marked: true,
   phase
@@ -61,6 +66,7 @@ export const atPort = (socket: TLSSocket, phase: Phase): Carrier => ({
 /** A member by WebSocket, which has pings of its own; without a socket it came through a proxy. */
 export const overWebSocket = (socket: Socket | undefined): Carrier => ({
   ...(socket === undefined ? { observed: undefined, address: undefined } : seen(socket)),
+  leg: "ws_channel",
   keepAlive: false,
   marked: false,
   phase: undefined

@@ -8,6 +8,7 @@ import { BrokerAdmission, type First, type Step, type Verdict } from "@catenet/w
 import { Clock, Context, Effect, Layer } from "effect"
 import { randomBytes } from "node:crypto"
 import type { Duplex } from "node:stream"
+import { AuditLog } from "../audit/AuditLog.ts"
 import { closeGracefully } from "../listen/GracefulClose.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -73,6 +74,7 @@ export class MemberAdmissions extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const { channels, processes } = yield* Settings
     const authority = yield* MemberAuthority
+    const audit = yield* AuditLog
     const counters = yield* Counters
     const clock = yield* Clock.Clock
     const now = () => clock.currentTimeMillisUnsafe()
@@ -132,7 +134,11 @@ export class MemberAdmissions extends Context.Service<
           ? yield* inTime(Effect.flatMap(opening, answerTo))
           : yield* Effect.flatMap(inTime(opening), (said) => inTime(answerTo(said)))
       if (admission.attested !== undefined) counters[counterOf[admission.attested]] += 1
-      if (verdict._tag === "Admitted") return { member: memberOf(verdict, carrier, authorizedAt), early: verdict.early }
+      if (verdict._tag === "Admitted") {
+        const member = memberOf(verdict, carrier, authorizedAt)
+        audit.noteMember(carrier.leg, carrier.address, member.channel, member.holder)
+        return { member, early: verdict.early }
+      }
       if (verdict.counts && carrier.address !== undefined) penalties.note(carrier.address, now())
       if (verdict._tag === "Dropped") return void stream.destroy()
       stream.end(verdict.bytes)

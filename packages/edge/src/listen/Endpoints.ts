@@ -3,10 +3,10 @@ import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { Socket } from "node:net"
 
 /** IPv4 visitors of a dual-stack listener look like IPv6; origins shall not have to know. */
-const plain = (address: string) => (address.startsWith("::ffff:") ? address.slice(7) : address)
+export const plainAddress = (address: string) => (address.startsWith("::ffff:") ? address.slice(7) : address)
 
 const end = (address: string | undefined, port: number | undefined) =>
-  address === undefined || port === undefined ? undefined : { address: plain(address), port }
+  address === undefined || port === undefined ? undefined : { address: plainAddress(address), port }
 
 export const endpointsOf = (socket: Socket): Pick<OpenHeader, "client" | "server"> => {
   const client = end(socket.remoteAddress, socket.remotePort)

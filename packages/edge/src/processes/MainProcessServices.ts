@@ -1,6 +1,6 @@
 /** The services that an edge has once, as a worker has them: by what the main process sends, or by asking it. */
 import { Clock, Effect, Layer, Option } from "effect"
-import { type AuditRow, AuditLog, row } from "../audit/AuditLog.ts"
+import { type AuditRow, AuditLog, noting } from "../audit/AuditLog.ts"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { AgentKeys } from "../sessions/AgentKeys.ts"
 import { ProcessIdentity } from "../sessions/ProcessIdentity.ts"
@@ -54,11 +54,10 @@ const audit = (main: FromMainProcess) =>
   Effect.gen(function* () {
     const { auditPath } = yield* Settings
     const clock = yield* Clock.Clock
-    const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
     return AuditLog.of({
-      note: (transport, socket, token) => {
-        if (auditPath !== undefined) main.audit.push(row(seconds(), transport, socket, token))
-      },
+      ...noting(clock, (row) => {
+        if (auditPath !== undefined) main.audit.push(row)
+      }),
       write: (rows) => void main.audit.push(...rows)
     })
   })

@@ -22,7 +22,7 @@ export const WorkerReport = Schema.Struct({
   traffic: Schema.Array(Schema.Tuple([Schema.String, Count, Count, Count])),
   sheds: Schema.Array(Schema.Tuple([Schema.String, Schema.Literals(["connections", "address", "descriptors"]), Count])),
   /** Rows of the audit log. */
-  audit: Schema.Array(Schema.Tuple([Count, Schema.String, Schema.String, Schema.String])),
+  audit: Schema.Array(Schema.Tuple([Count, Schema.String, Schema.String, Schema.String, Schema.String, Schema.String])),
   /** Parked slots by tunnel; a tunnel that is not named has none. */
   parked: Schema.Array(Schema.Tuple([Schema.String, Count])),
   agentConnections: Count,

@@ -237,7 +237,11 @@ export const variables = {
     "How long they are kept: 90 days."
   ),
   receipts: defaulted("CT_EDGE_RECEIPTS", flag, "0", "Write signed receipts of every session."),
-  auditPath: optional("CT_EDGE_AUDIT_LOG_PATH", Parser.path, "SQLite file that tells who connected to what and when."),
+  auditPath: optional(
+    "CT_EDGE_AUDIT_LOG_PATH",
+    Parser.path,
+    "SQLite file that tells who connected to which tunnel or channel and when."
+  ),
   auditRetentionSeconds: whole(
     "CT_EDGE_AUDIT_LOG_RETENTION_SECS",
     60,

@@ -88,7 +88,7 @@ const edge: Table = {
   relay: ["sessions"],
   mesh: ["audit", "relay", "routes", "sessions", "listen", "ca", "control"],
   gelb: ["listen", "relay", "routes", "sessions", "tls", "control"],
-  channels: ["listen", "relay", "control", "ca", "mesh", "sessions"],
+  channels: ["audit", "listen", "relay", "control", "ca", "mesh", "sessions"],
   frontdoor: ["channels", "listen", "mesh", "audit", "sessions", "ca", "tls", "routes", "gelb", "relay"],
   orders: ["channels", "gelb", "listen", "relay", "frontdoor", "sessions", "control", "routes"],
   processes: [
