@@ -63,3 +63,19 @@ export const channel = Command.make(
   Command.withShortDescription("Reach another agent, or be reached by it"),
   Command.withSubcommands([channelMcp, channelServe])
 )
+
+export const relayNode = Command.make(
+  "relay-node",
+  {},
+  loaded(
+    () => import("./commands/RelayNode.ts"),
+    ({ relayNode }) => relayNode
+  )
+).pipe(
+  Command.withDescription(
+    "Relays members of channels: they join it as they join an edge, and it copies what they say, which is sealed. It stands behind " +
+      "the relay gate of an edge, or is dialled itself by members with CT_CHANNEL_CIRCUIT_RELAY.\n\n" +
+      `Its variables:\n${Documentation.help(Variables.relayNode)}`
+  ),
+  Command.withShortDescription("Relay members of channels, behind an edge's gate")
+)

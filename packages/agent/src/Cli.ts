@@ -3,7 +3,7 @@ import * as Documentation from "@catenet/config/Documentation"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
 import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
-import { channel } from "./ChannelCli.ts"
+import { channel, relayNode } from "./ChannelCli.ts"
 import * as Flags from "./Flags.ts"
 import { loaded } from "./LoadedCommand.ts"
 import { managers } from "./service/ServiceDefinition.ts"
@@ -225,7 +225,8 @@ const program = root.pipe(
     rotate,
     topologyProof,
     connect,
-    channel
+    channel,
+    relayNode
   ]),
   Command.withGlobalFlags([Flags.Version, Flags.ConfigFile, Flags.Json])
 )

@@ -153,15 +153,15 @@ export const rules =
     ...unusable("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
     ...unusable("CT_CHANNEL_RELAY_GATE_CERT", values.relayGateCertificate),
     ...unusable("CT_CHANNEL_PEER_CERT", values.peerCertificate),
-    ...(values.circuitRelay === undefined
-      ? []
-      : [
+    ...(values.circuitRelay === "libp2p"
+      ? [
           {
             variable: "CT_CHANNEL_CIRCUIT_RELAY",
             problem: "names a libp2p relay, and this agent speaks no libp2p",
-            remedy: "unset it, or use CT_CHANNEL_RELAY_GATE with a relay node behind it"
+            remedy: "run ct-agent relay-node and set /ip4/<address>/tcp/<port> or /dns/<name>/tcp/<port> of it"
           }
-        ]),
+        ]
+      : []),
     ...callRules(values),
     ...marketRules(values)
   ]

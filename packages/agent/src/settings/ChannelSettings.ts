@@ -27,7 +27,9 @@ export type Meeting = Data.TaggedEnum<{
     /** The only certificate that is trusted; without it the edge's is not checked, and the front door is not dialled. */
     readonly root: string | undefined
     readonly webSocket: URL | undefined
-    readonly gate: { readonly address: HostPort; readonly root: string } | undefined
+    /** A relay node instead of the edge's own relay: through the gate of an edge, or dialled itself. */
+    readonly node:
+      { readonly way: "gate" | "circuit"; readonly address: HostPort; readonly root: string | undefined } | undefined
     readonly grant: Grant.Grant
     readonly holderKey: Redacted.Redacted<Uint8Array>
     /** Where to listen for the direct path, and where peers reach it; undefined for relay only. */
@@ -129,13 +131,19 @@ const pemOf = Effect.fnUntraced(function* (variable: string, text: CertificateTe
   return known._tag === "Pem" ? known.pem : yield* wrong(known._tag === "Unusable" ? known.why : "is no certificate")
 })
 
+const nodeOf = ({ circuitRelay, relayGate, relayOnly }: Values, root: string | undefined) => {
+  if (relayOnly?.isOn !== true) return undefined
+  if (relayGate !== undefined) return { way: "gate" as const, address: relayGate, root }
+  if (circuitRelay === undefined || circuitRelay === "libp2p") return undefined
+  return { way: "circuit" as const, address: circuitRelay, root: undefined }
+}
+
 const meetingOf = Effect.fnUntraced(function* (values: Values) {
   const { address, broker, grant, holderKey, relay } = values
   if (broker === undefined || relay === undefined || grant === undefined || holderKey === undefined) {
     if (address === undefined) return yield* ConfigurationInvalid.of("CT_CHANNEL_ADDR", "is not set")
     return Meeting.Direct({ address, peerCertificate: yield* pemOf("CT_CHANNEL_PEER_CERT", values.peerCertificate) })
   }
-  const gateRoot = yield* pemOf("CT_CHANNEL_RELAY_GATE_CERT", values.relayGateCertificate)
   return Meeting.Broker({
     broker,
     relay,
@@ -143,10 +151,7 @@ const meetingOf = Effect.fnUntraced(function* (values: Values) {
     isFrontDoorOnly: values.frontDoorOnly?.isOn ?? false,
     root: yield* pemOf("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
     webSocket: values.webSocket,
-    gate:
-      values.relayGate === undefined || gateRoot === undefined
-        ? undefined
-        : { address: values.relayGate, root: gateRoot },
+    node: nodeOf(values, yield* pemOf("CT_CHANNEL_RELAY_GATE_CERT", values.relayGateCertificate)),
     grant: Redacted.value(grant),
     holderKey,
     listen: listenOf(values),

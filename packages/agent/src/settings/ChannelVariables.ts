@@ -71,11 +71,20 @@ const grant = Parser.make(
   { isSecret: true, remedy: "copy all of it from where the channel's operator has issued it" }
 )
 
-/** A libp2p address has a name and a value after each slash; which of them this agent knows is said elsewhere. */
+/** Where a relay node of ours listens, or an address that needs libp2p. */
+export type CircuitRelay = HostPort | "libp2p"
+
+/** A multiaddr has a name and a value after each slash; of them this agent knows TCP at a host. */
 const multiaddr = Parser.make(
   "a multiaddr",
-  (text) => (/^(?:\/[a-z0-9-]+(?:\/[^/\s]+)?)+$/.test(text) ? text : undefined),
-  { example: "/ip4/203.0.113.7/tcp/4001" }
+  (text): CircuitRelay | undefined => {
+    if (!/^(?:\/[a-z0-9-]+(?:\/[^/\s]+)?)+$/.test(text)) return undefined
+    const [, family, host = "", port = ""] = /^\/(ip4|ip6|dns[46]?)\/([^/]+)\/tcp\/(\d{1,5})$/.exec(text) ?? []
+    const version = family === "ip4" ? 4 : family === "ip6" ? 6 : 0
+    if (family === undefined || isIP(host) !== version || Number(port) < 1 || Number(port) > 65_535) return "libp2p"
+    return { host, port: Number(port) }
+  },
+  { example: "/ip4/203.0.113.7/tcp/4440" }
 )
 
 /** Its own copy of the service: the name that the offer has for it. */
@@ -153,7 +162,11 @@ const joining = {
     "The edge's port 443 with a relay node behind it; both members set it."
   ),
   relayGateCertificate: optional("CT_CHANNEL_RELAY_GATE_CERT", certificate, "The root certificate for that dial."),
-  circuitRelay: optional("CT_CHANNEL_CIRCUIT_RELAY", multiaddr, "A libp2p relay; this agent has none and refuses it."),
+  circuitRelay: optional(
+    "CT_CHANNEL_CIRCUIT_RELAY",
+    multiaddr,
+    "A relay node that members dial themselves, without a gate; both set it."
+  ),
   directUpgrade: optional(
     "CT_CHANNEL_DIRECT_UPGRADE",
     switchOf("1", "true", "yes"),

@@ -6,10 +6,12 @@ import * as Parser from "@catenet/config/Parser"
 import * as Reader from "@catenet/config/Reader"
 import { secret, secretBytes } from "@catenet/config/SecretParser"
 import { defaulted, optional, required } from "@catenet/config/Variable"
+import * as Hex from "@catenet/crypto/Hex"
 import { TopologyId } from "@catenet/domain/values/Ids"
 import { Subject } from "@catenet/domain/values/Subject"
-import { Option, Schema } from "effect"
+import { Option, Result, Schema } from "effect"
 import * as ChannelVariables from "./ChannelVariables.ts"
+import { listenAddress } from "./HostPort.ts"
 import * as MarketVariables from "./MarketVariables.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
 
@@ -56,6 +58,11 @@ export const topologyProof = {
   )
 }
 
+const operatorKeys = Parser.make("64 hex digits each, between commas", (text) => {
+  const keys = Parser.list.parse(text)?.map((each) => Result.getOrUndefined(Hex.decode(each, 32)))
+  return keys?.every((key) => key !== undefined) === true ? keys.filter((key) => key !== undefined) : undefined
+})
+
 const tunnel = TunnelVariables.variables
 
 export const status = { metricsListen: tunnel.metricsListen, stateDir: tunnel.stateDir }
@@ -86,6 +93,28 @@ export const certificate = {
 /** Of the bare command, and of those around a tunnel. */
 export const agent = { ...tunnel, ...logging, ...credential, ...topologyProof }
 
+/** Of `relay-node`. */
+export const relayNode = {
+  listen: defaulted(
+    "CT_RELAY_NODE_LISTEN",
+    listenAddress,
+    "127.0.0.1:4440",
+    "Where relay-node takes members, or the gate of an edge that brings them."
+  ),
+  operators: optional(
+    "CT_RELAY_NODE_OPERATORS",
+    operatorKeys,
+    "Operators of channels whose grants relay-node takes, by their public keys.",
+    { standard: "every grant, for the gate has checked it" }
+  ),
+  mostConnections: defaulted(
+    "CT_RELAY_NODE_MAX_CONNECTIONS",
+    Parser.whole(2, 1_000_000),
+    "4096",
+    "Connections of members to relay-node at the same time."
+  )
+}
+
 /** Of `channel`; the last two are those of every long-running command. */
 export const channel = {
   ...ChannelVariables.variables,
@@ -96,7 +125,7 @@ export const channel = {
 } as const
 
 /** All of them. A name that several commands read stands here once for each. */
-export const variables: Reader.Variables = { ...channel, ...agent }
+export const variables: Reader.Variables = { ...channel, ...relayNode, ...agent }
 
 /** The names of all of them, with those of the files of secrets. */
 export const names: ReadonlyArray<string> = [...new Set(Reader.namesOf(variables))]

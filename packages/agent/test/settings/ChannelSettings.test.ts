@@ -238,23 +238,34 @@ const rules: ReadonlyArray<Rule> = [
       ["", undefined]
     ],
     bad: ["edge.example.net"],
-    read: (settings) => place(met(settings).gate?.address)
+    read: (settings) => place(met(settings).node?.address)
   },
   {
     name: "CT_CHANNEL_RELAY_GATE_CERT",
     base: { ...broker, CT_CHANNEL_RELAY_ONLY: "1", CT_CHANNEL_RELAY_GATE: "edge.example.net:443" },
     good: [[rootHex, authority.pem.trim()]],
     bad: ["", rootHex.slice(2)],
-    read: (settings) => met(settings).gate?.root.trim()
+    read: (settings) => met(settings).node?.root?.trim()
   },
   {
     name: "CT_CHANNEL_CIRCUIT_RELAY",
+    base: { ...broker, CT_CHANNEL_RELAY_ONLY: "1" },
     good: [
+      ["/ip4/203.0.113.7/tcp/4440", "203.0.113.7 4440"],
+      ["/ip6/2001:db8::7/tcp/4440", "2001:db8::7 4440"],
+      ["/dns/relay.example.net/tcp/4440", "relay.example.net 4440"],
       ["", undefined],
       [" ", undefined]
     ],
-    bad: ["relay", "/ip4/203.0.113.7/tcp/4001"],
-    read: () => undefined
+    bad: [
+      "relay",
+      "/ip4/203.0.113.7/tcp/4001/p2p/QmRelay",
+      "/ip4/203.0.113.7/udp/4001/quic-v1",
+      "/ip4/relay.example.net/tcp/4001",
+      "/ip4/203.0.113.7/tcp/0",
+      "/ip4/203.0.113.7/tcp/65536"
+    ],
+    read: (settings) => place(met(settings).node?.address)
   },
   onlyWhen("CT_CHANNEL_DIRECT_UPGRADE", ["1", "True", "yes"], ["", "0", "on"], (settings) => met(settings).isUpgrading),
   {
@@ -660,7 +671,7 @@ describe("channel settings", () => {
       return { warnings, settings: inspect(settings, { depth: 9 }) }
     }
     // The id is compared with the grant's; the terms of a card or an offer count when there is one.
-    const isCompared = /^CT_CHANNEL_(?:ID|CIRCUIT_RELAY)$|^CT_AGENT_(?:CARD|OFFER)_/
+    const isCompared = /^CT_CHANNEL_ID$|^CT_AGENT_(?:CARD|OFFER)_/
     const silent: Array<string> = []
     for (const [mode, base] of Object.entries(bases))
       for (const { base: own = {}, good, name } of rules) {
@@ -677,15 +688,12 @@ describe("channel settings", () => {
   })
 
   it("say those that this program does nothing with yet", async () => {
-    const gate = { CT_CHANNEL_RELAY_GATE: "edge.example.net:443", CT_CHANNEL_RELAY_GATE_CERT: rootHex }
     const { warnings } = await accepted({
-      ...without(broker, "CT_CHANNEL_LISTEN"),
-      ...gate,
-      CT_CHANNEL_RELAY_ONLY: "1",
+      ...broker,
       CT_CHANNEL_DIRECT_UPGRADE: "yes",
       CT_CHANNEL_BRIDGE_PEER: key
     })
-    for (const name of ["RELAY_GATE", "DIRECT_UPGRADE", "BRIDGE_PEER"])
+    for (const name of ["DIRECT_UPGRADE", "BRIDGE_PEER"])
       assert.strictEqual(warnings.filter((said) => said.startsWith(`CT_CHANNEL_${name} has no effect`)).length, 1, name)
   })
 })

@@ -29,7 +29,7 @@ const OriginProbe = Schema.Struct({
 /** `session` is random a process; `conn` counts registration attempts and is null before the first. */
 /** `broker` and `relay` are the edge's own ports, `front-door` and `camouflage` its port 443 under two names. */
 const ChannelSessions = Schema.Struct({
-  carrier: Schema.Literals(["broker", "relay", "front-door", "camouflage", "websocket", "direct", "gate"]),
+  carrier: Schema.Literals(["broker", "relay", "front-door", "camouflage", "websocket", "direct", "gate", "circuit"]),
   total: Count,
   open: Count
 })

@@ -12,11 +12,15 @@ import { freePort } from "../../src/Ports.ts"
 const life = Effect.runSync(Scope.make())
 let world: TestEdge
 let root: string
+let nodePort: number
 beforeAll(async () => {
+  nodePort = await Effect.runPromise(freePort("127.0.0.1"))
   const variables = {
     CT_EDGE_CHANNEL_LISTEN: "127.0.0.1:0",
     CT_EDGE_CHANNEL_RELAY_LISTEN: "127.0.0.1:0",
-    CT_EDGE_WS_CHANNEL_LISTEN: "127.0.0.1:0"
+    CT_EDGE_WS_CHANNEL_LISTEN: "127.0.0.1:0",
+    CT_EDGE_RELAY_UPSTREAM: `127.0.0.1:${nodePort}`,
+    CT_EDGE_RELAY_NODE_PEER: "node-1"
   }
   world = await Effect.runPromise(Effect.provideService(start(variables), Scope.Scope, life))
   root = new X509Certificate(world.meshRoot).raw.toString("hex")
@@ -105,6 +109,38 @@ describe("two agents at an edge", () => {
     await using lost = runAgent(home, { ...env, ...elsewhere }, ["channel"])
     assert.strictEqual(await lost.exited, 5)
     assert.include(lost.lines.at(-1), "HTTP 404, there are no channels at this address; check CT_CHANNEL_WEBSOCKET")
+  })
+
+  it("go through a relay node, by the gate of the edge or past it", async () => {
+    const channel = makeChannel()
+    const [caller, server] = [channel.member("initiate"), channel.member("accept")]
+    register(channel, caller, server)
+    await using home = await makeHome()
+    await using node = runAgent(home, { CT_RELAY_NODE_LISTEN: `127.0.0.1:${nodePort}` }, ["relay-node"])
+    await node.said("relaying members of channels at")
+    const gate = { CT_CHANNEL_RELAY_GATE: `127.0.0.1:${world.frontDoor}`, CT_CHANNEL_RELAY_GATE_CERT: root }
+    await using one = runAgent(home, { ...server.env, ...ports(), ...gate, ...serving }, ["channel"])
+    const env = { ...caller.env, ...ports(), ...gate, CT_CHANNEL_CALL_SERVICE: "text_generation" }
+    await using two = runAgent(home, env, ["channel"], "hello")
+    await two.said("open, by gate")
+    const circuit = { CT_CHANNEL_CIRCUIT_RELAY: `/ip4/127.0.0.1/tcp/${nodePort}` }
+    const others = makeChannel()
+    const [left, right] = [others.member("initiate"), others.member("accept")]
+    register(others, left, right)
+    await using three = runAgent(home, { ...left.env, ...ports(), ...circuit }, ["channel"], "from left")
+    await using four = runAgent(home, { ...right.env, ...ports(), ...circuit }, ["channel"], "from right")
+    assert.deepStrictEqual([await three.exited, await four.exited], [0, 0], [...three.lines, ...four.lines].join("\n"))
+    assert.deepStrictEqual([three.stdout(), four.stdout()], ["from right", "from left"])
+    await three.said("open, by circuit")
+    assert.strictEqual(await two.exited, 0, [...one.lines, ...two.lines].join("\n"))
+    assert.strictEqual(two.stdout(), "HELLO\n")
+    node.kill()
+    await node.exited
+    await using lost = runAgent(home, { ...env, CT_CHANNEL_CALL_SERVICE: "", CT_CHANNEL_CALL: "tools/list" }, [
+      "channel"
+    ])
+    assert.strictEqual(await lost.exited, 5)
+    assert.include(lost.lines.at(-1), "does not reach its relay node")
   })
 
   it("show which way a session goes, in status, metrics and events", async () => {

@@ -38,6 +38,8 @@ export interface AdmissionOptions {
   readonly observed: string | undefined
   /** Refuse an advertised address that contradicts the observed one. */
   readonly requireAttested: boolean
+  /** Whether a grant holds, where no operator key is named; otherwise the named key must have signed it. */
+  readonly holds?: (grant: Grant.Grant, now: Seconds) => boolean
   /** 32 random bytes, asked for once. */
   readonly challenge: () => Uint8Array
 }
@@ -135,8 +137,10 @@ export class BrokerAdmission {
     const { join } = this.#state
     if (answer === "no") return this.#refuse("not-member", join)
     if (answer === "unknown") return this.#refuse(Refusal.unavailable, join)
-    const verified = Grant.verify(this.#options.suite, join.grant, answer.operatorKey, now)
-    if (Result.isFailure(verified)) return this.#refuse("grant-verify", join)
+    const { holds, suite } = this.#options
+    const isHeld =
+      holds?.(join.grant, now) ?? Result.isSuccess(Grant.verify(suite, join.grant, answer.operatorKey, now))
+    if (!isHeld) return this.#refuse("grant-verify", join)
     const challenge = this.#options.challenge()
     this.#state = { at: "possession", join, authorization: answer, challenge }
     return { _tag: "Challenge", bytes: challenge }

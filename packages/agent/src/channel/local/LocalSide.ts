@@ -1,7 +1,7 @@
 /** What a session is wired to: the first of a call, a stream handler, the tools, and stdin with stdout. */
 import { Effect, type Scope } from "effect"
 import type { CallFailed, ErrorReplied } from "../../Failure.ts"
-import type { ChannelSettings } from "../../settings/ChannelSettings.ts"
+import type { ChannelSettings, Meeting } from "../../settings/ChannelSettings.ts"
 import type { Screen } from "../../terminal/Screen.ts"
 import * as McpBackend from "../mcp/McpBackend.ts"
 import type { MessagesCut } from "../rpc/FrameInbox.ts"
@@ -23,6 +23,12 @@ export interface LocalSide {
   ) => Effect.Effect<void, CallFailed | ErrorReplied | SessionCut | MessagesCut | PeerRefused, Screen>
 }
 
+const linger = "6 seconds"
+
+/** A session that may still move to another way is kept for a while after the answer was printed. */
+const lingering = (meeting: Meeting) =>
+  meeting._tag === "Broker" && (meeting.node !== undefined || meeting.isUpgrading) ? Effect.sleep(linger) : Effect.void
+
 /** Raw bytes go both ways, whatever they mean: the peer must be allowed both. */
 const rawly = <A, E, R>({ peerRights }: ChannelSession.ChannelSession, join: Effect.Effect<A, E, R>) =>
   peerRights === "rw"
@@ -39,6 +45,7 @@ export const isRaw = ({ localSide: { _tag } }: ChannelSettings) => _tag === "Pip
 /** Reads and makes what is needed before a peer is looked for. */
 export const of = Effect.fn("LocalSide.of")(function* ({
   localSide,
+  meeting,
   serving
 }: ChannelSettings): Effect.fn.Return<LocalSide, CallFailed, Scope.Scope> {
   switch (localSide._tag) {
@@ -47,14 +54,20 @@ export const of = Effect.fn("LocalSide.of")(function* ({
       return {
         isServing: false,
         run: (session) =>
-          Effect.ensuring(OneShotCall.callService(session, localSide.service, text), ChannelSession.close(session))
+          OneShotCall.callService(session, localSide.service, text).pipe(
+            Effect.andThen(lingering(meeting)),
+            Effect.ensuring(ChannelSession.close(session))
+          )
       }
     }
     case "Call":
       return {
         isServing: false,
         run: (session) =>
-          Effect.ensuring(OneShotCall.call(session, localSide.method, localSide.params), ChannelSession.close(session))
+          OneShotCall.call(session, localSide.method, localSide.params).pipe(
+            Effect.andThen(lingering(meeting)),
+            Effect.ensuring(ChannelSession.close(session))
+          )
       }
     case "StreamHandler": {
       const command = { line: localSide.command, service: localSide.service, passes: serving.passes }

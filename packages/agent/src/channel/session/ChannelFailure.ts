@@ -1,4 +1,5 @@
 /** Why a channel command gives up, as the failure of a command: a sentence with the next step, and the exit code of its kind. */
+import { unavailable } from "@catenet/crypto/admission/Refusal"
 import { Refused, Unreachable } from "../../Failure.ts"
 import type * as Handshake from "../../mesh/Handshake.ts"
 import type * as Ladder from "./Ladder.ts"
@@ -6,7 +7,9 @@ import { refusalHint } from "./RefusalHint.ts"
 
 export const ofLadder = (error: Ladder.LadderExhausted): Refused | Unreachable => {
   const { attempts, message, refusal } = error
-  if (refusal !== undefined) return new Refused({ detail: `${refusalHint(refusal.token)} ${message}` })
+  const detail = refusal === undefined ? message : `${refusalHint(refusal.token)} ${message}`
+  if (refusal?.token === unavailable) return new Unreachable({ detail })
+  if (refusal !== undefined) return new Refused({ detail })
   const isUntrusted = attempts.some((attempt) => attempt.error._tag === "DialFailed" && attempt.error.untrusted)
   return new Unreachable({
     detail: isUntrusted

@@ -98,6 +98,8 @@ export const meet = Effect.fn("ChannelSession.meet")(function* (
       Effect.catchTag("ParkExpired", () => Effect.undefined)
     )
     if (leg === undefined) continue
+    // A relay node knows no keys: the peer is the one that the edge has named, and proves that in the handshake.
+    if (broker.node !== undefined) return met(leg, known)
     const peer = yield* peerOf(leg, broker, member).pipe(Effect.tapError(() => Effect.sync(() => leg.stream.destroy())))
     return met(leg, peer)
   }

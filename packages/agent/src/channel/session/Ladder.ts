@@ -13,6 +13,8 @@ import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import type { Meeting } from "../../settings/ChannelSettings.ts"
 import { formatHostPort } from "../../settings/HostPort.ts"
 import * as EdgeDial from "../../tunnel/EdgeDial.ts"
+import * as Origin from "../../tunnel/Origin.ts"
+import * as GateDial from "./GateDial.ts"
 import type { Failure } from "./JoinExchange.ts"
 import * as JoinOnStream from "./JoinOnStream.ts"
 import { refusalHint } from "./RefusalHint.ts"
@@ -56,22 +58,41 @@ export class LadderExhausted extends Data.TaggedError("LadderExhausted")<{
   }
 }
 
+const keepAliveMillis = 20_000
+
 /** A park that ended sooner was pushed out by another join of this holder: two processes must not push each other in a loop. */
 const briefParkMillis = 1_000
 const briefParkPause = "200 millis"
 
-const connect = Effect.fnUntraced(function* ({ address, alpn, dialMillis: millis, root, serverName, url }: Rung) {
+const connect = Effect.fnUntraced(function* (rung: Rung, { grant, holderKey }: Broker) {
+  const { address, alpn, dialMillis: millis, name, root, serverName, url } = rung
   if (url !== undefined) return { ...(yield* WebSocketDial.dial(url, root, millis)), isMarked: false }
   const { ending } = yield* AgentMetrics
+  if (name === "circuit") {
+    const socket = yield* Effect.mapError(
+      Origin.dial(address),
+      ({ why }) => new EdgeDial.DialFailed({ edge: formatHostPort(address), why, untrusted: false })
+    )
+    guard(socket, ending(socket))
+    socket.setKeepAlive(true, keepAliveMillis)
+    return { stream: socket, socket, isMarked: true }
+  }
   const socket = yield* EdgeDial.dial(address, root, alpn, { serverName, millis })
   guard(socket, ending(socket))
-  return { stream: socket, socket, isMarked: hasKeepalive(socket.alpnProtocol) }
+  if (name !== "gate") return { stream: socket, socket, isMarked: hasKeepalive(socket.alpnProtocol) }
+  if (socket.alpnProtocol === false) {
+    socket.destroy()
+    return yield* new Broken({ why: "this edge has no relay gate", retry: false })
+  }
+  const node = yield* GateDial.pass(socket, grant, holderKey)
+  yield* Effect.logDebug(`through the gate to the relay node ${node}`)
+  return { stream: socket, socket, isMarked: true }
 })
 
 const onRung = Effect.fnUntraced(function* (rung: Rung, broker: Broker, endpoint: string, phase: Join.Phase) {
   const { joining } = yield* AgentMetrics
   joining("joining")
-  const connected = yield* connect(rung)
+  const connected = yield* connect(rung, broker)
   const { isMarked: hasKeepalive, stream } = connected
   const { grant, holderKey } = broker
   const acknowledgement = yield* JoinOnStream.join(stream, { grant, endpoint, holderKey, phase, hasKeepalive }, () =>

@@ -25,7 +25,10 @@ const hints = new Map([
     "pairing",
     "Both members are admitted, but their grants do not fit: one must initiate and the other accept. Check CT_CHANNEL_ROLE and the grants' directions."
   ],
-  ["unavailable", "The edge could not ask the control plane. Nothing is wrong here; try again in a minute."]
+  [
+    "unavailable",
+    "The edge could not ask the control plane, or does not reach its relay node. Nothing is wrong here; try again in a minute."
+  ]
 ])
 
 /** A sentence or two; a token that is not known is shown as it is. */

@@ -3,7 +3,7 @@ import type { Phase } from "@catenet/crypto/admission/Join"
 import type { Meeting } from "../../settings/ChannelSettings.ts"
 import type { HostPort } from "../../settings/HostPort.ts"
 
-export type RungName = "broker" | "relay" | "front-door" | "camouflage" | "websocket"
+export type RungName = "broker" | "relay" | "front-door" | "camouflage" | "websocket" | "gate" | "circuit"
 
 export interface Rung {
   readonly name: RungName
@@ -17,6 +17,8 @@ export interface Rung {
   readonly url?: URL
 }
 
+type Node = NonNullable<Extract<Meeting, { readonly _tag: "Broker" }>["node"]>
+
 const channelProtocols = ["ct-edge-channel-ka", "ct-edge-channel"]
 const webProtocols = ["h2", "http/1.1"]
 const portMillis = 5_000
@@ -25,6 +27,16 @@ const frontDoorMillis = 10_000
 /** Whether the edge keeps a connection with this selected protocol alive, and looks for a phase marker on it. */
 export const hasKeepalive = (alpn: string | false | null): boolean =>
   alpn === "ct-edge-channel-ka" || alpn === "http/1.1"
+
+/** A relay node is where the peer comes, too, so that nothing else is tried. */
+const toNode = ({ address, root, way }: Node): Rung => ({
+  name: way,
+  address,
+  serverName: "localhost",
+  alpn: way === "gate" ? ["ct-edge-relay"] : [],
+  root,
+  dialMillis: frontDoorMillis
+})
 
 const overWebSocket = (url: URL, root: string | undefined): Rung => ({
   name: "websocket",
@@ -38,9 +50,10 @@ const overWebSocket = (url: URL, root: string | undefined): Rung => ({
 
 /** The ladder of a phase. Without a root there is only the edge's own port. */
 export const rungsOf = (
-  { broker, frontDoor, isFrontDoorOnly, relay, root, webSocket }: Extract<Meeting, { readonly _tag: "Broker" }>,
+  { broker, frontDoor, isFrontDoorOnly, node, relay, root, webSocket }: Extract<Meeting, { readonly _tag: "Broker" }>,
   phase: Phase
 ): ReadonlyArray<Rung> => {
+  if (phase === "relay" && node !== undefined) return [toNode(node)]
   const own: Rung = {
     name: phase === "rendezvous" ? "broker" : "relay",
     address: phase === "rendezvous" ? broker : relay,

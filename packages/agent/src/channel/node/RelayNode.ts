@@ -1,0 +1,152 @@
+/**
+ * A relay for members of channels, behind the gate of an edge or dialled by itself: it takes their joins on plain TCP, pairs them
+ * and copies what they say, which is sealed.
+ */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
+import * as Address from "@catenet/crypto/admission/Address"
+import * as Refusal from "@catenet/crypto/admission/Refusal"
+import type { Grant } from "@catenet/crypto/Grant"
+import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
+import { splice } from "@catenet/wire/transport/Splice"
+import { Clock, Effect, FiberSet, Schedule } from "effect"
+import { createServer, type Server, type Socket } from "node:net"
+import { AgentMetrics } from "../../observe/AgentMetrics.ts"
+import { formatHostPort, type HostPort } from "../../settings/HostPort.ts"
+import * as NodeJoin from "./NodeJoin.ts"
+import { NodeRoom } from "./NodeRoom.ts"
+
+export interface NodeOptions {
+  readonly listen: HostPort
+  /** Whose grants are taken; without any the gate in front has checked them. */
+  readonly operators: ReadonlyArray<Uint8Array>
+  readonly mostConnections: number
+}
+
+interface Leg {
+  readonly socket: Socket
+  readonly grant: Grant
+  /** Ends the watch over a member that waits. */
+  readonly release: () => void
+}
+
+const idleMillis = 300_000
+const keepAliveMillis = 20_000
+
+const cannotListen = (address: HostPort) => (error: Error) =>
+  ConfigurationInvalid.of(
+    "CT_RELAY_NODE_LISTEN",
+    `names ${formatHostPort(address)}, which cannot be opened (${error.message})`,
+    "choose another address"
+  )
+
+/** Runs until the scope closes; the address is the one that was bound. */
+export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnections, operators }: NodeOptions) {
+  const { ending, fault, joining } = yield* AgentMetrics
+  const clock = yield* Clock.Clock
+  const now = () => clock.currentTimeMillisUnsafe()
+  const room = new NodeRoom<Leg>()
+  const open = new Set<Socket>()
+  const run = yield* FiberSet.makeRuntime()
+
+  const dismiss = ({ release, socket }: Leg, word: string | Uint8Array) => {
+    release()
+    socket.end(word)
+    socket.resume()
+  }
+  const acknowledge = ({ release, socket }: Leg, { grant }: Leg, role: Acknowledgement.Role) => {
+    release()
+    const line = Acknowledgement.write({
+      peerEndpoint: Address.relayOnly,
+      peerKeys: undefined,
+      observed: undefined,
+      samePublicIp: undefined,
+      role,
+      peerRights: grant.rights,
+      peerGrantEnds: grant.expiresAt
+    })
+    socket.write(`${line}\n`)
+  }
+  /** The session ends with the first of both grants. */
+  const relay = (a: Leg, b: Leg) =>
+    Effect.gen(function* () {
+      const controller = new AbortController()
+      const ends = a.grant.expiresAt < b.grant.expiresAt ? a.grant.expiresAt : b.grant.expiresAt
+      const over = Effect.sync(() => controller.abort())
+      const left = Math.min(Number(ends) * 1000 - now(), 2_000_000_000)
+      const relaying = Effect.promise(() =>
+        splice(a.socket, b.socket, { idleMillis, signal: controller.signal, onFault: fault })
+      )
+      yield* Effect.raceFirst(relaying, Effect.andThen(Effect.sleep(left), over))
+    })
+  /** A member that waits says nothing; one that does, or goes away, is over. */
+  const park = (socket: Socket, grant: Grant): Leg => {
+    const gone = () => {
+      release()
+      room.leave(leg)
+      socket.destroy()
+    }
+    const release = () => {
+      for (const event of ["data", "end", "close"]) socket.off(event, gone)
+      socket.pause()
+    }
+    const leg = { socket, grant, release }
+    for (const event of ["data", "end", "close"]) socket.on(event, gone)
+    socket.resume()
+    return leg
+  }
+  const serve = Effect.fnUntraced(function* (socket: Socket) {
+    const grant = yield* NodeJoin.admit(socket, operators)
+    if (grant === undefined) return
+    const leg = park(socket, grant)
+    const { pair, refused, superseded } = room.arrive(leg, now())
+    for (const each of superseded) dismiss(each, "EX")
+    for (const each of refused) dismiss(each, Refusal.encode("pairing"))
+    if (pair === undefined) return
+    const [initiator, acceptor] = pair
+    acknowledge(initiator, acceptor, "initiate")
+    acknowledge(acceptor, initiator, "accept")
+    yield* relay(initiator, acceptor)
+  })
+  const take = (socket: Socket) => {
+    if (open.size >= mostConnections) return void socket.resetAndDestroy()
+    open.add(socket)
+    socket.once("close", () => open.delete(socket))
+    guard(socket, ending(socket))
+    socket.on("error", () => {})
+    socket.setKeepAlive(true, keepAliveMillis)
+    run(serve(socket))
+  }
+
+  const server = yield* Effect.acquireRelease(
+    Effect.callback<Server, Error>((resume) => {
+      const listening = createServer(
+        { allowHalfOpen: true, noDelay: true, pauseOnConnect: true },
+        contained(fault, take)
+      )
+      listening.once("error", (error) => resume(Effect.fail(error)))
+      listening.listen(listen.port, listen.host, () => {
+        listening.on("error", () => {})
+        resume(Effect.succeed(listening))
+      })
+    }).pipe(Effect.mapError(cannotListen(listen))),
+    (listening) =>
+      Effect.sync(() => {
+        listening.close()
+        for (const socket of open) socket.destroy()
+      })
+  )
+  const tick = Effect.sync(() => {
+    const { due, expired } = room.tick(now())
+    for (const leg of expired) dismiss(leg, "EX")
+    for (const { socket } of due) socket.write(Buffer.of(0))
+  })
+  yield* Effect.forkScoped(tick.pipe(Effect.delay("1 second"), Effect.repeat(Schedule.forever)))
+  joining("waiting")
+  const bound = server.address()
+  const address: HostPort = {
+    host: listen.host,
+    port: bound !== null && typeof bound === "object" ? bound.port : listen.port
+  }
+  return { address, waiting: () => room.size, connections: () => open.size }
+})

@@ -1,0 +1,176 @@
+/** A relay node: who meets whom there, and what its members cannot do. */
+import * as Join from "@catenet/crypto/admission/Join"
+import * as Possession from "@catenet/crypto/admission/Possession"
+import * as Grant from "@catenet/crypto/Grant"
+import { native } from "@catenet/crypto/native"
+import type { Direction } from "@catenet/crypto/Permission"
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Redacted, Result, Schema } from "effect"
+import { connect, type Socket } from "node:net"
+import { eventually } from "../../../domain/test/Eventually.ts"
+import { holds } from "../../src/channel/node/NodeJoin.ts"
+import { mostParks, NodeRoom, parkMillis, type Waiting } from "../../src/channel/node/NodeRoom.ts"
+import * as RelayNode from "../../src/channel/node/RelayNode.ts"
+import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
+import { type Channel, farFuture, makeChannel, type Member } from "../harness/Member.ts"
+
+const grantOf = (channel: number, holder: number, direction: Direction): Grant.Grant => ({
+  channel: new Uint8Array(32).fill(channel),
+  holder: new Uint8Array(32).fill(holder),
+  direction,
+  rights: "rw",
+  delegable: false,
+  expiresAt: farFuture,
+  signature: new Uint8Array(64)
+})
+
+const directions = ["initiate", "accept", "both"] as const
+const Arriving = Schema.Struct({
+  channel: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 })),
+  holder: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 })),
+  direction: Schema.Literals(directions),
+  later: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12_000 }))
+})
+
+describe("the room of a relay node", () => {
+  it.prop(
+    "pairs members of one channel with different holders of which one may begin, and forgets none",
+    [Schema.Array(Arriving)],
+    ([arrivals]) => {
+      const room = new NodeRoom<Waiting>()
+      const waiting = new Set<Waiting>()
+      let now = 0
+      const gone = (all: ReadonlyArray<Waiting>) => {
+        for (const each of all) assert.isTrue(waiting.delete(each))
+      }
+      for (const { channel, direction, holder, later } of arrivals) {
+        now += later
+        const { expired } = room.tick(now)
+        gone(expired)
+        const newcomer = { grant: grantOf(channel, holder, direction) }
+        waiting.add(newcomer)
+        const { pair, refused, superseded } = room.arrive(newcomer, now)
+        gone([...refused, ...superseded])
+        if (pair !== undefined) {
+          const [a, b] = pair
+          assert.strictEqual(a.grant.channel[0], b.grant.channel[0])
+          assert.notStrictEqual(a.grant.holder[0], b.grant.holder[0])
+          assert.notStrictEqual(a.grant.direction, "accept")
+          assert.notStrictEqual(b.grant.direction, "initiate")
+          gone(pair)
+        }
+        assert.strictEqual(room.size, waiting.size)
+        const same = [...waiting].filter(({ grant }) => grant.channel[0] === channel && grant.holder[0] === holder)
+        assert.isAtMost(same.length, mostParks)
+      }
+      gone(room.tick(now + parkMillis).expired)
+      assert.strictEqual(waiting.size, 0)
+    }
+  )
+})
+
+describe("a grant at a relay node", () => {
+  it("holds while it is alive, and, where operators are named, by the signature of one", () => {
+    const channel = makeChannel()
+    const grant = Result.getOrThrow(Grant.fromHex(channel.member("accept").grant))
+    assert.isTrue(holds([])(grant, 0))
+    assert.isTrue(holds([new Uint8Array(32), channel.operator])(grant, 0))
+    assert.isFalse(holds([makeChannel().operator])(grant, 0))
+    for (const operators of [[], [channel.operator]]) {
+      assert.isTrue(holds(operators)(grant, farFuture - 1n))
+      assert.isFalse(holds(operators)(grant, farFuture))
+    }
+  })
+})
+
+/** A member that joins by hand. */
+const join = async (port: number, member: Member, key = member.holderSeed) => {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
+  let received = Buffer.alloc(0)
+  let isProved = false
+  socket.on("error", () => {})
+  socket.on("data", (chunk: Buffer) => {
+    received = Buffer.concat([received, chunk])
+    if (isProved || received.length < Possession.challengeLength || received.subarray(0, 2).equals(Buffer.from("NO")))
+      return
+    isProved = true
+    socket.write(Possession.prove(native, Redacted.make(key), received.subarray(0, Possession.challengeLength)))
+    received = received.subarray(Possession.challengeLength)
+  })
+  const grant = Result.getOrThrow(Grant.fromHex(member.grant))
+  socket.write(Join.encode({ grant, endpoint: "relay-only", phase: "relay" }))
+  return { socket, text: () => received.toString("latin1").replaceAll("\0", ""), bytes: () => received }
+}
+type Joined = Awaited<ReturnType<typeof join>>
+const hears = (joined: Joined, pattern: RegExp) => eventually(() => pattern.test(joined.text()), String(pattern))
+const isOver = (socket: Socket) => eventually(() => socket.closed || socket.readableEnded, "the connection is over")
+
+const node = (operators: ReadonlyArray<Channel> = [], mostConnections = 64) =>
+  RelayNode.make({
+    listen: { host: "127.0.0.1", port: 0 },
+    operators: operators.map(({ operator }) => operator),
+    mostConnections
+  })
+
+describe("a relay node", () => {
+  it.live("relays two members, each way to its own end, and refuses what is no member", () =>
+    Effect.gen(function* () {
+      const channel = makeChannel()
+      const [a, b, c] = [channel.member("initiate"), channel.member("accept"), channel.member("initiate")]
+      const { address, waiting } = yield* node([channel])
+      yield* Effect.promise(async () => {
+        const forged = await join(address.port, makeChannel().member("initiate"))
+        await hears(forged, /^NO.grant-verify/s)
+        const stolen = await join(address.port, a, b.holderSeed)
+        await hears(stolen, /^NO\npossession/)
+        const one = await join(address.port, a)
+        await eventually(() => waiting() === 1, "one waits")
+        const two = await join(address.port, b)
+        await hears(one, /^OK relay-only rs=initiate pr=rw pe=\d+\n/)
+        await hears(two, /^OK relay-only rs=accept pr=rw pe=\d+\n/)
+        one.socket.end("from one")
+        await hears(two, /from one$/)
+        two.socket.end("from two")
+        await hears(one, /from two$/)
+        await isOver(one.socket)
+        const left = [await join(address.port, a), await join(address.port, c)]
+        await hears(left[0] as Joined, /^NO.pairing/s)
+        await hears(left[1] as Joined, /^NO.pairing/s)
+        const eager = await join(address.port, a)
+        await eventually(() => waiting() === 1, "it waits")
+        eager.socket.write("before its turn")
+        await isOver(eager.socket)
+        await eventually(() => waiting() === 0, "it waits no longer")
+      })
+    }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
+  )
+
+  it.live(
+    "has a cap, ends the oldest of five places of a holder, and the session with the first grant that expires",
+    () =>
+      Effect.gen(function* () {
+        const channel = makeChannel()
+        const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+        const [a, b] = [channel.member("initiate"), channel.member("accept", { expiresAt: BigInt(now + 2) })]
+        const { address, connections, waiting } = yield* node([], 6)
+        yield* Effect.promise(async () => {
+          const places: Array<Joined> = []
+          for (let at = 1; at <= 4; at++) {
+            places.push(await join(address.port, a))
+            await eventually(() => waiting() === at, `${at} wait`)
+          }
+          places.push(await join(address.port, a))
+          await hears(places[0] as Joined, /^EX$/)
+          assert.strictEqual(waiting(), 4)
+          places[0]?.socket.end()
+          await eventually(() => connections() === 4, "the oldest is gone")
+          const peer = await join(address.port, b)
+          await hears(peer, /^OK /)
+          const more = [await join(address.port, a), await join(address.port, a)]
+          await isOver((more[1] as Joined).socket)
+          await isOver(peer.socket)
+          for (const { socket } of [...places, ...more]) socket.destroy()
+        })
+      }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
+  )
+})
