@@ -88,7 +88,8 @@ const certificate = Command.make(
 ).pipe(
   Command.withDescription(
     "Orders a certificate for CT_AGENT_HOSTNAME into CT_ACME_CERT_OUT_DIR, or renews the one that is there when a third of its " +
-      "life is left or its authority suggests it. The control plane says when and at which authority. Exit codes: 0 done or not due, 4 refused or " +
+      "life is left or its authority suggests it. The control plane says when and at which authority; with CT_ACME_DIRECTORY_URL " +
+      "it is one of your own, whose root your visitors have to trust, and the edge passes them on unread all the same. Exit codes: 0 done or not due, 4 refused or " +
       "not this name's turn yet, 5 not reached. A serving agent with CT_ACME_CERT_OUT_DIR does the same by itself."
   ),
   Command.withShortDescription("Order or renew the certificate of the host name")

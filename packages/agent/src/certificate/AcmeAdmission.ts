@@ -8,6 +8,7 @@ import { Context, Effect, Layer, Redacted, Schedule } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Refused, Unreachable } from "../Failure.ts"
+import { words } from "../onboard/HttpWords.ts"
 import { AcmeFailed } from "./AcmeFailed.ts"
 import { HostnameGone } from "./HostnameGone.ts"
 
@@ -56,10 +57,9 @@ export class AcmeAdmission extends Context.Service<
 
         const sorted = (what: string) => (error: unknown) => {
           const status = HttpClientError.isHttpClientError(error) ? error.response?.status : undefined
-          const said = error instanceof Error ? error.message : String(error)
           return status !== undefined && status >= 400 && status < 500 && status !== 429
             ? new Refused({ detail: `The control plane at ${url} refused to ${what} (status ${status}).` })
-            : new Unreachable({ detail: `The control plane at ${url} could not ${what}: ${said}.` })
+            : new Unreachable({ detail: `The control plane at ${url} could not ${what}: ${words(error)}.` })
         }
 
         const params = ({ hostname, token }: Asked) => ({
@@ -99,7 +99,7 @@ export class AcmeAdmission extends Context.Service<
           }),
           fail: (asked, payload) =>
             bounded(client.issuanceFailed({ params: params(asked), payload })).pipe(
-              Effect.tapError((error) => Effect.logDebug(error instanceof Error ? error.message : String(error))),
+              Effect.tapError((error) => Effect.logDebug(words(error))),
               Effect.orElseSucceed(() => undefined)
             ),
           publish: Effect.fn("AcmeAdmission.publish")(function* (asked, value) {
@@ -125,7 +125,7 @@ export class AcmeAdmission extends Context.Service<
                   ? error
                   : new AcmeFailed({
                       reason: "dns",
-                      detail: `The proof could not be published in DNS: ${error instanceof Error ? error.message : String(error)}.`
+                      detail: `The proof could not be published in DNS: ${words(error)}.`
                     })
               )
             )

@@ -10,7 +10,8 @@ import type { Options } from "./Certificates.ts"
 const unusable = (path: string) =>
   ConfigurationInvalid.of(`CT_ACME_CA_FILE: ${path}`, "holds no certificate that can be read", "it must be PEM")
 
-const roots = Effect.fnUntraced(function* (path: string) {
+/** The roots of CT_ACME_CA_FILE, PEM. */
+export const roots = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const pem = yield* Effect.mapError(fs.readFileString(path), () => unusable(path))
   yield* Effect.try({ try: () => new X509Certificate(pem), catch: () => unusable(path) })
@@ -36,7 +37,7 @@ export const of = Effect.fn("CertificateOptions.of")(function* (
     readonly methods: Options["methods"]
   }
 ): Effect.fn.Return<Options, ConfigurationInvalid, FileSystem.FileSystem> {
-  const { authorityRoots, reload } = certificate
+  const { authority, authorityRoots, reload } = certificate
   const hostname = yield* Effect.mapError(readHostname(tunnel.hostname), () =>
     ConfigurationInvalid.of("CT_AGENT_HOSTNAME", "is not a host name that can have a certificate", "correct it")
   )
@@ -48,7 +49,9 @@ export const of = Effect.fn("CertificateOptions.of")(function* (
     token,
     places: placesOf(certificate),
     stateDir: tunnel.stateDir,
-    methods: tunnel.methods,
+    // The control plane publishes proofs for the authorities that it assigns.
+    methods: authority === undefined ? tunnel.methods : ["tls-alpn-01"],
+    authority,
     roots: authorityRoots === undefined ? undefined : yield* roots(authorityRoots),
     reload
   }

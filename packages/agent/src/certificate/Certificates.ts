@@ -6,6 +6,7 @@ import type { Admission, CertificateAuthority } from "@catenet/domain/certificat
 import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import { Clock, Effect, Schedule } from "effect"
 import type { X509Certificate } from "node:crypto"
+import type { OwnAuthority } from "../settings/OwnAuthority.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { AcmeAdmission } from "./AcmeAdmission.ts"
 import type { AcmeFailed } from "./AcmeFailed.ts"
@@ -14,12 +15,15 @@ import type { Outcome } from "./CertificatePace.ts"
 import * as FolderLock from "./FolderLock.ts"
 import { HostnameGone } from "./HostnameGone.ts"
 import * as Issuance from "./Issuance.ts"
+import * as OwnAdmission from "./OwnAdmission.ts"
 import * as ReloadCommand from "./ReloadCommand.ts"
 import { judgedTime } from "./Renewal.ts"
 import * as Renewals from "./Renewals.ts"
 import * as Revocation from "./Revocation.ts"
 
 export interface Options extends Issuance.Options {
+  /** An authority of the user's own, which is ordered from whatever the control plane assigns. */
+  readonly authority: OwnAuthority | undefined
   /** Run after each issuance. */
   readonly reload: string | undefined
 }
@@ -104,6 +108,7 @@ const obtained: (
 ) => ReturnType<typeof Issuance.obtain> = (options, ca, now, replaces, tried = 1) =>
   Effect.catchTag(Issuance.obtain(options, ca, now, replaces), "AcmeFailed", (error) =>
     Effect.gen(function* () {
+      if (options.authority !== undefined) return yield* error
       const next = yield* giveBack(options, ca.name, error)
       if (next === undefined || next.assigned_ca === null || tried >= mostAuthorities) return yield* error
       yield* Effect.logInfo(`${error.message} The next authority is ${next.assigned_ca.name}.`)
@@ -156,9 +161,10 @@ const failure = (error: AcmeFailed, { claim_deadline, status }: Admission): Outc
 })
 
 const looked = Effect.fnUntraced(function* (options: Options) {
-  const { hostname, places } = options
+  const { authority, hostname, places } = options
   yield* Folder.repair(places)
-  const { admission, date } = yield* asked(options)
+  const answer = asked(options)
+  const { admission, date } = yield* authority === undefined ? answer : OwnAdmission.instead(authority, answer)
   const own = yield* Clock.currentTimeMillis
   const now = judgedTime(own, date)
   if (now !== own) yield* Effect.logWarning("the clock of this machine is wrong; that of the control plane is used")
@@ -166,11 +172,11 @@ const looked = Effect.fnUntraced(function* (options: Options) {
   const unread = found === undefined ? undefined : yield* reloaded(options, found.leaf)
   if (unread !== undefined) return unread
   const { completion, order: open } = yield* Folder.readState(places)
+  const isDue = found === undefined || now >= found.dueAt || open?.hostname === hostname
   // A completion call that was lost would leave the name gelb for ever.
-  if (found !== undefined && (completion === hostname || admission.status !== "gruen")) yield* complete(options)
-  const isOpen = open?.hostname === hostname
-  if (found !== undefined && now < found.dueAt && !isOpen)
-    return { _tag: "Current", dueAt: found.dueAt, now } satisfies Outcome
+  if (found !== undefined && (completion === hostname || admission.status !== "gruen"))
+    yield* authority !== undefined && isDue ? Effect.ignore(complete(options)) : complete(options)
+  if (!isDue) return { _tag: "Current", dueAt: found.dueAt, now } satisfies Outcome
   return yield* Effect.catchTag(order(options, admission, found, now), "AcmeFailed", (error) =>
     Effect.succeed(failure(error, admission))
   )

@@ -10,6 +10,7 @@ import { Refused, Unreachable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
+import * as OwnAuthority from "../settings/OwnAuthority.ts"
 import * as Variables from "../settings/Variables.ts"
 import { Screen } from "../terminal/Screen.ts"
 import * as Signals from "../terminal/Signals.ts"
@@ -39,10 +40,10 @@ const end = Effect.fnUntraced(function* (outcome: Outcome | undefined, folder: s
 
 export const certificate = ({ watch }: { readonly watch: boolean }) =>
   Effect.gen(function* () {
-    const values = yield* Environment.read(yield* configFile, Variables.certificate)
+    const values = yield* Environment.read(yield* configFile, Variables.certificate, OwnAuthority.rules)
     const { certificateFolder: folder, hostname, stateDir, token } = values
     const options = yield* CertificateOptions.of(
-      { ...values, folder },
+      { ...values, folder, authority: OwnAuthority.of(values) },
       // Whether an agent serves this state folder is not known; DNS needs none.
       { token, hostname, stateDir, methods: ["dns-01", "tls-alpn-01"] }
     )

@@ -3,6 +3,7 @@ import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Effect, Fiber, Redacted, Result } from "effect"
 import { X509Certificate } from "node:crypto"
+import * as AuthorityCheck from "../doctor/AuthorityCheck.ts"
 import * as CertificateCheck from "../doctor/CertificateCheck.ts"
 import * as Check from "../doctor/Check.ts"
 import * as EdgeCheck from "../doctor/EdgeCheck.ts"
@@ -175,6 +176,7 @@ export const doctor = Effect.gen(function* () {
     const reached = yield* origin(config)
     show(reached)
     show(yield* certificate(config, reached.finding.outcome === "ok"))
+    if (config.certificate !== undefined) show(yield* AuthorityCheck.check(config.certificate))
   }).pipe(Effect.provide(ControlPlane.layer(config.controlPlane)))
   if (screen.json) screen.result(JSON.stringify({ healthy: first === undefined, findings: shown }))
   if (first !== undefined) return yield* Effect.fail(first)

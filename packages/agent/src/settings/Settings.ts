@@ -4,6 +4,7 @@ import * as Reader from "@catenet/config/Reader"
 import { type ConfigProvider, Effect, type Redacted } from "effect"
 import * as Environment from "./Environment.ts"
 import type { HostPort } from "./HostPort.ts"
+import * as OwnAuthority from "./OwnAuthority.ts"
 import { variables } from "./TunnelVariables.ts"
 import { names } from "./Variables.ts"
 
@@ -34,6 +35,7 @@ export interface OwnCertificate {
   readonly folder: string
   readonly accountKey: string | undefined
   readonly authorityRoots: string | undefined
+  readonly authority: OwnAuthority.OwnAuthority | undefined
   readonly reload: string | undefined
 }
 
@@ -135,7 +137,8 @@ const rules = (values: Reader.PartialValues<Variables>): ReadonlyArray<Problem> 
       : []),
     ...(terminates && key === undefined
       ? [unset("CT_AGENT_TLS_KEY", "set it, or CT_ACME_CERT_OUT_DIR, to say where the private key is")]
-      : [])
+      : []),
+    ...OwnAuthority.rules(values)
   ]
 }
 
@@ -153,6 +156,8 @@ const warningsOf = (values: Values): ReadonlyArray<string> => {
     )
   if (values.mode === "browser" && values.directAdvertise !== undefined)
     warnings.push("CT_AGENT_DIRECT_ADVERTISE has no effect in browser mode. Unset it, or unset CT_AGENT_MODE.")
+  if (values.directory !== undefined && values.certificateFolder === undefined)
+    warnings.push("CT_ACME_DIRECTORY_URL has no effect without CT_ACME_CERT_OUT_DIR. Set both, or neither.")
   for (const [name, of] of Object.entries(switches)) {
     const text = of(values)?.text.toLowerCase() ?? ""
     if (["no", "off", "none", "disabled"].includes(text))
@@ -216,6 +221,7 @@ const settingsOf = (values: Values): Settings => {
             folder: values.certificateFolder,
             accountKey: values.accountKey,
             authorityRoots: values.authorityRoots,
+            authority: OwnAuthority.of(values),
             reload: values.reload
           },
     warnings: warningsOf(values)

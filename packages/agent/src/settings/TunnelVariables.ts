@@ -5,6 +5,7 @@ import { secret, secretHex } from "@catenet/config/SecretParser"
 import { defaulted, optional, required } from "@catenet/config/Variable"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { baseUrl, hostPort, listenAddress } from "./HostPort.ts"
+import * as OwnAuthority from "./OwnAuthority.ts"
 
 const token = Parser.described(secretHex, {
   expected: "a token of 64 hex characters",
@@ -172,6 +173,7 @@ export const variables = {
     "Roots to trust the certificate authority's server by, PEM.",
     { standard: "those of this system" }
   ),
+  ...OwnAuthority.variables,
   reload: optional(
     "CT_ACME_RELOAD_CMD",
     Parser.text,

@@ -13,6 +13,7 @@ import { Option, Result, Schema } from "effect"
 import * as ChannelVariables from "./ChannelVariables.ts"
 import { listenAddress } from "./HostPort.ts"
 import * as MarketVariables from "./MarketVariables.ts"
+import * as OwnAuthority from "./OwnAuthority.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
 
 /** Of the console: read before any file, so in the environment only. */
@@ -86,6 +87,7 @@ export const certificate = {
   ...TunnelVariables.requiredCertificate,
   accountKey: tunnel.accountKey,
   authorityRoots: tunnel.authorityRoots,
+  ...OwnAuthority.variables,
   reload: tunnel.reload,
   stateDir: tunnel.stateDir
 }

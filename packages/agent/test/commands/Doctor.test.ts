@@ -70,6 +70,14 @@ describe("doctor", () => {
     ])
     assert.strictEqual(await before.exited, 0)
     assert.include(findings(before.stdout())["certificate"]?.detail, "right before the first issuance")
+    assert.include(findings(before.stdout())["certificate authority"]?.detail, "the control plane assigns one")
+    const own = { ...awaited, CT_ACME_DIRECTORY_URL: "https://127.0.0.1:1/directory" }
+    await using alone = runAgent(home, { ...stage.env, ...own, CT_AGENT_ORIGIN: origin.address }, ["doctor", "--json"])
+    assert.strictEqual(await alone.exited, 5)
+    assert.match(
+      findings(alone.stdout())["certificate authority"]?.detail ?? "",
+      /^127\.0\.0\.1:1 cannot be reached: .* Check CT_ACME_DIRECTORY_URL and CT_ACME_CA_FILE\.$/
+    )
   })
 
   it("names each failure and its remedy, and ends with the exit code of the first one", async () => {

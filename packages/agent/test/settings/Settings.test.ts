@@ -59,6 +59,7 @@ const path = (name: Variable, unset: string | undefined, read: Rule["read"], bas
 })
 
 const terminating: Raw = { ...browser, CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: "/certs" }
+const ownAuthority: Raw = { ...terminating, CT_ACME_DIRECTORY_URL: "https://ca.house.example/d" }
 
 const rules: ReadonlyArray<Rule> = [
   {
@@ -236,6 +237,27 @@ const rules: ReadonlyArray<Rule> = [
     bad: []
   },
   {
+    name: "CT_ACME_DIRECTORY_URL",
+    base: terminating,
+    read: ({ certificate }) => certificate?.authority?.directory,
+    good: [["https://ca.house.example/acme/d?tenant=1", "https://ca.house.example/acme/d?tenant=1"]],
+    bad: ["http://ca.house.example/d", "https://a:b@ca.house.example/d", "https://ca.house.example/d#x", "ca.example"]
+  },
+  {
+    name: "CT_ACME_EAB_KID",
+    base: { ...ownAuthority, CT_ACME_EAB_HMAC: "c2VjcmV0" },
+    read: ({ certificate }) => certificate?.authority?.binding?.kid,
+    good: [["kid-1", "kid-1"]],
+    bad: []
+  },
+  {
+    name: "CT_ACME_EAB_HMAC",
+    base: { ...ownAuthority, CT_ACME_EAB_KID: "kid-1" },
+    read: ({ certificate }) => reveal(certificate?.authority?.binding?.hmac),
+    good: [["c2VjcmV0", "c2VjcmV0"]],
+    bad: ["not base64url!", "a+b/"]
+  },
+  {
     name: "CT_ACME_RELOAD_CMD",
     base: terminating,
     read: ({ certificate }) => certificate?.reload,
@@ -394,6 +416,13 @@ describe("settings", () => {
       "CT_AGENT_MODE"
     )
     assert.include(problems({ ...mesh, CT_AGENT_MODE: "browser" }).join(), "CT_AGENT_HOSTNAME")
+    const both = "set both, or neither"
+    assert.include(problems({ ...ownAuthority, CT_ACME_EAB_KID: "k" }).join(), both)
+    assert.include(problems({ ...ownAuthority, CT_ACME_EAB_HMAC: "c2VjcmV0" }).join(), both)
+    assert.include(
+      problems({ ...terminating, CT_ACME_EAB_KID: "k", CT_ACME_EAB_HMAC: "c2VjcmV0" }).join(),
+      "CT_ACME_DIRECTORY_URL"
+    )
   })
 
   it("warn of what is legal but probably not meant", () => {
@@ -402,6 +431,7 @@ describe("settings", () => {
     assert.strictEqual(accepted({ ...mesh, CT_AGENT_HOSTNAME: "hello.example.org" }).warnings.length, 1)
     for (const flag of ["CT_AGENT_REGISTER_TCP_ONLY", "CT_AGENT_FRAMED_FALLBACK"] as const)
       assert.include(accepted({ ...browser, [flag]: "off" }).warnings[0], `${flag}=off means yes`)
+    assert.strictEqual(accepted({ ...browser, CT_ACME_DIRECTORY_URL: "https://ca.example/d" }).warnings.length, 1)
     assert.strictEqual(accepted({ ...browser, CT_AGENT_DIRECT_ADVERTISE: "192.0.2.1" }).warnings.length, 1)
     assert.deepStrictEqual(accepted({ ...mesh, CT_AGENT_DIRECT_ADVERTISE: "192.0.2.1" }).warnings, [])
   })

@@ -116,6 +116,7 @@ export const start = Effect.fn("AcmeStage.start")(function* (
     stateDir,
     roots: issuer.root,
     methods: ["tls-alpn-01", "dns-01"],
+    authority: undefined,
     reload: undefined
   }
   const layer = Layer.merge(

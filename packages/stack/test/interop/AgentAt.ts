@@ -14,13 +14,16 @@ export const host = AcmePlane.hostname
 
 export interface Options extends Pick<Certificates.Options, "methods" | "stateDir"> {
   readonly directory: string
+  /** Whether the agent has it in its own settings, and the control plane assigns none. */
+  readonly own?: boolean
   /** By which the authority's HTTPS is trusted, PEM. */
   readonly roots: string
 }
 
-export const start = Effect.fn("AgentAt.start")(function* ({ directory, methods, roots, stateDir }: Options) {
+export const start = Effect.fn("AgentAt.start")(function* ({ directory, methods, own, roots, stateDir }: Options) {
   const clock = yield* Clock.Clock
   const { plane, url } = yield* AcmePlane.start(directory, () => clock.currentTimeMillisUnsafe())
+  if (own === true) plane.mayIssue = false
   const folder = `${stateDir}/certificate`
   const chain = `${folder}/fullchain.pem`
   const look = Certificates.look({
@@ -30,6 +33,7 @@ export const start = Effect.fn("AgentAt.start")(function* ({ directory, methods,
     stateDir,
     roots,
     methods,
+    authority: own === true ? { directory, binding: undefined } : undefined,
     reload: undefined
   }).pipe(
     Effect.provide(AcmeAdmission.AcmeAdmission.layer(url).pipe(Layer.provide(OutgoingHttp.layer))),

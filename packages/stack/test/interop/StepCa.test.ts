@@ -70,7 +70,7 @@ describe.skipIf(folder === undefined || !BindServer.isInstalled)("step-ca", () =
       yield* Effect.promise(() => world.authorize(token("1"), AgentAt.host, "gelb"))
       const { stateDir } = yield* serving(world, token("1"), AgentAt.host)
       const ca = yield* stepCa(world.frontDoor, `127.0.0.1:${names.port}`)
-      const byTls = yield* AgentAt.start({ ...ca, methods: ["tls-alpn-01"], stateDir })
+      const byTls = yield* AgentAt.start({ ...ca, methods: ["tls-alpn-01"], own: true, stateDir })
       assert.strictEqual((yield* byTls.look)?._tag, "Issued")
       assert.include(byTls.verified(ca.roots), ": OK")
       assert.lengthOf(readFileSync(byTls.chain, "utf8").match(/BEGIN CERTIFICATE/g) ?? [], 2, "with its issuer")
