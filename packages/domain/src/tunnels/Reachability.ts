@@ -147,7 +147,22 @@ export const together = (
 }
 
 /**
- * Whether visitors are served, as far as is known: null where it is not.
+ * Whether an agent is there that serves, as far as is known: null where no edge says anything.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { isServed } from "@catenet/domain/tunnels/Reachability"
+ *
+ * assert.equal(isServed({ state: "connected" }), true)
+ * assert.equal(isServed({ state: "origin_silent" }), false)
+ * assert.equal(isServed({ state: "edge_silent" }), null)
+ * ```
+ */
+export const isServed = ({ state }: Pick<Reachability, "state">): boolean | null =>
+  state === "edge_silent" ? null : state === "up" || state === "connected"
+
+/**
+ * Whether the echo reached the service, as far as is known: null where it is not.
  *
  * ```ts
  * import assert from "node:assert/strict"

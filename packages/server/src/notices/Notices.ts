@@ -1,6 +1,6 @@
 /**
  * What an account should know now: who asks for access to its tunnels, which memberships wait for it, which grants are
- * about to end, which names let their certificate lapse, which tunnels are down. Nothing of it is stored here: a notice is
+ * about to end, which names have no certificate, which tunnels are down. Nothing of it is stored here: a notice is
  * there as long as its cause.
  */
 import type { Email } from "@catenet/domain/values/Email"
@@ -11,6 +11,8 @@ import { unixSeconds } from "../runtime/Now.ts"
 
 /** Seconds before its end from which on a grant is said to end: seven days. */
 const grantSeconds = 7 * 86_400
+/** Seconds for which a tunnel without an alert is down before it is said: an agent that starts anew is back by then. */
+const outageSeconds = 300
 /** Notices that are shown and counted; who has more reads these first. */
 const mostNotices = 200
 
@@ -20,14 +22,19 @@ const Notice = Schema.Struct({
   about: Schema.String,
   /** The tunnel's name, the host name, or the channel's id. */
   name: Schema.String,
-  /** Who asks, or whose grant it is. */
+  /** Who asks, whose grant it is, or the authority that gave no certificate. */
   who: Schema.NullOr(Schema.String),
   note: Schema.NullOr(Schema.String),
   at: Schema.NullOr(Schema.Int)
 })
 export type Notice = typeof Notice.Type
 
-const Reader = Schema.Struct({ subject: Schema.String, email: Schema.NullOr(Schema.String), soon: Schema.Int })
+const Reader = Schema.Struct({
+  subject: Schema.String,
+  email: Schema.NullOr(Schema.String),
+  soon: Schema.Int,
+  outSince: Schema.Int
+})
 
 export interface Account {
   readonly subject: Subject
@@ -44,7 +51,7 @@ export class Notices extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
 
-    const all = ({ email, soon, subject }: typeof Reader.Type) => sql`
+    const all = ({ email, outSince, soon, subject }: typeof Reader.Type) => sql`
       select 'access' as kind, t.id as about, t.name, r.email as who, r.note, r.at
         from tunnel_access_requests r join tunnels t on t.id = r.tunnel_id where t.subject = ${subject}
       union all select 'claim', a.channel, a.channel, null, null, null from channel_allowlist a
@@ -58,8 +65,17 @@ export class Notices extends Context.Service<
       union all select 'certificate', t.id, h.hostname, null, null, h.retry_at
         from hosts h join tunnels t on t.routing_token = h.routing_token
         where h.claim = 'lapsed' and t.subject = ${subject}
+      union all select 'certificate', t.id, f.hostname, f.ca, coalesce(f.detail, f.reason), f.retry_at
+        from tunnels t join hosts h on h.routing_token = t.routing_token
+          join lateral (select * from issuance_failures i where i.hostname = h.hostname
+            order by i.at desc, i.ca limit 1) f on true
+        where t.subject = ${subject}
       union all select 'down', t.id, t.name, null, null, a.since
-        from alerts a join tunnels t on t.id = a.tunnel_id where a.state = 'down' and t.subject = ${subject}`
+        from alerts a join tunnels t on t.id = a.tunnel_id where a.state = 'down' and t.subject = ${subject}
+      union all select 'down', t.id, t.name, null, null, w.since
+        from tunnel_watches w join tunnels t on t.id = w.tunnel_id
+        where not w.is_up and w.since <= ${outSince} and t.subject = ${subject}
+          and not exists (select 1 from alerts a where a.tunnel_id = t.id)`
 
     const list = SqlSchema.findAll({
       Request: Reader,
@@ -76,7 +92,12 @@ export class Notices extends Context.Service<
         select count(*) as notices from (select 1 from (${all(reader)}) as notice limit ${mostNotices}) as counted`
     })
     const asked = ({ email, subject }: Account) =>
-      Effect.map(unixSeconds, (now) => ({ subject, email, soon: now + grantSeconds }))
+      Effect.map(unixSeconds, (now) => ({
+        subject,
+        email,
+        soon: now + grantSeconds,
+        outSince: now - outageSeconds
+      }))
 
     return {
       list: (account: Account) => Effect.orDie(Effect.flatMap(asked(account), list)),

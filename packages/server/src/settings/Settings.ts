@@ -214,7 +214,7 @@ export const variables = {
     "CT_CP_ALERT_TICK_SECS",
     Parser.whole(1, 3600),
     "60",
-    "How often every tunnel with an alert is looked at."
+    "How often every tunnel is looked at, for alerts and notices."
   ),
   alertsLoopback: defaulted(
     "CT_CP_ALERTS_LOOPBACK",

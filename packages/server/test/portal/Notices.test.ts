@@ -61,19 +61,26 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("notic
       )
       yield* sql`update alerts set state = 'down', last_seen_up = null where tunnel_id = ${id}`
 
+      yield* sql`insert into issuance_failures (hostname, ca, reason, detail, at, retry_at)
+        values (${host}, 'older', 'caa', null, 1, 4102444800), (${host}, 'newer', 'caa', 'CAA <i>forbids</i> it', 2, 4102444800)`
+
       const page = yield* open(nora, "/portal/notices")
-      assert.strictEqual(page.count, 6, page.text)
+      assert.strictEqual(page.count, 7, page.text)
+      assert.notInclude(page.text, english.noticeIssuance("older"))
       for (const text of [
         english.noticeAccess("vera@a.example"),
         "&#60;b&#62;vera@a.example&#60;/b&#62;",
         english.noticeGrant(channel.slice(0, 8), keyOf("nora").slice(0, 8)),
         `/portal/channels/${theirs}/claim`,
         english.noticeCertificate,
+        english.noticeIssuance("newer"),
+        "CAA &#60;i&#62;forbids&#60;/i&#62; it",
         english.noticeDown
       ])
         assert.include(page.text, text)
-      assert.strictEqual((yield* open(nora, "/portal/account")).count, 6, "on every page")
+      assert.strictEqual((yield* open(nora, "/portal/account")).count, 7, "on every page")
 
+      yield* sql`delete from issuance_failures where hostname = ${host}`
       // A grant from before its end was written beside it is read by and by.
       yield* sql`update channel_grants set expires_at = null`
       assert.strictEqual((yield* open(nora, "/portal/notices")).count, 5)

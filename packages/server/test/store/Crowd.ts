@@ -92,6 +92,7 @@ const rows: Readonly<Record<string, string>> = {
   topology_agents: `(agent, owner, topology_id, kind) select ${hex(64)}, ${subject}, ${hex(32)}, 'peer'`,
   topology_edges: `(topology_id, a, b, link)
     select ${hex(32)}, ${hex(64)}, lpad(to_hex(n + 1), 64, '0'), ${hex(64)}`,
+  tunnel_watches: `select ${hex(32)}, n % 1000 <> 0, ${recent}`,
   alerts: `(tunnel_id, webhook_url, threshold_seconds, secret, state, since, due_at)
     select ${hex(32)}, 'https://a.example', 60, ${sealed("alerts.secret", "0".repeat(64))}, 'unknown', n, ${later} + n`,
   alert_deliveries: `(message_id, subject, tunnel_id, event, since, threshold_seconds, at, status, detail)

@@ -34,6 +34,11 @@ const saidOf = (texts: Texts, { about, at, kind, name, note, who }: Notice): rea
         link("/portal/channels", texts.channels)
       ]
     case "certificate":
+      if (who !== null)
+        return [
+          markup`${texts.noticeIssuance(who)} <span class="mono">${name}</span><span class="sub">${note ?? ""} ${texts.noticeNotBefore} ${since}</span>`,
+          link(`${tunnel}#certificate`, texts.settingsTitle)
+        ]
       return [
         markup`${texts.noticeCertificate} <span class="mono">${name}</span><span class="sub">${texts.noticeRetry} ${since}</span>`,
         button(`${tunnel}/reclaim-cert-slot`, texts.reclaimButton)

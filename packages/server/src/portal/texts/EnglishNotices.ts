@@ -19,8 +19,10 @@ export const noticesTexts = {
   noticeClaim: "You are invited to become a member of the channel",
   noticeGrant: (channel: string, holder: string) => `The grant of ${holder} for the channel ${channel} is good until`,
   noticeCertificate: "The agent did not take its place in time to get a certificate for",
+  noticeIssuance: (authority: string) => `The authority ${authority} gave no certificate for`,
+  noticeNotBefore: "It is not asked again before",
   noticeRetry: "It queues again by itself at",
-  noticeDown: "No agent of this tunnel is connected:"
+  noticeDown: "Visitors do not reach the service of this tunnel:"
 }
 
 export type NoticesTexts = TextsOf<typeof noticesTexts>

@@ -19,6 +19,8 @@ export const noticesTexts: NoticesTexts = {
   noticeClaim: "Sie sind eingeladen, Mitglied dieses Kanals zu werden:",
   noticeGrant: (channel, holder) => `Die Erlaubnis von ${holder} für den Kanal ${channel} gilt bis`,
   noticeCertificate: "Der Agent hat seinen Platz nicht rechtzeitig genutzt, um ein Zertifikat zu bekommen für",
+  noticeIssuance: (authority) => `Die Zertifizierungsstelle ${authority} gab kein Zertifikat für`,
+  noticeNotBefore: "Sie wird nicht wieder gefragt vor",
   noticeRetry: "Der Name stellt sich von selbst wieder an um",
-  noticeDown: "Kein Agent dieses Tunnels ist verbunden:"
+  noticeDown: "Besucher erreichen den Dienst dieses Tunnels nicht:"
 }

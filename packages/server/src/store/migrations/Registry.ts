@@ -53,6 +53,7 @@ import * as sealedSignIns from "./0058_sealed_sign_ins.ts"
 import * as expiryOfGrants from "./0064_expiry_of_grants.ts"
 import * as certificateOptOut from "./0066_certificate_opt_out.ts"
 import * as issuanceFailures from "./0068_issuance_failures.ts"
+import * as tunnelWatches from "./0070_tunnel_watches.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -105,5 +106,6 @@ export const migrations = {
   "0058_sealed_sign_ins": sealedSignIns.up,
   "0064_expiry_of_grants": expiryOfGrants.up,
   "0066_certificate_opt_out": certificateOptOut.up,
-  "0068_issuance_failures": issuanceFailures.up
+  "0068_issuance_failures": issuanceFailures.up,
+  "0070_tunnel_watches": tunnelWatches.up
 } as const

@@ -1,9 +1,13 @@
-/** The two loops of alerts: one looks at tunnels, one delivers, so that a slow receiver delays no look. */
+/**
+ * The loops of alerts: one looks at tunnels with an alert, one at all tunnels, one delivers, so that a slow receiver delays no
+ * look.
+ */
 import { Effect, FiberSet, Layer } from "effect"
 import { retryForever } from "../../runtime/RetryForever.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { AlertDeliveries } from "./AlertDeliveries.ts"
 import { Outages } from "./Outages.ts"
+import { TunnelWatches } from "./TunnelWatches.ts"
 
 /** Deliveries that one replica makes at the same time. */
 const atOnce = 64
@@ -14,6 +18,13 @@ const looking = Effect.gen(function* () {
   // Looks of different tunnels become due at different times.
   const pause = `${Math.min(alertIntervalSeconds, 5)} seconds` as const
   yield* Effect.andThen(lookAtDue, Effect.sleep(pause)).pipe(retryForever("The outage check"))
+})
+
+const watching = Effect.gen(function* () {
+  const { alertIntervalSeconds } = yield* Settings
+  const { lookAround } = yield* TunnelWatches
+  const pause = `${Math.min(alertIntervalSeconds, 5)} seconds` as const
+  yield* Effect.andThen(lookAround, Effect.sleep(pause)).pipe(retryForever("The round over all tunnels"))
 })
 
 const delivering = Effect.gen(function* () {
@@ -32,5 +43,8 @@ const delivering = Effect.gen(function* () {
 
 /** Runs as long as the layer lives. */
 export const layer = Layer.effectDiscard(
-  Effect.andThen(Effect.forkScoped(looking), Effect.forkScoped(delivering))
-).pipe(Layer.provide([AlertDeliveries.layer, Outages.layer]))
+  Effect.forkScoped(looking).pipe(
+    Effect.andThen(Effect.forkScoped(watching)),
+    Effect.andThen(Effect.forkScoped(delivering))
+  )
+).pipe(Layer.provide([AlertDeliveries.layer, Outages.layer, TunnelWatches.layer]))
