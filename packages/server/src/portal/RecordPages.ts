@@ -35,11 +35,11 @@ export const make = Effect.gen(function* () {
         return show(self, UptimePage.page(self.reader.texts, { ...facts, origin: portalBaseUrl.origin }))
       }),
     "/portal/usage": (self) =>
-      Effect.map(records.usage(self.caller, {}), (rows) => show(self, UsagePage.page(self.reader.texts, rows))),
+      Effect.map(records.usageByDay(self.caller), (facts) => show(self, UsagePage.page(self.reader.texts, facts))),
     "/portal/fleet": (self) =>
       Effect.gen(function* () {
-        const rows = yield* records.fleet(self.caller, {})
-        return show(self, FleetPage.page(self.reader.texts, rows, yield* unixSeconds))
+        const facts = yield* records.fleetByDay(self.caller)
+        return show(self, FleetPage.page(self.reader.texts, facts, yield* unixSeconds))
       })
   } satisfies Readonly<Record<string, Visits.MemberPage>>
 })

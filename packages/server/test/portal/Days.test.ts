@@ -114,6 +114,39 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("visitors 
     })
   )
 
+  it.effect("of all tunnels together are pictures with tables of the fleet and of the usage", () =>
+    Effect.gen(function* () {
+      const edge = yield* FactsEdge
+      const [one, two] = [yield* tunnel("both", "cam"), yield* tunnel("both", "shop")]
+      const first = yield* flapping
+      yield* edge.tunnel(one.token, first)
+      const known = { uptime_pct: 99, visitors: 1, bytes_in: 1024, bytes_out: 0 }
+      const days = first.figures.days.map((day, n) => (n < 29 ? day : { ...day, ...known }))
+      yield* edge.tunnel(two.token, { ...first, figures: { ...first.figures, days } })
+      const labelsOf = (page: string) =>
+        [...page.matchAll(/<svg class="bars"[^>]*role="img" aria-label="([^"]+)">/gu)].map(([, label]) => label)
+      const fleet = yield* visit("both", "/portal/fleet")
+      assert.deepStrictEqual(labelsOf(fleet), [english.fleetBarsLabel, english.visitorsLabel, english.bytesLabel])
+      const usage = yield* visit("both", "/portal/usage")
+      assert.deepStrictEqual(labelsOf(usage), [english.visitorsLabel, english.bytesLabel])
+      // The last day of one is 79 % with 29 visitors, that of the other 99 % with one.
+      assert.include(fleet, `<td data-label="${english.uptimeTitle}">89 %</td>`)
+      for (const page of [fleet, usage]) {
+        assert.include(page, `<td data-label="${english.visitorsByDay}">30</td>`)
+        assert.include(page, `<td data-label="${english.visitorsByDay}">56</td>`)
+        assert.include(page, `<td data-label="${english.bytesIn}">30.0 KiB</td>`)
+        assert.include(page, `<td data-label="${english.visitorsByDay}">n/a</td>`)
+      }
+      yield* edge.away(true)
+      for (const path of ["/portal/fleet", "/portal/usage"]) {
+        const silent = yield* visit("both", path)
+        assert.deepStrictEqual(labelsOf(silent), [], path)
+        assert.include(silent, english.daysNotCounted)
+      }
+      yield* edge.away(false)
+    })
+  )
+
   it.effect("leave the file as it was", () =>
     Effect.gen(function* () {
       const edge = yield* FactsEdge

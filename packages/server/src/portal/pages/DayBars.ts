@@ -2,6 +2,7 @@
 import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import { bytesText, percentText, timeText } from "@catenet/domain/values/Format"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { panel } from "../shell/Field.ts"
 import type { Texts } from "../texts/English.ts"
 
 export type Day = Pick<TunnelDay, "start" | "uptime_pct" | "visitors" | "bytes_in" | "bytes_out">
@@ -55,14 +56,14 @@ const kindOf = (share: number) => (share >= 99 ? "up" : share >= 95 ? "partly" :
 const orNone = (value: number | null, text: (value: number) => string) => (value === null ? "n/a" : text(value))
 
 /** A bar is as high as its share, so that colour is not all that tells it; a day that was all down is a low one. */
-export const uptime = (texts: Texts, days: ReadonlyArray<Day>): Markup =>
-  markup`${picture(texts.barsLabel, days, ({ uptime_pct: share }) => ({
+export const uptime = (texts: Texts, days: ReadonlyArray<Day>, label: string = texts.barsLabel): Markup =>
+  markup`${picture(label, days, ({ uptime_pct: share }) => ({
     text: percentText(share),
     parts: share === null ? unknown : [[kindOf(share), Math.max(0.1, share / 100)]]
   }))}${table(texts, days, [[texts.uptimeTitle, ({ uptime_pct }) => percentText(uptime_pct)]])}`
 
 /** The highest bar fills the picture. */
-export const visitors = (texts: Texts, days: ReadonlyArray<Day>): Markup => {
+const visitors = (texts: Texts, days: ReadonlyArray<Day>): Markup => {
   const most = Math.max(1, ...days.map(({ visitors }) => visitors ?? 0))
   const text = ({ visitors }: Day) => orNone(visitors, String)
   return markup`${picture(texts.visitorsLabel, days, (day) => ({
@@ -72,7 +73,7 @@ export const visitors = (texts: Texts, days: ReadonlyArray<Day>): Markup => {
 }
 
 /** What was sent stands on what was received. */
-export const bytes = (texts: Texts, days: ReadonlyArray<Day>): Markup => {
+const bytes = (texts: Texts, days: ReadonlyArray<Day>): Markup => {
   const most = Math.max(1, ...days.map(({ bytes_in, bytes_out }) => (bytes_in ?? 0) + (bytes_out ?? 0)))
   const received = ({ bytes_in }: Day) => orNone(bytes_in, bytesText)
   const sent = ({ bytes_out }: Day) => orNone(bytes_out, bytesText)
@@ -89,4 +90,13 @@ export const bytes = (texts: Texts, days: ReadonlyArray<Day>): Markup => {
     [texts.bytesIn, received],
     [texts.bytesOut, sent]
   ])}`
+}
+
+/** Visitors and bytes by day, each in a panel of its own. */
+export const traffic = (texts: Texts, days: ReadonlyArray<Day>): Markup => {
+  const shown = (picture: typeof visitors) =>
+    days.some(({ visitors }) => visitors !== null)
+      ? picture(texts, days)
+      : markup`<p class="hint">${texts.daysNotCounted}</p>`
+  return markup`${panel(texts.visitorsByDay, shown(visitors))}${panel(texts.bytesByDay, shown(bytes))}`
 }

@@ -1,11 +1,20 @@
 /** `/portal/fleet`: every own tunnel in one row, from what is remembered and what the edges say. No agent is dialled. */
+import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import type { FleetRow } from "@catenet/domain/tunnels/Usage"
 import { ageText, percentText } from "@catenet/domain/values/Format"
 import { markup } from "@catenet/domain/values/Markup"
+import { panel } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 import { state } from "./AgentState.ts"
+import * as DayBars from "./DayBars.ts"
 import { silentEdges } from "./SilentEdges.ts"
+
+export interface Facts {
+  readonly rows: ReadonlyArray<FleetRow>
+  /** Of all tunnels together. */
+  readonly days: ReadonlyArray<TunnelDay>
+}
 
 const presence = (texts: Texts, { bridge_granted, bridge_last_seen_secs_ago: seen, online }: FleetRow) =>
   !bridge_granted
@@ -35,7 +44,7 @@ const row = (texts: Texts, fleet: FleetRow, now: number) =>
     }</td>
     <td data-label="${texts.readiness}">${readiness(texts, fleet)}</td></tr>`
 
-export const page = (texts: Texts, rows: ReadonlyArray<FleetRow>, now: number): Page => {
+export const page = (texts: Texts, { days, rows }: Facts, now: number): Page => {
   const versions = [...new Set(rows.flatMap(({ agent_version }) => agent_version ?? []))].toSorted()
   const counts = {
     tunnels: rows.length,
@@ -59,7 +68,9 @@ export const page = (texts: Texts, rows: ReadonlyArray<FleetRow>, now: number): 
           ? markup`<p class="panel">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
           : markup`<div class="panel list"><table><thead><tr><th scope="col">${texts.columnName}</th><th scope="col">${texts.columnState}</th>
               <th scope="col">${texts.days7}</th><th scope="col">${texts.bridgeTitle}</th><th scope="col">${texts.version}</th>
-              <th scope="col">${texts.readiness}</th></tr></thead><tbody>${rows.map((each) => row(texts, each, now))}</tbody></table></div>`
+              <th scope="col">${texts.readiness}</th></tr></thead><tbody>${rows.map((each) => row(texts, each, now))}</tbody></table></div>
+            ${panel(texts.barsTitle, days.length === 0 ? markup`<p class="hint">${texts.daysNotCounted}</p>` : markup`<p class="hint">${texts.fleetBarsText}</p>${DayBars.uptime(texts, days, texts.fleetBarsLabel)}`)}
+            ${DayBars.traffic(texts, days)}`
       }`
   }
 }

@@ -60,7 +60,6 @@ const figures = (texts: Texts, { now, report }: Facts) => {
   if (report.edge_silent) return markup`<p class="panel notice">${texts.uptimeSilent}</p>`
   if (uptime === null || longest === null) return markup`<p class="panel notice">${texts.uptimeNone}</p>`
   const days = daysOf(report, now)
-  const isCounted = days.some(({ visitors }) => visitors !== null)
   return markup`<dl class="figures">
       ${figure(texts.hours24, percentText(uptime.h24))}${figure(texts.days7, percentText(uptime.d7))}
       ${figure(texts.days30, percentText(uptime.d30))}
@@ -69,8 +68,7 @@ const figures = (texts: Texts, { now, report }: Facts) => {
       ${figure(texts.visitors30, visitors_30d === null ? "n/a" : String(visitors_30d))}
       ${figure(texts.bytesIn30, bytesText(bytes_in_30d ?? 0))}${figure(texts.bytesOut30, bytesText(bytes_out_30d ?? 0))}</dl>
     ${panel(texts.barsTitle, DayBars.uptime(texts, days))}
-    ${panel(texts.visitorsByDay, isCounted ? DayBars.visitors(texts, days) : markup`<p class="hint">${texts.daysNotCounted}</p>`)}
-    ${panel(texts.bytesByDay, isCounted ? DayBars.bytes(texts, days) : markup`<p class="hint">${texts.daysNotCounted}</p>`)}
+    ${DayBars.traffic(texts, days)}
     <section class="panel list"><h2>${texts.sessionsOfTunnel}</h2>
       <table><thead><tr><th scope="col">${texts.sessionSince}</th><th scope="col">${texts.sessionUntil}</th>
         <th scope="col">${texts.sessionTransport}</th><th scope="col">${texts.bytesIn}</th><th scope="col">${texts.bytesOut}</th>

@@ -1,10 +1,18 @@
 /** `/portal/usage`: what every tunnel of an account carried in thirty days, with the sums. */
+import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import type { UsageRow } from "@catenet/domain/tunnels/Usage"
 import { bytesText, percentText } from "@catenet/domain/values/Format"
 import { markup } from "@catenet/domain/values/Markup"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
+import * as DayBars from "./DayBars.ts"
 import { silentEdges } from "./SilentEdges.ts"
+
+export interface Facts {
+  readonly rows: ReadonlyArray<UsageRow>
+  /** Of all tunnels together. */
+  readonly days: ReadonlyArray<TunnelDay>
+}
 
 const orNone = (value: number | null, text: (value: number) => string) => (value === null ? "n/a" : text(value))
 
@@ -25,7 +33,7 @@ const sum = (rows: ReadonlyArray<UsageRow>, of: (row: UsageRow) => number | null
   return known.length === 0 ? null : known.reduce((a, b) => a + b, 0)
 }
 
-export const page = (texts: Texts, rows: ReadonlyArray<UsageRow>): Page => ({
+export const page = (texts: Texts, { days, rows }: Facts): Page => ({
   title: texts.usage,
   area: "usage",
   main: markup`<div class="head"><div><h1>${texts.usage}</h1><p class="lead">${texts.usageText}</p></div>
@@ -58,6 +66,7 @@ export const page = (texts: Texts, rows: ReadonlyArray<UsageRow>): Page => ({
               <td data-label="${texts.bytesOut}">${orNone(
                 sum(rows, (each) => each.bytes_out_30d),
                 bytesText
-              )}</td></tr></tfoot></table></div>`
+              )}</td></tr></tfoot></table></div>
+            ${DayBars.traffic(texts, days)}`
     }`
 })

@@ -62,6 +62,8 @@ export const recordsTexts = {
   totals: "Total",
   fleetLine: (counts: { tunnels: number; online: number; bridges: number; gaps: number }) =>
     `${counts.tunnels} tunnels, ${counts.online} online, ${counts.bridges} bridges served, ${counts.gaps} with gaps.`,
+  fleetBarsLabel: "Mean uptime of all tunnels on each of the last thirty days",
+  fleetBarsText: "The mean uptime of the tunnels that existed on the day.",
   drift: (versions: string) => `Agents of different versions are in use: ${versions}.`,
   noSessions: "no sessions",
   noGrant: "no grant",

@@ -62,6 +62,8 @@ export const recordsTexts: RecordTexts = {
   totals: "Summe",
   fleetLine: (counts) =>
     `${counts.tunnels} Tunnel, ${counts.online} verbunden, ${counts.bridges} Brücken bedient, ${counts.gaps} mit Lücken.`,
+  fleetBarsLabel: "Mittlere Verfügbarkeit aller Tunnel an jedem der letzten dreißig Tage",
+  fleetBarsText: "Die mittlere Verfügbarkeit der Tunnel, die es an dem Tag gab.",
   drift: (versions) => `Agenten verschiedener Versionen sind im Einsatz: ${versions}.`,
   noSessions: "keine Sitzungen",
   noGrant: "keine Erlaubnis",

@@ -1,5 +1,5 @@
 /** The figures of a tunnel from what the edge knows of it. Pure; an edge that is silent gives no figure at all. */
-import type { TunnelHistory, UptimeShares } from "@catenet/domain/tunnels/TunnelTraffic"
+import type { TunnelDay, TunnelHistory, UptimeShares } from "@catenet/domain/tunnels/TunnelTraffic"
 import { longestOutage, totals, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
 import { UptimeReport } from "@catenet/domain/tunnels/Usage"
 import type { History } from "../../edges/EdgeFacts.ts"
@@ -43,6 +43,10 @@ const longest = ({ figures, sessions }: TunnelHistory, now: number) => {
   return figures?.longest_outage_secs ?? longestOutage(sessions.slice(0, mostSessions), uptimeWindows.d30, now)
 }
 
+/** Thirty days; none of an edge that does not tell them. */
+export const days = (known: History): ReadonlyArray<TunnelDay> =>
+  known._tag === "Known" ? (known.history.figures?.days ?? []) : []
+
 export const report = (known: History, now: number): UptimeReport => {
   const { bytes_in_30d, bytes_out_30d, sessions_30d, visitors_30d } = usage(known, now)
   const isKnown = known._tag === "Known"
@@ -56,7 +60,7 @@ export const report = (known: History, now: number): UptimeReport => {
     bytes_in_30d,
     bytes_out_30d,
     visitors_30d,
-    days: isKnown ? (known.history.figures?.days ?? []) : [],
+    days: days(known),
     sessions: isKnown ? known.history.sessions.slice(0, mostSessions) : []
   })
 }

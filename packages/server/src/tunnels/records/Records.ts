@@ -5,7 +5,8 @@
 import type { Caller } from "@catenet/domain/api/Access"
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import type { TokenStatusReport, TokenSums } from "@catenet/domain/tunnels/TunnelTraffic"
+import { daysTogether } from "@catenet/domain/tunnels/FleetDays"
+import type { TokenStatusReport, TokenSums, TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import { FleetRow, type UptimeReport, UsageRow } from "@catenet/domain/tunnels/Usage"
 import { usageCsv } from "@catenet/domain/tunnels/UsageCsv"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -21,6 +22,20 @@ import * as FactFormat from "./FactFormat.ts"
 import * as Store from "./RecordStore.ts"
 
 type Account = Caller["Service"]
+
+/** `days`: the thirty days of all tunnels together; none where no edge tells them. */
+export interface ByDay<Row> {
+  readonly rows: ReadonlyArray<Row>
+  readonly days: ReadonlyArray<TunnelDay>
+}
+
+/** What the edges say of one tunnel. */
+interface Known {
+  readonly tunnel: Store.Owned
+  readonly history: History
+  readonly online: boolean | null
+  readonly reach: Reachability
+}
 
 const byToken = ({ known }: Answer<ReadonlyArray<TokenStatusReport>>) =>
   new Map(Option.getOrElse(known, () => []).map((report) => [Redacted.value(report.token), report]))
@@ -38,11 +53,18 @@ export class Records extends Context.Service<
       account: Account,
       page: Page
     ) => Effect.Effect<ReadonlyArray<UsageRow>, never, HttpServerRequest.HttpServerRequest>
+    /** The same of all of them, and their days together. */
+    readonly usageByDay: (
+      account: Account
+    ) => Effect.Effect<ByDay<UsageRow>, never, HttpServerRequest.HttpServerRequest>
     readonly usageCsv: (account: Account) => Effect.Effect<string, never, HttpServerRequest.HttpServerRequest>
     readonly fleet: (
       account: Account,
       page: Page
     ) => Effect.Effect<ReadonlyArray<FleetRow>, never, HttpServerRequest.HttpServerRequest>
+    readonly fleetByDay: (
+      account: Account
+    ) => Effect.Effect<ByDay<FleetRow>, never, HttpServerRequest.HttpServerRequest>
   }
 >()("server/tunnels/records/Records") {
   static readonly make = Effect.gen(function* () {
@@ -84,14 +106,19 @@ export class Records extends Context.Service<
       )
     })
 
-    const rows = Effect.fnUntraced(function* (account: Account, page: Page) {
+    const daysOf = (all: ReadonlyArray<{ readonly history: History }>) =>
+      daysTogether(all.map(({ history }) => FactFormat.days(history)))
+
+    const usageByDay = Effect.fnUntraced(function* (account: Account, page: Page) {
       const now = yield* unixSeconds
       const all = yield* known(yield* owned(account, page), FactFormat.mostSessions, "figures")
-      return all.map(
+      const rows = all.map(
         ({ history, tunnel: { hostname, id, name } }) =>
           new UsageRow({ ...FactFormat.usage(history, now), id, tunnel: name, hostname, silent_edges: history.silent })
       )
+      return { rows, days: daysOf(all) }
     })
+    const rows = (account: Account, page: Page) => Effect.map(usageByDay(account, page), ({ rows }) => rows)
 
     /** Seconds since a member was on the bridge's channel; null when none was, or the edge does not say. */
     const lastSeen = Effect.fnUntraced(function* ({ channel }: Store.Owned) {
@@ -100,6 +127,26 @@ export class Records extends Context.Service<
       const ages = holders.map(({ last_seen_secs_ago }) => last_seen_secs_ago)
       return ages.length === 0 ? null : Math.min(...ages)
     })
+
+    const fleetRow = Effect.fnUntraced(function* ({ history, online, reach, tunnel }: Known) {
+      return new FleetRow({
+        id: tunnel.id,
+        tunnel: tunnel.name,
+        hostname: tunnel.hostname,
+        online,
+        reach,
+        transport: history._tag === "Known" ? (history.history.sessions[0]?.transport ?? null) : null,
+        uptime_7d_pct: FactFormat.shares(history)?.d7 ?? null,
+        bridge_mode: tunnel.bridgeMode,
+        bridge_granted: tunnel.channel !== null,
+        bridge_last_seen_secs_ago: history._tag === "Silent" ? null : yield* lastSeen(tunnel),
+        agent_version: tunnel.agentVersion,
+        gaps: gaps(tunnel.readiness),
+        probed_at: tunnel.probedAt,
+        silent_edges: history.silent
+      })
+    })
+    const fleetRows = (all: ReadonlyArray<Known>) => Effect.forEach(all, fleetRow, { concurrency: 16 })
 
     return {
       uptime: Effect.fn("Records.uptime")(function* (account: Account, id: string) {
@@ -135,32 +182,17 @@ export class Records extends Context.Service<
 
       usage: Effect.fn("Records.usage")(rows, sqlOrDie),
 
+      usageByDay: Effect.fn("Records.usageByDay")((account: Account) => usageByDay(account, {}), sqlOrDie),
+
       usageCsv: Effect.fn("Records.usageCsv")((account: Account) => Effect.map(rows(account, {}), usageCsv), sqlOrDie),
 
       fleet: Effect.fn("Records.fleet")(function* (account: Account, page: Page) {
-        const all = yield* known(yield* owned(account, page), 1)
-        return yield* Effect.forEach(
-          all,
-          Effect.fnUntraced(function* ({ history, online, reach, tunnel }) {
-            return new FleetRow({
-              id: tunnel.id,
-              tunnel: tunnel.name,
-              hostname: tunnel.hostname,
-              online,
-              reach,
-              transport: history._tag === "Known" ? (history.history.sessions[0]?.transport ?? null) : null,
-              uptime_7d_pct: FactFormat.shares(history)?.d7 ?? null,
-              bridge_mode: tunnel.bridgeMode,
-              bridge_granted: tunnel.channel !== null,
-              bridge_last_seen_secs_ago: history._tag === "Silent" ? null : yield* lastSeen(tunnel),
-              agent_version: tunnel.agentVersion,
-              gaps: gaps(tunnel.readiness),
-              probed_at: tunnel.probedAt,
-              silent_edges: history.silent
-            })
-          }),
-          { concurrency: 16 }
-        )
+        return yield* fleetRows(yield* known(yield* owned(account, page), 1))
+      }, sqlOrDie),
+
+      fleetByDay: Effect.fn("Records.fleetByDay")(function* (account: Account) {
+        const all = yield* known(yield* owned(account, {}), 1, "figures")
+        return { rows: yield* fleetRows(all), days: daysOf(all) }
       }, sqlOrDie)
     }
   })
