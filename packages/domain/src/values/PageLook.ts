@@ -3,6 +3,8 @@
  * that serves no style sheet puts into the page itself.
  */
 
+import { type Markup, markup } from "./Markup.ts"
+
 /** As properties of `:root`, the light ones first. */
 export const colours = `:root {
   color-scheme: light dark;
@@ -34,3 +36,26 @@ a { color: var(--accent) }
 dl { margin: 0; display: grid; grid-template-columns: auto 1fr; gap: 8px 20px }
 dt { color: var(--soft) }
 dd { margin: 0; overflow-wrap: anywhere; font-family: var(--mono); font-size: 14px }`
+
+/** The mark and the name that stand at the head of every page. */
+export const brandMark: Markup = markup`<svg viewBox="0 0 24 24" aria-hidden="true">
+  <circle cx="5" cy="5" r="3" /><circle cx="19" cy="5" r="3" /><circle cx="12" cy="19" r="3" />
+  <path d="M8 5h8M6.5 7.6l4 8.8M17.5 7.6l-4 8.8" />
+</svg>`
+
+/** The same where it leads nowhere. */
+export const brand: Markup = markup`<span class="brand">${brandMark} Catenet</span>`
+
+/** For a page of one sentence in the shell of the portal. */
+export const shellSheet = `${colours}
+* { box-sizing: border-box }
+html { font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; -webkit-text-size-adjust: 100% }
+body { margin: 0 auto; max-width: 640px; padding: 56px 20px; background: var(--ground); color: var(--ink) }
+.brand { display: flex; align-items: center; gap: 10px; margin-bottom: 32px; font-size: 19px; font-weight: 700 }
+.brand svg { width: 22px; height: 22px; fill: none; stroke: currentColor; stroke-width: 2 }
+h1 { font-size: 24px; line-height: 1.25; margin: 0 0 16px; overflow-wrap: anywhere }
+.panel { padding: 20px; background: var(--panel); border: 1px solid var(--line); border-left: 4px solid var(--accent);
+  border-radius: 10px }
+p { margin: 0 }
+a { color: var(--accent) }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }`

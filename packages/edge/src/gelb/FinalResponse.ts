@@ -5,7 +5,8 @@
 import { Effect } from "effect"
 import type { TLSSocket } from "node:tls"
 import { closeGracefully } from "../listen/GracefulClose.ts"
-import { type EdgeResponse, http1 } from "./Pages.ts"
+import { readerOfHead } from "./PageReader.ts"
+import { type EdgeResponse, http1, readBy } from "./Pages.ts"
 
 const headBytes = 16_384
 const headWait = "3 seconds"
@@ -24,24 +25,30 @@ export const awaitReadable = (socket: TLSSocket): Effect.Effect<boolean> =>
     Effect.timeoutOrElse({ duration: silenceWait, orElse: () => Effect.succeed(false) })
   )
 
-const drainHead = (socket: TLSSocket): Effect.Effect<void> =>
-  Effect.callback<void>((resume) => {
+/** Gives what came of the head. */
+const drainHead = (socket: TLSSocket): Effect.Effect<string> =>
+  Effect.suspend(() => {
     let seen = ""
-    const settle = () => resume(Effect.void)
-    const take = (chunk: Buffer) => {
-      seen += chunk.toString("latin1")
-      if (seen.includes("\r\n\r\n") || seen.length > headBytes) settle()
-    }
-    socket.on("data", take).once("end", settle).once("close", settle)
-    socket.resume()
-    return Effect.sync(() => socket.off("data", take).off("end", settle).off("close", settle))
-  }).pipe(Effect.timeoutOrElse({ duration: headWait, orElse: () => Effect.void }))
+    return Effect.callback<void>((resume) => {
+      const settle = () => resume(Effect.void)
+      const take = (chunk: Buffer) => {
+        seen += chunk.toString("latin1")
+        if (seen.includes("\r\n\r\n") || seen.length > headBytes) settle()
+      }
+      socket.on("data", take).once("end", settle).once("close", settle)
+      socket.resume()
+      return Effect.sync(() => socket.off("data", take).off("end", settle).off("close", settle))
+    }).pipe(
+      Effect.timeoutOrElse({ duration: headWait, orElse: () => Effect.void }),
+      Effect.map(() => seen)
+    )
+  })
 
 /** Drains the request, says `answer` and ends the connection. */
 export const send = Effect.fn("FinalResponse.send")(function* (socket: TLSSocket, answer: EdgeResponse) {
-  yield* drainHead(socket)
+  const head = yield* drainHead(socket)
   yield* Effect.sync(() => {
-    socket.end(http1(answer))
+    socket.end(http1(readBy(answer, readerOfHead(head))))
     closeGracefully(socket)
   })
 })

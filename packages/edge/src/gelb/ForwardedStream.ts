@@ -10,7 +10,8 @@ import { closeGracefully, cutUnfinished } from "../listen/GracefulClose.ts"
 import { HeadPace } from "./HeadPace.ts"
 import { HeadTimer } from "./HeadTimer.ts"
 import type { GateVerdict } from "./LoginGate.ts"
-import { type EdgeResponse, http1, plainResponse, silentPage } from "./Pages.ts"
+import { readerOfFields } from "./PageReader.ts"
+import { type EdgeResponse, http1, plainResponse, readBy, silentPage } from "./Pages.ts"
 import { isSafe, type RequestHead, type Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
 import { ResponseTracker } from "./ResponseTracker.ts"
@@ -46,6 +47,8 @@ export class ForwardedStream extends Duplex {
   #turnedAway: EdgeResponse | undefined
   #asked: "nothing" | "safe" | "more" = "nothing"
   #requests = 0
+  /** Of the last request; they say who reads a page. */
+  #lastFields: RequestHead["fields"] = []
   /** Something was passed on. */
   #begun = false
 
@@ -77,6 +80,7 @@ export class ForwardedStream extends Duplex {
         ask === undefined
           ? undefined
           : (request) => {
+              this.#lastFields = request.fields
               const verdict = ask(request)
               if (verdict === undefined) this.#settle(true)
               void verdict?.then(contained(fault, (verdict) => this.#judged(verdict)))
@@ -84,6 +88,7 @@ export class ForwardedStream extends Duplex {
             },
       asks: (request) => {
         this.#requests += 1
+        this.#lastFields = request.fields
         this.#asked = this.#asked === "nothing" && isSafe(request) ? "safe" : "more"
         return this.#answers.asks(request)
       }
@@ -250,7 +255,7 @@ export class ForwardedStream extends Duplex {
     this.#refused = true
     this.#settle(false)
     this.#visitor.removeAllListeners("data")
-    this.#visitor.end(http1(answer))
+    this.#visitor.end(http1(readBy(answer, readerOfFields(this.#lastFields))))
     closeGracefully(this.#visitor)
     this.push(null)
   }

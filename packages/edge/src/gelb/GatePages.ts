@@ -3,7 +3,7 @@ import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import { markup } from "@catenet/domain/values/Markup"
 import { hash } from "node:crypto"
 import { browserCookie, sessionCookie } from "./GateFields.ts"
-import { type EdgeResponse, response, page } from "./Pages.ts"
+import { type EdgeResponse, paged, plainResponse, response } from "./Pages.ts"
 
 const attributes = "Path=/; HttpOnly; Secure; SameSite=Lax"
 /** Seconds that a sign-in may take. */
@@ -43,29 +43,45 @@ export const enter = (path: string, session: string, seconds: number): EdgeRespo
 export const leave = (path: string): EdgeResponse => lead(303, pathIn(path), cookie(sessionCookie, "", 0))
 
 export const codeRefused = (): EdgeResponse =>
-  response(
-    403,
-    "text/html",
-    page(
+  paged(403, {
+    en: [
       "Sign-in not accepted",
       markup`This sign-in was used already, is too old, or began in another browser. <a href="/">Try again</a>`
-    )
-  )
+    ],
+    de: [
+      "Anmeldung nicht angenommen",
+      markup`Diese Anmeldung wurde schon verwendet, ist zu alt oder begann in einem anderen Browser. <a href="/">Noch einmal versuchen</a>`
+    ]
+  })
 
-export const unauthorized = (): EdgeResponse => response(401, "text/plain", "sign in first\n")
+export const unauthorized = (): EdgeResponse =>
+  plainResponse(401, "sign in first", {
+    en: ["Sign in first", markup`This service requires login, and nothing was sent to it. <a href="/">Sign in</a>`],
+    de: [
+      "Melden Sie sich zuerst an",
+      markup`Dieser Dienst verlangt eine Anmeldung; es wurde nichts an ihn gesendet. <a href="/">Anmelden</a>`
+    ]
+  })
 
 export const noSignIn = (): EdgeResponse =>
-  response(
-    401,
-    "text/html",
-    page("This service requires login", "Its owner lets in visitors who sign in. Signing in is not possible here now.")
-  )
+  paged(401, {
+    en: ["This service requires login", "Its owner lets in visitors who sign in. Signing in is not possible here now."],
+    de: [
+      "Dieser Dienst verlangt eine Anmeldung",
+      "Der Inhaber lässt Besucher ein, die sich anmelden. Das ist hier zurzeit nicht möglich."
+    ]
+  })
 
 /** The control plane did not say whether the visitor may pass. */
 export const unavailable = (): EdgeResponse =>
-  response(
+  paged(
     503,
-    "text/html",
-    page("Signing in does not work now", "This service requires login, and that cannot be checked at the moment."),
+    {
+      en: ["Signing in does not work now", "This service requires login, and that cannot be checked at the moment."],
+      de: [
+        "Die Anmeldung ist zurzeit gestört",
+        "Dieser Dienst verlangt eine Anmeldung, und die kann gerade nicht geprüft werden."
+      ]
+    },
     { "Retry-After": "5" }
   )

@@ -28,7 +28,7 @@ import type { Visit } from "./GatedVisits.ts"
 import { NoAgentServes, TornStream } from "./Http2Exchange.ts"
 import { Http2Visit } from "./Http2Visits.ts"
 import { LoginGate } from "./LoginGate.ts"
-import { type EdgeResponse, closedPage, offlinePage, plainResponse } from "./Pages.ts"
+import { type EdgeResponse, closedPage, offlinePage, unknownName } from "./Pages.ts"
 import { ResetBudget } from "./ResetBudget.ts"
 import type { Connect } from "./TunnelConnections.ts"
 
@@ -75,7 +75,7 @@ export class GelbVisits extends Context.Service<
     /** What the edge answers in the place of the agent, if it must. */
     const refusal = (host: string): EdgeResponse | undefined => {
       const route = routes.find(host)
-      if (route === undefined) return plainResponse(421, `${host} is not served here`)
+      if (route === undefined) return unknownName(host)
       const now = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
       const policy = routes.policy(route.token)
       if (policy === null || AccessPolicy.isOpen(policy, now)) return undefined

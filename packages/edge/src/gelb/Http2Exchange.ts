@@ -10,7 +10,8 @@ import { type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2"
 import { pipeline } from "node:stream"
 import { toOrigin, toVisitor, trailersToOrigin, trailersToVisitor } from "./Http2Fields.ts"
 import { readRequest } from "./Http2Request.ts"
-import { type EdgeResponse, offlinePage, plainResponse, silentPage } from "./Pages.ts"
+import { readerOf } from "./PageReader.ts"
+import { type EdgeResponse, offlinePage, plainResponse, readBy, silentPage } from "./Pages.ts"
 import { safeMethods, type Visitor } from "./RequestHead.ts"
 import type { Repeatable, TunnelConnections } from "./TunnelConnections.ts"
 
@@ -24,19 +25,20 @@ export class TornStream extends Error {}
 const tear = (stream: ServerHttp2Stream) => void stream.destroy(new TornStream("the answer broke off"))
 
 /** Answers in the place of the origin, or tears an answer that has begun. */
-export const respond = (stream: ServerHttp2Stream, { status, fields, body }: EdgeResponse) => {
+export const respond = (stream: ServerHttp2Stream, asked: IncomingHttpHeaders, answer: EdgeResponse) => {
   if (stream.destroyed || stream.headersSent) return tear(stream)
+  const { body, fields, status } = readBy(answer, readerOf(asked.accept, asked["accept-language"]))
   stream.respond({ ":status": status, ...fields, "content-length": body.length })
   stream.end(body)
 }
 
-const answer = (stream: ServerHttp2Stream, incoming: IncomingMessage) => {
+const answer = ({ headers, stream }: Incoming, incoming: IncomingMessage) => {
   const trailers = incoming.headers["transfer-encoding"] !== undefined
   // Origins say things that have no form in HTTP/2; that must not end more than this request.
   const begun = Result.try(() => stream.respond(toVisitor(incoming), { waitForTrailers: trailers }))
   if (Result.isFailure(begun)) {
     incoming.destroy()
-    return respond(stream, silentPage())
+    return respond(stream, headers, silentPage())
   }
   if (trailers) {
     stream.on("wantTrailers", () => {
@@ -84,7 +86,7 @@ export interface Incoming {
 export const proxy = (incoming: Incoming, visitor: Visitor, agent: TunnelConnections, onFault: OnFault): void => {
   const { headers, stream } = incoming
   const read = readRequest(headers, visitor)
-  if (Result.isFailure(read)) return respond(stream, plainResponse(read.failure.status, read.failure.reason))
+  if (Result.isFailure(read)) return respond(stream, headers, plainResponse(read.failure.status, read.failure.reason))
   const { authority, method, path } = read.success
   const body = !stream.endAfterHeaders
   const repeatable = !body && safeMethods.has(method)
@@ -105,7 +107,8 @@ export const proxy = (incoming: Incoming, visitor: Visitor, agent: TunnelConnect
       }
       return request(options)
     })
-    if (Result.isFailure(asked)) return respond(stream, plainResponse(400, "this request has no form in HTTP/1.1"))
+    if (Result.isFailure(asked))
+      return respond(stream, headers, plainResponse(400, "this request has no form in HTTP/1.1"))
     const outgoing = guard(asked.success, onFault)
     const leave = () => {
       if (outgoing.closed) return
@@ -115,9 +118,9 @@ export const proxy = (incoming: Incoming, visitor: Visitor, agent: TunnelConnect
     stream.once("close", leave)
     outgoing.on("error", (error) => {
       stream.off("close", leave)
-      if (error instanceof NoAgentServes) respond(stream, offlinePage())
+      if (error instanceof NoAgentServes) respond(stream, headers, offlinePage())
       else if (repeatable && outgoing.reusedSocket && !stream.destroyed && !stream.headersSent) ask()
-      else respond(stream, silentPage())
+      else respond(stream, headers, silentPage())
     })
     outgoing.on("information", ({ statusCode, headers: { link } }) => {
       if (statusCode !== 103 || stream.destroyed || stream.headersSent) return
@@ -126,7 +129,7 @@ export const proxy = (incoming: Incoming, visitor: Visitor, agent: TunnelConnect
     outgoing.on("response", (response) => {
       guard(response, onFault)
       if (stream.destroyed) response.destroy()
-      else answer(stream, response)
+      else answer(incoming, response)
     })
     sendBody(incoming, outgoing)
   }

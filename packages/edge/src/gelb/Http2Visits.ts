@@ -100,12 +100,12 @@ export class Http2Visit {
       const begin = () => {
         if (stream.closed) return undefined
         const refusal = options.refusal()
-        if (refusal !== undefined) return respond(stream, refusal)
+        if (refusal !== undefined) return respond(stream, headers, refusal)
         const asked = options.ask(stream, headers)
         if (asked === undefined) return proxy(incoming, options.visitor, agent, fault)
         const judged = (verdict: GateVerdict) => {
           if (stream.closed) return
-          if (verdict._tag === "Responds") return respond(stream, verdict.answer)
+          if (verdict._tag === "Responds") return respond(stream, headers, verdict.answer)
           const { identity } = verdict
           proxy(incoming, { ...options.visitor, identity }, agent, fault)
         }

@@ -1,15 +1,24 @@
-/** The few answers the edge gives in its own name to visitors of gelb hosts. Nothing of the visitor is echoed. */
+/**
+ * The few answers the edge gives in its own name to visitors of gelb hosts. Nothing of the visitor is echoed. A person's
+ * browser is shown a page in the shell of the portal, in its language; a program gets the answer that it always got.
+ */
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { Markup, markup } from "@catenet/domain/values/Markup"
-import { smallSheet } from "@catenet/domain/values/PageLook"
+import { brand, shellSheet, smallSheet } from "@catenet/domain/values/PageLook"
 import { DateTime } from "effect"
 import { STATUS_CODES } from "node:http"
+import type { Language, Reader } from "./PageReader.ts"
+
+/** A title and what it means, in each language. */
+export type Sentences = Readonly<Record<Language, readonly [title: string, sentence: string | Markup]>>
 
 /** An answer before it is put into the version of HTTP the visitor speaks. */
 export interface EdgeResponse {
   readonly status: number
   readonly fields: Readonly<Record<string, string>>
   readonly body: Buffer
+  /** What a person is shown in its place. */
+  readonly says?: Sentences
 }
 
 /** Nothing of it is kept anywhere. */
@@ -33,9 +42,10 @@ export const http1 = ({ status, fields, body }: EdgeResponse): Buffer => {
 }
 
 const look = new Markup(smallSheet)
+const shellLook = new Markup(shellSheet)
 
 /** A page of one sentence. */
-export const page = (title: string, sentence: string | Markup): string =>
+const page = (title: string, sentence: string | Markup): string =>
   markup`<!doctype html>
 <html lang="en">
 <head>
@@ -48,31 +58,79 @@ export const page = (title: string, sentence: string | Markup): string =>
 </html>
 `.text
 
-/** A refusal of one request, in plain text. */
-export const plainResponse = (status: number, reason: string): EdgeResponse =>
-  response(status, "text/plain", `${reason}\n`)
+const shown = (language: Language, [title, sentence]: Sentences[Language]): string =>
+  markup`<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title} · Catenet</title>
+<link rel="icon" href="data:,">
+<style>${shellLook}</style>
+</head>
+<body><header>${brand}</header><main><h1>${title}</h1><div class="panel"><p>${sentence}</p></div></main></body>
+</html>
+`.text
+
+/** The answer as this reader gets it. */
+export const readBy = (answer: EdgeResponse, reader: Reader): EdgeResponse => {
+  const { fields, says, status } = answer
+  if (reader === undefined || says === undefined) return answer
+  const type = { "Content-Type": "text/html; charset=utf-8", "Content-Language": reader }
+  return { status, fields: { ...fields, ...type }, body: Buffer.from(shown(reader, says[reader]), "utf8") }
+}
+
+/** The English page for programs, and for people the page of their language. */
+export const paged = (status: number, says: Sentences, fields: EdgeResponse["fields"] = {}): EdgeResponse => ({
+  ...response(status, "text/html", page(...says.en), fields),
+  says
+})
+
+/** A refusal of one request, in plain text; a person is shown a page where there are sentences for it. */
+export const plainResponse = (status: number, reason: string, says?: Sentences): EdgeResponse => ({
+  ...response(status, "text/plain", `${reason}\n`),
+  ...(says === undefined ? {} : { says })
+})
+
+/** 421: the name is not served here, or no longer. */
+export const unknownName = (host: string): EdgeResponse =>
+  plainResponse(421, `${host} is not served here`, {
+    en: ["There is nothing at this address", "The name is not served here, or no longer."],
+    de: ["Unter dieser Adresse ist nichts", "Dieser Name wird hier nicht oder nicht mehr bedient."]
+  })
 
 /** 502: the host exists, its agent is not connected. */
 export const offlinePage = (): EdgeResponse =>
-  response(
+  paged(
     502,
-    "text/html",
-    page(
-      "This service is offline",
-      "Its address is right, but the computer behind it is not connected at the moment. Try again in a little while."
-    ),
+    {
+      en: [
+        "This service is offline",
+        "Its address is right, but the computer behind it is not connected at the moment. Try again in a little while."
+      ],
+      de: [
+        "Dieser Dienst ist offline",
+        "Die Adresse stimmt, aber der Rechner dahinter ist zurzeit nicht verbunden. Versuchen Sie es in einer Weile noch einmal."
+      ]
+    },
     { "Retry-After": "10" }
   )
 
 /** 502: the agent is connected, but what it serves did not answer. */
 export const silentPage = (): EdgeResponse =>
-  response(
+  paged(
     502,
-    "text/html",
-    page(
-      "This service does not answer",
-      "The computer behind this address is connected, but the service on it does not answer. Try again in a little while."
-    ),
+    {
+      en: [
+        "This service does not answer",
+        "The computer behind this address is connected, but the service on it does not answer. Try again in a little while."
+      ],
+      de: [
+        "Dieser Dienst antwortet nicht",
+        "Der Rechner hinter dieser Adresse ist verbunden, aber der Dienst auf ihm antwortet nicht. Versuchen Sie es in einer Weile noch einmal."
+      ]
+    },
     { "Retry-After": "10" }
   )
 
@@ -82,15 +140,22 @@ export const closedTitle = "This service is closed now"
 /** 503: the owner's access window is shut at `now` (unix seconds); names the next change if there is one. */
 export const closedPage = (policy: AccessPolicy.AccessPolicy, now: number): EdgeResponse => {
   const change = AccessPolicy.nextChange(policy, now)
-  return response(
+  return paged(
     503,
-    "text/html",
-    page(
-      closedTitle,
-      change === null
-        ? "Its owner has closed access to it. No time of reopening is set."
-        : `Its owner allows access only at certain times. It opens again at ${utc(change)} UTC.`
-    ),
+    {
+      en: [
+        closedTitle,
+        change === null
+          ? "Its owner has closed access to it. No time of reopening is set."
+          : `Its owner allows access only at certain times. It opens again at ${utc(change)} UTC.`
+      ],
+      de: [
+        "Dieser Dienst ist jetzt geschlossen",
+        change === null
+          ? "Der Inhaber hat den Zugang geschlossen. Eine Zeit, zu der er wieder öffnet, ist nicht gesetzt."
+          : `Der Inhaber erlaubt den Zugang nur zu bestimmten Zeiten. Der Dienst öffnet wieder um ${utc(change)} UTC.`
+      ]
+    },
     { "Retry-After": `${AccessPolicy.retryAfter(policy, now) ?? 1}` }
   )
 }

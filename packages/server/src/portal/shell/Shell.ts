@@ -1,6 +1,7 @@
 /** The shell around every page: navigation, who is signed in, the language. A page puts its content into it. */
 import type { Email } from "@catenet/domain/values/Email"
 import { Markup, markup } from "@catenet/domain/values/Markup"
+import { brandMark } from "@catenet/domain/values/PageLook"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { tokenField } from "../../http/FormAnswers.ts"
 import * as Stylesheet from "../../http/Stylesheet.ts"
@@ -35,11 +36,6 @@ export interface Page {
   /** A page whose script may ask for nothing. */
   readonly sendsNothing?: boolean
 }
-
-const mark = markup`<svg viewBox="0 0 24 24" aria-hidden="true">
-  <circle cx="5" cy="5" r="3" /><circle cx="19" cy="5" r="3" /><circle cx="12" cy="19" r="3" />
-  <path d="M8 5h8M6.5 7.6l4 8.8M17.5 7.6l-4 8.8" />
-</svg>`
 
 const areas = [
   ["tunnels", "/portal/tunnels"],
@@ -79,7 +75,7 @@ const switches = ({ path, texts }: Reader) =>
 const rail = (reader: Reader, area: Page["area"]) => {
   const { signedIn, texts } = reader
   return markup`<header class="rail">
-    <a class="brand" href="/portal/tunnels">${mark} Catenet</a>
+    <a class="brand" href="/portal/tunnels">${brandMark} Catenet</a>
     <nav class="wide" aria-label="${texts.navigation}">${entries(reader, area)}</nav>
     <details class="narrow"><summary>${texts.menu}</summary>
       <nav aria-label="${texts.navigation}">${entries(reader, area)}</nav></details>
@@ -111,7 +107,7 @@ export const render = (reader: Reader, { area, inline, isStill = false, main, sc
   const content = markup`<main id="content" class="main" tabindex="-1">${own}</main>`
   const body =
     signedIn === undefined
-      ? markup`<div class="front"><header><a class="brand" href="/">${mark} Catenet</a></header>${content}<footer class="foot">${legal(texts)}${switches(reader)}</footer></div>`
+      ? markup`<div class="front"><header><a class="brand" href="/">${brandMark} Catenet</a></header>${content}<footer class="foot">${legal(texts)}${switches(reader)}</footer></div>`
       : markup`<div class="shell">${rail(reader, area)}${content}</div>`
   return markup`<!doctype html>
 <html lang="${texts.language}">
