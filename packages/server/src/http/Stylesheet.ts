@@ -41,19 +41,22 @@ h1.mono { font-size: 22px }
 .panel { background: var(--panel); border: 1px solid var(--line); border-radius: 10px; padding: 20px; margin-bottom: 20px }
 .panel > :last-child { margin-bottom: 0 }
 .columns { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 1fr); gap: 20px; align-items: start }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 12px; margin: 0 0 24px }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 200px), 1fr)); gap: 12px; margin: 0 0 24px }
 .figures > div { background: var(--panel); border: 1px solid var(--line); border-radius: 10px; padding: 16px }
 .figures dt { color: var(--soft); font-size: 14px }
 .figures dd { margin: 0; font-size: 24px; font-weight: 700 }
-.figures > div { display: flex; flex-direction: column-reverse }
+.figures > div { display: flex; flex-direction: column-reverse; justify-content: flex-end }
 table { width: 100%; border-collapse: collapse }
 th { text-align: left; font-size: 13px; color: var(--soft); font-weight: 600 }
-th, td { padding: 12px 14px; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere }
+th, td { padding: 12px 14px; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: break-word }
+tbody th, .sub { overflow-wrap: anywhere }
+td code.word { overflow-wrap: break-word }
+td.figure, td time { white-space: nowrap }
 tbody tr:last-child > * { border-bottom: 0 }
 tbody th { font-size: inherit; color: inherit; font-weight: 400 }
 .list { padding: 0; overflow: hidden }
 .sub { display: block; font-size: 14px; color: var(--soft) }
-.tier { display: inline-block; padding: 2px 10px; border-radius: 8px; font-size: 13px; font-weight: 650 }
+.tier { display: inline-block; white-space: nowrap; padding: 2px 10px; border-radius: 8px; font-size: 13px; font-weight: 650 }
 .rot { color: var(--rot); background: var(--rot-ground) }
 .gelb { color: var(--gelb); background: var(--gelb-ground) }
 .gruen { color: var(--gruen); background: var(--gruen-ground) }
@@ -99,10 +102,11 @@ ul.plain { list-style: none; margin: 0; padding: 0; display: grid; gap: 12px }
 .topology .super-peer rect { fill: var(--chosen) }
 .topology .outside circle { stroke: var(--soft); stroke-dasharray: 4 3 }
 .topology .chosen circle, .topology .chosen rect { stroke-width: 5 }
-.topology text { fill: var(--ink); font: 13px var(--mono) }
+.topology text { fill: var(--ink); font: 13px var(--mono); paint-order: stroke; stroke: var(--ground); stroke-width: 4px }
 .topology .node { cursor: pointer }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
-.head > .button { flex: none }
+.head > .button, .head > form { flex: none }
+h1 + .panel { margin-top: 16px }
 .address { margin: 4px 0 0 }
 .reference nav ul { columns: 22rem; list-style: none; margin: 0; padding: 0 }
 .reference nav a { overflow-wrap: anywhere }
@@ -112,6 +116,7 @@ ul.plain { list-style: none; margin: 0; padding: 0; display: grid; gap: 12px }
 .list > .hint, .list > p { margin: 0 14px 12px }
 .panel table { margin-bottom: 12px }
 .list table { margin-bottom: 0 }
+.panel:not(.list) > table:not(.matrix) :is(th, td):first-child { padding-left: 0 }
 .panel td form { display: inline }
 tfoot > tr > * { border-top: 2px solid var(--line); border-bottom: 0; font-weight: 650; color: inherit; font-size: inherit }
 .chip { display: inline-block; padding: 2px 8px; border-radius: 8px; font-size: 13px; background: var(--ground); border: 1px solid var(--line); color: var(--soft) }
@@ -130,13 +135,15 @@ fieldset p { margin: 4px 0 }
 .panel form + form, .panel .row + .row { margin-top: 12px }
 textarea { font: 14px/1.4 var(--mono); color: inherit; background: var(--ground); border: 1px solid var(--soft); border-radius: 8px; padding: 8px 10px; width: 100% }
 textarea[aria-invalid] { border-color: var(--rot) }
-.languages { display: flex; gap: 12px }
+.languages { display: flex; gap: 12px; align-items: center }
 .front { max-width: 640px; margin: 0 auto; padding: 56px 20px }
-.front .brand { padding: 0; margin-bottom: 32px }
+.front .brand { padding: 0; margin-bottom: 32px; width: fit-content }
 .front .main { padding: 0 }
 .front address { font-style: normal }
 .front h2 { margin-top: 24px }
+.front .panel > h2:first-child { margin-top: 0 }
 .front .lead { margin-bottom: 24px }
+.front .figures { grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)) }
 dl.pairs + form { margin-top: 16px }
 .foot strong { display: block }
 .front .foot { margin-top: 40px; padding: 16px 0 0 }
@@ -153,6 +160,11 @@ dl.pairs + form { margin-top: 16px }
   .main { padding: 20px 16px 40px }
   .columns { display: block }
   .head { display: block }
+  .head > .button, .head > form { margin-top: 12px }
+  .figures { grid-template-columns: repeat(auto-fit, minmax(140px, 1fr)) }
+  dl.pairs { display: block }
+  dl.pairs dd { text-align: left; margin-bottom: 8px }
+  .panel:not(.list) > table td { padding-left: 0 }
   table, tbody, tr, td, tbody th { display: block }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
   td, tbody th { border-bottom: 0; padding: 4px 14px }

@@ -74,7 +74,7 @@ const logged = (texts: Texts, { audit }: Facts) =>
       : markup`<table><thead><tr><th scope="col">${texts.auditAt}</th><th scope="col">${texts.auditAction}</th><th scope="col">${texts.auditTarget}</th></tr></thead>
           <tbody>${audit.map(
             ({ action, at, detail, target }) =>
-              markup`<tr><th scope="row">${moment(at)}</th><td><code>${action}</code></td><td class="mono">${target}<span class="sub">${detail}</span></td></tr>`
+              markup`<tr><th scope="row">${moment(at)}</th><td><code class="word">${action}</code></td><td class="mono">${target}<span class="sub">${detail}</span></td></tr>`
           )}</tbody></table>`
   }</details>`
 

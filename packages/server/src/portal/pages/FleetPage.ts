@@ -37,7 +37,7 @@ const row = (texts: Texts, fleet: FleetRow, now: number) =>
     <td data-label="${texts.columnState}">${state(texts, fleet.reach, fleet.id)}<span class="sub">${
       fleet.transport === null ? texts.noSessions : texts.transport(fleet.transport)
     }</span></td>
-    <td data-label="${texts.days7}">${fleet.uptime_7d_pct === null ? texts.noSessions : percentText(fleet.uptime_7d_pct)}</td>
+    <td class="figure" data-label="${texts.days7}">${fleet.uptime_7d_pct === null ? texts.noSessions : percentText(fleet.uptime_7d_pct)}</td>
     <td data-label="${texts.bridgeTitle}">${texts.bridgeModeOf(fleet.bridge_mode)}<span class="sub">${presence(texts, fleet)}</span></td>
     <td data-label="${texts.version}">${fleet.agent_version ?? texts.unknown}${
       fleet.probed_at === null ? undefined : markup`<span class="sub">${ageText(now - fleet.probed_at)}</span>`

@@ -24,13 +24,13 @@ export const page = (texts: Texts, facts: Facts): Page => {
           <input type="hidden" name="register" value="1">
           ${field({ name: "login_hint", type: "email", label: texts.joinEmail, hint: texts.joinText, isOptional: true })}
           <button>${texts.register}</button></form>`
-      : markup`<p class="panel notice">${texts.loginMissing}</p>`
+      : undefined
   const figure = (label: string, count: number) => markup`<div><dt>${label}</dt><dd>${String(count)}</dd></div>`
   return {
     title: texts.frontTitle,
     main: markup`<h1>${texts.frontTitle}</h1>
       <p class="lead">${texts.frontText}</p>
-      <div class="panel">${enter}</div>
+      ${enter === undefined ? markup`<p class="panel notice">${texts.loginMissing}</p>` : markup`<div class="panel">${enter}</div>`}
       <h2>${texts.frontFigures}</h2>
       <dl class="figures">
         ${figure(texts.countTunnels, facts.tunnels)}

@@ -121,7 +121,7 @@ const log = (texts: Texts, { log: entries, older }: Facts) => {
   const rows = entries.map(
     ({ action, actor, at, detail, target }) =>
       markup`<tr><th scope="row">${moment(at)}</th><td data-label="${texts.logActor}" class="mono">${actor}</td>
-        <td data-label="${texts.auditAction}"><code>${action}</code></td>
+        <td data-label="${texts.auditAction}"><code class="word">${action}</code></td>
         <td data-label="${texts.auditTarget}" class="mono">${target}<span class="sub">${detail}</span></td></tr>`
   )
   return markup`<div id="log">${table(

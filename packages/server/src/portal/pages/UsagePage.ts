@@ -21,11 +21,11 @@ const row = (
   { bytes_in_30d, bytes_out_30d, hostname, id, sessions_30d, tunnel, uptime_30d_pct, visitors_30d }: UsageRow
 ) =>
   markup`<tr><th scope="row"><a href="/portal/tunnels/${id}/uptime">${tunnel}</a><span class="sub mono">${hostname ?? texts.noHostname}</span></th>
-    <td data-label="${texts.days30}">${percentText(uptime_30d_pct)}</td>
-    <td data-label="${texts.sessions30}">${orNone(sessions_30d, String)}</td>
-    <td data-label="${texts.visitors30}">${orNone(visitors_30d, String)}</td>
-    <td data-label="${texts.bytesIn}">${orNone(bytes_in_30d, bytesText)}</td>
-    <td data-label="${texts.bytesOut}">${orNone(bytes_out_30d, bytesText)}</td></tr>`
+    <td class="figure" data-label="${texts.days30}">${percentText(uptime_30d_pct)}</td>
+    <td class="figure" data-label="${texts.sessions30}">${orNone(sessions_30d, String)}</td>
+    <td class="figure" data-label="${texts.visitors30}">${orNone(visitors_30d, String)}</td>
+    <td class="figure" data-label="${texts.bytesIn}">${orNone(bytes_in_30d, bytesText)}</td>
+    <td class="figure" data-label="${texts.bytesOut}">${orNone(bytes_out_30d, bytesText)}</td></tr>`
 
 /** Of the tunnels whose figure is known; none when no figure is. */
 const sum = (rows: ReadonlyArray<UsageRow>, of: (row: UsageRow) => number | null) => {
@@ -51,19 +51,19 @@ export const page = (texts: Texts, { days, rows }: Facts): Page => ({
               <th scope="col">${texts.bytesIn}</th><th scope="col">${texts.bytesOut}</th></tr></thead>
             <tbody>${rows.map((each) => row(texts, each))}</tbody>
             <tfoot><tr><th scope="row">${texts.totals}</th><td></td>
-              <td data-label="${texts.sessions30}">${orNone(
+              <td class="figure" data-label="${texts.sessions30}">${orNone(
                 sum(rows, (each) => each.sessions_30d),
                 String
               )}</td>
-              <td data-label="${texts.visitors30}">${orNone(
+              <td class="figure" data-label="${texts.visitors30}">${orNone(
                 sum(rows, (each) => each.visitors_30d),
                 String
               )}</td>
-              <td data-label="${texts.bytesIn}">${orNone(
+              <td class="figure" data-label="${texts.bytesIn}">${orNone(
                 sum(rows, (each) => each.bytes_in_30d),
                 bytesText
               )}</td>
-              <td data-label="${texts.bytesOut}">${orNone(
+              <td class="figure" data-label="${texts.bytesOut}">${orNone(
                 sum(rows, (each) => each.bytes_out_30d),
                 bytesText
               )}</td></tr></tfoot></table></div>

@@ -3,9 +3,9 @@
  * be unknown, and while some are silent these are named. No agent is dialled for any of this.
  */
 import type { Caller } from "@catenet/domain/api/Access"
+import { daysTogether } from "@catenet/domain/tunnels/FleetDays"
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import { daysTogether } from "@catenet/domain/tunnels/FleetDays"
 import type { TokenStatusReport, TokenSums, TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import { FleetRow, type UptimeReport, UsageRow } from "@catenet/domain/tunnels/Usage"
 import { usageCsv } from "@catenet/domain/tunnels/UsageCsv"

@@ -65,7 +65,7 @@ export const placing = (texts: Texts, { canEdit, labels, own, sent, topology }: 
         ? markup`<td><form class="row" method="post" action="${own}/label"><input type="hidden" name="agent" value="${agent}">
             ${field({ ...values("label", labels.get(agent)), id: `label-${agent}`, label: texts.agentLabel(agent.slice(0, 8)) })}
             <button aria-label="${texts.agentLabel(agent.slice(0, 8))}">${texts.labelDo}</button></form></td>
-            <td><form method="post" action="${own}/unassign"><input type="hidden" name="agent" value="${agent}"><button aria-label="${texts.removeNamed(name)}">${texts.takeOut}</button></form></td>`
+            <td><form method="post" action="${own}/unassign"><input type="hidden" name="agent" value="${agent}"><button>${texts.takeOut}<span class="hidden"> ${name}</span></button></form></td>`
         : undefined
     }</tr>`
   }

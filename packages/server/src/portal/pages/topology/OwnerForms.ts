@@ -53,7 +53,7 @@ const sharing = (texts: Texts, { own, sent }: EditorFacts, { shares }: OwnerFact
         ? undefined
         : markup`<table><tbody>${shares.map(
             (email) =>
-              markup`<tr><th scope="row">${email}</th><td><form method="post" action="${own}/unshare"><input type="hidden" name="email" value="${email}"><button>${texts.removeNamed(email)}</button></form></td></tr>`
+              markup`<tr><th scope="row">${email}</th><td><form method="post" action="${own}/unshare"><input type="hidden" name="email" value="${email}"><button aria-label="${texts.removeNamed(email)}">${texts.removeDo}</button></form></td></tr>`
           )}</tbody></table>`
     }<form class="row" method="post" action="${own}/share">${field({ ...values("email"), type: "email", label: texts.visitorEmail })}<button>${texts.shareDo}</button></form>`
   )
