@@ -3,9 +3,9 @@
  * nothing said in the console, nothing asked of another origin. `CATENET_PICTURES` names a folder for pictures of the pages.
  */
 import { assert, describe, layer } from "@effect/vitest"
+import axe from "axe-core"
 import { Effect } from "effect"
-import { mkdirSync, readFileSync } from "node:fs"
-import { createRequire } from "node:module"
+import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { database } from "../../harness/Accounts.ts"
@@ -15,12 +15,11 @@ import { launch, missing, open } from "./Chromium.ts"
 import { furnished, newcomer, operator, owner, variables } from "./Furnished.ts"
 
 const pictures = process.env["CATENET_PICTURES"]
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
 /** What axe finds on the page that is shown. Of the many routes of the reference a few stand for all. */
 const violations = async (page: Page, rules: ReadonlyArray<string> | undefined): Promise<ReadonlyArray<string>> => {
   const only = rules === undefined ? {} : { runOnly: { type: "rule", values: rules } }
-  await page.evaluate(axe)
+  await page.evaluate(axe.source)
   return page.evaluate<ReadonlyArray<string>>(`(async () => {
     for (const route of [...document.querySelectorAll("section.route, .reference nav li")].slice(8)) route.remove()
     const { violations } = await axe.run(document, ${JSON.stringify({ resultTypes: ["violations"], ...only })})
