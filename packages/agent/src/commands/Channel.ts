@@ -24,10 +24,11 @@ import * as Signals from "../terminal/Signals.ts"
 
 type Settings = ChannelSettings.ChannelSettings
 
-const memberOf = ({ noiseKey, peerNoiseKey, role }: Settings): ChannelSession.Member => ({
+const memberOf = ({ meeting, noiseKey, peerNoiseKey, role }: Settings): ChannelSession.Member => ({
   role,
   noise: native.x25519.keyPair(Redacted.value(noiseKey)),
-  configured: peerNoiseKey
+  configured: peerNoiseKey,
+  isUpgrading: meeting._tag === "Broker" && meeting.isUpgrading
 })
 
 /** Where this member is reached without an edge, for as long as the scope is open. */
@@ -111,7 +112,14 @@ const withoutEdge = Effect.fnUntraced(function* (settings: Settings, address: Ho
   })
   const direct = yield* isInitiator ? DirectPath.dial(address, noise, noiseKey) : waiting
   // Without an edge there is no grant: whom the operators of both have named may do everything.
-  const peer = { noiseKey, isInitiator, holder: undefined, rights: "rw" as const, grantEnds: undefined }
+  const peer = {
+    noiseKey,
+    isInitiator,
+    holder: undefined,
+    observed: undefined,
+    rights: "rw" as const,
+    grantEnds: undefined
+  }
   const session = yield* ChannelSession.open(ChannelSession.overDirect(direct, peer), member)
   yield* Sessions.use(session, undefined, run(session))
 })

@@ -5,10 +5,9 @@ import type * as Variables from "./Variables.ts"
 type Values = Reader.Values<typeof Variables.channel>
 
 /** Those that this program reads and does nothing with. */
-const unused = ({ bridgePeer, directUpgrade, isInstallDisabled, peerCertificate }: Values) => {
+const unused = ({ bridgePeer, isInstallDisabled, peerCertificate }: Values) => {
   const reasons: Record<string, string | false> = {
     CT_CHANNEL_PEER_CERT: peerCertificate !== undefined && "the peer proves its Noise key instead",
-    CT_CHANNEL_DIRECT_UPGRADE: directUpgrade?.isOn === true && "a session stays on the way on which it began",
     CT_CHANNEL_BRIDGE_PEER: bridgePeer?.key !== undefined && "this program has no bridge tools",
     CT_CHANNEL_BRIDGE_DISABLE_MANIFEST_INSTALL: isInstallDisabled && "this program has no bridge tools"
   }
@@ -32,6 +31,7 @@ const outOfPlace = (values: Values) => {
     CT_CHANNEL_FRONT_DOOR_ONLY: frontDoorOnly?.isOn === true ? frontDoorOnly : undefined,
     CT_CHANNEL_WEBSOCKET: values.webSocket,
     CT_CHANNEL_RELAY_GATE: values.relayGate,
+    CT_CHANNEL_DIRECT_UPGRADE: values.directUpgrade?.isOn === true ? values.directUpgrade : undefined,
     CT_CHANNEL_CIRCUIT_RELAY: values.circuitRelay,
     CT_CHANNEL_RELAY_GATE_CERT: values.relayGateCertificate
   }

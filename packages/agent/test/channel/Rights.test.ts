@@ -89,9 +89,9 @@ describe("two members", () => {
 
   it("end their session when the peer's grant has expired, whatever carries it", async () => {
     const now = Effect.runSync(Clock.currentTimeMillis)
-    await using it = await meet(`pr=rw pe=${Math.floor(now / 1000) + 3}`)
-    await using one = runAgent(it.home, it.env(0), ["channel"], undefined)
-    await using two = runAgent(it.home, it.env(1), ["channel"], undefined)
+    await using it = await meet(`pr=rw pe=${Math.floor(now / 1000) + 6}`)
+    await using one = runAgent(it.home, it.env(0), ["channel"], null)
+    await using two = runAgent(it.home, it.env(1), ["channel"], null)
     await one.said("session with")
     assert.deepStrictEqual([await one.exited, await two.exited], [5, 5])
     const said = [...one.lines, ...two.lines].join("\n")

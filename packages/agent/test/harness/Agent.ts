@@ -46,8 +46,8 @@ export const runAgent = (
   home: Home,
   env: Readonly<Record<string, string>>,
   args: ReadonlyArray<string> = [],
-  /** What it reads on stdin; undefined leaves stdin open. */
-  input: string | undefined = "",
+  /** What it reads on stdin; null leaves stdin open. */
+  input: string | null = "",
   /** Limits of its resources, as the shell's `ulimit` takes them. */
   limits: string | undefined = undefined
 ): Agent => {
@@ -66,7 +66,7 @@ export const runAgent = (
   })
   // A program that ends without reading its input breaks the pipe.
   child.stdin.on("error", () => {})
-  if (input !== undefined) child.stdin.end(input)
+  if (input !== null) child.stdin.end(input)
   let stdout = ""
   child.stdout.on("data", (chunk: Buffer) => {
     stdout += chunk.toString()

@@ -33,9 +33,12 @@ export interface BrokerOptions {
   readonly line?: (line: string, to: Joined) => string
   /** Sees and changes what is relayed. */
   readonly relayed?: (chunk: Buffer) => Buffer
+  /** Where it listens. */
+  readonly host?: string
 }
 
 export interface Broker extends AsyncDisposable {
+  readonly host: string
   readonly port: number
   readonly joins: Array<Joined>
   readonly sockets: Set<Socket>
@@ -63,7 +66,13 @@ interface Parked {
 }
 
 export const startBroker = async (options: BrokerOptions): Promise<Broker> => {
-  const { alpn = ["ct-edge-channel-ka", "ct-edge-channel", "http/1.1", "h2"], authority, channel, members } = options
+  const {
+    host = "127.0.0.1",
+    alpn = ["ct-edge-channel-ka", "ct-edge-channel", "http/1.1", "h2"],
+    authority,
+    channel,
+    members
+  } = options
   const joins: Array<Joined> = []
   const parked = new Set<Parked>()
   const sockets = new Set<Socket>()
@@ -167,9 +176,10 @@ export const startBroker = async (options: BrokerOptions): Promise<Broker> => {
     sockets.add(socket)
     socket.on("close", () => sockets.delete(socket))
   })
-  server.listen(0, "127.0.0.1")
+  server.listen(0, host)
   await once(server, "listening")
   return {
+    host,
     port: (server.address() as AddressInfo).port,
     joins,
     sockets,
@@ -187,7 +197,7 @@ export const throughFrontDoor = (broker: Broker, { authority }: Pick<BrokerOptio
   CT_CHANNEL_BROKER: "127.0.0.1:1",
   CT_CHANNEL_RELAY: "127.0.0.1:1",
   CT_CHANNEL_RELAY_ONLY: "1",
-  CT_CHANNEL_FRONT_DOOR: `127.0.0.1:${broker.port}`,
+  CT_CHANNEL_FRONT_DOOR: `${broker.host}:${broker.port}`,
   CT_CHANNEL_FRONT_DOOR_CERT: hex(authority.der),
   CT_CHANNEL_FRONT_DOOR_ONLY: "1"
 })

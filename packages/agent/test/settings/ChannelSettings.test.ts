@@ -690,10 +690,9 @@ describe("channel settings", () => {
   it("say those that this program does nothing with yet", async () => {
     const { warnings } = await accepted({
       ...broker,
-      CT_CHANNEL_DIRECT_UPGRADE: "yes",
       CT_CHANNEL_BRIDGE_PEER: key
     })
-    for (const name of ["DIRECT_UPGRADE", "BRIDGE_PEER"])
+    for (const name of ["BRIDGE_PEER"])
       assert.strictEqual(warnings.filter((said) => said.startsWith(`CT_CHANNEL_${name} has no effect`)).length, 1, name)
   })
 })

@@ -43,6 +43,7 @@ const builtIns: Readonly<Record<string, ReadonlyArray<string>>> = {
  */
 const ambient = new Set([
   "packages/agent/src/channel/serve/HandlerEnvironment.ts",
+  "packages/agent/src/channel/session/TaggedStream.ts",
   "packages/agent/src/certificate/ReloadCommand.ts",
   "packages/agent/src/doctor/Network.ts",
   "packages/agent/src/terminal/Presenter.ts",

@@ -1,7 +1,7 @@
 /** Joins a session with this process's stdin and stdout. The end of stdin ends the session, once the peer has ended too. */
 import { Effect, Fiber } from "effect"
+import type { Duplex } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import type { NoiseStream } from "../../mesh/NoiseStream.ts"
 import { SessionCut } from "../session/SessionCut.ts"
 
 /** How long the peer may take to end, after this side has. */
@@ -11,7 +11,7 @@ const drainMillis = 30_000
  * Both directions, until both have ended. A person at a terminal does not end stdin, so there the peer's end is enough. The first
  * failure ends the other direction.
  */
-export const join = Effect.fn("MemberPipe.join")(function* (stream: NoiseStream) {
+export const join = Effect.fn("MemberPipe.join")(function* (stream: Duplex) {
   let heard = 0
   const received = Effect.tryPromise({
     try: (signal) => {

@@ -4,14 +4,14 @@
  */
 import { abort } from "@catenet/wire/transport/Abort"
 import { Effect } from "effect"
+import type { Duplex } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import type { NoiseStream } from "../../mesh/NoiseStream.ts"
 import { SessionCut } from "../session/SessionCut.ts"
 import * as HandlerProcess from "./HandlerProcess.ts"
 
 /** Until the command has ended and its output has been sent, or the session has dropped. */
 export const join = Effect.fn("StreamHandler.join")(
-  function* (stream: NoiseStream, command: HandlerProcess.Command) {
+  function* (stream: Duplex, command: HandlerProcess.Command) {
     const child = yield* Effect.mapError(HandlerProcess.start(command), SessionCut.of)
     child.stderr.pipe(process.stderr, { end: false })
     // A command that has ended reads no more; what the peer still sends is not wanted.

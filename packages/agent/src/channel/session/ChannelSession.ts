@@ -7,26 +7,37 @@ import { native } from "@catenet/crypto/native"
 import type { Rights } from "@catenet/crypto/Permission"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { Effect, Option } from "effect"
+import type { SecureRandom } from "effect/crypto"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { NoiseStream } from "../../mesh/NoiseStream.ts"
-import type { ChannelCarrier } from "../../observe/AgentMetrics.ts"
+import type { AgentMetrics, ChannelCarrier } from "../../observe/AgentMetrics.ts"
 import type { Role } from "../../settings/ChannelVariables.ts"
 import { awaitReadable } from "../../tunnel/AwaitReadable.ts"
 import * as DirectPath from "./DirectPath.ts"
+import * as DirectUpgrade from "./DirectUpgrade.ts"
 import * as KeyProof from "./KeyProof.ts"
 import * as Ladder from "./Ladder.ts"
 import * as Peer from "./Peer.ts"
+import * as Reachability from "./Reachability.ts"
+import { TaggedStream } from "./TaggedStream.ts"
 
 export interface Member {
   readonly role: Role
   readonly noise: KeyPair
   /** The key that the operator of this member has named for the peer. */
   readonly configured: Uint8Array | undefined
+  /** Whether it would move a session from the relay to a direct link. */
+  readonly isUpgrading: boolean
 }
 
+/** A session's bytes, which are sealed on the way. */
+export type SessionStream = NoiseStream | TaggedStream
+
 export interface ChannelSession {
-  readonly stream: NoiseStream
+  readonly stream: SessionStream
+  /** Moves the session to a direct link, where it can: true once it has moved. */
+  readonly move: Effect.Effect<boolean, never, AgentMetrics | SecureRandom.SecureRandom> | undefined
   readonly carrier: ChannelCarrier
   /** The key that the peer has proved. */
   readonly peerKey: Uint8Array
@@ -56,7 +67,7 @@ export interface Met {
   /** What carries the session, and the connection below, whose bytes are counted. */
   readonly leg: { readonly stream: Duplex; readonly socket: Socket }
   readonly carrier: ChannelCarrier
-  readonly peer: Pick<Peer.Peer, "holder" | "isInitiator" | "noiseKey" | "rights" | "grantEnds">
+  readonly peer: Pick<Peer.Peer, "holder" | "isInitiator" | "noiseKey" | "rights" | "grantEnds" | "observed">
   /** The session, where both keys are proved already. */
   readonly stream?: NoiseStream
 }
@@ -116,17 +127,39 @@ export const overDirect = ({ socket, stream }: DirectPath.Direct, peer: Met["pee
 })
 
 /** Proves both keys and opens the session with the peer. */
-export const open = Effect.fn("ChannelSession.open")(function* (met: Met, { noise }: Member) {
+export const open = Effect.fn("ChannelSession.open")(function* (met: Met, { isUpgrading, noise }: Member) {
   const { carrier, leg, peer } = met
-  const stream = met.stream ?? (yield* KeyProof.prove(leg.stream, noise, peer.noiseKey, peer.isInitiator))
+  const prove = isUpgrading ? KeyProof.proveAndAsk : KeyProof.prove
+  const stream = met.stream ?? (yield* prove(leg.stream, noise, peer.noiseKey, peer.isInitiator))
+  let direct: Socket | undefined
+  const move =
+    stream instanceof TaggedStream
+      ? Effect.map(
+          DirectUpgrade.attempt({
+            stream,
+            noise,
+            peerKey: peer.noiseKey,
+            isInitiator: peer.isInitiator,
+            reachability: Reachability.of(leg.socket.localAddress, peer.observed)
+          }),
+          (moved) => {
+            direct = Option.getOrUndefined(moved)?.socket
+            return Option.isSome(moved)
+          }
+        )
+      : undefined
   const session: ChannelSession = {
     stream,
+    move,
     carrier,
     peerKey: peer.noiseKey,
     peerHolder: peer.holder,
     peerRights: peer.rights,
     peerGrantEnds: peer.grantEnds,
-    bytes: () => ({ sent: leg.socket.bytesWritten, received: leg.socket.bytesRead })
+    bytes: () => ({
+      sent: leg.socket.bytesWritten + (direct?.bytesWritten ?? 0),
+      received: leg.socket.bytesRead + (direct?.bytesRead ?? 0)
+    })
   }
   return session
 })

@@ -1,4 +1,5 @@
 /** Both members prove their keys on a carrier, whatever that is, and the session begins. */
+import * as Bytes from "@catenet/crypto/Bytes"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect, Result } from "effect"
@@ -6,9 +7,34 @@ import type { Duplex } from "node:stream"
 import * as Handshake from "../../mesh/Handshake.ts"
 import { NoiseStream } from "../../mesh/NoiseStream.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
+import { TaggedStream } from "./TaggedStream.ts"
 
 const nothing = new Uint8Array()
 const noReply = () => Result.succeed(nothing)
+
+/** With it a member says that it would move the session to a direct link. Others send nothing, and read over it. */
+const mover = Uint8Array.of(1)
+const moverReply = (said: Uint8Array) => Result.succeed(Bytes.equal(said, mover) ? mover : nothing)
+
+/** The same, where this member would move it: the stream is tagged when the peer would, too, and plain otherwise. */
+export const proveAndAsk = Effect.fn("KeyProof.proveAndAsk")(
+  function* (carrier: Duplex, noise: KeyPair, peerKey: Uint8Array, isInitiator: boolean) {
+    const metrics = yield* AgentMetrics
+    const proved = isInitiator
+      ? yield* Effect.map(Handshake.begin(carrier, peerKey, mover, noise), ({ said, session }) => ({ session, said }))
+      : yield* Effect.map(Handshake.answer(carrier, [noise], moverReply, peerKey), ({ answer: said, session }) => ({
+          session,
+          said
+        }))
+    metrics.traffic.handshakes++
+    const { said, session } = proved
+    const stream = Bytes.equal(said, mover) ? new TaggedStream(carrier, session) : new NoiseStream(carrier, session)
+    guard(stream, metrics.ending(stream))
+    return stream
+  },
+  (proving, carrier) =>
+    Effect.onExit(proving, (exit) => Effect.sync(() => exit._tag === "Failure" && carrier.destroy()))
+)
 
 /** The session's stream. On failure the carrier is destroyed, before a byte of an application went over it. */
 export const prove = Effect.fn("KeyProof.prove")(

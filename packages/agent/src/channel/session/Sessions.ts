@@ -2,11 +2,14 @@
 import type { Grant } from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import { Clock, Effect } from "effect"
+import type { SecureRandom } from "effect/crypto"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { Events } from "../../observe/Events.ts"
 import * as StatusLine from "../../terminal/StatusLine.ts"
 import type { ChannelSession } from "./ChannelSession.ts"
+import * as DirectUpgrade from "./DirectUpgrade.ts"
 import { SessionCut } from "./SessionCut.ts"
+import { TaggedStream } from "./TaggedStream.ts"
 
 /** What names a peer in events: the holder, or the key where the holder is not known. */
 const nameOf = ({ peerHolder, peerKey }: ChannelSession) => Hex.encode(peerHolder ?? peerKey)
@@ -42,12 +45,21 @@ export const use = <E, R>(
   session: ChannelSession,
   grant: Grant | undefined,
   body: Effect.Effect<void, E, R>
-): Effect.Effect<void, E | SessionCut, R | AgentMetrics | Events> =>
+): Effect.Effect<void, E | SessionCut, R | AgentMetrics | Events | SecureRandom.SecureRandom> =>
   Effect.gen(function* () {
     const metrics = yield* AgentMetrics
     const events = yield* Events
     const peer = nameOf(session)
-    const ended = metrics.channelOpened(session.carrier)
+    let ended = metrics.channelOpened(session.carrier)
+    const moving = Effect.gen(function* () {
+      if (session.move === undefined || !(yield* session.move)) return yield* Effect.never
+      ended()
+      ended = metrics.channelOpened("direct")
+      yield* Effect.logInfo(`session with ${peer.slice(0, 16)} moved from ${session.carrier} to a direct link`)
+      return session.stream instanceof TaggedStream
+        ? yield* DirectUpgrade.keepRelay(session.stream)
+        : yield* Effect.never
+    })
     yield* Effect.logInfo(`session with ${peer.slice(0, 16)} open, by ${session.carrier}`)
     yield* events.record("channel_session", { state: "open", peer })
     const openedAt = yield* Clock.currentTimeMillis
@@ -57,7 +69,7 @@ export const use = <E, R>(
       ...(grant === undefined ? [] : [expiry(grant.expiresAt)]),
       ...(session.peerGrantEnds === undefined ? [] : [expiry(session.peerGrantEnds, peerExpired)])
     ]
-    yield* Effect.raceAllFirst([body, status, ...expiries]).pipe(
+    yield* Effect.raceAllFirst([body, status, moving, ...expiries]).pipe(
       Effect.ensuring(
         Effect.suspend(() => {
           ended()

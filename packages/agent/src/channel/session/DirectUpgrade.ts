@@ -1,0 +1,101 @@
+/**
+ * Moves a session from the relay to a direct link (signed-bytes.md 13.2): the member that began the session offers a listener of
+ * its own, the other one dials it, and both prove their keys anew. Whatever fails, the session stays on the relay.
+ */
+import type { KeyPair } from "@catenet/crypto/Suite"
+import { ControlMessage } from "@catenet/crypto/upgrade/ControlMessage"
+import { Effect, Fiber, Option, Queue, type Scope } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import type { AgentMetrics } from "../../observe/AgentMetrics.ts"
+import type { HostPort } from "../../settings/HostPort.ts"
+import * as DirectPath from "./DirectPath.ts"
+import type { TaggedStream } from "./TaggedStream.ts"
+
+const stepLimit = "5 seconds"
+const keepAliveEvery = "60 seconds"
+
+/** Where this member can listen, and what of a peer's offer it would dial. */
+export interface Reachability {
+  /** Where to listen, and the text of an offer of that port; undefined where no peer could come. */
+  readonly listen: { readonly host: string; readonly offer: (port: number) => string } | undefined
+  readonly choose: (endpoint: string) => HostPort | undefined
+}
+
+export interface Mover {
+  readonly stream: TaggedStream
+  readonly noise: KeyPair
+  readonly peerKey: Uint8Array
+  /** Whether this member began the session on the relay. */
+  readonly isInitiator: boolean
+  readonly reachability: Reachability
+}
+
+const { Abort, Offer, Ready } = ControlMessage
+
+const controls = Effect.fnUntraced(function* (stream: TaggedStream) {
+  const queue = yield* Queue.unbounded<ControlMessage>()
+  yield* Effect.acquireRelease(
+    Effect.sync(() => stream.onControl((message) => Queue.offerUnsafe(queue, message))),
+    () => Effect.sync(() => stream.onControl(undefined))
+  )
+  return queue
+})
+
+const offering = Effect.fnUntraced(function* ({ noise, peerKey, reachability, stream }: Mover) {
+  if (reachability.listen === undefined) return Option.none<DirectPath.Direct>()
+  const { host, offer } = reachability.listen
+  const listener = yield* DirectPath.listen({ host, port: 0 })
+  const inbox = yield* controls(stream)
+  const coming = yield* Effect.forkScoped(DirectPath.awaitPeer(listener, noise, peerKey))
+  stream.control(Offer({ endpoint: offer(listener.address.port) }))
+  const reply = yield* Effect.timeout(Queue.take(inbox), stepLimit)
+  if (reply._tag !== "Ready") return Option.none<DirectPath.Direct>()
+  const direct = yield* Effect.timeout(Fiber.join(coming), stepLimit)
+  stream.attach(direct.stream)
+  // The first message of the initiator proves that it has come as far as this side.
+  const isThere = yield* Effect.timeout(direct.stream.begun, stepLimit)
+  return isThere ? Option.some(direct) : Option.none<DirectPath.Direct>()
+})
+
+const answering = Effect.fnUntraced(function* ({ noise, peerKey, reachability, stream }: Mover) {
+  const inbox = yield* controls(stream)
+  const offer = yield* Queue.take(inbox)
+  if (offer._tag !== "Offer") return Option.none<DirectPath.Direct>()
+  const address = reachability.choose(offer.endpoint)
+  if (address === undefined) {
+    stream.control(Abort())
+    return Option.none<DirectPath.Direct>()
+  }
+  stream.control(Ready())
+  const direct = yield* Effect.timeout(DirectPath.dial(address, noise, peerKey), stepLimit)
+  stream.attach(direct.stream)
+  direct.stream.begin()
+  return Option.some(direct)
+})
+
+/** One attempt. Gives the direct link when this side's direction has moved to it. */
+export const attempt = Effect.fn("DirectUpgrade.attempt")(function* (
+  mover: Mover
+): Effect.fn.Return<Option.Option<DirectPath.Direct>, never, AgentMetrics | SecureRandom.SecureRandom> {
+  const moving: Effect.Effect<
+    Option.Option<DirectPath.Direct>,
+    { readonly message: string },
+    AgentMetrics | SecureRandom.SecureRandom | Scope.Scope
+  > = mover.isInitiator ? offering(mover) : answering(mover)
+  const direct = yield* Effect.scoped(moving).pipe(
+    Effect.catch((error) =>
+      Effect.as(Effect.logDebug(`the session stays on the relay: ${error.message}`), Option.none())
+    )
+  )
+  if (Option.isSome(direct)) mover.stream.cutOver()
+  return direct
+})
+
+/** Keeps the relay of a session alive that has moved: a relay ends what is silent. */
+export const keepRelay = (stream: TaggedStream): Effect.Effect<never> =>
+  Effect.forever(
+    Effect.delay(
+      Effect.sync(() => stream.keepAlive()),
+      keepAliveEvery
+    )
+  )

@@ -1,0 +1,216 @@
+/**
+ * A session on the relay that may move to a direct link (signed-bytes.md 12.6 and 13): each message on the relay says what it is,
+ * and each direction moves at a message of its own, so that no byte is lost or doubled. The relay stays open behind it: when the
+ * edge cuts it, the session is over, wherever its bytes go.
+ */
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as Frame from "@catenet/crypto/noise/Frame"
+import * as ControlMessage from "@catenet/crypto/upgrade/ControlMessage"
+import * as TaggedMessage from "@catenet/crypto/upgrade/TaggedMessage"
+import { abort } from "@catenet/wire/transport/Abort"
+import { Option, Result } from "effect"
+import { Duplex } from "node:stream"
+import type { NoiseStream, Session } from "../../mesh/NoiseStream.ts"
+
+type Done = (error?: Error | null) => void
+type Control = ControlMessage.ControlMessage
+
+const { TaggedMessage: Message } = TaggedMessage
+
+/** Control messages that wait for their reader; more are dropped. */
+const mostWaiting = 32
+
+/** Our own: the relay is ended in order. Others take it for no message. */
+const farewell = Uint8Array.of(3)
+
+/** What may follow on the relay while this side is still busy with what came before it. */
+const graceMillis = 250
+
+export class TaggedStream extends Duplex {
+  readonly #relay: Duplex
+  readonly #session: Session
+  #direct: NoiseStream | undefined
+  #isSendingDirectly = false
+  #isHearingDirectly = false
+  #hasFarewell = false
+  readonly #controls: Array<Control> = []
+  #onControl: ((message: Control) => void) | undefined
+
+  /** Takes the carrier over. */
+  constructor(relay: Duplex, session: Session) {
+    super({ allowHalfOpen: true })
+    this.#relay = relay
+    this.#session = session
+    this.on("error", () => {})
+    relay.on("error", (error) => this.destroy(error))
+    relay.on("end", () => this.#relayEnded())
+    relay.on("close", () => {
+      if (!relay.readableEnded) this.#cut()
+    })
+    for (const message of session.early) this.#open(message)
+    relay.on("data", (chunk: Uint8Array) => this.#receive(chunk))
+  }
+
+  /** Calls back with the next control message of the peer, the ones that came before first; undefined calls nothing. */
+  onControl(take: ((message: Control) => void) | undefined): void {
+    this.#onControl = take
+    this.#relay.resume()
+    while (this.#onControl !== undefined) {
+      const message = this.#controls.shift()
+      if (message === undefined) return
+      this.#onControl(message)
+    }
+  }
+
+  control(message: Control): void {
+    this.#send(Message.Control({ bytes: ControlMessage.encode(message) }))
+  }
+
+  /** The direct link, proved by both. What the peer has moved is heard on it. */
+  attach(direct: NoiseStream): void {
+    this.#direct = direct
+    direct.on("error", (error) => this.destroy(error))
+    direct.on("close", () => {
+      if (!direct.readableEnded) this.destroy(new Error("the direct link was cut"))
+    })
+  }
+
+  /** All that is written from now on goes over the direct link. */
+  cutOver(): void {
+    if (this.#direct === undefined || this.writableEnded || this.destroyed) return
+    this.#send(Message.Cutover())
+    this.#isSendingDirectly = true
+  }
+
+  /** Whether both directions have moved. */
+  get hasMoved(): boolean {
+    return this.#isSendingDirectly && this.#isHearingDirectly
+  }
+
+  /** Sends something that no reader sees. */
+  begin(): void {
+    if (this.#isSendingDirectly) this.#direct?.begin()
+    else this.keepAlive()
+  }
+
+  /** The same on the relay, whatever goes there. */
+  keepAlive(): void {
+    const frame = this.#session.transport.encryptFrame(new Uint8Array())
+    if (Result.isSuccess(frame) && !this.#relay.destroyed && !this.#relay.writableEnded)
+      this.#relay.write(frame.success)
+  }
+
+  override _read() {
+    if (this.#isHearingDirectly) this.#direct?.resume()
+    else this.#relay.resume()
+  }
+
+  override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: Done) {
+    const direct = this.#isSendingDirectly ? this.#direct : undefined
+    if (direct !== undefined) {
+      if (direct.write(chunk) || direct.destroyed) done()
+      else direct.once("drain", done)
+      return
+    }
+    for (const part of Frame.split(chunk)) {
+      const frame = this.#frame(Message.Data({ bytes: part }))
+      if (frame === undefined) return
+      this.#relay.write(frame)
+    }
+    if (!this.#relay.writableNeedDrain || this.#relay.destroyed) done()
+    else this.#relay.once("drain", done)
+  }
+
+  override _final(done: Done) {
+    if (this.#isSendingDirectly) this.#direct?.end()
+    else this.#relay.end()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: Done) {
+    const isWhole = error === null && this.readableEnded && this.writableFinished
+    if (isWhole) {
+      if (this.#isSendingDirectly) {
+        this.#send({ _tag: "Control", bytes: farewell })
+        this.#relay.end()
+      }
+      this.#relay.resume()
+    } else {
+      abort(this.#relay)
+      if (this.#direct !== undefined) abort(this.#direct)
+    }
+    done(error)
+  }
+
+  #frame(message: TaggedMessage.TaggedMessage): Uint8Array | undefined {
+    const frame = this.#session.transport.encryptFrame(TaggedMessage.encode(message))
+    if (Result.isSuccess(frame)) return frame.success
+    this.destroy(frame.failure)
+    return undefined
+  }
+
+  #send(message: TaggedMessage.TaggedMessage) {
+    const frame = this.#frame(message)
+    if (frame !== undefined && !this.#relay.writableEnded && !this.#relay.destroyed) this.#relay.write(frame)
+  }
+
+  #receive(chunk: Uint8Array) {
+    const messages = this.#session.decoder.push(chunk)
+    if (Result.isFailure(messages)) return void this.destroy(messages.failure)
+    for (const message of messages.success) this.#open(message)
+  }
+
+  #open(sealed: Uint8Array) {
+    if (this.destroyed) return
+    const plain = this.#session.transport.decrypt(sealed)
+    if (Result.isFailure(plain)) return void this.destroy(plain.failure)
+    const message = TaggedMessage.decode(plain.success)
+    switch (message._tag) {
+      case "Data":
+        if (this.#isHearingDirectly)
+          return void this.destroy(new Error("the peer sent on the relay after it had moved"))
+        if (message.bytes.length > 0 && !this.push(message.bytes)) this.#relay.pause()
+        return
+      case "Cutover":
+        return this.#hearDirectly()
+      case "Control":
+        if (Bytes.equal(message.bytes, farewell)) this.#hasFarewell = true
+        return this.#take(ControlMessage.decode(message.bytes))
+      case "Ignored":
+    }
+  }
+
+  #take(control: Option.Option<Control>) {
+    if (Option.isNone(control)) return
+    if (this.#onControl !== undefined) this.#onControl(control.value)
+    else if (this.#controls.length < mostWaiting) this.#controls.push(control.value)
+  }
+
+  #hearDirectly() {
+    const direct = this.#direct
+    if (direct === undefined) return void this.destroy(new Error("the peer moved to a direct link that is not there"))
+    if (this.#isHearingDirectly) return
+    this.#isHearingDirectly = true
+    // What is said on the relay from here on is for this stream and not for its reader.
+    this.#relay.resume()
+    direct.on("data", (chunk: Uint8Array) => {
+      if (!this.push(chunk)) direct.pause()
+    })
+    direct.on("end", () => this.push(null))
+    this.emit("moved")
+  }
+
+  /** The end of the relay is that of the peer's direction, or, once that has moved, that of the session. */
+  #relayEnded() {
+    const torn = this.#session.decoder.end()
+    if (Result.isFailure(torn)) return void this.destroy(torn.failure)
+    if (this.#isHearingDirectly) return this.#cut()
+    this.push(null)
+  }
+
+  #cut() {
+    if (this.destroyed || this.#hasFarewell || this.readableEnded) return
+    const timer = setTimeout(() => this.destroy(new Error("the relay was cut")), graceMillis).unref()
+    this.once("close", () => clearTimeout(timer))
+  }
+}
