@@ -4,13 +4,14 @@ import type { Admission } from "@catenet/domain/certificates/Admission"
 import type { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Layer, Redacted, Schedule } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Refused, Unreachable } from "../Failure.ts"
 import { words } from "../onboard/HttpWords.ts"
 import { AcmeFailed } from "./AcmeFailed.ts"
 import { HostnameGone } from "./HostnameGone.ts"
+import * as Publication from "./Publication.ts"
 
 const callBound = "10 seconds"
 /** The name servers of a zone may take that long to agree. */
@@ -103,30 +104,29 @@ export class AcmeAdmission extends Context.Service<
               Effect.orElseSucceed(() => undefined)
             ),
           publish: Effect.fn("AcmeAdmission.publish")(function* (asked, value) {
-            const failed = (reason: AcmeFailed["reason"], detail: string) =>
-              Effect.fail(new AcmeFailed({ reason, detail }))
+            // The authority has not been asked to look: the order stays as it is, and nothing new is ordered.
+            const failed = (detail: string) =>
+              Effect.fail(new AcmeFailed({ reason: "dns", detail, type: Publication.notPublished }))
             return yield* publishOnce(asked, value).pipe(
               Effect.timeout(callBound),
-              // The value stays published: the same question is asked again, and no new order.
-              Effect.retry({
-                schedule: Schedule.spaced("5 seconds"),
-                while: (error) =>
-                  error._tag === "DnsNotConverged" || error._tag === "DnsBusy" || error._tag === "TimeoutError"
-              }),
+              Publication.again,
               Effect.catchTags({
                 RouteNotFound: () => Effect.succeed("no broker" as const),
                 ChallengeNotBrokered: () => Effect.succeed("no broker" as const),
-                NotAdmitted: ({ detail }) => failed("dns", detail),
-                DnsProviderFailed: ({ detail }) => failed("dns", detail)
+                HostnameUnknown: ({ detail }) => failed(`${detail} ${check}`),
+                NotHostnameOwner: ({ detail }) => failed(`${detail} ${check}`),
+                NotAdmitted: ({ detail }) => failed(detail),
+                DnsProviderFailed: ({ detail }) => failed(detail)
               }),
-              Effect.timeout(propagationBound),
-              Effect.mapError((error) =>
+              Effect.timeoutOrElse({
+                duration: propagationBound,
+                orElse: () =>
+                  failed(`The name servers of ${asked.hostname} did not all show the proof within ${propagationBound}.`)
+              }),
+              Effect.catch((error) =>
                 error instanceof AcmeFailed
-                  ? error
-                  : new AcmeFailed({
-                      reason: "dns",
-                      detail: `The proof could not be published in DNS: ${words(error)}.`
-                    })
+                  ? Effect.fail(error)
+                  : failed(`The proof could not be published in DNS: ${words(error)}.`)
               )
             )
           }),

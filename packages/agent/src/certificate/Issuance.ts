@@ -15,6 +15,7 @@ import * as Chain from "./Chain.ts"
 import * as Order from "./Order.ts"
 import type { Method } from "./OrderStep.ts"
 import * as Proof from "./Proof.ts"
+import * as Publication from "./Publication.ts"
 
 export interface Options extends Asked {
   readonly places: Folder.Places
@@ -31,7 +32,8 @@ const mayTryAnother = ({ reason, type }: AcmeFailed) =>
   type === Proof.notAvailable || reason === "connection" || reason === "dns"
 
 /** After these the order is still there. */
-const staysOpen = ({ reason, type }: AcmeFailed) => reason === "ca-unavailable" || type === Proof.notAvailable
+const staysOpen = ({ reason, type }: AcmeFailed) =>
+  reason === "ca-unavailable" || type === Proof.notAvailable || type === Publication.notPublished
 
 const bindingOf = ({ eab_hmac_key_b64url: hmac, eab_kid: kid, requires_eab }: CertificateAuthority) =>
   requires_eab && kid !== null && hmac !== null ? { kid, hmac: Redacted.make(hmac) } : undefined

@@ -1,4 +1,8 @@
-/** Chooses the DNS back end by what is configured: dynamic update where a server is named, deSEC where a token is. */
+/**
+ * Chooses the DNS back end by what is configured: dynamic update where a server is named, deSEC where a token is, a command of the
+ * operator's where one is named.
+ */
+import type { Address } from "@catenet/config/NetworkParser"
 import { Effect, Layer } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
@@ -6,9 +10,14 @@ import { Settings } from "../settings/Settings.ts"
 import * as Authoritative from "./Authoritative.ts"
 import * as Desec from "./Desec.ts"
 import { ChangeRefused, DnsProvider } from "./DnsProvider.ts"
+import * as ExecHook from "./ExecHook.ts"
 import * as Rfc2136 from "./Rfc2136.ts"
 
 const plain = (zone: string) => zone.toLowerCase().replace(/\.$/, "")
+
+/** The servers that the world asks: those that are named, or what the zone says of itself. */
+const authoritativeOf = (zone: string, named: ReadonlyArray<Address> | undefined) =>
+  named === undefined ? Authoritative.ofZone(zone) : Effect.succeed(named)
 
 const none: DnsProvider["Service"] = {
   zone: undefined,
@@ -36,11 +45,21 @@ const make = Effect.gen(function* () {
   if (desecToken !== undefined && desecDomain !== undefined) {
     const zone = plain(desecDomain)
     const { set } = yield* Desec.make({ base: desecApiBase, zone, token: desecToken })
-    return { zone, set, authoritative: named === undefined ? Authoritative.ofZone(zone) : Effect.succeed(named) }
+    return { zone, set, authoritative: authoritativeOf(zone, named) }
   }
-  const isHalf = [dnsUpdateServer, settings.dnsUpdateZone, dnsUpdateKey, desecToken, desecDomain].some(
-    (value) => value !== undefined
-  )
+  const { dnsHook, dnsHookEnvironment = {}, dnsHookTimeoutSeconds, dnsHookZone } = settings
+  if (dnsHook !== undefined && dnsHookZone !== undefined) {
+    const zone = plain(dnsHookZone)
+    const { set } = ExecHook.make({
+      command: dnsHook,
+      zone,
+      environment: dnsHookEnvironment,
+      timeoutSeconds: dnsHookTimeoutSeconds
+    })
+    return { zone, set, authoritative: authoritativeOf(zone, named) }
+  }
+  const parts = [dnsUpdateServer, settings.dnsUpdateZone, dnsUpdateKey, desecToken, desecDomain, dnsHook, dnsHookZone]
+  const isHalf = parts.some((value) => value !== undefined)
   if (isHalf) yield* Effect.logWarning("There is no DNS back end: only a part of a DNS back end is configured.")
   return none
 })

@@ -3,8 +3,24 @@ import * as NetworkParser from "@catenet/config/NetworkParser"
 import * as Parser from "@catenet/config/Parser"
 import * as SecretParser from "@catenet/config/SecretParser"
 import * as Variable from "@catenet/config/Variable"
+import { Redacted } from "effect"
 
 const { defaulted, optional } = Variable
+
+const variableLine = /^([A-Za-z_][A-Za-z0-9_]{0,127})=(.*)$/
+
+/** The environment of a program. */
+const variableLines: Parser.Parser<Readonly<Record<string, Redacted.Redacted>>> = Parser.make(
+  "lines of NAME=value",
+  (text) => {
+    const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"))
+    const entries = lines.map((line) => variableLine.exec(line))
+    return entries.some((entry) => entry === null)
+      ? undefined
+      : Object.fromEntries(entries.map((entry) => [entry?.[1] ?? "", Redacted.make(entry?.[2] ?? "")]))
+  },
+  { isSecret: true }
+)
 
 export const variables = {
   dnsUpdateServer: optional(
@@ -26,6 +42,23 @@ export const variables = {
     NetworkParser.url,
     "https://desec.io/api/v1",
     "Address of the DNS service."
+  ),
+  dnsHook: optional(
+    "CT_CP_DNS_EXEC",
+    Parser.path,
+    "Command that changes DNS records where neither of the two above does; it reads one line of JSON."
+  ),
+  dnsHookZone: optional("CT_CP_DNS_EXEC_ZONE", Parser.text, "The zone that the command changes."),
+  dnsHookEnvironment: optional(
+    "CT_CP_DNS_EXEC_ENV",
+    variableLines,
+    "All variables of the command besides PATH, such as the token of its service."
+  ),
+  dnsHookTimeoutSeconds: defaulted(
+    "CT_CP_DNS_EXEC_TIMEOUT_SECS",
+    Parser.whole(1, 60),
+    "8",
+    "Seconds after which the command is ended. Agents wait ten."
   ),
   dnsServers: optional(
     "CT_CP_DNS_AUTHORITATIVE",

@@ -4,6 +4,12 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { text } from "node:stream/consumers"
 import { keyName, NameServer, secret } from "../dns/NameServer.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
@@ -128,6 +134,54 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the DNS-01 
         assert.strictEqual(response.headers.get("retry-after"), "5")
       }
       assert.strictEqual((yield* set(token, "e.zone.test")).status, 200)
+    })
+  )
+})
+
+const program = `#!${process.execPath}
+let line = ""
+process.stdin.on("data", (chunk) => (line += chunk)).on("end", async () => {
+  const { status } = await fetch(process.env.SINK, { method: "POST", body: line })
+  process.exit(status === 200 ? 0 : 1)
+})
+`
+
+/** A command that hands each change to this process, which shows it in the name server. */
+const hooked = Layer.unwrap(
+  Effect.gen(function* () {
+    const { port, texts } = yield* NameServer
+    const folder = yield* Effect.acquireRelease(
+      Effect.sync(() => mkdtempSync(join(tmpdir(), "catenet-hook-"))),
+      (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+    )
+    const sink = createServer(async (request, response) => {
+      const { name, type, values, zone } = JSON.parse(await text(request))
+      if (type !== "TXT" || zone !== "zone.test") return response.writeHead(400).end()
+      if (values.length === 0) texts.delete(name)
+      else texts.set(name, values[0])
+      return response.end()
+    })
+    yield* Effect.promise(() => new Promise<void>((resolve) => sink.listen(0, "127.0.0.1", resolve)))
+    yield* Effect.addFinalizer(() => Effect.sync(() => (sink.closeAllConnections(), sink.close())))
+    writeFileSync(join(folder, "hook"), program, { mode: 0o700 })
+    return TestServer.layer({
+      CT_CP_DNS_EXEC: join(folder, "hook"),
+      CT_CP_DNS_EXEC_ZONE: "zone.test",
+      CT_CP_DNS_EXEC_ENV: `# where it is to go\nSINK=http://127.0.0.1:${(sink.address() as AddressInfo).port}\n`,
+      CT_CP_DNS_AUTHORITATIVE: `127.0.0.1:${port}`
+    })
+  })
+).pipe(Layer.provideMerge(NameServer.layer))
+
+layer(hooked, { excludeTestServices: true, timeout: "60 seconds" })("the DNS-01 broker, by a command", (it) => {
+  it.effect("publishes a challenge, waits until it is seen, and takes it away", () =>
+    Effect.gen(function* () {
+      const { texts } = yield* NameServer
+      const token = yield* tunnel("a.zone.test", true)
+      assert.strictEqual((yield* set(token, "a.zone.test")).status, 200)
+      assert.strictEqual(texts.get("_acme-challenge.a.zone.test"), "abc-DEF_123")
+      assert.strictEqual((yield* clear(token, "a.zone.test")).status, 200)
+      assert.isFalse(texts.has("_acme-challenge.a.zone.test"))
     })
   )
 })
