@@ -44,7 +44,7 @@ const routes = Layer.mergeAll(
 )
 
 /** What is served beside the API value. */
-const extra: ExtraRoutes = [
+export const extraRoutes: ExtraRoutes = [
   ...Docs.addresses,
   ...MetricsHttp.addresses,
   ...PublicPages.addresses,
@@ -65,7 +65,12 @@ const makeApp = Effect.gen(function* () {
   )
   const { portalBaseUrl } = yield* Settings
   const traffic = yield* RequestMetrics
-  const middleware = Middleware.make({ extra, origin: portalBaseUrl.origin, page: ProblemResponses.asPage, traffic })
+  const middleware = Middleware.make({
+    extra: extraRoutes,
+    origin: portalBaseUrl.origin,
+    page: ProblemResponses.asPage,
+    traffic
+  })
   return {
     handled: middleware(routed),
     cached: yield* CachedResponses.preHandler({ "/status": (yield* Statuses).cached }, traffic)

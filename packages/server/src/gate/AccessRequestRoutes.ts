@@ -20,12 +20,10 @@ import * as Page from "./GatePage.ts"
 
 export const path = "/gate/request-access"
 
-const longestNote = 500
-
 /** One line of at most 500 characters. */
 const noteOf = (text: string) =>
   Array.from(text.replace(/[\p{Cc}\p{Cs}]+/gu, " ").trim())
-    .slice(0, longestNote)
+    .slice(0, Page.longestNote)
     .join("")
 
 const readEmail = Schema.decodeUnknownOption(Email)

@@ -5,6 +5,9 @@ import { area, field, type Sent, valuesOf } from "../portal/shell/Field.ts"
 import type { Page } from "../portal/shell/Shell.ts"
 import type { Texts } from "../portal/texts/English.ts"
 
+/** Characters of what a visitor may say beside the address; more are cut off. */
+export const longestNote = 500
+
 export const request = (
   texts: Texts,
   asked: { readonly host: string; readonly action: string; readonly sent?: Sent }
@@ -16,7 +19,7 @@ export const request = (
       <p class="lead">${texts.accessText(asked.host)}</p>
       <form class="panel" method="post" action="${asked.action}"><input type="hidden" name="host" value="${asked.host}">
       ${field({ ...values("email"), type: "email", label: texts.accessEmail })}
-      ${area({ ...values("note"), label: texts.accessNote, hint: texts.accessNoteHint, isOptional: true })}
+      ${area({ ...values("note"), label: texts.accessNote, hint: texts.accessNoteHint, isOptional: true, longest: longestNote })}
       <p><button class="main-action">${texts.accessAsk}</button></p></form>`
   }
 }

@@ -11,7 +11,7 @@ import { Audits } from "../identity/Audits.ts"
 import { ServiceAccounts } from "../identity/ServiceAccounts.ts"
 import { Sessions } from "../identity/Sessions.ts"
 import { Settings } from "../settings/Settings.ts"
-import { read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
+import { read, refusedFields, seeOther, sentBack, type Submission, type Submit, wholeNumber } from "./Forms.ts"
 import * as AccountPage from "./pages/AccountPage.ts"
 import * as OncePage from "./pages/OncePage.ts"
 import type { Sent } from "./shell/Field.ts"
@@ -27,7 +27,7 @@ const shownEntries = 50
 
 const clientFrom = Schema.decodeSync(ClientIdInPath)
 const readService = read(Schema.Struct({ name: ServiceAccountName }))
-const readCredits = read(Schema.Struct({ credits: Schema.FiniteFromString.check(Schema.isInt()) }))
+const readCredits = read(Schema.Struct({ credits: wholeNumber }))
 
 export const make = Effect.gen(function* () {
   const { show } = yield* Visits.make

@@ -1,6 +1,11 @@
 /** Forms of channels: registration, members, who may claim, grants, rooms, and the end of a channel. */
 import { ChannelId, ChannelRegistration, Grant, MemberMaterial } from "@catenet/domain/channels/Channel"
-import { ChannelNotFound, type NotChannelOwner } from "@catenet/domain/channels/ChannelErrors"
+import {
+  ChannelNotFound,
+  HolderRepeated,
+  type NotChannelOwner,
+  RoomSizeOutOfRange
+} from "@catenet/domain/channels/ChannelErrors"
 import { InviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import { Email } from "@catenet/domain/values/Email"
 import { HolderKey, NewHolderKey, NewOperatorKey } from "@catenet/domain/values/Keys"
@@ -61,10 +66,12 @@ export const make = Effect.gen(function* () {
     (form: string, submit: Submit): Submit =>
     (sent) =>
       submit(sent).pipe(
-        Effect.catchIf(
-          (refusal) => refusal instanceof MalformedRequest,
-          (refusal) => pages.list(sent.self, sent.caller, sentBack(sent, form, refusedFields(refusal)))
-        )
+        Effect.catch((refusal) => {
+          const isOfHolders = refusal instanceof RoomSizeOutOfRange || refusal instanceof HolderRepeated
+          if (!isOfHolders && !(refusal instanceof MalformedRequest)) return Effect.fail(refusal)
+          const refused = isOfHolders ? ["holders"] : refusedFields(refusal)
+          return pages.list(sent.self, sent.caller, sentBack(sent, form, refused))
+        })
       )
 
   return {
@@ -97,7 +104,7 @@ export const make = Effect.gen(function* () {
     ),
     "/portal/channels/:channel/deregister": ofChannel("deregister", (sent, channel) =>
       sent.form["confirm"] === undefined
-        ? Effect.fail(new MalformedRequest({ errors: [{ path: ["confirm_end"], message: "Expected a consent" }] }))
+        ? Effect.fail(new MalformedRequest({ errors: [{ path: ["confirm"], message: "Expected a consent" }] }))
         : Effect.as(channels.deregister(sent.caller, channel), seeOther(home))
     ),
     "/portal/channels/:channel/members": ofChannel("member", (sent, channel) =>

@@ -58,7 +58,11 @@ export const make = Effect.gen(function* () {
     const isClaimed = (yield* claims.list(account, {})).some(
       ({ channel, state }) => channel === id && state === "Claimed"
     )
-    return show(self, ClaimPage.page(self.reader.texts, { channel: id, isClaimed, sent }))
+    return show(
+      self,
+      ClaimPage.page(self.reader.texts, { channel: id, isClaimed, sent }),
+      sent === undefined ? 200 : 400
+    )
   })
 
   return {

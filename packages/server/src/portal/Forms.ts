@@ -5,7 +5,7 @@
 import { Caller } from "@catenet/domain/api/Access"
 import { CrossSiteRequest } from "@catenet/domain/identity/AuthenticationErrors"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
-import { Effect, Option, Record, Schema, SchemaIssue } from "effect"
+import { Effect, Option, Record, Schema, SchemaGetter, SchemaIssue } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as FormAnswers from "../http/FormAnswers.ts"
 import { type Fields, fields } from "../http/FormBody.ts"
@@ -46,6 +46,12 @@ export const read = <A, I>(schema: Schema.Codec<A, I>) => {
       })
     })
 }
+
+/** Digits and nothing else: an empty field is no zero. */
+export const wholeNumber = Schema.String.pipe(
+  Schema.check(Schema.isPattern(/^\s*-?\d{1,15}\s*$/u)),
+  Schema.decodeTo(Schema.Int, { decode: SchemaGetter.transform(Number), encode: SchemaGetter.transform(String) })
+)
 
 /** A field that was left empty was not filled in. */
 export const filled = (form: Fields): Fields =>

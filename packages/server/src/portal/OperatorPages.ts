@@ -12,7 +12,7 @@ import { RefusedOrders } from "../edges/RefusedOrders.ts"
 import { Audits } from "../identity/Audits.ts"
 import { Settings } from "../settings/Settings.ts"
 import type * as Addresses from "./Addresses.ts"
-import { read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
+import { read, refusedFields, seeOther, sentBack, type Submission, type Submit, wholeNumber } from "./Forms.ts"
 import * as OperatorsPage from "./pages/OperatorsPage.ts"
 import type { Sent } from "./shell/Field.ts"
 import * as Visits from "./shell/Visits.ts"
@@ -27,7 +27,7 @@ const readLimit = read(
   Schema.Struct({
     subject: Subject,
     what: Schema.Literals(["tunnels", "channels"]),
-    max: Schema.FiniteFromString.pipe(Schema.decodeTo(Count)).check(Schema.isLessThanOrEqualTo(highest))
+    max: wholeNumber.pipe(Schema.decodeTo(Count)).check(Schema.isLessThanOrEqualTo(highest))
   })
 )
 

@@ -14,7 +14,7 @@ import { EdgeRefused, ShortcutBudgetTooLarge } from "@catenet/domain/topologies/
 import { Email } from "@catenet/domain/values/Email"
 import type { TopologyId } from "@catenet/domain/values/Ids"
 import { HolderKey, NewHolderKey } from "@catenet/domain/values/Keys"
-import { Uint64 } from "@catenet/domain/values/Numbers"
+import { maxUint64, Uint64 } from "@catenet/domain/values/Numbers"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -25,7 +25,7 @@ import { Assignments } from "../topologies/Assignments.ts"
 import { Suggestions } from "../topologies/Suggestions.ts"
 import { Topologies } from "../topologies/Topologies.ts"
 import { TopologyEditor } from "../topologies/TopologyEditor.ts"
-import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
+import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit, wholeNumber } from "./Forms.ts"
 import * as TopologiesPage from "./pages/topology/TopologiesPage.ts"
 import { problemTexts } from "./shell/ProblemTexts.ts"
 import * as Visits from "./shell/Visits.ts"
@@ -42,9 +42,10 @@ const readNote = read(Schema.Struct({ channel: Schema.NullOr(ChannelId) }))
 const readMode = read(Schema.Struct({ mode: OverlayMode }))
 const readEmail = read(Schema.Struct({ email: Email }))
 const readBinding = read(NewOperatorBinding)
-const readBudget = read(Schema.Struct({ shortcut_budget: Schema.FiniteFromString.check(Schema.isInt()) }))
+const readBudget = read(Schema.Struct({ shortcut_budget: wholeNumber }))
+const isCost = (text: string) => /^\d{1,20}$/u.test(text) && BigInt(text) <= maxUint64
 const readLink = read(
-  Schema.Struct({ a: HolderKey, b: HolderKey, cost: Schema.String.check(Schema.isPattern(/^\d{1,19}$/u)) })
+  Schema.Struct({ a: HolderKey, b: HolderKey, cost: Schema.String.check(Schema.makeFilter(isCost)) })
 )
 
 /** Own channels that an import looks at. */
@@ -259,7 +260,7 @@ export const make = Effect.gen(function* () {
       "unbind",
       done((sent, id) => editor.unbind(sent.caller, id))
     ),
-    "/portal/topologies/:id/delete": ofEditor("delete", (sent, id) =>
+    "/portal/topologies/:id/delete": ofEditor("topology", (sent, id) =>
       sent.form["confirm"] === undefined
         ? Effect.fail(refusedForm("confirm"))
         : Effect.as(topologies.remove(sent.caller, id), seeOther("/portal/topologies"))

@@ -206,7 +206,7 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("forms
         [person("dan"), "/portal/claim/confirm", { invite }, 410],
         [nameless, claim, materialOf(channel, "cyd"), 200, "Verified e-mail required"],
         [person("eve"), claim, materialOf(channel, "cyd"), 200, "<h1>(?!Claimed)"],
-        [person("cyd"), claim, { holder: "x" }, 200, /name="holder"[^>]* aria-invalid="true" autofocus/u],
+        [person("cyd"), claim, { holder: "x" }, 400, /name="holder"[^>]* aria-invalid="true" autofocus/u],
         [person("cyd"), claim, materialOf(channel, "cyd"), 200, "<h1>Claimed"]
       ])
       const members = yield* ask(account("ada"), `/me/channels/${channel}/members`)

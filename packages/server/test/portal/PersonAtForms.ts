@@ -33,14 +33,14 @@ export const personAt = (as: As) =>
       )
   }))
 
-/** The form of a page with this action. */
-export const formOf = (page: string, action: string): string =>
+/** The forms of a page with this action. */
+export const formsOf = (page: string, action: string): ReadonlyArray<string> =>
   page
     .split("<form")
     .slice(1)
     .map((form) => form.split("</form>")[0] ?? "")
-    .find((form) => form.includes(`action="${action}"`)) ?? ""
+    .filter((form) => form.includes(`action="${action}"`))
 
 /** The token that the form with this action carries. */
 export const tokenOf = (page: string, action: string): string =>
-  /name="once" value="([0-9a-f]{32})"/u.exec(formOf(page, action))?.[1] ?? ""
+  /name="once" value="([0-9a-f]{32})"/u.exec(formsOf(page, action)[0] ?? "")?.[1] ?? ""

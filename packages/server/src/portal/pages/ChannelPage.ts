@@ -35,7 +35,7 @@ const membership = (texts: Texts, own: string, { grants, members, sent }: Facts)
         : markup`<table><thead><tr><th scope="col">${texts.holderKey}</th><th scope="col">${texts.noiseKey}</th><th scope="col">${texts.grantTitle}</th><td></td></tr></thead>
             <tbody>${members.map((member) => memberRow(texts, own, member, granted.has(member.holder)))}</tbody></table>`
     }
-    <details><summary>${texts.memberAdd}</summary><form method="post" action="${own}/members">${materialFields(texts, sent, "member")}
+    <details${sent?.form === "member" ? markup` open` : undefined}><summary>${texts.memberAdd}</summary><form method="post" action="${own}/members">${materialFields(texts, sent, "member")}
       <button>${texts.memberAdd}</button></form></details>
     <details${sent?.form === "grant" ? markup` open` : undefined}><summary>${texts.grantDeposit}</summary><form method="post" action="${own}/grants">
       ${field({ ...values("holder"), id: "grant-holder", label: texts.holderKey, hint: texts.hex64 })}
@@ -74,9 +74,9 @@ const claiming = (texts: Texts, own: string, { emails, invites, sent }: Facts) =
       <button>${texts.inviteMake}</button></form></details>`
   )}`
 
-const consent = (texts: Texts, sent: Sent | undefined, form: string, name: string) => {
-  const { refused } = valuesOf(texts, sent, form)(name)
-  return refused === undefined ? undefined : markup`<p class="error">${refused.reason}</p>`
+const consent = (texts: Texts, sent: Sent | undefined, form: string, name: string, label: string) => {
+  const { refused, value } = valuesOf(texts, sent, form)(name)
+  return checkbox({ name, label, refused, isChecked: value !== "" })
 }
 
 const ending = (texts: Texts, own: string, { sent }: Facts) =>
@@ -84,12 +84,12 @@ const ending = (texts: Texts, own: string, { sent }: Facts) =>
     texts.rekeyTitle,
     markup`<p>${texts.rekeyText}</p><form method="post" action="${own}/rekey">
       ${field({ ...valuesOf(texts, sent, "rekey")("operator_pubkey"), label: texts.operatorKey, hint: texts.operatorHint })}
-      ${checkbox({ name: "confirm_rekey", label: texts.rekeyConfirm })}${consent(texts, sent, "rekey", "confirm_rekey")}
+      ${consent(texts, sent, "rekey", "confirm_rekey", texts.rekeyConfirm)}
       <button class="danger">${texts.rekeyTitle}</button></form>`
   )}${panel(
     texts.channelEnd,
     markup`<p>${texts.channelEndText}</p><form method="post" action="${own}/deregister">
-      ${checkbox({ name: "confirm", label: texts.channelEndConfirm })}${consent(texts, sent, "deregister", "confirm_end")}
+      ${consent(texts, sent, "deregister", "confirm", texts.channelEndConfirm)}
       <button class="danger">${texts.channelEnd}</button></form>`
   )}`
 

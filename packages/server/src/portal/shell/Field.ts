@@ -26,7 +26,11 @@ export const valuesOf =
     const typed = Option.getOrElse(Record.get(sent.fields, name), () => undefined) ?? ""
     if (!sent.refused.includes(name)) return { name, value: typed }
     const reasons: Readonly<Record<string, string>> = texts.reasons
-    const reason = Option.getOrElse(Record.get(reasons, name), () => texts.reasonUnknown)
+    // The same name may mean something else on another form.
+    const reason = Option.getOrElse(
+      Option.orElse(Record.get(reasons, `${form} ${name}`), () => Record.get(reasons, name)),
+      () => texts.reasonUnknown
+    )
     return { name, value, refused: { typed, reason, isFirst: sent.refused[0] === name } }
   }
 
@@ -83,12 +87,16 @@ export const field = (
   )
 }
 
-export const area = (options: Labelled & { readonly value?: string; readonly isOptional?: boolean }): Markup => {
-  const { isOptional = false, name, refused } = options
+export const area = (
+  options: Labelled & { readonly value?: string; readonly isOptional?: boolean; readonly longest?: number }
+): Markup => {
+  const { isOptional = false, longest, name, refused } = options
   const { description, id, invalid } = attributes(options)
   return around(
     options,
-    markup`<textarea id="${id}" name="${name}" rows="4" spellcheck="false"${description}${
+    markup`<textarea id="${id}" name="${name}" rows="4" spellcheck="false"${
+      longest === undefined ? undefined : markup` maxlength="${String(longest)}"`
+    }${description}${
       isOptional ? undefined : markup` required`
     }${invalid}>${refused?.typed ?? options.value ?? ""}</textarea>`
   )
@@ -113,14 +121,18 @@ export const checkbox = (options: {
   readonly name: string
   readonly label: string
   readonly isChecked?: boolean
-  readonly refused?: Refused
+  readonly refused?: Refused | undefined
+  /** The sentence of a group of boxes, where it stands beside the group. */
+  readonly sentence?: string
 }) => {
   const { id, invalid } = attributes(options)
-  const { isChecked, label, name, refused } = options
+  const { isChecked, label, name, refused, sentence } = options
   return markup`<p><label><input type="checkbox" name="${name}" value="1"${
     isChecked === true ? markup` checked` : undefined
-  }${refused === undefined ? undefined : markup` aria-describedby="${id}-error"`}${invalid}> ${label}</label></p>${
-    refused === undefined ? undefined : markup`<p class="error" id="${id}-error">${refused.reason}</p>`
+  }${refused === undefined ? undefined : markup` aria-describedby="${sentence ?? `${id}-error`}"`}${invalid}> ${label}</label></p>${
+    refused === undefined || sentence !== undefined
+      ? undefined
+      : markup`<p class="error" id="${id}-error">${refused.reason}</p>`
   }`
 }
 

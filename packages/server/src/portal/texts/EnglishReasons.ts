@@ -43,7 +43,10 @@ export const reasonsTexts = {
     shortcut_budget: "Give a whole number from 0 to 16.",
     links: "Give in each line two agents of the topology and a whole number, or nothing at all.",
     confirm_rekey: "Tick the box: all grants end.",
-    confirm_end: "Tick the box: all of it is removed.",
+    "deregister confirm": "Tick the box: all of it is removed.",
+    "topology confirm": "Tick the box: the topology is deleted.",
+    "service name": "Give a name of 1 to 200 characters, without control characters.",
+    "invite label": "Give at most 64 characters.",
     confirm: "Nothing was deleted. Type DELETE in capital letters."
   }
 }

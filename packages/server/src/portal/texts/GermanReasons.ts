@@ -43,7 +43,10 @@ export const reasonsTexts: ReasonTexts = {
     shortcut_budget: "Geben Sie eine ganze Zahl von 0 bis 16 an.",
     links: "Geben Sie in jeder Zeile zwei Agenten der Topologie und eine ganze Zahl an, oder gar nichts.",
     confirm_rekey: "Setzen Sie den Haken: Alle Erlaubnisse enden.",
-    confirm_end: "Setzen Sie den Haken: Alles davon wird entfernt.",
+    "deregister confirm": "Setzen Sie den Haken: Alles davon wird entfernt.",
+    "topology confirm": "Setzen Sie den Haken: Die Topologie wird gelöscht.",
+    "service name": "Geben Sie einen Namen aus 1 bis 200 Zeichen ohne Steuerzeichen an.",
+    "invite label": "Geben Sie höchstens 64 Zeichen an.",
     confirm: "Es wurde nichts gelöscht. Geben Sie DELETE in Großbuchstaben ein."
   }
 }

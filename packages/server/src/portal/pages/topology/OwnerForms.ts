@@ -85,7 +85,7 @@ const linked = (texts: Texts, { tunnels }: OwnerFacts) =>
 
 /** Not in the page of anybody else. */
 export const ownership = (texts: Texts, facts: EditorFacts, owner: OwnerFacts): Markup => {
-  const deleting = valuesOf(texts, facts.sent, "delete")
+  const deleting = valuesOf(texts, facts.sent, "topology")
   return markup`${sharing(texts, facts, owner)}${binding(texts, facts, owner)}${linked(texts, owner)}${panel(
     texts.topologyDelete,
     markup`<p class="hint">${texts.topologyDeleteText}</p><form method="post" action="${facts.own}/delete">${checkbox({

@@ -74,6 +74,8 @@ export const render = (texts: Texts, { id }: Tunnel, controls: Controls, sent: S
         (day) =>
           checkbox({
             name: `day${day}`,
+            refused: day === 0 ? reasonOfDays : undefined,
+            sentence: "days-error",
             label: texts.weekdays[day],
             isChecked: isOn(
               `day${day}`,
