@@ -1,4 +1,5 @@
 /** Two real members of a channel through a scripted edge: their bytes reach each other, and nothing between reads them. */
+import type { Direction } from "@catenet/crypto/Permission"
 import { assert, describe, it } from "@effect/vitest"
 import { makeHome, runAgent } from "../harness/Agent.ts"
 import { makeAuthority } from "../harness/Authority.ts"
@@ -6,15 +7,15 @@ import { startBroker, throughFrontDoor } from "../harness/Broker.ts"
 import { makeChannel } from "../harness/Member.ts"
 
 const authority = makeAuthority()
-const makePair = () => {
+const makePair = (direction: Direction = "initiate") => {
   const channel = makeChannel()
-  const [initiator, acceptor] = [channel.member("initiate"), channel.member("accept")]
+  const [initiator, acceptor] = [channel.member(direction), channel.member("accept")]
   return { channel, initiator, acceptor, script: { authority, channel, members: [initiator, acceptor] } }
 }
 
 describe("a channel without a local side", () => {
   it("joins stdin and stdout of both members, through rendezvous and relay", async () => {
-    const { acceptor, initiator, script } = makePair()
+    const { acceptor, initiator, script } = makePair("both")
     await using broker = await startBroker(script)
     await using home = await makeHome()
     await using one = runAgent(home, throughFrontDoor(broker, script, acceptor), ["channel"], "from the acceptor")
@@ -27,6 +28,20 @@ describe("a channel without a local side", () => {
       [1, 1, 2, 2]
     )
     assert.deepStrictEqual([...new Set(broker.joins.map(({ endpoint }) => endpoint))], ["relay-only"])
+  })
+
+  it("needs one connection of each when the one that speaks first can only be relayed", async () => {
+    const { acceptor, initiator, script } = makePair()
+    await using broker = await startBroker(script)
+    await using home = await makeHome()
+    await using one = runAgent(home, throughFrontDoor(broker, script, acceptor), ["channel"], "a")
+    await using two = runAgent(home, throughFrontDoor(broker, script, initiator), ["channel"], "b")
+    assert.deepStrictEqual([await one.exited, await two.exited], [0, 0], [...one.lines, ...two.lines].join("\n"))
+    assert.deepStrictEqual([one.stdout(), two.stdout()], ["b", "a"])
+    assert.sameMembers(
+      broker.joins.map(({ phase }) => phase),
+      [1, undefined]
+    )
   })
 
   it("goes on after a park that expired, on the same rung and at once", async () => {
@@ -89,8 +104,8 @@ describe("a channel without a local side", () => {
     assert.deepStrictEqual(
       broker.joins.map(({ alpn, phase, serverName }) => [alpn, serverName, phase]),
       [
-        ["ct-edge-channel-ka", "localhost", 1],
-        ["http/1.1", "edge-cdn.invalid", 1]
+        ["ct-edge-channel-ka", "localhost", undefined],
+        ["http/1.1", "edge-cdn.invalid", undefined]
       ]
     )
   })

@@ -108,13 +108,10 @@ export const startBroker = async (options: BrokerOptions): Promise<Broker> => {
   }
   const admit = async (socket: TLSSocket) => {
     const isMarked = ["ct-edge-channel-ka", "http/1.1"].includes(String(socket.alpnProtocol))
-    let phase: number | undefined
-    if (isMarked) {
-      const marker = await take(socket, 2)
-      if (marker[0] !== 0xff) throw new Error("no phase marker")
-      phase = marker[1]
-    }
-    const length = (await take(socket, 2)).readUInt16BE()
+    let head = await take(socket, 2)
+    const phase = isMarked && head[0] === 0xff ? head[1] : undefined
+    if (phase !== undefined) head = await take(socket, 2)
+    const length = head.readUInt16BE()
     const body = await take(socket, length)
     const grant = Grant.decode(body.subarray(0, 139))
     if (grant._tag === "Failure") throw grant.failure

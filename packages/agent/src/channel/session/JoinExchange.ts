@@ -36,7 +36,8 @@ export const Step = Data.taggedEnum<Step>()
 
 export interface Options extends Join.Body {
   readonly holderKey: Redacted.Redacted<Uint8Array>
-  readonly phase: Join.Phase
+  /** Undefined says none, so that the edge joins this member with a peer in any. */
+  readonly phase: Join.Phase | undefined
   /** The edge keeps this carrier alive, which is also the dialect with a phase marker. */
   readonly hasKeepalive: boolean
   readonly now: number

@@ -3,6 +3,7 @@
  * member joins there again.
  */
 import type { Acknowledgement } from "@catenet/crypto/admission/Acknowledgement"
+import * as Address from "@catenet/crypto/admission/Address"
 import type * as Join from "@catenet/crypto/admission/Join"
 import { Broken, type ParkExpired, Refused } from "@catenet/crypto/admission/Outcome"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
@@ -18,7 +19,7 @@ import * as GateDial from "./GateDial.ts"
 import type { Failure } from "./JoinExchange.ts"
 import * as JoinOnStream from "./JoinOnStream.ts"
 import { refusalHint } from "./RefusalHint.ts"
-import { hasKeepalive, type Rung, rungsOf } from "./Rungs.ts"
+import { asksForPhase, hasKeepalive, type Rung, rungsOf } from "./Rungs.ts"
 import * as WebSocketDial from "./WebSocketDial.ts"
 
 export type Broker = Extract<Meeting, { readonly _tag: "Broker" }>
@@ -89,16 +90,26 @@ const connect = Effect.fnUntraced(function* (rung: Rung, { grant, holderKey }: B
   return { stream: socket, socket, isMarked: true }
 })
 
+/**
+ * A member that can only be relayed, and that speaks first, says no phase: the edge joins it with a waiting peer at once, which saves
+ * both their second connection. One that answers would leave a marked peer waiting for its first word.
+ */
+const isBrief = ({ grant, node }: Broker, endpoint: string) =>
+  endpoint === Address.relayOnly && grant.direction === "initiate" && node === undefined
+
 const onRung = Effect.fnUntraced(function* (rung: Rung, broker: Broker, endpoint: string, phase: Join.Phase) {
   const { joining } = yield* AgentMetrics
   joining("joining")
   const connected = yield* connect(rung, broker)
   const { isMarked: hasKeepalive, stream } = connected
   const { grant, holderKey } = broker
-  const acknowledgement = yield* JoinOnStream.join(stream, { grant, endpoint, holderKey, phase, hasKeepalive }, () =>
-    joining("waiting")
+  const said = phase === "rendezvous" && isBrief(broker, endpoint) && asksForPhase(rung) ? undefined : phase
+  const acknowledgement = yield* JoinOnStream.join(
+    stream,
+    { grant, endpoint, holderKey, phase: said, hasKeepalive },
+    () => joining("waiting")
   ).pipe(Effect.onExit((exit) => Effect.sync(() => exit._tag === "Failure" && stream.destroy())))
-  return { rung, ...connected, acknowledgement } satisfies Leg
+  return { rung, ...connected, isMarked: hasKeepalive && said !== undefined, acknowledgement } satisfies Leg
 })
 
 /** Joins at one rung, again after each park that ended without a peer. */

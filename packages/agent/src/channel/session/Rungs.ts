@@ -17,6 +17,9 @@ export interface Rung {
   readonly url?: URL
 }
 
+/** Whether a phase counts there only when it is said: the edge's own ports have one each. */
+export const asksForPhase = ({ name }: Rung): boolean => name === "front-door" || name === "camouflage"
+
 type Node = NonNullable<Extract<Meeting, { readonly _tag: "Broker" }>["node"]>
 
 const channelProtocols = ["ct-edge-channel-ka", "ct-edge-channel"]
