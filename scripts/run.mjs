@@ -70,6 +70,7 @@ const campaign = () => {
     CT_FUZZ_CASES: "50000",
     CT_DIFFERENTIAL_CASES: "20000",
     FUZZ_REQUESTS: "100000",
+    CATENET_NAMES: "10000",
     FAULT_KILLS: "6",
     FAULT_RUNS: "3",
     CATENET_SOAK_SECONDS: "1800"
@@ -81,6 +82,7 @@ const campaign = () => {
     ["agent", "test/fuzz/"],
     ["server", "test/fuzz/"],
     ["server", "test/faults/"],
+    ["server", "test/certificates/"],
     ["domain", "test/"],
     ["duration", "soak"]
   ]
