@@ -6,6 +6,6 @@ import { FetchHttpClient } from "effect/http"
 /** Bytes of an answer. The longest that is asked for is a certificate. */
 export const longestAnswer = 65_536
 
-export const layer = FetchHttpClient.layer.pipe(
-  Layer.provide(Layer.succeed(FetchHttpClient.Fetch, strictFetch(globalThis.fetch, longestAnswer)))
-)
+export const send = strictFetch(globalThis.fetch, longestAnswer)
+
+export const layer = FetchHttpClient.layer.pipe(Layer.provide(Layer.succeed(FetchHttpClient.Fetch, send)))

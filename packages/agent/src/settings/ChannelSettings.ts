@@ -57,12 +57,23 @@ export interface Serving {
   /** Names of variables that handler commands get besides the usual ones. */
   readonly passes: ReadonlyArray<string>
   readonly services: ReadonlyArray<Service.Service> | undefined
-  readonly bridgePeer: Uint8Array | undefined
-  readonly isInstallDisabled: boolean
   readonly card: CardTerms | undefined
   readonly offer: OfferTerms | undefined
   /** Signs card and offer. */
   readonly holderKey: Redacted.Redacted<Uint8Array> | undefined
+}
+
+/** What the bridge tools work with, and who may use them. */
+export interface BridgeTerms {
+  /** The Noise key of the only peer that gets them. */
+  readonly peer: Uint8Array | undefined
+  readonly controlPlane: string | undefined
+  readonly channel: Uint8Array | undefined
+  readonly token: Redacted.Redacted | undefined
+  readonly tokenFile: string | undefined
+  readonly canIssueGrants: boolean
+  readonly registry: string | undefined
+  readonly isInstallDisabled: boolean
 }
 
 /** What a card says, until it is signed. */
@@ -87,6 +98,7 @@ export interface ChannelSettings {
   readonly meeting: Meeting
   readonly localSide: LocalSide
   readonly serving: Serving
+  readonly bridge: BridgeTerms
   readonly stateDir: string
   readonly metricsListen: HostPort | undefined
   readonly warnings: ReadonlyArray<string>
@@ -192,6 +204,17 @@ const offerOf = (values: Values): OfferTerms | undefined => {
   }
 }
 
+const bridgeOf = (values: Values): BridgeTerms => ({
+  peer: values.bridgePeer?.key,
+  controlPlane: values.controlPlane,
+  channel: values.channel ?? (values.grant === undefined ? undefined : Redacted.value(values.grant).channel),
+  token: values.bearer,
+  tokenFile: values.bearerFile,
+  canIssueGrants: values.operatorKey !== undefined,
+  registry: values.registry,
+  isInstallDisabled: values.isInstallDisabled
+})
+
 const settingsOf = Effect.fnUntraced(function* (values: Values) {
   const settings: ChannelSettings = {
     role: values.role,
@@ -205,12 +228,11 @@ const settingsOf = Effect.fnUntraced(function* (values: Values) {
       mcpCommand: undefined,
       passes: values.handlerEnvironment ?? [],
       services: values.services,
-      bridgePeer: values.bridgePeer?.key,
-      isInstallDisabled: values.isInstallDisabled,
       card: cardOf(values),
       offer: offerOf(values),
       holderKey: values.holderKey
     },
+    bridge: bridgeOf(values),
     stateDir: values.stateDir,
     metricsListen: values.metricsListen,
     warnings: ChannelWarnings.warningsOf(values)

@@ -10,6 +10,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import { TopologyId } from "@catenet/domain/values/Ids"
 import { Subject } from "@catenet/domain/values/Subject"
 import { Option, Result, Schema } from "effect"
+import * as BridgeVariables from "./BridgeVariables.ts"
 import * as ChannelVariables from "./ChannelVariables.ts"
 import { listenAddress } from "./HostPort.ts"
 import * as MarketVariables from "./MarketVariables.ts"
@@ -122,6 +123,7 @@ export const channel = {
   ...ChannelVariables.variables,
   ...MarketVariables.card,
   ...MarketVariables.offer,
+  ...BridgeVariables.variables,
   stateDir: tunnel.stateDir,
   metricsListen: tunnel.metricsListen
 } as const

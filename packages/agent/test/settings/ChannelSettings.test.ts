@@ -382,7 +382,7 @@ const rules: ReadonlyArray<Rule> = [
       ["", undefined]
     ],
     bad: [],
-    read: ({ serving }) => serving.bridgePeer && Hex.encode(serving.bridgePeer)
+    read: ({ bridge }) => bridge.peer && Hex.encode(bridge.peer)
   },
   {
     name: "CT_CHANNEL_BRIDGE_DISABLE_MANIFEST_INSTALL",
@@ -392,7 +392,49 @@ const rules: ReadonlyArray<Rule> = [
       ["", true]
     ],
     bad: [],
-    read: ({ serving }) => serving.isInstallDisabled
+    read: ({ bridge }) => bridge.isInstallDisabled
+  },
+  {
+    name: "CT_AGENT_CP_URL",
+    good: [
+      ["https://portal.example.net/", "https://portal.example.net"],
+      ["", undefined]
+    ],
+    bad: ["portal.example.net"],
+    read: ({ bridge }) => bridge.controlPlane
+  },
+  {
+    name: "CT_OIDC_TOKEN",
+    good: [
+      [" abc ", "abc"],
+      ["", undefined]
+    ],
+    bad: [],
+    read: ({ bridge }) => bridge.token && Redacted.value(bridge.token)
+  },
+  {
+    name: "CT_OIDC_TOKEN_FILE",
+    good: [["/nowhere/token", "/nowhere/token"]],
+    bad: [],
+    read: ({ bridge }) => bridge.tokenFile
+  },
+  {
+    name: "CT_CHANNEL_OPERATOR_KEY",
+    good: [
+      [key, true],
+      ["", false]
+    ],
+    bad: ["ab", "zz".repeat(32)],
+    read: ({ bridge }) => bridge.canIssueGrants
+  },
+  {
+    name: "CT_MANIFEST_REGISTRY_URL",
+    good: [
+      ["http://127.0.0.1:1/", "http://127.0.0.1:1"],
+      ["", undefined]
+    ],
+    bad: ["registry"],
+    read: ({ bridge }) => bridge.registry
   },
   {
     name: "CT_AGENT_HANDLER_ENV",

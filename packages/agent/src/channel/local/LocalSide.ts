@@ -1,8 +1,10 @@
 /** What a session is wired to: the first of a call, a stream handler, the tools, and stdin with stdout. */
-import { Effect, type Scope } from "effect"
+import { Effect, type FileSystem, type Scope } from "effect"
 import type { CallFailed, ErrorReplied } from "../../Failure.ts"
+import type { Events } from "../../observe/Events.ts"
 import type { ChannelSettings, Meeting } from "../../settings/ChannelSettings.ts"
 import type { Screen } from "../../terminal/Screen.ts"
+import * as BridgeTools from "../bridge/BridgeTools.ts"
 import * as McpBackend from "../mcp/McpBackend.ts"
 import type { MessagesCut } from "../rpc/FrameInbox.ts"
 import * as RpcServer from "../rpc/RpcServer.ts"
@@ -43,11 +45,10 @@ const rawly = <A, E, R>({ peerRights }: ChannelSession.ChannelSession, join: Eff
 export const isRaw = ({ localSide: { _tag } }: ChannelSettings) => _tag === "Pipe" || _tag === "StreamHandler"
 
 /** Reads and makes what is needed before a peer is looked for. */
-export const of = Effect.fn("LocalSide.of")(function* ({
-  localSide,
-  meeting,
-  serving
-}: ChannelSettings): Effect.fn.Return<LocalSide, CallFailed, Scope.Scope> {
+export const of = Effect.fn("LocalSide.of")(function* (
+  settings: ChannelSettings
+): Effect.fn.Return<LocalSide, CallFailed, Scope.Scope | Events | FileSystem.FileSystem> {
+  const { localSide, meeting, serving } = settings
   switch (localSide._tag) {
     case "CallService": {
       const text = yield* OneShotCall.input
@@ -74,7 +75,7 @@ export const of = Effect.fn("LocalSide.of")(function* ({
       return { isServing: true, run: (session) => rawly(session, StreamHandler.join(session.stream, command)) }
     }
     case "Serve": {
-      const own = yield* MemberTools.make(serving)
+      const own = [...(yield* MemberTools.make(serving)), ...(yield* BridgeTools.make(settings))]
       const more =
         serving.mcpCommand === undefined ? undefined : yield* McpBackend.make(serving.mcpCommand, serving.passes)
       const taken = new Set(own.map(({ name }) => name))

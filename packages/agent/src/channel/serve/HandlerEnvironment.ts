@@ -28,6 +28,9 @@ const plain = new Set([
 const isPassed = (name: string, named: ReadonlySet<string>) =>
   !isOwn(name) && (plain.has(name.toUpperCase()) || name.startsWith("LC_") || named.has(name))
 
+/** The folders in which programs are looked for. */
+export const searchPath = (): string => process.env["PATH"] ?? ""
+
 /** The environment of a command for this service. */
 export const environmentOf = (service: string, named: ReadonlyArray<string>): NodeJS.ProcessEnv => {
   const more = new Set(named)

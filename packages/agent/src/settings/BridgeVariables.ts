@@ -1,0 +1,29 @@
+/** What the bridge tools work with: the control plane, its bearer token, and the registry of services to install. */
+import * as Parser from "@catenet/config/Parser"
+import { secretBytes } from "@catenet/config/SecretParser"
+import { optional, type Variable } from "@catenet/config/Variable"
+import { Redacted } from "effect"
+import { baseUrl } from "./HostPort.ts"
+import { knownControlPlane } from "./TunnelVariables.ts"
+
+/** The contract names a file of this secret that is read at every use, so it is not read once as other files of secrets are. */
+const bearer: Variable<Redacted.Redacted | undefined> = {
+  ...optional(
+    "CT_OIDC_TOKEN",
+    Parser.make("a secret text", (text) => Redacted.make(text)),
+    "Bearer token of the channel's owner, for the tools that ask the control plane."
+  ),
+  isSecret: true
+}
+
+export const variables = {
+  controlPlane: knownControlPlane,
+  bearer,
+  bearerFile: optional("CT_OIDC_TOKEN_FILE", Parser.path, "File of that token, read at every use."),
+  operatorKey: optional(
+    "CT_CHANNEL_OPERATOR_KEY",
+    Parser.described(secretBytes, { remedy: "copy the private key of the channel's operator" }),
+    "Private key of the channel's operator: it signs grants and invitations."
+  ),
+  registry: optional("CT_MANIFEST_REGISTRY_URL", baseUrl, "Registry of services that the bridge may install.")
+} as const
