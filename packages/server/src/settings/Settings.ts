@@ -18,6 +18,8 @@ import * as SocialProviders from "./SocialProviders.ts"
 const { defaulted, optional, required } = Variable
 
 /** Every variable of the control plane, in the order of the operations guide. */
+const channelPort = Parser.described(NetworkParser.address, { example: "edge.example.net:4435" })
+
 export const variables = {
   listen: defaulted("CT_CONTROL_PLANE_LISTEN", NetworkParser.address, "127.0.0.1:8090", "Address of the HTTP service."),
   databaseUrl: required("CT_CP_DATABASE_URL", SecretParser.databaseUrl, "The PostgreSQL database."),
@@ -261,6 +263,19 @@ export const variables = {
     "Private holder key of the agent bridge."
   ),
   bridgeNoiseKey: optional("CT_BRIDGE_NOISE_KEY", SecretParser.secretBytes, "Private Noise key of the agent bridge."),
+  channelBroker: optional(
+    "CT_CHANNEL_BROKER",
+    channelPort,
+    "Where the agent bridge joins channels: the edge's broker."
+  ),
+  channelRelay: optional("CT_CHANNEL_RELAY", channelPort, "The edge's relay, for the agent bridge.", {
+    standard: "the port after that of `CT_CHANNEL_BROKER`"
+  }),
+  channelFrontDoor: optional(
+    "CT_CHANNEL_FRONT_DOOR",
+    channelPort,
+    "The edge's front door, which the agent bridge tries after the broker, or alone without one."
+  ),
   outboxIntervalSeconds: defaulted(
     "CT_CP_OUTBOX_TICK_SECS",
     Parser.whole(1, 3600),

@@ -16,8 +16,10 @@ export const serve = Command.make(
     const [Server, { Settings }] = yield* Effect.promise(() =>
       Promise.all([import("@catenet/server/Server"), import("@catenet/server/settings/Settings")])
     )
+    const ChannelDialer = yield* Effect.promise(() => import("../bridge/ChannelDialer.ts"))
     return yield* Layer.launch(
       Server.layer.pipe(
+        Layer.provide(ChannelDialer.layer),
         Layer.provide(Settings.layer),
         Layer.tap(() => collectAfterStart)
       )

@@ -1,5 +1,5 @@
 /** How the stack itself acts while it makes the demo: as the administrator, and as the demo user. */
-import { AdminAccess, BearerAccess } from "@catenet/domain/api/Access"
+import { AccountAccess, AdminAccess, BearerAccess } from "@catenet/domain/api/Access"
 import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
 import { Data, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
@@ -52,9 +52,12 @@ export const asAdministrator = ({ edgeAdminToken }: Secrets) =>
   )
 
 export const asDemoUser = (token: Redacted.Redacted) =>
-  Layer.merge(
+  Layer.mergeAll(
     OutgoingHttp.layer,
     HttpApiMiddleware.layerClient(BearerAccess, ({ next, request }) =>
+      next(HttpClientRequest.bearerToken(request, token))
+    ),
+    HttpApiMiddleware.layerClient(AccountAccess, ({ next, request }) =>
       next(HttpClientRequest.bearerToken(request, token))
     )
   )

@@ -8,12 +8,13 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import { ChannelRegistration, MemberMaterial } from "@catenet/domain/channels/Channel"
+import { ChannelId, ChannelRegistration, MemberMaterial, NewGrant } from "@catenet/domain/channels/Channel"
 import { Clock, Effect, Redacted, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { createHmac } from "node:crypto"
 import { existsSync } from "node:fs"
+import { demoHostname } from "./Demo.ts"
 import { asDemoUser, type DemoFailed, failed } from "./DemoAccess.ts"
 import * as Environments from "./Environments.ts"
 import * as Programs from "./Programs.ts"
@@ -53,6 +54,21 @@ const identityOf = (secret: string) => {
 type Identity = ReturnType<typeof identityOf>
 type Member = Identity["server"]
 
+const keyOf = (hex: string) => new Uint8Array(Buffer.from(hex, "hex"))
+
+const grantOf = (
+  { channel, operatorKey }: Identity,
+  holder: Uint8Array,
+  direction: "accept" | "initiate",
+  expiresAt: bigint
+) => {
+  const claims = { channel, holder, direction, rights: "rw", delegable: false, expiresAt } as const
+  return Grant.toHex(Grant.sign(native, Redacted.make(operatorKey), claims))
+}
+
+const grantEnd = Effect.map(Clock.currentTimeMillis, (millis) => BigInt(Math.floor(millis / 1000)) + grantSeconds)
+
+const depositFrom = Schema.decodeSync(Schema.Struct({ channel_id: ChannelId, grant_hex: NewGrant }))
 const registrationFrom = Schema.decodeSync(ChannelRegistration)
 const materialFrom = Schema.decodeSync(MemberMaterial)
 
@@ -76,19 +92,34 @@ const register = Effect.fnUntraced(function* (settings: UpSettings, { caller, ch
   }
 })
 
+/** Lets this deployment call the bridge tools of the demo member, from the page of the demo tunnel. */
+const openBridge = Effect.fnUntraced(function* (settings: UpSettings, identity: Identity, secrets: Secrets) {
+  const httpClient = yield* HttpClient.HttpClient
+  const at = { httpClient, baseUrl: Environments.url(settings.controlPlane) }
+  const tunnels = yield* HttpApiClient.group(ControlPlaneApi, { ...at, group: "tunnels" })
+  const bridge = yield* HttpApiClient.group(ControlPlaneApi, { ...at, group: "bridge" })
+  const found = (yield* tunnels.list({ query: {} })).find(({ hostname }) => hostname === demoHostname)
+  if (found === undefined) return
+  const holder = native.ed25519.publicKey(keyOf(secrets.bridgeHolderKey))
+  const payload = depositFrom({
+    channel_id: Hex.encode(identity.channel),
+    grant_hex: grantOf(identity, holder, "initiate", yield* grantEnd)
+  })
+  yield* bridge.storeGrant({ params: { id: found.id }, payload })
+})
+
 const environmentOf = (
   settings: UpSettings,
   folder: StackFolder,
-  { channel, operatorKey }: Identity,
+  identity: Identity,
   { holder, holderKey, noiseKey }: Member,
   direction: "accept" | "initiate",
   expiresAt: bigint
 ) => {
-  const claims = { channel, holder, direction, rights: "rw", delegable: false, expiresAt } as const
   const frontDoor = Environments.address(settings.frontDoor)
   return {
     CT_CHANNEL_ROLE: direction,
-    CT_CHANNEL_GRANT: Grant.toHex(Grant.sign(native, Redacted.make(operatorKey), claims)),
+    CT_CHANNEL_GRANT: grantOf(identity, holder, direction, expiresAt),
     CT_CHANNEL_HOLDER_KEY: Hex.encode(holderKey),
     CT_CHANNEL_NOISE_KEY: Hex.encode(noiseKey),
     CT_CHANNEL_BROKER: frontDoor,
@@ -113,12 +144,12 @@ export const prepare = Effect.fn("DemoChannel.prepare")(function* (
   const identity = identityOf(secrets.demoChannelSecret)
   if (!existsSync(folder.demoCaller)) {
     const bearer = yield* token
-    yield* register(settings, identity).pipe(
+    yield* Effect.andThen(register(settings, identity), openBridge(settings, identity, secrets)).pipe(
       Effect.provide(asDemoUser(bearer)),
       Effect.mapError(failed("the demo channel cannot be registered"))
     )
   }
-  const expiresAt = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000)) + grantSeconds
+  const expiresAt = yield* grantEnd
   TunnelFile.write(folder.demoCaller, {
     ...environmentOf(settings, folder, identity, identity.caller, "initiate", expiresAt),
     CT_AGENT_STATE_DIR: folder.demoCallerState,
@@ -128,6 +159,7 @@ export const prepare = Effect.fn("DemoChannel.prepare")(function* (
     ...environmentOf(settings, folder, identity, identity.server, "accept", expiresAt),
     CT_AGENT_STATE_DIR: folder.demoMemberState,
     CT_CHANNEL_SERVE: "1",
+    CT_CHANNEL_BRIDGE_PEER: Hex.encode(native.x25519.publicKey(keyOf(secrets.bridgeNoiseKey))),
     CT_AGENT_SERVICES: demoService,
     CT_AGENT_SERVICE_HANDLER_CMD: handler
   })

@@ -22,7 +22,8 @@ export const replaceable: ReadonlySet<string> = new Set([
   "CT_CP_ALERTS_LOOPBACK",
   "CT_CP_ACME_BROKER_ENABLED",
   "CT_CP_ACME_BROKER_TICK_SECS",
-  "CT_CP_ACME_CAS"
+  "CT_CP_ACME_CAS",
+  "CT_CHANNEL_FRONT_DOOR"
 ])
 
 /** The name below which the portal is served over TLS, by the edge. Browsers resolve it to this machine by themselves. */
@@ -76,6 +77,9 @@ export const ofControlPlane = (
   CT_CP_EDGE_METRICS_URL: `${url(settings.edgeMetrics)}/metrics`,
   CT_CP_EDGE_CERT_PATH: folder.edgeRoot,
   CT_CP_ALERTS_LOOPBACK: "1",
+  CT_BRIDGE_HOLDER_KEY: secrets.bridgeHolderKey,
+  CT_BRIDGE_NOISE_KEY: secrets.bridgeNoiseKey,
+  CT_CHANNEL_FRONT_DOOR: address(settings.frontDoor),
   CT_CP_MESH_EDGE_PORT: String(settings.mesh.port),
   CT_EDGE_ID: edgeId,
   CT_CP_HOSTNAME_ZONE: "localhost",

@@ -80,11 +80,10 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
     yield* step("Demo tunnel and channel ...")
     yield* start(Programs.demoOrigin(settings))
     const token = yield* Effect.cached(DemoAccess.tokenOf(settings, secrets))
-    const [tunnel, member] = yield* Effect.all(
-      [Demo.prepare(settings, folder, secrets, token), DemoChannel.prepare(settings, folder, secrets, token)],
-      { concurrency: "unbounded" }
-    )
-    yield* start(tunnel)
+    const tunnel = yield* Demo.prepare(settings, folder, secrets, token)
+    const [member] = yield* Effect.all([DemoChannel.prepare(settings, folder, secrets, token), start(tunnel)], {
+      concurrency: "unbounded"
+    })
     yield* start(member)
   }
   const shown = demo ? { demoHostname: Demo.demoHostname, ownHostname: Demo.ownHostname } : undefined

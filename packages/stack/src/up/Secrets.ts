@@ -13,7 +13,9 @@ export const Secrets = Schema.Struct({
   demoPassword: Schema.String,
   sealKey: Schema.String,
   acmeBindingKey: Schema.String,
-  demoChannelSecret: Schema.String
+  demoChannelSecret: Schema.String,
+  bridgeHolderKey: Schema.String,
+  bridgeNoiseKey: Schema.String
 })
 export type Secrets = typeof Secrets.Type
 
@@ -29,7 +31,9 @@ const make = (): Secrets => ({
   demoPassword: text(9),
   sealKey: hex(),
   acmeBindingKey: text(32),
-  demoChannelSecret: hex()
+  demoChannelSecret: hex(),
+  bridgeHolderKey: hex(),
+  bridgeNoiseKey: hex()
 })
 
 const Stored = Schema.fromJsonString(Schema.Record(Schema.String, Schema.String))

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, statSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
+import { owner } from "./People.ts"
 import { agent, catenet, endsWithUs, Stack } from "./Stack.ts"
 import { provision } from "./Tunnel.ts"
 import { ask, type Target } from "./Visitor.ts"
@@ -69,6 +70,26 @@ describe("catenet up", () => {
   it("answers the shown call over the demo channel", async () => {
     assert.strictEqual(await callsDemoChannel(), "Hello from the other end of the channel. You wrote: a haiku\n")
     assert.strictEqual(statSync(stack.path("demo-caller.env")).mode & 0o777, 0o600)
+  })
+
+  it("calls the bridge tools of an agent for its owner, and shows what they say of it", async () => {
+    const call = await owner(stack)
+    const { id } = (await call("GET", "/me/tunnels")).find(
+      ({ hostname }: { hostname: string }) => hostname === "hello.localhost"
+    )
+    const ask = (tool: string, args: unknown = {}) =>
+      call("POST", `/me/tunnels/${id}/agent-bridge/call`, { tool, arguments: args })
+    assert.isTrue((await ask("bridge/status")).result.bridge_gated)
+    const { result } = await ask("bridge/config")
+    assert.deepInclude(result, { role: "accept", channel_id_configured: true, cp_url_configured: false })
+    const row = (await call("GET", "/me/fleet")).find((each: { id: string }) => each.id === id)
+    assert.strictEqual(row.agent_version, result.version)
+    assert.include(row.gaps, "cp_url_configured")
+    assert.isBelow(row.bridge_last_seen_secs_ago, 60)
+    await ask("bridge/nothing").then(
+      () => assert.fail("an agent has no such tool"),
+      (error: Error) => assert.include(error.message, "unknown tool: bridge/nothing")
+    )
   })
 
   it("serves status and documentation", async () => {

@@ -16,6 +16,8 @@ const secrets = {
   paymentWebhookSecret: "",
   acmeBindingKey: "s",
   demoChannelSecret: "s",
+  bridgeHolderKey: "s",
+  bridgeNoiseKey: "s",
   demoPassword: "b3pXv0TQm1Yc",
   sealKey: "5e".repeat(32)
 }
