@@ -77,6 +77,8 @@ const campaign = () => {
   }
   for (const [name, value] of Object.entries(full)) env[name] ??= value
   const parts = [
+    ["wire", "test/channels/"],
+    ["edge", "test/channels/PairingRoom"],
     ["edge", "test/fuzz/"],
     ["edge", "test/differential/"],
     ["agent", "test/fuzz/"],

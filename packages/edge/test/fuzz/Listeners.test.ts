@@ -8,11 +8,24 @@ import { Effect } from "effect"
 import { createServer } from "node:http"
 import { type MuxAgent, readAll, servingAgent, tlsTo } from "../harness/Agent.ts"
 import { helloFor } from "../harness/Hello.ts"
+import * as Members from "../harness/Members.ts"
 import { eventually, start, type TestEdge } from "../harness/TestEdge.ts"
 import { Clients } from "./Clients.ts"
 import { mutate, random } from "./Mutation.ts"
 import { OpenSockets, descriptors, megabytes } from "./OpenSockets.ts"
-import { admissions, answeringTunnel, tunnelHost, http2, muxSessions, orders, requests, T } from "./Samples.ts"
+import {
+  admissions,
+  answeringTunnel,
+  grants,
+  joining,
+  joins,
+  tunnelHost,
+  http2,
+  muxSessions,
+  orders,
+  requests,
+  T
+} from "./Samples.ts"
 
 const asked = process.env["CT_FUZZ_CASES"]
 const caseCount = Number(asked ?? 50_000)
@@ -38,6 +51,7 @@ const cases = Effect.fnUntraced(function* (world: TestEdge, clients: Clients) {
   )
   const ports = Object.values(world.bound).flatMap((address) => (address === undefined ? [] : [address.port]))
   const agents = { port: world.mesh, ca: world.meshRoot, name: "localhost", lowest: "TLSv1.3" } as const
+  const members = { port: world.frontDoor, ca: world.meshRoot, name: "localhost", lowest: "TLSv1.2" } as const
   const visitors = { port: world.frontDoor, ca: world.wildcardRoot, lowest: "TLSv1.2" } as const
   const hosts = [tunnelHost, answeringTunnel.host]
   const anything = [...hellos, ...requests(tunnelHost), ...orders]
@@ -46,7 +60,7 @@ const cases = Effect.fnUntraced(function* (world: TestEdge, clients: Clients) {
     const { below } = chance
     const host = hosts[below(hosts.length)] ?? tunnelHost
     const session = (kind: string) => ({ kind, seed, chance })
-    switch (below(7)) {
+    switch (below(9)) {
       case 0:
         return clients.tcp(ports[below(ports.length)] ?? 0, mutate(anything, chance), session("anything"))
       case 1:
@@ -58,6 +72,10 @@ const cases = Effect.fnUntraced(function* (world: TestEdge, clients: Clients) {
       case 4:
         return clients.tls({ ...agents, alpn: ["ct-edge-mux"] }, mutate(muxSessions, chance), session("registrations"))
       case 5:
+        return clients.tls({ ...members, alpn: Members.keepAlive }, mutate(joins, chance), session("joins"))
+      case 6:
+        return clients.tls({ ...members, alpn: ["ct-edge-relay"] }, mutate(grants, chance), session("gate"))
+      case 7:
         return clients.tls(
           { ...visitors, name: host, alpn: ["http/1.1"] },
           mutate(requests(host), chance),
@@ -125,6 +143,8 @@ const fewestAnswers: Readonly<Record<string, number>> = {
   orders: 0.4,
   hellos: 0.2,
   admissions: 0.2,
+  joins: 0.2,
+  gate: 0.2,
   registrations: 0.8,
   "HTTP/1.1": 0.4,
   "HTTP/2": 0.8
@@ -148,11 +168,14 @@ it.live(
       const world = yield* start({
         CT_EDGE_HTTP_REDIRECT: "127.0.0.1:0",
         CT_EDGE_BROWSER_LISTEN: "127.0.0.1:0",
+        CT_EDGE_RELAY_UPSTREAM: "127.0.0.1:1",
+        CT_EDGE_RELAY_NODE_PEER: "node",
         CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "5"
       })
       const sockets = new OpenSockets()
       yield* Effect.addFinalizer(() => Effect.sync(() => sockets.end()))
       const clients = new Clients()
+      Members.register(world, joining)
       yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
       yield* answering(world)
       const one = yield* cases(world, clients)

@@ -1,6 +1,7 @@
 /** Valid sessions of everything the edge listens for. The fuzz run mutates them. */
 import { encodeMuxFrame } from "@catenet/wire/frames/MuxFrame"
 import { adminToken } from "../harness/ControlPlane.ts"
+import * as Members from "../harness/Members.ts"
 import { token } from "../harness/TestEdge.ts"
 import { prototypeNames } from "./PrototypeNames.ts"
 
@@ -25,6 +26,16 @@ export const admissions = [
   Buffer.concat([ascii("C"), Buffer.alloc(8), routing, ascii("noise")]),
   Buffer.concat([ascii("M"), Buffer.from(adminToken, "hex"), named(tunnelHost)])
 ]
+
+/** A member whose joins and whose grants at the gate are mutated; its signature is of another challenge. */
+export const joining = Members.member(Members.channel())
+const signature = Buffer.from(Members.answer(joining, Buffer.alloc(32, 7)))
+export const joins = [
+  ...([undefined, 1, 2] as const).map((phase) => Members.joinFrame(joining, { phase })),
+  Members.joinFrame(joining, { endpoint: "203.0.113.9:7001" }),
+  Buffer.concat([Members.joinFrame(joining), signature, ascii("early")])
+]
+export const grants = [Buffer.from(joining.grant), Buffer.concat([joining.grant, signature, ascii("early")])]
 
 export const muxSessions = [
   Buffer.concat([
