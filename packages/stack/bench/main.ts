@@ -17,7 +17,7 @@ const onStack =
   }
 
 /** Run only when asked for by name. */
-const long = new Set(["soak", "api", "scale"])
+const long = new Set(["soak", "api", "scale", "portal"])
 
 const groups: Readonly<Record<string, { readonly title: string; readonly run: Group }>> = {
   start: { title: "Cold start", run: async () => (await import("./coldStart.ts")).rows() },
@@ -41,6 +41,7 @@ const groups: Readonly<Record<string, { readonly title: string; readonly run: Gr
   status: { title: "Control plane", run: onStack(async (stack) => (await import("./status.ts")).rows(stack)) },
   api: { title: "Control plane beside a bare server", run: async () => (await import("./api/rows.ts")).rows() },
   scale: { title: "Control plane on a full database", run: async () => (await import("./scale/rows.ts")).rows() },
+  portal: { title: "Pages of a large account", run: async () => (await import("./portal/rows.ts")).rows() },
   soak: {
     title: "Thirty minutes of mixed visitors",
     run: onStack(async (stack) => (await import("./soak.ts")).rows(stack))

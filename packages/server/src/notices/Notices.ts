@@ -66,10 +66,10 @@ export class Notices extends Context.Service<
         from hosts h join tunnels t on t.routing_token = h.routing_token
         where h.claim = 'lapsed' and t.subject = ${subject}
       union all select 'certificate', t.id, f.hostname, f.ca, coalesce(f.detail, f.reason), f.retry_at
-        from tunnels t join hosts h on h.routing_token = t.routing_token
-          join lateral (select * from issuance_failures i where i.hostname = h.hostname
-            order by i.at desc, i.ca limit 1) f on true
-        where t.subject = ${subject}
+        from issuance_failures f join hosts h on h.hostname = f.hostname
+          join tunnels t on t.routing_token = h.routing_token
+        where t.subject = ${subject} and not exists (
+          select 1 from issuance_failures n where n.hostname = f.hostname and (n.at > f.at or (n.at = f.at and n.ca < f.ca)))
       union all select 'down', t.id, t.name, null, null, a.since
         from alerts a join tunnels t on t.id = a.tunnel_id where a.state = 'down' and t.subject = ${subject}
       union all select 'down', t.id, t.name, null, null, w.since

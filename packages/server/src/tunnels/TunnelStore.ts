@@ -75,6 +75,17 @@ export const make = Effect.gen(function* () {
     select id from tunnels where subject = ${subject}
     union all select tunnel_id from tunnel_grants where grantee = ${subject})`
 
+  const isAfter = (after: typeof After.Type | undefined) =>
+    after === undefined ? sql`` : sql`and (l.created_at, l.id) > (${after.createdAt}, ${after.id})`
+  /** Of each kind no more than the page can hold is read, so that a page costs the same in a long list. */
+  const isListed = (subject: string, after: typeof After.Type | undefined, limit: number | undefined) => {
+    const most = limit === undefined ? sql`` : sql`order by l.created_at, l.id limit ${limit}`
+    return sql`t.id in (
+      (select l.id from tunnels l where l.subject = ${subject} ${isAfter(after)} ${most})
+      union all (select l.id from tunnels l where l.id in (
+        select tunnel_id from tunnel_grants where grantee = ${subject}) ${isAfter(after)} ${most}))`
+  }
+
   return {
     insert: (tunnel: typeof Fresh.Type) => sql`insert into tunnels ${sql.insert(encodeFresh(tunnel))} returning 1`,
     /** The same where the account has room; commands that count its tunnels come one after the other. */
@@ -114,8 +125,7 @@ export const make = Effect.gen(function* () {
       }),
       Result: ShownRow,
       execute: ({ after, limit, subject }) =>
-        sql`${shownTo(subject)} where ${isVisible(subject)}
-        ${after === undefined ? sql`` : sql`and (t.created_at, t.id) > (${after.createdAt}, ${after.id})`}
+        sql`${shownTo(subject)} where ${isListed(subject, after, limit)}
         order by t.created_at, t.id ${limit === undefined ? sql`` : sql`limit ${limit}`}`.withoutTransform
     }),
     /** What is shown of a tunnel to an account that owns it or was granted it. */

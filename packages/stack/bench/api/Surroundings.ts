@@ -26,6 +26,8 @@ export interface Surroundings {
   readonly database: (name: string, ...fill: ReadonlyArray<ReadonlyArray<string>>) => Promise<string>
   /** Runs statements in a database. */
   readonly run: (url: string, ...statements: ReadonlyArray<string>) => Promise<void>
+  /** Transactions in a database so far; a statement of its own is one. */
+  readonly transactions: (url: string) => Promise<number>
   readonly dispose: () => Promise<void>
 }
 
@@ -89,6 +91,18 @@ export const make = async (): Promise<Surroundings> => {
       await inDatabase(url, statements(["vacuum analyze"]))
       return url
     },
+    transactions: (url) =>
+      inDatabase(
+        url,
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          // A connection reports what it did when it has rested for a while.
+          yield* Effect.sleep("2 seconds")
+          const [row] = yield* sql<{ count: string }>`
+            select xact_commit + xact_rollback as count from pg_stat_database where datname = current_database()`
+          return Number(row?.count)
+        })
+      ),
     run: (url, ...all) => inDatabase(url, statements(all)),
     dispose
   }
