@@ -19,18 +19,23 @@ export class MembershipCuts extends Context.Service<
       channel: ChannelId,
       holder?: HolderKey
     ) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
+    /** In the current transaction, all members of these channels. */
+    readonly cutAll: (channels: ReadonlyArray<ChannelId>) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
   }
 >()("server/channels/MembershipCuts") {
   static readonly make = Effect.gen(function* () {
     const outbox = yield* Outbox
+    // The queue of a channel has its id for a name, which has the form of a token.
+    const cut = (channel: ChannelId, holder?: HolderKey) =>
+      outbox.append(queueOf(channel), {
+        _tag: "CutMembers",
+        channel,
+        ...(holder === undefined ? {} : { holder })
+      })
     return {
-      // The queue of a channel has its id for a name, which has the form of a token.
-      cut: (channel: ChannelId, holder?: HolderKey) =>
-        outbox.append(queueOf(channel), {
-          _tag: "CutMembers",
-          channel,
-          ...(holder === undefined ? {} : { holder })
-        })
+      cut,
+      cutAll: (channels: ReadonlyArray<ChannelId>) =>
+        Effect.forEach(new Set(channels), (channel) => cut(channel), { discard: true })
     }
   })
 

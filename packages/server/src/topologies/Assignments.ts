@@ -22,6 +22,7 @@ import type { HolderKey } from "@catenet/domain/values/Keys"
 import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Schema } from "effect"
+import { MembershipCuts } from "../channels/MembershipCuts.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
 import { bytesOf } from "../runtime/Secrets.ts"
@@ -65,6 +66,7 @@ export class Assignments extends Context.Service<
     const agents = yield* AgentStore.make
     const locked = yield* LockedTopology.make
     const audits = yield* Audits
+    const cuts = yield* MembershipCuts
     const { once } = yield* Idempotency
 
     const find = (agent: HolderKey) =>
@@ -96,7 +98,7 @@ export class Assignments extends Context.Service<
       const { actor, agent } = yield* hold(account, id, key, proof === "valid")
       const { effects, next } = yield* Effect.fromResult(assign(agent, { ...actor, kind, proof }))
       for (const { topologyId } of effects) {
-        yield* store.removeEdgesAt(topologyId, key)
+        yield* cuts.cutAll(yield* store.removeEdgesAt(topologyId, key))
         yield* store.announce(topologyId)
         yield* audits.append(audit("topology_agent_displaced", subject, topologyId, key))
       }
@@ -123,7 +125,7 @@ export class Assignments extends Context.Service<
           const { actor, agent } = yield* hold(account, id, key)
           const { effects } = yield* Effect.fromResult(release(agent, actor))
           yield* agents.release(key)
-          for (const { topologyId } of effects) yield* store.removeEdgesAt(topologyId, key)
+          for (const { topologyId } of effects) yield* cuts.cutAll(yield* store.removeEdgesAt(topologyId, key))
           yield* store.announce(id)
           yield* audits.append(audit("topology_agent_unassigned", account.subject, id, key))
         },
@@ -145,5 +147,7 @@ export class Assignments extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Assignments, Assignments.make)
-  static readonly layer = Assignments.layerNoDeps.pipe(Layer.provide([Audits.layer, Idempotency.layer]))
+  static readonly layer = Assignments.layerNoDeps.pipe(
+    Layer.provide([Audits.layer, Idempotency.layer, MembershipCuts.layer])
+  )
 }

@@ -18,6 +18,7 @@ import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { HttpServerRequest } from "effect/http"
+import { MembershipCuts } from "../channels/MembershipCuts.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
@@ -78,6 +79,7 @@ export class Topologies extends Context.Service<
     const queries = yield* TopologyQueries.make
     const locked = yield* LockedTopology.make
     const audits = yield* Audits
+    const cuts = yield* MembershipCuts
     const { once } = yield* Idempotency
     const random = yield* SecureRandom.SecureRandom
     const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
@@ -124,7 +126,7 @@ export class Topologies extends Context.Service<
           const topology = yield* locked.hold(id, account)
           yield* Effect.fromResult(requireOwner(topology, account))
           yield* store.announce(id)
-          yield* store.remove(id)
+          yield* cuts.cutAll(yield* store.remove(id))
           yield* audits.append(audit("topology_deleted", account.subject, id))
         },
         store.transaction,
@@ -132,7 +134,7 @@ export class Topologies extends Context.Service<
       ),
 
       removeAllOf: Effect.fn("Topologies.removeAllOf")(function* ({ email, subject }: Account) {
-        yield* store.removeAllOf(subject, email)
+        yield* cuts.cutAll(yield* store.removeAllOf(subject, email))
       }, sqlOrDie),
 
       share: Effect.fn("Topologies.share")(
@@ -174,5 +176,7 @@ export class Topologies extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Topologies, Topologies.make)
-  static readonly layer = Topologies.layerNoDeps.pipe(Layer.provide([Audits.layer, Idempotency.layer]))
+  static readonly layer = Topologies.layerNoDeps.pipe(
+    Layer.provide([Audits.layer, Idempotency.layer, MembershipCuts.layer])
+  )
 }

@@ -40,6 +40,16 @@ export const make = Effect.gen(function* () {
       } order by a, b`
   })
 
+  const deleteEdges = SqlSchema.findAll({
+    Request: Schema.Any,
+    Result: Schema.Struct({ link: Schema.NullOr(ChannelId) }),
+    execute: (which: Fragment) => sql`delete from topology_edges where ${which} returning link`
+  })
+
+  /** Removes edges, and names the channels that they have opened. */
+  const removed = (which: Fragment) =>
+    Effect.map(deleteEdges(which), (rows) => rows.map(({ link }) => link).filter((link) => link !== null))
+
   /** Under both ids: an editor follows the one, the public page the other. */
   const announced = (which: Fragment) => sql`
     select pg_notify('topologies', t.id), pg_notify('topologies', t.net_uuid) from topologies t where ${which}`
@@ -75,7 +85,7 @@ export const make = Effect.gen(function* () {
       where (select count(*) from topology_edges where topology_id = ${id}) < ${mostEdgesOfTopology} returning 1`,
     removeEdge: (id: string, link: Link) => sql`delete from topology_edges where ${isOne(id, link)}`,
     removeEdgesAt: (id: string, agent: HolderKey) =>
-      sql`delete from topology_edges where topology_id = ${id} and (a = ${agent} or b = ${agent})`,
+      removed(sql`topology_id = ${id} and (a = ${agent} or b = ${agent})`),
     note: (id: string, link: Link, channel: ChannelId | null) =>
       sql`update topology_edges set note = ${channel} where ${isOne(id, link)}`,
     /** Stores the channels that edges open; null closes them. */
@@ -105,27 +115,30 @@ export const make = Effect.gen(function* () {
         order by email ${limit === undefined ? sql`` : sql`limit ${limit}`}`
     }),
     /** Removes a topology with its edges and shares; its agents leave it. */
-    remove: (id: string) =>
-      Effect.andThen(
-        sql`update topology_agents set topology_id = null, kind = null, label = null where topology_id = ${id}`,
-        sql`delete from topologies where id = ${id}`
-      ),
+    remove: Effect.fnUntraced(function* (id: string) {
+      const closed = yield* removed(sql`topology_id = ${id}`)
+      yield* sql`update topology_agents set topology_id = null, kind = null, label = null where topology_id = ${id}`
+      yield* sql`delete from topologies where id = ${id}`
+      return closed
+    }),
     /** Removes all of an account: its topologies, its agents wherever they are, and what is shared with its address. */
-    removeAllOf: (subject: string, email: string | null) =>
-      Effect.all([
-        sql`select 1 from topologies where owner = ${subject}
-          or id in (select topology_id from topology_agents where owner = ${subject}) order by id for update`,
-        announced(sql`t.owner = ${subject}
-          or t.id in (select topology_id from topology_agents where owner = ${subject})
-          or t.id in (select topology_id from topology_shares where email = ${email})`),
-        sql`delete from topology_edges e using topology_agents g
-          where g.owner = ${subject} and e.topology_id = g.topology_id and g.agent in (e.a, e.b)`,
-        sql`delete from topology_agents where owner = ${subject}`,
-        sql`update topology_agents set topology_id = null, kind = null, label = null
-          where topology_id in (select id from topologies where owner = ${subject})`,
-        sql`delete from topologies where owner = ${subject}`,
-        sql`delete from topology_shares where email = ${email}`
-      ]),
+    removeAllOf: Effect.fnUntraced(function* (subject: string, email: string | null) {
+      yield* sql`select 1 from topologies where owner = ${subject}
+        or id in (select topology_id from topology_agents where owner = ${subject}) order by id for update`
+      yield* announced(sql`t.owner = ${subject}
+        or t.id in (select topology_id from topology_agents where owner = ${subject})
+        or t.id in (select topology_id from topology_shares where email = ${email})`)
+      const closed = yield* removed(sql`topology_id in (select id from topologies where owner = ${subject})
+        or exists (select 1 from topology_agents g
+          where g.owner = ${subject} and topology_edges.topology_id = g.topology_id
+            and g.agent in (topology_edges.a, topology_edges.b))`)
+      yield* sql`delete from topology_agents where owner = ${subject}`
+      yield* sql`update topology_agents set topology_id = null, kind = null, label = null
+        where topology_id in (select id from topologies where owner = ${subject})`
+      yield* sql`delete from topologies where owner = ${subject}`
+      yield* sql`delete from topology_shares where email = ${email}`
+      return closed
+    }),
     transaction: sql.withTransaction
   }
 })

@@ -2,6 +2,7 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
+import * as PlacementProof from "@catenet/crypto/PlacementProof"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { until } from "../../../domain/test/Eventually.ts"
@@ -86,6 +87,55 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("edges cut m
       assert.deepStrictEqual(yield* cutsOf(linkOf("operator", "m", "n"), 1), ["all"])
       yield* ask(ada, `/me/topologies/${id}/operator`, undefined, { method: "DELETE" })
       assert.deepStrictEqual(yield* cutsOf(linkOf("operator", "m", "o"), 1), ["all"])
+    })
+  )
+
+  /** A topology of the account with a bound operator and these agents, linked in a row. */
+  const rowOf = Effect.fn("rowOf")(function* (as: typeof ada, operator: string, ...agents: ReadonlyArray<string>) {
+    const { body } = yield* ask(as, "/me/topologies", undefined, { method: "POST" })
+    const id = String(body["id"])
+    const binding = {
+      operator_pubkey: keyOf(operator),
+      proof: Hex.encode(OperatorBinding.sign(native, seedOf(operator), id))
+    }
+    yield* ask(as, `/me/topologies/${id}/operator`, binding, { method: "PUT" })
+    for (const agent of agents) yield* ask(as, `/me/topologies/${id}/agents`, { agent: keyOf(agent) })
+    for (const [index, agent] of agents.slice(1).entries())
+      yield* ask(as, `/me/topologies/${id}/edges`, { a: keyOf(agents[index]!), b: keyOf(agent) })
+    return id
+  })
+
+  it.effect("when an agent leaves a topology, and when the topology is removed", () =>
+    Effect.gen(function* () {
+      const id = yield* rowOf(ada, "operator-2", "p", "q", "r")
+      yield* ask(ada, `/me/topologies/${id}/agents/${keyOf("p")}`, undefined, { method: "DELETE" })
+      assert.deepStrictEqual(yield* cutsOf(linkOf("operator-2", "p", "q"), 1), ["all"])
+      yield* ask(ada, `/me/topologies/${id}`, undefined, { method: "DELETE" })
+      assert.deepStrictEqual(yield* cutsOf(linkOf("operator-2", "q", "r"), 1), ["all"])
+      assert.deepStrictEqual(yield* cutsOf(linkOf("operator-2", "p", "q"), 1), ["all"], "once")
+    })
+  )
+
+  it.effect("when the agent's key signs for another topology", () =>
+    Effect.gen(function* () {
+      yield* rowOf(ada, "operator-3", "s", "t")
+      const eve = account("eve")
+      const { body } = yield* ask(eve, "/me/topologies", undefined, { method: "POST" })
+      const id = String(body["id"])
+      const placement = { topologyId: id, subject: "eve", holder: Uint8Array.from(Buffer.from(keyOf("s"), "hex")) }
+      const proof = Hex.encode(PlacementProof.sign(native, seedOf("s"), placement))
+      const { status } = yield* ask(eve, `/me/topologies/${id}/agents`, { agent: keyOf("s"), proof })
+      assert.strictEqual(status, 200)
+      assert.deepStrictEqual(yield* cutsOf(linkOf("operator-3", "s", "t"), 1), ["all"])
+    })
+  )
+
+  it.effect("when the account that owns the topology, or an agent in it, ends", () =>
+    Effect.gen(function* () {
+      const dan = account("dan")
+      yield* rowOf(dan, "operator-4", "u", "v")
+      yield* ask(dan, "/me/account/delete", { confirm: "DELETE" })
+      assert.deepStrictEqual(yield* cutsOf(linkOf("operator-4", "u", "v"), 1), ["all"])
     })
   )
 })
