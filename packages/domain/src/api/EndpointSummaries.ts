@@ -169,6 +169,8 @@ export const endpointSummaries: Readonly<Record<string, GroupSummaries>> = {
         "Puts an agent into the topology; an agent is in one at most. With its signature it is taken from an account without.",
       unassignAgent: "Takes an agent out.",
       labelAgent: "Gives an agent a name in this topology.",
+      putNoiseKey:
+        "Stores the Noise key that an agent has attested for the channel of one of its links; with it the agent is admitted.",
       addEdge: "Links two agents.",
       removeEdge: "Cuts a link, and what it authorised.",
       noteChannel: "Notes a channel at a link, or clears the note; it authorises nothing.",

@@ -2,8 +2,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ChannelId } from "../channels/Channel.ts"
+import { AttestationRefused } from "../channels/ChannelErrors.ts"
 import {
   AgentLabel,
+  AgentNoiseKey,
   NewOperatorBinding,
   NewPlacement,
   OperatorBinding,
@@ -92,6 +94,12 @@ const writes = [
     payload: Schema.Struct({ label: AgentLabel }),
     success: done,
     error: [TopologyNotFound, AgentNotAssigned]
+  }).middleware(ReadsBody),
+  HttpApiEndpoint.post("putNoiseKey", "/me/topologies/:id/agents/:agent/noise-key", {
+    params: { id: TopologyIdInPath, agent: HolderKey },
+    payload: AgentNoiseKey,
+    success: done,
+    error: [TopologyNotFound, AgentNotAssigned, NotAgentOwner, AttestationRefused, EdgeNotFound]
   }).middleware(ReadsBody),
   HttpApiEndpoint.post("addEdge", "/me/topologies/:id/edges", {
     params: id,

@@ -124,6 +124,27 @@ export const release = (
     : Result.fail(absent(actor))
 
 /**
+ * Whether an account may say which Noise key an agent in a topology has: its owner alone, who is in the topology.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { Result } from "effect"
+ * import { mayKey } from "@catenet/domain/topologies/AgentAssignment"
+ *
+ * const agent = { owner: "bob", proved: false, topologyId: "t", kind: "peer" } as const
+ * assert.ok(Result.isSuccess(mayKey(agent, { subject: "bob", topologyId: "t", role: "editor" })))
+ * assert.ok(Result.isFailure(mayKey(agent, { subject: "ada", topologyId: "t", role: "owner" })))
+ * ```
+ */
+export const mayKey = (
+  agent: Assignment,
+  actor: AssignmentActor
+): Result.Result<void, TopologyNotFound | AgentNotAssigned | NotAgentOwner> => {
+  if (actor.role === "stranger" || agent.topologyId !== actor.topologyId) return Result.fail(absent(actor))
+  return agent.owner === actor.subject ? Result.void : Result.fail(new NotAgentOwner())
+}
+
+/**
  * Whether an account may name an agent in a topology: its owner any agent, an editor its own.
  *
  * ```ts

@@ -3,7 +3,15 @@ import { Effect, Schema, SchemaGetter } from "effect"
 import { ChannelId } from "../channels/Channel.ts"
 import { boundedArray } from "../values/BoundedArray.ts"
 import { NetUuid, TopologyId } from "../values/Ids.ts"
-import { HolderKey, NewHolderKey, NewOperatorKey, OperatorKey, Signature } from "../values/Keys.ts"
+import {
+  HolderKey,
+  NewHolderKey,
+  NewNoiseKey,
+  NewOperatorKey,
+  NoiseAttestation,
+  OperatorKey,
+  Signature
+} from "../values/Keys.ts"
 import { Count, Uint64 } from "../values/Numbers.ts"
 import { literal } from "../values/Pattern.ts"
 import { Subject } from "../values/Subject.ts"
@@ -36,6 +44,13 @@ export class TopologyIds extends Schema.Class<TopologyIds>("TopologyIds")({ id: 
 
 /** A name for a node, for people. */
 export const AgentLabel = label(60)
+
+/** The Noise key of an agent for the channel of one of its links, attested by the agent's own key. */
+export class AgentNoiseKey extends Schema.Class<AgentNoiseKey>("AgentNoiseKey")({
+  channel: ChannelId,
+  noise_pubkey: NewNoiseKey,
+  noise_attestation: NoiseAttestation
+}) {}
 
 /** A named node. */
 export class LabelledAgent extends Schema.Class<LabelledAgent>("LabelledAgent")({

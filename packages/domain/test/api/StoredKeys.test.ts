@@ -28,6 +28,7 @@ const others: Readonly<Record<string, string>> = {
   "POST /internal/tunnel/agent-proved .key": "is looked up among the enrolled keys",
   "POST /internal/tunnel/agent-proved .token": "is no key",
   "POST /me/channels .channel": "is no key",
+  "POST /me/topologies/:id/agents/:agent/noise-key .channel": "is no key",
   "POST /me/issue .idempotency_key": "is no key",
   "POST /me/pipelines .spec.operator_pubkey_hex": "the payload as a whole refuses them",
   "POST /me/topologies/:id/suggest .links[].a": "names an end that is there",

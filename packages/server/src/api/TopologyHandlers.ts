@@ -27,6 +27,8 @@ const topologiesLayer = HttpApiBuilder.group(
       unassignAgent: ({ params }) => Caller.use((caller) => assignments.unassign(caller, params.id, params.agent)),
       labelAgent: ({ params, payload }) =>
         Caller.use((caller) => assignments.label(caller, params.id, params.agent, payload.label)),
+      putNoiseKey: ({ params, payload }) =>
+        Caller.use((caller) => assignments.putNoiseKey(caller, params.id, params.agent, payload)),
       addEdge: ({ headers, params, payload }) =>
         Caller.use((caller) => editor.addEdge(caller, params.id, payload, headers["idempotency-key"])),
       removeEdge: ({ params, payload }) => Caller.use((caller) => editor.removeEdge(caller, params.id, payload)),

@@ -1,15 +1,15 @@
 /**
- * What an edge learns of a holder that wants to join a channel. A member is admitted with its keys. An edge of a topology with
- * a bound operator authorizes its ends too, but a holder without a stored Noise key is refused.
+ * What an edge learns of a holder that wants to join a channel. A member is admitted with its keys. A link of a topology with a
+ * bound operator admits its ends too, with the Noise key that an end has stored for that channel; an end without one is
+ * refused. At the channel of a link the bound operator's key counts, even if somebody has registered the channel before.
  */
 import { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
 import { MemberNotAdmitted } from "@catenet/domain/channels/ChannelErrors"
-import { Array as Arr, Context, Effect, Layer, Option, Schema } from "effect"
+import { Array as Arr, Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { batched } from "../fastpath/Batcher.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import type { Place } from "./GrantPlace.ts"
-import { TopologyAuthorizations } from "./TopologyAuthorizations.ts"
 
 const keyOf = ({ channel, holder }: Place) => `${channel} ${holder}`
 const decode = Schema.decodeUnknownEffect(Schema.Array(ChannelAuthorisation))
@@ -22,34 +22,41 @@ export class ChannelAdmissions extends Context.Service<
 >()("server/channels/ChannelAdmissions") {
   static readonly make = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const topologies = yield* TopologyAuthorizations
 
     /** Looks up many places in one statement, since edges ask in bursts. */
     const memberAt = yield* batched(
       Effect.fnUntraced(function* (places: ReadonlyArray<Place>) {
         const channels = places.map(({ channel }) => channel)
         const holders = places.map(({ holder }) => holder)
-        const rows = yield* sql<Place>`
-          select m.channel, m.holder, c.operator_pubkey, m.noise_pubkey, m.noise_attestation
+        const rows = yield* sql<Place & { readonly noise_pubkey: string | null }>`
+          select asked.channel, asked.holder, coalesce(l.operator_pubkey, c.operator_pubkey) as operator_pubkey,
+            coalesce(m.noise_pubkey, k.noise_pubkey) as noise_pubkey,
+            case when m.noise_pubkey is null then k.noise_attestation else m.noise_attestation end as noise_attestation
           from unnest(${channels}::text[], ${holders}::text[]) asked (channel, holder)
-          join channel_members m on m.channel = asked.channel and m.holder = asked.holder
-          join channels c on c.channel = m.channel`.withoutTransform
-        const found = new Map(Arr.zip(rows.map(keyOf), yield* decode(rows)))
-        return (place: Place) => Option.fromNullishOr(found.get(keyOf(place)))
+          left join channel_members m on m.channel = asked.channel and m.holder = asked.holder
+          left join channels c on c.channel = m.channel
+          left join lateral (
+            select t.operator_pubkey from topology_edges e join topologies t on t.id = e.topology_id
+            where e.link = asked.channel and asked.holder in (e.a, e.b) limit 1) l on true
+          left join topology_noise_keys k
+            on l.operator_pubkey is not null and k.channel = asked.channel and k.agent = asked.holder
+          where m.holder is not null or l.operator_pubkey is not null`.withoutTransform
+        const keyed = rows.filter(({ noise_pubkey }) => noise_pubkey !== null)
+        const found = new Map<string, ChannelAuthorisation | "unkeyed">(rows.map((row) => [keyOf(row), "unkeyed"]))
+        for (const [row, member] of Arr.zip(keyed, yield* decode(keyed))) found.set(keyOf(row), member)
+        return (place: Place) => found.get(keyOf(place))
       })
     )
 
     return {
       authorize: Effect.fn("ChannelAdmissions.authorize")(function* (place: Place) {
         const member = yield* memberAt(place)
-        if (Option.isSome(member)) return member.value
-        const linked = yield* topologies.operatorFor(place.channel, place.holder)
-        if (Option.isSome(linked)) yield* Effect.logWarning("topology-unkeyed", place)
-        return yield* new MemberNotAdmitted()
+        if (member === "unkeyed") yield* Effect.logWarning("topology-unkeyed", place)
+        return yield* member === undefined || member === "unkeyed" ? new MemberNotAdmitted() : Effect.succeed(member)
       }, sqlOrDie)
     }
   })
 
   static readonly layerNoDeps = Layer.effect(ChannelAdmissions, ChannelAdmissions.make)
-  static readonly layer = ChannelAdmissions.layerNoDeps.pipe(Layer.provide([TopologyAuthorizations.layer]))
+  static readonly layer = ChannelAdmissions.layerNoDeps
 }

@@ -5,11 +5,20 @@
 import { native } from "@catenet/crypto/native"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"
 import type { Caller } from "@catenet/domain/api/Access"
-import { assign, type Assignment, mayLabel, release, unassigned } from "@catenet/domain/topologies/AgentAssignment"
-import type { NewPlacement } from "@catenet/domain/topologies/Topology"
+import { AttestationRefused } from "@catenet/domain/channels/ChannelErrors"
+import {
+  assign,
+  type Assignment,
+  mayKey,
+  mayLabel,
+  release,
+  unassigned
+} from "@catenet/domain/topologies/AgentAssignment"
+import type { AgentNoiseKey, NewPlacement } from "@catenet/domain/topologies/Topology"
 import {
   type AgentAssigned,
   type AgentNotAssigned,
+  EdgeNotFound,
   type NotAgentOwner,
   type PlacementProofInvalid,
   type TopologyNotFound
@@ -22,6 +31,7 @@ import type { HolderKey } from "@catenet/domain/values/Keys"
 import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Schema } from "effect"
+import * as Attestation from "../channels/Attestation.ts"
 import { MembershipCuts } from "../channels/MembershipCuts.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
@@ -52,6 +62,13 @@ export class Assignments extends Context.Service<
       id: TopologyId,
       agent: HolderKey
     ) => Effect.Effect<void, AgentNotAssigned | TopologyNotFound>
+    /** Stores the Noise key of an agent for the channel of one of its links; its owner alone may. */
+    readonly putNoiseKey: (
+      account: Account,
+      id: TopologyId,
+      agent: HolderKey,
+      key: AgentNoiseKey
+    ) => Effect.Effect<void, AgentNotAssigned | AttestationRefused | EdgeNotFound | NotAgentOwner | TopologyNotFound>
     /** Names an agent: the owner of the topology any of them, an editor their own. */
     readonly label: (
       account: Account,
@@ -128,6 +145,19 @@ export class Assignments extends Context.Service<
           for (const { topologyId } of effects) yield* cuts.cutAll(yield* store.removeEdgesAt(topologyId, key))
           yield* store.announce(id)
           yield* audits.append(audit("topology_agent_unassigned", account.subject, id, key))
+        },
+        store.transaction,
+        sqlOrDie
+      ),
+
+      putNoiseKey: Effect.fn("Assignments.putNoiseKey")(
+        function* (account: Account, id: TopologyId, agent: HolderKey, key: AgentNoiseKey) {
+          const held = yield* hold(account, id, agent)
+          yield* Effect.fromResult(mayKey(held.agent, held.actor))
+          if (!Attestation.holds(key.channel, { holder: agent, ...key })) return yield* new AttestationRefused()
+          const stored = yield* agents.putNoiseKey(id, agent, key)
+          if (stored.length === 0) return yield* new EdgeNotFound()
+          yield* audits.append(audit("topology_noise_key_stored", account.subject, id, `${agent} ${key.channel}`))
         },
         store.transaction,
         sqlOrDie

@@ -1,6 +1,6 @@
 /** The table of agents: the owner of each, whether its key has signed for that account, and in which topology it is. */
 import type { AssignedAgent } from "@catenet/domain/topologies/AgentAssignment"
-import { AgentKind } from "@catenet/domain/topologies/Topology"
+import { AgentKind, type AgentNoiseKey } from "@catenet/domain/topologies/Topology"
 import { mostAgentsOfTopology } from "@catenet/domain/values/Caps"
 import { TopologyId } from "@catenet/domain/values/Ids"
 import { HolderKey } from "@catenet/domain/values/Keys"
@@ -34,6 +34,21 @@ export const make = Effect.gen(function* () {
       on conflict (agent) do update
         set owner = excluded.owner, proved = excluded.proved, topology_id = excluded.topology_id, kind = excluded.kind,
           label = case when (g.owner, g.topology_id) = (excluded.owner, excluded.topology_id) then g.label end
+      returning 1`,
+    /**
+     * Stores the key where a link of this topology opens the channel to the agent, and forgets those of channels that no link
+     * opens; no row where none does.
+     */
+    putNoiseKey: (id: string, agent: HolderKey, { channel, noise_attestation, noise_pubkey }: AgentNoiseKey) => sql`
+      with closed as (
+        delete from topology_noise_keys k where k.agent = ${agent} and k.channel <> ${channel}
+          and not exists (select 1 from topology_edges e where e.link = k.channel and k.agent in (e.a, e.b)))
+      insert into topology_noise_keys (channel, agent, noise_pubkey, noise_attestation)
+      select ${channel}, ${agent}, ${noise_pubkey}, ${noise_attestation}
+      where exists (
+        select 1 from topology_edges e where e.topology_id = ${id} and e.link = ${channel} and ${agent} in (e.a, e.b))
+      on conflict (agent, channel) do update
+        set noise_pubkey = excluded.noise_pubkey, noise_attestation = excluded.noise_attestation
       returning 1`,
     release: (agent: HolderKey) =>
       sql`update topology_agents set topology_id = null, kind = null, label = null where agent = ${agent}`,

@@ -8,9 +8,8 @@ import { Email } from "@catenet/domain/values/Email"
 import type { TopologyId } from "@catenet/domain/values/Ids"
 import { HolderKey } from "@catenet/domain/values/Keys"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { TopologyAuthorizations } from "../../src/channels/TopologyAuthorizations.ts"
 import { bearerOf, database, server, sessionOf } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
@@ -33,16 +32,22 @@ const binding = (byte: number, id: TopologyId) => ({
 /** What an edge would learn: the operator in whose name each holder may join the channel of the link. */
 const admitted = (byte: number, x: HolderKey, y: HolderKey) =>
   Effect.gen(function* () {
-    const { operatorFor } = yield* TopologyAuthorizations
+    const sql = yield* SqlClient.SqlClient
+    const operatorFor = Effect.fnUntraced(function* (channel: ChannelId, holder: HolderKey) {
+      const [found] = yield* sql<{ readonly operatorPubkey: string }>`
+        select t.operator_pubkey from topology_edges e join topologies t on t.id = e.topology_id
+        where e.link = ${channel} and ${holder} in (e.a, e.b)`
+      return Option.fromUndefinedOr(found?.operatorPubkey)
+    })
     const channel = channelOf(byte, x, y)
     const both = yield* Effect.all([operatorFor(channel, x), operatorFor(channel, y)])
     assert.isTrue(Option.isNone(yield* operatorFor(channel, holder("9"))), "no other holder")
     assert.isTrue(Option.isNone(yield* operatorFor(channelOf(7, x, y), x)), "no other channel")
     for (const operator of both) {
-      if (Option.isSome(operator)) assert.strictEqual(operator.value as string, Hex.encode(publicOf(byte)))
+      if (Option.isSome(operator)) assert.strictEqual(operator.value, Hex.encode(publicOf(byte)))
     }
     return both.map(Option.isSome)
-  }).pipe(Effect.provide(TopologyAuthorizations.layer.pipe(Layer.provide(database))))
+  }).pipe(Effect.provide(database))
 
 const yes = [true, true]
 const no = [false, false]

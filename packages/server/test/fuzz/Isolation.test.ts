@@ -114,6 +114,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "invitations.redeem": ({ grant, member }) => ({ ...member, invitation: grant, redeem_sig: "00".repeat(64) }),
   "topologies.assignAgent": ({ agent }) => ({ agent }),
   "topologies.labelAgent": () => ({ label: "stolen" }),
+  "topologies.putNoiseKey": ({ link, member }) => ({ channel: link, ...member }),
   "topologies.addEdge": ({ agent, other }) => ({ a: agent, b: other }),
   "topologies.removeEdge": ({ agent, other }) => ({ a: agent, b: other }),
   "topologies.noteChannel": ({ agent, link, other }) => ({ a: agent, b: other, channel: link }),

@@ -90,6 +90,7 @@ const rows: Readonly<Record<string, string>> = {
     select ${hex(32)}, ${hex(32)}, ${subject}, n, ${hex(64)}, ${hex(128)}`,
   topology_shares: `select ${hex(32)}, ${email}`,
   topology_agents: `(agent, owner, topology_id, kind) select ${hex(64)}, ${subject}, ${hex(32)}, 'peer'`,
+  topology_noise_keys: `select ${hex(64)}, ${hex(64)}, ${hex(64)}, ${hex(128)}`,
   topology_edges: `(topology_id, a, b, link)
     select ${hex(32)}, ${hex(64)}, lpad(to_hex(n + 1), 64, '0'), ${hex(64)}`,
   tunnel_watches: `select ${hex(32)}, n % 1000 <> 0, ${recent}`,

@@ -54,6 +54,7 @@ import * as expiryOfGrants from "./0064_expiry_of_grants.ts"
 import * as certificateOptOut from "./0066_certificate_opt_out.ts"
 import * as issuanceFailures from "./0068_issuance_failures.ts"
 import * as tunnelWatches from "./0070_tunnel_watches.ts"
+import * as noiseKeysOfAgents from "./0077_noise_keys_of_agents.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -107,5 +108,6 @@ export const migrations = {
   "0064_expiry_of_grants": expiryOfGrants.up,
   "0066_certificate_opt_out": certificateOptOut.up,
   "0068_issuance_failures": issuanceFailures.up,
-  "0070_tunnel_watches": tunnelWatches.up
+  "0070_tunnel_watches": tunnelWatches.up,
+  "0077_noise_keys_of_agents": noiseKeysOfAgents.up
 } as const
