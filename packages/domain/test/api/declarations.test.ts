@@ -223,6 +223,8 @@ const acts = [
   "/enroll/issue-batch",
   "/heartbeat",
   "/install",
+  // What is stored is for edges, which are given it with the answer of `/channel/authorize`.
+  "/noise-key",
   "/rearm",
   "/rebind",
   "/reclaim-cert-slot",

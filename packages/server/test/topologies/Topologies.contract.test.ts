@@ -1,5 +1,7 @@
+import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import * as Proof from "@catenet/crypto/OperatorBinding"
 import type { TopologyIds } from "@catenet/domain/topologies/Topology"
 import { assert, layer } from "@effect/vitest"
@@ -17,6 +19,19 @@ const [x, y, z] = [key("a"), key("b"), key("c")]
 const seed = Redacted.make(new Uint8Array(32).fill(3))
 const operator_pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))
 const proofFor = (id: string) => Hex.encode(Proof.sign(native, seed, id))
+
+const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, "hex"))
+
+/** An agent whose key can sign, the channel of its link with `x`, and what it attests for a channel. */
+const agentSeed = Redacted.make(new Uint8Array(32).fill(4))
+const keyed = Hex.encode(native.ed25519.publicKey(Redacted.value(agentSeed)))
+const channel = Hex.encode(ChannelIds.link(native, bytes(operator_pubkey), bytes(keyed), bytes(x)))
+const noiseKey = native.x25519.publicKey(new Uint8Array(32).fill(5))
+const attested = (of: string) => ({
+  channel: of,
+  noise_pubkey: Hex.encode(noiseKey),
+  noise_attestation: Hex.encode(NoiseAttestation.sign(native, agentSeed, { channel: bytes(of), noiseKey }))
+})
 
 /** A topology that is created and removed. */
 const w = key("9")
@@ -217,6 +232,32 @@ const rows = ([own, other]: readonly [TopologyIds, TopologyIds]): ReadonlyArray<
     { call: "bindOperator", as: ada, at, body: binding, status: 200 },
     { call: "getOperator", as: ada, at, status: 200, answer: binding },
     { call: "getOperator", as: bob, at, status: 404, code: "TopologyNotFound" },
+
+    // A key for the channel of a link.
+    { call: "assignAgent", as: ada, at, body: { agent: keyed }, status: 200 },
+    { call: "addEdge", as: ada, at, body: { a: keyed, b: x }, status: 200 },
+    { call: "putNoiseKey", as: ada, at: agentAt(keyed), body: attested(channel), status: 200 },
+    {
+      call: "putNoiseKey",
+      as: ada,
+      at: agentAt(keyed),
+      body: { ...attested(channel), channel: key("0") },
+      status: 400,
+      code: "AttestationRefused"
+    },
+    {
+      call: "putNoiseKey",
+      as: ada,
+      at: agentAt(keyed),
+      body: attested(key("0")),
+      status: 404,
+      code: "EdgeNotFound"
+    },
+    { call: "putNoiseKey", as: bob, at: agentAt(keyed), body: attested(channel), status: 403, code: "NotAgentOwner" },
+    { call: "putNoiseKey", as: ada, at: agentAt(z), body: attested(channel), status: 404, code: "AgentNotAssigned" },
+    { call: "putNoiseKey", as: carol, at: agentAt(x), body: attested(channel), status: 404, code: "TopologyNotFound" },
+    { call: "putNoiseKey", as: ada, at: agentAt(keyed), body: { channel }, status: 422, code: "WrongShape" },
+    { call: "unassignAgent", as: ada, at: agentAt(keyed), status: 200 },
     { call: "unbindOperator", as: bob, at, status: 404, code: "TopologyNotFound" },
     { call: "unbindOperator", as: ada, at, status: 200 },
     { call: "unbindOperator", as: ada, at, status: 200, because: "there is none, as was asked for" },
