@@ -11,7 +11,7 @@ ${colours}
 html { font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; -webkit-text-size-adjust: 100% }
 body { margin: 0; background: var(--ground); color: var(--ink); font-variant-numeric: tabular-nums }
 a { color: var(--accent) }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+:focus-visible, input[type="datetime-local"]:focus-within { outline: 3px solid var(--accent); outline-offset: 2px }
 h1 { font-size: 24px; line-height: 1.25; margin: 0 0 4px; overflow-wrap: anywhere }
 h2 { font-size: 16px; margin: 0 0 12px }
 p { margin: 0 0 12px }

@@ -1,0 +1,147 @@
+/** The main paths by Tab, Enter, Space and arrows alone; and a button that is clicked twice. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import { account, ask, person } from "../../channels/Asking.ts"
+import { idOf, keyOf } from "../../channels/ChannelsKeys.ts"
+import { server } from "../../harness/Accounts.ts"
+import { launch, missing, open } from "./Chromium.ts"
+
+const zone = { CT_CP_HOSTNAME_ZONE: "zone.example", CT_GATE_COOKIE_DOMAIN: "zone.example" }
+const kim = person("keyboard-kim")
+
+/** Where the focus is, and whether one can see it. */
+const stop = `(() => {
+  const at = document.activeElement
+  if (at === null || at === document.body) return { at: "nothing", isSeen: true }
+  const { outlineStyle, outlineWidth } = getComputedStyle(at)
+  const { width, height } = at.getBoundingClientRect()
+  return { at: at.outerHTML.slice(0, 80), isSeen: outlineStyle !== "none" && parseFloat(outlineWidth) > 0 && width > 0 && height > 0 }
+})()`
+
+/** Presses Tab until the focus is there. It is seen on every stop, and is never lost or caught on the way. */
+const walk = async (page: Page, selector: string) => {
+  const seen: Array<string> = []
+  for (let steps = 0; steps < 120; steps++) {
+    await page.keyboard.press("Tab")
+    const { at, isSeen } = await page.evaluate<{ at: string; isSeen: boolean }>(stop)
+    assert.isTrue(isSeen, `cannot see the focus on ${at}`)
+    seen.push(at)
+    if (await page.evaluate(`document.activeElement?.matches(${JSON.stringify(selector)}) ?? false`)) return
+  }
+  assert.fail(`no ${selector} among ${[...new Set(seen)].join("\n")}`)
+}
+
+const type = async (page: Page, selector: string, text: string) => {
+  await walk(page, selector)
+  await page.keyboard.press("Control+A")
+  await page.keyboard.type(text)
+}
+
+/** Presses the key and waits for the page that it leads to. */
+const press = async (page: Page, key: string, path: RegExp) => {
+  const [, answer] = await Promise.all([page.keyboard.press(key), page.waitForNavigation()])
+  assert.match(new URL(page.url()).pathname, path)
+  assert.strictEqual(answer?.status(), 200, page.url())
+}
+
+describe.skipIf(missing)("the portal in a browser", () => {
+  layer(server(zone), { excludeTestServices: true, timeout: "120 seconds" })("without a mouse", (it) => {
+    it.effect("makes a tunnel, its line, its login, a link and its hours, claims, draws, and ends the account", () =>
+      Effect.gen(function* () {
+        const channel = idOf("keyboard")
+        yield* ask(account("keyboard-op"), "/me/channels", { channel, operator_pubkey: keyOf("op") })
+        const email = "keyboard-kim@people.example"
+        yield* ask(account("keyboard-op"), `/me/channels/${channel}/allowlist`, { email })
+        const browser = yield* launch
+        const { page } = yield* open(browser, kim)
+        yield* Effect.promise(async () => {
+          await page.goto("/portal/tunnels")
+          await page.keyboard.press("Tab")
+          assert.isTrue(await page.evaluate(`document.activeElement.matches("a.skip")`))
+          await type(page, "#field-name", "kitchen")
+          await press(page, "Enter", /^\/portal\/tunnels$/u)
+          await walk(page, "main th a")
+          await press(page, "Enter", /^\/portal\/tunnels\/[0-9a-f]{32}$/u)
+          const tunnel = page.url()
+          await type(page, "#field-port", "3000")
+          await press(page, "Enter", /install$/u)
+          await walk(page, "pre")
+          assert.include((await page.locator("pre").textContent()) ?? "", "CT_BOOTSTRAP=")
+
+          await page.goto(tunnel)
+          await walk(page, "form[action$='/require-login'] input[type=checkbox]")
+          await page.keyboard.press("Space")
+          await walk(page, "form[action$='/require-login'] button")
+          await press(page, "Space", /^\/portal\/tunnels\/[0-9a-f]{32}$/u)
+          await walk(page, "form[action$='/share-links'] select")
+          await page.keyboard.press("ArrowDown")
+          await walk(page, "form[action$='/share-links'] button")
+          await press(page, "Enter", /share-links$/u)
+          assert.include((await page.locator("pre").textContent()) ?? "", "/gate/share?")
+          await walk(page, "main p a")
+          await Promise.all([page.keyboard.press("Enter"), page.waitForNavigation()])
+          await walk(page, "#field-expiry_mode")
+          await page.keyboard.press("ArrowDown")
+          await page.keyboard.press("ArrowDown")
+          await type(page, "#field-expires_in_hours", "0")
+          await Promise.all([page.keyboard.press("Enter"), page.waitForNavigation()])
+          assert.strictEqual(await page.evaluate("document.activeElement.id"), "field-expires_in_hours")
+          await page.keyboard.press("Control+A")
+          await page.keyboard.type("2")
+          await press(page, "Enter", /^\/portal\/tunnels\/[0-9a-f]{32}$/u)
+
+          await page.goto(`/portal/channels/${channel}/claim`)
+          await walk(page, "form[data-keys] button[type=button]")
+          await page.keyboard.press("Enter")
+          await page.getByRole("status").filter({ hasText: /./u }).waitFor()
+          await walk(page, "form[data-keys] button.main-action")
+          await press(page, "Enter", /claim-form$/u)
+          assert.strictEqual(await page.locator("h1").textContent(), "Claimed")
+
+          await page.goto("/portal/topologies")
+          await walk(page, "main button.main-action")
+          await press(page, "Enter", /editor$/u)
+          for (const agent of ["key a", "key b"]) {
+            await type(page, "#field-agent", keyOf(agent))
+            await page.keyboard.press("Enter")
+            await page.locator(`g.node[data-agent="${keyOf(agent)}"]`).waitFor({ state: "attached" })
+          }
+          await walk(page, "form[action$='/connect'] button")
+          await page.keyboard.press("Enter")
+          await page.waitForSelector("line.link", { state: "attached" })
+          await walk(page, "form[action$='/remove'] button")
+          await page.keyboard.press("Enter")
+          await page.waitForSelector("line.link", { state: "detached" })
+
+          await page.goto("/portal/account")
+          await type(page, "#field-confirm", "DELETE")
+          await press(page, "Enter", /delete$/u)
+          assert.strictEqual(await page.locator(".rail").count(), 0)
+        })
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("makes one link where its button is clicked twice and the page is loaded again", () =>
+      Effect.gen(function* () {
+        const lou = person("keyboard-lou")
+        const id = String((yield* ask(lou, "/me/tunnels", { name: "twice" })).body["id"])
+        yield* ask(lou, `/me/tunnels/${id}`, { require_login: true }, { method: "PATCH" })
+        const browser = yield* launch
+        const { page } = yield* open(browser, lou)
+        const shown = yield* Effect.promise(async () => {
+          await page.goto(`/portal/tunnels/${id}`)
+          await page.locator("form[action$='/share-links'] button").dblclick()
+          await page.waitForURL(/share-links$/u)
+          const once = await page.locator("pre").textContent()
+          await page.reload()
+          return [once, await page.locator("pre").textContent()]
+        })
+        assert.match(shown[0] ?? "", /token=[\w-]{43}$/u)
+        assert.strictEqual(shown[1], shown[0])
+        const links = yield* ask(lou, `/me/tunnels/${id}/share-links`)
+        assert.strictEqual((links.body as unknown as ReadonlyArray<unknown>).length, 1)
+      }).pipe(Effect.scoped)
+    )
+  })
+})
