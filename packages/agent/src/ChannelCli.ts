@@ -1,7 +1,7 @@
 /** The command line of `channel` and of what stands below it. */
 import * as Documentation from "@catenet/config/Documentation"
 import { Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import { loaded } from "./LoadedCommand.ts"
 import * as Variables from "./settings/Variables.ts"
 
@@ -44,6 +44,55 @@ const channelServe = Command.make(
   ])
 )
 
+const channelInvite = Command.make(
+  "invite",
+  {
+    mcp: Flag.Boolean("mcp").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Joining prints the entry of an MCP client's configuration")
+    ),
+    days: Flag.Int("days").pipe(
+      Flag.withDefault(90),
+      Flag.withMetavar("DAYS"),
+      Flag.withDescription("How long the member may use the channel")
+    ),
+    program: Flag.String("program").pipe(
+      Flag.optional,
+      Flag.withMetavar("PACKAGE"),
+      Flag.withDescription(
+        "What npx runs on the other machine, such as the path of a packed ct-agent; without it ct-agent"
+      )
+    )
+  },
+  loaded(
+    () => import("./commands/Invite.ts"),
+    ({ invite }, options) => invite(options)
+  )
+).pipe(
+  Command.withDescription(
+    "Prepares a membership of the channel and prints one line for another machine, which works once within a day. Needs the " +
+      "variables of a member, CT_AGENT_CP_URL, CT_CHANNEL_OPERATOR_KEY, and the owner's token in CT_OIDC_TOKEN or CT_OIDC_TOKEN_FILE. " +
+      "The control plane keeps what it cannot read: its key is in the line."
+  ),
+  Command.withShortDescription("Make a line by which somebody joins the channel")
+)
+
+const channelJoin = Command.make(
+  "join",
+  { link: Argument.String("link") },
+  loaded(
+    () => import("./commands/Join.ts"),
+    ({ join }, options) => join(options)
+  )
+).pipe(
+  Command.withDescription(
+    "Redeems an invite link, makes this member's Noise key, and stores its variables in ~/.ct-agent/channels, readable for you " +
+      "only. Prints what to do with them; given again, the same line prints it again. Exit codes: 2 no invite link, 4 used or " +
+      "expired, 5 the control plane cannot be reached."
+  ),
+  Command.withShortDescription("Take up a membership by an invite link")
+)
+
 export const channel = Command.make(
   "channel",
   {},
@@ -61,7 +110,7 @@ export const channel = Command.make(
       `Its variables:\n${Documentation.help(Variables.channel)}`
   ),
   Command.withShortDescription("Reach another agent, or be reached by it"),
-  Command.withSubcommands([channelMcp, channelServe])
+  Command.withSubcommands([channelMcp, channelServe, channelInvite, channelJoin])
 )
 
 export const relayNode = Command.make(

@@ -171,7 +171,7 @@ export const handlers = Layer.flatMap(services, (all) => {
     RecordHandlers.pipe(Layer.provide(only(Receipts, Records))),
     BridgeHandlers.pipe(Layer.provide(only(Bridges))),
     BadgeHandlers.pipe(Layer.provide(only(Badges))),
-    ChannelHandlers.pipe(Layer.provide(only(AllowLists, Channels, ClaimInvites, Members, Rooms))),
+    ChannelHandlers.pipe(Layer.provide(only(AllowLists, Bootstraps, Channels, ClaimInvites, Members, Rooms))),
     ClaimHandlers.pipe(Layer.provide(only(ClaimInvites, Claims))),
     InvitationHandlers.pipe(Layer.provide(only(Invitations))),
     CreditHandlers.pipe(Layer.provide(only(Credits, Limits, Payments))),

@@ -64,7 +64,15 @@ const brokered = Effect.fnUntraced(function* (settings: Settings, broker: Ladder
 /** The sessions of a local MCP server: each is opened when a call needs it. */
 const openStream = (broker: Ladder.Broker, member: ChannelSession.Member, reach: ChannelSession.Reach | undefined) =>
   Effect.gen(function* () {
-    const session = yield* ChannelSession.open(yield* ChannelSession.meet(broker, member, reach), member)
+    const session = yield* Effect.flatMap(ChannelSession.meet(broker, member, reach), (met) =>
+      ChannelSession.open(met, member)
+    ).pipe(
+      // The client shows these sentences to a person, who needs the next step as well.
+      Effect.catchTags({
+        LadderExhausted: (error) => Effect.fail(ChannelFailure.ofLadder(error)),
+        HandshakeFailed: (error) => Effect.fail(ChannelFailure.ofHandshake(error))
+      })
+    )
     const { stream } = session
     const closed = Effect.callback<void>((resume) => {
       if (stream.destroyed) return resume(Effect.void)

@@ -1,7 +1,7 @@
 /** What the bridge tools work with: the control plane, its bearer token, and the registry of services to install. */
 import * as Parser from "@catenet/config/Parser"
 import { secretBytes } from "@catenet/config/SecretParser"
-import { optional, type Variable } from "@catenet/config/Variable"
+import { optional, required, type Variable } from "@catenet/config/Variable"
 import { Redacted } from "effect"
 import { baseUrl } from "./HostPort.ts"
 import { knownControlPlane } from "./TunnelVariables.ts"
@@ -16,14 +16,16 @@ const bearer: Variable<Redacted.Redacted | undefined> = {
   isSecret: true
 }
 
+const operatorKey = Parser.described(secretBytes, { remedy: "copy the private key of the channel's operator" })
+const operatorKeyMeaning = "Private key of the channel's operator: it signs grants and invitations."
+
+/** For the command that signs with it. */
+export const requiredOperatorKey = required("CT_CHANNEL_OPERATOR_KEY", operatorKey, operatorKeyMeaning)
+
 export const variables = {
   controlPlane: knownControlPlane,
   bearer,
   bearerFile: optional("CT_OIDC_TOKEN_FILE", Parser.path, "File of that token, read at every use."),
-  operatorKey: optional(
-    "CT_CHANNEL_OPERATOR_KEY",
-    Parser.described(secretBytes, { remedy: "copy the private key of the channel's operator" }),
-    "Private key of the channel's operator: it signs grants and invitations."
-  ),
+  operatorKey: optional("CT_CHANNEL_OPERATOR_KEY", operatorKey, operatorKeyMeaning),
   registry: optional("CT_MANIFEST_REGISTRY_URL", baseUrl, "Registry of services that the bridge may install.")
 } as const

@@ -129,7 +129,8 @@ const listenOf = ({ advertise, listen, relayOnly }: Values) => {
   return isReachable ? { address: listen, advertised } : undefined
 }
 
-const pemOf = Effect.fnUntraced(function* (variable: string, text: CertificateText.CertificateText | undefined) {
+/** The PEM of a root that a variable gives as text or as a file. */
+export const pemOf = Effect.fnUntraced(function* (variable: string, text: CertificateText.CertificateText | undefined) {
   if (text === undefined) return undefined
   const fs = yield* FileSystem.FileSystem
   const wrong = (why: string) =>

@@ -128,6 +128,24 @@ export const channel = {
   metricsListen: tunnel.metricsListen
 } as const
 
+const { broker, frontDoor, frontDoorCertificate, frontDoorOnly, grant, relay, role } = ChannelVariables.variables
+
+/** Of `channel invite`: those of a member, and the operator's key. */
+export const invite = {
+  role,
+  broker,
+  relay,
+  frontDoor,
+  frontDoorCertificate,
+  frontDoorOnly,
+  grant,
+  channel: ChannelVariables.variables.channel,
+  controlPlane: tunnel.controlPlane,
+  bearer: BridgeVariables.variables.bearer,
+  bearerFile: BridgeVariables.variables.bearerFile,
+  operatorKey: BridgeVariables.requiredOperatorKey
+} as const
+
 /** All of them. A name that several commands read stands here once for each. */
 export const variables: Reader.Variables = { ...channel, ...relayNode, ...agent }
 

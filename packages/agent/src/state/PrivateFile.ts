@@ -85,6 +85,12 @@ export const replaceAll = Effect.fn("PrivateFile.replaceAll")(function* (content
   yield* commit(paths)
 }, Effect.uninterruptible)
 
+/** Removes a file that is not needed any more. */
+export const remove = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  yield* Effect.mapError(fs.remove(path, { force: true }), unusable(path))
+})
+
 /** What is staged for this file, or undefined. */
 export const readStaged = (path: string) => read(staged(path))
 

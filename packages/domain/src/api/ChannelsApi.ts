@@ -28,7 +28,9 @@ import { ClaimInvite, InviteLabel, MintedClaimInvite } from "../channels/ClaimIn
 import { boundedArray } from "../values/BoundedArray.ts"
 import { Email } from "../values/Email.ts"
 import { HolderKey, NewHolderKey, NewOperatorKey } from "../values/Keys.ts"
+import { Count } from "../values/Numbers.ts"
 import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
+import { BootstrapSecret, BootstrapToken } from "../values/Tokens.ts"
 import { BearerAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
@@ -123,6 +125,14 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
       payload: Schema.Struct({ ...MemberMaterial.fields, label: Schema.optionalKey(InviteLabel) }),
       success: MintedClaimInvite,
       error: [ChannelNotFound, AttestationRefused, IdempotencyKeyReused]
+    }).middleware(ReadsBody),
+    /** The secret is sealed under a key that only the link holds. */
+    HttpApiEndpoint.post("mintJoinLink", "/me/channels/:channel/join-links", {
+      params: channel,
+      headers: idempotencyHeader,
+      payload: Schema.Struct({ secret: BootstrapSecret }),
+      success: Schema.Struct({ token: BootstrapToken, expires_in_secs: Count }),
+      error: [NotChannelOwner, LimitReached, IdempotencyKeyReused]
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("openRoom", "/me/rooms", {
       payload: Schema.Struct({ operator_pubkey: NewOperatorKey, holders }),

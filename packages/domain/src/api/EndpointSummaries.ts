@@ -136,6 +136,7 @@ export const endpointSummaries: Readonly<Record<string, GroupSummaries>> = {
       disallow: "Stops further claims by an e-mail address; memberships stay.",
       listClaimInvites: "The claim invites of a channel, without their tokens.",
       mintClaimInvite: "Makes a link by which somebody takes up a prepared membership, once, within 15 minutes.",
+      mintJoinLink: "Keeps a sealed membership under a token that gives it out once, within a day.",
       listRooms: "The pairs that rooms have registered.",
       openRoom: `Registers a channel for every two of ${minRoomHolders} to ${maxRoomHolders} holders.`,
       depositGrant: "Keeps a signed grant for its member to fetch."

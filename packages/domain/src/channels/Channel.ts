@@ -73,6 +73,9 @@ export class DepositedGrant extends Schema.Class<DepositedGrant>("DepositedGrant
 /** Seconds that a claim invite lives. */
 export const claimInviteSeconds = 900
 
+/** Seconds that a join link lives: a day. */
+export const joinLinkSeconds = 86_400
+
 /** How many holders a room has. */
 export const minRoomHolders = 2
 export const maxRoomHolders = 12

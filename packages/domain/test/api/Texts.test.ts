@@ -47,6 +47,7 @@ const isUnkept = (text: string) => !text.isWellFormed() || text.includes("\u0000
 /** Texts that are not kept as they are: sealed as UTF-8, hashed, read by a rule of its own, handed on as JSON. */
 const isTakenBy: Readonly<Record<string, (text: string) => boolean>> = {
   "POST /bootstrap/mint": (text) => text.isWellFormed(),
+  "POST /me/channels/:channel/join-links": (text) => text.isWellFormed(),
   "POST /portal/claims/confirm": () => true,
   "PUT /me/tunnels/:id/alert": () => true,
   "POST /me/tunnels/:id/agent-bridge/call": () => true

@@ -242,6 +242,7 @@ const acts = [
 
 /** Where the thing that was written is read under another path. */
 const readElsewhere: Readonly<Record<string, string>> = {
+  "/me/channels/:channel/join-links": "/bootstrap/mint",
   "/accounts/open": "/accounts/:account",
   "/admin/accounts/:subject/max-channels": "/admin/accounts/:subject",
   "/admin/accounts/:subject/max-tunnels": "/admin/accounts/:subject",

@@ -2,7 +2,7 @@
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { readBody } from "@catenet/domain/api/RequestReading"
-import { MemberMaterial } from "@catenet/domain/channels/Channel"
+import { joinLinkSeconds, MemberMaterial } from "@catenet/domain/channels/Channel"
 import { InviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -11,6 +11,8 @@ import { Channels, hideForeign } from "../channels/Channels.ts"
 import { ClaimInvites } from "../channels/ClaimInvites.ts"
 import { Members } from "../channels/Members.ts"
 import { Rooms } from "../channels/Rooms.ts"
+import { Bootstraps } from "../enrollment/Bootstraps.ts"
+import { sha256Hex } from "../runtime/Secrets.ts"
 
 const InviteRequest = Schema.Struct({ ...MemberMaterial.fields, label: Schema.optionalKey(InviteLabel) })
 
@@ -23,6 +25,7 @@ export const ChannelHandlers = HttpApiBuilder.group(
     const allowLists = yield* AllowLists
     const invites = yield* ClaimInvites
     const rooms = yield* Rooms
+    const bootstraps = yield* Bootstraps
     return handlers
       .handleAll({
         list: ({ query }) =>
@@ -48,6 +51,19 @@ export const ChannelHandlers = HttpApiBuilder.group(
           Caller.use((caller) =>
             Effect.map(invites.list(caller, params.channel, query), (found) => ({ invites: found }))
           ),
+        mintJoinLink: ({ headers, params, payload }) =>
+          Caller.use((caller) => {
+            // A key is the account's own; tokens are minted for all of them in one place.
+            const given = headers["idempotency-key"]
+            const key = given === undefined ? undefined : sha256Hex(`${caller.subject} ${given}`)
+            return Effect.andThen(
+              channels.requireOwner(caller, params.channel),
+              Effect.map(bootstraps.mint(payload.secret, joinLinkSeconds, key, caller.subject), ({ token }) => ({
+                token,
+                expires_in_secs: joinLinkSeconds
+              }))
+            )
+          }),
         openRoom: ({ payload }) =>
           Caller.use((caller) =>
             Effect.map(rooms.open(caller, payload.operator_pubkey, payload.holders), (pairs) => ({ channels: pairs }))

@@ -198,6 +198,20 @@ const invites: ReadonlyArray<Contract.Row> = [
     because: "ownership is decided before the body is looked at"
   },
   { call: "mintClaimInvite", as: ada, at: unknownChannel, body: {}, status: 404, code: "ChannelNotFound" },
+  { call: "mintJoinLink", as: ada, at, body: { secret: "sealed" }, status: 200 },
+  { call: "mintJoinLink", as: ada, at, body: { secret: "s".repeat(8193) }, status: 422, code: "WrongShape" },
+  { call: "mintJoinLink", as: ada, at, body: { secret: "one" }, headers: key, status: 200 },
+  {
+    call: "mintJoinLink",
+    as: ada,
+    at,
+    body: { secret: "two" },
+    headers: key,
+    status: 409,
+    code: "IdempotencyKeyReused"
+  },
+  { call: "mintJoinLink", as: bob, at, body: { secret: "sealed" }, status: 403, code: "NotChannelOwner" },
+  { call: "mintJoinLink", as: ada, at: unknownChannel, body: { secret: "s" }, status: 403, code: "NotChannelOwner" },
   { call: "mintClaimInvite", as: ada, at, body: materialOf(other, "cam"), status: 400, code: "AttestationRefused" },
   ...[" ", "two\nlines", "x".repeat(65)].map((label) => ({
     call: "mintClaimInvite",

@@ -105,6 +105,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "channels.depositGrant": ({ grant }) => ({ grant }),
   "channels.allow": () => ({ email: "thief@thieves.example" }),
   "channels.mintClaimInvite": ({ member }) => member,
+  "channels.mintJoinLink": () => ({ secret: "sealed" }),
   "channels.openRoom": ({ agent, operator, other }) => ({
     operator_pubkey: operator,
     holders: [agent, other, keyOf("thief")]

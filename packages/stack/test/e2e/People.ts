@@ -41,10 +41,15 @@ export const newcomer = async (stack: Stack, email: string) => {
   return { email, password }
 }
 
-/** Calls of the person who owns the demo tunnel. */
-export const owner = async (stack: Stack) => {
+/** An access token of the person who owns the demo tunnel. */
+export const ownersToken = (stack: Stack) => {
   const { email, password } = demo(stack)
-  const bearer = await tokenOf(stack, { grant_type: "password", client_id: "admin-cli", username: email, password })
+  return tokenOf(stack, { grant_type: "password", client_id: "admin-cli", username: email, password })
+}
+
+/** Calls of that person. */
+export const owner = async (stack: Stack) => {
+  const bearer = await ownersToken(stack)
   return async (method: string, path: string, body?: unknown): Promise<any> => {
     const response = await fetch(stack.url(path), {
       method,

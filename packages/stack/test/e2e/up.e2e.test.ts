@@ -1,8 +1,10 @@
+import { createHmac } from "node:crypto"
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { connectMcp, type McpEntry } from "../../../agent/test/harness/McpClient.ts"
 import { eventually } from "../../../domain/test/Eventually.ts"
-import { owner } from "./People.ts"
+import { owner, ownersToken } from "./People.ts"
 import { agent, catenet, endsWithUs, Stack } from "./Stack.ts"
 import { provision } from "./Tunnel.ts"
 import { ask, type Target } from "./Visitor.ts"
@@ -90,6 +92,71 @@ describe("catenet up", () => {
       () => assert.fail("an agent has no such tool"),
       (error: Error) => assert.include(error.message, "unknown tool: bridge/nothing")
     )
+  })
+
+  it("invites another machine by one line, whose MCP client calls the peer until it is removed", async () => {
+    const call = await owner(stack)
+    const [channel] = (await call("GET", "/me/channels")).channels as ReadonlyArray<string>
+    const operator = createHmac("sha256", stack.secrets["demoChannelSecret"] ?? "").update("demo channel, operator")
+    const invited = await agent(["channel", "invite", "--mcp"], {
+      CT_CHANNEL_ROLE: "accept",
+      CT_CHANNEL_ID: channel ?? "",
+      CT_AGENT_CP_URL: stack.url(""),
+      CT_OIDC_TOKEN: await ownersToken(stack),
+      CT_CHANNEL_OPERATOR_KEY: operator.digest("hex"),
+      CT_CHANNEL_FRONT_DOOR: `127.0.0.1:${stack.ports.frontDoor}`,
+      CT_CHANNEL_FRONT_DOOR_CERT: stack.path("edge", "edge-cert.der"),
+      CT_CHANNEL_FRONT_DOOR_ONLY: "1"
+    }).ended
+    assert.strictEqual(invited.code, 0, invited.stderr)
+    const link = /^ct-agent channel join '(\S+)'\n$/.exec(invited.stdout)?.[1] ?? ""
+    const [home, elsewhere] = [stack.path("home"), stack.path("elsewhere")]
+    const joinedAt = (HOME: string, given = link) => agent(["channel", "join", given], { HOME }).ended
+
+    const joined = await joinedAt(home)
+    assert.strictEqual(joined.code, 0, joined.stderr)
+    const [entry] = Object.values<McpEntry>(JSON.parse(joined.stdout).mcpServers)
+    const file = entry?.args.at(-1) ?? ""
+    assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+    const stored = readFileSync(file, "utf8")
+    for (const key of stored.matchAll(/_KEY=(.*)/gu))
+      assert.notInclude(`${link}${joined.stdout}${joined.stderr}`, key[1] ?? "")
+
+    const again = await joinedAt(home)
+    assert.deepStrictEqual([again.code, again.stdout], [0, joined.stdout], "the line may be given again")
+    const used = await joinedAt(elsewhere)
+    assert.strictEqual(used.code, 4)
+    assert.include(used.stderr, "used already")
+    assert.strictEqual((await joinedAt(elsewhere, link.slice(0, -1))).code, 2)
+    const [at = "", secrets = ""] = link.split("#")
+    const unknown = await joinedAt(elsewhere, `${at}#${"A".repeat(43)}${secrets.slice(43)}`)
+    assert.strictEqual(unknown.code, 4)
+    assert.include(unknown.stderr, "does not know")
+
+    const client = await connectMcp(entry ?? { command: "", args: [] }, { HOME: home, PATH: process.env["PATH"] ?? "" })
+    try {
+      const { tools } = await client.listTools()
+      assert.include(
+        tools.map(({ name }) => name),
+        "service/text_generation"
+      )
+      const ask = () => client.callTool({ name: "service/text_generation", arguments: { input: "a haiku" } })
+      assert.include(JSON.stringify(await ask()), "You wrote: a haiku")
+      const members = (await call("GET", `/me/channels/${channel}/members`)).members as ReadonlyArray<{
+        holder: string
+      }>
+      const grant = /CT_CHANNEL_GRANT=(.*)/u.exec(stored)?.[1] ?? ""
+      const member = members.find(({ holder }) => grant.includes(holder))
+      await call("POST", `/me/channels/${channel}/members/${member?.holder}/remove`, {})
+      const said = JSON.stringify(await ask().catch((error: Error) => error.message))
+      assert.match(said, /The channel does not know this holder|session was cut/u)
+      assert.include(JSON.stringify(await ask().catch((error: Error) => error.message)), "Ask the channel's owner")
+    } finally {
+      await client.close()
+    }
+    const called = await agent(["channel", "--config", file], { HOME: home, CT_CHANNEL_CALL: "tools/list" }).ended
+    assert.strictEqual(called.code, 4)
+    assert.include(called.stderr, "Ask the channel's owner")
   })
 
   it("serves status and documentation", async () => {

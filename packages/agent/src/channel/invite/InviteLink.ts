@@ -1,0 +1,33 @@
+/**
+ * The link of an invite: where the control plane is, and behind the `#` a token that is redeemed there once, and the key of what it
+ * gives out. A `#` part is sent to no server. Pure.
+ */
+import * as Base64 from "@catenet/crypto/Base64"
+import * as Bytes from "@catenet/crypto/Bytes"
+import { Redacted, Result } from "effect"
+
+export interface InviteLink {
+  /** Base address of the control plane, without a slash at its end. */
+  readonly controlPlane: string
+  readonly token: Redacted.Redacted<Uint8Array>
+  readonly key: Redacted.Redacted<Uint8Array>
+}
+
+const keyBytes = 32
+
+export const write = ({ controlPlane, key, token }: InviteLink): string =>
+  `${controlPlane}/join#${Base64.encodeUrl(Bytes.concat(Redacted.value(token), Redacted.value(key)))}`
+
+/** Undefined for a text that is no such link. */
+export const read = (text: string): InviteLink | undefined => {
+  const found = /^(https?:\/\/[^\s#?]+)\/join#([A-Za-z0-9_-]{86})$/u.exec(text.trim())
+  const [, controlPlane, secrets] = found ?? []
+  if (controlPlane === undefined || secrets === undefined || !URL.canParse(controlPlane)) return undefined
+  const bytes = Base64.decodeUrl(secrets)
+  if (Result.isFailure(bytes) || bytes.success.length !== 2 * keyBytes) return undefined
+  return {
+    controlPlane,
+    token: Redacted.make(bytes.success.slice(0, keyBytes)),
+    key: Redacted.make(bytes.success.slice(keyBytes))
+  }
+}

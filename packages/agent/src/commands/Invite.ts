@@ -1,0 +1,120 @@
+/** `channel invite`: prepares a membership of the operator's channel, and prints the one line by which another machine takes it up. */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import * as Grant from "@catenet/crypto/Grant"
+import * as Hex from "@catenet/crypto/Hex"
+import * as Invitation from "@catenet/crypto/Invitation"
+import * as Json from "@catenet/crypto/Json"
+import { native } from "@catenet/crypto/native"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Clock, Effect, Option, Redacted, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { X509Certificate } from "node:crypto"
+import * as BearerToken from "../channel/bridge/BearerToken.ts"
+import * as JsonHttp from "../channel/bridge/JsonHttp.ts"
+import * as InviteLink from "../channel/invite/InviteLink.ts"
+import * as Membership from "../channel/invite/Membership.ts"
+import { textOf } from "../channel/rpc/Tool.ts"
+import { Refused } from "../Failure.ts"
+import { configFile } from "../Flags.ts"
+import { pemOf } from "../settings/ChannelSettings.ts"
+import * as Environment from "../settings/Environment.ts"
+import { formatHostPort } from "../settings/HostPort.ts"
+import * as Variables from "../settings/Variables.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+interface Options {
+  readonly mcp: boolean
+  /** How many days the grant is good for. */
+  readonly days: number
+  /** What `npx` runs on the other machine. */
+  readonly program: Option.Option<string>
+}
+
+const daySeconds = 86_400
+
+type Given = Effect.Success<ReturnType<typeof Environment.read<typeof Variables.invite>>>
+
+/** Where the edge is, as the variables of the one who joins. */
+const placeOf = Effect.fnUntraced(function* (given: Given) {
+  const { broker, frontDoor, frontDoorCertificate, relay } = given
+  const pem = yield* pemOf("CT_CHANNEL_FRONT_DOOR_CERT", frontDoorCertificate)
+  const only = frontDoor ?? broker
+  if (only === undefined)
+    return yield* ConfigurationInvalid.of(
+      "CT_CHANNEL_FRONT_DOOR",
+      "is not set",
+      "set it, or CT_CHANNEL_BROKER, to where the edge is: the link says it to the one who joins"
+    )
+  if (frontDoor !== undefined && pem === undefined)
+    return yield* ConfigurationInvalid.of(
+      "CT_CHANNEL_FRONT_DOOR_CERT",
+      "is not set",
+      "set it to the edge's root, from /pki/ca of the control plane"
+    )
+  const place: Membership.Membership["values"] = [
+    ["CT_CHANNEL_BROKER", formatHostPort(broker ?? only)],
+    ["CT_CHANNEL_RELAY", formatHostPort(relay ?? broker ?? only)],
+    ["CT_CHANNEL_RELAY_ONLY", "1"],
+    ...(frontDoor === undefined ? [] : [["CT_CHANNEL_FRONT_DOOR", formatHostPort(frontDoor)] as const]),
+    ...(pem === undefined
+      ? []
+      : [["CT_CHANNEL_FRONT_DOOR_CERT", new X509Certificate(pem).raw.toString("hex")] as const]),
+    ...(given.frontDoorOnly?.isOn === true ? [["CT_CHANNEL_FRONT_DOOR_ONLY", "1"] as const] : [])
+  ]
+  return place
+})
+
+export const invite = Effect.fn("Invite.invite")(
+  function* ({ days, mcp, program }: Options) {
+    const screen = yield* Screen
+    const given = yield* Environment.read(yield* configFile, Variables.invite)
+    const channel = given.channel ?? (given.grant === undefined ? undefined : Redacted.value(given.grant).channel)
+    if (channel === undefined)
+      return yield* ConfigurationInvalid.of("CT_CHANNEL_ID", "is not set", "set it to the channel, 64 hex digits")
+    const place = yield* placeOf(given)
+    const random = yield* SecureRandom.SecureRandom
+    const [holderKey, key] = [yield* random.randomBytes(32), yield* random.randomBytes(32)]
+    const holder = native.ed25519.publicKey(holderKey)
+    const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+    const direction = given.role === "accept" ? ("initiate" as const) : ("accept" as const)
+    const permission = { channel, direction, rights: "rw", delegable: false } as const
+    const grant = Grant.sign(native, given.operatorKey, {
+      ...permission,
+      holder,
+      expiresAt: now + BigInt(days * daySeconds)
+    })
+    const invitation = Invitation.sign(native, given.operatorKey, {
+      ...permission,
+      invitee: holder,
+      expiresAt: now + BigInt(daySeconds)
+    })
+    const secret = Membership.seal(Redacted.make(key), {
+      use: mcp ? "mcp" : "variables",
+      invitation: Invitation.toHex(invitation),
+      holderKey: Hex.encode(holderKey),
+      values: [
+        ["CT_CHANNEL_ROLE", direction],
+        ["CT_CHANNEL_GRANT", Grant.toHex(grant)],
+        ["CT_CHANNEL_HOLDER_KEY", Hex.encode(holderKey)],
+        ...place
+      ]
+    })
+    const answer = yield* Effect.gen(function* () {
+      const token = yield* BearerToken.resolve({ token: given.bearer, tokenFile: given.bearerFile })
+      const url = `${given.controlPlane}/me/channels/${Hex.encode(channel)}/join-links`
+      return yield* JsonHttp.ask({ whom: "The control plane", url, method: "POST", token, body: { secret } })
+    }).pipe(Effect.mapError(({ reason }) => new Refused({ detail: `No invite link was made. ${reason}.` })))
+    const token = Hex.decode(textOf(answer, "token") ?? "", 32)
+    if (Result.isFailure(token)) return yield* new Refused({ detail: "The control plane answered without a token." })
+    const link = InviteLink.write({
+      controlPlane: given.controlPlane,
+      token: Redacted.make(token.success),
+      key: Redacted.make(key)
+    })
+    if (screen.json) return screen.result(Json.write({ link }))
+    const run = Option.match(program, { onNone: () => "ct-agent", onSome: (from) => `npx ${from}` })
+    screen.log("Send this line to the one who joins. It works once, within a day.")
+    screen.result(`${run} channel join '${link}'`)
+  },
+  Effect.provide([NodeFileSystem.layer, SecureRandom.layerWebCrypto])
+)
