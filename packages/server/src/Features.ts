@@ -37,6 +37,7 @@ import { Payments } from "./billing/Payments.ts"
 import { Admissions } from "./certificates/Admissions.ts"
 import * as AdmissionSweepLoop from "./certificates/AdmissionSweepLoop.ts"
 import * as CertificateServices from "./certificates/CertificateServices.ts"
+import { CertificateStandings } from "./certificates/CertificateStandings.ts"
 import * as DnsBrokerRoutes from "./certificates/DnsBrokerRoutes.ts"
 import { DnsChallenges } from "./certificates/DnsChallenges.ts"
 import { AllowLists } from "./channels/AllowLists.ts"
@@ -165,7 +166,7 @@ export const handlers = Layer.flatMap(services, (all) => {
     StatusHandlers.pipe(Layer.provide(only(Statuses))),
     EnrollmentHandlers.pipe(Layer.provide(only(Bootstraps, Enrollments))),
     ProvisioningHandlers.pipe(Layer.provide(only(Hosts, Tunnels))),
-    AdmissionHandlers.pipe(Layer.provide(only(Admissions, DnsChallenges))),
+    AdmissionHandlers.pipe(Layer.provide(only(Admissions, CertificateStandings, DnsChallenges))),
     TunnelHandlers.pipe(Layer.provide(only(TunnelSharing, TokenRotations, Tunnels))),
     TunnelControlHandlers.pipe(Layer.provide(only(AccessWindows, Alerts, Badges, HttpOnly, ShareLinks))),
     RecordHandlers.pipe(Layer.provide(only(Receipts, Records))),

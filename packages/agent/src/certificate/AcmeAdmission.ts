@@ -1,6 +1,7 @@
 /** What the control plane is asked about a certificate: whether one may be ordered, where, and that it is there. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import type { Admission } from "@catenet/domain/certificates/Admission"
+import type { CertificateStanding, IssuanceProgress } from "@catenet/domain/certificates/CertificateStanding"
 import type { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -14,6 +15,8 @@ import { HostnameGone } from "./HostnameGone.ts"
 import * as Publication from "./Publication.ts"
 
 const callBound = "10 seconds"
+/** An order does not wait longer to say how far it is. */
+const sayBound = "3 seconds"
 /** The name servers of a zone may take that long to agree. */
 const propagationBound = "180 seconds"
 
@@ -37,6 +40,10 @@ export class AcmeAdmission extends Context.Service<
     readonly complete: (asked: Asked) => Effect.Effect<void, Refused | Unreachable>
     /** An authority gave no certificate; where the name stands then, undefined where the control plane does not take note. */
     readonly fail: (asked: Asked, failure: IssuanceFailure) => Effect.Effect<Admission | undefined>
+    /** Where the name stands, for people; undefined where the control plane does not say. */
+    readonly standing: (asked: Asked) => Effect.Effect<CertificateStanding | undefined>
+    /** Says what this agent does. False when it is another agent's turn; a control plane that does not answer leaves it this one's. */
+    readonly progress: (asked: Asked, progress: IssuanceProgress) => Effect.Effect<boolean>
     /** Publishes a value in DNS and waits until it is seen; undefined where the control plane has no DNS to publish in. */
     readonly publish: (asked: Asked, value: string) => Effect.Effect<"published" | "no broker", AcmeFailed>
     /** Takes it away again, if it can. */
@@ -102,6 +109,14 @@ export class AcmeAdmission extends Context.Service<
             bounded(client.issuanceFailed({ params: params(asked), payload })).pipe(
               Effect.tapError((error) => Effect.logDebug(words(error))),
               Effect.orElseSucceed(() => undefined)
+            ),
+          standing: (asked) =>
+            bounded(client.standing({ params: params(asked) })).pipe(Effect.orElseSucceed(() => undefined)),
+          progress: (asked, payload) =>
+            client.issuanceProgress({ params: params(asked), payload }).pipe(
+              Effect.timeout(sayBound),
+              Effect.map(({ yours }) => yours),
+              Effect.orElseSucceed(() => true)
             ),
           publish: Effect.fn("AcmeAdmission.publish")(function* (asked, value) {
             // The authority has not been asked to look: the order stays as it is, and nothing new is ordered.

@@ -1,4 +1,5 @@
 /** Looks after the certificate for as long as it runs: at once, and then as the last outcome says, a little by chance. */
+import { timeText } from "@catenet/domain/values/Format"
 import { Effect, Random } from "effect"
 import type { Refused, StateUnusable, Unreachable } from "../Failure.ts"
 import { type Outcome, pause } from "./CertificatePace.ts"
@@ -12,17 +13,15 @@ const failed = (error: Refused | StateUnusable | Unreachable): Outcome => ({
   isUnreachable: error._tag === "Unreachable"
 })
 
-/** What is worth a line. That a name still waits is said once. */
-const say = (outcome: Outcome, times: number, seconds: number) => {
+/** Continues "the certificate". */
+const wordsOf = (outcome: Outcome): string => {
   switch (outcome._tag) {
     case "Waiting":
-      return times === 0
-        ? Effect.logInfo(`no certificate can be ordered yet: the name is ${outcome.status} and waits for its turn`)
-        : Effect.void
+      return `cannot be ordered yet: the name is ${outcome.status}; it ${outcome.words}`
     case "Failed":
-      return Effect.logWarning(`${outcome.sentence} The next attempt is in ${Math.round(seconds)} s.`)
+      return `was not issued: ${outcome.sentence}`
     default:
-      return Effect.void
+      return `is there, and is renewed from ${timeText(Math.floor(outcome.dueAt / 1000))} UTC on`
   }
 }
 
@@ -32,13 +31,18 @@ export const run = Effect.fn("CertificateLoop.run")(function* (options: Certific
   while (true) {
     // Another process that orders in this folder will be done soon.
     const outcome = yield* Certificates.look(options).pipe(
-      Effect.map((found): Outcome => found ?? { _tag: "Waiting", status: "gelb" }),
+      Effect.map(
+        (found): Outcome =>
+          found ?? { _tag: "Waiting", status: "gelb", words: "is looked after by another process here" }
+      ),
       Effect.catch((error) => Effect.succeed(failed(error)))
     )
     times = outcome._tag === last ? times + 1 : 0
     last = outcome._tag
     const seconds = pause(outcome, times) * (0.9 + 0.2 * (yield* Random.next))
-    yield* say(outcome, times, seconds)
+    if (options.progress !== undefined) yield* options.progress.say(wordsOf(outcome))
+    if (outcome._tag === "Failed")
+      yield* Effect.logWarning(`${outcome.sentence} The next attempt is in ${Math.round(seconds)} s.`)
     yield* Effect.sleep(`${seconds} seconds`)
   }
 })

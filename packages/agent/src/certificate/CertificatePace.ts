@@ -3,7 +3,12 @@
 /** How one look at the certificate ended. Times are Unix milliseconds. */
 export type Outcome =
   /** The control plane does not let this name order a certificate yet. */
-  | { readonly _tag: "Waiting"; readonly status: "rot" | "gelb" | "gruen" }
+  | {
+      readonly _tag: "Waiting"
+      readonly status: "rot" | "gelb" | "gruen"
+      /** Continue "the name". */
+      readonly words: string
+    }
   | { readonly _tag: "Current"; readonly dueAt: number; readonly now: number }
   | { readonly _tag: "Issued"; readonly dueAt: number; readonly now: number }
   | {

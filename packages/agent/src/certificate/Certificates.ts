@@ -16,6 +16,7 @@ import * as FolderLock from "./FolderLock.ts"
 import { HostnameGone } from "./HostnameGone.ts"
 import * as Issuance from "./Issuance.ts"
 import * as OwnAdmission from "./OwnAdmission.ts"
+import { waiting } from "./Progress.ts"
 import * as ReloadCommand from "./ReloadCommand.ts"
 import { judgedTime } from "./Renewal.ts"
 import * as Renewals from "./Renewals.ts"
@@ -58,9 +59,13 @@ const current = Effect.fnUntraced(function* (options: Options, now: number) {
  * Makes the server that serves with the pair read it, once for each certificate. Where that fails the control plane does not
  * hear of the certificate: the edge goes on with its own, and passes no visitor to a server that has none.
  */
-const reloaded = Effect.fnUntraced(function* ({ places, reload }: Options, { fingerprint256 }: X509Certificate) {
+const reloaded = Effect.fnUntraced(function* (
+  { places, progress, reload }: Options,
+  { fingerprint256 }: X509Certificate
+) {
   const { unloaded, ...state } = yield* Folder.readState(places)
   if (unloaded !== fingerprint256) return undefined
+  if (reload !== undefined) yield* progress === undefined ? Effect.void : progress.step("installing")
   const failed = reload === undefined ? undefined : yield* ReloadCommand.run(reload, places.folder)
   if (failed !== undefined)
     return {
@@ -116,15 +121,26 @@ const obtained: (
     })
   )
 
+/** The name, or this agent among those of the tunnel, waits for its turn; why, as the control plane sees it. */
+const waits = Effect.fnUntraced(function* (options: Options, status: Admission["status"]) {
+  const standing = yield* AcmeAdmission.use(({ standing }) => standing(options))
+  const words = standing === undefined ? "waits for its turn" : waiting(standing)
+  return { _tag: "Waiting", status, words } satisfies Outcome
+})
+
 const order = Effect.fnUntraced(function* (
   options: Options,
   { assigned_ca: ca, may_issue_now, status }: Admission,
   found: Effect.Success<ReturnType<typeof current>>,
   now: number
 ) {
-  if (!may_issue_now || ca === null) return { _tag: "Waiting", status } satisfies Outcome
+  const { progress } = options
+  if (!may_issue_now || ca === null) return yield* waits(options, status)
+  if (progress !== undefined && !(yield* progress.step("ordering"))) return yield* waits(options, status)
   const replaces = found === undefined ? undefined : Renewals.idOf(found.leaf)
-  const leaf = yield* obtained(options, ca, now, replaces)
+  const leaf = yield* Effect.onError(obtained(options, ca, now, replaces), () =>
+    progress === undefined ? Effect.void : Effect.ignore(progress.step("waiting"))
+  )
   yield* Effect.logInfo(`${options.hostname} has a new certificate, valid until ${leaf.validTo}`)
   const unread = yield* reloaded(options, leaf)
   if (unread !== undefined) return unread

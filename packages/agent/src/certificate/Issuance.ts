@@ -3,6 +3,7 @@
  * begins: a process that dies at any point is followed by one that continues the same order with the same key.
  */
 import type { CertificateAuthority } from "@catenet/domain/certificates/Admission"
+import type { IssuanceStep } from "@catenet/domain/certificates/CertificateStanding"
 import { Effect, Redacted, Result } from "effect"
 import { calculateJwkThumbprint, exportJWK } from "jose"
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto"
@@ -14,6 +15,7 @@ import * as Folder from "./CertificateFolder.ts"
 import * as Chain from "./Chain.ts"
 import * as Order from "./Order.ts"
 import type { Method } from "./OrderStep.ts"
+import type { Progress } from "./Progress.ts"
 import * as Proof from "./Proof.ts"
 import * as Publication from "./Publication.ts"
 
@@ -25,6 +27,8 @@ export interface Options extends Asked {
   readonly roots: string | undefined
   /** In the order in which they are tried. */
   readonly methods: ReadonlyArray<Method>
+  /** Without it nothing is said of an order, and no other agent of the tunnel is waited for. */
+  readonly progress?: Progress
 }
 
 /** Another method may succeed where these failed. */
@@ -120,13 +124,19 @@ export const obtain = Effect.fn("Issuance.obtain")(function* (
   now: number,
   replaces: string | undefined
 ) {
-  const { hostname, methods, stateDir } = options
+  const { hostname, methods, progress, stateDir } = options
+  const say = (step: IssuanceStep) => (progress === undefined ? Effect.void : Effect.asVoid(progress.step(step)))
   const admission = yield* AcmeAdmission
   const acme = yield* account(options, ca)
 
   const attempt = Effect.fnUntraced(function* (method: Method) {
     const placed = yield* openOrder(options, ca, acme, replaces)
-    const prove = Proof.by(method, options, stateDir, admission)
+    const prove: Order.Prove = (keyAuthorization) =>
+      Effect.gen(function* () {
+        yield* say(method === "dns-01" ? "waiting-for-dns" : "proving")
+        yield* Proof.by(method, options, stateDir, admission)(keyAuthorization)
+        yield* say("waiting-for-ca")
+      })
     yield* Effect.logInfo(`ordering a certificate for ${hostname} at ${ca.name}, proved by ${method}`)
     const text = yield* Order.fulfil(acme, placed, hostname, placed.key, method, prove)
     const chain = yield* Effect.mapError(

@@ -6,6 +6,7 @@ import * as CertificateLoop from "../certificate/CertificateLoop.ts"
 import * as CertificateOptions from "../certificate/CertificateOptions.ts"
 import type { Outcome } from "../certificate/CertificatePace.ts"
 import * as Certificates from "../certificate/Certificates.ts"
+import * as Progress from "../certificate/Progress.ts"
 import { Refused, Unreachable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
@@ -25,7 +26,7 @@ const end = Effect.fnUntraced(function* (outcome: Outcome | undefined, folder: s
   switch (outcome._tag) {
     case "Waiting":
       return yield* new Refused({
-        detail: `No certificate can be ordered yet: the name is ${outcome.status} and waits for its turn. Run this again later.`
+        detail: `No certificate can be ordered yet: the name is ${outcome.status}; it ${outcome.words}. Run this again later.`
       })
     case "Failed":
       return yield* outcome.isUnreachable
@@ -47,8 +48,11 @@ export const certificate = ({ watch }: { readonly watch: boolean }) =>
       // Whether an agent serves this state folder is not known; DNS needs none.
       { token, hostname, stateDir, methods: ["dns-01", "tls-alpn-01"] }
     )
-    const looking = watch
-      ? Effect.raceFirst(CertificateLoop.run(options), Signals.first)
-      : Effect.flatMap(Certificates.look(options), (outcome) => end(outcome, folder))
+    const looking = Effect.gen(function* () {
+      const said = { ...options, progress: yield* Progress.make(options, options.places) }
+      yield* watch
+        ? Effect.raceFirst(CertificateLoop.run(said), Signals.first)
+        : Effect.flatMap(Certificates.look(said), (outcome) => end(outcome, folder))
+    })
     yield* Effect.provide(looking, AcmeAdmission.layer(values.controlPlane))
   }).pipe(Effect.provide(NodeFileSystem.layer), Effect.provide(OutgoingHttp.layer))

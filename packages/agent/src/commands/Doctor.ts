@@ -5,6 +5,7 @@ import { Clock, Effect, Fiber, Redacted, Result } from "effect"
 import { X509Certificate } from "node:crypto"
 import * as AuthorityCheck from "../doctor/AuthorityCheck.ts"
 import * as CertificateCheck from "../doctor/CertificateCheck.ts"
+import * as CertificateOrder from "../doctor/CertificateOrder.ts"
 import * as Check from "../doctor/Check.ts"
 import * as EdgeCheck from "../doctor/EdgeCheck.ts"
 import * as Network from "../doctor/Network.ts"
@@ -177,6 +178,7 @@ export const doctor = Effect.gen(function* () {
     show(reached)
     show(yield* certificate(config, reached.finding.outcome === "ok"))
     if (config.certificate !== undefined) show(yield* AuthorityCheck.check(config.certificate))
+    show(yield* CertificateOrder.check(config))
   }).pipe(Effect.provide(ControlPlane.layer(config.controlPlane)))
   if (screen.json) screen.result(JSON.stringify({ healthy: first === undefined, findings: shown }))
   if (first !== undefined) return yield* Effect.fail(first)

@@ -8,6 +8,7 @@ import { AcmeAdmission } from "../certificate/AcmeAdmission.ts"
 import * as CertificateLoop from "../certificate/CertificateLoop.ts"
 import * as CertificateOptions from "../certificate/CertificateOptions.ts"
 import * as Certificates from "../certificate/Certificates.ts"
+import * as Progress from "../certificate/Progress.ts"
 import { configFile } from "../Flags.ts"
 import * as DirectListener from "../mesh/DirectListener.ts"
 import * as MeshClients from "../mesh/MeshClients.ts"
@@ -110,7 +111,7 @@ const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pai
 const certificates = Effect.fnUntraced(function* (config: Settings.Settings, { token }: Onboarding.Onboarded) {
   const { certificate, controlPlane, hostname, stateDir } = config
   if (certificate === undefined || hostname === undefined || token === undefined) return Effect.void
-  const { session } = yield* AgentMetrics
+  const { certificate: shown, now, session } = yield* AgentMetrics
   const options = yield* CertificateOptions.of(certificate, {
     token: Redacted.make(Hex.encode(Redacted.value(token))),
     hostname,
@@ -125,7 +126,13 @@ const certificates = Effect.fnUntraced(function* (config: Settings.Settings, { t
     }
   )
   const admission = AcmeAdmission.layer(controlPlane).pipe(Layer.provide(OutgoingHttp.layer))
-  yield* Effect.andThen(registered, CertificateLoop.run(options)).pipe(Effect.provide(admission), Effect.forkScoped)
+  yield* Effect.gen(function* () {
+    const show = (words: string) => {
+      shown.current = { words, since: now() }
+    }
+    const progress = yield* Progress.make(options, options.places, show)
+    yield* Effect.andThen(registered, CertificateLoop.run({ ...options, progress }))
+  }).pipe(Effect.provide(admission), Effect.forkScoped)
   return Effect.provide(Certificates.leave(options), admission)
 })
 

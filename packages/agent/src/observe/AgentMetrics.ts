@@ -61,6 +61,11 @@ export interface Session {
   lastError: string | undefined
 }
 
+/** Where the certificate of the host name stands, in words that continue "the certificate", since a time in Unix milliseconds. */
+export interface CertificateWords {
+  current: { readonly words: string; readonly since: number } | undefined
+}
+
 /** What the origin did when an edge last asked for it. */
 export interface Probe {
   last: { readonly echo: OriginEcho; readonly at: number } | undefined
@@ -74,6 +79,7 @@ export class AgentMetrics extends Context.Service<
     readonly session: Session
     readonly traffic: Traffic
     readonly probe: Probe
+    readonly certificate: CertificateWords
     /** The traffic with the bytes of running streams. */
     readonly total: () => Traffic
     /** Counters of one stream, included in `total` until `close` folds them in. */
@@ -139,6 +145,7 @@ export class AgentMetrics extends Context.Service<
         session,
         traffic,
         probe: { last: undefined },
+        certificate: { current: undefined },
         total: () => {
           let { bytesToOrigin, bytesToClient } = traffic
           for (const { aToB, bToA } of running) {

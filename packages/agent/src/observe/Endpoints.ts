@@ -67,6 +67,7 @@ const handlers = HttpApiBuilder.group(
             session: metrics.session,
             traffic: metrics.traffic,
             probe: metrics.probe,
+            certificate: metrics.certificate,
             tasksLive: metrics.tasksLive(),
             ringWriteErrors: events.ring.writeErrors(),
             credential: yield* credential,

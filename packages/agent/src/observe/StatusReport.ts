@@ -3,7 +3,15 @@ import { AgentStatus } from "@catenet/domain/enrollment/AgentStatus"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Result } from "effect"
 import { version } from "../Version.ts"
-import type { ChannelCarrier, ChannelCounts, Joining, Probe, Session, Traffic } from "./AgentMetrics.ts"
+import type {
+  CertificateWords,
+  ChannelCarrier,
+  ChannelCounts,
+  Joining,
+  Probe,
+  Session,
+  Traffic
+} from "./AgentMetrics.ts"
 import * as Health from "./Health.ts"
 
 export interface Facts {
@@ -12,6 +20,7 @@ export interface Facts {
   readonly session: Readonly<Session>
   readonly traffic: Readonly<Traffic>
   readonly probe: Readonly<Probe>
+  readonly certificate: Readonly<CertificateWords>
   readonly tasksLive: number
   readonly ringWriteErrors: number
   /** Whether CT_OIDC_TOKEN or CT_OIDC_TOKEN_FILE brings a bearer token. */
@@ -34,6 +43,7 @@ const probeOf = ({ last }: Facts["probe"], now: number) =>
       }
 
 export const make = ({
+  certificate,
   channels,
   joining,
   session,
@@ -68,6 +78,9 @@ export const make = ({
       ? {}
       : { channel_sessions: Array.from(channels, ([carrier, counts]) => ({ carrier, ...counts })) }),
     ...(memberState === undefined ? {} : { channel_state: memberState }),
+    ...(certificate.current === undefined
+      ? {}
+      : { certificate: { words: certificate.current.words, secs: secondsSince(certificate.current.since, now) } }),
     healthy: Result.isSuccess(Health.check(session, now, member))
   })
 }

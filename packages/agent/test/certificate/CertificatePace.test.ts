@@ -35,7 +35,7 @@ describe("the pause between two looks", () => {
   const failed = { _tag: "Failed", sentence: "", retryAfter: undefined, isUrgent: true, isUnreachable: false } as const
 
   it("grows from seconds to a quarter of an hour while the name waits for its turn", () => {
-    const seconds = [0, 1, 5, 8, 1000].map((times) => pause({ _tag: "Waiting", status: "gelb" }, times))
+    const seconds = [0, 1, 5, 8, 1000].map((times) => pause({ _tag: "Waiting", status: "gelb", words: "waits" }, times))
     assert.deepStrictEqual(seconds, [5, 10, 160, 900, 900])
   })
 

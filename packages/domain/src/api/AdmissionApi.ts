@@ -15,6 +15,7 @@ import {
   NotAdmitted,
   NotHostnameOwner
 } from "../certificates/AdmissionErrors.ts"
+import { CertificateStanding, IssuanceProgress, IssuanceTurn } from "../certificates/CertificateStanding.ts"
 import { IssuanceFailure } from "../certificates/IssuanceFailure.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { line } from "../values/Text.ts"
@@ -43,6 +44,17 @@ export class AdmissionApi extends HttpApiGroup.make("admission")
       params,
       payload: IssuanceFailure,
       success: Admission,
+      error: [NotHostnameOwner, HostnameUnknown]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.get("standing", "/agent/acme-standing/:routing_token/:hostname", {
+      params,
+      success: CertificateStanding,
+      error: [NotHostnameOwner, HostnameUnknown]
+    }),
+    HttpApiEndpoint.post("issuanceProgress", "/agent/acme-standing/:routing_token/:hostname", {
+      params,
+      payload: IssuanceProgress,
+      success: IssuanceTurn,
       error: [NotHostnameOwner, HostnameUnknown]
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("setChallenge", "/agent/dns01-challenge", {

@@ -45,6 +45,9 @@ export const endpointSummaries: Readonly<Record<string, GroupSummaries>> = {
       admission: "How far a host name is on its way to a certificate of its own, and from which authority to get it.",
       issuanceComplete: "Says that the certificate is there: the edge passes the host's connections through unopened.",
       issuanceFailed: "Says that an authority gave no certificate, and why; the answer may name another authority.",
+      standing:
+        "Where a host name stands: its place in the queue, what its agent does now, why an authority refused it.",
+      issuanceProgress: "Says what an agent does for a certificate; the agents of a tunnel order one after another.",
       setChallenge: "Publishes the TXT record of an ACME dns-01 challenge.",
       clearChallenge: "Removes the TXT record of a challenge."
     }

@@ -34,6 +34,9 @@ const ChannelSessions = Schema.Struct({
   open: Count
 })
 
+/** What this agent does for the certificate of its host name, and for how long. */
+const CertificateReport = Schema.Struct({ words: Schema.String, secs: Count })
+
 export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   version: Schema.String,
   session: Schema.String.check(pattern(/^[0-9a-f]{16}$/u, "16 hex digits")),
@@ -56,5 +59,7 @@ export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   channel_sessions: Schema.optionalKey(Schema.Array(ChannelSessions)),
   /** Of a member of a channel; absent in other processes. */
   channel_state: Schema.optionalKey(Schema.Literals(["joining", "waiting", "in-session", "refused", "unreachable"])),
+  /** Absent where this process orders no certificate. `words` continue "the certificate". */
+  certificate: Schema.optionalKey(CertificateReport),
   healthy: Schema.Boolean
 }) {}

@@ -101,3 +101,17 @@ export const timeText = (unixSeconds: number): string =>
     onNone: () => "n/a",
     onSome: (moment) => DateTime.formatIso(moment).slice(0, 16).replace("T", " ")
   })
+
+const ordinals = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+
+/**
+ * A place in a row, in English.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { ordinal } from "@catenet/domain/values/Format"
+ *
+ * assert.deepEqual([3, 11].map(ordinal), ["third", "number 11"])
+ * ```
+ */
+export const ordinal = (place: number): string => ordinals[place - 1] ?? `number ${place}`

@@ -205,6 +205,7 @@ const sameAgain = [
 const acts = [
   "/agent/acme-issuance-complete/:routing_token/:hostname",
   "/agent/acme-issuance-failed/:routing_token/:hostname",
+  "/agent/acme-standing/:routing_token/:hostname",
   "/agent/dns01-challenge",
   "/agent-bridge/call",
   "/billing/issue",

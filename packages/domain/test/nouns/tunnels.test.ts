@@ -1,4 +1,5 @@
 import * as Admission from "@catenet/domain/certificates/Admission"
+import * as CertificateStanding from "@catenet/domain/certificates/CertificateStanding"
 import * as IssuanceFailure from "@catenet/domain/certificates/IssuanceFailure"
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import * as AgentProof from "@catenet/domain/edges/AgentProof"
@@ -20,6 +21,7 @@ import { describeNouns } from "./nouns.ts"
 
 describeNouns("AccessPolicy", AccessPolicy)
 describeNouns("Admission", Admission)
+describeNouns("CertificateStanding", CertificateStanding)
 describeNouns("IssuanceFailure", IssuanceFailure)
 describeNouns("AgentProof", AgentProof)
 describeNouns("Alert", Alert)

@@ -31,6 +31,11 @@ export class Admissions extends Context.Service<
     ) => Effect.Effect<boolean, HostnameUnknown | NotHostnameOwner>
     /** Fails unless the token owns the hostname; the answer for an unknown hostname is the same. */
     readonly owns: (token: RoutingToken, hostname: Hostname) => Effect.Effect<void, NotHostnameOwner>
+    /** Token and hostname of a path, where the token owns the hostname. */
+    readonly owned: (path: {
+      readonly routing_token: Redacted.Redacted
+      readonly hostname: string
+    }) => Effect.Effect<{ readonly hostname: Hostname }, HostnameUnknown | NotHostnameOwner>
     /** The answer to the agent of this hostname. */
     readonly ask: (path: {
       readonly routing_token: Redacted.Redacted
@@ -54,7 +59,7 @@ export class Admissions extends Context.Service<
     const { describe } = yield* CertificateAuthorities
     const { giveBack, settle } = yield* AuthorityChoice
     const proofs = yield* HostnameProofs
-    const { forgetFailures, tunnelOf } = yield* Store.make
+    const { forgetFailures, forgetProgress, tunnelOf } = yield* Store.make
 
     /** Token and hostname of the path, where both could be ones of ours. */
     const read = (path: { readonly routing_token: Redacted.Redacted; readonly hostname: string }) =>
@@ -71,6 +76,7 @@ export class Admissions extends Context.Service<
     const complete = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
       const host = yield* owned(token, hostname)
       yield* forgetFailures(hostname)
+      yield* forgetProgress(hostname)
       return yield* outbox.appendOwn(token, ...(yield* hosts.step(host, issued)))
     }, hosts.transaction)
 
@@ -130,6 +136,12 @@ export class Admissions extends Context.Service<
         Effect.catchTag("HostnameUnknown", () => new NotHostnameOwner()),
         sqlOrDie
       ),
+
+      owned: Effect.fn("Admissions.owned")(function* (path: Parameters<typeof read>[0]) {
+        const { hostname, token } = yield* read(path)
+        yield* standingOf(token, hostname)
+        return { hostname }
+      }, sqlOrDie),
 
       ask: Effect.fn("Admissions.ask")(function* (path: Parameters<typeof read>[0]) {
         const { hostname, token } = yield* read(path)

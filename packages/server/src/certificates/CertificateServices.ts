@@ -3,6 +3,13 @@ import { Layer } from "effect"
 import { Admissions } from "./Admissions.ts"
 import { AdmissionSweep } from "./AdmissionSweep.ts"
 import { CertificateQueue } from "./CertificateQueue.ts"
+import { CertificateStandings } from "./CertificateStandings.ts"
 import { DnsChallenges } from "./DnsChallenges.ts"
 
-export const layer = Layer.mergeAll(Admissions.layer, AdmissionSweep.layer, CertificateQueue.layer, DnsChallenges.layer)
+export const layer = Layer.mergeAll(
+  Admissions.layer,
+  AdmissionSweep.layer,
+  CertificateQueue.layer,
+  CertificateStandings.layer,
+  DnsChallenges.layer
+)

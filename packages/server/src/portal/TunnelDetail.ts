@@ -3,6 +3,7 @@ import type { Caller } from "@catenet/domain/api/Access"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelIdInPath } from "@catenet/domain/values/Ids"
 import { Effect, Option, Schema } from "effect"
+import { CertificateStandings } from "../certificates/CertificateStandings.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
 import { AccessWindows } from "../tunnels/AccessWindows.ts"
@@ -35,9 +36,12 @@ export const make = Effect.gen(function* () {
   const sharing = yield* TunnelSharing
   const httpOnly = yield* HttpOnly
   const optOuts = yield* CertificateOptOuts
+  const standings = yield* CertificateStandings
   const { gateHostsPort, portalBaseUrl } = yield* Settings
 
   const addressOf = ({ hostname }: Tunnel) => (hostname === null ? undefined : publicAddress(hostname, gateHostsPort))
+
+  const standingOf = (hostname: string) => Effect.map(standings.of([hostname]), (found) => found.get(hostname))
 
   const detail = Effect.fnUntraced(function* (
     self: Visits.Visit,
@@ -67,6 +71,7 @@ export const make = Effect.gen(function* () {
         requests: sharing.accessRequests(caller, id, {}),
         httpOnly: httpOnly.get(caller, id),
         certificateDeclined: optOuts.get(caller, id),
+        standing: tunnel.hostname === null ? Effect.undefined : standingOf(tunnel.hostname),
         now: unixSeconds
       },
       { concurrency: "unbounded" }

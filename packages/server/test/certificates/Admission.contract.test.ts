@@ -65,6 +65,16 @@ const authority = {
   eab_kid: null,
   eab_hmac_key_b64url: null
 }
+const standing = {
+  status: "gelb",
+  place: null,
+  held_back: null,
+  claim_deadline: null,
+  queues_again_at: null,
+  step: null,
+  step_since: null,
+  failure: null
+}
 const queued = { status: "gelb", may_issue_now: false, assigned_ca: null, claim_deadline: null }
 const offered = { status: "gelb", may_issue_now: true, assigned_ca: authority, claim_deadline: 9_999_999_999 }
 const done = { status: "gruen", may_issue_now: true, assigned_ca: authority, claim_deadline: null }
@@ -89,6 +99,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("certificate
       const body = { token: routing_token, hostname, value: "v" }
       const early = { token: waiting.routing_token, hostname: queuedName, value: "v" }
       const failure = { ca: "letsencrypt", reason: "rate-limited", detail: "too many certificates", retry_after: 60 }
+      const progress = { step: "ordering", agent: "ab".repeat(8) }
       const notOurZone = { token: other.routing_token, hostname: outside, value: "v" }
       const unknown = { ...body, hostname: "no.test" }
       yield* Contract.hold(
@@ -134,6 +145,27 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("certificate
             status: 200,
             answer: offered,
             because: "no other has budget"
+          },
+          { call: "standing", at: inQueue, status: 200, answer: { ...standing, place: 1 } },
+          { call: "standing", at: foreign, status: 403, code: "NotHostnameOwner" },
+          { call: "standing", at: { ...own, hostname: "no.test" }, status: 404, code: "HostnameUnknown" },
+          { call: "issuanceProgress", at: own, body: progress, status: 200, answer: { yours: true } },
+          {
+            call: "issuanceProgress",
+            at: own,
+            body: { ...progress, agent: "00".repeat(8) },
+            status: 200,
+            answer: { yours: false },
+            because: "another agent of the tunnel is in an order"
+          },
+          { call: "issuanceProgress", at: own, body: { ...progress, step: "bored" }, status: 422, code: "WrongShape" },
+          { call: "issuanceProgress", at: foreign, body: progress, status: 403, code: "NotHostnameOwner" },
+          {
+            call: "issuanceProgress",
+            at: { ...own, hostname: "no.test" },
+            body: progress,
+            status: 404,
+            code: "HostnameUnknown"
           },
           { call: "issuanceComplete", at: foreign, status: 403, code: "NotHostnameOwner" },
           { call: "issuanceComplete", at: { ...own, hostname: "no.test" }, status: 403, code: "NotHostnameOwner" },

@@ -87,6 +87,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "enrollment.redeemBootstrap": ({ token }) => ({ token }),
   "provisioning.provisionTunnel": ({ hostname, subject }) => ({ subject, name: "n", hostname }),
   "admission.issuanceFailed": () => ({ ca: "a", reason: "caa" }),
+  "admission.issuanceProgress": () => ({ step: "ordering", agent: "ab".repeat(8) }),
   "admission.setChallenge": ({ hostname, token }) => ({ token, hostname, value: "v" }),
   "admission.clearChallenge": ({ hostname, token }) => ({ token, hostname }),
   "tunnels.create": ({ hostname }) => ({ name: "n", hostname }),
@@ -158,6 +159,8 @@ const telling: Readonly<Record<string, string>> = {
   "badges.svg": "a badge is public",
   "admission.admission": "whether a hostname is known stands in the DNS",
   "admission.issuanceFailed": "whether a hostname is known stands in the DNS",
+  "admission.standing": "whether a hostname is known stands in the DNS",
+  "admission.issuanceProgress": "whether a hostname is known stands in the DNS",
   "admission.setChallenge": "whether a hostname is known stands in the DNS"
 }
 

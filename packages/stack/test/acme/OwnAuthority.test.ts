@@ -63,7 +63,7 @@ describe("an authority of the user's own", () => {
       Effect.gen(function* () {
         const { plane, reached, validated } = yield* start()
         plane.status = "rot"
-        assert.deepStrictEqual(yield* reached, { _tag: "Waiting", status: "rot" })
+        assert.deepInclude(yield* reached, { _tag: "Waiting", status: "rot" })
         assert.deepStrictEqual(validated, [])
       }).pipe(Effect.scoped)
   )

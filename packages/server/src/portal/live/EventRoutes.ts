@@ -4,6 +4,7 @@
  * public page, without a session.
  */
 import { Caller } from "@catenet/domain/api/Access"
+import type { CertificateStanding } from "@catenet/domain/certificates/CertificateStanding"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Redacted, Schema } from "effect"
@@ -12,6 +13,7 @@ import type { Refusal } from "../../http/Refusal.ts"
 import type { ExtraRoutes } from "../../http/Routes.ts"
 import { EmailDomains } from "../../identity/EmailDomains.ts"
 import { kindOf, sentenceOf } from "../pages/AgentState.ts"
+import * as CertificateState from "../pages/tunnel/CertificateState.ts"
 import * as Visits from "../shell/Visits.ts"
 import * as TopologyEvents from "./TopologyEvents.ts"
 import * as TunnelStates from "./TunnelStates.ts"
@@ -67,6 +69,13 @@ export const layer = HttpRouter.use(
           states.follow(caller, ids, {
             session,
             isGone: isStopping(request),
+            // A page whose panel is of another version reads it again.
+            ...(query.get("certificate") === null
+              ? {}
+              : {
+                  certificate: (standing: CertificateStanding) =>
+                    `event: certificate\ndata: ${CertificateState.versionOf(reader.texts, standing)}\n\n`
+                }),
             write: (id, reach) =>
               `event: state\ndata: ${JSON.stringify({ id, state: kindOf(reach), text: sentenceOf(reader.texts, reach) })}\n\n`
           })

@@ -1,11 +1,14 @@
 /**
  * Follows whether tunnels reach their services, for every open page of this process together: one question to each edge every two
- * seconds, about the tunnels that somebody looks at. The database is asked when a page opens its stream and not again.
+ * seconds, about the tunnels that somebody looks at. The database is asked when a page opens its stream, and then only about
+ * the certificates that pages show, in one statement for all of them.
  */
 import type { Caller } from "@catenet/domain/api/Access"
+import type { CertificateStanding } from "@catenet/domain/certificates/CertificateStanding"
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { type Cause, Clock, Effect, Equal, Option, Queue, Redacted, Schedule, Stream } from "effect"
+import { CertificateStandings } from "../../certificates/CertificateStandings.ts"
 import { EdgeFacts, reachOf } from "../../edges/EdgeFacts.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as RecordStore from "../../tunnels/records/RecordStore.ts"
@@ -26,6 +29,10 @@ interface Watcher {
   readonly said: Map<string, Reachability>
   readonly queue: Queue.Queue<string, Cause.Done>
   readonly write: (id: string, reach: Reachability) => string
+  /** The page shows a certificate: its host name, and what is said when its standing is another one. */
+  readonly certificate:
+    { readonly hostname: string; readonly write: (standing: CertificateStanding) => string } | undefined
+  certificateSaid: string | undefined
   readonly isGone: () => boolean
   readonly until: number
   beatAt: number
@@ -34,6 +41,7 @@ interface Watcher {
 export const make = Effect.gen(function* () {
   const facts = yield* EdgeFacts
   const store = yield* RecordStore.make
+  const certificates = yield* CertificateStandings
   const watchers = new Set<Watcher>()
 
   /** The edges ask for the origins of these tunnels more often while somebody looks. */
@@ -58,8 +66,16 @@ export const make = Effect.gen(function* () {
       const reach = yield* reachesOf(part)
       for (const token of part) found.set(Redacted.value(token), reach(token))
     }
+    const names = Array.from(watchers).flatMap(({ certificate }) => certificate?.hostname ?? [])
+    const standings = yield* certificates.of([...new Set(names)])
     const now = yield* Clock.currentTimeMillis
     for (const watcher of watchers) {
+      const standing = standings.get(watcher.certificate?.hostname ?? "")
+      if (standing !== undefined) {
+        const said = watcher.certificate?.write(standing)
+        if (said !== undefined && watcher.certificateSaid !== said) Queue.offerUnsafe(watcher.queue, said)
+        watcher.certificateSaid = said
+      }
       for (const [id, token] of watcher.tokens) {
         const reach = found.get(Redacted.value(token))
         if (reach === undefined || Equal.equals(watcher.said.get(id), reach)) continue
@@ -84,13 +100,21 @@ export const make = Effect.gen(function* () {
     follow: Effect.fnUntraced(function* (
       { subject }: Caller["Service"],
       ids: ReadonlyArray<string>,
-      options: Pick<Watcher, "session" | "write" | "isGone">
+      options: Pick<Watcher, "session" | "write" | "isGone"> & {
+        /** What the page of one tunnel hears of its certificate. */
+        readonly certificate?: (standing: CertificateStanding) => string
+      }
     ) {
       const found = yield* sqlOrDie(store.tokens({ subject, ids: ids.slice(0, mostTunnels) }))
       const now = yield* Clock.currentTimeMillis
       const queue = yield* Queue.unbounded<string, Cause.Done>()
+      const [only] = found
+      const { certificate: write, ...others } = options
+      const hostname = found.length === 1 ? only?.hostname : undefined
       const watcher: Watcher = {
-        ...options,
+        ...others,
+        certificate: write === undefined || typeof hostname !== "string" ? undefined : { hostname, write },
+        certificateSaid: undefined,
         tokens: new Map(found.map(({ id, routingToken }) => [id, routingToken])),
         said: new Map(),
         queue,

@@ -44,7 +44,7 @@ const ending = (texts: Texts, { id }: Tunnel) =>
   )
 
 const columns = (texts: Texts, { controls, sent, tunnel }: Facts): readonly [left: Markup, right: Markup] => {
-  const certificate = CertificatePanel.render(texts, tunnel, controls?.certificateDeclined ?? false)
+  const certificate = CertificatePanel.render(texts, tunnel, controls)
   const connect = ConnectPage.form(texts, tunnel.id)
   if (controls === undefined) return [connect, certificate]
   return [

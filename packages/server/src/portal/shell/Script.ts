@@ -11,7 +11,17 @@ export const text = `"use strict";
   const followed = all("[data-tunnel]");
   const ids = [...new Set(followed.map(({ dataset }) => dataset.tunnel))].slice(0, 50);
   if (ids.length > 0) {
-    const events = new EventSource("/portal/events?tunnels=" + ids.join(","));
+    const certificate = () => document.querySelector("[data-certificate]");
+    const events = new EventSource("/portal/events?tunnels=" + ids.join(",") + (certificate() === null ? "" : "&certificate="));
+    events.addEventListener("certificate", async ({ data }) => {
+      if (certificate()?.dataset.certificate === data) return;
+      try {
+        const response = await fetch(location.href, { headers: { accept: "text/html" } });
+        const next = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("certificate");
+        // What somebody is filling in stays.
+        if (next !== null && !certificate().contains(document.activeElement)) certificate().replaceWith(next);
+      } catch {}
+    });
     events.addEventListener("state", ({ data }) => {
       const { id, state, text } = JSON.parse(data);
       for (const shown of followed) {

@@ -1,5 +1,16 @@
 /** One tunnel, in English. */
+import type { IssuanceStep } from "@catenet/domain/certificates/CertificateStanding"
+import { ordinal } from "@catenet/domain/values/Format"
 import type { TextsOf } from "./TextsOf.ts"
+
+const agentDoes: Readonly<Record<IssuanceStep, string>> = {
+  waiting: "waits",
+  ordering: "orders a certificate",
+  proving: "proves the name to the authority",
+  "waiting-for-dns": "waits for DNS to show the proof of the name",
+  "waiting-for-ca": "waits for the authority to decide",
+  installing: "makes the service read the new certificate"
+}
 
 export const tunnelTexts = {
   tunnelNewName: "New name",
@@ -76,6 +87,24 @@ export const tunnelTexts = {
   windowRearm: "Open for 24 hours",
   windowClear: "Open without restriction",
   claimUntil: "A place to issue a certificate is held for it until",
+  certificatePlace: (place: number) => `It is ${ordinal(place)} in the queue for a certificate.`,
+  certificateOffered: "It may order a certificate now; its agent does so within minutes.",
+  certificateQueuesAgain: (at: string) => `No agent took its place in the queue. It queues again at ${at} UTC.`,
+  certificateHeldBack: {
+    declined: "It waits for none: its owner wants no certificate for it.",
+    guarded: "It waits for none: the edge holds some of its visitors back, and must read what they ask."
+  },
+  certificateStep: (step: IssuanceStep, since: string) => `Its agent ${agentDoes[step]}, since ${since} UTC.`,
+  certificateRefused: (ca: string, why: string, at: string) => `${ca} refused a certificate at ${at} UTC: ${why}`,
+  issuanceFailures: {
+    "rate-limited": "its limit is reached. Another authority is asked, or this one later.",
+    "ca-unavailable": "it did not answer as it should. It is asked again.",
+    caa: "CAA records of the domain forbid it. Ask your DNS admin to allow this authority.",
+    dns: "it could not look the name up, or its proof was not in DNS. Ask your DNS admin to check the records of the name.",
+    connection:
+      "it did not reach the agent by the name. Check that the name leads to the edge and that the agent is up.",
+    rejected: "it issues no certificate for this name."
+  },
   reclaimTitle: "The place in the queue has lapsed",
   reclaimText: "An agent that did not take its place in time can queue again, at the end.",
   reclaimButton: "Queue again",

@@ -1,5 +1,15 @@
 /** One tunnel, in German. */
+import type { IssuanceStep } from "@catenet/domain/certificates/CertificateStanding"
 import type { TunnelTexts } from "./EnglishTunnel.ts"
+
+const agentDoes: Readonly<Record<IssuanceStep, string>> = {
+  waiting: "wartet",
+  ordering: "bestellt ein Zertifikat",
+  proving: "weist der Stelle den Namen nach",
+  "waiting-for-dns": "wartet, bis das DNS den Nachweis des Namens zeigt",
+  "waiting-for-ca": "wartet auf die Entscheidung der Stelle",
+  installing: "lässt den Dienst das neue Zertifikat lesen"
+}
 
 export const tunnelTexts: TunnelTexts = {
   tunnelNewName: "Neuer Name",
@@ -80,6 +90,27 @@ export const tunnelTexts: TunnelTexts = {
   windowRearm: "Für 24 Stunden öffnen",
   windowClear: "Ohne Einschränkung öffnen",
   claimUntil: "Ein Platz für ein eigenes Zertifikat ist vorgemerkt bis",
+  certificatePlace: (place) =>
+    place === 1
+      ? "Er ist der nächste in der Warteschlange für ein Zertifikat."
+      : `Er steht an ${place}. Stelle der Warteschlange für ein Zertifikat.`,
+  certificateOffered: "Er darf jetzt ein Zertifikat bestellen; sein Agent tut es binnen Minuten.",
+  certificateQueuesAgain: (at) => `Kein Agent nahm seinen Platz. Er stellt sich um ${at} UTC wieder an.`,
+  certificateHeldBack: {
+    declined: "Er wartet auf keines: Sein Besitzer will kein Zertifikat für ihn.",
+    guarded: "Er wartet auf keines: Der Edge hält manche Besucher zurück und muss lesen, was sie fragen."
+  },
+  certificateStep: (step, since) => `Sein Agent ${agentDoes[step]}, seit ${since} UTC.`,
+  certificateRefused: (ca, why, at) => `${ca} hat um ${at} UTC ein Zertifikat verweigert: ${why}`,
+  issuanceFailures: {
+    "rate-limited": "Ihr Limit ist erreicht. Eine andere Stelle wird gefragt, oder diese später.",
+    "ca-unavailable": "Sie hat nicht geantwortet, wie sie sollte. Sie wird wieder gefragt.",
+    caa: "CAA-Einträge der Domain verbieten es. Bitten Sie Ihre DNS-Verwaltung, diese Stelle zu erlauben.",
+    dns: "Sie konnte den Namen nicht nachschlagen, oder sein Nachweis stand nicht im DNS. Bitten Sie Ihre DNS-Verwaltung, die Einträge zu prüfen.",
+    connection:
+      "Sie hat den Agenten unter dem Namen nicht erreicht. Prüfen Sie, ob der Name zum Edge führt und der Agent läuft.",
+    rejected: "Sie stellt für diesen Namen kein Zertifikat aus."
+  },
   reclaimTitle: "Der Platz in der Warteschlange ist verfallen",
   reclaimText: "Ein Agent, der seinen Platz nicht rechtzeitig nahm, kann sich hinten neu anstellen.",
   reclaimButton: "Neu anstellen",

@@ -55,6 +55,7 @@ import * as certificateOptOut from "./0066_certificate_opt_out.ts"
 import * as issuanceFailures from "./0068_issuance_failures.ts"
 import * as tunnelWatches from "./0070_tunnel_watches.ts"
 import * as noiseKeysOfAgents from "./0077_noise_keys_of_agents.ts"
+import * as certificateProgress from "./0082_certificate_progress.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -109,5 +110,6 @@ export const migrations = {
   "0066_certificate_opt_out": certificateOptOut.up,
   "0068_issuance_failures": issuanceFailures.up,
   "0070_tunnel_watches": tunnelWatches.up,
-  "0077_noise_keys_of_agents": noiseKeysOfAgents.up
+  "0077_noise_keys_of_agents": noiseKeysOfAgents.up,
+  "0082_certificate_progress": certificateProgress.up
 } as const

@@ -154,6 +154,8 @@ export const make = Effect.gen(function* () {
     },
     /** There is a certificate now: what authorities said before is no news any more. */
     forgetFailures: (hostname: string) => sql`delete from issuance_failures where hostname = ${hostname}`,
+    /** The order of the agent that had its turn is over. */
+    forgetProgress: (hostname: string) => sql`delete from certificate_progress where hostname = ${hostname}`,
     tunnelOf: (hostname: string, options: { readonly lock: boolean }) => tunnelOf({ hostname, ...options }),
     /** Whether visitors of the token's tunnel have to log in, which no other transaction changes before this one ends. */
     requiresLogin: (token: RoutingToken) =>

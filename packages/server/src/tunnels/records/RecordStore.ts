@@ -29,11 +29,11 @@ export const make = Effect.gen(function* () {
   return {
     tokens: SqlSchema.findAll({
       Request: Schema.Struct({ subject: Schema.String, ids: Schema.Array(Schema.String) }),
-      Result: Schema.Struct({ id: TunnelId, routingToken: RoutingToken }),
+      Result: Schema.Struct({ id: TunnelId, routingToken: RoutingToken, hostname: Schema.NullOr(Schema.String) }),
       execute: ({ ids, subject }) =>
         ids.length === 0
-          ? sql`select null::text as id, null::text as routing_token where false`
-          : sql`select id, routing_token from tunnels where subject = ${subject} and ${sql.in("id", ids)}`
+          ? sql`select null::text as id, null::text as routing_token, null::text as hostname where false`
+          : sql`select id, routing_token, hostname from tunnels where subject = ${subject} and ${sql.in("id", ids)}`
     }),
     /** Oldest first; only those that the account owns. */
     list: SqlSchema.findAll({

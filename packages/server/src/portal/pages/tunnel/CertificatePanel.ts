@@ -4,6 +4,8 @@ import { markup } from "@catenet/domain/values/Markup"
 import { button, checkbox } from "../../shell/Field.ts"
 import { moment } from "../../shell/Moment.ts"
 import type { Texts } from "../../texts/English.ts"
+import * as CertificateState from "./CertificateState.ts"
+import type { Controls } from "./Controls.ts"
 
 const proving = (texts: Texts, id: string, proof: NonNullable<Tunnel["hostname_proof"]>) =>
   proof.state === "proved"
@@ -20,9 +22,20 @@ const proving = (texts: Texts, id: string, proof: NonNullable<Tunnel["hostname_p
 export const render = (
   texts: Texts,
   { agent_proof, claim_deadline, hostname, hostname_proof, id, owned, status }: Tunnel,
-  isDeclined: boolean
-) => markup`<section class="panel" id="certificate"><h2>${texts.settingsTitle} <span class="tier ${status}">${status}</span></h2>
+  controls: Controls | undefined
+) => markup`<section class="panel" id="certificate"${
+  controls?.standing === undefined
+    ? undefined
+    : markup` data-certificate="${CertificateState.versionOf(texts, controls.standing)}"`
+}><h2>${texts.settingsTitle} <span class="tier ${status}">${status}</span></h2>
   <p class="hint">${texts.tiers[status]}</p>
+  ${
+    controls?.standing === undefined
+      ? undefined
+      : CertificateState.sentences(texts, controls.standing).map(
+          (sentence) => markup`<p class="standing">${sentence}</p>`
+        )
+  }
   ${
     !owned
       ? undefined
@@ -39,7 +52,7 @@ export const render = (
             ? undefined
             : markup`<details><summary>${texts.declineTitle}</summary>
                 <form method="post" action="/portal/tunnels/${id}/cert-claim-opt-out">
-                ${checkbox({ name: "enabled", label: texts.decline, isChecked: isDeclined })}
+                ${checkbox({ name: "enabled", label: texts.decline, isChecked: controls?.certificateDeclined === true })}
                 <p class="hint">${texts.declineHint}</p><button>${texts.save}<span class="hidden"> (${texts.decline})</span></button></form></details>`
         }
         <details><summary>${texts.agentProofTitle}</summary>

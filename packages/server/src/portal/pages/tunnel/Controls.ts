@@ -1,6 +1,7 @@
 /** What only the owner of a tunnel sees on its page. */
 import type { AccessState } from "@catenet/domain/api/TunnelControlsApi"
 import type { AccessRequest } from "@catenet/domain/api/TunnelsApi"
+import type { CertificateStanding } from "@catenet/domain/certificates/CertificateStanding"
 import type { Alert, AlertDelivery } from "@catenet/domain/tunnels/Alert"
 import type { Badge } from "@catenet/domain/tunnels/Badge"
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
@@ -17,6 +18,8 @@ export interface Controls {
   readonly visitors: ReadonlyArray<Email>
   readonly requests: ReadonlyArray<AccessRequest>
   readonly httpOnly: boolean
+  /** Undefined where the name is not recorded as owned, or there is none. */
+  readonly standing: CertificateStanding | undefined
   /** The owner wants no certificate for the name. */
   readonly certificateDeclined: boolean
   readonly now: number

@@ -1,0 +1,38 @@
+/** Where the host name stands on its way to a certificate, as the control plane knows it. */
+import { timeText } from "@catenet/domain/values/Format"
+import { Effect, type Redacted } from "effect"
+import { AcmeAdmission } from "../certificate/AcmeAdmission.ts"
+import * as CertificateOptions from "../certificate/CertificateOptions.ts"
+import * as Progress from "../certificate/Progress.ts"
+import type { OwnCertificate, Settings } from "../settings/Settings.ts"
+import * as Check from "./Check.ts"
+
+const name = "certificate's order"
+
+const words = Effect.fnUntraced(function* (
+  { controlPlane, stateDir }: Settings,
+  certificate: OwnCertificate,
+  token: Redacted.Redacted,
+  hostname: string
+) {
+  const options = yield* CertificateOptions.of(certificate, { token, hostname, stateDir, methods: [] })
+  const standing = yield* Effect.provide(
+    AcmeAdmission.use(({ standing }) => standing(options)),
+    AcmeAdmission.layer(controlPlane)
+  )
+  if (standing === undefined) return "not known: the control plane does not say"
+  const { failure, status } = standing
+  const stands = status === "gelb" ? `gelb; it ${Progress.waiting(standing)}` : status
+  const refused =
+    failure === null
+      ? ""
+      : `. ${failure.ca} refused at ${timeText(failure.at)} UTC: ${failure.detail ?? failure.reason}`
+  return `the name is ${stands}${refused}`
+})
+
+export const check = Effect.fnUntraced(function* (config: Settings) {
+  const { certificate, hostname, token } = config
+  if (certificate === undefined || hostname === undefined || token === undefined)
+    return Check.skipped(name, "this agent orders none (CT_ACME_CERT_OUT_DIR, CT_AGENT_HOSTNAME and CT_AGENT_TOKEN)")
+  return yield* Check.run(name, words(config, certificate, token, hostname))
+})
