@@ -21,6 +21,13 @@ export const parseAddress = (text: string): Address | undefined => {
   return host === undefined || port > 65_535 ? undefined : { host, port }
 }
 
+/** An e-mail address that needs no quotes in a header. */
+export const mailbox: Parser<string> = make(
+  "an e-mail address",
+  (text) => (/^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*$/iu.test(text) ? text : undefined),
+  { example: "no-reply@example.com" }
+)
+
 /** Port 0 lets the system choose one. */
 export const address: Parser<Address> = make("a host and a port", parseAddress, { example: "127.0.0.1:8090" })
 

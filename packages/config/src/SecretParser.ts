@@ -48,6 +48,36 @@ export const secretBase64: Parser<Redacted.Redacted<Uint8Array>> = make(
   { isSecret: true }
 )
 
+const isMailServer = (text: string): boolean => {
+  const url = parseUrl(text, ["smtp:", "smtps:"])
+  if (url === undefined || url.hostname === "" || !/^\/?$/u.test(url.pathname)) return false
+  if (url.search !== "" || url.hash !== "" || (url.username === "") !== (url.password === "")) return false
+  try {
+    return !/[\0\r\n]/u.test(decodeURIComponent(url.username) + decodeURIComponent(url.password))
+  } catch {
+    return false
+  }
+}
+
+/** The address of a mail server, with a name and a password or without both. */
+export const mailServerUrl: Parser<Redacted.Redacted> = make(
+  "a URL such as smtps://user:password@mail.example.com or smtp://user:password@mail.example.com:587",
+  (text) => (isMailServer(text) ? Redacted.make(text) : undefined),
+  { isSecret: true }
+)
+
+const certificate = /^-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----$/u
+
+/** Certificates in PEM. They are public, and long enough for a file. */
+export const certificates: Parser<Redacted.Redacted> = make(
+  "one or more certificates in PEM",
+  (text) =>
+    text.split(/(?<=-----END CERTIFICATE-----)\s*(?=-)/u).every((each) => certificate.test(each.trim()))
+      ? Redacted.make(text)
+      : undefined,
+  { isSecret: true }
+)
+
 /** The address of a PostgreSQL database. It holds a password. */
 export const databaseUrl: Parser<Redacted.Redacted> = make(
   "a URL such as postgres://user:password@host:5432/catenet",

@@ -15,6 +15,7 @@ import { Gate } from "./gate/Gate.ts"
 import { Idempotency } from "./http/Idempotency.ts"
 import { Limits } from "./http/Limits.ts"
 import { Sessions } from "./identity/Sessions.ts"
+import { NoticeMails } from "./notices/mail/NoticeMails.ts"
 import { PortalSignIns } from "./portal/PortalSignIns.ts"
 import { AlertDeliveries } from "./tunnels/alerts/AlertDeliveries.ts"
 import { GateSessions } from "./tunnels/GateSessions.ts"
@@ -33,6 +34,7 @@ const services = [
   Enrollments,
   Bootstraps,
   AlertDeliveries,
+  NoticeMails,
   Gate,
   GateSessions,
   ShareLinks

@@ -74,6 +74,8 @@ import { Audits } from "./identity/Audits.ts"
 import * as IdentityServices from "./identity/IdentityServices.ts"
 import * as ServiceAccountCleanup from "./identity/ServiceAccountCleanup.ts"
 import { ServiceAccounts } from "./identity/ServiceAccounts.ts"
+import { NoticeMails } from "./notices/mail/NoticeMails.ts"
+import * as NoticeMailWorker from "./notices/mail/NoticeMailWorker.ts"
 import { Notices } from "./notices/Notices.ts"
 import { Statuses } from "./observability/Statuses.ts"
 import { PortalSignIns } from "./portal/PortalSignIns.ts"
@@ -124,6 +126,7 @@ export const services = Layer.mergeAll(
   GateServices.layer,
   Accounts.layer,
   Notices.layer,
+  NoticeMails.layer,
   ClientAddresses.layer,
   Idempotency.layer,
   Limits.layer,
@@ -136,6 +139,7 @@ export const background = Layer.mergeAll(
   OutboxWorker.layer,
   AddressRecordWorker.layer,
   AlertWatcher.layer,
+  NoticeMailWorker.layer,
   ServiceAccountCleanup.layer,
   AdmissionSweepLoop.layer,
   AuditRetention.layer,

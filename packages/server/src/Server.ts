@@ -25,6 +25,7 @@ import * as PortalAllowlist from "./portal/AllowlistRoutes.ts"
 import * as PortalEditor from "./portal/EditorRoutes.ts"
 import * as PublicPages from "./portal/legal/LegalRoutes.ts"
 import * as PortalEvents from "./portal/live/EventRoutes.ts"
+import * as PortalMail from "./portal/MailRoutes.ts"
 import * as PortalPages from "./portal/PageRoutes.ts"
 import * as PortalRoutes from "./portal/PortalRoutes.ts"
 import * as ProblemResponses from "./portal/shell/ProblemResponses.ts"
@@ -40,7 +41,8 @@ const routes = Layer.mergeAll(
   PortalPages.layer,
   PortalEvents.layer,
   PortalEditor.layer,
-  PortalAllowlist.layer
+  PortalAllowlist.layer,
+  PortalMail.layer
 )
 
 /** What is served beside the API value. */
@@ -53,7 +55,8 @@ export const extraRoutes: ExtraRoutes = [
   ...PortalPages.addresses,
   ...PortalEvents.addresses,
   ...PortalEditor.addresses,
-  ...PortalAllowlist.addresses
+  ...PortalAllowlist.addresses,
+  ...PortalMail.addresses
 ]
 
 /** A parameter of a path is read by its schema, whatever its length: a host name may have 253 characters. */

@@ -14,7 +14,7 @@ const grantSeconds = 7 * 86_400
 /** Seconds for which a tunnel without an alert is down before it is said: an agent that starts anew is back by then. */
 const outageSeconds = 300
 /** Notices that are shown and counted; who has more reads these first. */
-const mostNotices = 200
+export const mostNotices = 200
 
 const Notice = Schema.Struct({
   kind: Schema.Literals(["access", "claim", "grant", "certificate", "down"]),

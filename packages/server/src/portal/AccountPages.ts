@@ -2,14 +2,17 @@
 import { SessionNotFound } from "@catenet/domain/identity/AuthenticationErrors"
 import { ClientIdInPath, maxServiceAccounts, ServiceAccountName } from "@catenet/domain/identity/ServiceAccount"
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
+import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect, Redacted, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Accounts } from "../accounts/Accounts.ts"
 import { Credits } from "../billing/Credits.ts"
 import { Payments } from "../billing/Payments.ts"
 import { Audits } from "../identity/Audits.ts"
+import { EmailDomains } from "../identity/EmailDomains.ts"
 import { ServiceAccounts } from "../identity/ServiceAccounts.ts"
 import { Sessions } from "../identity/Sessions.ts"
+import { NoticeMails } from "../notices/mail/NoticeMails.ts"
 import { Settings } from "../settings/Settings.ts"
 import { read, refusedFields, seeOther, sentBack, type Submission, type Submit, wholeNumber } from "./Forms.ts"
 import * as AccountPage from "./pages/AccountPage.ts"
@@ -37,6 +40,8 @@ export const make = Effect.gen(function* () {
   const sessions = yield* Sessions
   const serviceAccounts = yield* ServiceAccounts
   const audits = yield* Audits
+  const domains = yield* EmailDomains
+  const mails = yield* NoticeMails
   const { oidcIssuer, portalBaseUrl } = yield* Settings
 
   const secretPage = (self: Visits.Visit, clientId: string, secret: Redacted.Redacted) => {
@@ -58,6 +63,7 @@ export const make = Effect.gen(function* () {
       payments: yield* payments.list(mine.account, { limit: shownPayments }),
       audit: yield* audits.list({ actor: lowerAscii(caller.subject), limit: shownEntries }),
       email: caller.email,
+      isMailWanted: mails.isConfigured ? yield* mails.isWanted(caller.subject) : undefined,
       sessions: yield* sessions.list(caller.subject, self.token),
       sent
     })
@@ -112,6 +118,16 @@ export const make = Effect.gen(function* () {
         ),
       "/portal/account/service-accounts/:client_id/delete": (sent) =>
         Effect.as(serviceAccounts.remove(sent.caller.subject, clientFrom(sent.at("client_id"))), seeOther(home)),
+      "/portal/account/notice-mail": (sent) =>
+        Effect.gen(function* () {
+          const { email, subject } = sent.caller
+          const isWanted = sent.form["enabled"] === "1"
+          if (!mails.isConfigured || (isWanted && email === null)) return yield* new RouteNotFound()
+          // Mail goes to the address that the provider has verified, and to no other.
+          if (email !== null) yield* domains.record(subject, email)
+          yield* mails.set(subject, isWanted, sent.self.reader.texts.language === "de" ? "de" : "en")
+          return seeOther(home)
+        }),
       "/portal/account/sessions/end-others": (sent) =>
         Effect.as(sessions.closeOthers(sent.caller.subject, sent.self.token), seeOther(home)),
       "/portal/account/sessions/:id/end": (sent) =>

@@ -56,6 +56,7 @@ export const forms = [
   "/portal/tunnels/:id/agent-bridge/call",
   "/portal/tunnels/:id/agent-bridge/manifest/install",
   "/portal/account/credits",
+  "/portal/account/notice-mail",
   "/portal/account/delete",
   "/portal/account/sessions/end-others",
   "/portal/account/sessions/:id/end",

@@ -5,6 +5,7 @@ import { HttpRouter, HttpServerError, HttpServerResponse } from "effect/http"
 import { fields } from "../http/FormBody.ts"
 import type { ExtraRoutes } from "../http/Routes.ts"
 import * as Stylesheet from "../http/Stylesheet.ts"
+import { NoticeMails } from "../notices/mail/NoticeMails.ts"
 import { Statuses } from "../observability/Statuses.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as AccountPages from "./AccountPages.ts"
@@ -60,6 +61,7 @@ export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const { forMembers, forOperators, fromPortal, show, visit } = yield* Visits.make
     const statuses = yield* Statuses
+    const mails = yield* NoticeMails
     const signIns = yield* PortalSignIns
     const { socialProviders: providers = [] } = yield* Settings
     const tunnels = yield* TunnelPages.make
@@ -148,12 +150,13 @@ export const layer = HttpRouter.use(
     yield* router.add("POST", "/portal/logout", signOut)
 
     const chosen = fromPortal(({ reader }) =>
-      Effect.map(fields, ({ back, language }) => {
+      Effect.gen(function* () {
+        const { back, language } = yield* fields
         const path = backPath(back, reader.signedIn !== undefined)
         const response = HttpServerResponse.redirect(path, { status: 303 })
-        return isLanguage(language)
-          ? HttpServerResponse.setCookieUnsafe(response, languageCookie, language, { ...cookie, maxAge: "365 days" })
-          : response
+        if (!isLanguage(language)) return response
+        if (reader.signedIn !== undefined) yield* mails.setLanguage(reader.signedIn.subject, language)
+        return HttpServerResponse.setCookieUnsafe(response, languageCookie, language, { ...cookie, maxAge: "365 days" })
       })
     )
     yield* router.add("POST", "/portal/language", chosen)

@@ -10,16 +10,16 @@ import * as SecretParser from "@catenet/config/SecretParser"
 import * as Variable from "@catenet/config/Variable"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Context, Layer } from "effect"
+import * as Bridge from "./Bridge.ts"
 import * as CertificateAuthorities from "./CertificateAuthorities.ts"
 import * as Dns from "./Dns.ts"
 import * as LegalPages from "./LegalPages.ts"
+import * as Mail from "./Mail.ts"
 import * as SocialProviders from "./SocialProviders.ts"
 
 const { defaulted, optional, required } = Variable
 
 /** Every variable of the control plane, in the order of the operations guide. */
-const channelPort = Parser.described(NetworkParser.address, { example: "edge.example.net:4435" })
-
 export const variables = {
   listen: defaulted("CT_CONTROL_PLANE_LISTEN", NetworkParser.address, "127.0.0.1:8090", "Address of the HTTP service."),
   databaseUrl: required("CT_CP_DATABASE_URL", SecretParser.databaseUrl, "The PostgreSQL database."),
@@ -257,31 +257,14 @@ export const variables = {
     "120",
     "Visitors' sign-ins and requests for access that one address may begin in a minute; 0 for no limit."
   ),
-  bridgeHolderKey: optional(
-    "CT_BRIDGE_HOLDER_KEY",
-    SecretParser.secretBytes,
-    "Private holder key of the agent bridge."
-  ),
-  bridgeNoiseKey: optional("CT_BRIDGE_NOISE_KEY", SecretParser.secretBytes, "Private Noise key of the agent bridge."),
-  channelBroker: optional(
-    "CT_CHANNEL_BROKER",
-    channelPort,
-    "Where the agent bridge joins channels: the edge's broker."
-  ),
-  channelRelay: optional("CT_CHANNEL_RELAY", channelPort, "The edge's relay, for the agent bridge.", {
-    standard: "the port after that of `CT_CHANNEL_BROKER`"
-  }),
-  channelFrontDoor: optional(
-    "CT_CHANNEL_FRONT_DOOR",
-    channelPort,
-    "The edge's front door, which the agent bridge tries after the broker, or alone without one."
-  ),
+  ...Bridge.variables,
   outboxIntervalSeconds: defaulted(
     "CT_CP_OUTBOX_TICK_SECS",
     Parser.whole(1, 3600),
     "5",
     "How often undelivered calls to the edge are looked for."
-  )
+  ),
+  ...Mail.variables
 } as const
 
 /** Variables of other control planes, which have no effect here. */

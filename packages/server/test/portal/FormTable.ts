@@ -32,7 +32,7 @@ export interface FormRow {
   readonly free?: ReadonlyArray<string>
 }
 
-type OtherPath = "/portal/logout" | "/portal/language" | "/gate/share" | "/gate/request-access"
+type OtherPath = "/portal/logout" | "/portal/language" | "/portal/unsubscribe" | "/gate/share" | "/gate/request-access"
 export type Table = Readonly<Record<Addresses.FormPath | Addresses.OperatorFormPath | OtherPath, FormRow>>
 
 const proofOf = (topology: string) => Hex.encode(OperatorBinding.sign(native, seedOf("op"), topology))
@@ -57,6 +57,7 @@ export const tableOf = (place: Place): Table => {
     "/portal/account/delete": {
       ways: [{ given: {}, refuses: { confirm: ["", "delete", "DELETE!", " DELETE"] } }]
     },
+    "/portal/account/notice-mail": { ways: [], free: ["enabled"] },
     "/portal/account/sessions/end-others": button,
     "/portal/account/sessions/:id/end": button,
     "/portal/account/service-accounts": {
@@ -193,6 +194,7 @@ export const tableOf = (place: Place): Table => {
       ]
     },
     "/portal/logout": button,
+    "/portal/unsubscribe": button,
     "/portal/language": { ways: [], free: ["back", "language"] },
     "/gate/share": { ways: [], free: ["host", "token", "return"] },
     "/gate/request-access": {

@@ -73,7 +73,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a secret", 
       const entered = yield* olga.get(backToPortal)
       assert.strictEqual(entered.headers.get("location"), place)
       const session = olga.jars.platform.get("__Host-ct_portal_session") ?? ""
-      secrets.push(["session", session], ["id token", "eyJ"])
+      secrets.push(["session", session], ["id token", "eyJhbGciOi"])
       assert.strictEqual((yield* isNowhere).filter((row) => row.startsWith("gate_codes ")).length, 1)
 
       const shown = { host, code, browser: asked.searchParams.get("browser") ?? "" }

@@ -94,6 +94,10 @@ const rows: Readonly<Record<string, string>> = {
   topology_edges: `(topology_id, a, b, link)
     select ${hex(32)}, ${hex(64)}, lpad(to_hex(n + 1), 64, '0'), ${hex(64)}`,
   tunnel_watches: `select ${hex(32)}, n % 1000 <> 0, ${recent}`,
+  mail_accounts: `select 'subject-' || n, true, 'en', ${later} + n`,
+  notice_mails: `(id, subject, state, created_at, due_at, unsubscribe_hash)
+    select ${hex(32)}, 'subject-' || n, case when n % 1000 = 0 then 'pending' else 'sent' end, ${recent}, ${later} + n, ${hex(64)}`,
+  mailed_notices: `select 'subject-' || n, 'down', ${hex(32)}, '', ${hex(32)}`,
   alerts: `(tunnel_id, webhook_url, threshold_seconds, secret, state, since, due_at)
     select ${hex(32)}, 'https://a.example', 60, ${sealed("alerts.secret", "0".repeat(64))}, 'unknown', n, ${later} + n`,
   alert_deliveries: `(message_id, subject, tunnel_id, event, since, threshold_seconds, at, status, detail)

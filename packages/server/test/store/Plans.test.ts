@@ -134,6 +134,8 @@ const sweeping = {
   CT_CP_ACME_BROKER_TICK_SECS: "1",
   CT_CP_SERVICE_ACCOUNT_TICK_SECS: "1",
   CT_CP_ADMIN_AUDIT_RETENTION_DAYS: "1",
+  CT_CP_SMTP_URL: "smtp://127.0.0.1:1",
+  CT_CP_MAIL_TICK_SECS: "1",
   CT_CP_HOSTNAME_ZONE: "zone.example",
   CT_GATE_COOKIE_DOMAIN: "example.test",
   CT_BRIDGE_HOLDER_KEY: "11".repeat(32),
@@ -149,6 +151,8 @@ const idle: Readonly<Record<string, string>> = {
   credit_ledger_account: "for an operator who checks a balance by hand",
   gate_codes_sign_in: "asked when a visitor signs out",
   gate_sessions_sign_in: "asked when a visitor signs out",
+  mailed_notices_mail: "asked when a mail is sent, and when an old one is deleted",
+  notice_mails_subject: "asked when an account is deleted",
   service_accounts_due: "asked by a server that may make clients in the realm"
 }
 

@@ -16,6 +16,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "@catenet/domain",
     "@catenet/crypto",
     "jose",
+    "nodemailer",
     "openid-client",
     "tldts"
   ],

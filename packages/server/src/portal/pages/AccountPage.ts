@@ -4,7 +4,7 @@ import type { AuditEntry } from "@catenet/domain/identity/AuditEntry"
 import type { ServiceAccount } from "@catenet/domain/identity/ServiceAccount"
 import { markup } from "@catenet/domain/values/Markup"
 import type { OpenSession } from "../../identity/Sessions.ts"
-import { button, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
+import { button, checkbox, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import { moment } from "../shell/Moment.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
@@ -13,6 +13,8 @@ import { shortKey } from "./ShortKey.ts"
 export interface Facts {
   readonly account: Account
   readonly email: string | null
+  /** Whether notices are mailed; undefined where there is no mail server. */
+  readonly isMailWanted: boolean | undefined
   readonly origin: string
   readonly consoleUrl: string | undefined
   readonly serviceAccounts: ReadonlyArray<ServiceAccount>
@@ -53,6 +55,19 @@ const services = (texts: Texts, { sent, serviceAccounts }: Facts) => {
       <button>${texts.serviceCreate}</button></form>`
   )
 }
+
+const mail = (texts: Texts, { email, isMailWanted }: Facts) =>
+  isMailWanted === undefined
+    ? undefined
+    : panel(
+        texts.mailTitle,
+        email === null
+          ? markup`<p class="hint">${texts.mailNoAddress}</p>`
+          : markup`<form method="post" action="/portal/account/notice-mail"><p class="hint">${texts.mailText(email)}</p>
+              ${checkbox({ name: "enabled", label: texts.mailWanted, isChecked: isMailWanted })}
+              <button>${texts.save}<span class="hidden"> (${texts.mailWanted})</span></button></form>`,
+        "mail"
+      )
 
 const paid = (texts: Texts, { payments }: Facts) =>
   payments.length === 0
@@ -95,7 +110,7 @@ export const page = (texts: Texts, facts: Facts): Page => {
     <form class="panel" method="post" action="/portal/account/credits" aria-labelledby="credits"><h2 id="credits">${texts.creditsTitle}</h2>
       ${field({ ...valuesOf(texts, sent, "credits")("credits", "10"), type: "number", label: texts.creditsAmount, hint: texts.creditsHint })}
       <button>${texts.creditsButton}</button></form>
-    ${paid(texts, facts)}${services(texts, facts)}
+    ${mail(texts, facts)}${paid(texts, facts)}${services(texts, facts)}
     <section class="panel"><h2>${texts.sessionsTitle}</h2><p class="hint">${texts.sessionsText}</p>
       <table><thead><tr><th scope="col">${texts.sessionBrowser}</th><th scope="col">${texts.sessionSince}</th>
         <th scope="col">${texts.sessionSeen}</th><td></td></tr></thead><tbody>${sessions.map((session) => row(texts, session))}</tbody></table>

@@ -51,7 +51,7 @@ const saidOf = (texts: Texts, { about, at, kind, name, note, who }: Notice): rea
   }
 }
 
-export const page = (texts: Texts, notices: ReadonlyArray<Notice>): Page => ({
+export const page = (texts: Texts, notices: ReadonlyArray<Notice>, offersMail: boolean): Page => ({
   title: texts.notices,
   area: "notices",
   main: markup`<div class="head"><div><h1>${texts.notices}</h1><p class="lead">${texts.noticesText}</p></div></div>
@@ -63,5 +63,5 @@ export const page = (texts: Texts, notices: ReadonlyArray<Notice>): Page => ({
             const [said, action] = saidOf(texts, notice)
             return markup`<tr><th scope="row">${texts.noticeKinds[notice.kind]}</th><td>${said}</td><td>${action}</td></tr>`
           })}</tbody></table></div>`
-    }`
+    }${offersMail ? markup`<p class="hint">${texts.mailHint} ${link("/portal/account#mail", texts.mailTitle)}</p>` : undefined}`
 })

@@ -1,5 +1,6 @@
 /** Every text of the pages in English. The other languages have the same members: the compiler holds that. */
 import { channelsTexts } from "./EnglishChannels.ts"
+import { mailTexts } from "./EnglishMail.ts"
 import { noticesTexts } from "./EnglishNotices.ts"
 import { operatorsTexts } from "./EnglishOperators.ts"
 import { reasonsTexts } from "./EnglishReasons.ts"
@@ -22,6 +23,7 @@ export const english = {
   ...topologiesTexts,
   ...operatorsTexts,
   ...noticesTexts,
+  ...mailTexts,
   ...visitorsTexts,
   language: "en",
   skip: "Skip to the content",

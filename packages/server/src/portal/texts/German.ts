@@ -1,6 +1,7 @@
 /** Every text of the pages in German. */
 import type { Texts } from "./English.ts"
 import { channelsTexts } from "./GermanChannels.ts"
+import { mailTexts } from "./GermanMail.ts"
 import { noticesTexts } from "./GermanNotices.ts"
 import { operatorsTexts } from "./GermanOperators.ts"
 import { problems } from "./GermanProblems.ts"
@@ -20,6 +21,7 @@ export const german: Texts = {
   ...topologiesTexts,
   ...operatorsTexts,
   ...noticesTexts,
+  ...mailTexts,
   ...visitorsTexts,
   language: "de",
   skip: "Zum Inhalt springen",

@@ -54,6 +54,7 @@ import * as expiryOfGrants from "./0064_expiry_of_grants.ts"
 import * as certificateOptOut from "./0066_certificate_opt_out.ts"
 import * as issuanceFailures from "./0068_issuance_failures.ts"
 import * as tunnelWatches from "./0070_tunnel_watches.ts"
+import * as noticeMails from "./0071_notice_mails.ts"
 import * as noiseKeysOfAgents from "./0077_noise_keys_of_agents.ts"
 import * as certificateProgress from "./0082_certificate_progress.ts"
 
@@ -110,6 +111,7 @@ export const migrations = {
   "0066_certificate_opt_out": certificateOptOut.up,
   "0068_issuance_failures": issuanceFailures.up,
   "0070_tunnel_watches": tunnelWatches.up,
+  "0071_notice_mails": noticeMails.up,
   "0077_noise_keys_of_agents": noiseKeysOfAgents.up,
   "0082_certificate_progress": certificateProgress.up
 } as const

@@ -1,0 +1,179 @@
+/**
+ * Mails what is new among the notices of accounts that want it. What is to be sent is written in the transaction that finds
+ * it, so that each notice is mailed at most once, by however many replicas; no request waits for it. A mail that the server
+ * surely did not take is tried again for a day; one of which that is not known is not.
+ */
+import type { Email } from "@catenet/domain/values/Email"
+import type { Subject } from "@catenet/domain/values/Subject"
+import { Context, Effect, Layer, Option, Redacted, type Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { SqlError } from "effect/sql"
+import { unixSeconds } from "../../runtime/Now.ts"
+import { freshHex32, freshHex64, hashToken } from "../../runtime/Secrets.ts"
+import { Settings } from "../../settings/Settings.ts"
+import { sqlOrDie } from "../../store/SqlOrDie.ts"
+import { mostNotices, Notices } from "../Notices.ts"
+import * as Store from "./NoticeMailStore.ts"
+import { compose } from "./NoticeMessage.ts"
+import { SmtpServer } from "./SmtpServer.ts"
+
+/** Seconds for which a mail is tried: a day. */
+const triedFor = 86_400
+/** Seconds for which a link to unsubscribe works: half a year. */
+const keptFor = 180 * 86_400
+const longestWait = 3600
+const backOff = (attempts: number) => Math.min(30 * 2 ** Math.min(attempts, 10), longestWait)
+
+/** Accounts of one look, and mails of one round. */
+const batch = 64
+const atOnce = 4
+
+/** An address that stands for one mailbox in every header and every command of SMTP. */
+const isPlain = (email: string) => /^[^\s@<>()[\],;:"\\\p{C}]+@[^\s@<>()[\],;:"\\\p{C}]+$/u.test(email)
+
+export const unsubscribePath = "/portal/unsubscribe"
+
+/** What a token of a mail is worth. */
+type Unsubscription = "open" | "spent" | "unknown"
+
+export class NoticeMails extends Context.Service<
+  NoticeMails,
+  {
+    /** Whether there is a mail server. */
+    readonly isConfigured: boolean
+    readonly isWanted: (subject: Subject) => Effect.Effect<boolean>
+    readonly set: (subject: Subject, wanted: boolean, language: "en" | "de") => Effect.Effect<void>
+    /** Mail follows the language that an account chooses. */
+    readonly setLanguage: (subject: Subject, language: "en" | "de") => Effect.Effect<void>
+    readonly look: (token: Redacted.Redacted) => Effect.Effect<Unsubscription>
+    /** Switches mail off, once; what is returned is what the token was worth. */
+    readonly unsubscribe: (token: Redacted.Redacted) => Effect.Effect<Unsubscription>
+    /** Writes the mails of accounts whose look is due. */
+    readonly collect: Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
+    /** Sends what is due; how much that was. */
+    readonly deliver: Effect.Effect<number, Schema.SchemaError | SqlError.SqlError>
+    readonly prune: Effect.Effect<void>
+  }
+>()("server/notices/mail/NoticeMails") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const notices = yield* Notices
+    const smtp = yield* SmtpServer
+    const random = yield* SecureRandom.SecureRandom
+    const { mailIntervalSeconds, portalBaseUrl } = yield* Settings
+    const drawn = Effect.provideService(SecureRandom.SecureRandom, random)
+    const portal = portalBaseUrl.origin
+
+    const current = ({ email, subject }: { readonly subject: Subject; readonly email: Email | null }) =>
+      notices.list({ subject, email })
+
+    const lookAt = Effect.fnUntraced(function* (account: Store.Wanting) {
+      const { subject } = account
+      yield* store.lock(subject)
+      const found = yield* current(account)
+      // A list that is cut off says nothing of what stands behind it.
+      if (found.length < mostNotices) yield* store.forgetGone(subject, found)
+      const mailed = new Set((yield* store.mailed(subject)).map((name) => JSON.stringify(Object.values(name))))
+      const fresh = found.filter((notice) => !mailed.has(JSON.stringify(Object.values(Store.nameOf(notice)))))
+      if (fresh.length === 0 || account.email === null || !isPlain(account.email)) return
+      yield* store.write(yield* drawn(freshHex32), subject, fresh, yield* unixSeconds)
+    }, store.transaction)
+
+    /** The notices of a mail that are still there: what has gone meanwhile is not mailed. */
+    const left = Effect.fnUntraced(function* (mail: Store.Due) {
+      const { email, id, subject, wanted } = mail
+      if (!wanted || email === null || !isPlain(email)) return undefined
+      const names = new Set((yield* store.noticesOf(id)).map((name) => JSON.stringify(Object.values(name))))
+      const found = (yield* current({ subject, email })).filter((notice) =>
+        names.has(JSON.stringify(Object.values(Store.nameOf(notice))))
+      )
+      return found.length === 0 ? undefined : { email, found }
+    })
+
+    const attempt = Effect.fnUntraced(function* (mail: Store.Due, from: string) {
+      const { attempts, id, language } = mail
+      const content = yield* left(mail)
+      if (content === undefined) return yield* Effect.asVoid(store.settle(id, "dropped", ""))
+      const session = yield* smtp.open
+      const token = yield* drawn(freshHex64)
+      const { email: to, found } = content
+      const unsubscribe = `${portal}${unsubscribePath}?token=${token}`
+      const message = yield* Effect.promise(() =>
+        compose({ id, from, to, language, notices: found, portal, unsubscribe })
+      )
+      const hash = hashToken(Redacted.make(token))
+      const marked = yield* store.mark({ id, attempts, unsubscribeHash: hash })
+      if (marked.length > 0) {
+        yield* session.send({ from, to }, message)
+        yield* store.settle(id, "sent", "")
+      }
+      return undefined
+    })
+
+    const send = (mail: Store.Due, from: string) =>
+      attempt(mail, from).pipe(
+        Effect.catchTags({
+          MailRefused: (refusal) =>
+            Effect.gen(function* () {
+              yield* Effect.logWarning(refusal.message)
+              const now = yield* unixSeconds
+              yield* refusal.isForNow && now - mail.createdAt < triedFor
+                ? store.postpone(mail.id, now + backOff(mail.attempts), refusal.why)
+                : store.settle(mail.id, "failed", refusal.why)
+            }),
+          MailUnanswered: ({ message }) =>
+            Effect.andThen(Effect.logWarning(message), store.settle(mail.id, "unknown", ""))
+        }),
+        Effect.scoped
+      )
+
+    const hashed = (token: Redacted.Redacted) =>
+      /^[0-9a-f]{64}$/u.test(Redacted.value(token)) ? Option.some(hashToken(token)) : Option.none()
+
+    const look = Effect.fnUntraced(function* (
+      token: Redacted.Redacted
+    ): Effect.fn.Return<Unsubscription, Schema.SchemaError | SqlError.SqlError> {
+      const hash = hashed(token)
+      const found = Option.isNone(hash) ? Option.none() : yield* store.unsubscription(hash.value)
+      return Option.match(found, { onNone: () => "unknown", onSome: ({ isSpent }) => (isSpent ? "spent" : "open") })
+    })
+
+    return {
+      isConfigured: Option.isSome(smtp.sender),
+      isWanted: (subject: Subject) =>
+        sqlOrDie(Effect.map(store.setting(subject), (row) => Option.isSome(row) && row.value.wanted)),
+      set: (subject: Subject, wanted: boolean, language: "en" | "de") =>
+        sqlOrDie(Effect.asVoid(store.set(subject, wanted, language))),
+      setLanguage: (subject: Subject, language: "en" | "de") =>
+        sqlOrDie(Effect.asVoid(store.setLanguage(subject, language))),
+
+      look: (token: Redacted.Redacted) => sqlOrDie(look(token)),
+      unsubscribe: Effect.fn("NoticeMails.unsubscribe")(function* (token: Redacted.Redacted) {
+        const hash = hashed(token)
+        const now = yield* unixSeconds
+        const spent = Option.isNone(hash) ? [] : yield* store.spend({ hash: hash.value, now })
+        return spent.length > 0 ? "open" : yield* look(token)
+      }, sqlOrDie),
+
+      collect: Effect.gen(function* () {
+        if (Option.isNone(smtp.sender)) return
+        const now = yield* unixSeconds
+        const due = yield* store.takeDue({ now, next: now + mailIntervalSeconds, limit: batch })
+        yield* Effect.forEach(due, lookAt, { concurrency: atOnce, discard: true })
+      }),
+
+      deliver: Effect.gen(function* () {
+        if (Option.isNone(smtp.sender)) return 0
+        const from = smtp.sender.value
+        const due = yield* store.lease({ now: yield* unixSeconds, limit: batch })
+        yield* Effect.forEach(due, (mail) => send(mail, from), { concurrency: atOnce, discard: true })
+        return due.length
+      }),
+
+      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - keptFor))))
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(NoticeMails, NoticeMails.make)
+  static readonly layer = NoticeMails.layerNoDeps.pipe(Layer.provide([Notices.layer, SmtpServer.layer]))
+}

@@ -1,0 +1,29 @@
+/** Variables of the agent bridge: the private halves of its keys. */
+import * as NetworkParser from "@catenet/config/NetworkParser"
+import * as Parser from "@catenet/config/Parser"
+import * as SecretParser from "@catenet/config/SecretParser"
+import { optional } from "@catenet/config/Variable"
+
+const channelPort = Parser.described(NetworkParser.address, { example: "edge.example.net:4435" })
+
+export const variables = {
+  bridgeHolderKey: optional(
+    "CT_BRIDGE_HOLDER_KEY",
+    SecretParser.secretBytes,
+    "Private holder key of the agent bridge."
+  ),
+  bridgeNoiseKey: optional("CT_BRIDGE_NOISE_KEY", SecretParser.secretBytes, "Private Noise key of the agent bridge."),
+  channelBroker: optional(
+    "CT_CHANNEL_BROKER",
+    channelPort,
+    "Where the agent bridge joins channels: the edge's broker."
+  ),
+  channelRelay: optional("CT_CHANNEL_RELAY", channelPort, "The edge's relay, for the agent bridge.", {
+    standard: "the port after that of `CT_CHANNEL_BROKER`"
+  }),
+  channelFrontDoor: optional(
+    "CT_CHANNEL_FRONT_DOOR",
+    channelPort,
+    "The edge's front door, which the agent bridge tries after the broker, or alone without one."
+  )
+} as const

@@ -1,0 +1,63 @@
+/** A mail server on this machine, by TLS under a root of the test or without, that answers as a test wants. */
+import { Effect } from "effect"
+import type { AddressInfo } from "node:net"
+import { SMTPServer, type SMTPServerOptions } from "smtp-server"
+import { makeAuthority } from "../../../agent/test/harness/Authority.ts"
+
+export const user = "mailer"
+export const password = "p@ss:w/rd"
+
+const authority = makeAuthority("root of the mail server")
+export const roots = authority.pem
+
+export interface Arrived {
+  readonly to: ReadonlyArray<string>
+  readonly text: string
+}
+
+/** What the server answers instead of taking mail: a reply to RCPT, or an end of the connection once the mail is there. */
+export type Mood = "takes" | "hangs up" | number
+
+export const mailServer = (kind: "smtps" | "starttls" | "plain", options: SMTPServerOptions = {}) =>
+  Effect.gen(function* () {
+    const arrived: Array<Arrived> = []
+    const state: { mood: Mood } = { mood: "takes" }
+    const leaf = authority.leaf("localhost")
+    const server = new SMTPServer({
+      ...(kind === "plain" ? { disabledCommands: ["STARTTLS"], allowInsecureAuth: true } : leaf),
+      secure: kind === "smtps",
+      authMethods: ["PLAIN", "LOGIN"],
+      onAuth: (auth, _session, done) =>
+        auth.username === user && auth.password === password
+          ? done(null, { user: auth.username })
+          : done(Object.assign(new Error("Invalid login"), { responseCode: 535 })),
+      onRcptTo: (_address, _session, done) =>
+        typeof state.mood === "number"
+          ? done(Object.assign(new Error("not now"), { responseCode: state.mood }))
+          : done(),
+      onData: (stream, session, done) => {
+        const parts: Array<Buffer> = []
+        stream.on("data", (part: Buffer) => parts.push(part))
+        stream.on("end", () => {
+          arrived.push({
+            to: session.envelope.rcptTo.map(({ address }) => address),
+            text: Buffer.concat(parts).toString("utf8")
+          })
+          if (state.mood === "hangs up") for (const each of server.connections) each.close()
+          else done()
+        })
+      },
+      logger: false,
+      ...options
+    })
+    server.on("error", () => undefined)
+    yield* Effect.acquireRelease(
+      Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+      () => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
+    )
+    const { port } = server.server.address() as AddressInfo
+    const credentials = `${user}:${encodeURIComponent(password)}`
+    const url = (host = "localhost", login = credentials) =>
+      `${kind === "smtps" ? "smtps" : "smtp"}://${login === "" ? "" : `${login}@`}${host}:${port}`
+    return { arrived, state, url }
+  })
