@@ -37,5 +37,7 @@ export const joinBatchSeconds = 90 * 86_400
 
 /** Bootstrap tokens, in all, that still give out a secret. */
 export const mostBootstrapTokens = 10_000
+/** Those of them that one account has minted. */
+export const mostBootstrapTokensOfAccount = 100
 /** Seconds for which a bootstrap token is remembered after it was redeemed or has expired. */
 export const endedBootstrapSeconds = 30 * 86_400

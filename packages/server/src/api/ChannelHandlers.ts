@@ -12,7 +12,6 @@ import { ClaimInvites } from "../channels/ClaimInvites.ts"
 import { Members } from "../channels/Members.ts"
 import { Rooms } from "../channels/Rooms.ts"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
-import { sha256Hex } from "../runtime/Secrets.ts"
 
 const InviteRequest = Schema.Struct({ ...MemberMaterial.fields, label: Schema.optionalKey(InviteLabel) })
 
@@ -53,9 +52,7 @@ export const ChannelHandlers = HttpApiBuilder.group(
           ),
         mintJoinLink: ({ headers, params, payload }) =>
           Caller.use((caller) => {
-            // A key is the account's own; tokens are minted for all of them in one place.
-            const given = headers["idempotency-key"]
-            const key = given === undefined ? undefined : sha256Hex(`${caller.subject} ${given}`)
+            const key = headers["idempotency-key"]
             return Effect.andThen(
               channels.requireOwner(caller, params.channel),
               Effect.map(bootstraps.mint(payload.secret, joinLinkSeconds, key, caller.subject), ({ token }) => ({

@@ -1,6 +1,6 @@
 /** Bootstrap tokens by their hash, each with its sealed secret as long as that may still be given out. */
 import { OutstandingBootstrapToken } from "@catenet/domain/enrollment/OutstandingTokens"
-import { mostBootstrapTokens } from "@catenet/domain/values/Caps"
+import { mostBootstrapTokens, mostBootstrapTokensOfAccount } from "@catenet/domain/values/Caps"
 import { PublicKey } from "@catenet/domain/values/Keys"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -23,13 +23,17 @@ export const make = Effect.gen(function* () {
       readonly sealed: Uint8Array
       readonly createdAt: number
       readonly expiresAt: number
+      /** The account that has minted it; null for the operator. */
+      readonly mintedBy: string | null
     }) =>
       Effect.andThen(
         sql`select pg_advisory_xact_lock(23)`,
-        sql`insert into bootstrap_tokens (token_hash, sealed, created_at, expires_at)
-          select ${row.tokenHash}, ${row.sealed}, ${row.createdAt}::bigint, ${row.expiresAt}::bigint
+        sql`insert into bootstrap_tokens (token_hash, sealed, created_at, expires_at, minted_by)
+          select ${row.tokenHash}, ${row.sealed}, ${row.createdAt}::bigint, ${row.expiresAt}::bigint, ${row.mintedBy}
           where (select count(*) from bootstrap_tokens where redeemed_at is null and expires_at >= ${row.createdAt}::bigint)
-            < ${mostBootstrapTokens} returning 1`
+            < ${mostBootstrapTokens}
+          and (select count(*) from bootstrap_tokens where minted_by = ${row.mintedBy} and redeemed_at is null
+            and expires_at >= ${row.createdAt}::bigint) < ${mostBootstrapTokensOfAccount} returning 1`
       ),
     /** The row, held until the transaction ends: racing attempts wait here for each other. */
     hold: SqlSchema.findOneOption({

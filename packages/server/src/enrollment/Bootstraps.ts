@@ -10,7 +10,7 @@ import { type Bootstrap as State, type BootstrapRefusal, redeem } from "@catenet
 import { BootstrapProofRefused } from "@catenet/domain/enrollment/EnrollmentErrors"
 import type { OutstandingBootstrapToken } from "@catenet/domain/enrollment/OutstandingTokens"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { endedBootstrapSeconds, mostBootstrapTokens } from "@catenet/domain/values/Caps"
+import { endedBootstrapSeconds, mostBootstrapTokens, mostBootstrapTokensOfAccount } from "@catenet/domain/values/Caps"
 import type { PublicKey } from "@catenet/domain/values/Keys"
 import type { IdempotencyKeyReused, LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Subject } from "@catenet/domain/values/Subject"
@@ -53,7 +53,7 @@ const Minted = Schema.Struct({ token: BootstrapToken })
 export class Bootstraps extends Context.Service<
   Bootstraps,
   {
-    /** A token for the secret, alive for `ttl` seconds. An account may mint one for a tunnel of its own. */
+    /** A token for the secret, alive for `ttl` seconds. The tokens and keys of an account are its own. */
     readonly mint: (
       secret: BootstrapSecret,
       ttl: number,
@@ -105,14 +105,23 @@ export class Bootstraps extends Context.Service<
         actor: Subject | "operator" = "operator"
       ) {
         const request = { secret: Redacted.value(secret), ttl }
-        const repeat = { caller: "operator", operation: "mint-bootstrap", key, request }
+        const mintedBy = actor === "operator" ? null : actor
+        const operation = mintedBy === null ? "mint-bootstrap" : "mint-own-bootstrap"
+        const most = mintedBy === null ? mostBootstrapTokens : mostBootstrapTokensOfAccount
+        const repeat = { caller: actor, operation, key, request }
         const command = Effect.gen(function* () {
           const token = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
           const createdAt = yield* unixSeconds
           const expiresAt = Math.min(createdAt + ttl, Number.MAX_SAFE_INTEGER)
           const tokenHash = hashToken(token)
-          const inserted = yield* store.insert({ tokenHash, sealed: seal(token, secret), createdAt, expiresAt })
-          yield* within("bootstrap tokens that still give out a secret", mostBootstrapTokens)(inserted)
+          const inserted = yield* store.insert({
+            tokenHash,
+            sealed: seal(token, secret),
+            createdAt,
+            expiresAt,
+            mintedBy
+          })
+          yield* within("bootstrap tokens that still give out a secret", most)(inserted)
           yield* audits.append(audit("bootstrap_minted", actor, tokenHash))
           return { token }
         })

@@ -126,9 +126,19 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     of: "bootstrap tokens that still give out a secret",
+    limit: Caps.mostBootstrapTokensOfAccount,
+    fill: `insert into bootstrap_tokens (token_hash, sealed, created_at, expires_at, minted_by)
+      select md5('b' || n) || md5('c' || n), '\\x00', 1, ${recent} + 600, 'ada'`,
+    path: `/me/channels/${channel}/join-links`,
+    body: () => ({ secret: "s" }),
+    count: "bootstrap_tokens where minted_by = 'ada'",
+    repeatable: false
+  },
+  {
+    of: "bootstrap tokens that still give out a secret",
     as: "operator",
     limit: Caps.mostBootstrapTokens,
-    fill: `insert into bootstrap_tokens (token_hash, sealed, created_at, expires_at)
+    fill: `with gone as (delete from bootstrap_tokens) insert into bootstrap_tokens (token_hash, sealed, created_at, expires_at)
       select lpad(to_hex(n), 64, '0'), '\\x00', 1, ${recent} + 600`,
     path: "/bootstrap/mint",
     body: () => ({ secret: "s" }),

@@ -57,6 +57,7 @@ import * as tunnelWatches from "./0070_tunnel_watches.ts"
 import * as noticeMails from "./0071_notice_mails.ts"
 import * as noiseKeysOfAgents from "./0077_noise_keys_of_agents.ts"
 import * as certificateProgress from "./0082_certificate_progress.ts"
+import * as bootstrapTokensOfAccounts from "./0087_bootstrap_tokens_of_accounts.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -113,5 +114,6 @@ export const migrations = {
   "0070_tunnel_watches": tunnelWatches.up,
   "0071_notice_mails": noticeMails.up,
   "0077_noise_keys_of_agents": noiseKeysOfAgents.up,
-  "0082_certificate_progress": certificateProgress.up
+  "0082_certificate_progress": certificateProgress.up,
+  "0087_bootstrap_tokens_of_accounts": bootstrapTokensOfAccounts.up
 } as const
