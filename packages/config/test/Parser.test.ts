@@ -6,6 +6,7 @@ import * as SecretParser from "../src/SecretParser.ts"
 
 const hex = "Ab".repeat(32)
 const other = "01".repeat(32)
+const pem = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"
 
 /** What a secret holds, so that values can be compared. */
 const shown = (value: unknown): unknown =>
@@ -71,6 +72,46 @@ const rules: Readonly<Record<string, Rule>> = {
     invalid: ["http"]
   },
   list: { parser: Parser.list, valid: [[" a, ,b ,", ["a", "b"]]], invalid: [] },
+  mailbox: {
+    parser: NetworkParser.mailbox,
+    valid: [
+      ["no-reply@example.com", "no-reply@example.com"],
+      [`${"a".repeat(64)}@localhost`, `${"a".repeat(64)}@localhost`]
+    ],
+    invalid: [
+      "example.com",
+      "@example.com",
+      "a@",
+      "a@b..c",
+      "a b@example.com",
+      `${"a".repeat(65)}@b.example`,
+      "a@b\nc: d"
+    ]
+  },
+  mailServerUrl: {
+    parser: SecretParser.mailServerUrl,
+    valid: [
+      ["smtps://mail.example.com", "smtps://mail.example.com"],
+      ["smtp://user:pass%40word@mail.example.com:587/", "smtp://user:pass%40word@mail.example.com:587/"]
+    ],
+    invalid: [
+      "mail.example.com",
+      "https://mail.example.com",
+      "smtp://user@mail.example.com",
+      "smtp://mail.example.com/path",
+      "smtp://mail.example.com?a=b",
+      "smtp://user:pass%0aword@mail.example.com",
+      "smtp://user:%zz@mail.example.com"
+    ]
+  },
+  certificates: {
+    parser: SecretParser.certificates,
+    valid: [
+      [pem, pem],
+      [`${pem}\n${pem}`, `${pem}\n${pem}`]
+    ],
+    invalid: ["MIIB", `${pem}x`, pem.replace("END", "end"), pem.replace("MIIB", "MI_B")]
+  },
   address: {
     parser: NetworkParser.address,
     valid: [
