@@ -59,7 +59,7 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("visitors 
       const list = yield* visit("day", "/portal/tunnels")
       assert.include(list, `<td data-label="${english.visitorsAndBytes}">4321, 8.0 KiB</td>`)
       const usage = yield* visit("day", "/portal/usage")
-      assert.strictEqual(usage.split(`<td data-label="${english.visitors30}">4321</td>`).length, 3)
+      assert.strictEqual(usage.split(`<td class="figure" data-label="${english.visitors30}">4321</td>`).length, 3)
     })
   )
 
