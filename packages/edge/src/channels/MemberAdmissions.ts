@@ -5,6 +5,7 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { BrokerAdmission, type First, type Step, type Verdict } from "@catenet/wire/channels/BrokerAdmission"
+import { nextChunk } from "@catenet/wire/transport/NextChunk"
 import { Clock, Context, Effect, Layer } from "effect"
 import { randomBytes } from "node:crypto"
 import type { Duplex } from "node:stream"
@@ -16,7 +17,6 @@ import type { Carrier } from "./Carrier.ts"
 import { JoinPenalties } from "./JoinPenalties.ts"
 import type { Member } from "./Member.ts"
 import { MemberAuthority } from "./MemberAuthority.ts"
-import { nextChunk } from "./NextChunk.ts"
 
 /** Of a whole join at the broker, of each of its steps at the gate. */
 const joinLimit = "15 seconds"

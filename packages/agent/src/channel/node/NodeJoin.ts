@@ -4,33 +4,13 @@ import * as Grant from "@catenet/crypto/Grant"
 import type { Seconds } from "@catenet/crypto/Integer"
 import { native } from "@catenet/crypto/native"
 import { BrokerAdmission, type Step } from "@catenet/wire/channels/BrokerAdmission"
+import { nextChunk } from "@catenet/wire/transport/NextChunk"
 import { Clock, Effect, Result } from "effect"
 import { randomBytes } from "node:crypto"
 import type { Socket } from "node:net"
 
 const joinLimit = "15 seconds"
 const nothing = new Uint8Array(0)
-const ends = ["end", "close", "error"] as const
-
-/** What the member says next; nothing once it has ended. */
-const nextChunk = (socket: Socket) =>
-  Effect.callback<Buffer | undefined>((resume) => {
-    const detach = () => {
-      socket.off("data", settle)
-      for (const event of ends) socket.off(event, over)
-      socket.pause()
-    }
-    const settle = (chunk: Buffer | undefined) => {
-      detach()
-      resume(Effect.succeed(chunk))
-    }
-    const over = () => settle(undefined)
-    if (socket.destroyed || socket.readableEnded) return resume(Effect.succeed(undefined))
-    socket.on("data", settle)
-    for (const event of ends) socket.on(event, over)
-    socket.resume()
-    return Effect.sync(detach)
-  })
 
 /** Whether one of these operators has signed the grant. Without any the grant must only be alive: the gate in front has checked it. */
 export const holds =
