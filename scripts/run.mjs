@@ -73,7 +73,9 @@ const campaign = () => {
     CATENET_NAMES: "10000",
     FAULT_KILLS: "6",
     FAULT_RUNS: "3",
-    CATENET_SOAK_SECONDS: "1800"
+    CATENET_SOAK_SECONDS: "1800",
+    CATENET_CERTIFICATE_SECONDS: "360",
+    CATENET_RENEWALS: "5"
   }
   for (const [name, value] of Object.entries(full)) env[name] ??= value
   const parts = [
@@ -86,7 +88,8 @@ const campaign = () => {
     ["server", "test/faults/"],
     ["server", "test/certificates/"],
     ["domain", "test/"],
-    ["duration", "soak"]
+    ["duration", "soak"],
+    ["e2e", "certificate"]
   ]
   const isWanted = ([project, files]) => rest.length === 0 || rest.some((word) => `${project}/${files}`.includes(word))
   const wanted = parts.filter(isWanted)

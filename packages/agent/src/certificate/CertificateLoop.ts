@@ -39,7 +39,7 @@ export const run = Effect.fn("CertificateLoop.run")(function* (options: Certific
     )
     times = outcome._tag === last ? times + 1 : 0
     last = outcome._tag
-    const seconds = pause(outcome, times) * (0.9 + 0.2 * (yield* Random.next))
+    const seconds = pause(outcome, times) * (1 + 0.1 * (yield* Random.next))
     if (options.progress !== undefined) yield* options.progress.say(wordsOf(outcome))
     if (outcome._tag === "Failed")
       yield* Effect.logWarning(`${outcome.sentence} The next attempt is in ${Math.round(seconds)} s.`)

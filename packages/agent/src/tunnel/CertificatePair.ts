@@ -1,7 +1,8 @@
 /**
  * The certificate chain and key with which the agent terminates TLS. Looked at again when a connection comes and the last look is
- * 30 seconds old; a changed pair is taken, a pair that cannot be used is said once and the old one stays. A pair that the agent
- * is still to order may be missing: then every connection looks, so that the first visitor after the issuance is served.
+ * 30 seconds old, or the twentieth of a short life; a changed pair is taken, a pair that cannot be used is said once and the old
+ * one stays. A pair that the agent is still to order may be missing: then every connection looks, so that the first visitor after
+ * the issuance is served.
  */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { Clock, Effect, FileSystem, Option } from "effect"
@@ -15,7 +16,7 @@ export interface Files {
   readonly isAwaited: boolean
 }
 
-const lookMillis = 30_000
+const longestLook = 30_000
 
 const { of } = ConfigurationInvalid
 
@@ -56,6 +57,12 @@ export const load = Effect.fn("CertificatePair.load")(function* ({ certificate, 
   return { context, leaf }
 })
 
+/** A pair in use. One that lives for minutes has a successor before a look at it is 30 seconds old. */
+const inUse = ({ context, leaf }: Effect.Success<ReturnType<typeof load>>) => {
+  const endsAt = leaf.validToDate.getTime()
+  return { context, endsAt, lookMillis: Math.min(longestLook, (endsAt - leaf.validFromDate.getTime()) / 20) }
+}
+
 /** The pair as it is now; undefined while it is awaited. Fails only now, at the first load. */
 export const watch = Effect.fn("CertificatePair.watch")(function* (files: Files) {
   const fs = yield* FileSystem.FileSystem
@@ -65,17 +72,19 @@ export const watch = Effect.fn("CertificatePair.watch")(function* (files: Files)
     Effect.map((times) => times.join()),
     Effect.orElseSucceed(() => "missing")
   )
+  const read = Effect.map(Effect.provideService(load(files), FileSystem.FileSystem, fs), inUse)
   let loaded = yield* age
-  let pair = (yield* isMissing(files)) ? undefined : yield* load(files)
+  let pair = (yield* isMissing(files)) ? undefined : yield* read
   let lookedAt = yield* Clock.currentTimeMillis
   let complained = false
+  let saidEnd = false
   const reload = Effect.gen(function* () {
     const seen = yield* age
     if (seen === loaded) return
     const isFirst = pair === undefined
-    pair = yield* Effect.provideService(load(files), FileSystem.FileSystem, fs)
+    pair = yield* read
     loaded = seen
-    complained = false
+    complained = saidEnd = false
     yield* Effect.logInfo(isFirst ? "the certificate is there" : "the certificate was replaced")
   }).pipe(
     Effect.catchTag("ConfigurationInvalid", (error) => {
@@ -86,9 +95,17 @@ export const watch = Effect.fn("CertificatePair.watch")(function* (files: Files)
   )
   return Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    if (pair === undefined || now - lookedAt >= lookMillis) {
+    // A clock that was set back would make the last look a young one for as long as it was ahead.
+    if (pair === undefined || now < lookedAt || now - lookedAt >= pair.lookMillis) {
       lookedAt = now
       yield* reload
+    }
+    if (pair !== undefined && pair.endsAt < now && !saidEnd) {
+      saidEnd = true
+      const since = new Date(pair.endsAt).toISOString()
+      yield* Effect.logWarning(
+        `The certificate in ${files.certificate} ended at ${since} by this machine's clock. Renew it, or correct the clock.`
+      )
     }
     return pair?.context
   })

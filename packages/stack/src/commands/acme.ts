@@ -5,10 +5,11 @@ import { formatAddress } from "@catenet/config/NetworkParser"
 import * as Parser from "@catenet/config/Parser"
 import * as Reader from "@catenet/config/Reader"
 import { secret } from "@catenet/config/SecretParser"
-import { defaulted, optional, required } from "@catenet/config/Variable"
+import { optional, required } from "@catenet/config/Variable"
 import { Clock, Effect } from "effect"
 import { Command } from "effect/cli"
 import * as Logs from "../Logs.ts"
+import { certificateLifetime } from "../up/Settings.ts"
 import { root } from "./root.ts"
 
 const variables = {
@@ -24,12 +25,7 @@ const variables = {
   nameServer: optional("CT_ACME_SERVER_DNS", address, "Name server that is asked for DNS-01.", {
     standard: "those of this system"
   }),
-  lifetime: defaulted(
-    "CT_ACME_SERVER_LIFETIME_SECS",
-    Parser.whole(30, 31_536_000),
-    "7776000",
-    "How long its certificates are valid."
-  )
+  lifetime: certificateLifetime
 } as const
 
 const serve = Effect.gen(function* () {

@@ -60,7 +60,8 @@ export const ofAcme = (settings: UpSettings, folder: StackFolder, secrets: Secre
   CT_ACME_SERVER_ROOT: folder.developmentRoot,
   CT_ACME_SERVER_ROOT_KEY: folder.developmentRootKey,
   CT_ACME_SERVER_FRONT_DOOR: address(settings.frontDoor),
-  CT_ACME_SERVER_EAB_HMAC: secrets.acmeBindingKey
+  CT_ACME_SERVER_EAB_HMAC: secrets.acmeBindingKey,
+  CT_ACME_SERVER_LIFETIME_SECS: String(settings.certificateLifetime)
 })
 
 export const ofControlPlane = (

@@ -27,6 +27,8 @@ export interface UpSettings {
   readonly edgeMetrics: Listen
   readonly demoOrigin: Listen
   readonly acme: Listen
+  /** Seconds that the certificates of the development authorities are valid. */
+  readonly certificateLifetime: number
 }
 
 const listen = (name: string, standard: string, meaning: string) => {
@@ -42,6 +44,14 @@ const listen = (name: string, standard: string, meaning: string) => {
   )
 }
 
+/** Of the development authorities. Short ones show how certificates are renewed. */
+export const certificateLifetime = defaulted(
+  "CT_ACME_SERVER_LIFETIME_SECS",
+  Parser.whole(10, 31_536_000),
+  "7776000",
+  "How long the development authorities' certificates are valid."
+)
+
 const demoOrigin = listen("CT_DEMO_ORIGIN_LISTEN", "127.0.0.1:8092", "The page behind the demo tunnel.")
 
 export const variables = {
@@ -54,7 +64,8 @@ export const variables = {
   edgeAdmin: listen("CT_EDGE_ADMIN_LISTEN", "127.0.0.1:9601", "The edge's admin interface."),
   edgeMetrics: listen("CT_EDGE_METRICS_LISTEN", "127.0.0.1:9600", "The edge's metrics."),
   demoOrigin,
-  acme: listen("CT_ACME_SERVER_LISTEN", "127.0.0.1:8093", "The development certificate authorities.")
+  acme: listen("CT_ACME_SERVER_LISTEN", "127.0.0.1:8093", "The development certificate authorities."),
+  certificateLifetime
 } as const
 
 /** The names that are read here. */

@@ -4,12 +4,18 @@ import { connect } from "node:tls"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { eventually } from "../../../edge/test/harness/TestEdge.ts"
 import { Stack } from "./Stack.ts"
+import { steadyVisitors } from "./SteadyVisitors.ts"
 import { ask } from "./Visitor.ts"
+
+/** A campaign has certificates of six minutes, and renews them more often. */
+const lifetime = Number(process.env["CATENET_CERTIFICATE_SECONDS"] ?? "15")
+const renewals = Number(process.env["CATENET_RENEWALS"] ?? "1")
+const perSecond = 50
 
 let stack: Stack
 
 /** The certificate that a visitor of the demo tunnel is shown. */
-const shown = () =>
+const shownNow = () =>
   new Promise<X509Certificate | undefined>((resolve) => {
     const socket = connect(
       { host: "127.0.0.1", port: stack.ports.frontDoor, servername: "hello.localhost", ca: stack.root },
@@ -24,7 +30,7 @@ const shown = () =>
 describe("a new tunnel's certificate", () => {
   beforeAll(async () => {
     stack = await Stack.make()
-    await stack.up()
+    await stack.up([], { CT_ACME_SERVER_LIFETIME_SECS: String(lifetime) })
   })
   afterAll(() => stack.dispose())
 
@@ -52,7 +58,7 @@ describe("a new tunnel's certificate", () => {
     await eventually(
       async () => {
         const mine = own()
-        return mine !== undefined && (await shown())?.fingerprint256 === mine.fingerprint256
+        return mine !== undefined && (await shownNow())?.fingerprint256 === mine.fingerprint256
       },
       "the agent's own certificate is shown",
       60_000
@@ -70,5 +76,34 @@ describe("a new tunnel's certificate", () => {
     const token = /CT_AGENT_TOKEN=([0-9a-f]{64})/.exec(text)?.[1]
     const admission = await fetch(stack.url(`/agent/acme-admission/${token}/hello.localhost`))
     assert.deepInclude(await admission.json(), { status: "gruen", may_issue_now: true, claim_deadline: null })
+  })
+  it("is renewed before it ends, and each new one is shown to visitors, none of whom is lost", async () => {
+    const done = new AbortController()
+    const visitors = steadyVisitors(
+      { host: "hello.localhost", port: stack.ports.frontDoor, ca: stack.root },
+      perSecond,
+      done.signal
+    )
+    const { certificates } = visitors.seen
+    const from = performance.now()
+    const taken: Array<number> = []
+    for (let renewal = 1; renewal <= renewals; renewal++) {
+      await eventually(
+        () => certificates.size > renewal,
+        () => `renewal ${renewal}, after ${visitors.seen.visits} visits`,
+        lifetime * 1000
+      )
+      taken.push(Math.round((performance.now() - from) / 1000))
+    }
+    done.abort()
+    const { kept, lost, visits } = await visitors.done
+    const shown = await shownNow()
+    process.stderr.write(
+      `certificates of ${lifetime} s, renewed at ${taken.join(", ")} s: ${visits} visits, ${lost.length} lost, ${kept} kept connections\n`
+    )
+    assert.deepStrictEqual(lost, [])
+    assert.strictEqual(kept, 1)
+    assert.strictEqual([...certificates].at(-1), shown?.fingerprint256)
+    assert.isAtLeast(visits, ((taken.at(-1) ?? 0) * perSecond) / 2)
   })
 })
