@@ -1,13 +1,25 @@
+import * as Certificate from "@catenet/crypto/x509/Certificate"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
-import { TestClock } from "effect/testing"
+import { TestClock, TestConsole } from "effect/testing"
+import { generateKeyPairSync } from "node:crypto"
 import * as CertificatePair from "../../src/tunnel/CertificatePair.ts"
 import { type Leaf, makeAuthority } from "../harness/Authority.ts"
 
 const authority = makeAuthority()
 const first = authority.leaf("first.example")
 const second = authority.leaf("second.example")
+
+/** A pair whose life is from 1970 on, when a test's clock begins. */
+const living = (seconds: number): Leaf => {
+  const key = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+  const validity = { from: 0, until: seconds * 1000 }
+  return {
+    cert: Certificate.pem(Certificate.mintLeaf("root", key, key, ["first.example"], validity)),
+    key: key.export({ format: "pem", type: "pkcs8" }).toString()
+  }
+}
 
 const stage = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
@@ -44,6 +56,64 @@ describe("the certificate pair", () => {
         assert.notStrictEqual(next, initial)
         yield* TestClock.adjust("30 seconds")
         assert.strictEqual(yield* current, next)
+      })
+    )
+  )
+
+  it.effect("that lives for minutes is looked at sooner: six minutes, every 18 seconds", () =>
+    run(
+      Effect.gen(function* () {
+        const { files, write } = yield* stage
+        yield* write(living(360))
+        const current = yield* CertificatePair.watch(files)
+        const initial = yield* current
+        yield* write(living(361))
+        yield* TestClock.adjust("17 seconds")
+        assert.strictEqual(yield* current, initial)
+        yield* TestClock.adjust("1 second")
+        assert.notStrictEqual(yield* current, initial)
+      })
+    )
+  )
+
+  it.effect("is replaced also after the clock was set back by a year, and forward", () =>
+    run(
+      Effect.gen(function* () {
+        const year = 31_536_000_000
+        const { files, write } = yield* stage
+        yield* TestClock.setTime(2 * year)
+        yield* write(first)
+        const current = yield* CertificatePair.watch(files)
+        const initial = yield* current
+        yield* TestClock.setTime(year)
+        yield* write(second)
+        const next = yield* current
+        assert.notStrictEqual(next, initial)
+        assert.strictEqual(yield* current, next)
+        yield* TestClock.setTime(2 * year)
+        yield* write(first)
+        assert.notStrictEqual(yield* current, next)
+      })
+    )
+  )
+
+  it.effect("that has ended goes on in use, and is said once", () =>
+    run(
+      Effect.gen(function* () {
+        const { files, write } = yield* stage
+        yield* write(living(360))
+        const current = yield* CertificatePair.watch(files)
+        const initial = yield* current
+        yield* TestClock.adjust("361 seconds")
+        assert.strictEqual(yield* current, initial)
+        yield* TestClock.adjust("1 day")
+        assert.strictEqual(yield* current, initial)
+        const said = (yield* TestConsole.logLines).map(String).filter((line) => line.includes("ended at"))
+        assert.lengthOf(said, 1)
+        assert.include(
+          said[0],
+          `${files.certificate} ended at 1970-01-01T00:06:00.000Z by this machine's clock. Renew it`
+        )
       })
     )
   )
