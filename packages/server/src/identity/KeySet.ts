@@ -1,6 +1,7 @@
 /**
  * The keys that verify access tokens. They are fetched in the background until they are there, then again every ten
- * minutes and when a token names one that is not known; what was fetched last holds while the provider is away.
+ * minutes and when a token names one that is not known: that token waits for the next fetch, which all such tokens
+ * share. What was fetched last holds while the provider is away.
  */
 import { Clock, Context, Data, Effect, Layer, Option, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
@@ -29,7 +30,9 @@ const Published = Schema.Struct({ keys: Schema.Array(Schema.Unknown) })
 const readKey = Schema.decodeUnknownOption(Key)
 
 /** Milliseconds between two fetches for unknown keys, so that forged keys cause no flood of requests to the provider. */
-const coolDownMillis = 3_000
+const coolDownMillis = 1_000
+/** Tokens with an unknown key that wait for the next fetch at the same time; the next one is refused at once. */
+const mostWaiting = 1_000
 
 /** Soon at first, then at longer intervals. */
 const untilThere = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("10 seconds")])
@@ -73,19 +76,30 @@ const fetched = (issuer: string) =>
       Effect.andThen(Effect.repeat(quietly, Schedule.spaced("10 minutes"))),
       Effect.forkScoped
     )
-    const context = yield* Effect.context<never>()
+    const run = Effect.runPromiseWith(yield* Effect.context<never>())
+
+    const spacedFetch = Effect.gen(function* () {
+      const passed = (yield* Clock.currentTimeMillis) - askedAt
+      yield* Effect.sleep(Math.max(0, coolDownMillis - passed))
+      yield* quietly
+    })
+    let coming: Promise<void> | undefined
+    const nextFetch = () => (coming ??= run(spacedFetch).finally(() => (coming = undefined)))
+    let waiting = 0
 
     const getKey: JWTVerifyGetKey = async (header, token) => {
       if (keys === undefined) throw new errors.JWKSNoMatchingKey()
-      try {
-        return await keys(header, token)
-      } catch (cause) {
-        const unknown = cause instanceof errors.JWKSNoMatchingKey
-        const now = await Effect.runPromiseWith(context)(Clock.currentTimeMillis)
-        if (!unknown || now - askedAt < coolDownMillis) throw cause
-        await Effect.runPromiseWith(context)(quietly)
-        return keys(header, token)
-      }
+      let arrived: number | undefined
+      for (;;)
+        try {
+          return await keys(header, token)
+        } catch (cause) {
+          if (!(cause instanceof errors.JWKSNoMatchingKey) || waiting >= mostWaiting) throw cause
+          arrived ??= await run(Clock.currentTimeMillis)
+          if (askedAt >= arrived) throw cause
+          waiting += 1
+          await nextFetch().finally(() => (waiting -= 1))
+        }
     }
     return { usable: () => keys !== undefined, generation: () => generation, getKey }
   }).pipe(Effect.provide(OutgoingHttp.layer))

@@ -102,6 +102,29 @@ layer(serverFor(TestIssuer.layer), { excludeTestServices: true, timeout: "60 sec
   )
 })
 
+layer(serverFor(TestIssuer.layer), { excludeTestServices: true, timeout: "60 seconds" })("a rotation", (it) => {
+  it.effect("refuses none of 200 requests at once, also just after another fetch", () =>
+    Effect.gen(function* () {
+      yield* untilEnabled
+      const { fetches, rotate, token } = yield* TestIssuer
+      const allOf = (bearer: string) =>
+        Effect.map(
+          Effect.all(
+            Array.from({ length: 200 }, () => statusOf(bearer)),
+            { concurrency: "unbounded" }
+          ),
+          (statuses) => [...new Set(statuses)]
+        )
+      for (const name of ["second", "third"]) {
+        yield* rotate(name, { keep: true })
+        const before = fetches()
+        assert.deepStrictEqual(yield* allOf(yield* token({ sub: "ada" })), [200], name)
+        assert.isAtMost(fetches() - before, 2, name)
+      }
+    })
+  )
+})
+
 layer(serverFor(TestIssuer.layer), { excludeTestServices: true, timeout: "60 seconds" })("a key that is gone", (it) => {
   it.effect("verifies nothing any more, what it had verified before included", () =>
     Effect.gen(function* () {
