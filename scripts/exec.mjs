@@ -4,8 +4,10 @@
  */
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { followParent } from "./follow.mjs"
 
 const attached = fileURLToPath(new URL("attached.mjs", import.meta.url))
+const follow = fileURLToPath(new URL("follow.mjs", import.meta.url))
 const isWindows = process.platform === "win32"
 
 /** Passed on as they come. A terminal's Ctrl-C comes here alone, since the child is not in its foreground group. */
@@ -33,8 +35,13 @@ const asChild = (node, entry, args, env) => {
   })
 }
 
+/** Whether npm started this process, by a shell that passes no signal on. */
+const isOfNpm = process.env.npm_lifecycle_event !== undefined
+
 /** Never returns where the process is replaced; else the process exits as the program does. */
 export const exec = (node, entry, args, env = process.env) => {
-  if (typeof process.execve === "function") process.execve(node, [node, entry, ...args], env)
-  else asChild(node, entry, args, env)
+  if (typeof process.execve === "function")
+    return process.execve(node, [node, ...(isOfNpm ? [follow] : []), entry, ...args], env)
+  if (isOfNpm) followParent()
+  asChild(node, entry, args, env)
 }

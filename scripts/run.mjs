@@ -2,12 +2,14 @@
 import { spawn } from "node:child_process"
 import { delimiter, dirname, join } from "node:path"
 import { exec } from "./exec.mjs"
+import { followParent } from "./follow.mjs"
 import { installDependencies, installLinters } from "./install.mjs"
 import { findNode, root } from "./node.mjs"
 
 const [task = "start", ...rest] = process.argv.slice(2)
 const from = (...path) => join(root, "node_modules", ...path)
 
+if (process.env.npm_lifecycle_event !== undefined) followParent()
 installDependencies()
 const node = findNode()
 const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${from(".bin")}${delimiter}${process.env.PATH ?? ""}` }
