@@ -122,7 +122,9 @@ export const make = Effect.gen(function* () {
         Effect.gen(function* () {
           const { email, subject } = sent.caller
           const isWanted = sent.form["enabled"] === "1"
-          if (!mails.isConfigured || (isWanted && email === null)) return yield* new RouteNotFound()
+          if (!mails.isConfigured) return yield* new RouteNotFound()
+          if (isWanted && email === null)
+            return yield* account(sent.self, sent.caller, sentBack(sent, "mail", ["enabled"]))
           // Mail goes to the address that the provider has verified, and to no other.
           if (email !== null) yield* domains.record(subject, email)
           yield* mails.set(subject, isWanted, sent.self.reader.texts.language === "de" ? "de" : "en")

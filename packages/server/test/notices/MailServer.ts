@@ -15,18 +15,23 @@ export interface Arrived {
   readonly text: string
 }
 
-/** What the server answers instead of taking mail: a reply to RCPT, or an end of the connection once the mail is there. */
-export type Mood = "takes" | "hangs up" | number
+/**
+ * What the server does instead of taking mail: a reply to RCPT, an end of the connection once the mail is there, or nothing,
+ * once it is there or before it says anything.
+ */
+export type Mood = "takes" | "hangs up" | "stalls" | "greets no one" | number
 
 export const mailServer = (kind: "smtps" | "starttls" | "plain", options: SMTPServerOptions = {}) =>
   Effect.gen(function* () {
     const arrived: Array<Arrived> = []
     const state: { mood: Mood } = { mood: "takes" }
+    const waiting: Array<(error?: Error) => void> = []
     const leaf = authority.leaf("localhost")
     const server = new SMTPServer({
       ...(kind === "plain" ? { disabledCommands: ["STARTTLS"], allowInsecureAuth: true } : leaf),
       secure: kind === "smtps",
       authMethods: ["PLAIN", "LOGIN"],
+      onConnect: (_session, done) => void (state.mood === "greets no one" ? waiting.push(done) : done()),
       onAuth: (auth, _session, done) =>
         auth.username === user && auth.password === password
           ? done(null, { user: auth.username })
@@ -44,9 +49,10 @@ export const mailServer = (kind: "smtps" | "starttls" | "plain", options: SMTPSe
             text: Buffer.concat(parts).toString("utf8")
           })
           if (state.mood === "hangs up") for (const each of server.connections) each.close()
-          else done()
+          else if (state.mood !== "stalls") done()
         })
       },
+      closeTimeout: 100,
       logger: false,
       ...options
     })
@@ -59,5 +65,5 @@ export const mailServer = (kind: "smtps" | "starttls" | "plain", options: SMTPSe
     const credentials = `${user}:${encodeURIComponent(password)}`
     const url = (host = "localhost", login = credentials) =>
       `${kind === "smtps" ? "smtps" : "smtp"}://${login === "" ? "" : `${login}@`}${host}:${port}`
-    return { arrived, state, url }
+    return { arrived, state, waiting, url }
   })

@@ -11,6 +11,8 @@ import { database, server } from "../harness/Accounts.ts"
 import { type As, headersOf } from "../harness/Contract.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
+import { controlsOf } from "../portal/FormControls.ts"
+import { formsOf } from "../portal/PersonAtForms.ts"
 import { type Arrived, mailServer, roots } from "./MailServer.ts"
 
 const variables = {
@@ -77,6 +79,11 @@ const looked = (subject: string) =>
     const before = yield* due
     yield* until(due, (now) => now >= before + 2)
   })
+const wantedBy = (subject: string) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql<{ wanted: boolean }>`select wanted from mail_accounts where subject = ${subject}`
+  ).pipe(Effect.provide(Layer.fresh(database)), Effect.orDie)
 const now = (statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
     Effect.provide(Layer.fresh(database)),
@@ -102,11 +109,17 @@ layer(server(variables), { excludeTestServices: true, timeout: "60 seconds" })("
         const { host, id } = yield* tunnelOf(mia)
         yield* requestBy(host, "vera@a.example")
         assert.include((yield* shown(mia, "/portal/notices")).text, english.mailTitle)
-        assert.strictEqual(
-          (yield* switched({ session: "mia-no-mail", email: null }, true)).status,
-          404,
-          "no verified address"
-        )
+        const nameless: As = { session: "mia-no-mail", email: null }
+        for (const texts of [english, german]) {
+          const refused = yield* switched(nameless, true, texts.language)
+          assert.strictEqual(refused.status, 400, "no verified address")
+          const [sent = ""] = formsOf(refused.text, "/portal/account/notice-mail")
+          const box = controlsOf(refused.text, sent).find(({ name }) => name === "enabled")
+          assert.deepInclude(box, { isChecked: true, isInvalid: true, hasFocus: true })
+          assert.strictEqual(box?.sentence, texts.reasons["mail enabled"])
+        }
+        assert.strictEqual((yield* switched(nameless, false)).status, 303)
+        assert.deepStrictEqual(yield* wantedBy("mia-no-mail"), [{ wanted: false }])
         assert.strictEqual((yield* switched(mia, true, "de")).status, 303)
         const [first] = yield* mailsIn(arrived, 1)
         assert(first !== undefined)

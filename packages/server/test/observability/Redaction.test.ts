@@ -5,10 +5,7 @@ import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { overheard } from "../../../domain/test/Overheard.ts"
-import * as GateRoutes from "../../src/gate/GateRoutes.ts"
 import * as Addresses from "../../src/portal/Addresses.ts"
-import * as PageRoutes from "../../src/portal/PageRoutes.ts"
-import * as PortalRoutes from "../../src/portal/PortalRoutes.ts"
 import * as Server from "../../src/Server.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as Accounts from "../harness/Accounts.ts"
@@ -34,13 +31,7 @@ const calls: ReadonlyArray<{ readonly method: string; readonly path: string; rea
   ...Object.values(ControlPlaneApi.groups).flatMap((group) =>
     Object.values(group.endpoints).map(({ method, path }) => ({ method, path, type: json }))
   ),
-  ...[...GateRoutes.addresses, ...PortalRoutes.addresses, ...PageRoutes.addresses, ...Addresses.addresses].map(
-    ([method, path]) => ({
-      method,
-      path,
-      type: form
-    })
-  )
+  ...Server.extraRoutes.map(([method, path]) => ({ method, path, type: form }))
 ]
 
 layer(Accounts.server(), { excludeTestServices: true, timeout: "60 seconds" })("no secret", (it) => {
@@ -131,6 +122,10 @@ layer(Accounts.server(), { excludeTestServices: true, timeout: "60 seconds" })("
         "POST /gate/request-access",
         "GET /portal",
         "GET /portal/logout",
+        "GET /portal/unsubscribe",
+        "POST /portal/unsubscribe",
+        "GET /me/topologies/:id/editor",
+        "GET /net/:net_uuid",
         ...Addresses.addresses.map(([method, path]) => `${method} ${path}`)
       ])
         assert.isTrue(faulty.has(route), route)

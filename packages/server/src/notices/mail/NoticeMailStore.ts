@@ -101,10 +101,15 @@ export const make = Effect.gen(function* () {
           and exists (select 1 from mail_accounts m where m.subject = n.subject and m.wanted)
         returning id`
     }),
-    settle: (id: string, state: "sent" | "failed" | "unknown" | "dropped", detail: string) =>
-      sql`update notice_mails set state = ${state}, detail = ${detail} where id = ${id}`,
-    postpone: (id: string, dueAt: number, detail: string) =>
-      sql`update notice_mails set state = 'pending', due_at = ${dueAt}, detail = ${detail} where id = ${id}`,
+    /** What an attempt came to, unless another one has the mail by now. */
+    settle: ({ attempts, id }: Due, state: "sent" | "failed" | "unknown" | "dropped", detail = "") =>
+      sql`update notice_mails set state = ${state}, detail = ${detail} where id = ${id} and attempts = ${attempts}`,
+    postpone: ({ attempts, id }: Due, dueAt: number, detail: string) => sql`
+      update notice_mails set state = 'pending', due_at = ${dueAt}, detail = ${detail}
+      where id = ${id} and attempts = ${attempts}`,
+    /** Mails of processes that ended while they handed one over. */
+    settleAbandoned: (now: number) =>
+      sql`update notice_mails set state = 'unknown' where state = 'sending' and due_at <= ${now}`,
 
     unsubscription: SqlSchema.findOneOption({
       Request: Schema.String,

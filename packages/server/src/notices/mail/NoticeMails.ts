@@ -93,7 +93,7 @@ export class NoticeMails extends Context.Service<
     const attempt = Effect.fnUntraced(function* (mail: Store.Due, from: string) {
       const { attempts, id, language } = mail
       const content = yield* left(mail)
-      if (content === undefined) return yield* Effect.asVoid(store.settle(id, "dropped", ""))
+      if (content === undefined) return yield* Effect.asVoid(store.settle(mail, "dropped"))
       const session = yield* smtp.open
       const token = yield* drawn(freshHex64)
       const { email: to, found } = content
@@ -105,7 +105,7 @@ export class NoticeMails extends Context.Service<
       const marked = yield* store.mark({ id, attempts, unsubscribeHash: hash })
       if (marked.length > 0) {
         yield* session.send({ from, to }, message)
-        yield* store.settle(id, "sent", "")
+        yield* store.settle(mail, "sent")
       }
       return undefined
     })
@@ -118,11 +118,10 @@ export class NoticeMails extends Context.Service<
               yield* Effect.logWarning(refusal.message)
               const now = yield* unixSeconds
               yield* refusal.isForNow && now - mail.createdAt < triedFor
-                ? store.postpone(mail.id, now + backOff(mail.attempts), refusal.why)
-                : store.settle(mail.id, "failed", refusal.why)
+                ? store.postpone(mail, now + backOff(mail.attempts), refusal.why)
+                : store.settle(mail, "failed", refusal.why)
             }),
-          MailUnanswered: ({ message }) =>
-            Effect.andThen(Effect.logWarning(message), store.settle(mail.id, "unknown", ""))
+          MailUnanswered: ({ message }) => Effect.andThen(Effect.logWarning(message), store.settle(mail, "unknown"))
         }),
         Effect.scoped
       )
@@ -170,7 +169,11 @@ export class NoticeMails extends Context.Service<
         return due.length
       }),
 
-      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - keptFor))))
+      prune: Effect.gen(function* () {
+        const now = yield* unixSeconds
+        yield* store.settleAbandoned(now)
+        yield* store.prune(now - keptFor)
+      }).pipe(Effect.orDie)
     }
   })
 

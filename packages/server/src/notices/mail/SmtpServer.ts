@@ -127,7 +127,10 @@ export class SmtpServer extends Context.Service<
     return {
       sender: Option.some(mailFrom ?? `no-reply@${portalBaseUrl.hostname}`),
       open: Effect.gen(function* () {
-        const connection = yield* Effect.acquireRelease(connected, (open) => Effect.sync(() => open.close()))
+        // A stop of the service waits for no server that is silent.
+        const connection = yield* Effect.acquireRelease(connected, (open) => Effect.sync(() => open.close()), {
+          interruptible: true
+        })
         yield* signedIn(connection)
         return { send: (envelope: Envelope, message: Buffer) => sent(connection, envelope, message) }
       })

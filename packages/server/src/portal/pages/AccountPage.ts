@@ -56,18 +56,20 @@ const services = (texts: Texts, { sent, serviceAccounts }: Facts) => {
   )
 }
 
-const mail = (texts: Texts, { email, isMailWanted }: Facts) =>
-  isMailWanted === undefined
-    ? undefined
-    : panel(
-        texts.mailTitle,
-        email === null
-          ? markup`<p class="hint">${texts.mailNoAddress}</p>`
-          : markup`<form method="post" action="/portal/account/notice-mail"><p class="hint">${texts.mailText(email)}</p>
-              ${checkbox({ name: "enabled", label: texts.mailWanted, isChecked: isMailWanted })}
-              <button>${texts.save}<span class="hidden"> (${texts.mailWanted})</span></button></form>`,
-        "mail"
-      )
+/** Without an address the form stays: what was switched on can be switched off. */
+const mail = (texts: Texts, { email, isMailWanted, sent }: Facts) => {
+  if (isMailWanted === undefined) return undefined
+  const { name, refused } = valuesOf(texts, sent, "mail")("enabled")
+  const isChecked = refused === undefined ? isMailWanted : refused.typed !== ""
+  return panel(
+    texts.mailTitle,
+    markup`<form method="post" action="/portal/account/notice-mail">
+      <p class="hint">${email === null ? texts.mailNoAddress : texts.mailText(email)}</p>
+      ${checkbox({ name, label: texts.mailWanted, isChecked, refused })}
+      <button>${texts.save}<span class="hidden"> (${texts.mailWanted})</span></button></form>`,
+    "mail"
+  )
+}
 
 const paid = (texts: Texts, { payments }: Facts) =>
   payments.length === 0

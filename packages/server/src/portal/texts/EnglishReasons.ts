@@ -46,6 +46,7 @@ export const reasonsTexts = {
     "deregister confirm": "Tick the box: all of it is removed.",
     "topology confirm": "Tick the box: the topology is deleted.",
     "service name": "Give a name of 1 to 200 characters, without control characters.",
+    "mail enabled": "Your account has no verified e-mail address. Verify one where you sign in, and sign in again.",
     "invite label": "Give at most 64 characters.",
     confirm: "Nothing was deleted. Type DELETE in capital letters."
   }

@@ -46,6 +46,8 @@ export const reasonsTexts: ReasonTexts = {
     "deregister confirm": "Setzen Sie den Haken: Alles davon wird entfernt.",
     "topology confirm": "Setzen Sie den Haken: Die Topologie wird gelöscht.",
     "service name": "Geben Sie einen Namen aus 1 bis 200 Zeichen ohne Steuerzeichen an.",
+    "mail enabled":
+      "Ihr Konto hat keine bestätigte E-Mail-Adresse. Bestätigen Sie eine, wo Sie sich anmelden, und melden Sie sich neu an.",
     "invite label": "Geben Sie höchstens 64 Zeichen an.",
     confirm: "Es wurde nichts gelöscht. Geben Sie DELETE in Großbuchstaben ein."
   }
