@@ -51,6 +51,8 @@ export const make = Effect.gen(function* () {
         order by l.subject limit ${limit}`
     }),
 
+    /** Before everything else that the account has: the commands that count its tunnels take this lock first, too. */
+    hold: (subject: string) => sql`select pg_advisory_xact_lock(hashtextextended(${subject}, 2))`,
     /** Holds the tunnels of an account: a token that is being replaced is the new one afterwards. */
     holdTunnels: (subject: string) => sql`select 1 from tunnels where subject = ${subject} order by id for update`,
     /** Removes the tunnels of an account and says which tokens are worthless now. */

@@ -89,6 +89,7 @@ export class Accounts extends Context.Service<
       remove: Effect.fn("Accounts.remove")(
         function* (caller: Caller["Service"]) {
           const { email, subject } = caller
+          yield* store.hold(subject)
           yield* store.holdTunnels(subject)
           const tokens = yield* store.dropTunnels({ subject, now: yield* unixSeconds })
           for (const { routingToken } of tokens) yield* outbox.append(routingToken, { _tag: "Revoke" })

@@ -90,7 +90,7 @@ export class Admissions extends Context.Service<
      */
     const standingOf = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
       const host = yield* hosts.find(hostname, { lock: false })
-      const tunnel = yield* tunnelOf(hostname, { lock: false })
+      const tunnel = yield* tunnelOf(hostname)
       if (Option.isNone(host) && Option.isNone(tunnel)) return yield* new HostnameUnknown()
       const isOwner = ({ routingToken }: { readonly routingToken: RoutingToken }) => Equal.equals(routingToken, token)
       if (!Option.toArray(host).every(isOwner) || !Option.toArray(tunnel).every(isOwner)) {

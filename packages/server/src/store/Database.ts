@@ -6,6 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, String as Str } from "effect"
 import * as CorkedSocket from "../fastpath/CorkedSocket.ts"
 import { Settings } from "../settings/Settings.ts"
+import * as Contention from "./Contention.ts"
 import * as Int8 from "./Int8.ts"
 import * as LostTransaction from "./LostTransaction.ts"
 import { migrate } from "./Migrations.ts"
@@ -30,7 +31,7 @@ export const layerClient = PgClient.layerFrom(
       // A statement that hangs must not hold locks for ever; long work belongs into batches.
       startupParameters: { statement_timeout: "30s", idle_in_transaction_session_timeout: "60s" }
     })
-    return LostTransaction.failing(client)
+    return Contention.retrying(LostTransaction.failing(client))
   })
 )
 

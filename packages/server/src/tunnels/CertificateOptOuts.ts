@@ -45,9 +45,9 @@ export class CertificateOptOuts extends Context.Service<
 
       set: Effect.fn("CertificateOptOuts.set")(
         function* (account: Account, id: string, isOut: boolean) {
-          const { hostname } = yield* owned(id, account)
-          const host = hostname === null ? Option.none() : yield* hosts.find(hostname, { lock: true })
+          const host = yield* hosts.ofTunnel(yield* owned(id, account))
           if (Option.isNone(host)) return
+          const { hostname } = host.value
           const changed = yield* sql`
             update hosts set opted_out = ${isOut} where hostname = ${hostname} and opted_out <> ${isOut} returning 1`
           if (changed.length === 0) return

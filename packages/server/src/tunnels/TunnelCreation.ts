@@ -91,7 +91,6 @@ export const make = Effect.gen(function* () {
       if (target !== null) yield* addresses.want(target)
     }
     if (hostname === null) return { id, token, hostname, calls: [] }
-    if (Option.isSome(yield* hosts.find(hostname, { lock: true }))) return yield* new HostnameTaken({ hostname })
     if (by !== "account") yield* addresses.want(hostname)
     const { ids } = yield* hosts.record(token, hostname, by === "operator" ? "operator" : "account")
     return { id, token, hostname, calls: ids }

@@ -221,8 +221,7 @@ export class Tunnels extends Context.Service<
 
       reclaim: Effect.fn("Tunnels.reclaim")(
         function* (account: Account, id: string) {
-          const { hostname } = yield* owned(id, account)
-          const host = hostname === null ? Option.none() : yield* hosts.find(hostname, { lock: true })
+          const host = yield* hosts.ofTunnel(yield* owned(id, account))
           if (Option.isNone(host)) return yield* new ClaimNotLapsed()
           yield* hosts.step(host.value, reclaim)
         },

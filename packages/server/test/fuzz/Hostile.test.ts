@@ -9,6 +9,7 @@ import { Effect, Fiber, Layer } from "effect"
 import { Agent, request } from "node:http"
 import { prototypeNames } from "../../../edge/test/fuzz/PrototypeNames.ts"
 import * as Accounts from "../harness/Accounts.ts"
+import * as LoggedErrors from "../harness/LoggedErrors.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { type Described, described, type Route, routes } from "./Document.ts"
@@ -242,7 +243,7 @@ layer(server, { excludeTestServices: true, timeout: "600 seconds" })("hostile in
         )
         agent.destroy()
         const kinds = new Map(found.map((text) => [text.replace(/[0-9a-f]{32,}/g, "#").slice(0, 90), text]))
-        assert.deepStrictEqual([...kinds.values()].slice(0, 40), [])
+        assert.deepStrictEqual([...kinds.values()].slice(0, 40), [], LoggedErrors.said())
         yield* Fiber.join(slow)
       }),
     1_200_000

@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import { request } from "node:http"
 import { prototypeNames } from "../../../edge/test/fuzz/PrototypeNames.ts"
 import * as Accounts from "../harness/Accounts.ts"
+import * as LoggedErrors from "../harness/LoggedErrors.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { routes } from "./Document.ts"
 
@@ -68,7 +69,7 @@ layer(Accounts.server({ CT_CP_HOSTNAME_ZONE: "zone.example" }), { excludeTestSer
             }
           }
         }
-        assert.deepStrictEqual(faults, [])
+        assert.deepStrictEqual(faults, [], LoggedErrors.said())
       })
     )
   }

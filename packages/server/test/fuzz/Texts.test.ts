@@ -6,6 +6,7 @@ import { members } from "@catenet/domain/api/JsonMembers"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Accounts from "../harness/Accounts.ts"
+import * as LoggedErrors from "../harness/LoggedErrors.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { routes } from "./Document.ts"
 
@@ -76,7 +77,7 @@ layer(Accounts.server({ CT_CP_HOSTNAME_ZONE: "zone.example" }), { excludeTestSer
           }
         }
         assert.isAbove(asked, 3000)
-        assert.deepStrictEqual(faults, [])
+        assert.deepStrictEqual(faults, [], LoggedErrors.said())
       })
     )
   }

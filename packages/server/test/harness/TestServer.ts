@@ -1,20 +1,19 @@
 /** The whole control plane on a random port, over a database of its own, and clients that talk to it over HTTP. */
 import { AccountAccess, AdminAccess, BearerAccess, SessionAccess } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import { ConfigProvider, Effect, Layer, Redacted, References } from "effect"
+import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient, HttpClientRequest, HttpServer } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import * as Server from "../../src/Server.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import { Sealing } from "../../src/store/Sealing.ts"
+import * as LoggedErrors from "./LoggedErrors.ts"
 import { TestDatabase } from "./TestDatabase.ts"
 
 export const adminToken = "ad".repeat(32)
 export const sealKey = "5e".repeat(32)
 
 type Variables = Readonly<Record<string, string>>
-
-const quiet = Layer.succeed(References.MinimumLogLevel, "Fatal")
 
 /** One replica over the database of the file. */
 export const replica = (variables: Variables = {}) =>
@@ -42,7 +41,7 @@ export const replica = (variables: Variables = {}) =>
         return Server.layer.pipe(Layer.provide(settings))
       })
     )
-  ).pipe(Layer.provide(quiet))
+  ).pipe(Layer.provide(LoggedErrors.layer))
 
 /** The sealing of every replica, for services that a test uses beside them. */
 export const sealing = Sealing.layerOf(Redacted.make(new Uint8Array(32).fill(0x5e)))

@@ -27,12 +27,15 @@ type HostRow = typeof HostRow.Type
 
 const encodeRow = Schema.encodeSync(HostRow)
 
-/** A hostname that is recorded as owned. */
-export interface Host {
+interface Owner {
   readonly hostname: Hostname
   readonly routingToken: RoutingToken
   readonly edgeId: string
   readonly authorizedAt: number
+}
+
+/** A hostname that is recorded as owned. */
+export interface Host extends Owner {
   readonly admission: AdmissionState
 }
 
@@ -109,11 +112,10 @@ export const make = Effect.gen(function* () {
       sql`select ${hostColumns(sql)} from hosts where hostname = ${hostname} ${lock ? sql`for update` : sql``}`
   })
   const tunnelOf = SqlSchema.findOneOption({
-    Request: Schema.Struct({ hostname: Schema.String, lock: Schema.Boolean }),
+    Request: Schema.String,
     Result: TunnelOfHost,
-    execute: ({ hostname, lock }) => sql`
-      select routing_token, access_policy, http_only, require_login from tunnels
-      where hostname = ${hostname} ${lock ? sql`for share` : sql``}`
+    execute: (hostname) =>
+      sql`select routing_token, access_policy, http_only, require_login from tunnels where hostname = ${hostname}`
   })
   const heldAbove = SqlSchema.findOne({
     Request: Schema.Struct({ ancestors: Schema.Array(Schema.String), token: RoutingToken }),
@@ -133,20 +135,38 @@ export const make = Effect.gen(function* () {
     Result: Schema.Struct({ requireLogin: Schema.Boolean }),
     execute: (token) => sql`select require_login from tunnels where routing_token = ${token} for share`
   })
+  const findHost = (hostname: string, options: { readonly lock: boolean }) =>
+    Effect.map(find({ hostname, ...options }), (found) => Option.map(found, hostOf))
+
   return {
     /** Whether a name above leads to a tunnel of another account. */
     heldAbove: (ancestors: ReadonlyArray<string>, token: RoutingToken) =>
       ancestors.length === 0
         ? Effect.succeed(false)
         : Effect.map(heldAbove({ ancestors, token }), ({ found }) => found),
-    /** Whether the token was revoked; its tunnel, where there is one, stays until the end of the transaction. */
+    /**
+     * Whether the token was revoked; its tunnel, where there is one, is held until the end of the transaction. For an
+     * update, because its hostname may follow: two that share the row would wait for each other.
+     */
     isRevoked: (token: RoutingToken) =>
-      sql`select 1 from tunnels where routing_token = ${Redacted.value(token)} for share`.pipe(
+      sql`select 1 from tunnels where routing_token = ${Redacted.value(token)} for update`.pipe(
         Effect.andThen(revoked(token)),
         Effect.map(({ found }) => found)
       ),
-    find: (hostname: string, options: { readonly lock: boolean }) =>
-      Effect.map(find({ hostname, ...options }), (found) => Option.map(found, hostOf)),
+    find: findHost,
+    /**
+     * Holds the row of a hostname, a new one for this owner where there is none. Two that are new at once meet here, and the
+     * second sees the first one's row.
+     */
+    hold: ({ authorizedAt, edgeId, hostname, routingToken }: Owner) =>
+      sql`insert into hosts (hostname, routing_token, edge_id, authorized_at, status)
+        values (${hostname}, ${Redacted.value(routingToken)}, ${edgeId}, ${authorizedAt}, 'rot')
+        on conflict (hostname) do nothing`.pipe(
+        Effect.andThen(findHost(hostname, { lock: true })),
+        // One that was there may have gone before it was locked.
+        Effect.repeat({ until: Option.isSome }),
+        Effect.flatMap(Effect.fromOption)
+      ),
     save: ({ admission, ...ownership }: Host) => {
       const { hostname, ...rest } = encodeRow({ ...ownership, ...columnsOf(admission) })
       return sql`insert into hosts ${sql.insert({ hostname, ...rest })}
@@ -156,7 +176,7 @@ export const make = Effect.gen(function* () {
     forgetFailures: (hostname: string) => sql`delete from issuance_failures where hostname = ${hostname}`,
     /** The order of the agent that had its turn is over. */
     forgetProgress: (hostname: string) => sql`delete from certificate_progress where hostname = ${hostname}`,
-    tunnelOf: (hostname: string, options: { readonly lock: boolean }) => tunnelOf({ hostname, ...options }),
+    tunnelOf,
     /** Whether visitors of the token's tunnel have to log in, which no other transaction changes before this one ends. */
     requiresLogin: (token: RoutingToken) =>
       Effect.map(

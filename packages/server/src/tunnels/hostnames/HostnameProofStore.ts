@@ -38,11 +38,11 @@ export const make = Effect.gen(function* () {
       Result: Claim,
       execute: (id) => sql`${claim} where c.tunnel_id = ${id}`
     }),
-    /** The same; no other transaction changes the tunnel or its claim before this one ends. */
+    /** The same; no other transaction changes the tunnel or its claim, held in this order, before this one ends. */
     locked: SqlSchema.findOneOption({
       Request: TunnelId,
       Result: Claim,
-      execute: (id) => sql`${claim} where c.tunnel_id = ${id} for update of c, t`
+      execute: (id) => sql`${claim} where c.tunnel_id = ${id} for update of t, c`
     }),
     ofToken: SqlSchema.findOneOption({
       Request: Schema.Struct({ token: RoutingToken, hostname: Hostname }),

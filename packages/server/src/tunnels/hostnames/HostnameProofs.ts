@@ -17,7 +17,7 @@ import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { TunnelId } from "@catenet/domain/values/Ids"
 import type { RateLimited } from "@catenet/domain/values/RequestErrors"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Equal, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { Outbox } from "../../edges/Outbox.ts"
 import { Limits } from "../../http/Limits.ts"
 import { Audits } from "../../identity/Audits.ts"
@@ -94,10 +94,6 @@ export class HostnameProofs extends Context.Service<
       const claim = found.value
       if (claim.isHeld) return { token: claim.routingToken, ids: [] }
       if (Option.isSome(outdated)) yield* store.detach(outdated.value)
-      const recorded = yield* hosts.find(claim.hostname, { lock: true })
-      if (Option.exists(recorded, ({ routingToken }) => !Equal.equals(routingToken, claim.routingToken))) {
-        return yield* new HostnameTaken({ hostname: claim.hostname })
-      }
       yield* store.attach(claim)
       const { ids } = yield* hosts.record(claim.routingToken, claim.hostname, "account")
       return { token: claim.routingToken, ids }

@@ -35,6 +35,11 @@ export class Hosts extends Context.Service<
       hostname: string,
       options: { readonly lock: boolean }
     ) => Effect.Effect<Option.Option<Store.Host>, Schema.SchemaError | SqlError.SqlError>
+    /** The hostname of a tunnel, locked, where it still is that tunnel's. */
+    readonly ofTunnel: (tunnel: {
+      readonly hostname: Hostname | null
+      readonly routingToken: RoutingToken
+    }) => Effect.Effect<Option.Option<Store.Host>, Schema.SchemaError | SqlError.SqlError>
     /**
      * Lets the machine decide, stores its answer and returns the orders to the edges that follow. A refusal is returned
      * as it is.
@@ -49,7 +54,7 @@ export class Hosts extends Context.Service<
       hostname: Hostname,
       by: "account" | "operator"
     ) => Effect.Effect<void, HostnameReserved | Cause.NoSuchElementError | Schema.SchemaError | SqlError.SqlError>
-    /** Inside the caller's transaction. What is returned is to be delivered after it. */
+    /** Inside the caller's transaction, which holds the tunnel. What is returned is to be delivered after it. */
     readonly record: (
       token: RoutingToken,
       hostname: Hostname,
@@ -91,23 +96,21 @@ export class Hosts extends Context.Service<
       return calls
     })
 
-    const authorized = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
-      const tunnel = yield* store.tunnelOf(hostname, { lock: true })
-      if (Option.isSome(tunnel) && !Equal.equals(tunnel.value.routingToken, token)) {
-        return yield* new HostnameTaken({ hostname })
-      }
+    /**
+     * `takes`: the hostname is taken from a token that has no tunnel. The caller holds the tunnel of the token, which comes
+     * before the hostname; that of another token is only read, so that two of these never wait for each other.
+     */
+    const authorized = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname, takes: boolean) {
       const requireLogin = yield* store.requiresLogin(token)
-      const recorded = yield* store.find(hostname, { lock: true })
+      const owner = { hostname, routingToken: token, edgeId, authorizedAt: yield* unixSeconds }
+      const recorded = yield* store.hold(owner)
+      const tunnel = yield* store.tunnelOf(hostname)
+      const isOurs = Equal.equals(recorded.routingToken, token)
+      const isOthers = Option.exists(tunnel, ({ routingToken }) => !Equal.equals(routingToken, token))
+      if (isOthers || !(isOurs || takes)) return yield* new HostnameTaken({ hostname })
       // The certificate of a former owner says nothing about the new one.
-      const kept = Option.filter(recorded, (host) => Equal.equals(host.routingToken, token))
-      const admission: AdmissionState = Option.match(kept, {
-        onNone: () => ({ _tag: "Rot" }),
-        onSome: (host) => host.admission
-      })
-      const now = yield* unixSeconds
-      const orders = yield* step({ hostname, routingToken: token, edgeId, authorizedAt: now, admission }, (state, at) =>
-        Result.succeed(authorize(state, at))
-      )
+      const admission: AdmissionState = isOurs ? recorded.admission : { _tag: "Rot" }
+      const orders = yield* step({ ...owner, admission }, (state, at) => Result.succeed(authorize(state, at)))
       const calls = requireLogin ? orders.map(gated) : orders
       const policy = Option.flatMapNullishOr(tunnel, ({ accessPolicy }) => accessPolicy)
       const isHttpOnly = Option.exists(tunnel, ({ httpOnly }) => httpOnly)
@@ -134,11 +137,24 @@ export class Hosts extends Context.Service<
       by: "account" | "operator"
     ) {
       yield* admit(token, hostname, by)
-      return yield* outbox.appendOwn(token, ...(yield* authorized(token, hostname)))
+      return yield* outbox.appendOwn(token, ...(yield* authorized(token, hostname, false)))
     })
 
     return {
       find: store.find,
+      ofTunnel: ({
+        hostname,
+        routingToken
+      }: {
+        readonly hostname: Hostname | null
+        readonly routingToken: RoutingToken
+      }) =>
+        hostname === null
+          ? Effect.succeedNone
+          : Effect.map(
+              store.find(hostname, { lock: true }),
+              Option.filter((host) => Equal.equals(host.routingToken, routingToken))
+            ),
       step,
       transaction: store.transaction,
       admit,
@@ -149,7 +165,10 @@ export class Hosts extends Context.Service<
         const receipt = yield* Effect.gen(function* () {
           if (yield* store.isRevoked(token)) return yield* new RoutingTokenRevoked()
           yield* claims.provision(token, hostname)
-          return yield* Effect.tap(record(token, hostname, "operator"), () => audits.append(entry))
+          yield* admit(token, hostname, "operator")
+          const written = yield* outbox.appendOwn(token, ...(yield* authorized(token, hostname, true)))
+          yield* audits.append(entry)
+          return written
         }).pipe(
           store.transaction,
           refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname }))
