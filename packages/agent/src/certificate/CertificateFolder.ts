@@ -140,6 +140,12 @@ export const leaf = Effect.fn("CertificateFolder.leaf")(function* (places: Place
   return isPair(certificate, yield* PrivateFile.read(keyPath(places))) ? certificate : undefined
 })
 
+/** Whether the pair is there, and the server that serves with it has read it. */
+export const isServed = Effect.fn("CertificateFolder.isServed")(function* (places: Places) {
+  const found = yield* leaf(places)
+  return found !== undefined && (yield* readState(places)).unloaded !== found.fingerprint256
+})
+
 /** Ends what a process began that died between the two files: a new key whose chain is still beside its place gets it. */
 export const repair = Effect.fn("CertificateFolder.repair")(function* (places: Places) {
   const path = chainPath(places)

@@ -31,6 +31,8 @@ export interface Options extends Issuance.Options {
 
 /** Says that the certificate is there. It is remembered until then. */
 const complete = Effect.fnUntraced(function* (options: Options) {
+  // The visitors that follow are for an agent that has the pair.
+  yield* options.changed ?? Effect.void
   const admission = yield* AcmeAdmission
   yield* Effect.retry(admission.complete(options), {
     schedule: Schedule.exponential("250 millis"),

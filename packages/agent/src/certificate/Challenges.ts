@@ -39,6 +39,20 @@ export const somePending = Effect.fn("Challenges.somePending")(function* (stateD
   return names.some((name) => name.endsWith(".pem"))
 })
 
+const ageOf = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const found = yield* Effect.option(fs.stat(path))
+  if (Option.isNone(found)) return undefined
+  const now = yield* Clock.currentTimeMillis
+  return now - Option.match(found.value.mtime, { onNone: () => now, onSome: (date) => date.getTime() })
+})
+
+/** Whether there is a challenge for this host. */
+export const isOffered = Effect.fn("Challenges.isOffered")(function* (stateDir: string, host: string) {
+  const age = yield* ageOf(pathOf(stateDir, host))
+  return age !== undefined && age < longestMillis
+})
+
 /** The challenge that is pending for this host, ready to be shown. One that cannot be used is said and counts as none. */
 export const pending = Effect.fn("Challenges.pending")(function* (
   stateDir: string,
@@ -46,11 +60,7 @@ export const pending = Effect.fn("Challenges.pending")(function* (
 ): Effect.fn.Return<SecureContext | undefined, never, FileSystem.FileSystem> {
   const fs = yield* FileSystem.FileSystem
   const path = pathOf(stateDir, host)
-  const found = yield* Effect.option(fs.stat(path))
-  if (Option.isNone(found)) return undefined
-  const now = yield* Clock.currentTimeMillis
-  const born = Option.match(found.value.mtime, { onNone: () => now, onSome: (date) => date.getTime() })
-  if (now - born >= longestMillis) return undefined
+  if (!(yield* isOffered(stateDir, host))) return undefined
   return yield* fs.readFileString(path).pipe(
     Effect.flatMap((pem) => Effect.try(() => createSecureContext({ cert: pem, key: pem }))),
     Effect.catch((error) =>

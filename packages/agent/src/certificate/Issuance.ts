@@ -29,6 +29,10 @@ export interface Options extends Asked {
   readonly methods: ReadonlyArray<Method>
   /** Without it nothing is said of an order, and no other agent of the tunnel is waited for. */
   readonly progress?: Progress
+  /** Whether a validation is sure to reach this agent among those of the tunnel; where it is not, DNS is tried first. */
+  readonly isReached?: () => boolean
+  /** Says to the edge what has changed of the proof or the pair; without it no agent serves in this process. */
+  readonly changed?: Effect.Effect<void>
 }
 
 /** Another method may succeed where these failed. */
@@ -124,7 +128,7 @@ export const obtain = Effect.fn("Issuance.obtain")(function* (
   now: number,
   replaces: string | undefined
 ) {
-  const { hostname, methods, progress, stateDir } = options
+  const { changed = Effect.void, hostname, isReached, methods, progress, stateDir } = options
   const say = (step: IssuanceStep) => (progress === undefined ? Effect.void : Effect.asVoid(progress.step(step)))
   const admission = yield* AcmeAdmission
   const acme = yield* account(options, ca)
@@ -135,6 +139,7 @@ export const obtain = Effect.fn("Issuance.obtain")(function* (
       Effect.gen(function* () {
         yield* say(method === "dns-01" ? "waiting-for-dns" : "proving")
         yield* Proof.by(method, options, stateDir, admission)(keyAuthorization)
+        yield* changed
         yield* say("waiting-for-ca")
       })
     yield* Effect.logInfo(`ordering a certificate for ${hostname} at ${ca.name}, proved by ${method}`)
@@ -153,7 +158,7 @@ export const obtain = Effect.fn("Issuance.obtain")(function* (
   })
 
   const tried = (method: Method) => attempt(method).pipe(Effect.tapErrorTag("AcmeFailed", failed))
-  const [first = "dns-01", ...others] = methods
+  const [first = "dns-01", ...others] = isReached?.() === false ? methods.toReversed() : methods
   return yield* others.reduce(
     (before, method) =>
       Effect.catchTag(before, "AcmeFailed", (error) =>

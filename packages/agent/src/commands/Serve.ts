@@ -5,6 +5,7 @@ import { Effect, Layer, Redacted, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Socket } from "node:net"
 import { AcmeAdmission } from "../certificate/AcmeAdmission.ts"
+import * as CertificateFolder from "../certificate/CertificateFolder.ts"
 import * as CertificateLoop from "../certificate/CertificateLoop.ts"
 import * as CertificateOptions from "../certificate/CertificateOptions.ts"
 import * as Certificates from "../certificate/Certificates.ts"
@@ -27,6 +28,8 @@ import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
 import * as BrowserClients from "../tunnel/BrowserClients.ts"
 import * as CertificatePair from "../tunnel/CertificatePair.ts"
+import { CertificateReport } from "../tunnel/CertificateReport.ts"
+import * as CertificateWatch from "../tunnel/CertificateWatch.ts"
 import * as ChallengeAnswer from "../tunnel/ChallengeAnswer.ts"
 import type { Link } from "../tunnel/Link.ts"
 import * as OriginProbe from "../tunnel/OriginProbe.ts"
@@ -49,6 +52,24 @@ const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
   return terminate === undefined ? undefined : yield* CertificatePair.watch(terminate)
 })
 type Pair = Effect.Success<ReturnType<typeof ready>>
+
+/** Whether this agent, or the origin behind it, has the certificate. */
+const holding = ({ certificate }: Settings.Settings, pair: Pair) => {
+  const words = (isHeld: boolean) => (isHeld ? "held" : "none")
+  if (pair !== undefined) return Effect.map(pair, (context) => words(context !== undefined))
+  if (certificate === undefined) return Effect.succeed("unknown" as const)
+  const served = CertificateFolder.isServed(CertificateOptions.placesOf(certificate))
+  return Effect.orElseSucceed(Effect.map(served, words), () => "unknown" as const)
+}
+
+/** What the edges hear of the certificate, and the look to be taken when it changes. */
+const certificateReport = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pair) {
+  const report = new CertificateReport()
+  const { hostname: host, mode, stateDir } = config
+  if (host === undefined || mode === "mesh") return { report, changed: Effect.void }
+  return { report, changed: yield* CertificateWatch.make({ stateDir, host, report, certificate: holding(config, pair) }) }
+})
+type Reported = Effect.Success<ReturnType<typeof certificateReport>>
 
 const browser = Effect.fnUntraced(function* ({ origin, stateDir }: Settings.Settings, pair: Pair) {
   const metrics = yield* AgentMetrics
@@ -86,7 +107,12 @@ const mesh = Effect.fnUntraced(function* (
   return { token, handler: relayed(listener), accepted }
 })
 
-const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pair, onboarded: Onboarding.Onboarded) {
+const tunnel = Effect.fnUntraced(function* (
+  config: Settings.Settings,
+  pair: Pair,
+  onboarded: Onboarding.Onboarded,
+  { report }: Reported
+) {
   const { agentId, identity, token } = onboarded
   const streams = yield* Streams.make
   const how =
@@ -99,6 +125,7 @@ const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pai
     agentId,
     identity: identity?.seed,
     proxyProtocol: config.origin.proxyProtocol === "v2",
+    certificate: report,
     onEcho: yield* OriginProbe.make(config.origin, config.hostname)
   }
   return yield* Registrar.serve(config, registration, how.handler, streams, how.accepted)
@@ -108,7 +135,13 @@ const tunnel = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pai
  * Keeps the certificate of the host name, from the first registration on: the authority asks the serving agent for a proof.
  * The effect that it gives is for the end of a tunnel that the edge serves no more.
  */
-const certificates = Effect.fnUntraced(function* (config: Settings.Settings, { token }: Onboarding.Onboarded) {
+const certificates = Effect.fnUntraced(function* (
+  config: Settings.Settings,
+  { token }: Onboarding.Onboarded,
+  { changed, report }: Reported
+) {
+  // An edge that does not heed which agent has the order may ask another agent of the tunnel for the proof.
+  const reported = { changed, isReached: () => report.isHeeded }
   const { certificate, controlPlane, hostname, stateDir } = config
   if (certificate === undefined || hostname === undefined || token === undefined) return Effect.void
   const { certificate: shown, now, session } = yield* AgentMetrics
@@ -131,7 +164,7 @@ const certificates = Effect.fnUntraced(function* (config: Settings.Settings, { t
       shown.current = { words, since: now() }
     }
     const progress = yield* Progress.make(options, options.places, show)
-    yield* Effect.andThen(registered, CertificateLoop.run({ ...options, progress }))
+    yield* Effect.andThen(registered, CertificateLoop.run({ ...options, ...reported, progress }))
   }).pipe(Effect.provide(admission), Effect.forkScoped)
   return Effect.provide(Certificates.leave(options), admission)
 })
@@ -141,8 +174,9 @@ const body = Effect.fnUntraced(function* (config: Settings.Settings, required: b
   if (config.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(config.metricsListen))
   yield* Effect.forkScoped(StatusLine.run(`${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`))
   const onboarded = yield* Onboarding.bounded(config, required)
-  const leave = yield* certificates(config, onboarded)
-  const serving = Effect.provide(tunnel(config, pair, onboarded), ConnectionInfo.layer(config))
+  const reported = yield* certificateReport(config, pair)
+  const leave = yield* certificates(config, onboarded, reported)
+  const serving = Effect.provide(tunnel(config, pair, onboarded, reported), ConnectionInfo.layer(config))
   return yield* Effect.tapErrorTag(serving, "Refused", () => leave)
 })
 

@@ -1,11 +1,13 @@
 /** The preferred carrier: one TLS connection on which the edge opens a stream for each client. */
 import { native } from "@catenet/crypto/native"
+import type { CertificateState } from "@catenet/wire/frames/MuxCertificate"
 import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { proofMessage, type RegisterRequest } from "@catenet/wire/frames/MuxRegister"
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
+import type { Registration as Accepted } from "@catenet/wire/transport/Registrations"
 import { Effect, Redacted, Result } from "effect"
 import type { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
@@ -41,6 +43,22 @@ const proofOf = (registration: Registration, socket: TLSSocket, challenge: Uint8
   }
 }
 
+const saidBy = ({ certificate, host }: Registration) =>
+  host === undefined || certificate?.state === undefined
+    ? undefined
+    : { certificates: [{ host, ...certificate.state }] }
+
+/** Says to the edge from now on what changes of the certificate, `said` being what it has heard. */
+const follow = (mux: Mux, held: Accepted, { certificate, host }: Registration, said: CertificateState | undefined) => {
+  if (certificate === undefined || host === undefined) return
+  const heeds = held.answer.heedsCertificates === true
+  const say = (state: CertificateState) => {
+    held.say({ host, ...state })
+    return heeds ? mux.ping() : Promise.resolve()
+  }
+  void mux.closed.then(certificate.join({ heeds, say }, said))
+}
+
 /** What an edge is asked for that has said this challenge, or none. */
 export const requestOf = (
   registration: Registration,
@@ -55,6 +73,7 @@ export const requestOf = (
   version,
   answersChallenges: true,
   ...(registration.onEcho && { answersEchoes: true }),
+  ...saidBy(registration),
   ...(registration.instance && { instance: registration.instance })
 })
 
@@ -85,6 +104,7 @@ export const open = Effect.fn("MuxLink.open")(function* (
       return yield* lost(`the session ended (${hello.failure.code}) ${hello.failure.sentence}`)
     const { challenge, edgeProcess } = hello.success
     if (!wanted(edgeProcess)) return yield* lost("the connection leads to where another one does")
+    const said = registration.certificate?.state
     const request = requestOf(registration, socket, challenge)
     const answer = yield* Effect.promise(() => mux.register(request))
     if (Result.isFailure(answer)) {
@@ -94,6 +114,7 @@ export const open = Effect.fn("MuxLink.open")(function* (
         : refused(edge, code, sentence)
     }
     const held = answer.success
+    follow(mux, held, registration, said)
     const sessionEnd = Effect.map(
       Effect.promise(() => mux.closed),
       ({ code, sentence }) => ({ reason: `the session ended (${code}) ${sentence}`.trim(), final: false })

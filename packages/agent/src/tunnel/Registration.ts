@@ -1,6 +1,7 @@
 /** What the agent registers at an edge, and how an edge says no. */
 import type { OnEcho } from "@catenet/wire/transport/Echoes"
 import { Data, type Redacted } from "effect"
+import type { CertificateReport } from "./CertificateReport.ts"
 
 export interface Registration {
   readonly token: Redacted.Redacted<Uint8Array>
@@ -12,6 +13,8 @@ export interface Registration {
   readonly proxyProtocol: boolean
   /** Asks the origin for the edge; without it the edge is not offered any echo. */
   readonly onEcho?: OnEcho
+  /** Without it the edge hears nothing of certificates. */
+  readonly certificate?: CertificateReport
   /** 8 bytes that tell this running agent from others with the same identity. */
   readonly instance?: Uint8Array
 }

@@ -159,6 +159,9 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
     for (const socket of sockets) socket.destroy()
   }
   yield* Scope.addFinalizer(scope, Effect.sync(closeAll))
+  const unheard = { heeds: false, say: () => Promise.resolve() }
+  const leave = registration.certificate?.join(unheard, undefined)
+  if (leave !== undefined) yield* Scope.addFinalizer(scope, Effect.sync(leave))
   yield* Effect.forkIn(worker(begun), scope)
   for (let more = 1; more < options.poolSize; more++) yield* Effect.forkIn(worker(), scope)
   return {

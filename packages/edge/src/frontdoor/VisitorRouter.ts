@@ -92,10 +92,10 @@ export class VisitorRouter extends Context.Service<
 
     const passthrough = Effect.fn("VisitorRouter.passthrough")(
       function* ({ earlyData, host, speaks }: ToTunnel, token: string, socket: Socket, challengeOnly: boolean) {
-        const kind = speaks === "acme" ? "acme" : "visitor"
+        const [kind, needs] = speaks === "acme" ? (["acme", "order"] as const) : (["visitor", "certificate"] as const)
         const header = { kind, tls: "passthrough", host, challengeOnly, ...endpointsOf(socket) } as const
         const deliver = (attempts?: Attempts) =>
-          agents.deliver(token, { _tag: "Host", host, challengeOnly }, header, attempts)
+          agents.deliver(token, { _tag: "Host", host, challengeOnly, needs }, header, attempts)
         // Until it is answered, a visitor can say nothing in TLS that has an effect, but for early data.
         const repeatable = () => !earlyData
         yield* relays.run(yield* deliver(), socket, "browser", { repeatable, deliver })

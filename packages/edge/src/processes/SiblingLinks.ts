@@ -39,6 +39,9 @@ export const open = Effect.fn("SiblingLinks.open")(function* (paths: ReadonlyArr
       here.delete(agent)
       for (const registrations of everySibling) registrations.left(agent)
     },
+    changed: (_token, agent) => {
+      for (const registrations of everySibling) registrations.changed(agent)
+    },
     slots: (tunnel, host) => {
       const count = tunnel.parkedFor(host)
       const hosts = parked.get(tunnel) ?? new Set()

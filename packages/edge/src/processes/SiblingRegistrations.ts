@@ -2,10 +2,11 @@
  * Registers the agents of this process at one sibling process, as an agent registers at an edge: multiplexed ones one by one,
  * parked slots once for each host as long as there is one. It registers no agent of another process.
  */
+import type { HostCertificate } from "@catenet/wire/frames/MuxCertificate"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { Mux } from "@catenet/wire/transport/Mux"
 import { Result } from "effect"
-import type { AgentTarget, MuxAgent } from "../sessions/Tunnel.ts"
+import { type AgentTarget, type MuxAgent, needsOf } from "../sessions/Tunnel.ts"
 
 /** What an agent is to its tunnel; the registration says it in the place of the agent's name. */
 export type SiblingRole = "owner" | "standby" | "slots"
@@ -14,10 +15,17 @@ interface Entry {
   readonly token: string
   readonly agent: MuxAgent | undefined
   readonly request: Parameters<Mux["register"]>[0]
+  say: ((said: HostCertificate) => void) | undefined
   withdraw: (() => void) | undefined
   refused: boolean
   gone: boolean
 }
+
+/** As many as a registration has room for beside as many hosts as it can have, however long they are. */
+const mostAtOnce = 16
+
+const saidBy = (agent: MuxAgent | undefined) =>
+  Array.from(agent?.certificates ?? [], ([host, state]): HostCertificate => ({ host, ...state }))
 
 export class SiblingRegistrations {
   readonly #session: Mux
@@ -42,6 +50,12 @@ export class SiblingRegistrations {
 
   joined(token: string, agent: MuxAgent) {
     this.#agents.set(agent, this.#announce(token, Array.from(agent.hosts), agent.owner ? "owner" : "standby", agent))
+  }
+
+  /** The agent says something else of a certificate. */
+  changed(agent: MuxAgent) {
+    const say = this.#agents.get(agent)?.say
+    if (say !== undefined) for (const said of saidBy(agent)) say(said)
   }
 
   left(agent: MuxAgent) {
@@ -84,20 +98,25 @@ export class SiblingRegistrations {
       answersEchoes: agent?.answersEchoes === true,
       ...(agent?.instance === undefined ? {} : { instance: Buffer.from(agent.instance, "hex") })
     }
-    const entry: Entry = { token, agent, request, withdraw: undefined, refused: false, gone: false }
+    const entry: Entry = { token, agent, request, say: undefined, withdraw: undefined, refused: false, gone: false }
     this.#register(entry)
     return entry
   }
 
   #register(entry: Entry) {
-    void this.#session.register(entry.request).then((answer) => {
+    const said = saidBy(entry.agent).slice(0, mostAtOnce)
+    const request = said.length === 0 ? entry.request : { ...entry.request, certificates: said }
+    void this.#session.register(request).then((answer) => {
       if (Result.isFailure(answer)) {
         entry.refused = true
         return
       }
-      const { id, withdraw } = answer.success
+      const { id, say, withdraw } = answer.success
       if (entry.gone) return withdraw()
       this.#accepted.set(id, entry)
+      entry.say = say
+      // What it said meanwhile, and what there was no room for.
+      for (const each of saidBy(entry.agent)) say(each)
       entry.withdraw = () => {
         this.#accepted.delete(id)
         withdraw()
@@ -116,6 +135,10 @@ export class SiblingRegistrations {
 export const targetOf = ({
   challengeOnly = false,
   host,
-  kind
-}: Pick<OpenHeader, "kind" | "host" | "challengeOnly">): AgentTarget =>
-  kind === "mesh" || host === undefined ? { _tag: "Mesh" } : { _tag: "Host", host, challengeOnly }
+  kind,
+  tls
+}: Omit<OpenHeader, "registration">): AgentTarget => {
+  if (kind === "mesh" || host === undefined) return { _tag: "Mesh" }
+  const needs = needsOf({ kind, tls })
+  return { _tag: "Host", host, challengeOnly, ...(needs && { needs }) }
+}

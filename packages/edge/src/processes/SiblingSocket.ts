@@ -24,7 +24,8 @@ export const open = Effect.fn("SiblingSocket.open")(function* (path: string) {
   const routes = yield* Routes
   const { ending, report } = yield* ConnectionFaults
 
-  const register = (session: Mux, { accept, id, refuse, request, withdrawn }: InboundRegistration) => {
+  const register = (session: Mux, inbound: InboundRegistration) => {
+    const { accept, certificates, id, onCertificate, refuse, request, withdrawn } = inbound
     const token = Buffer.from(request.token).toString("hex")
     if (routes.isRevoked(token)) return refuse(refused("revoked"))
     for (const host of request.hosts) {
@@ -39,6 +40,7 @@ export const open = Effect.fn("SiblingSocket.open")(function* (path: string) {
       owner: request.agentId === "owner",
       instance: request.instance && Buffer.from(request.instance).toString("hex"),
       answersChallenges: request.answersChallenges === true,
+      certificates,
       answersEchoes: request.answersEchoes === true,
       // Its own process ends it.
       end: () => undefined,
@@ -50,6 +52,7 @@ export const open = Effect.fn("SiblingSocket.open")(function* (path: string) {
       maxStreams: siblingLimits.maxStreams
     })
     agents.addMux(token, agent)
+    onCertificate(() => agents.certificateChanged(token, agent))
     return void withdrawn.then(() => agents.removeMux(token, agent)).catch(report)
   }
 

@@ -27,6 +27,8 @@ export interface SessionObserver {
 export interface AgentWatcher {
   readonly joined: (token: string, agent: MuxAgent) => void
   readonly left: (token: string, agent: MuxAgent) => void
+  /** It says something else of a certificate. */
+  readonly changed: (token: string, agent: MuxAgent) => void
   /** A slot of the host, or of none, was parked, taken or lost. */
   readonly slots: (tunnel: Tunnel, host: string | undefined) => void
 }
@@ -62,6 +64,8 @@ export class AgentSessions extends Context.Service<
     readonly ensure: (token: string) => Tunnel
     readonly addMux: (token: string, agent: MuxAgent) => void
     readonly removeMux: (token: string, agent: MuxAgent) => void
+    /** The agent says something else of a certificate. */
+    readonly certificateChanged: (token: string, agent: MuxAgent) => void
     readonly park: (token: string, agent: SlotAgent) => void
     readonly unpark: (token: string, agent: SlotAgent) => void
     readonly revoke: (token: string) => void
@@ -98,6 +102,15 @@ export class AgentSessions extends Context.Service<
     const cameUp: { at: number; restored: ReadonlySet<string> } = { at: 0, restored: new Set() }
     const observers = new Set<SessionObserver>()
     const watchers = new Set<AgentWatcher>()
+
+    const holders = new WeakSet<MuxAgent>()
+    /** `isHere`: whether the agent is connected. */
+    const noteCertificates = (tunnel: Tunnel, agent: MuxAgent, isHere = true) => {
+      let holds = false
+      for (const { certificate } of agent.certificates.values()) if (certificate === "held") holds = isHere
+      if (holds) holders.add(agent)
+      else if (holders.delete(agent)) tunnel.certificateLost = clock.currentTimeMillisUnsafe()
+    }
 
     const ensure = (token: string) => {
       const known = tunnels.get(token)
@@ -179,6 +192,16 @@ export class AgentSessions extends Context.Service<
       }
     })
 
+    /**
+     * Where no agent has the certificate that is needed, and none had it lately: one that has none can say so, and where it is
+     * wrong its origin has it.
+     */
+    const lastResort = (tunnel: Tunnel, target: AgentTarget) => {
+      if (target._tag === "Mesh" || target.needs !== "certificate") return []
+      const isReturning = clock.currentTimeMillisUnsafe() - (tunnel.certificateLost ?? 0) < returnMillis
+      return isReturning ? [] : tunnel.candidates({ _tag: "Host", host: target.host })
+    }
+
     const arrival = (tunnel: Tunnel, target: AgentTarget) =>
       Effect.callback<void>((resume) => {
         const stop = tunnel.onArrival(target, () => resume(Effect.void))
@@ -198,14 +221,15 @@ export class AgentSessions extends Context.Service<
       if (tunnel === undefined) return yield* new TunnelOffline({ token })
       const deadline = attempts?.waitUntil ?? clock.currentTimeMillisUnsafe() + deliverWaitMillis
       for (;;) {
-        const candidates = tunnel.candidates(target)
-        const mine = anywhere ? candidates : candidates.filter(({ sibling }) => sibling === undefined)
+        const within = (candidates: ReadonlyArray<MuxAgent>) =>
+          anywhere ? candidates : candidates.filter(({ sibling }) => sibling === undefined)
         const delivered =
-          (yield* fromMux(tunnel, mine, "mux", header, attempts)) ??
+          (yield* fromMux(tunnel, within(tunnel.candidates(target)), "mux", header, attempts)) ??
           (yield* fromSlots(tunnel, target)) ??
           (anywhere
             ? yield* fromMux(tunnel, tunnel.slotsElsewhere(target), "tcp-fallback", header, attempts)
-            : undefined)
+            : undefined) ??
+          (yield* fromMux(tunnel, within(lastResort(tunnel, target)), "mux", header, attempts))
         if (delivered !== undefined) return delivered
         const now = clock.currentTimeMillisUnsafe()
         const returning =
@@ -228,12 +252,22 @@ export class AgentSessions extends Context.Service<
           counters.registrations += 1
           for (const watcher of watchers) watcher.joined(token, agent)
         }
+        noteCertificates(tunnel, agent)
         arrived(tunnel, agent.sibling === "slots" ? "tcp-fallback" : "mux", () => tunnel.addMux(agent))
+      },
+      certificateChanged: (token, agent) => {
+        const tunnel = tunnels.get(token)
+        if (tunnel?.muxes.has(agent) !== true) return
+        noteCertificates(tunnel, agent)
+        if (agent.sibling === undefined) for (const watcher of watchers) watcher.changed(token, agent)
+        tunnel.wakeAll()
       },
       removeMux: (token, agent) => {
         if (agent.sibling === undefined) for (const watcher of watchers) watcher.left(token, agent)
         const tunnel = tunnels.get(token)
-        if (tunnel?.muxes.delete(agent) === true) left(tunnel, "registration-closed")
+        if (tunnel?.muxes.delete(agent) !== true) return
+        noteCertificates(tunnel, agent, false)
+        left(tunnel, "registration-closed")
       },
       park: (token, agent) => {
         const tunnel = ensure(token)

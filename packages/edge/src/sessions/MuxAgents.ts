@@ -115,6 +115,7 @@ export class MuxAgents extends Context.Service<
         owner: admitted.owner,
         instance: request.instance && Buffer.from(request.instance).toString("hex"),
         answersChallenges: request.answersChallenges === true,
+        certificates: inbound.certificates,
         answersEchoes: request.answersEchoes === true,
         end: (reason) => {
           inbound.end(refused(reason))
@@ -125,10 +126,12 @@ export class MuxAgents extends Context.Service<
         sessionId: `${token.slice(0, 8)}-${id}`,
         keepAliveMillis: echoMillis,
         maxStreams: streamsPerConnection,
-        visitorTokens: true
+        visitorTokens: true,
+        heedsCertificates: true
       })
       audit.note("mux_agent", socket, token)
       agents.addMux(token, agent)
+      inbound.onCertificate(() => agents.certificateChanged(token, agent))
       if (agent.owner) owned.set(agent, token)
       connection.tokens.set(id, token)
       settlePlace(connection)

@@ -4,6 +4,8 @@
  */
 import { native } from "@catenet/crypto/native"
 import * as VisitorToken from "@catenet/crypto/VisitorToken"
+import type { CertificateState } from "@catenet/wire/frames/MuxCertificate"
+import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import type { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
 import { Redacted } from "effect"
@@ -15,6 +17,8 @@ export type AgentTarget =
       readonly host: string
       /** A validation that only an agent with an order of its own may answer. */
       readonly challengeOnly?: boolean
+      /** What the agent needs for it: the certificate of the host, or the order whose proof is asked for. */
+      readonly needs?: "certificate" | "order"
     }
   | { readonly _tag: "Mesh" }
 
@@ -32,6 +36,8 @@ export interface MuxAgent {
   readonly instance: string | undefined
   /** It answers validations from orders of its own, where the origin must not. */
   readonly answersChallenges: boolean
+  /** What it says of its certificates, by host; it changes with what the agent says. Nothing of agents of before. */
+  readonly certificates: ReadonlyMap<string, CertificateState>
   /** It says when it is asked whether its origin can be reached. */
   readonly answersEchoes: boolean
   /** Tells the agent why, and takes the registration away. */
@@ -65,6 +71,23 @@ const serves = ({ answersChallenges, hosts }: MuxAgent, target: AgentTarget) =>
     ? hosts.has(target.host) && (answersChallenges || target.challengeOnly !== true)
     : hosts.size === 0
 
+/** What an agent needs for a stream: the one that ends the visitor's TLS has the certificate. */
+export const needsOf = ({ kind, tls }: Pick<OpenHeader, "kind" | "tls">): "certificate" | "order" | undefined =>
+  kind === "acme" ? "order" : tls === "passthrough" ? "certificate" : undefined
+
+const lacksCertificate = ({ certificates }: MuxAgent, target: AgentTarget) =>
+  target._tag === "Host" &&
+  target.needs === "certificate" &&
+  certificates.get(target.host)?.certificate === "none"
+
+const hasOrder = ({ certificates }: MuxAgent, target: AgentTarget) =>
+  target._tag === "Host" && target.needs === "order" && certificates.get(target.host)?.order === "open"
+
+const inOrder = (a: MuxAgent, b: MuxAgent) =>
+  Number(b.owner) - Number(a.owner) ||
+  Number(a.sibling !== undefined) - Number(b.sibling !== undefined) ||
+  a.session.counters.streamsOpen - b.session.counters.streamsOpen
+
 export class Tunnel {
   readonly token: string
   /** By which its capabilities name it, in hex. */
@@ -75,6 +98,8 @@ export class Tunnel {
   connectedSince: number | undefined
   lastSeen: number | undefined
   relays = 0
+  /** When the last agent that held a certificate lost it or left; epoch milliseconds. */
+  certificateLost: number | undefined
   /** Relays that were ever begun. */
   visits = 0
   /** Slots that carry a visitor now: their agent is there although nothing of it is parked. */
@@ -98,17 +123,18 @@ export class Tunnel {
 
   /**
    * Multiplexed agents that can serve it: owners before others, those of this process before those of its siblings, the
-   * least loaded first.
+   * least loaded first. One that says that it has no certificate gets no visitor who needs it; a validation gets those that say
+   * that they have its order open, if there are any.
    */
   candidates(target: AgentTarget): ReadonlyArray<MuxAgent> {
-    return Array.from(this.muxes)
-      .filter((agent) => agent.sibling !== "slots" && serves(agent, target))
-      .sort(
-        (a, b) =>
-          Number(b.owner) - Number(a.owner) ||
-          Number(a.sibling !== undefined) - Number(b.sibling !== undefined) ||
-          a.session.counters.streamsOpen - b.session.counters.streamsOpen
-      )
+    const ordering: Array<MuxAgent> = []
+    const others: Array<MuxAgent> = []
+    for (const agent of this.muxes) {
+      if (agent.sibling === "slots" || !serves(agent, target) || lacksCertificate(agent, target)) continue
+      if (hasOrder(agent, target)) ordering.push(agent)
+      else others.push(agent)
+    }
+    return (ordering.length > 0 ? ordering : others).sort(inOrder)
   }
 
   /** Processes of this edge that have a parked slot for it. */
@@ -132,6 +158,11 @@ export class Tunnel {
 
   addMux(agent: MuxAgent) {
     this.muxes.add(agent)
+    this.wakeAll()
+  }
+
+  /** An agent has come, or can serve what it could not. */
+  wakeAll() {
     for (const waiting of Array.from(this.#waiting)) this.#wake(waiting)
   }
 

@@ -1,6 +1,8 @@
 import { SiblingRegistrations } from "@catenet/edge/processes/SiblingRegistrations"
 import type { MuxAgent } from "@catenet/edge/sessions/Tunnel"
+import type { CertificateState } from "@catenet/wire/frames/MuxCertificate"
 import { Mux } from "@catenet/wire/transport/Mux"
+import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
 import { assert, describe, it } from "@effect/vitest"
 import { duplexPair } from "node:stream"
 import { eventually, token } from "../harness/TestEdge.ts"
@@ -12,12 +14,14 @@ const pair = () => {
   const [here, there] = duplexPair()
   const heard = new Map<number, string>()
   const refusing = new Set<string>()
+  const said = new Map<number, InboundRegistration["certificates"]>()
   const acceptor = new Mux(there, {
     side: "acceptor",
     challenge: Buffer.alloc(32, 1),
-    onRegister: ({ accept, id, refuse, request, withdrawn }) => {
+    onRegister: ({ accept, certificates, id, refuse, request, withdrawn }) => {
       if (refusing.has(request.hosts.join())) return refuse({ code: "host-not-authorized", sentence: "" })
       heard.set(id, `${request.agentId} ${request.hosts.join()}`)
+      said.set(id, certificates)
       accept({ sessionId: "", keepAliveMillis: 1_000, maxStreams: 1 })
       void withdrawn.then(() => heard.delete(id))
     }
@@ -31,6 +35,7 @@ const pair = () => {
     owner,
     instance: undefined,
     answersChallenges: false,
+    certificates: new Map(),
     answersEchoes: false,
     end: () => undefined
   })
@@ -43,7 +48,7 @@ const pair = () => {
       () => JSON.stringify([...heard.values()].sort()) === JSON.stringify([...what].sort()),
       () => `heard ${[...heard.values()].join("; ")} instead of ${what.join("; ")}`
     )
-  return { agent, close, heard, hears, refusing, registrations: new SiblingRegistrations(session) }
+  return { agent, close, heard, hears, refusing, said, registrations: new SiblingRegistrations(session) }
 }
 
 describe("the agents that a process registers at a sibling", () => {
@@ -57,6 +62,23 @@ describe("the agents that a process registers at a sibling", () => {
     registrations.left(owner)
     await hears("standby a.test", "standby ")
     assert.isUndefined(registrations.tokenOf(id))
+    close()
+  })
+
+  it("say there what they say here of their certificates, for as many hosts as they have", async () => {
+    const { agent, close, hears, registrations, said } = pair()
+    const name = (i: number) => `${`${i}`.padEnd(60, "x")}.${"y".repeat(63)}.${"z".repeat(63)}.${"w".repeat(60)}`
+    const hosts = Array.from({ length: 32 }, (_, i) => name(i))
+    const certificates = new Map<string, CertificateState>()
+    for (const host of hosts) certificates.set(host, { certificate: "none", order: "none" })
+    const one = { ...agent(true, ...hosts), certificates }
+    registrations.joined(T, one)
+    await hears(`owner ${hosts.join()}`)
+    const [heard] = said.values()
+    await eventually(() => JSON.stringify([...(heard ?? [])]) === JSON.stringify([...certificates]), "all were heard")
+    certificates.set(name(31), { certificate: "held", order: "none" })
+    registrations.changed(one)
+    await eventually(() => heard?.get(name(31))?.certificate === "held", "the change was heard")
     close()
   })
 

@@ -25,6 +25,7 @@ const makeAgent = (id: number, more: Partial<MuxAgent> = {}) => {
     owner: true,
     instance: undefined,
     answersChallenges: false,
+    certificates: new Map(),
     answersEchoes: true,
     end: () => undefined,
     ...more

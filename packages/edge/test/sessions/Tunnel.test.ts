@@ -24,6 +24,7 @@ describe("the order in which agents get visitors", () => {
     owner,
     instance: undefined,
     answersChallenges: false,
+    certificates: new Map(),
     answersEchoes: false,
     end: () => undefined,
     ...(sibling === undefined ? {} : { sibling })
@@ -48,6 +49,13 @@ describe("visitors who wait for an agent", () => {
     tunnel.park(slot("a.test"))
     assert.deepStrictEqual(called, ["first"])
     tunnel.park(slot("a.test"))
+    assert.deepStrictEqual(called, ["first", "second"])
+  })
+
+  it("are woken when an agent can serve what it could not", () => {
+    const { called, tunnel, wait } = waiting()
+    for (const name of ["first", "second"]) wait(name, here)
+    tunnel.wakeAll()
     assert.deepStrictEqual(called, ["first", "second"])
   })
 

@@ -7,6 +7,13 @@ import { Result } from "effect"
 import { Buffer } from "node:buffer"
 import { type Malformed, malformed } from "./Frame.ts"
 import {
+  decodeCertificate,
+  encodeCertificate,
+  type HostCertificate,
+  leastCertificateBytes,
+  mostCertificateBytes
+} from "./MuxCertificate.ts"
+import {
   decodeEchoed,
   decodeSerial,
   encodeEcho,
@@ -53,7 +60,8 @@ export const FrameType = {
   GoAway: 0x23,
   Close: 0x24,
   Echo: 0x80,
-  Echoed: 0x81
+  Echoed: 0x81,
+  Certificate: 0x82
 } as const
 
 /** Every frame but DATA, whose payload is not held together. */
@@ -78,6 +86,8 @@ export type ControlFrame =
   /** Asks the agent of a registration for its origin. */
   | { readonly _tag: "Echo"; readonly id: number; readonly serial: number }
   | { readonly _tag: "Echoed"; readonly id: number; readonly serial: number; readonly echo: OriginEcho }
+  /** What the agent of a registration says of its certificate for one of the hosts. */
+  | { readonly _tag: "Certificate"; readonly id: number; readonly said: HostCertificate }
   | { readonly _tag: "Extension"; readonly type: number }
 
 export type MuxFrame = ControlFrame | { readonly _tag: "Data"; readonly id: number; readonly payload: Uint8Array }
@@ -109,7 +119,8 @@ const shapes = new Map<number, readonly [least: number, most: number, named: boo
   [FrameType.GoAway, [2, maxReasonBytes, false]],
   [FrameType.Close, [2, maxReasonBytes, false]],
   [FrameType.Echo, [serialBytes, maxEchoBytes, true]],
-  [FrameType.Echoed, [serialBytes, maxEchoBytes, true]]
+  [FrameType.Echoed, [serialBytes, maxEchoBytes, true]],
+  [FrameType.Certificate, [leastCertificateBytes, mostCertificateBytes, true]]
 ])
 
 /** Header of a frame at `at`, which must have {@link headerBytes} bytes behind it. */
@@ -165,6 +176,8 @@ export const decodeControl = ({ id, type }: Header, payload: Buffer): Result.Res
       return Result.succeed({ _tag: "Echo", id, serial: decodeSerial(payload) })
     case FrameType.Echoed:
       return Result.map(decodeEchoed(payload), (echoed) => ({ _tag: "Echoed", id, ...echoed }))
+    case FrameType.Certificate:
+      return Result.map(decodeCertificate(payload), (said) => ({ _tag: "Certificate", id, said }))
     default:
       return type >= firstExtension ? Result.succeed({ _tag: "Extension", type }) : malformed("unknown frame")
   }
@@ -236,5 +249,7 @@ export const encodeMuxFrame = (frame: SendableFrame): Buffer => {
       return whole(FrameType.Echo, frame.id, encodeEcho(frame.serial))
     case "Echoed":
       return whole(FrameType.Echoed, frame.id, encodeEchoed(frame.serial, frame.echo))
+    case "Certificate":
+      return whole(FrameType.Certificate, frame.id, encodeCertificate(frame.said))
   }
 }

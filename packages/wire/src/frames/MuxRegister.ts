@@ -5,6 +5,7 @@
 import { Result } from "effect"
 import { Buffer } from "node:buffer"
 import { type Malformed, malformed, view } from "./Frame.ts"
+import { decodeCertificate, encodeCertificate, type HostCertificate } from "./MuxCertificate.ts"
 import { decodeFields, encodeFields, type Field, readBytes, readText, readU32, text, u32 } from "./MuxFields.ts"
 import { type Reason, type RefusalCode, RefusalReason } from "./MuxReason.ts"
 import { maxHostBytes, tokenBytes } from "./Role.ts"
@@ -30,6 +31,8 @@ export interface RegisterRequest {
   readonly answersChallenges?: boolean
   /** The agent answers echoes: it says whether its origin can be reached. */
   readonly answersEchoes?: boolean
+  /** What the agent says of its certificates now; a host that it says nothing of is one like those of before. At most 32. */
+  readonly certificates?: ReadonlyArray<HostCertificate>
   /** The agent's own version, for status pages. */
   readonly version?: string
   /** 8 bytes, the same in all registrations of one running agent, so that they are not taken for several. */
@@ -44,6 +47,8 @@ export interface Registered {
   readonly maxStreams: number
   /** The edge lets mesh clients in by visitor tokens too, so a capability need not carry the routing token. */
   readonly visitorTokens?: boolean
+  /** The edge heeds what agents say of their certificates: a validation reaches the one that has an order open. */
+  readonly heedsCertificates?: boolean
 }
 
 export interface Refusal extends Reason<RefusalCode> {
@@ -64,9 +69,10 @@ const tags = {
   version: 7,
   instance: 8,
   answersChallenges: 9,
-  answersEchoes: 10
+  answersEchoes: 10,
+  certificate: 11
 } as const
-const answerTags = { sessionId: 1, keepAliveMillis: 2, maxStreams: 3, visitorTokens: 4 } as const
+const answerTags = { sessionId: 1, keepAliveMillis: 2, maxStreams: 3, visitorTokens: 4, heedsCertificates: 5 } as const
 
 export const encodeRegister = (request: RegisterRequest): Buffer => {
   const fields: Array<Field> = [[tags.token, request.token]]
@@ -78,6 +84,7 @@ export const encodeRegister = (request: RegisterRequest): Buffer => {
   if (request.wishes.proxyProtocol) fields.push([tags.proxyProtocol, Uint8Array.of(1)])
   if (request.answersChallenges === true) fields.push([tags.answersChallenges, Uint8Array.of(1)])
   if (request.answersEchoes === true) fields.push([tags.answersEchoes, Uint8Array.of(1)])
+  for (const said of request.certificates ?? []) fields.push([tags.certificate, encodeCertificate(said)])
   if (request.version !== undefined) fields.push([tags.version, text(request.version).subarray(0, 64)])
   if (request.instance !== undefined) fields.push([tags.instance, request.instance])
   return encodeFields(fields)
@@ -97,6 +104,10 @@ export const decodeRegister = (bytes: Uint8Array): Result.Result<RegisterRequest
   if (hosts.length > maxHosts) return malformed("too many hosts")
   if (hosts.some((host) => host.length < 1 || host.length > maxHostBytes)) return malformed("host length")
   if ((publicKey === undefined) !== (signature === undefined)) return malformed("half a proof")
+  const said = fields.get(tags.certificate) ?? []
+  if (said.length > maxHosts) return malformed("too many certificates")
+  const certificates = Result.all(said.map(decodeCertificate))
+  if (Result.isFailure(certificates)) return Result.fail(certificates.failure)
   const version = readText(fields, tags.version)
   const instance = readBytes(fields, tags.instance, instanceBytes)
   return Result.succeed({
@@ -107,6 +118,7 @@ export const decodeRegister = (bytes: Uint8Array): Result.Result<RegisterRequest
     ...(publicKey && signature && { proof: { publicKey, signature } }),
     ...(fields.get(tags.answersChallenges)?.[0]?.[0] === 1 && { answersChallenges: true }),
     ...(fields.get(tags.answersEchoes)?.[0]?.[0] === 1 && { answersEchoes: true }),
+    ...(said.length > 0 && { certificates: certificates.success }),
     ...(version !== undefined && { version: version.slice(0, 64) }),
     ...(instance && { instance })
   })
@@ -117,7 +129,8 @@ export const encodeRegistered = (answer: Registered): Buffer =>
     [answerTags.sessionId, text(answer.sessionId)],
     [answerTags.keepAliveMillis, u32(answer.keepAliveMillis)],
     [answerTags.maxStreams, u32(answer.maxStreams)],
-    ...(answer.visitorTokens === true ? [[answerTags.visitorTokens, Uint8Array.of(1)] as const] : [])
+    ...(answer.visitorTokens === true ? [[answerTags.visitorTokens, Uint8Array.of(1)] as const] : []),
+    ...(answer.heedsCertificates === true ? [[answerTags.heedsCertificates, Uint8Array.of(1)] as const] : [])
   ])
 
 export const decodeRegistered = (bytes: Uint8Array): Result.Result<Registered, Malformed> => {
@@ -128,7 +141,14 @@ export const decodeRegistered = (bytes: Uint8Array): Result.Result<Registered, M
   const maxStreams = readU32(fields, answerTags.maxStreams)
   if (sessionId === undefined || keepAliveMillis === undefined || maxStreams === undefined) return malformed("answer")
   const visitorTokens = fields.get(answerTags.visitorTokens)?.[0]?.[0] === 1
-  return Result.succeed({ sessionId, keepAliveMillis, maxStreams, ...(visitorTokens && { visitorTokens }) })
+  const heedsCertificates = fields.get(answerTags.heedsCertificates)?.[0]?.[0] === 1
+  return Result.succeed({
+    sessionId,
+    keepAliveMillis,
+    maxStreams,
+    ...(visitorTokens && { visitorTokens }),
+    ...(heedsCertificates && { heedsCertificates })
+  })
 }
 
 /** host length u8, host, then the reason. */

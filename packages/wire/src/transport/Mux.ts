@@ -232,6 +232,7 @@ export class Mux implements CarrierSession {
         return undefined
       case "Register":
       case "Withdraw":
+      case "Certificate":
         if (!this.#peers.receive(frame)) this.close("protocol", "registration out of order")
         return undefined
       case "Registered":

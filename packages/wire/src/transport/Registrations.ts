@@ -1,5 +1,6 @@
 /** Registrations of one multiplexed session, the asking half (agent) and the answering half (edge). */
 import { Result } from "effect"
+import type { CertificateState, HostCertificate } from "../frames/MuxCertificate.ts"
 import type { ControlFrame, SendableFrame } from "../frames/MuxFrame.ts"
 import type { Refusal, Registered, RegisterRequest } from "../frames/MuxRegister.ts"
 import { contained, type OnFault } from "./FaultBoundary.ts"
@@ -12,12 +13,18 @@ export interface Registration {
   readonly ended: Promise<Refusal>
   /** The agent no longer wants it. */
   readonly withdraw: () => void
+  /** Says to the edge what has changed of the certificate for one of the hosts. An edge of before skips it. */
+  readonly say: (certificate: HostCertificate) => void
 }
 
 /** A registration the edge has to answer: exactly one of `accept` and `refuse`; later calls have no effect. */
 export interface InboundRegistration {
   readonly id: number
   readonly request: RegisterRequest
+  /** What the agent has said last of its certificates, by host; it changes with what the agent says. */
+  readonly certificates: ReadonlyMap<string, CertificateState>
+  /** The agent has said something else of a certificate. */
+  readonly onCertificate: (changed: () => void) => void
   readonly accept: (answer: Registered) => void
   readonly refuse: (refusal: Refusal) => void
   /** Ends an accepted registration, for instance because its token was revoked. */
@@ -66,7 +73,8 @@ export class OwnRegistrations {
       asked.end = end
     })
     const { answer, id } = frame
-    asked.answer(Result.succeed({ id, answer, ended, withdraw: () => this.#withdraw(id) }))
+    const withdraw = () => this.#withdraw(id)
+    asked.answer(Result.succeed({ id, answer, ended, withdraw, say: (said) => this.#say(id, said) }))
     return true
   }
 
@@ -83,6 +91,10 @@ export class OwnRegistrations {
     this.#asked.clear()
   }
 
+  #say(id: number, said: HostCertificate): void {
+    if (this.#asked.has(id)) this.#send({ _tag: "Certificate", id, said })
+  }
+
   #withdraw(id: number): void {
     const asked = this.#asked.get(id)
     if (asked === undefined) return
@@ -92,13 +104,20 @@ export class OwnRegistrations {
   }
 }
 
+interface Held {
+  readonly drop: () => void
+  readonly certificates: Map<string, CertificateState>
+  readonly hosts: ReadonlyArray<string>
+  changed: () => void
+}
+
 /** The edge's half. */
 export class PeerRegistrations {
   readonly #send: Send
   readonly #most: number
   readonly #onRegister: ((registration: InboundRegistration) => void) | undefined
   readonly #onFault: OnFault
-  readonly #held = new Map<number, () => void>()
+  readonly #held = new Map<number, Held>()
   #lastId = 0
 
   constructor(
@@ -114,8 +133,12 @@ export class PeerRegistrations {
   }
 
   /** `false` when the agent broke the protocol. */
-  receive(frame: Extract<ControlFrame, { readonly _tag: "Register" | "Withdraw" }>): boolean {
+  receive(frame: Extract<ControlFrame, { readonly _tag: "Register" | "Withdraw" | "Certificate" }>): boolean {
     const { id } = frame
+    if (frame._tag === "Certificate") {
+      this.#said(id, frame.said)
+      return id <= this.#lastId
+    }
     if (frame._tag === "Withdraw") {
       if (id > this.#lastId) return false
       this.#drop(id)
@@ -145,8 +168,11 @@ export class PeerRegistrations {
   }
 
   #inbound(id: number, request: RegisterRequest): InboundRegistration {
+    const certificates = new Map((request.certificates ?? []).map(({ host, ...state }) => [host, state]))
+    for (const host of certificates.keys()) if (!request.hosts.includes(host)) certificates.delete(host)
+    const held: Held = { drop: () => undefined, certificates, hosts: request.hosts, changed: () => undefined }
     const withdrawn = new Promise<void>((drop) => {
-      this.#held.set(id, drop)
+      this.#held.set(id, Object.assign(held, { drop }))
     })
     let answered = false
     const once = (act: () => void) => {
@@ -163,10 +189,22 @@ export class PeerRegistrations {
       id,
       request,
       withdrawn,
+      certificates,
+      onCertificate: (changed) => {
+        held.changed = contained(this.#onFault, changed)
+      },
       accept: (answer) => once(() => this.#send({ _tag: "Registered", id, answer })),
       refuse: (refusal) => once(() => end(refusal)),
       end
     }
+  }
+
+  /** A registration that was refused or has ended meanwhile says nothing more, nor is a host heard that is not its own. */
+  #said(id: number, { host, ...state }: HostCertificate): void {
+    const held = this.#held.get(id)
+    if (held?.hosts.includes(host) !== true) return
+    held.certificates.set(host, state)
+    held.changed()
   }
 
   #refuse(id: number, refusal: Refusal): void {
@@ -174,8 +212,8 @@ export class PeerRegistrations {
   }
 
   #drop(id: number): void {
-    const drop = this.#held.get(id)
+    const held = this.#held.get(id)
     this.#held.delete(id)
-    drop?.()
+    held?.drop()
   }
 }

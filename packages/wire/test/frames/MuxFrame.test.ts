@@ -27,6 +27,12 @@ const address = all({ address: literal(["127.0.0.1", "2001:db8::1", "::"]), port
 const count = integer(1, maxWindow)
 const reason = <const A extends string>(codes: ReadonlyArray<A>) => all({ code: literal(codes), sentence })
 
+const said = all({
+  host,
+  certificate: literal(["unknown", "none", "held"] as const),
+  order: literal(["none", "open"] as const)
+})
+
 const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>]> = [
   [
     "hello",
@@ -55,7 +61,8 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
         version: maybe(literal(["0.1.0", "1.2.3-rc.1"])),
         answersChallenges: maybe(map(bool, (): true => true)),
         answersEchoes: maybe(map(bool, (): true => true)),
-        instance: maybe(bytes(8))
+        instance: maybe(bytes(8)),
+        certificates: maybe(array(said, { minLength: 1, maxLength: 5 }))
       }),
       ({ id, proxyProtocol, ...request }) => ({
         _tag: "Register",
@@ -72,7 +79,8 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
         sessionId: text(200),
         keepAliveMillis: u32,
         maxStreams: u32,
-        visitorTokens: maybe(map(bool, (): true => true))
+        visitorTokens: maybe(map(bool, (): true => true)),
+        heedsCertificates: maybe(map(bool, (): true => true))
       }),
       ({ id, ...answer }) => ({ _tag: "Registered", id, answer: present(answer) as never })
     )
@@ -133,7 +141,8 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
       }),
       ({ id, serial, ...echo }) => ({ _tag: "Echoed", id, serial, echo: present(echo) as never })
     )
-  ]
+  ],
+  ["certificate", map(all({ id: u32, said }), (frame) => ({ _tag: "Certificate", ...frame }))]
 ]
 
 describe("mux frames", () => {
@@ -189,6 +198,51 @@ describe("mux frames", () => {
       header: { registration: 1, kind: "visitor", tls: "none", host: "A.b" }
     } as const
     assert.deepStrictEqual(decodeMuxFrame(encodeMuxFrame(open)), refused("open host"))
+  })
+})
+
+describe("the state of a certificate", () => {
+  const host = [...Buffer.from("a.test")]
+  const say = (payload: ReadonlyArray<number>, length = payload.length, id = 1) =>
+    decodeMuxFrame(Buffer.concat([encodeHeader(FrameType.Certificate, id, length), Buffer.from(payload)]))
+  const refused = (reason: string) => Result.fail({ _tag: "Malformed" as const, reason })
+
+  it("is two bytes and a host", () => {
+    assert.strictEqual(FrameType.Certificate, 0x82)
+    const frame = { _tag: "Certificate", id: 1, said: { host: "a.test", certificate: "held", order: "open" } }
+    assert.deepStrictEqual(Result.getOrThrow(say([2, 1, ...host])).value, frame as never)
+  })
+
+  it("is refused beyond its length, and without a registration", () => {
+    for (const length of [0, 1, 2]) assert.deepStrictEqual(say([2, 1].slice(0, length)), refused("frame length"))
+    const longest = Buffer.from(`${"a.".repeat(126)}b`)
+    assert.isTrue(Result.isSuccess(say([0, 0, ...longest])))
+    assert.deepStrictEqual(say([0, 0], 258), refused("frame length"))
+    assert.deepStrictEqual(say([2, 1, ...host], 8, 0), refused("frame id"))
+  })
+
+  it("is refused with a value that has no meaning", () => {
+    for (const state of [[3, 0], [255, 0], [0, 2], [0, 255]])
+      assert.deepStrictEqual(say([...state, ...host]), refused("certificate state"))
+  })
+
+  it("is refused for a host that is in no normal form", () => {
+    for (const name of ["A.test", "a.test.", "a..test", "-a", "a b", "\u00e4.test", "\0"])
+      assert.deepStrictEqual(say([1, 0, ...Buffer.from(name)]), refused("certificate host"), name)
+  })
+
+  it("refuses the registration that brings a bad one, and more than a registration has hosts", () => {
+    const field = (bytes: ReadonlyArray<number>) => [11, bytes.length >> 8, bytes.length & 255, ...bytes]
+    const register = (fields: ReadonlyArray<number>) =>
+      decodeRegister(Buffer.from([1, 0, 32, ...Buffer.alloc(32, 1), 3, 0, 0, ...fields]))
+    assert.isTrue(Result.isSuccess(register([])))
+    const good = field([1, 0, ...host])
+    assert.isTrue(Result.isSuccess(register(Array.from({ length: 32 }, () => good).flat())))
+    const many = register(Array.from({ length: 33 }, () => good).flat())
+    assert.deepStrictEqual(many, refused("too many certificates"))
+    assert.deepStrictEqual(register(field([1, 0])), refused("certificate state length"))
+    assert.deepStrictEqual(register(field([1, 0, ...Buffer.alloc(256, 97)])), refused("certificate state length"))
+    assert.deepStrictEqual(register(field([9, 0, ...host])), refused("certificate state"))
   })
 })
 
