@@ -67,7 +67,10 @@ const certificateReport = Effect.fnUntraced(function* (config: Settings.Settings
   const report = new CertificateReport()
   const { hostname: host, mode, stateDir } = config
   if (host === undefined || mode === "mesh") return { report, changed: Effect.void }
-  return { report, changed: yield* CertificateWatch.make({ stateDir, host, report, certificate: holding(config, pair) }) }
+  return {
+    report,
+    changed: yield* CertificateWatch.make({ stateDir, host, report, certificate: holding(config, pair) })
+  }
 })
 type Reported = Effect.Success<ReturnType<typeof certificateReport>>
 

@@ -132,12 +132,7 @@ export class SiblingRegistrations {
 }
 
 /** What a stream that a sibling opened asks for. */
-export const targetOf = ({
-  challengeOnly = false,
-  host,
-  kind,
-  tls
-}: Omit<OpenHeader, "registration">): AgentTarget => {
+export const targetOf = ({ challengeOnly = false, host, kind, tls }: Omit<OpenHeader, "registration">): AgentTarget => {
   if (kind === "mesh" || host === undefined) return { _tag: "Mesh" }
   const needs = needsOf({ kind, tls })
   return { _tag: "Host", host, challengeOnly, ...(needs && { needs }) }

@@ -9,6 +9,7 @@ import { Counters } from "../observe/Counters.ts"
 import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
 import { refusalOf } from "./AgentRight.ts"
+import { CertificateHolders } from "./CertificateHolders.ts"
 import * as Liveness from "./Liveness.ts"
 import { type Carrier, type AgentTarget, type MuxAgent, type SlotAgent, Tunnel } from "./Tunnel.ts"
 
@@ -103,14 +104,7 @@ export class AgentSessions extends Context.Service<
     const observers = new Set<SessionObserver>()
     const watchers = new Set<AgentWatcher>()
 
-    const holders = new WeakSet<MuxAgent>()
-    /** `isHere`: whether the agent is connected. */
-    const noteCertificates = (tunnel: Tunnel, agent: MuxAgent, isHere = true) => {
-      let holds = false
-      for (const { certificate } of agent.certificates.values()) if (certificate === "held") holds = isHere
-      if (holds) holders.add(agent)
-      else if (holders.delete(agent)) tunnel.certificateLost = clock.currentTimeMillisUnsafe()
-    }
+    const certificates = new CertificateHolders(() => clock.currentTimeMillisUnsafe(), returnMillis)
 
     const ensure = (token: string) => {
       const known = tunnels.get(token)
@@ -192,16 +186,6 @@ export class AgentSessions extends Context.Service<
       }
     })
 
-    /**
-     * Where no agent has the certificate that is needed, and none had it lately: one that has none can say so, and where it is
-     * wrong its origin has it.
-     */
-    const lastResort = (tunnel: Tunnel, target: AgentTarget) => {
-      if (target._tag === "Mesh" || target.needs !== "certificate") return []
-      const isReturning = clock.currentTimeMillisUnsafe() - (tunnel.certificateLost ?? 0) < returnMillis
-      return isReturning ? [] : tunnel.candidates({ _tag: "Host", host: target.host })
-    }
-
     const arrival = (tunnel: Tunnel, target: AgentTarget) =>
       Effect.callback<void>((resume) => {
         const stop = tunnel.onArrival(target, () => resume(Effect.void))
@@ -221,15 +205,14 @@ export class AgentSessions extends Context.Service<
       if (tunnel === undefined) return yield* new TunnelOffline({ token })
       const deadline = attempts?.waitUntil ?? clock.currentTimeMillisUnsafe() + deliverWaitMillis
       for (;;) {
-        const within = (candidates: ReadonlyArray<MuxAgent>) =>
-          anywhere ? candidates : candidates.filter(({ sibling }) => sibling === undefined)
+        const within = (found: ReadonlyArray<MuxAgent>) => (anywhere ? found : found.filter(({ sibling }) => !sibling))
         const delivered =
           (yield* fromMux(tunnel, within(tunnel.candidates(target)), "mux", header, attempts)) ??
           (yield* fromSlots(tunnel, target)) ??
           (anywhere
             ? yield* fromMux(tunnel, tunnel.slotsElsewhere(target), "tcp-fallback", header, attempts)
             : undefined) ??
-          (yield* fromMux(tunnel, within(lastResort(tunnel, target)), "mux", header, attempts))
+          (yield* fromMux(tunnel, within(certificates.lastResort(tunnel, target)), "mux", header, attempts))
         if (delivered !== undefined) return delivered
         const now = clock.currentTimeMillisUnsafe()
         const returning =
@@ -252,13 +235,13 @@ export class AgentSessions extends Context.Service<
           counters.registrations += 1
           for (const watcher of watchers) watcher.joined(token, agent)
         }
-        noteCertificates(tunnel, agent)
+        certificates.note(tunnel, agent)
         arrived(tunnel, agent.sibling === "slots" ? "tcp-fallback" : "mux", () => tunnel.addMux(agent))
       },
       certificateChanged: (token, agent) => {
         const tunnel = tunnels.get(token)
         if (tunnel?.muxes.has(agent) !== true) return
-        noteCertificates(tunnel, agent)
+        certificates.note(tunnel, agent)
         if (agent.sibling === undefined) for (const watcher of watchers) watcher.changed(token, agent)
         tunnel.wakeAll()
       },
@@ -266,7 +249,7 @@ export class AgentSessions extends Context.Service<
         if (agent.sibling === undefined) for (const watcher of watchers) watcher.left(token, agent)
         const tunnel = tunnels.get(token)
         if (tunnel?.muxes.delete(agent) !== true) return
-        noteCertificates(tunnel, agent, false)
+        certificates.note(tunnel, agent, false)
         left(tunnel, "registration-closed")
       },
       park: (token, agent) => {

@@ -76,9 +76,7 @@ export const needsOf = ({ kind, tls }: Pick<OpenHeader, "kind" | "tls">): "certi
   kind === "acme" ? "order" : tls === "passthrough" ? "certificate" : undefined
 
 const lacksCertificate = ({ certificates }: MuxAgent, target: AgentTarget) =>
-  target._tag === "Host" &&
-  target.needs === "certificate" &&
-  certificates.get(target.host)?.certificate === "none"
+  target._tag === "Host" && target.needs === "certificate" && certificates.get(target.host)?.certificate === "none"
 
 const hasOrder = ({ certificates }: MuxAgent, target: AgentTarget) =>
   target._tag === "Host" && target.needs === "order" && certificates.get(target.host)?.order === "open"
@@ -98,8 +96,6 @@ export class Tunnel {
   connectedSince: number | undefined
   lastSeen: number | undefined
   relays = 0
-  /** When the last agent that held a certificate lost it or left; epoch milliseconds. */
-  certificateLost: number | undefined
   /** Relays that were ever begun. */
   visits = 0
   /** Slots that carry a visitor now: their agent is there although nothing of it is parked. */

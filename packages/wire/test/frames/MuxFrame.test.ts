@@ -222,7 +222,12 @@ describe("the state of a certificate", () => {
   })
 
   it("is refused with a value that has no meaning", () => {
-    for (const state of [[3, 0], [255, 0], [0, 2], [0, 255]])
+    for (const state of [
+      [3, 0],
+      [255, 0],
+      [0, 2],
+      [0, 255]
+    ])
       assert.deepStrictEqual(say([...state, ...host]), refused("certificate state"))
   })
 
