@@ -37,6 +37,20 @@ export const concat = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 /**
+ * The bytes from `start` to `end` in memory of their own. `slice` is no substitute: that of a `Buffer` shares its memory, which
+ * may be a page of other connections.
+ *
+ * ```ts
+ * import { deepStrictEqual } from "node:assert"
+ * import * as Bytes from "@catenet/crypto/Bytes"
+ *
+ * deepStrictEqual(Bytes.copy(Uint8Array.of(1, 2, 3), 1), Uint8Array.of(2, 3))
+ * ```
+ */
+export const copy = (bytes: Uint8Array, start?: number, end?: number): Uint8Array =>
+  new Uint8Array(bytes.subarray(start, end))
+
+/**
  * Unsigned bytewise order: negative, zero or positive. A prefix sorts before what extends it.
  *
  * ```ts

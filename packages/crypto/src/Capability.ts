@@ -57,8 +57,8 @@ export const decode = (bytes: Uint8Array): Result.Result<Capability, Malformed> 
   return Result.match(Bytes.toText(bytes.subarray(68)), {
     onSuccess: (edgeAddress) =>
       Result.succeed({
-        routingToken: Redacted.make(bytes.slice(0, 32)),
-        originKey: bytes.slice(32, 64),
+        routingToken: Redacted.make(Bytes.copy(bytes, 0, 32)),
+        originKey: Bytes.copy(bytes, 32, 64),
         edgeAddress
       }),
     onFailure: () => malformed("the edge address is not UTF-8")

@@ -4,6 +4,7 @@
  * Refuses only bytes that are on no curve point. A y at or above the field prime is reduced and a negative zero x is
  * zero, as OpenSSL does, because a stricter reader would reject signatures that every other member accepts.
  */
+import * as Bytes from "./Bytes.ts"
 import { ed25519, ED25519_TORSION_SUBGROUP } from "@noble/curves/ed25519.js"
 import { bytesToHex, hexToBytes } from "@noble/curves/utils.js"
 import { sha512 } from "@noble/hashes/sha2.js"
@@ -25,7 +26,7 @@ const equal = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length &
 
 /** The y-coordinate as it is written, which is all but the top bit. */
 const heightOf = (encoded: Uint8Array): string => {
-  const height = encoded.slice()
+  const height = Bytes.copy(encoded)
   height[31] = (height[31] ?? 0) & 0x7f
   return bytesToHex(height)
 }

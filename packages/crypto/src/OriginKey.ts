@@ -1,4 +1,5 @@
 /** The X25519 key by which clients know an origin (section 9.2): the form of its file, and the name it retires under. */
+import * as Bytes from "./Bytes.ts"
 import { Redacted, Result } from "effect"
 import * as Hex from "./Hex.ts"
 import { Malformed } from "./SignedRecord.ts"
@@ -18,7 +19,7 @@ import type { Suite } from "./Suite.ts"
  */
 export const fromFile = (content: Uint8Array): Result.Result<Redacted.Redacted<Uint8Array>, Malformed> =>
   content.length === 32
-    ? Result.succeed(Redacted.make(content.slice()))
+    ? Result.succeed(Redacted.make(Bytes.copy(content)))
     : Result.fail(new Malformed({ record: "origin key file", why: `${content.length} bytes where 32 are wanted` }))
 
 /**

@@ -145,9 +145,9 @@ export const decode = (record: string, bytes: Uint8Array): Result.Result<Signed,
   if (rights === undefined) return malformed("rights are not 1, 2 or 3")
   if (delegable > 1) return malformed("delegable is not 0 or 1")
   return Result.succeed({
-    signature: bytes.slice(0, 64),
-    channel: bytes.slice(64, 96),
-    subject: bytes.slice(96, 128),
+    signature: Bytes.copy(bytes, 0, 64),
+    channel: Bytes.copy(bytes, 64, 96),
+    subject: Bytes.copy(bytes, 96, 128),
     direction,
     rights,
     delegable: delegable === 1,

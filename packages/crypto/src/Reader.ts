@@ -3,6 +3,7 @@
  * only entry and turns that into a failure, so nothing escapes.
  * @internal
  */
+import * as Bytes from "./Bytes.ts"
 import { Result } from "effect"
 import * as Integer from "./Integer.ts"
 import { Malformed } from "./SignedRecord.ts"
@@ -26,7 +27,7 @@ class Reader {
   /** The next bytes, copied. */
   take(length: number): Uint8Array {
     if (length > this.#bytes.length - this.#at) this.fail("ends within a field")
-    return this.#bytes.slice(this.#at, (this.#at += length))
+    return Bytes.copy(this.#bytes, this.#at, (this.#at += length))
   }
 
   u64le(): bigint {

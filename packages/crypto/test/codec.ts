@@ -24,6 +24,18 @@ export const codecSuite = <A>(name: string, { values, encode, decode, open = fal
   )
 
   it.prop(
+    `${name}: what was read holds nothing of the bytes`,
+    { value: values },
+    ({ value }) => {
+      const bytes = Buffer.from(encode(value))
+      const read = Result.getOrThrow(decode(bytes))
+      bytes.fill(0xff)
+      assert.deepStrictEqual(encode(read), encode(value))
+    },
+    runs
+  )
+
+  it.prop(
     `${name}: accepted bytes are canonical`,
     { value: values, noise: anyBytes(200), bit: integer(0, 4000) },
     ({ value, noise, bit }) => {

@@ -1,4 +1,5 @@
 /** `channel join`: redeems an invite link, makes this member's Noise key, and stores what `channel` needs, for this user only. */
+import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -24,8 +25,8 @@ const ownKeys = Effect.fnUntraced(function* (path: string) {
   const bytes = stored ?? (yield* random.randomBytes(2 * keyLength))
   if (stored === undefined) yield* PrivateFile.replaceAll([{ path, bytes }])
   return {
-    seed: Redacted.make(bytes.slice(0, keyLength)),
-    noiseKey: Redacted.make(bytes.slice(keyLength)),
+    seed: Redacted.make(Bytes.copy(bytes, 0, keyLength)),
+    noiseKey: Redacted.make(Bytes.copy(bytes, keyLength)),
     again: stored !== undefined
   }
 })

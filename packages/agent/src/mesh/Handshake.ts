@@ -1,4 +1,5 @@
 /** The Noise handshake of the mesh plane on a raw stream (data-plane.md 4.3): IK, empty prologue, framed messages. */
+import * as Bytes from "@catenet/crypto/Bytes"
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { native } from "@catenet/crypto/native"
 import * as Frame from "@catenet/crypto/noise/Frame"
@@ -49,7 +50,7 @@ const firstMessage = (stream: Duplex) =>
       const [message, ...early] = pushed.success
       if (message === undefined) return
       cleanup()
-      resume(Effect.succeed({ message: message.slice(), decoder, early: early.map((each) => each.slice()) }))
+      resume(Effect.succeed({ message: Bytes.copy(message), decoder, early: early.map((each) => Bytes.copy(each)) }))
     }
     const ended = () => {
       cleanup()

@@ -2,6 +2,7 @@
  * The proof that who presents a grant has the holder's key (section 6.3): a signature over the edge's 32 random bytes and
  * nothing else. No signed record of ours is 32 bytes long, so a challenge cannot be turned into one.
  */
+import * as Bytes from "../Bytes.ts"
 import { Redacted, Result } from "effect"
 import { holds } from "../SignedRecord.ts"
 import type { Suite } from "../Suite.ts"
@@ -60,7 +61,7 @@ export const readChallenge = (
   received: Uint8Array,
   ended: boolean
 ): Result.Result<Uint8Array, Incomplete | Refused | Broken> => {
-  if (received.length >= challengeLength) return Result.succeed(received.slice(0, challengeLength))
+  if (received.length >= challengeLength) return Result.succeed(Bytes.copy(received, 0, challengeLength))
   if (!ended) return Result.fail(new Incomplete())
   if (received.length === 0) return Result.fail(new Refused({ token: undefined }))
   return Refusal.isRefusal(received)

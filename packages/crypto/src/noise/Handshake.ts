@@ -5,6 +5,7 @@
  * right ends it too. It judges no identity: a caller that accepts any peer in `XX` or any initiator in `IK` compares
  * `remoteStatic` with the key expected.
  */
+import * as Bytes from "../Bytes.ts"
 import { Result } from "effect"
 import { LowOrderPoint, type KeyPair } from "../Suite.ts"
 import { HandshakeConsumed, MessageTooLong, MessageTooShort, OutOfTurn } from "./NoiseError.ts"
@@ -73,7 +74,7 @@ const read = (state: State, tokens: ReadonlyArray<Token>, message: Uint8Array) =
     const take = (length: number): Uint8Array => message.subarray(start, (start += length))
     for (const token of tokens) {
       if (token === "e") {
-        state.remoteEphemeral = take(32).slice()
+        state.remoteEphemeral = Bytes.copy(take(32))
         symmetric.mixHash(state.remoteEphemeral)
       } else if (token === "s") {
         state.remoteStatic = yield* symmetric.decryptAndHash(take(symmetric.keyed ? 48 : 32))

@@ -3,6 +3,7 @@
  *
  * Refuses keys that do not suit the pattern before anything is sent. Entropy is the caller's and is used up.
  */
+import * as Bytes from "../Bytes.ts"
 import { Result } from "effect"
 import type { KeyPair, Suite } from "../Suite.ts"
 import { Handshake } from "./Handshake.ts"
@@ -38,7 +39,7 @@ const suits = (key: "static" | "remoteStatic", wanted: boolean, given: Uint8Arra
 const take = (entropy: Uint8Array) => {
   if (entropy.length !== 32) return refuse("entropy", "malformed")
   if (entropy.every((byte) => byte === 0)) return refuse("entropy", "spent")
-  const secret = entropy.slice()
+  const secret = Bytes.copy(entropy)
   entropy.fill(0)
   return Result.succeed(secret)
 }
@@ -57,7 +58,7 @@ const start = (suite: Suite, role: Role, options: Options): Result.Result<Handsh
       const publicKey = known === role ? own?.publicKey : remoteStatic
       if (publicKey !== undefined) symmetric.mixHash(publicKey)
     }
-    const remote = { remoteStatic: remoteStatic?.slice(), remoteEphemeral: undefined }
+    const remote = { remoteStatic: remoteStatic && Bytes.copy(remoteStatic), remoteEphemeral: undefined }
     return new Handshake({ role, pattern, symmetric, static: own, ephemeral, ...remote, index: 0 })
   })
 
@@ -130,5 +131,5 @@ export const respond = (suite: Suite, options: Options): Result.Result<Handshake
  */
 export const withFixedEphemeralForTestingOnly = (options: Options): Options => ({
   ...options,
-  entropy: options.entropy.slice()
+  entropy: Bytes.copy(options.entropy)
 })

@@ -2,6 +2,7 @@
  * The running hash and chaining key of a handshake (revision 34, section 5.2).
  * @internal
  */
+import * as Bytes from "../Bytes.ts"
 import { Result } from "effect"
 import type { AuthenticationFailed, Suite } from "../Suite.ts"
 import { CipherState } from "./CipherState.ts"
@@ -66,7 +67,7 @@ export class SymmetricState {
 
   /** The plaintext in bytes of its own, also where nothing is encrypted yet. */
   decryptAndHash(ciphertext: Uint8Array): Result.Result<Uint8Array, AuthenticationFailed | NonceExhausted> {
-    const plaintext = this.#cipher?.decrypt(this.#hash, ciphertext) ?? Result.succeed(ciphertext.slice())
+    const plaintext = this.#cipher?.decrypt(this.#hash, ciphertext) ?? Result.succeed(Bytes.copy(ciphertext))
     if (Result.isSuccess(plaintext)) this.mixHash(ciphertext)
     return plaintext
   }

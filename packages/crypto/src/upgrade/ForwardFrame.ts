@@ -85,7 +85,7 @@ export const read = (
   const length = shape.head + size
   if (stream.length < length) return Result.succeed(undefined)
   const id = view.getUint32(1)
-  const content = stream.slice(shape.head, length)
+  const content = Bytes.copy(stream, shape.head, length)
   if (tag === 2) return Result.succeed({ frame: ForwardFrame.Data({ id, bytes: content }), length })
   return Result.map(text(content), (written) => ({
     frame:

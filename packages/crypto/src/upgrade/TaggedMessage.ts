@@ -46,7 +46,7 @@ export const encode: (message: TaggedMessage) => Uint8Array = TaggedMessage.$mat
  * ```
  */
 export const decode = (plaintext: Uint8Array): TaggedMessage => {
-  const bytes = plaintext.slice(1)
+  const bytes = Bytes.copy(plaintext, 1)
   switch (plaintext[0]) {
     case undefined:
       return TaggedMessage.Ignored()

@@ -42,6 +42,14 @@ describe("keys", () => {
     assert.deepInclude(refusal(respond(native, { ...responder, entropy })), { key: "entropy", reason: "spent" })
   })
 
+  it("of a Buffer are no other keys: its slices share its memory, and the entropy is wiped", () => {
+    const entropy = Buffer.from(secret(3))
+    const started = ok(initiate(native, { ...optionsOf({}).initiator, entropy }))
+    const plain = ok(initiate(native, { ...optionsOf({}).initiator, entropy: secret(3) }))
+    assert.deepStrictEqual(ok(started.writeMessage()), ok(plain.writeMessage()))
+    assert.isTrue(entropy.equals(secret(0)))
+  })
+
   it("one bit of entropy is enough", () => {
     for (const at of [0, 31]) {
       const { responder } = optionsOf({})

@@ -107,6 +107,9 @@ describe("ed25519, one suite against the other", () => {
       assert.strictEqual(EdwardsPoint.isSmallOrder(publicKey), name.startsWith("a=0 "))
     }
     assert.isFalse(EdwardsPoint.isSmallOrder(new Uint8Array(32).fill(2)))
+    const key = Buffer.alloc(32, 0xff)
+    EdwardsPoint.isSmallOrder(key)
+    assert.isTrue(key.equals(Buffer.alloc(32, 0xff)), "the key of the caller stays as it is")
   })
 
   it.prop(

@@ -2,6 +2,7 @@
  * The connection of an admitted member, until its session begins: it waits, and is acknowledged, refused or sent away. The
  * first words that the member says meanwhile belong to the session and are kept; what follows them stays in the stream.
  */
+import * as Bytes from "@catenet/crypto/Bytes"
 import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
 import type { Duplex } from "node:stream"
@@ -92,7 +93,7 @@ export class MemberLeg {
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    this.#early = chunk
+    this.#early = Bytes.copy(chunk)
     this.stream.pause()
   }
 

@@ -180,7 +180,7 @@ export class BrokerAdmission {
     const signature = this.#held.subarray(0, signatureLength)
     if (!Possession.verify(this.#options.suite, join.grant.holder, challenge, signature))
       return this.#refuse("possession", join)
-    return this.#over({ _tag: "Admitted", join, authorization, early: this.#held.subarray(signatureLength) })
+    return this.#over({ _tag: "Admitted", join, authorization, early: Bytes.copy(this.#held, signatureLength) })
   }
 
   #refuse(category: Category, join: Join.Join | undefined): Verdict {

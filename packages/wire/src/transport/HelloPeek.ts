@@ -14,6 +14,9 @@ export class HelloRefused extends Data.TaggedError("HelloRefused")<{
   }
 }
 
+/** It stays with the socket, so it must hold nothing of the hello. */
+const ignore = () => {}
+
 /**
  * Leaves the socket paused with every byte put back, to be given to a TLS server or relayed as it is; after a refusal
  * the socket is only paused.
@@ -43,7 +46,7 @@ export const peekClientHello = (
   // A bound on a raw socket: a silent client must not keep its connection.
   const timer = setTimeout(() => refuse("timeout", ""), timeoutMillis)
   for (const event of ["end", "error", "close"]) socket.on(event, onClosed)
-  socket.on("error", () => {})
+  socket.on("error", ignore)
   socket.on("data", onData)
   socket.resume()
   return promise

@@ -2,6 +2,7 @@
  * The messages of a session, each behind its length (u16be): whole ones, in order, no more than a few ahead of their reader. A frame
  * is independent of the session's own messages: one may span several.
  */
+import * as Bytes from "@catenet/crypto/Bytes"
 import * as Frame from "@catenet/crypto/noise/Frame"
 import { Data, Deferred, Effect, Result } from "effect"
 import type { Duplex } from "node:stream"
@@ -63,8 +64,8 @@ export class FrameInbox {
   #deliver(message: Uint8Array) {
     const reader = this.#reader
     this.#reader = undefined
-    if (reader === undefined) this.#waiting.push(message.slice())
-    else Deferred.doneUnsafe(reader, Effect.succeed(message.slice()))
+    if (reader === undefined) this.#waiting.push(Bytes.copy(message))
+    else Deferred.doneUnsafe(reader, Effect.succeed(Bytes.copy(message)))
   }
 
   #finish(why: string | undefined) {
