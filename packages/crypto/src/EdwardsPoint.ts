@@ -4,10 +4,10 @@
  * Refuses only bytes that are on no curve point. A y at or above the field prime is reduced and a negative zero x is
  * zero, as OpenSSL does, because a stricter reader would reject signatures that every other member accepts.
  */
-import * as Bytes from "./Bytes.ts"
 import { ed25519, ED25519_TORSION_SUBGROUP } from "@noble/curves/ed25519.js"
 import { bytesToHex, hexToBytes } from "@noble/curves/utils.js"
 import { sha512 } from "@noble/hashes/sha2.js"
+import * as Bytes from "./Bytes.ts"
 
 const { Point } = ed25519
 const { BASE, Fn } = Point

@@ -1,6 +1,6 @@
 /** The X25519 key by which clients know an origin (section 9.2): the form of its file, and the name it retires under. */
-import * as Bytes from "./Bytes.ts"
 import { Redacted, Result } from "effect"
+import * as Bytes from "./Bytes.ts"
 import * as Hex from "./Hex.ts"
 import { Malformed } from "./SignedRecord.ts"
 import type { Suite } from "./Suite.ts"

@@ -3,8 +3,8 @@
  * only entry and turns that into a failure, so nothing escapes.
  * @internal
  */
-import * as Bytes from "./Bytes.ts"
 import { Result } from "effect"
+import * as Bytes from "./Bytes.ts"
 import * as Integer from "./Integer.ts"
 import { Malformed } from "./SignedRecord.ts"
 

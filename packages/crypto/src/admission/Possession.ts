@@ -2,8 +2,8 @@
  * The proof that who presents a grant has the holder's key (section 6.3): a signature over the edge's 32 random bytes and
  * nothing else. No signed record of ours is 32 bytes long, so a challenge cannot be turned into one.
  */
-import * as Bytes from "../Bytes.ts"
 import { Redacted, Result } from "effect"
+import * as Bytes from "../Bytes.ts"
 import { holds } from "../SignedRecord.ts"
 import type { Suite } from "../Suite.ts"
 import { Broken, Incomplete, Refused } from "./Outcome.ts"

@@ -5,8 +5,8 @@
  * right ends it too. It judges no identity: a caller that accepts any peer in `XX` or any initiator in `IK` compares
  * `remoteStatic` with the key expected.
  */
-import * as Bytes from "../Bytes.ts"
 import { Result } from "effect"
+import * as Bytes from "../Bytes.ts"
 import { LowOrderPoint, type KeyPair } from "../Suite.ts"
 import { HandshakeConsumed, MessageTooLong, MessageTooShort, OutOfTurn } from "./NoiseError.ts"
 import type { ReadError, WriteError } from "./NoiseError.ts"

@@ -3,8 +3,8 @@
  *
  * Refuses keys that do not suit the pattern before anything is sent. Entropy is the caller's and is used up.
  */
-import * as Bytes from "../Bytes.ts"
 import { Result } from "effect"
+import * as Bytes from "../Bytes.ts"
 import type { KeyPair, Suite } from "../Suite.ts"
 import { Handshake } from "./Handshake.ts"
 import { KeyRefused } from "./NoiseError.ts"

@@ -2,8 +2,8 @@
  * The running hash and chaining key of a handshake (revision 34, section 5.2).
  * @internal
  */
-import * as Bytes from "../Bytes.ts"
 import { Result } from "effect"
+import * as Bytes from "../Bytes.ts"
 import type { AuthenticationFailed, Suite } from "../Suite.ts"
 import { CipherState } from "./CipherState.ts"
 import type { NonceExhausted } from "./NoiseError.ts"

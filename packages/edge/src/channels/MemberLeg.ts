@@ -2,9 +2,9 @@
  * The connection of an admitted member, until its session begins: it waits, and is acknowledged, refused or sent away. The
  * first words that the member says meanwhile belong to the session and are kept; what follows them stays in the stream.
  */
-import * as Bytes from "@catenet/crypto/Bytes"
 import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
+import * as Bytes from "@catenet/crypto/Bytes"
 import type { Duplex } from "node:stream"
 import { closeGracefully } from "../listen/GracefulClose.ts"
 import { addressOf, keysOf, type Member } from "./Member.ts"

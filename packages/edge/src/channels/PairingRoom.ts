@@ -111,14 +111,17 @@ export class PairingRoom<P extends Present> {
     return true
   }
 
-  /** Whose time is over, and who has to hear that the edge is there. Those whose time is over have left. */
+  /**
+   * Whose time is over, and who has to hear that the edge is there: members of the keepalive dialect, for others would take it
+   * for a word of the acknowledgement. Those whose time is over have left.
+   */
   tick(now: number): { readonly expired: ReadonlyArray<P>; readonly due: ReadonlyArray<P> } {
     const expired: Array<P> = []
     const due: Array<P> = []
     for (const parks of this.#channels.values()) {
       for (const park of parks) {
         if (park.until <= now) expired.push(park.parked)
-        else if (park.nextTick <= now) {
+        else if (park.parked.member.keepAlive && park.nextTick <= now) {
           due.push(park.parked)
           park.nextTick += tickMillis
         }

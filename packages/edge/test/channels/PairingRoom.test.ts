@@ -39,7 +39,7 @@ const memberOf = (dice: Dice, channel: string, now: number, operator: number): M
     authorization: { operatorKey: key(operator), noise: undefined },
     authorizedAt: now,
     observed: undefined,
-    keepAlive: true
+    keepAlive: dice.pick([true, false])
   }
 }
 
@@ -118,7 +118,7 @@ describe("a room", () => {
           const over = waiting.filter(({ arrivedAt }) => arrivedAt + parkMillis <= now)
           assert.sameMembers([...expired], over)
           gone(over)
-          for (const leg of due) assert.isTrue(waiting.includes(leg))
+          for (const leg of due) assert.isTrue(waiting.includes(leg) && leg.member.keepAlive)
         }
         for (const channel of channels)
           assert.deepStrictEqual(
@@ -140,7 +140,7 @@ interface Edge {
 
 describe("rooms of several edges", () => {
   it.prop(
-    "leave no two members waiting for each other while homes come and go",
+    "leave no two members waiting for each other and forget none while homes come and go and members die",
     { seed: integer(0, 0x7fff_ffff) },
     ({ seed }) => {
       const dice = new Dice(seed)
@@ -179,7 +179,17 @@ describe("rooms of several edges", () => {
           const leg = { name: step, arrivedAt: step, member: memberOf(dice, dice.pick(["x", "y", "z"]), 0, 5) }
           living.set(step, leg)
           comes(leg)
-        } else if (chance < 8 && edge.lives && edges.filter(({ lives }) => lives).length > 1) {
+        } else if (chance === 6) {
+          const [name, leg] = dice.pick([...living]) ?? []
+          if (name === undefined || leg === undefined) continue
+          const left = edges.filter(({ room }) => room.leave(leg))
+          assert.strictEqual(
+            left.length,
+            sessions.has(name) ? 0 : 1,
+            "a member that dies has waited in one room or has met"
+          )
+          if (left.length > 0) living.delete(name)
+        } else if (chance === 7 && edge.lives && edges.filter(({ lives }) => lives).length > 1) {
           edge.lives = false
           sendAway(edge.room, () => true)
         } else {

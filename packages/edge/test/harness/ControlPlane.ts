@@ -25,6 +25,8 @@ export interface ScriptedControlPlane {
   readonly members: Map<string, Record<string, string>>
   /** While true every call is answered 503. */
   down: boolean
+  /** It hears and never answers. */
+  silent: boolean
 }
 
 const read = async (request: AsyncIterable<Buffer>) => {
@@ -44,6 +46,7 @@ export const startControlPlane = Effect.acquireRelease(
             response
               .writeHead(status, value === undefined ? {} : { "content-type": "application/json" })
               .end(value === undefined ? "" : JSON.stringify(value))
+          if (plane.silent) return
           if (plane.down) return answer(503)
           if (request.headers["x-ct-admin-token"] !== adminToken) return answer(401)
           const { pathname, searchParams } = new URL(request.url ?? "", "http://plane")
@@ -107,6 +110,7 @@ export const startControlPlane = Effect.acquireRelease(
           edges: [],
           visitor: undefined,
           down: false,
+          silent: false,
           close: () => {
             server.closeAllConnections()
             server.close()

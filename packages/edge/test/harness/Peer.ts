@@ -38,6 +38,11 @@ export class Peer {
     this.socket.write(Buffer.concat(parts.map((part) => (typeof part === "number" ? Buffer.of(part) : part))))
   }
 
+  /** Bytes that came and were not taken. */
+  get held(): number {
+    return this.#held.length
+  }
+
   /** Exactly `bytes` bytes, or what came before the end. */
   async take(bytes: number): Promise<Buffer> {
     while (this.#held.length < bytes && !this.ended) {
