@@ -7,12 +7,12 @@ import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import { Clock, Effect, Schedule } from "effect"
 import type { X509Certificate } from "node:crypto"
 import type { OwnAuthority } from "../settings/OwnAuthority.ts"
+import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { AcmeAdmission } from "./AcmeAdmission.ts"
 import type { AcmeFailed } from "./AcmeFailed.ts"
 import * as Folder from "./CertificateFolder.ts"
 import type { Outcome } from "./CertificatePace.ts"
-import * as FolderLock from "./FolderLock.ts"
 import { HostnameGone } from "./HostnameGone.ts"
 import * as Issuance from "./Issuance.ts"
 import * as OwnAdmission from "./OwnAdmission.ts"
@@ -204,7 +204,7 @@ const looked = Effect.fnUntraced(function* (options: Options) {
 export const repair = Effect.fn("Certificates.repair")(
   function* (places: Folder.Places) {
     yield* PrivateFile.folder(places.folder)
-    if (yield* FolderLock.take(places.folder)) yield* Folder.repair(places)
+    if (yield* FolderLock.take(places.folder, ".acme.lock")) yield* Folder.repair(places)
   },
   Effect.scoped,
   Effect.catchTag("StateUnusable", ({ message }) => Effect.logWarning(message))
@@ -213,14 +213,14 @@ export const repair = Effect.fn("Certificates.repair")(
 /** Looks once, and does what is to be done. Undefined when another process is at it in this folder. */
 export const look = Effect.fn("Certificates.look")(function* (options: Options) {
   yield* PrivateFile.folder(options.places.folder)
-  return (yield* FolderLock.take(options.places.folder)) ? yield* looked(options) : undefined
+  return (yield* FolderLock.take(options.places.folder, ".acme.lock")) ? yield* looked(options) : undefined
 }, Effect.scoped)
 
 /** The edge serves this tunnel no more: asks whether it was deleted. Nothing is ordered. */
 export const leave = Effect.fn("Certificates.leave")(
   function* (options: Options) {
     yield* PrivateFile.folder(options.places.folder)
-    if (yield* FolderLock.take(options.places.folder)) yield* asked(options)
+    if (yield* FolderLock.take(options.places.folder, ".acme.lock")) yield* asked(options)
   },
   Effect.scoped,
   (leaving) => Effect.ignore(Effect.timeoutOption(leaving, "20 seconds"))

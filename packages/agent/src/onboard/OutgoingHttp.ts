@@ -8,4 +8,7 @@ export const longestAnswer = 65_536
 
 export const send = strictFetch(globalThis.fetch, longestAnswer)
 
+/** For what is longer by its nature; the answer is in memory. */
+export const sendForUpTo = (most: number) => strictFetch(globalThis.fetch, most)
+
 export const layer = FetchHttpClient.layer.pipe(Layer.provide(Layer.succeed(FetchHttpClient.Fetch, send)))

@@ -2,7 +2,8 @@
 import * as Parser from "@catenet/config/Parser"
 import { secretBytes } from "@catenet/config/SecretParser"
 import { optional, required, type Variable } from "@catenet/config/Variable"
-import { Redacted } from "effect"
+import * as Hex from "@catenet/crypto/Hex"
+import { Redacted, Result } from "effect"
 import { baseUrl } from "./HostPort.ts"
 import { knownControlPlane } from "./TunnelVariables.ts"
 
@@ -19,6 +20,11 @@ const bearer: Variable<Redacted.Redacted | undefined> = {
 const operatorKey = Parser.described(secretBytes, { remedy: "copy the private key of the channel's operator" })
 const operatorKeyMeaning = "Private key of the channel's operator: it signs grants and invitations."
 
+const publisherKeys = Parser.make("64 hex digits each, between commas", (text) => {
+  const keys = Parser.list.parse(text)?.map((each) => Result.getOrUndefined(Hex.decode(each, 32)))
+  return keys?.every((key) => key !== undefined) === true ? keys.filter((key) => key !== undefined) : undefined
+})
+
 /** For the command that signs with it. */
 export const requiredOperatorKey = required("CT_CHANNEL_OPERATOR_KEY", operatorKey, operatorKeyMeaning)
 
@@ -27,5 +33,17 @@ export const variables = {
   bearer,
   bearerFile: optional("CT_OIDC_TOKEN_FILE", Parser.path, "File of that token, read at every use."),
   operatorKey: optional("CT_CHANNEL_OPERATOR_KEY", operatorKey, operatorKeyMeaning),
-  registry: optional("CT_MANIFEST_REGISTRY_URL", baseUrl, "Registry of services that the bridge may install.")
+  registry: optional("CT_MANIFEST_REGISTRY_URL", baseUrl, "Registry of services that the bridge may install."),
+  trusted: optional(
+    "CT_MANIFEST_TRUST_ALLOWLIST",
+    publisherKeys,
+    "Publishers whose services the bridge may install, by their public keys.",
+    { standard: "no publisher" }
+  ),
+  trustedFile: optional(
+    "CT_MANIFEST_TRUST_ALLOWLIST_FILE",
+    Parser.path,
+    "File of further ones, a key on each line, read at every use."
+  ),
+  workDir: optional("CT_MANIFEST_WORK_DIR", Parser.path, "Folder for the services that the bridge installs.")
 } as const

@@ -63,6 +63,17 @@ export interface Serving {
   readonly holderKey: Redacted.Redacted<Uint8Array> | undefined
 }
 
+/** What may be installed, and where. */
+export interface InstallTerms {
+  readonly trusted: ReadonlyArray<Uint8Array>
+  /** Of further keys. */
+  readonly trustedFile: string | undefined
+  readonly workDir: string | undefined
+  readonly isDisabled: boolean
+  /** Names of variables that installed services may get. */
+  readonly passes: ReadonlyArray<string>
+}
+
 /** What the bridge tools work with, and who may use them. */
 export interface BridgeTerms {
   /** The Noise key of the only peer that gets them. */
@@ -73,7 +84,7 @@ export interface BridgeTerms {
   readonly tokenFile: string | undefined
   readonly canIssueGrants: boolean
   readonly registry: string | undefined
-  readonly isInstallDisabled: boolean
+  readonly install: InstallTerms
 }
 
 /** What a card says, until it is signed. */
@@ -213,7 +224,13 @@ const bridgeOf = (values: Values): BridgeTerms => ({
   tokenFile: values.bearerFile,
   canIssueGrants: values.operatorKey !== undefined,
   registry: values.registry,
-  isInstallDisabled: values.isInstallDisabled
+  install: {
+    trusted: values.trusted ?? [],
+    trustedFile: values.trustedFile,
+    workDir: values.workDir,
+    isDisabled: values.isInstallDisabled,
+    passes: values.handlerEnvironment ?? []
+  }
 })
 
 const settingsOf = Effect.fnUntraced(function* (values: Values) {

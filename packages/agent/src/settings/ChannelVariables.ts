@@ -195,7 +195,7 @@ const serving = {
   handlerEnvironment: optional(
     "CT_AGENT_HANDLER_ENV",
     Parser.list,
-    "Names of further variables that handler commands get."
+    "Names of further variables that handler commands and installed services get."
   ),
   streamCommand: optional(
     "CT_AGENT_STREAM_HANDLER_CMD",

@@ -5,11 +5,9 @@ import type * as Variables from "./Variables.ts"
 type Values = Reader.Values<typeof Variables.channel>
 
 /** Those that this program reads and does nothing with. */
-const unused = ({ bridgePeer, isInstallDisabled, peerCertificate }: Values) => {
+const unused = ({ peerCertificate }: Values) => {
   const reasons: Record<string, string | false> = {
-    CT_CHANNEL_PEER_CERT: peerCertificate !== undefined && "the peer proves its Noise key instead",
-    CT_CHANNEL_BRIDGE_PEER: bridgePeer?.key !== undefined && "this program has no bridge tools",
-    CT_CHANNEL_BRIDGE_DISABLE_MANIFEST_INSTALL: isInstallDisabled && "this program has no bridge tools"
+    CT_CHANNEL_PEER_CERT: peerCertificate !== undefined && "the peer proves its Noise key instead"
   }
   return Object.entries(reasons)
 }

@@ -19,7 +19,7 @@ export interface Content {
 const staged = (path: string) => `${path}.new`
 
 /** The system's own words, without the call and the path behind them. */
-const words = ({ message, reason }: PlatformError.PlatformError) =>
+export const words = ({ message, reason }: PlatformError.PlatformError) =>
   reason.cause instanceof Error ? reason.cause.message.replace(/,.*/s, "") : message
 
 const unusable = (path: string) => (error: PlatformError.PlatformError) =>

@@ -28,6 +28,7 @@ const names = [
   "bridge/allowlist-remove",
   "bridge/channel-members",
   "bridge/config",
+  "bridge/manifest-install",
   "bridge/manifest-list",
   "bridge/status"
 ]
@@ -113,7 +114,7 @@ const ask = Effect.fnUntraced(function* (
     readonly result?: any
     readonly error?: { readonly code: number; readonly message: string }
   }
-})
+}, Effect.scoped)
 
 const run = <A, E>(effect: Effect.Effect<A, E, Events | FileSystem.FileSystem>) =>
   Effect.runPromise(Effect.provide(effect, layer()))

@@ -392,7 +392,7 @@ const rules: ReadonlyArray<Rule> = [
       ["", true]
     ],
     bad: [],
-    read: ({ bridge }) => bridge.isInstallDisabled
+    read: ({ bridge }) => bridge.install.isDisabled
   },
   {
     name: "CT_AGENT_CP_URL",
@@ -435,6 +435,33 @@ const rules: ReadonlyArray<Rule> = [
     ],
     bad: ["registry"],
     read: ({ bridge }) => bridge.registry
+  },
+  {
+    name: "CT_MANIFEST_TRUST_ALLOWLIST",
+    good: [
+      [`${key}, ${"ab".repeat(32)}`, [key.toLowerCase(), "ab".repeat(32)]],
+      ["", []]
+    ],
+    bad: ["ab", `${key},x`],
+    read: ({ bridge }) => bridge.install.trusted.map(Hex.encode)
+  },
+  {
+    name: "CT_MANIFEST_TRUST_ALLOWLIST_FILE",
+    good: [
+      ["/nowhere/publishers", "/nowhere/publishers"],
+      ["", undefined]
+    ],
+    bad: [],
+    read: ({ bridge }) => bridge.install.trustedFile
+  },
+  {
+    name: "CT_MANIFEST_WORK_DIR",
+    good: [
+      ["services", "services"],
+      ["", undefined]
+    ],
+    bad: [],
+    read: ({ bridge }) => bridge.install.workDir
   },
   {
     name: "CT_AGENT_HANDLER_ENV",
@@ -720,7 +747,7 @@ describe("channel settings", () => {
         if (isCompared.test(name)) continue
         const [value = ""] = good.find(([, expected]) => expected !== undefined && expected !== false) ?? []
         const others = base === direct ? {} : without(own, ...Object.keys(broker), "CT_CHANNEL_ADDR")
-        const before = await shown({ ...base, ...others, [name]: "" })
+        const before = await shown(without({ ...base, ...others }, name))
         const after = await shown({ ...base, ...others, [name]: value })
         if (after === undefined || before?.settings !== after.settings) continue
         const said = after.warnings.filter((warning) => warning.startsWith(`${name} has no effect`))
@@ -729,12 +756,15 @@ describe("channel settings", () => {
     assert.deepStrictEqual(silent, [])
   })
 
-  it("say those that this program does nothing with yet", async () => {
+  it("say nothing of those that have an effect", async () => {
     const { warnings } = await accepted({
       ...broker,
-      CT_CHANNEL_BRIDGE_PEER: key
+      CT_CHANNEL_SERVE: "1",
+      CT_CHANNEL_BRIDGE_PEER: key,
+      CT_CHANNEL_BRIDGE_DISABLE_MANIFEST_INSTALL: "1",
+      CT_MANIFEST_WORK_DIR: "services",
+      CT_MANIFEST_TRUST_ALLOWLIST: key
     })
-    for (const name of ["BRIDGE_PEER"])
-      assert.strictEqual(warnings.filter((said) => said.startsWith(`CT_CHANNEL_${name} has no effect`)).length, 1, name)
+    assert.deepStrictEqual(warnings, [])
   })
 })

@@ -4,6 +4,7 @@ import type { ChannelSettings } from "../../settings/ChannelSettings.ts"
 import type { Tool } from "../rpc/Tool.ts"
 import * as BridgeTool from "./BridgeTool.ts"
 import * as ConfigTool from "./ConfigTool.ts"
+import * as ManifestInstall from "./ManifestInstall.ts"
 import * as ManifestList from "./ManifestList.ts"
 import * as OwnerTools from "./OwnerTools.ts"
 
@@ -16,6 +17,7 @@ export const make = Effect.fn("BridgeTools.make")(function* (
   return yield* BridgeTool.gated(bridge.peer, [
     ...(yield* ConfigTool.make(settings)),
     ...(yield* OwnerTools.make(bridge)),
-    ManifestList.make(bridge.registry)
+    ManifestList.make(bridge.registry),
+    yield* ManifestInstall.make(bridge.install)
   ])
 })

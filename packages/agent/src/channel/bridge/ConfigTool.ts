@@ -37,11 +37,11 @@ const summary = Effect.fnUntraced(function* ({
     masque_fallback_configured: false,
     grant_issuance_configured: bridge.canIssueGrants,
     manifest_registry_configured: bridge.registry !== undefined,
-    manifest_install_disabled: bridge.isInstallDisabled,
+    manifest_install_disabled: bridge.install.isDisabled,
     cp_url_configured: bridge.controlPlane !== undefined,
     channel_id_configured: bridge.channel !== undefined,
-    manifest_trust_allowlist_configured: false,
-    manifest_work_dir_configured: false,
+    manifest_trust_allowlist_configured: bridge.install.trusted.length > 0 || bridge.install.trustedFile !== undefined,
+    manifest_work_dir_configured: bridge.install.workDir !== undefined,
     docker_available: yield* isOnPath("docker"),
     oidc_credential: yield* BearerToken.stateOf(bridge)
   }

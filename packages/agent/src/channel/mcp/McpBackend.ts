@@ -2,20 +2,18 @@
  * Offers the tools of a local MCP server to the peer of a channel, beside the built-in ones. A server that ends is started again; its
  * tools are gone meanwhile.
  */
-import { Deferred, Effect, Queue } from "effect"
+import { Deferred, Duration, Effect, Queue } from "effect"
 import { version } from "../../Version.ts"
 import { isObject, type JsonObject, textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
 import * as HandlerProcess from "../serve/HandlerProcess.ts"
+import { RestartPause } from "../serve/RestartPause.ts"
 import { McpProcess } from "./McpProcess.ts"
 import { memberOf } from "./McpResult.ts"
 import { newest } from "./Versions.ts"
 
 /** How long a server may take to say what it is, and to list its tools. */
 const startBound = "30 seconds"
-const firstPause = 200
-const longestPause = 10_000
-/** A server that ran for so long is started again at once. */
-const steadyMillis = 10_000
+const pauses = { first: 200, longest: 10_000, steady: 10_000 }
 /** Pages of a server's list that are read. */
 const mostPages = 100
 
@@ -88,14 +86,13 @@ export const make = Effect.fn("McpBackend.make")(function* (line: string, passes
     Deferred.doneUnsafe(first, Effect.void)
   }
   const keep = Effect.gen(function* () {
-    let pause = firstPause
+    const pause = new RestartPause(pauses)
     while (true) {
       const [took, result] = yield* Effect.timed(Effect.result(serveOnce({ line, service: "mcp", passes }, put)))
       put([])
       const why = result._tag === "Failure" ? `: ${result.failure.message}` : ""
       yield* Effect.logWarning(`the MCP server has ended${why}. It is started again.`)
-      pause = Number(took) > steadyMillis ? firstPause : Math.min(longestPause, pause * 2)
-      yield* Effect.sleep(pause)
+      yield* Effect.sleep(pause.after(Duration.toMillis(took)))
     }
   })
   yield* Effect.forkScoped(keep)

@@ -37,3 +37,18 @@ export const environmentOf = (service: string, named: ReadonlyArray<string>): No
   const passed = Object.entries(process.env).filter(([name]) => isPassed(name, more))
   return { ...Object.fromEntries(passed), CT_SERVICE_TYPE: service }
 }
+
+/** The values of those of these variables that are set, and that the operator lets programs of others have. */
+export const valuesOf = (
+  names: ReadonlyArray<string>,
+  named: ReadonlyArray<string>
+): Readonly<Record<string, string>> => {
+  const wanted = new Set(names)
+  const passed = new Set(named)
+  const isGiven = (name: string) => wanted.has(name) && passed.has(name) && !isOwn(name)
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value !== undefined && isGiven(name) ? [[name, value] as const] : []
+    )
+  )
+}

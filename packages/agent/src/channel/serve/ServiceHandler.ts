@@ -7,6 +7,7 @@ import { Effect } from "effect"
 import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { ToolFailed } from "../rpc/Tool.ts"
 import * as HandlerProcess from "./HandlerProcess.ts"
+import { readLines } from "./OutputLines.ts"
 
 const patience = "120 seconds"
 /** Bytes of stderr that a failure shows. */
@@ -37,7 +38,6 @@ const run = (child: ChildProcessWithoutNullStreams, input: string, onLine: (line
     const chunks: Array<Buffer> = []
     let length = 0
     const tail = new Tail()
-    let partial = ""
     child.stdout.on("data", (chunk: Buffer) => {
       length += chunk.length
       if (length <= longestAnswer) chunks.push(chunk)
@@ -45,14 +45,11 @@ const run = (child: ChildProcessWithoutNullStreams, input: string, onLine: (line
     })
     child.stderr.on("data", (chunk: Buffer) => {
       tail.add(chunk)
-      const lines = (partial + chunk.toString("utf8")).split("\n")
-      partial = (lines.pop() ?? "").slice(-tailBytes)
-      for (const line of lines) onLine(line)
     })
+    readLines(child.stderr, onLine)
     // What the command has left behind would keep its pipes open.
     child.once("exit", () => HandlerProcess.killGroup(child))
     child.once("close", (code, signal) => {
-      if (partial !== "") onLine(partial)
       const problem =
         length > longestAnswer
           ? `printed more than ${longestAnswer} bytes`
@@ -73,7 +70,7 @@ const failed = (why: string, stderr: string) =>
 export const call = Effect.fn("ServiceHandler.call")(function* (command: HandlerProcess.Command, input: string) {
   const { service } = command
   const context = yield* Effect.context()
-  const log = (line: string) => void Effect.runForkWith(context)(Effect.logInfo(`${service}: ${redact(line)}`))
+  const log = (line: string) => void Effect.runForkWith(context)(Effect.logInfo(`${service}: ${line}`))
   const child = yield* Effect.mapError(
     HandlerProcess.start(command),
     ({ message: reason }) => new ToolFailed({ reason })

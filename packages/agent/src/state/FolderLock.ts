@@ -1,5 +1,5 @@
 /**
- * One order at a time in a folder: a lock of the system on a file in it, which ends with the process however that ends. It is
+ * One user at a time of a folder: a lock of the system on a file in it, which ends with the process however that ends. It is
  * that of SQLite, which the runtime brings on every system.
  */
 import { Effect } from "effect"
@@ -9,8 +9,8 @@ import { StateUnusable } from "../Failure.ts"
 const isBusy = (error: unknown) => error instanceof Error && /\block(?:ed)?\b|\bbusy\b/i.test(error.message)
 
 /** Holds the lock until the scope closes. False when another process has it. */
-export const take = Effect.fn("FolderLock.take")(function* (folder: string) {
-  const path = `${folder}/.acme.lock`
+export const take = Effect.fn("FolderLock.take")(function* (folder: string, name: string) {
+  const path = `${folder}/${name}`
   return yield* Effect.acquireRelease(
     Effect.try({
       try: () => {

@@ -1,0 +1,53 @@
+/** What the caller of an install gets (signed-bytes.md 15.2.2). Pure. */
+import type * as Json from "@catenet/crypto/Json"
+import { textOf } from "../rpc/Tool.ts"
+import type { InstallFailed, InstallRejected } from "./InstallProblem.ts"
+
+/** One program that was run, null for one that still runs. */
+export interface Outcome {
+  readonly exitCode: number | null
+  readonly millis: number
+}
+
+/** Which service an install was of. */
+export interface Subject {
+  readonly manifest_id: string
+  readonly publisher_pubkey: string
+  readonly project_name: string
+}
+
+const outcome = ({ exitCode, millis }: Outcome): Json.Json => ({
+  exit_code: exitCode === null ? null : BigInt(exitCode),
+  duration_ms: BigInt(Math.round(millis))
+})
+
+export const rejected = ({ detail, manifestId, reason }: InstallRejected): Json.Json => ({
+  status: "rejected",
+  reason,
+  detail,
+  manifest_id: manifestId ?? null
+})
+
+const namesOf = ({ manifest_id, project_name, publisher_pubkey }: Subject) => ({
+  manifest_id,
+  publisher_pubkey,
+  project_name
+})
+
+export const failed = (subject: Subject, { detail, step }: InstallFailed): Json.Json => ({
+  status: "failed",
+  ...namesOf(subject),
+  step,
+  detail
+})
+
+export const isOk = (report: Json.Json): boolean => textOf(report, "status") === "ok"
+
+/** `started` has the name that the contract's first installer gave it. */
+export const ok = (subject: Subject, started: Outcome, verify: Outcome, installDir: string): Json.Json => ({
+  status: "ok",
+  ...namesOf(subject),
+  compose_up: outcome(started),
+  verify: outcome(verify),
+  install_dir: installDir
+})

@@ -1,0 +1,49 @@
+/** Bytes at an https address, of a bounded number, within a bounded time. No redirect is followed. */
+import { AnswerTooLong } from "@catenet/domain/api/StrictFetch"
+import { Data, Effect } from "effect"
+import { sendForUpTo } from "../../onboard/OutgoingHttp.ts"
+
+const longestAddress = 2048
+
+/** The address, or undefined for one that is not fetched: another scheme, or a name and a password in it. */
+export const addressOf = (text: string): URL | undefined => {
+  if (text.length > longestAddress || !URL.canParse(text)) return undefined
+  const url = new URL(text)
+  return url.protocol === "https:" && url.username + url.password === "" ? url : undefined
+}
+
+/** `why` ends a sentence that begins with what was fetched. */
+export class NotFetched extends Data.TaggedError("NotFetched")<{ readonly why: string }> {}
+
+export interface Bounds {
+  readonly bytes: number
+  readonly seconds: number
+}
+
+const wordsOf = (error: unknown) => {
+  if (error instanceof AnswerTooLong) return error.message
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  return cause instanceof Error ? `does not come: ${cause.message}` : "does not come"
+}
+
+export const fetchBytes = Effect.fn("SecureDownload.fetchBytes")((url: URL, { bytes, seconds }: Bounds) =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      const response = await sendForUpTo(bytes)(url, { signal })
+      return response.ok
+        ? { bytes: new Uint8Array(await response.arrayBuffer()), status: undefined }
+        : { bytes: new Uint8Array(), status: response.status }
+    },
+    catch: (error) => new NotFetched({ why: wordsOf(error) })
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: `${seconds} seconds`,
+      orElse: () => Effect.fail(new NotFetched({ why: `does not come within ${seconds} seconds` }))
+    }),
+    Effect.filterOrFail(
+      ({ status }) => status === undefined,
+      ({ status }) => new NotFetched({ why: `is answered with ${status}, and no redirect is followed` })
+    ),
+    Effect.map((fetched) => fetched.bytes)
+  )
+)

@@ -1,0 +1,83 @@
+/**
+ * A program of an installed service, in a process group of its own, which ends as a whole: with this program in any case, since a
+ * shell in the group waits for the end of a pipe that only this program holds.
+ */
+import { Effect } from "effect"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { environmentOf } from "../serve/HandlerEnvironment.ts"
+import { killGroup } from "../serve/HandlerProcess.ts"
+import { readLines } from "../serve/OutputLines.ts"
+import { InstallFailed } from "./InstallProblem.ts"
+
+export interface Service {
+  readonly project: string
+  /** Where it lies and runs. */
+  readonly folder: string
+  /** Of the folder's files, the one that runs. */
+  readonly program: string
+  readonly variables: Readonly<Record<string, string>>
+}
+
+export interface Running {
+  /** Its exit status, or null after a signal. */
+  readonly ended: Effect.Effect<number | null>
+}
+
+/** The shell that waits is in the group that it kills. */
+const guarded = `(cat <&3 >/dev/null; kill -9 0) & exec "$0" 3<&-`
+
+/** After it was asked to end. */
+const graceMillis = 2000
+
+const endGroup = (pid: number | undefined) => {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, "SIGTERM")
+  } catch {
+    // There is no such group any more.
+  }
+}
+
+/** A running program; its group ends when the scope closes. What it prints goes to `log`, line by line. */
+export const start = Effect.fn("ServiceProcess.start")(function* (
+  { folder, program, project, variables }: Service,
+  log: (line: string) => void
+) {
+  const open = Effect.callback<
+    { readonly child: ReturnType<typeof spawn>; readonly exit: Promise<number | null> },
+    InstallFailed
+  >((resume) => {
+    const child = spawn("sh", ["-c", guarded, `./${program}`], {
+      cwd: folder,
+      detached: true,
+      env: { ...environmentOf(project, []), ...variables },
+      stdio: ["ignore", "pipe", "pipe", "pipe"]
+    })
+    const exit = once(child, "exit").then(
+      ([code]) => (typeof code === "number" ? code : null),
+      () => null
+    )
+    // What the program has left behind would keep its pipes open.
+    child.once("exit", () => killGroup(child))
+    for (const stream of child.stdio) stream?.on("error", () => {})
+    for (const stream of [child.stdout, child.stderr]) if (stream !== null) readLines(stream, log)
+    child.once("error", ({ message }) =>
+      resume(Effect.fail(new InstallFailed({ step: "start", detail: `The shell could not be started: ${message}.` })))
+    )
+    child.once("spawn", () => resume(Effect.succeed({ child, exit })))
+  })
+  const { exit } = yield* Effect.acquireRelease(open, ({ child, exit }) =>
+    Effect.sync(() => endGroup(child.pid)).pipe(
+      Effect.andThen(
+        Effect.timeoutOption(
+          Effect.promise(() => exit),
+          graceMillis
+        )
+      ),
+      Effect.andThen(Effect.sync(() => killGroup(child)))
+    )
+  )
+  const running: Running = { ended: Effect.promise(() => exit) }
+  return running
+})
