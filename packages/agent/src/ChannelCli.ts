@@ -93,6 +93,27 @@ const channelJoin = Command.make(
   Command.withShortDescription("Take up a membership by an invite link")
 )
 
+const channelRoom = Command.make(
+  "room",
+  { peer: Argument.String("peer").pipe(Argument.optional) },
+  loaded(
+    () => import("./commands/Room.ts"),
+    ({ room }, { peer }) => room({ peer: Option.getOrUndefined(peer) })
+  )
+).pipe(
+  Command.withDescription(
+    "Is the member of every channel of a room: it meets each peer that CT_CHANNEL_GRANTS names, serves tools to it, and meets it again " +
+      "when the session is over. With the name or the holder key of a peer it calls that peer once, as CT_CHANNEL_CALL_SERVICE or " +
+      "CT_CHANNEL_CALL says: in the session of the room that runs with the same CT_AGENT_STATE_DIR, or else in one of its own. The " +
+      `other variables are those of \`channel\`.\n\n${Documentation.help({ grants: Variables.room.grants })}`
+  ),
+  Command.withShortDescription("Be a member of all channels of a room, or call one of its peers"),
+  Command.withExamples([
+    { command: "ct-agent channel room --config room.env", description: "All pairs, in one process" },
+    { command: "echo hi | CT_CHANNEL_CALL_SERVICE=text_generation ct-agent channel room anna", description: "One peer" }
+  ])
+)
+
 export const channel = Command.make(
   "channel",
   {},
@@ -110,7 +131,7 @@ export const channel = Command.make(
       `Its variables:\n${Documentation.help(Variables.channel)}`
   ),
   Command.withShortDescription("Reach another agent, or be reached by it"),
-  Command.withSubcommands([channelMcp, channelServe, channelInvite, channelJoin])
+  Command.withSubcommands([channelMcp, channelServe, channelInvite, channelJoin, channelRoom])
 )
 
 export const relayNode = Command.make(

@@ -13,7 +13,7 @@ import * as ChannelSession from "../channel/session/ChannelSession.ts"
 import * as DirectPath from "../channel/session/DirectPath.ts"
 import type * as Ladder from "../channel/session/Ladder.ts"
 import * as Sessions from "../channel/session/Sessions.ts"
-import { Refused, Unreachable } from "../Failure.ts"
+import { Unreachable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import * as Endpoints from "../observe/Endpoints.ts"
@@ -161,16 +161,13 @@ export const channel = (use: Use) =>
     const running = Effect.scoped(body(settings, use)).pipe(
       Effect.provide(layer),
       Effect.catchTags({
-        LadderExhausted: (error) => Effect.fail(ChannelFailure.ofLadder(error)),
-        HandshakeFailed: (error) => Effect.fail(ChannelFailure.ofHandshake(error)),
+        ...ChannelFailure.handlers,
         OriginDown: ({ message }) =>
           Effect.fail(
             new Unreachable({
               detail: `The peer at CT_CHANNEL_ADDR cannot be reached: ${message}. Start the accepting member, or correct the address.`
             })
           ),
-        PeerRefused: ({ message }) => Effect.fail(new Refused({ detail: message })),
-        SessionCut: ({ message }) => Effect.fail(new Unreachable({ detail: message })),
         MessagesCut: ({ message }) => Effect.fail(new Unreachable({ detail: message }))
       })
     )

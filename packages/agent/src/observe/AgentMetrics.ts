@@ -40,6 +40,21 @@ export interface Joining {
   readonly reason: string | undefined
 }
 
+/** A pair of a room, as far as this member has come with it. */
+export interface Pair {
+  readonly name: string
+  /** The holder at the other end, and the channel, in hex. */
+  readonly peer: string
+  readonly channel: string
+  state: Joining["state"] | "in-session"
+  reason: string | undefined
+  carrier: ChannelCarrier | undefined
+  /** Sessions since the start. */
+  sessions: number
+  /** Unix milliseconds at which this state began. */
+  since: number
+}
+
 export interface ChannelCounts {
   readonly total: number
   readonly open: number
@@ -94,6 +109,8 @@ export class AgentMetrics extends Context.Service<
     readonly joining: (state: Joining["state"], reason?: string) => void
     /** Undefined in a process that is no member of a channel. */
     readonly channel: () => Joining | undefined
+    /** The pairs of a room; undefined in every other process. */
+    readonly room: { pairs: ReadonlyArray<Pair> | undefined }
     /** Sessions of channels by their carrier; empty in a process that has had none. */
     readonly channels: () => ReadonlyMap<ChannelCarrier, ChannelCounts>
     /** Takes what a callback of a connection threw; the caller ends that connection. */
@@ -146,6 +163,7 @@ export class AgentMetrics extends Context.Service<
         traffic,
         probe: { last: undefined },
         certificate: { current: undefined },
+        room: { pairs: undefined },
         total: () => {
           let { bytesToOrigin, bytesToClient } = traffic
           for (const { aToB, bToA } of running) {

@@ -56,7 +56,8 @@ const handlers = HttpApiBuilder.group(
             events: events.counts(),
             tasksLive: metrics.tasksLive(),
             faults: metrics.faults(),
-            channels: metrics.channels()
+            channels: metrics.channels(),
+            pairs: metrics.room.pairs ?? []
           })
         ),
       status: () =>
@@ -64,6 +65,7 @@ const handlers = HttpApiBuilder.group(
           return StatusReport.make({
             channels: metrics.channels(),
             joining: metrics.channel(),
+            pairs: metrics.room.pairs,
             session: metrics.session,
             traffic: metrics.traffic,
             probe: metrics.probe,
@@ -77,7 +79,10 @@ const handlers = HttpApiBuilder.group(
       health: () =>
         Effect.suspend(() =>
           Effect.fromResult(
-            Result.map(Health.check(metrics.session, metrics.now(), memberOf(metrics)), () => "ok" as const)
+            Result.map(
+              Health.check(metrics.session, metrics.now(), memberOf(metrics), metrics.room.pairs),
+              () => "ok" as const
+            )
           )
         ),
       events: ({ query }) =>

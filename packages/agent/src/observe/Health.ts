@@ -1,9 +1,10 @@
 /**
  * Whether the agent is healthy. One that serves a tunnel is registered, and has heard from the edge within the last 90 seconds. A
- * member of a channel has a session, or waits for its peer: the edge's own bounds end a wait at which nothing is heard. Pure.
+ * member of a channel has a session, or waits for its peer: the edge's own bounds end a wait at which nothing is heard. One of a
+ * room does so in every pair. Pure.
  */
 import { Result } from "effect"
-import type { ChannelCounts, Joining, Session } from "./AgentMetrics.ts"
+import type { ChannelCounts, Joining, Pair, Session } from "./AgentMetrics.ts"
 
 const silenceMillis = 90_000
 
@@ -24,8 +25,26 @@ const checkMember = (membership: Membership): Result.Result<void, string> => {
   return Result.fail(`${state === "joining" ? "not joined yet" : state}${reason === undefined ? "" : `: ${reason}`}`)
 }
 
+const isUp = ({ state }: Pair) => state === "in-session" || state === "waiting"
+
+/** The reason is that of the first pair that is not up. */
+const checkRoom = (pairs: ReadonlyArray<Pair>): Result.Result<void, string> => {
+  const down = pairs.filter((pair) => !isUp(pair))
+  const [first] = down
+  if (first === undefined) return Result.succeed(undefined)
+  const { name, reason, state } = first
+  const why = `${state === "joining" ? "not joined yet" : state}${reason === undefined ? "" : `: ${reason}`}`
+  return Result.fail(`${down.length} of ${pairs.length} pairs are not up; ${name} ${why}`)
+}
+
 /** Healthy, or the reason in plain text. `now` is Unix milliseconds. */
-export const check = (session: Readonly<Session>, now: number, member?: Membership): Result.Result<void, string> => {
+export const check = (
+  session: Readonly<Session>,
+  now: number,
+  member?: Membership,
+  pairs?: ReadonlyArray<Pair>
+): Result.Result<void, string> => {
+  if (pairs !== undefined) return checkRoom(pairs)
   if (member !== undefined) return checkMember(member)
   if (session.live === 0) {
     const error = session.lastError === undefined ? "" : `; last error: ${session.lastError}`

@@ -3,7 +3,15 @@
  * was one, and sessions of channels in a process that has had some. Pure.
  */
 import { type Family as AnyFamily, render as text } from "@catenet/domain/values/PrometheusText"
-import { type ChannelCarrier, type ChannelCounts, type Traffic, type Transport, transports } from "./AgentMetrics.ts"
+import {
+  type ChannelCarrier,
+  type ChannelCounts,
+  channelStates,
+  type Pair,
+  type Traffic,
+  type Transport,
+  transports
+} from "./AgentMetrics.ts"
 import { type EventKind, eventKinds } from "./EventKind.ts"
 
 type Family = Exclude<AnyFamily, { readonly type: "histogram" }>
@@ -16,6 +24,7 @@ export interface Sample {
   readonly tasksLive: number
   readonly faults: number
   readonly channels: ReadonlyMap<ChannelCarrier, ChannelCounts>
+  readonly pairs: ReadonlyArray<Pair>
 }
 
 const series = (name: string, type: "counter" | "gauge", help: string, value: number | Family["samples"]): Family => ({
@@ -28,8 +37,25 @@ const series = (name: string, type: "counter" | "gauge", help: string, value: nu
 const ofChannels = (channels: Sample["channels"], count: keyof ChannelCounts): Family["samples"] =>
   Array.from(channels, ([carrier, counts]) => ({ labels: { carrier }, value: counts[count] }))
 
+const pairStates = ["in-session", ...channelStates] as const
+
+/** The states of the pairs of a room, all of them where there is one. */
+const ofPairs = (pairs: Sample["pairs"]): Family["samples"] =>
+  pairs.length === 0
+    ? []
+    : pairStates.map((state) => ({ labels: { state }, value: pairs.filter((pair) => pair.state === state).length }))
+
 /** The body of `/metrics`; ends with a newline. */
-export const render = ({ channels, traffic, registered, transport, events, faults, tasksLive }: Sample): string =>
+export const render = ({
+  channels,
+  pairs,
+  traffic,
+  registered,
+  transport,
+  events,
+  faults,
+  tasksLive
+}: Sample): string =>
   text([
     series("ct_tunnels_opened_total", "counter", "Streams that reached the origin.", traffic.tunnelsOpened),
     series("ct_tunnels_failed_total", "counter", "Streams that did not reach the origin.", traffic.tunnelsFailed),
@@ -68,5 +94,6 @@ export const render = ({ channels, traffic, registered, transport, events, fault
       "Sessions of channels by what carried them.",
       ofChannels(channels, "total")
     ),
-    series("ct_agent_channel_sessions_open", "gauge", "Those that are open.", ofChannels(channels, "open"))
+    series("ct_agent_channel_sessions_open", "gauge", "Those that are open.", ofChannels(channels, "open")),
+    series("ct_agent_channel_pairs", "gauge", "Pairs of a room by their state.", ofPairs(pairs))
   ])

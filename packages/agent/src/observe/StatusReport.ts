@@ -8,6 +8,7 @@ import type {
   ChannelCarrier,
   ChannelCounts,
   Joining,
+  Pair,
   Probe,
   Session,
   Traffic
@@ -17,6 +18,7 @@ import * as Health from "./Health.ts"
 export interface Facts {
   readonly channels: ReadonlyMap<ChannelCarrier, ChannelCounts>
   readonly joining: Joining | undefined
+  readonly pairs: ReadonlyArray<Pair> | undefined
   readonly session: Readonly<Session>
   readonly traffic: Readonly<Traffic>
   readonly probe: Readonly<Probe>
@@ -42,10 +44,22 @@ const probeOf = ({ last }: Facts["probe"], now: number) =>
         secs_ago: secondsSince(last.at, now)
       }
 
+const pairReport = ({ carrier, channel, name, peer, reason, sessions, since, state }: Pair, now: number) => ({
+  name,
+  peer,
+  channel,
+  state,
+  secs: secondsSince(since, now),
+  sessions,
+  ...(carrier === undefined ? {} : { carrier }),
+  ...(reason === undefined ? {} : { reason })
+})
+
 export const make = ({
   certificate,
   channels,
   joining,
+  pairs,
   session,
   traffic,
   probe,
@@ -78,9 +92,10 @@ export const make = ({
       ? {}
       : { channel_sessions: Array.from(channels, ([carrier, counts]) => ({ carrier, ...counts })) }),
     ...(memberState === undefined ? {} : { channel_state: memberState }),
+    ...(pairs === undefined ? {} : { channel_pairs: pairs.map((pair) => pairReport(pair, now)) }),
     ...(certificate.current === undefined
       ? {}
       : { certificate: { words: certificate.current.words, secs: secondsSince(certificate.current.since, now) } }),
-    healthy: Result.isSuccess(Health.check(session, now, member))
+    healthy: Result.isSuccess(Health.check(session, now, member, pairs))
   })
 }

@@ -15,12 +15,12 @@ type Partial = Reader.PartialValues<typeof Variables.channel>
 
 const unset = (variable: string, remedy: string): Problem => ({ variable, problem: "is not set", remedy })
 
-const unusable = (variable: string, value: CertificateText | undefined): ReadonlyArray<Problem> =>
+export const unusable = (variable: string, value: CertificateText | undefined): ReadonlyArray<Problem> =>
   value?._tag === "Unusable"
     ? [{ variable, problem: value.why, remedy: "set it to the hex digits of the root's DER, a PEM text, or a file" }]
     : []
 
-const short = (bytes: Uint8Array) => `${Hex.encode(bytes).slice(0, 16)}…`
+export const short = (bytes: Uint8Array) => `${Hex.encode(bytes).slice(0, 16)}…`
 
 const directRules = ({ address, peerNoiseKey }: Partial): ReadonlyArray<Problem> => [
   ...(address === undefined
@@ -67,26 +67,41 @@ const grantRules = (grant: Grant.Grant, { channel, holderKey, role }: Partial, n
 /** The mode is chosen by the broker alone; the other two are of no use without one. */
 const isBrokered = ({ broker, frontDoor, relay }: Partial) => (broker ?? relay ?? frontDoor) !== undefined
 
-const brokerRules = (values: Partial, nowMillis: number): ReadonlyArray<Problem> => {
-  const { frontDoor, frontDoorCertificate, frontDoorOnly, grant, holderKey, listen, relay, relayGate, relayOnly } =
-    values
+/** Where the edge is reached, and by whom. */
+export const edgeRules = ({
+  broker,
+  frontDoor,
+  frontDoorCertificate,
+  frontDoorOnly,
+  holderKey,
+  relay
+}: Pick<
+  Partial,
+  "broker" | "frontDoor" | "frontDoorCertificate" | "frontDoorOnly" | "holderKey" | "relay"
+>): ReadonlyArray<Problem> => {
   const problems: Array<Problem> = []
-  if (values.broker === undefined)
+  if (broker === undefined)
     problems.push(unset("CT_CHANNEL_BROKER", "set it to host:port of the edge's broker, such as edge.example.net:4435"))
   if (relay === undefined)
     problems.push(unset("CT_CHANNEL_RELAY", "set it to host:port of the edge's relay, such as edge.example.net:4436"))
-  if (grant === undefined)
-    problems.push(unset("CT_CHANNEL_GRANT", "set it to the grant that the channel's operator has issued"))
   if (holderKey === undefined)
     problems.push(unset("CT_CHANNEL_HOLDER_KEY", "set it to the private holder key that belongs to the grant"))
-  if (listen === undefined && relayOnly?.isOn !== true)
-    problems.push(unset("CT_CHANNEL_LISTEN", "set it to ip:port of a listener, or CT_CHANNEL_RELAY_ONLY=1 for none"))
   if (frontDoorOnly?.isOn === true && frontDoor === undefined)
     problems.push(unset("CT_CHANNEL_FRONT_DOOR", "CT_CHANNEL_FRONT_DOOR_ONLY needs it: set it to host:443 of the edge"))
   if (frontDoorOnly?.isOn === true && frontDoorCertificate === undefined)
     problems.push(
       unset("CT_CHANNEL_FRONT_DOOR_CERT", "CT_CHANNEL_FRONT_DOOR_ONLY needs it: set it to the root from /pki/ca")
     )
+  return problems
+}
+
+const brokerRules = (values: Partial, nowMillis: number): ReadonlyArray<Problem> => {
+  const { grant, listen, relayGate, relayOnly } = values
+  const problems = [...edgeRules(values)]
+  if (grant === undefined)
+    problems.push(unset("CT_CHANNEL_GRANT", "set it to the grant that the channel's operator has issued"))
+  if (listen === undefined && relayOnly?.isOn !== true)
+    problems.push(unset("CT_CHANNEL_LISTEN", "set it to ip:port of a listener, or CT_CHANNEL_RELAY_ONLY=1 for none"))
   if (relayGate !== undefined && values.relayGateCertificate === undefined)
     problems.push(
       unset("CT_CHANNEL_RELAY_GATE_CERT", "CT_CHANNEL_RELAY_GATE needs it: set it to the root from /pki/ca")
@@ -101,8 +116,8 @@ const brokerRules = (values: Partial, nowMillis: number): ReadonlyArray<Problem>
   return problems
 }
 
-const callRules = ({ call, callService, role, serve }: Partial): ReadonlyArray<Problem> => [
-  ...(call !== undefined && callService !== undefined
+export const oneCallRules = ({ call, callService }: Pick<Partial, "call" | "callService">): ReadonlyArray<Problem> =>
+  call !== undefined && callService !== undefined
     ? [
         {
           variable: "CT_CHANNEL_CALL",
@@ -110,14 +125,33 @@ const callRules = ({ call, callService, role, serve }: Partial): ReadonlyArray<P
           remedy: "unset one of the two"
         }
       ]
-    : []),
+    : []
+
+const callRules = ({ call, callService, role, serve }: Partial): ReadonlyArray<Problem> => [
+  ...oneCallRules({ call, callService }),
   ...(serve?.isOn === true && (call ?? callService) !== undefined && role !== undefined
     ? [{ variable: "CT_CHANNEL_SERVE", problem: "is set together with a call", remedy: "unset one of the two" }]
     : [])
 ]
 
 /** A card needs a role, an offer all of its terms, and both the key that signs them. */
-const marketRules = (values: Partial): ReadonlyArray<Problem> => {
+export const marketRules = (
+  values: Pick<
+    Partial,
+    | "cardCells"
+    | "cardChannels"
+    | "cardRoles"
+    | "cardSkills"
+    | "handlerEnvironment"
+    | "holderKey"
+    | "offerCurrency"
+    | "offerKind"
+    | "offerMinPrice"
+    | "offerModels"
+    | "offerServices"
+    | "offerUnits"
+  >
+): ReadonlyArray<Problem> => {
   const terms = {
     CT_AGENT_OFFER_KIND: values.offerKind,
     CT_AGENT_OFFER_MODELS: values.offerModels?.length === 0 ? undefined : values.offerModels,

@@ -233,7 +233,7 @@ const bridgeOf = (values: Values): BridgeTerms => ({
   }
 })
 
-const settingsOf = Effect.fnUntraced(function* (values: Values) {
+export const settingsOf = Effect.fnUntraced(function* (values: Values) {
   const settings: ChannelSettings = {
     role: values.role,
     noiseKey: values.noiseKey,

@@ -15,6 +15,7 @@ import * as ChannelVariables from "./ChannelVariables.ts"
 import { listenAddress } from "./HostPort.ts"
 import * as MarketVariables from "./MarketVariables.ts"
 import * as OwnAuthority from "./OwnAuthority.ts"
+import * as RoomVariables from "./RoomVariables.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
 
 /** Of the console: read before any file, so in the environment only. */
@@ -128,6 +129,16 @@ export const channel = {
   metricsListen: tunnel.metricsListen
 } as const
 
+/** Of `channel room`. */
+export const room = {
+  ...RoomVariables.variables,
+  ...MarketVariables.card,
+  ...MarketVariables.offer,
+  ...BridgeVariables.variables,
+  stateDir: tunnel.stateDir,
+  metricsListen: tunnel.metricsListen
+} as const
+
 const { broker, frontDoor, frontDoorCertificate, frontDoorOnly, grant, relay, role } = ChannelVariables.variables
 
 /** Of `channel invite`: those of a member, and the operator's key. */
@@ -147,7 +158,7 @@ export const invite = {
 } as const
 
 /** All of them. A name that several commands read stands here once for each. */
-export const variables: Reader.Variables = { ...channel, ...relayNode, ...agent }
+export const variables: Reader.Variables = { ...channel, grants: room.grants, ...relayNode, ...agent }
 
 /** The names of all of them, with those of the files of secrets. */
 export const names: ReadonlyArray<string> = [...new Set(Reader.namesOf(variables))]

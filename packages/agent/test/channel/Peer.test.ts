@@ -22,8 +22,19 @@ const said = (more: Partial<Acknowledgement> = {}): Acknowledgement => ({
 })
 const judge = (
   ack: Acknowledgement,
-  { configured, member = own, role = "initiate" }: { configured?: Uint8Array; member?: Member; role?: Role } = {}
-) => ofAcknowledgement(native, ack, { grant: Result.getOrThrow(Grant.fromHex(member.grant)), role, configured })
+  {
+    configured,
+    expected,
+    member = own,
+    role = "initiate"
+  }: { configured?: Uint8Array; expected?: Uint8Array; member?: Member; role?: Role } = {}
+) =>
+  ofAcknowledgement(native, ack, {
+    grant: Result.getOrThrow(Grant.fromHex(member.grant)),
+    role,
+    configured,
+    expected
+  })
 const why = (ack: Acknowledgement, options?: Parameters<typeof judge>[1]) =>
   Result.getOrThrow(Result.flip(judge(ack, options))).message
 
@@ -40,6 +51,13 @@ describe("the peer of an acknowledgement", () => {
     assert.include(why(said({ peerKeys: { ...keysOf(other), holder: both.holder } })), "does not verify")
     assert.include(why(said({ peerKeys: { ...keysOf(other), noiseKey: both.noiseKey } })), "does not verify")
     assert.include(why(said({ peerKeys: undefined })), "names no Noise key")
+  })
+
+  it("must be the holder that is expected, where one is", () => {
+    assert.isTrue(Result.isSuccess(judge(said(), { expected: other.holder })))
+    assert.include(why(said(), { expected: both.holder }), "names another holder")
+    const nameless = { expected: other.holder, configured: other.noiseKey }
+    assert.include(why(said({ peerKeys: undefined }), nameless), "names another holder")
   })
 
   it("is refused when it is this member itself", () => {

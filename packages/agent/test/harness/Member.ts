@@ -21,7 +21,10 @@ export interface Channel {
   readonly operatorSeed: Uint8Array
   readonly operator: Uint8Array
   readonly channel: Uint8Array
-  member(direction: Direction, options?: { readonly rights?: Rights; readonly expiresAt?: bigint }): Member
+  member(
+    direction: Direction,
+    options?: { readonly rights?: Rights; readonly expiresAt?: bigint; readonly holderSeed?: Uint8Array }
+  ): Member
 }
 
 /** Far enough for every test, and the same in every run. */
@@ -34,8 +37,10 @@ export const makeChannel = (): Channel => {
     operatorSeed,
     operator: native.ed25519.publicKey(operatorSeed),
     channel,
-    member: (direction, { expiresAt = farFuture, rights = "rw" } = {}) => {
-      const holderSeed = new Uint8Array(randomBytes(32))
+    member: (
+      direction,
+      { expiresAt = farFuture, holderSeed = new Uint8Array(randomBytes(32)), rights = "rw" } = {}
+    ) => {
       const noiseSecret = new Uint8Array(randomBytes(32))
       const holder = native.ed25519.publicKey(holderSeed)
       const noiseKey = native.x25519.publicKey(noiseSecret)

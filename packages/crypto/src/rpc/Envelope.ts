@@ -129,7 +129,19 @@ export const success = (id: Json.Json, result: Json.Json): string => Json.write(
  * )
  * ```
  */
-export const failure = ({ id, code, reason }: RpcError): string =>
+export const failure = ({ id, code, reason }: RpcError): string => refusal(id, code, reason)
+
+/**
+ * The text of an error response with any code, such as one that is passed on.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import * as Envelope from "@catenet/crypto/rpc/Envelope"
+ *
+ * strictEqual(Envelope.refusal(1n, -1, "no"), '{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}')
+ * ```
+ */
+export const refusal = (id: Json.Json, code: number, reason: string): string =>
   Json.write({ jsonrpc: "2.0", id, error: { code: BigInt(code), message: reason } })
 
 /**

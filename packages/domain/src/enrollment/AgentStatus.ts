@@ -28,10 +28,31 @@ const OriginProbe = Schema.Struct({
 
 /** `session` is random a process; `conn` counts registration attempts and is null before the first. */
 /** `broker` and `relay` are the edge's own ports, `front-door` and `camouflage` its port 443 under two names. */
-const ChannelSessions = Schema.Struct({
-  carrier: Schema.Literals(["broker", "relay", "front-door", "camouflage", "websocket", "direct", "gate", "circuit"]),
-  total: Count,
-  open: Count
+const ChannelCarrier = Schema.Literals([
+  "broker",
+  "relay",
+  "front-door",
+  "camouflage",
+  "websocket",
+  "direct",
+  "gate",
+  "circuit"
+])
+
+const ChannelSessions = Schema.Struct({ carrier: ChannelCarrier, total: Count, open: Count })
+
+const MemberState = Schema.Literals(["joining", "waiting", "in-session", "refused", "unreachable"])
+
+/** A pair of a room: the holder at the other end, and for how long this state has lasted. */
+const ChannelPair = Schema.Struct({
+  name: Schema.String,
+  peer: Schema.String,
+  channel: Schema.String,
+  state: MemberState,
+  secs: Count,
+  sessions: Count,
+  carrier: Schema.optionalKey(ChannelCarrier),
+  reason: Schema.optionalKey(Schema.String)
 })
 
 /** What this agent does for the certificate of its host name, and for how long. */
@@ -58,7 +79,9 @@ export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   /** Sessions of channels by what carried them; absent in a process that has had none. */
   channel_sessions: Schema.optionalKey(Schema.Array(ChannelSessions)),
   /** Of a member of a channel; absent in other processes. */
-  channel_state: Schema.optionalKey(Schema.Literals(["joining", "waiting", "in-session", "refused", "unreachable"])),
+  channel_state: Schema.optionalKey(MemberState),
+  /** Of a member of a room; absent in other processes. */
+  channel_pairs: Schema.optionalKey(Schema.Array(ChannelPair)),
   /** Absent where this process orders no certificate. `words` continue "the certificate". */
   certificate: Schema.optionalKey(CertificateReport),
   healthy: Schema.Boolean

@@ -1,5 +1,10 @@
 /** The guides of edge and agent name every variable, as the programs' own help does (UPDATE_DOCS=1 writes the tables). */
-import { agent as ofAgent, channel as ofChannels, relayNode as ofRelayNode } from "@catenet/agent/settings/Variables"
+import {
+  agent as ofAgent,
+  channel as ofChannels,
+  relayNode as ofRelayNode,
+  room as ofRooms
+} from "@catenet/agent/settings/Variables"
 import * as Documentation from "@catenet/config/Documentation"
 import * as Reader from "@catenet/config/Reader"
 import { variables as ofEdge } from "@catenet/edge/settings/Variables"
@@ -12,7 +17,7 @@ const root = join(import.meta.dirname, "../../../..")
 const guides = [
   { name: "edge", variables: ofEdge },
   { name: "agent", variables: ofAgent },
-  { name: "channels", variables: { ...ofChannels, ...ofRelayNode } }
+  { name: "channels", variables: { ...ofChannels, grants: ofRooms.grants, ...ofRelayNode } }
 ]
 
 describe.each(guides)("the guide of the $name", ({ name, variables }) => {

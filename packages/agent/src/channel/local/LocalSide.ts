@@ -7,6 +7,7 @@ import type { Screen } from "../../terminal/Screen.ts"
 import * as BridgeTools from "../bridge/BridgeTools.ts"
 import * as McpBackend from "../mcp/McpBackend.ts"
 import type { MessagesCut } from "../rpc/FrameInbox.ts"
+import * as RpcClient from "../rpc/RpcClient.ts"
 import * as RpcServer from "../rpc/RpcServer.ts"
 import * as MemberTools from "../serve/MemberTools.ts"
 import * as StreamHandler from "../serve/StreamHandler.ts"
@@ -55,7 +56,7 @@ export const of = Effect.fn("LocalSide.of")(function* (
       return {
         isServing: false,
         run: (session) =>
-          OneShotCall.callService(session, localSide.service, text).pipe(
+          OneShotCall.callService(RpcClient.make(session.stream), localSide.service, text).pipe(
             Effect.andThen(lingering(meeting)),
             Effect.ensuring(ChannelSession.close(session))
           )
@@ -65,7 +66,7 @@ export const of = Effect.fn("LocalSide.of")(function* (
       return {
         isServing: false,
         run: (session) =>
-          OneShotCall.call(session, localSide.method, localSide.params).pipe(
+          OneShotCall.call(RpcClient.make(session.stream), localSide.method, localSide.params).pipe(
             Effect.andThen(lingering(meeting)),
             Effect.ensuring(ChannelSession.close(session))
           )

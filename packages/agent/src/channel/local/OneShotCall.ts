@@ -6,9 +6,8 @@ import { Effect, Result } from "effect"
 import { buffer } from "node:stream/consumers"
 import { CallFailed, ErrorReplied } from "../../Failure.ts"
 import { Screen } from "../../terminal/Screen.ts"
-import * as RpcClient from "../rpc/RpcClient.ts"
+import type { RpcClient } from "../rpc/RpcClient.ts"
 import { textOf } from "../rpc/Tool.ts"
-import type { ChannelSession } from "../session/ChannelSession.ts"
 
 const failed = (error: { readonly message: string }) => new CallFailed({ detail: error.message })
 
@@ -21,12 +20,11 @@ export const input = Effect.tryPromise({
 
 /** `service/<slug>` with this input; prints the bare output. */
 export const callService = Effect.fn("OneShotCall.callService")(function* (
-  { stream }: ChannelSession,
+  client: RpcClient,
   service: string,
   text: string
 ) {
   const screen = yield* Screen
-  const client = RpcClient.make(stream)
   const name = service.startsWith("service/") ? service : `service/${service}`
   const reply = yield* Effect.mapError(client.request("tools/call", { name, arguments: { input: text } }), failed)
   const result = Envelope.readResponse(reply)
@@ -39,12 +37,12 @@ export const callService = Effect.fn("OneShotCall.callService")(function* (
 
 /** Any method; prints the whole reply. */
 export const call = Effect.fn("OneShotCall.call")(function* (
-  { stream }: ChannelSession,
+  client: RpcClient,
   method: string,
   params: Json.Json | undefined
 ) {
   const screen = yield* Screen
-  const reply = yield* Effect.mapError(RpcClient.make(stream).request(method, params), failed)
+  const reply = yield* Effect.mapError(client.request(method, params), failed)
   const text = Bytes.toText(reply)
   if (Result.isFailure(text)) return yield* failed({ message: "The peer's reply is not UTF-8." })
   screen.result(text.success)

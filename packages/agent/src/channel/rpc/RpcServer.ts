@@ -45,12 +45,16 @@ export interface ServeOptions {
   readonly caller: Caller
   /** Sends something that no reader sees. */
   readonly probe?: () => void
+  /** The session is kept although no request comes. */
+  readonly isStanding?: boolean
+  /** Is called when a request begins and when it has been answered. */
+  readonly working?: (isWorking: boolean) => void
 }
 
 /** Succeeds when the session has ended in order. A tool is interrupted when the session breaks or the caller cancels. */
 export const serve = Effect.fn("RpcServer.serve")(function* (
   stream: Duplex,
-  { caller, probe = () => {}, tools }: ServeOptions
+  { caller, isStanding = false, probe = () => {}, tools, working = () => {} }: ServeOptions
 ) {
   /** The request that is running, and how to cancel it. */
   let current: { readonly id: string; readonly cancel: Deferred.Deferred<void> } | undefined
@@ -73,13 +77,14 @@ export const serve = Effect.fn("RpcServer.serve")(function* (
   }
 
   while (true) {
-    const message = yield* Effect.timeoutOption(inbox.next, idle)
+    const message = yield* isStanding ? Effect.map(inbox.next, Option.some) : Effect.timeoutOption(inbox.next, idle)
     if (Option.isNone(message) || message.value === undefined) return
     const read = Envelope.readRequest(message.value)
     const id = Result.isSuccess(read) ? read.success.id : null
     const cancel = yield* Deferred.make<void>()
     current = { id: Json.write(id), cancel }
     const report = Result.isSuccess(read) ? reporting(read.success) : undefined
+    working(true)
     const response = yield* Effect.raceAllFirst([
       Dispatch.respond(read, tools(), caller, report),
       Effect.as(Deferred.await(cancel), Dispatch.cancelled(id)),
@@ -87,6 +92,7 @@ export const serve = Effect.fn("RpcServer.serve")(function* (
       probing(stream, probe)
     ])
     current = undefined
+    working(false)
     yield* send(stream, response)
   }
 })

@@ -4,24 +4,32 @@
 export type Outcome = "served" | "expired" | "refused" | "torn" | "flapped" | "failed"
 
 const baseMillis = 200
-const most = { refused: 30_000, torn: 10_000, flapped: 10_000 } as const
 
 /** A session that failed sooner counts as a flap. */
 export const flapMillis = 500
 
-const doubles = (outcome: Outcome): outcome is keyof typeof most => Object.hasOwn(most, outcome)
+/** The kinds whose pause doubles, each up to its own bound. */
+const standard = { refused: 30_000, torn: 10_000, flapped: 10_000, failed: baseMillis }
+const none = { refused: 0, torn: 0, flapped: 0, failed: 0 }
+
+const doubles = (outcome: Outcome): outcome is keyof typeof standard => Object.hasOwn(standard, outcome)
 
 export class ServeBackoff {
-  #counts = { refused: 0, torn: 0, flapped: 0 }
+  readonly #most: typeof standard
+  #counts = none
 
-  /** The pause after this outcome. Three kinds double while they go on; any session that held begins anew. */
+  /** `most` are other bounds than the usual ones, in milliseconds. */
+  constructor(most: Partial<typeof standard> = {}) {
+    this.#most = { ...standard, ...most }
+  }
+
+  /** The pause after this outcome. Some kinds double while they go on; any session that held begins anew. */
   after(outcome: Outcome): number {
-    if (!doubles(outcome)) {
-      this.#counts = { refused: 0, torn: 0, flapped: 0 }
-      return outcome === "served" ? 0 : baseMillis
-    }
-    const pause = Math.min(most[outcome], baseMillis * 2 ** Math.min(this.#counts[outcome], 16))
-    this.#counts[outcome]++
-    return pause
+    const count = doubles(outcome) ? this.#counts[outcome] : 0
+    // What was not refused, torn or at once over has got somewhere, unless several members share the way.
+    const isDoubling = doubles(outcome) && this.#most[outcome] > baseMillis
+    this.#counts = isDoubling ? { ...this.#counts, [outcome]: count + 1 } : none
+    if (!isDoubling) return outcome === "served" ? 0 : baseMillis
+    return Math.min(this.#most[outcome], baseMillis * 2 ** Math.min(count, 16))
   }
 }

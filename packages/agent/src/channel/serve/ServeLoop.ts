@@ -31,10 +31,10 @@ const admissionFailed = (
 export const run = Effect.fn("ServeLoop.run")(function* <A, E1 extends Failure, R1, E2 extends Failure, R2>(
   concurrency: number,
   admit: Effect.Effect<A, E1, R1>,
-  serve: (admitted: A) => Effect.Effect<void, E2, R2>
+  serve: (admitted: A) => Effect.Effect<void, E2, R2>,
+  backoff = new ServeBackoff()
 ): Effect.fn.Return<never, never, R1 | R2 | Scope.Scope> {
   const permits = yield* Semaphore.make(concurrency)
-  const backoff = new ServeBackoff()
   /** What sessions that failed at once ask the next admission to wait. */
   let pause = 0
 

@@ -1,9 +1,12 @@
 /** Why a channel command gives up, as the failure of a command: a sentence with the next step, and the exit code of its kind. */
 import { unavailable } from "@catenet/crypto/admission/Refusal"
+import { Effect } from "effect"
 import { Refused, Unreachable } from "../../Failure.ts"
 import type * as Handshake from "../../mesh/Handshake.ts"
 import type * as Ladder from "./Ladder.ts"
+import type { PeerRefused } from "./Peer.ts"
 import { refusalHint } from "./RefusalHint.ts"
+import type { SessionCut } from "./SessionCut.ts"
 
 export const ofLadder = (error: Ladder.LadderExhausted): Refused | Unreachable => {
   const { attempts, message, refusal } = error
@@ -26,3 +29,11 @@ export const ofHandshake = ({ forUs, message }: Handshake.HandshakeFailed): Refu
     : new Unreachable({
         detail: `${message}. The peer may run with another Noise key, or it went away; ask its operator, or try again.`
       })
+
+/** For `Effect.catchTags` around a session. */
+export const handlers = {
+  LadderExhausted: (error: Ladder.LadderExhausted) => Effect.fail(ofLadder(error)),
+  HandshakeFailed: (error: Handshake.HandshakeFailed) => Effect.fail(ofHandshake(error)),
+  PeerRefused: ({ message }: PeerRefused) => Effect.fail(new Refused({ detail: message })),
+  SessionCut: ({ message }: SessionCut) => Effect.fail(new Unreachable({ detail: message }))
+}

@@ -27,6 +27,8 @@ export interface Member {
   readonly noise: KeyPair
   /** The key that the operator of this member has named for the peer. */
   readonly configured: Uint8Array | undefined
+  /** The only holder that it talks to, where its operator has named one. */
+  readonly expected?: Uint8Array
   /** Whether it would move a session from the relay to a direct link. */
   readonly isUpgrading: boolean
 }
@@ -59,8 +61,8 @@ const isSpliced = Effect.fnUntraced(function* ({ isMarked, stream }: Ladder.Leg)
   return Option.getOrElse(readable, () => true)
 })
 
-const peerOf = ({ acknowledgement }: Ladder.Leg, { grant }: Ladder.Broker, { configured, role }: Member) =>
-  Effect.fromResult(Peer.ofAcknowledgement(native, acknowledgement, { grant, role, configured }))
+const peerOf = ({ acknowledgement }: Ladder.Leg, { grant }: Ladder.Broker, { configured, expected, role }: Member) =>
+  Effect.fromResult(Peer.ofAcknowledgement(native, acknowledgement, { grant, role, configured, expected }))
 
 /** A peer at the other end of a carrier. */
 export interface Met {

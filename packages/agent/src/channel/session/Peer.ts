@@ -42,13 +42,18 @@ const begins = (grant: Grant, role: Role, said: Acknowledgement["role"]): boolea
   return said === undefined || !permits(grant.direction, said) ? role === "initiate" : said === "initiate"
 }
 
-/** The peer of an acknowledgement. `configured` is the key that the operator of this member has named. */
+/** The peer of an acknowledgement. `configured` and `expected` are the key and the holder that the operator of this member has named. */
 export const ofAcknowledgement = (
   suite: Suite,
   { observed, peerEndpoint, peerGrantEnds, peerKeys, peerRights, role: said }: Acknowledgement,
-  own: { readonly grant: Grant; readonly role: Role; readonly configured: Uint8Array | undefined }
+  own: {
+    readonly grant: Grant
+    readonly role: Role
+    readonly configured: Uint8Array | undefined
+    readonly expected?: Uint8Array | undefined
+  }
 ): Result.Result<Peer, PeerRefused> => {
-  const { configured, grant, role } = own
+  const { configured, expected, grant, role } = own
   const common = {
     endpoint: peerEndpoint === "" ? Address.relayOnly : peerEndpoint,
     isInitiator: begins(grant, role, said),
@@ -56,6 +61,8 @@ export const ofAcknowledgement = (
     rights: peerRights ?? ("rw" as const),
     grantEnds: peerGrantEnds
   }
+  if (expected !== undefined && (peerKeys === undefined || !Bytes.equal(peerKeys.holder, expected)))
+    return refused("the edge names another holder than the one of this pair. Correct CT_CHANNEL_GRANTS.")
   if (peerKeys === undefined) {
     return configured === undefined
       ? refused("the edge names no Noise key with an attestation for it. Register the peer's key with the channel.")

@@ -1,0 +1,55 @@
+/** A control plane and two edges that are one room for channels, all real and in this process. */
+import { Context, Effect, Layer } from "effect"
+import { copyFileSync } from "node:fs"
+import { join } from "node:path"
+import { start, temporaryFolder } from "../../../edge/test/harness/TestEdge.ts"
+import { TestIssuer } from "../../../server/test/harness/TestIssuer.ts"
+import * as TestServer from "../../../server/test/harness/TestServer.ts"
+import { freePort } from "../../src/Ports.ts"
+
+/** Where the control plane reaches the first edge, which is started after it. */
+const adminPort = Effect.runSync(Effect.cached(freePort("127.0.0.1")))
+
+export const controlPlane = Layer.unwrap(
+  Effect.gen(function* () {
+    const { issuer } = yield* TestIssuer
+    return TestServer.layer({
+      CT_OIDC_ISSUER: issuer,
+      CT_CP_EDGE_ADMIN_URL: `http://127.0.0.1:${yield* adminPort}`
+    })
+  })
+).pipe(Layer.provideMerge(TestIssuer.layer))
+
+const edge = Effect.fn("edge")(function* (id: string, admin: number, root?: string) {
+  const folder = yield* temporaryFolder
+  // All edges of an operator share the root.
+  if (root !== undefined)
+    for (const file of ["edge-ca-key.pem", "edge-ca-cert.der"]) copyFileSync(join(root, file), join(folder, file))
+  const mesh = yield* freePort("127.0.0.1")
+  const variables = {
+    CT_EDGE_CP_URL: yield* TestServer.baseUrl,
+    CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${admin}`,
+    CT_EDGE_ADMIN_URL: `http://127.0.0.1:${admin}`,
+    CT_EDGE_LISTEN: `127.0.0.1:${mesh}`,
+    CT_EDGE_PUBLIC_ADDR: `127.0.0.1:${mesh}`,
+    CT_EDGE_CHANNEL_LISTEN: "127.0.0.1:0",
+    CT_EDGE_CHANNEL_RELAY_LISTEN: "127.0.0.1:0",
+    CT_EDGE_WS_CHANNEL_LISTEN: "127.0.0.1:0",
+    CT_EDGE_HEARTBEAT_SECS: "1",
+    CT_EDGE_ID: id,
+    CT_EDGE_MESH_RELAY_ENABLED: "1",
+    CT_EDGE_MESH_RELAY_PRIVATE: "1"
+  }
+  return yield* start(variables, { folder })
+})
+
+const edges = Effect.gen(function* () {
+  const first = yield* edge("first", yield* adminPort)
+  return { first, second: yield* edge("second", yield* freePort("127.0.0.1"), first.folder) }
+})
+
+export class Edges extends Context.Service<Edges, Effect.Success<typeof edges>>()("test/ChannelEdges") {
+  static readonly layer = Layer.effect(Edges, edges)
+}
+
+export const stack = Edges.layer.pipe(Layer.provideMerge(controlPlane))
