@@ -6,6 +6,7 @@
 import { Effect, FileSystem, Schema } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { StateUnusable } from "../Failure.ts"
+import * as KeptFile from "../state/KeptFile.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 
 const Account = Schema.Struct({ directory: Schema.String, thumbprint: Schema.String, url: Schema.String })
@@ -52,9 +53,21 @@ const publicMode = 0o644
 export const newKey = (): KeyObject => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
 export const pemOf = (key: KeyObject) => key.export({ type: "pkcs8", format: "pem" }).toString()
 
+/** A link in the way leads to a file that somebody else may own: it is not replaced. */
+const refuseLink = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const isLink = yield* Effect.orElseSucceed(Effect.as(fs.readLink(path), true), () => false)
+  if (isLink)
+    return yield* new StateUnusable({
+      path,
+      detail: "it is a symbolic link. Remove it, or set CT_ACME_CERT_OUT_DIR to where it leads."
+    })
+})
+
 /** What is remembered. A file that cannot be understood is refused: an open order and the accounts would be forgotten. */
 export const readState = Effect.fn("CertificateFolder.readState")(function* (places: Places) {
   const path = statePath(places)
+  yield* refuseLink(path)
   const bytes = yield* PrivateFile.read(path)
   if (bytes === undefined) return { accounts: [] } satisfies CertificateState
   return yield* Effect.mapError(
@@ -76,6 +89,8 @@ export const writeState = Effect.fn("CertificateFolder.writeState")(function* (
 export const accountKey = Effect.fn("CertificateFolder.accountKey")(function* ({ accountKey: path }: Places) {
   const bytes = yield* PrivateFile.read(path)
   if (bytes === undefined) {
+    // A link that leads nowhere: the key that is meant is on a disk that is not there now.
+    yield* refuseLink(path)
     const key = newKey()
     yield* PrivateFile.replaceAll([{ path, bytes: key.export({ type: "pkcs8", format: "der" }) }])
     return key
@@ -89,21 +104,20 @@ export const accountKey = Effect.fn("CertificateFolder.accountKey")(function* ({
   return key.asymmetricKeyDetails?.namedCurve === "prime256v1" ? key : yield* unusable()
 })
 
-/** A link in the way leads to a file that somebody else may own: it is not replaced. */
-const refuseLink = Effect.fnUntraced(function* (path: string) {
-  const fs = yield* FileSystem.FileSystem
-  const isLink = yield* Effect.orElseSucceed(Effect.as(fs.readLink(path), true), () => false)
-  if (isLink)
-    return yield* new StateUnusable({
-      path,
-      detail: "it is a symbolic link. Remove it, or set CT_ACME_CERT_OUT_DIR to where it leads."
-    })
-})
-
 const contents = (places: Places, key: KeyObject, chain: string) => [
   { path: keyPath(places), bytes: text.encode(pemOf(key)) },
   { path: chainPath(places), bytes: text.encode(chain), mode: publicMode }
 ]
+
+/** More than a pair has. */
+const room = 32_768
+
+/** Fails where a new pair could not be put in its place: an authority is not asked for one that would be lost. */
+export const check = Effect.fn("CertificateFolder.check")(function* (places: Places) {
+  const paths = [keyPath(places), chainPath(places)]
+  yield* Effect.forEach(paths, refuseLink, { discard: true })
+  yield* Effect.ensuring(PrivateFile.reserve(chainPath(places), room), PrivateFile.discard(paths))
+})
 
 /** Puts a pair in its place. */
 export const writePair = Effect.fn("CertificateFolder.writePair")(function* (
@@ -146,11 +160,17 @@ export const isServed = Effect.fn("CertificateFolder.isServed")(function* (place
   return found !== undefined && (yield* readState(places)).unloaded !== found.fingerprint256
 })
 
-/** Ends what a process began that died between the two files: a new key whose chain is still beside its place gets it. */
+/**
+ * Ends what a process began that died between the two files: a new key whose chain is still beside its place gets it, and where
+ * that cannot be the old key comes back.
+ */
 export const repair = Effect.fn("CertificateFolder.repair")(function* (places: Places) {
   const path = chainPath(places)
+  const key = keyPath(places)
   const staged = certificateOf(yield* PrivateFile.readStaged(path))
-  const fits = isPair(staged, yield* PrivateFile.read(keyPath(places)))
-  if (fits) yield* PrivateFile.commit([path])
-  yield* PrivateFile.discard([keyPath(places), path, statePath(places)])
+  const fits = isPair(staged, yield* PrivateFile.read(key))
+  if (fits) yield* Effect.onError(PrivateFile.commit([path]), () => KeptFile.restore(key))
+  else if (isPair(certificateOf(yield* PrivateFile.read(path)), yield* KeptFile.read(key))) yield* KeptFile.restore(key)
+  yield* KeptFile.forget(key)
+  yield* PrivateFile.discard([key, path, statePath(places)])
 })

@@ -1,6 +1,6 @@
 /** Looks after the certificate for as long as it runs: at once, and then as the last outcome says, a little by chance. */
 import { timeText } from "@catenet/domain/values/Format"
-import { Effect, Random } from "effect"
+import { Clock, Effect, Random } from "effect"
 import type { Refused, StateUnusable, Unreachable } from "../Failure.ts"
 import { type Outcome, pause } from "./CertificatePace.ts"
 import * as Certificates from "./Certificates.ts"
@@ -9,40 +9,42 @@ const failed = (error: Refused | StateUnusable | Unreachable): Outcome => ({
   _tag: "Failed",
   sentence: error.message,
   retryAfter: undefined,
-  isUrgent: true,
+  haste: error._tag === "StateUnusable" ? "disk" : "offer",
   isUnreachable: error._tag === "Unreachable"
 })
 
-/** Continues "the certificate". */
-const wordsOf = (outcome: Outcome): string => {
+const at = (millis: number) => `${timeText(Math.floor(millis / 1000))} UTC`
+
+/** Continues "the certificate". `next` is when it is looked at again. */
+const wordsOf = (outcome: Outcome, next: number, failed: string): string => {
   switch (outcome._tag) {
     case "Waiting":
       return `cannot be ordered yet: the name is ${outcome.status}; it ${outcome.words}`
     case "Failed":
-      return `was not issued: ${outcome.sentence}`
+      return `${failed}: ${outcome.sentence} The next attempt is at ${at(next)}`
     default:
-      return `is there, and is renewed from ${timeText(Math.floor(outcome.dueAt / 1000))} UTC on`
+      return `is there until ${at(outcome.until)}, and is renewed from ${at(outcome.dueAt)} on`
   }
 }
+
+/** Another process that orders in this folder will be done soon. */
+const elsewhere: Outcome = { _tag: "Waiting", status: "gelb", words: "is looked after by another process here" }
 
 export const run = Effect.fn("CertificateLoop.run")(function* (options: Certificates.Options) {
   let last: Outcome["_tag"] | undefined
   let times = 0
   while (true) {
-    // Another process that orders in this folder will be done soon.
-    const outcome = yield* Certificates.look(options).pipe(
-      Effect.map(
-        (found): Outcome =>
-          found ?? { _tag: "Waiting", status: "gelb", words: "is looked after by another process here" }
-      ),
-      Effect.catch((error) => Effect.succeed(failed(error)))
-    )
+    const [outcome, verb] = yield* Effect.match(Certificates.look(options), {
+      onSuccess: (found): readonly [Outcome, string] => [found ?? elsewhere, "was not issued"],
+      onFailure: (error): readonly [Outcome, string] => [failed(error), "could not be looked after"]
+    })
     times = outcome._tag === last ? times + 1 : 0
     last = outcome._tag
+    // Never sooner: an authority that said when to come back means it.
     const seconds = pause(outcome, times) * (1 + 0.1 * (yield* Random.next))
-    if (options.progress !== undefined) yield* options.progress.say(wordsOf(outcome))
-    if (outcome._tag === "Failed")
-      yield* Effect.logWarning(`${outcome.sentence} The next attempt is in ${Math.round(seconds)} s.`)
+    const words = wordsOf(outcome, (yield* Clock.currentTimeMillis) + seconds * 1000, verb)
+    if (options.progress !== undefined)
+      yield* options.progress.say(words, outcome._tag === "Failed" ? Effect.logWarning : Effect.logInfo)
     yield* Effect.sleep(`${seconds} seconds`)
   }
 })

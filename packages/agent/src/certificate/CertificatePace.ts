@@ -1,5 +1,8 @@
 /** How long the certificate is left alone after what happened last. Pure; the caller adds a little chance. */
 
+/** What a failure leaves undone: the certificate of an offer that ends, a renewal in time, or what only this machine's disk kept. */
+export type Haste = "offer" | "renewal" | "disk"
+
 /** How one look at the certificate ended. Times are Unix milliseconds. */
 export type Outcome =
   /** The control plane does not let this name order a certificate yet. */
@@ -9,14 +12,13 @@ export type Outcome =
       /** Continue "the name". */
       readonly words: string
     }
-  | { readonly _tag: "Current"; readonly dueAt: number; readonly now: number }
-  | { readonly _tag: "Issued"; readonly dueAt: number; readonly now: number }
+  /** `until`: when it ends. */
+  | { readonly _tag: "Current" | "Issued"; readonly dueAt: number; readonly until: number; readonly now: number }
   | {
       readonly _tag: "Failed"
       readonly sentence: string
       readonly retryAfter: number | undefined
-      /** Whether an offer is open that ends. */
-      readonly isUrgent: boolean
+      readonly haste: Haste
       /** Whether the authority gave no answer, and did not say no. */
       readonly isUnreachable: boolean
     }
@@ -24,6 +26,7 @@ export type Outcome =
 const minute = 60
 const longestWaiting = 15 * minute
 const longest = 6 * 60 * minute
+const longestFailing: Readonly<Record<Haste, number>> = { offer: longestWaiting, renewal: 60 * minute, disk: minute }
 
 const doubled = (first: number, times: number, most: number) => Math.min(first * 2 ** Math.min(times, 20), most)
 
@@ -36,6 +39,6 @@ export const pause = (outcome: Outcome, times: number): number => {
     case "Issued":
       return Math.min(Math.max((outcome.dueAt - outcome.now) / 1000, 5), longest)
     case "Failed":
-      return Math.max(outcome.retryAfter ?? 0, doubled(minute, times, outcome.isUrgent ? longestWaiting : 60 * minute))
+      return Math.max(outcome.retryAfter ?? 0, doubled(minute, times, longestFailing[outcome.haste]))
   }
 }

@@ -74,7 +74,7 @@ const reloaded = Effect.fnUntraced(function* (
       _tag: "Failed",
       sentence: `The new certificate is there, but CT_ACME_RELOAD_CMD failed: ${failed}.`,
       retryAfter: undefined,
-      isUrgent: true,
+      haste: "offer",
       isUnreachable: false
     } satisfies Outcome
   yield* Folder.writeState(places, state)
@@ -138,6 +138,7 @@ const order = Effect.fnUntraced(function* (
 ) {
   const { progress } = options
   if (!may_issue_now || ca === null) return yield* waits(options, status)
+  yield* Folder.check(options.places)
   if (progress !== undefined && !(yield* progress.step("ordering"))) return yield* waits(options, status)
   const replaces = found === undefined ? undefined : Renewals.idOf(found.leaf)
   const leaf = yield* Effect.onError(obtained(options, ca, now, replaces), () =>
@@ -148,7 +149,7 @@ const order = Effect.fnUntraced(function* (
   if (unread !== undefined) return unread
   yield* complete(options)
   const dueAt = yield* Renewals.dueAt(leaf, undefined, options.roots)
-  return { _tag: "Issued", dueAt, now } satisfies Outcome
+  return { _tag: "Issued", dueAt, until: leaf.validToDate.getTime(), now } satisfies Outcome
 })
 
 /** The tunnel was deleted: its certificate is of no use to anybody but a thief of its key. */
@@ -174,7 +175,7 @@ const failure = (error: AcmeFailed, { claim_deadline, status }: Admission): Outc
   _tag: "Failed",
   sentence: error.message,
   retryAfter: error.retryAfter,
-  isUrgent: claim_deadline !== null || status !== "gruen",
+  haste: claim_deadline !== null || status !== "gruen" ? "offer" : "renewal",
   isUnreachable: error.reason === "ca-unavailable"
 })
 
@@ -194,7 +195,8 @@ const looked = Effect.fnUntraced(function* (options: Options) {
   // A completion call that was lost would leave the name gelb for ever.
   if (found !== undefined && (completion === hostname || admission.status !== "gruen"))
     yield* authority !== undefined && isDue ? Effect.ignore(complete(options)) : complete(options)
-  if (!isDue) return { _tag: "Current", dueAt: found.dueAt, now } satisfies Outcome
+  if (!isDue)
+    return { _tag: "Current", dueAt: found.dueAt, until: found.leaf.validToDate.getTime(), now } satisfies Outcome
   return yield* Effect.catchTag(order(options, admission, found, now), "AcmeFailed", (error) =>
     Effect.succeed(failure(error, admission))
   )

@@ -14,7 +14,7 @@ export interface Progress {
   /** False when another agent of the tunnel is in an order. */
   readonly step: (step: IssuanceStep) => Effect.Effect<boolean, StateUnusable, FileSystem.FileSystem>
   /** `words` continue "the certificate". */
-  readonly say: (words: string) => Effect.Effect<void>
+  readonly say: (words: string, log?: typeof Effect.logInfo) => Effect.Effect<void>
 }
 
 const words: Readonly<Record<IssuanceStep, string | undefined>> = {
@@ -49,12 +49,12 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Progress, never, AcmeAdmission> {
   const { progress } = yield* AcmeAdmission
   let said: string | undefined
-  const say = (words: string) =>
+  const say: Progress["say"] = (words, log = Effect.logInfo) =>
     Effect.suspend(() => {
       if (words === said) return Effect.void
       said = words
       show(words)
-      return Effect.logInfo(`the certificate of ${asked.hostname} ${words}`)
+      return log(`the certificate of ${asked.hostname} ${words}`)
     })
   return {
     say,

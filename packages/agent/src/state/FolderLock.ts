@@ -2,21 +2,29 @@
  * One user at a time of a folder: a lock of the system on a file in it, which ends with the process however that ends. It is
  * that of SQLite, which the runtime brings on every system.
  */
-import { Effect } from "effect"
+import { Effect, FileSystem } from "effect"
 import { DatabaseSync } from "node:sqlite"
 import { StateUnusable } from "../Failure.ts"
+import { unusable } from "./FileProblem.ts"
+
+/** Windows cannot refuse a link here. */
+const noFollow = process.platform !== "win32"
 
 const isBusy = (error: unknown) => error instanceof Error && /\block(?:ed)?\b|\bbusy\b/i.test(error.message)
 
 /** Holds the lock until the scope closes. False when another process has it. */
 export const take = Effect.fn("FolderLock.take")(function* (folder: string, name: string) {
   const path = `${folder}/${name}`
+  const fs = yield* FileSystem.FileSystem
+  // The system says what is wrong with the file; SQLite does not.
+  yield* Effect.mapError(Effect.scoped(fs.open(path, { flag: "a+", mode: 0o600, noFollow })), unusable(path))
   return yield* Effect.acquireRelease(
     Effect.try({
       try: () => {
         const database = new DatabaseSync(path)
         try {
-          database.exec("pragma busy_timeout = 0; pragma journal_mode = delete; begin exclusive")
+          // Nothing is written, so that a full disk does not keep the lock from being taken.
+          database.exec("pragma busy_timeout = 0; pragma journal_mode = memory; begin exclusive")
           return database
         } catch (error) {
           database.close()
@@ -27,7 +35,7 @@ export const take = Effect.fn("FolderLock.take")(function* (folder: string, name
       catch: (error) =>
         new StateUnusable({
           path,
-          detail: `it cannot be locked: ${error instanceof Error ? error.message : String(error)}`
+          detail: `it cannot be locked: ${error instanceof Error ? error.message : String(error)}. Remove it while no agent runs.`
         })
     }),
     (database) => Effect.sync(() => database?.close())

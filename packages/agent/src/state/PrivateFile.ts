@@ -6,8 +6,9 @@
  * What is written after something that cannot be repeated is staged before it, with room for what is not known yet (`reserve`),
  * and committed after it.
  */
-import { Effect, FileSystem, type PlatformError } from "effect"
-import { StateUnusable } from "../Failure.ts"
+import { Effect, FileSystem } from "effect"
+import { unusable } from "./FileProblem.ts"
+import * as KeptFile from "./KeptFile.ts"
 
 export interface Content {
   readonly path: string
@@ -17,13 +18,6 @@ export interface Content {
 }
 
 const staged = (path: string) => `${path}.new`
-
-/** The system's own words, without the call and the path behind them. */
-export const words = ({ message, reason }: PlatformError.PlatformError) =>
-  reason.cause instanceof Error ? reason.cause.message.replace(/,.*/s, "") : message
-
-const unusable = (path: string) => (error: PlatformError.PlatformError) =>
-  new StateUnusable({ path, detail: `${words(error)}. Make the folder readable and writable for this user.` })
 
 const writeStaged = Effect.fnUntraced(function* ({ path, bytes, mode = 0o600 }: Content) {
   const fs = yield* FileSystem.FileSystem
@@ -78,11 +72,22 @@ export const discard = Effect.fnUntraced(function* (paths: ReadonlyArray<string>
   yield* Effect.forEach(paths, (path) => Effect.ignore(fs.remove(staged(path), { force: true })), { discard: true })
 })
 
-/** Replaces all of these files, in this order. When one cannot be staged none is touched, and nothing staged stays behind. */
+/**
+ * Replaces all of these files, in this order. When one cannot be staged or put in its place all stay as they were, and nothing
+ * staged stays behind.
+ */
 export const replaceAll = Effect.fn("PrivateFile.replaceAll")(function* (contents: ReadonlyArray<Content>) {
   const paths = contents.map(({ path }) => path)
-  yield* Effect.forEach(contents, stage, { discard: true }).pipe(Effect.onError(() => discard(paths)))
-  yield* commit(paths)
+  // The last one needs no way back: after it nothing can fail.
+  const before = paths.slice(0, -1)
+  yield* Effect.gen(function* () {
+    yield* Effect.forEach(contents, stage, { discard: true })
+    yield* Effect.forEach(before, KeptFile.keep, { discard: true })
+    yield* Effect.onError(commit(paths), () => Effect.forEach(before, KeptFile.restore, { discard: true }))
+  }).pipe(
+    Effect.onError(() => discard(paths)),
+    Effect.ensuring(Effect.forEach(before, KeptFile.forget, { discard: true }))
+  )
 }, Effect.uninterruptible)
 
 /** Removes a file that is not needed any more. */

@@ -32,7 +32,7 @@ describe("the renewal of a certificate", () => {
 })
 
 describe("the pause between two looks", () => {
-  const failed = { _tag: "Failed", sentence: "", retryAfter: undefined, isUrgent: true, isUnreachable: false } as const
+  const failed = { _tag: "Failed", sentence: "", retryAfter: undefined, haste: "offer", isUnreachable: false } as const
 
   it("grows from seconds to a quarter of an hour while the name waits for its turn", () => {
     const seconds = [0, 1, 5, 8, 1000].map((times) => pause({ _tag: "Waiting", status: "gelb", words: "waits" }, times))
@@ -44,12 +44,13 @@ describe("the pause between two looks", () => {
       [0, 1, 1000].map((times) => pause(failed, times)),
       [60, 120, 900]
     )
-    assert.strictEqual(pause({ ...failed, isUrgent: false }, 1000), 3600)
+    assert.strictEqual(pause({ ...failed, haste: "renewal" }, 1000), 3600)
+    assert.strictEqual(pause({ ...failed, haste: "disk" }, 1000), 60)
     assert.strictEqual(pause({ ...failed, retryAfter: 7200 }, 0), 7200)
   })
 
   it("ends when the renewal is due, and after six hours at the latest", () => {
-    const seconds = [1000, 10_000_000, 1e12].map((dueAt) => pause({ _tag: "Current", dueAt, now: 0 }, 0))
+    const seconds = [1000, 10_000_000, 1e12].map((dueAt) => pause({ _tag: "Current", dueAt, until: dueAt, now: 0 }, 0))
     assert.deepStrictEqual(seconds, [5, 10_000, 21_600])
   })
 })

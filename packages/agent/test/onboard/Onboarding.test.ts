@@ -147,7 +147,7 @@ describe("onboarding", () => {
     ]) {
       await using agent = runAgent(home, { ...env, CT_AGENT_ID: "one" }, [], "", "-f 0")
       assert.strictEqual(await agent.exited, 3)
-      assert.include(agent.lines.at(-1), "Make the folder readable and writable")
+      assert.include(agent.lines.at(-1), "EFBIG: file too large. Raise the limit of this process (ulimit -f).")
     }
     assert.deepStrictEqual(stage.plane.calls, [])
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_JOIN_TOKEN: joinToken })

@@ -10,7 +10,7 @@ describe("a private file", () => {
       const folder = yield* fs.makeTempDirectoryScoped()
       yield* fs.writeFileString(`${folder}/file`, "")
       const path = `${folder}/file/agent`
-      const sentence = `${path}: ENOTDIR: not a directory. Make the folder readable and writable for this user.`
+      const sentence = `${path}: ENOTDIR: not a directory. Something else is in its place or its folder's: move it away.`
       assert.strictEqual((yield* Effect.flip(PrivateFile.read(path))).message, sentence)
       const both = [`${folder}/first`, path].map((path) => ({ path, bytes: Uint8Array.of(1) }))
       assert.strictEqual((yield* Effect.flip(PrivateFile.replaceAll(both))).message, sentence)
