@@ -70,6 +70,7 @@ const campaign = () => {
   const full = {
     CATENET_PROPERTY_RUNS: "20000",
     CT_FUZZ_CASES: "50000",
+    CT_MEMBER_CASES: "50000",
     CT_DIFFERENTIAL_CASES: "20000",
     FUZZ_REQUESTS: "100000",
     CATENET_NAMES: "10000",

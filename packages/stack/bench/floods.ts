@@ -5,7 +5,7 @@
 import { pem } from "@catenet/crypto/x509/Certificate"
 import { readFileSync } from "node:fs"
 import { Flooder } from "../../edge/test/floods/FlooderProcess.ts"
-import { all } from "../../edge/test/floods/Kinds.ts"
+import { ofVisitors } from "../../edge/test/floods/Kinds.ts"
 import { latencies, p99 } from "../../edge/test/floods/Latency.ts"
 import { httpOrigin } from "../test/e2e/Origins.ts"
 import type { Stack } from "../test/e2e/Stack.ts"
@@ -28,7 +28,9 @@ export const rows = async (stack: Stack): Promise<ReadonlyArray<Row>> => {
     mesh: stack.ports.mesh,
     visitorRoot: stack.root,
     agentRoot: pem(readFileSync(other.variables["CT_AGENT_EDGE_CERT"] ?? "")),
+    webSocket: 0,
     host: flooded.hostname,
+    member: { join: "", forged: "", grant: "", signature: "" },
     yields: true
   })
   const aim = { port: stack.ports.frontDoor, servername: other.hostname, ca: stack.root }
@@ -39,7 +41,7 @@ export const rows = async (stack: Stack): Promise<ReadonlyArray<Row>> => {
   }
   await measure()
   const result: Array<Row> = []
-  for (const kind of all) {
+  for (const kind of ofVisitors) {
     const { first, ratio } = await inTurns(() => flooder.during(kind, settled), measure, rounds)
     result.push({ name: kind, value: first, unit: "ms p99", ratio, against: "the p99 at rest" })
   }

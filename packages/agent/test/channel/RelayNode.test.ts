@@ -6,7 +6,9 @@ import { native } from "@catenet/crypto/native"
 import type { Direction } from "@catenet/crypto/Permission"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Redacted, Result, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { connect, type Socket } from "node:net"
+import { vi } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import { holds } from "../../src/channel/node/NodeJoin.ts"
 import { mostParks, NodeRoom, parkMillis, type Waiting } from "../../src/channel/node/NodeRoom.ts"
@@ -172,5 +174,46 @@ describe("a relay node", () => {
           for (const { socket } of [...places, ...more]) socket.destroy()
         })
       }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
+  )
+})
+
+describe("a slow member at a relay node", () => {
+  it.effect("has 15 s for its join, waits 30 s with a NUL every 10 s, and talks with pauses below 300 s", () =>
+    Effect.gen(function* () {
+      vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
+      yield* Effect.addFinalizer(() => Effect.sync(() => void vi.useRealTimers()))
+      const channel = makeChannel()
+      const [a, b] = [channel.member("initiate"), channel.member("accept")]
+      const { address, connections, waiting } = yield* node([channel])
+      const dial = async () => connect({ port: address.port, host: "127.0.0.1" }).on("error", () => {})
+      const mute = yield* Effect.promise(dial)
+      yield* Effect.promise(() => eventually(() => connections() === 1, "it is there"))
+      yield* TestClock.adjust(14_999)
+      const waits = yield* Effect.promise(() => join(address.port, a))
+      yield* Effect.promise(() => eventually(() => waiting() === 1, "one waits"))
+      assert.isFalse(mute.resume().readableEnded)
+      yield* TestClock.adjust(1)
+      yield* Effect.promise(() => isOver(mute))
+      yield* TestClock.adjust(9_998)
+      assert.strictEqual(waits.bytes().length, 0, "no NUL before ten seconds")
+      yield* TestClock.adjust(20_001 - 9_998)
+      yield* Effect.promise(() => eventually(() => waits.bytes().equals(Buffer.of(0, 0)), "two NULs"))
+      yield* TestClock.adjust(9_000)
+      assert.strictEqual(waiting(), 1)
+      yield* TestClock.adjust(2_000)
+      yield* Effect.promise(() => hears(waits, /^EX$/))
+      const pair = yield* Effect.promise(() => Promise.all([join(address.port, a), join(address.port, b)]))
+      yield* Effect.promise(() => Promise.all(pair.map((each) => hears(each, /^OK .*\n/))))
+      const says = (word: string) =>
+        Effect.promise(async () => {
+          pair[0].socket.write(word)
+          await hears(pair[1], new RegExp(`${word}$`))
+        })
+      yield* says("first")
+      vi.advanceTimersByTime(299_999)
+      yield* says("second")
+      vi.advanceTimersByTime(375_000)
+      yield* Effect.promise(() => Promise.all(pair.map(({ socket }) => isOver(socket))))
+    }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
   )
 })

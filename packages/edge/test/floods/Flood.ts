@@ -6,11 +6,15 @@ import { connect, type TLSSocket } from "node:tls"
 export interface Target {
   readonly frontDoor: number
   readonly mesh: number
+  /** Where members come by WebSocket. */
+  readonly webSocket: number
   /** PEM that visitors trust, and PEM that agents trust. */
   readonly visitorRoot: string
   readonly agentRoot: string
   /** A gelb host of the flooder's own tunnel. */
   readonly host: string
+  /** What was overheard of a member of a channel, as hex: its join, one by a grant of another operator, and an old signature. */
+  readonly member: Readonly<Record<"join" | "forged" | "grant" | "signature", string>>
   /** Whether it takes only what others leave of the processor. */
   readonly yields: boolean
 }
@@ -18,13 +22,16 @@ export interface Target {
 const atOnce = 8
 /** So many connections stay open, the newest ones. */
 const heldConnections = 200
-const address = process.platform === "linux" ? { localAddress: "127.0.0.9" } : {}
+/** Each flood has an address of its own: what one is refused for does not weaken the next. */
+let floods = 0
+const nextAddress = () => (process.platform === "linux" ? { localAddress: `127.0.9.${1 + (floods++ % 250)}` } : {})
 
 export class Flood {
   readonly target: Target
   /** Connections that were made so far. */
   connections = 0
   #running = true
+  readonly #address = nextAddress()
   readonly #open = new Set<Socket>()
   readonly #held: Array<Socket> = []
 
@@ -46,14 +53,16 @@ export class Flood {
 
   tcp(port: number): Promise<Socket> {
     return new Promise((resolve, reject) => {
-      const socket: Socket = connectTcp({ host: "127.0.0.1", port, noDelay: true, ...address }, () => resolve(socket))
+      const socket: Socket = connectTcp({ host: "127.0.0.1", port, noDelay: true, ...this.#address }, () =>
+        resolve(socket)
+      )
       this.#track(socket, reject)
     })
   }
 
-  async tls(to: "visitor" | "agent", alpn: ReadonlyArray<string>): Promise<TLSSocket> {
+  async tls(to: "visitor" | "agent" | "member", alpn: ReadonlyArray<string>): Promise<TLSSocket> {
     const { agentRoot, frontDoor, host, mesh, visitorRoot } = this.target
-    const raw = await this.tcp(to === "visitor" ? frontDoor : mesh)
+    const raw = await this.tcp(to === "agent" ? mesh : frontDoor)
     const whom = to === "visitor" ? { servername: host, ca: visitorRoot } : { servername: "localhost", ca: agentRoot }
     return new Promise((resolve, reject) => {
       const offers = alpn.length === 0 ? {} : { ALPNProtocols: [...alpn] }

@@ -6,6 +6,7 @@ import { http2Frame } from "../fuzz/Samples.ts"
 import { helloFor } from "../harness/Hello.ts"
 import type { Flood } from "./Flood.ts"
 import { preface, resets, unfinished } from "./Frames.ts"
+import { memberKinds } from "./MemberKinds.ts"
 
 const cancel = 8
 const resetCount = 100
@@ -59,7 +60,7 @@ const registration = () =>
     })
   ])
 
-export const kinds = {
+const visitorKinds = {
   "parks of random tokens": agents([], () => Buffer.concat([Buffer.from("A"), randomBytes(32)])),
   "registrations of random tokens": agents([muxAlpn], registration),
   "half request heads": visitors(
@@ -82,8 +83,12 @@ export const kinds = {
     flood.repeat(async () => void (await flood.tcp(flood.target.frontDoor)).destroy())
 } satisfies Record<string, (flood: Flood) => void | Promise<void>>
 
+export const kinds = { ...visitorKinds, ...memberKinds }
+
 export type Kind = keyof typeof kinds
 
 export const isKind = (kind: unknown): kind is Kind => typeof kind === "string" && Object.hasOwn(kinds, kind)
 
-export const all: ReadonlyArray<Kind> = Object.keys(kinds).filter(isKind)
+/** Those that members of channels meet, and all others. */
+export const ofMembers: ReadonlyArray<Kind> = Object.keys(memberKinds).filter(isKind)
+export const ofVisitors: ReadonlyArray<Kind> = Object.keys(visitorKinds).filter(isKind)

@@ -86,6 +86,8 @@ export interface JoinOptions {
   readonly serverName?: string
   /** Absent: the front door. */
   readonly port?: number
+  /** The address that it comes from. */
+  readonly from?: string
   readonly webSocket?: {
     readonly url: string
     readonly ca: string
@@ -106,8 +108,8 @@ type Place = Pick<TestEdge, "frontDoor" | "meshRoot">
 
 export const dial = (
   world: Place,
-  { alpn = keepAlive, port = world.frontDoor, serverName = "localhost", webSocket }: JoinOptions = {}
-) => (webSocket === undefined ? Peer.to(port, world.meshRoot, alpn, serverName) : dialWebSocket(webSocket))
+  { alpn = keepAlive, from, port = world.frontDoor, serverName = "localhost", webSocket }: JoinOptions = {}
+) => (webSocket === undefined ? Peer.to(port, world.meshRoot, alpn, serverName, from) : dialWebSocket(webSocket))
 
 /** A WebSocket whose binary messages are the bytes. */
 const dialWebSocket = ({ url, ...options }: NonNullable<JoinOptions["webSocket"]>) =>

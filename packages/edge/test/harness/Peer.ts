@@ -1,5 +1,6 @@
 import { connect as connectTcp } from "node:net"
 import type { Duplex } from "node:stream"
+import { setImmediate } from "node:timers/promises"
 import { connect, type TLSSocket } from "node:tls"
 
 /** A connection that is read by exact byte counts. */
@@ -24,9 +25,15 @@ export class Peer {
     }
   }
 
-  static readonly to = (port: number, ca: string, alpn: ReadonlyArray<string> = [], servername = "localhost") =>
+  static readonly to = (
+    port: number,
+    ca: string,
+    alpn: ReadonlyArray<string> = [],
+    servername = "localhost",
+    localAddress = "127.0.0.1"
+  ) =>
     new Promise<Peer>((resolve, reject) => {
-      const raw = connectTcp({ host: "127.0.0.1", port, allowHalfOpen: true, noDelay: true })
+      const raw = connectTcp({ host: "127.0.0.1", port, localAddress, allowHalfOpen: true, noDelay: true })
       const options = { socket: raw, servername, ca }
       const socket: TLSSocket = connect(alpn.length === 0 ? options : { ...options, ALPNProtocols: [...alpn] }, () =>
         resolve(new Peer(socket))
@@ -53,6 +60,11 @@ export class Peer {
     const taken = this.#held.subarray(0, bytes)
     this.#held = this.#held.subarray(taken.length)
     return taken
+  }
+
+  /** A few turns of the loop, or fewer until so many bytes are there or it has ended. */
+  async soon(bytes: number): Promise<void> {
+    for (let turns = 0; turns < 30 && this.#held.length < bytes && !this.ended; turns++) await setImmediate()
   }
 
   /** Everything until the end. */

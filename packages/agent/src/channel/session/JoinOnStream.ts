@@ -1,7 +1,7 @@
 /** Moves the bytes and the time of a `JoinExchange` on a connected stream. */
 import type { Acknowledgement } from "@catenet/crypto/admission/Acknowledgement"
 import { native } from "@catenet/crypto/native"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Latch } from "effect"
 import type { Duplex } from "node:stream"
 import { type Failure, JoinExchange, type Options, type Step } from "./JoinExchange.ts"
 
@@ -15,6 +15,9 @@ export const join = Effect.fn("JoinOnStream.join")(function* (
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
   const exchange = new JoinExchange(native, { ...options, now: now() })
+  /** Until when the time is waited for. Words of the edge may bring that forward. */
+  let dueAt = exchange.dueAt
+  const sooner = Latch.makeUnsafe()
 
   const settled = Effect.callback<Acknowledgement, Failure>((resume) => {
     const take = (step: Step) => {
@@ -28,7 +31,10 @@ export const join = Effect.fn("JoinOnStream.join")(function* (
       if (step.rest.length > 0) stream.unshift(Buffer.from(step.rest))
       resume(Effect.succeed(step.acknowledgement))
     }
-    const data = (chunk: Uint8Array) => take(exchange.receive(chunk, now()))
+    const data = (chunk: Uint8Array) => {
+      take(exchange.receive(chunk, now()))
+      if (exchange.dueAt < dueAt) sooner.openUnsafe()
+    }
     const ended = () => take(exchange.ended(now()))
     const cleanup = () => {
       stream.off("data", data)
@@ -46,7 +52,9 @@ export const join = Effect.fn("JoinOnStream.join")(function* (
     while (true) {
       const step = exchange.elapsed(now())
       if (step._tag === "Failed") return yield* Effect.fail(step.error)
-      yield* Effect.sleep(Math.max(1, exchange.dueAt - now()))
+      dueAt = exchange.dueAt
+      sooner.closeUnsafe()
+      yield* Effect.raceFirst(Effect.sleep(Math.max(1, dueAt - now())), sooner.await)
     }
   })
   return yield* Effect.raceFirst(settled, late)
