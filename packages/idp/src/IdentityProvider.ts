@@ -12,6 +12,7 @@ import * as Pages from "./Pages.ts"
 import * as RealmProvider from "./Provider.ts"
 import type { RealmOptions } from "./Realm.ts"
 import { RealmStore } from "./RealmStore.ts"
+import { textsFor } from "./Texts.ts"
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>
 
@@ -102,7 +103,8 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
     }
     const hint = begun.params["login_hint"]
     const name = form?.get("username") ?? (typeof hint === "string" ? hint : "")
-    const body = Pages.signIn({ action: path, name, failed: form !== undefined })
+    const texts = textsFor(begun.params["ui_locales"], request.headers["accept-language"])
+    const body = Pages.signIn(texts, { action: path, name, failed: form !== undefined })
     HttpBodies.html(response, form === undefined ? 200 : 401, RealmProvider.contentSecurityPolicy, body)
   }
 
@@ -127,18 +129,14 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
     await oidc(request, response)
   }
 
-  const failed = (response: ServerResponse) => () => {
-    if (response.headersSent) response.destroy()
-    else
-      HttpBodies.html(
-        response,
-        400,
-        RealmProvider.contentSecurityPolicy,
-        Pages.sentence("This did not work", "The sign-in is no longer open. Start again from the application.")
-      )
+  const failed = (request: IncomingMessage, response: ServerResponse) => () => {
+    if (response.headersSent) return response.destroy()
+    const texts = textsFor(undefined, request.headers["accept-language"])
+    const body = Pages.sentence(texts, texts.failed, texts.notOpen)
+    return HttpBodies.html(response, 400, RealmProvider.contentSecurityPolicy, body)
   }
 
-  const server = createServer((request, response) => void route(request, response).catch(failed(response)))
+  const server = createServer((request, response) => void route(request, response).catch(failed(request, response)))
   options.prepare?.(server)
   const port = await listen(server, options.host, options.port)
   origin = `http://${options.host === "127.0.0.1" ? "localhost" : options.host}:${port}`

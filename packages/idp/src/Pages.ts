@@ -1,5 +1,6 @@
 /** The provider's few pages: plain HTML, no script, nothing from elsewhere. */
 import { Markup, markup } from "@catenet/domain/values/Markup"
+import type { Texts } from "./Texts.ts"
 
 export const contentSecurityPolicy =
   "default-src 'none'; style-src 'sha256-STYLE'; base-uri 'none'; frame-ancestors 'none'"
@@ -12,20 +13,30 @@ export const style = [
   "[role=alert]{color:#b00020}"
 ].join("")
 
-const page = (title: string, body: Markup): string =>
-  markup`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${new Markup(style)}</style></head><body><main><h1>${title}</h1>${body}</main></body></html>`
+const page = ({ language }: Texts, title: string, body: Markup): string =>
+  markup`<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${new Markup(style)}</style></head><body><main><h1>${title}</h1>${body}</main></body></html>`
     .text
 
-const refused = markup`<p role="alert">This e-mail address and password do not belong together.</p>`
-
-export const signIn = (options: { readonly action: string; readonly name: string; readonly failed: boolean }): string =>
+export const signIn = (
+  texts: Texts,
+  options: { readonly action: string; readonly name: string; readonly failed: boolean }
+): string =>
   page(
-    "Sign in",
-    markup`${options.failed ? refused : undefined}<form method="post" action="${options.action}"><label for="username">E-mail</label><input id="username" name="username" autocomplete="username" required value="${options.name}"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required><button type="submit">Sign in</button></form>`
+    texts,
+    texts.signIn,
+    markup`${options.failed ? markup`<p role="alert">${texts.refused}</p>` : undefined}<form method="post" action="${options.action}"><label for="username">${texts.email}</label><input id="username" name="username" autocomplete="username" required value="${options.name}"><label for="password">${texts.password}</label><input id="password" name="password" type="password" autocomplete="current-password" required><button type="submit">${texts.signIn}</button></form>`
   )
 
-export const sentence = (title: string, text: string): string => page(title, markup`<p>${text}</p>`)
+export const sentence = (texts: Texts, title: string, text: string): string =>
+  page(texts, title, markup`<p>${text}</p>`)
 
 /** A form that the provider made, with a heading and one button for it. */
-export const confirm = (title: string, text: string, form: string, formId: string, button: string): string =>
-  page(title, markup`<p>${text}</p>${new Markup(form)}<button type="submit" form="${formId}">${button}</button>`)
+export const confirm = (
+  texts: Texts,
+  title: string,
+  text: string,
+  form: string,
+  formId: string,
+  button: string
+): string =>
+  page(texts, title, markup`<p>${text}</p>${new Markup(form)}<button type="submit" form="${formId}">${button}</button>`)

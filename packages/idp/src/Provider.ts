@@ -7,6 +7,7 @@ import * as Pages from "./Pages.ts"
 import * as PasswordGrant from "./PasswordGrant.ts"
 import type { RealmOptions } from "./Realm.ts"
 import type { RealmStore } from "./RealmStore.ts"
+import { textsFor } from "./Texts.ts"
 
 const managementAccess = (roles: ReadonlyArray<string>) =>
   roles.length === 0 ? {} : { resource_access: { "realm-management": { roles } } }
@@ -33,18 +34,36 @@ const interactions = (realm: string): Configuration["interactions"] => {
   return { policy, url: (_ctx, interaction) => `/realms/${realm}/interaction/${interaction.uid}` }
 }
 
+/** The context of a request, as far as its language goes. */
+interface Asked {
+  readonly query: Readonly<Record<string, unknown>>
+  readonly req: { readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>> }
+}
+
+const textsOf = ({ query, req }: Asked) => textsFor(query["ui_locales"], req.headers["accept-language"]?.toString())
+
+/** The form of a page that the provider would have a script post, which no policy of ours lets run. */
+const selfPosting = (body: unknown): string | undefined => {
+  if (typeof body !== "string" || !body.includes("document.forms[0].submit()")) return undefined
+  const [, action, inputs] = /<form method="post" action="([^"]*)">\s*((?:<input [^>]*>\s*)*)/u.exec(body) ?? []
+  return `<form id="op.form" method="post" action="${action}">${inputs}</form>`
+}
+
 const deviceFlow: NonNullable<NonNullable<Configuration["features"]>["deviceFlow"]> = {
   enabled: true,
   userCodeInputSource: (ctx, form, _out, error) => {
-    const text = error === undefined ? "Enter the code that your device shows." : "That code is not known. Try again."
-    ctx.body = Pages.confirm("Connect a device", text, form, "op.deviceInputForm", "Continue")
+    const texts = textsOf(ctx)
+    const text = error === undefined ? texts.deviceCode : texts.deviceCodeUnknown
+    ctx.body = Pages.confirm(texts, texts.device, text, form, "op.deviceInputForm", texts.next)
   },
   userCodeConfirmSource: (ctx, form, client, _info, code) => {
-    const text = `Let ${client.clientName ?? client.clientId} use your account? It shows the code ${code}.`
-    ctx.body = Pages.confirm("Connect a device", text, form, "op.deviceConfirmForm", "Connect")
+    const texts = textsOf(ctx)
+    const text = texts.deviceAsks(client.clientName ?? client.clientId, code)
+    ctx.body = Pages.confirm(texts, texts.device, text, form, "op.deviceConfirmForm", texts.deviceConnect)
   },
   successSource: (ctx) => {
-    ctx.body = Pages.sentence("Device connected", "You can close this page and go back to your device.")
+    const texts = textsOf(ctx)
+    ctx.body = Pages.sentence(texts, texts.deviceConnected, texts.deviceDone)
   }
 }
 
@@ -111,10 +130,12 @@ const configuration = (options: RealmOptions, store: RealmStore): Configuration 
     rpInitiatedLogout: {
       enabled: true,
       logoutSource: (ctx, form) => {
-        ctx.body = Pages.confirm("Sign out", "Do you want to sign out?", form, "op.logoutForm", "Sign out")
+        const texts = textsOf(ctx)
+        ctx.body = Pages.confirm(texts, texts.signOut, texts.signOutAsk, form, "op.logoutForm", texts.signOut)
       },
       postLogoutSuccessSource: (ctx) => {
-        ctx.body = Pages.sentence("Signed out", "You are signed out.")
+        const texts = textsOf(ctx)
+        ctx.body = Pages.sentence(texts, texts.signedOut, texts.signedOutText)
       }
     },
     resourceIndicators: {
@@ -136,7 +157,8 @@ const configuration = (options: RealmOptions, store: RealmStore): Configuration 
   },
   renderError: (ctx, out) => {
     ctx.type = "html"
-    ctx.body = Pages.sentence("This did not work", `${out.error}: ${out["error_description"] ?? "no further detail"}`)
+    const said = [out.error, out["error_description"]].filter((part) => part !== undefined).join(": ")
+    ctx.body = Pages.sentence(textsOf(ctx), textsOf(ctx).failed, said)
   }
 })
 
@@ -147,6 +169,16 @@ export const make = (issuer: string, options: RealmOptions, store: RealmStore): 
     ctx.set("Content-Security-Policy", contentSecurityPolicy)
     ctx.set("X-Content-Type-Options", "nosniff")
     await next()
+    const form = selfPosting(ctx.body)
+    if (form !== undefined)
+      ctx.body = Pages.confirm(
+        textsOf(ctx),
+        textsOf(ctx).goOn,
+        textsOf(ctx).goOnText,
+        form,
+        "op.form",
+        textsOf(ctx).next
+      )
   })
   return provider
 }

@@ -6,12 +6,12 @@ const { idp } = useRealm()
 const redirect = "http://127.0.0.1:9/portal/callback"
 
 /** A browser that keeps cookies and stops at the application's own address. */
-const browser = () => {
+const browser = (accepted = "en") => {
   const jar = new Map<string, string>()
   const visit = async (url: string, form?: Record<string, string>): Promise<{ url: string; text: string }> => {
     const response = await fetch(url, {
       redirect: "manual",
-      headers: { cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") },
+      headers: { "accept-language": accepted, cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; ") },
       ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) })
     })
     for (const cookie of response.headers.getSetCookie()) {
@@ -28,6 +28,11 @@ const browser = () => {
 
 const action = (text: string, base: string) => new URL(/action="([^"]+)"/.exec(text)?.[1] ?? "", base).href
 
+const fieldsOf = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    [...text.matchAll(/name="([a-z]+)" value="([^"]*)"/gu)].map(([, name = "", value = ""]) => [name, value])
+  )
+
 const configured = (clientId: string, secret?: string) =>
   client.discovery(
     new URL(idp().issuer),
@@ -36,6 +41,55 @@ const configured = (clientId: string, secret?: string) =>
     secret === undefined ? client.None() : client.ClientSecretPost(secret),
     { execute: [client.allowInsecureRequests] }
   )
+
+describe("the pages", () => {
+  it("speak the language that the application asks for, else the browser's, from the form to the sign-out", async () => {
+    const config = await configured("portal", "portal-secret")
+    const address = async (more: Record<string, string>) =>
+      client.buildAuthorizationUrl(config, {
+        redirect_uri: redirect,
+        scope: "openid email",
+        code_challenge: await client.calculatePKCECodeChallenge(client.randomPKCECodeVerifier()),
+        code_challenge_method: "S256",
+        ...more
+      }).href
+    for (const [asked, accepted, language, title] of [
+      [undefined, "de-AT,en;q=0.5", "de", "Anmelden"],
+      ["de", "en", "de", "Anmelden"],
+      ["fr de-CH en", "en", "de", "Anmelden"],
+      ["en", "de", "en", "Sign in"],
+      [undefined, "fr", "en", "Sign in"]
+    ] as const) {
+      const visit = browser(accepted)
+      const form = await visit(await address(asked === undefined ? {} : { ui_locales: asked }))
+      assert.include(form.text, `<html lang="${language}">`)
+      assert.include(form.text, `<h1>${title}</h1>`)
+      const wrong = await visit(action(form.text, form.url), { username: ada.email, password: "no" })
+      assert.include(wrong.text, `<html lang="${language}">`)
+      assert.include(wrong.text, language === "de" ? "gehören nicht zusammen" : "do not belong together")
+    }
+    const visit = browser("de")
+    const form = await visit(await address({}))
+    await visit(action(form.text, form.url), { username: ada.email, password: ada.password })
+    const leaving = `${idp().issuer}/protocol/openid-connect/logout`
+    const question = await visit(leaving)
+    assert.include(question.text, "Möchten Sie sich abmelden?")
+    const { xsrf } = fieldsOf(question.text)
+    const left = await visit(action(question.text, question.url), { xsrf: xsrf ?? "", logout: "yes" })
+    assert.include(left.text, "Sie sind abgemeldet.")
+    // Without a session: the page has its button all the same.
+    const again = await visit(leaving)
+    assert.notInclude(again.text, "<script")
+    assert.include(again.text, `<button type="submit" form="op.form">Weiter</button>`)
+    assert.include((await visit(action(again.text, again.url), fieldsOf(again.text))).text, "Sie sind abgemeldet.")
+    const unknown = await visit(`${idp().issuer}/protocol/openid-connect/auth?client_id=none`)
+    assert.include(unknown.text, "Das hat nicht geklappt")
+    const gone = await visit(`${idp().issuer}/interaction/none`)
+    assert.include(gone.text, "Die Anmeldung ist nicht mehr offen.")
+    const device = await visit(`${idp().issuer}/device`)
+    assert.include(device.text, "Geben Sie den Code ein")
+  })
+})
 
 describe("signing in", () => {
   it("takes a browser through code, PKCE, state and nonce, and back out", async () => {

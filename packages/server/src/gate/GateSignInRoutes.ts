@@ -14,7 +14,7 @@ import { ClientAddresses } from "../http/ClientAddresses.ts"
 import { Limits } from "../http/Limits.ts"
 import { signInLifetime } from "../identity/BegunSignIns.ts"
 import { refusalOf } from "../identity/ProviderError.ts"
-import { refuse, type Link } from "../portal/shell/VisitorPages.ts"
+import { refuse, type Link, textsOf } from "../portal/shell/VisitorPages.ts"
 import { Settings } from "../settings/Settings.ts"
 import { GateSessions, loginLifetime } from "../tunnels/GateSessions.ts"
 import { Gate } from "./Gate.ts"
@@ -64,7 +64,7 @@ export const start = Effect.gen(function* () {
         const visitor = yield* sessions.visitorOf(session.value, host)
         if (Option.isSome(visitor)) return seeOther(yield* codes.mint({ host, path, browser }, visitor.value))
       }
-      const { secret, url } = yield* signIns.begin(host, path, browser)
+      const { secret, url } = yield* signIns.begin({ host, path, browser }, textsOf(request).language)
       return seeOther(url.href).pipe(Browser.withSignIn(secret, `${host}|${path}`, signInLifetime))
     })
     return yield* Effect.catchTag(begun, ["GateNotConfigured", "HostNotGated", "RateLimited"], (refusal) =>

@@ -15,24 +15,27 @@ import { GateSessions } from "../tunnels/GateSessions.ts"
 import * as Store from "../tunnels/GateStore.ts"
 import { Gate } from "./Gate.ts"
 
+/** What a sign-in leads to. */
+interface Aim {
+  readonly host: Hostname
+  readonly path: string
+  readonly browser: string | null
+}
+
 export class GateSignIns extends Context.Service<
   GateSignIns,
   {
     readonly available: boolean
     /** Begins a sign-in that leads to a path of a gated host. Answers what the browser keeps and where it goes. */
     readonly begin: (
-      host: Hostname,
-      path: string,
-      browser: string | null
+      aim: Aim,
+      language: string
     ) => Effect.Effect<{ readonly secret: Redacted.Redacted; readonly url: URL }, GateNotConfigured | HostNotGated>
     /** Finishes a sign-in: the gate admits the visitor, or refuses. */
-    readonly finish: (returned: BegunSignIns.Returned) => Effect.Effect<
-      {
-        readonly host: Hostname
-        readonly path: string
-        readonly browser: string | null
-        readonly visitor: GateCodeStore.Visitor
-      },
+    readonly finish: (
+      returned: BegunSignIns.Returned
+    ) => Effect.Effect<
+      Aim & { readonly visitor: GateCodeStore.Visitor },
       GateNotConfigured | HostNotGated | SignInFailed | SignInRefused | VisitorNotAllowed
     >
   }
@@ -53,10 +56,10 @@ export class GateSignIns extends Context.Service<
     return {
       available: Option.isSome(available),
 
-      begin: Effect.fn("GateSignIns.begin")(function* (host: Hostname, path: string, browser: string | null) {
+      begin: Effect.fn("GateSignIns.begin")(function* (aim: Aim, language: string) {
         const asked = yield* provider
-        yield* gate.of(host)
-        return yield* begun.begin(asked, { host, path, browser }, { prompt: "login" })
+        yield* gate.of(aim.host)
+        return yield* begun.begin(asked, aim, { prompt: "login", ui_locales: language })
       }, sqlOrDie),
 
       finish: Effect.fn("GateSignIns.finish")(function* (returned: BegunSignIns.Returned) {

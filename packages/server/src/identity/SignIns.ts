@@ -23,8 +23,11 @@ export interface Person {
   readonly idToken: string
 }
 
-/** What a sign-in may ask of the provider: credentials although it knows the browser, an address filled in, a shortcut. */
-export type Wishes = Readonly<Partial<Record<"prompt" | "login_hint" | "kc_idp_hint", string>>>
+/**
+ * What a sign-in may ask of the provider: credentials although it knows the browser, an address filled in, a shortcut, the
+ * language of its pages.
+ */
+export type Wishes = Readonly<Partial<Record<"prompt" | "login_hint" | "kc_idp_hint" | "ui_locales", string>>>
 
 const digest = (text: string) => Base64.encodeUrl(native.sha256(Bytes.fromText(text)))
 const derive = (secret: Redacted.Redacted, use: string) => digest(`catenet sign-in ${use}\0${Redacted.value(secret)}`)
@@ -45,7 +48,7 @@ export interface Provider {
   /** Where to send the browser, with the further parameters for the provider. */
   readonly begin: (secret: Redacted.Redacted, redirectUri: URL, wishes?: Wishes) => URL
   /** Where to send the browser to be signed out at the provider too, and from there on. */
-  readonly end: (idToken: string, back: URL) => URL
+  readonly end: (idToken: string, back: URL, language: string) => URL
   /** Exchanges the code in the provider's answer, which came to the redirect address with this query. */
   readonly finish: (
     secret: Redacted.Redacted,
@@ -87,8 +90,12 @@ const makeProvider = Effect.fnUntraced(function* ({ id, secret }: Client) {
         code_challenge_method: "S256"
       }),
 
-    end: (idToken: string, back: URL): URL =>
-      OpenId.buildEndSessionUrl(client, { id_token_hint: idToken, post_logout_redirect_uri: back.href }),
+    end: (idToken: string, back: URL, language: string): URL =>
+      OpenId.buildEndSessionUrl(client, {
+        id_token_hint: idToken,
+        post_logout_redirect_uri: back.href,
+        ui_locales: language
+      }),
 
     finish: Effect.fn("SignIns.finish")(
       function* (secret: Redacted.Redacted, options: { readonly redirectUri: URL; readonly query: URLSearchParams }) {

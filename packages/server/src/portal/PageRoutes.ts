@@ -140,8 +140,8 @@ export const layer = HttpRouter.use(
           : show(self, SignOutPage.page(self.reader.texts))
       )
     )
-    const signOut = fromPortal(({ token }) =>
-      Effect.map(Redacted.value(token) === "" ? Effect.succeedNone : signIns.end(token), (url) =>
+    const signOut = fromPortal(({ reader, token }) =>
+      Effect.map(Redacted.value(token) === "" ? Effect.succeedNone : signIns.end(token, reader.texts.language), (url) =>
         HttpServerResponse.redirect(Option.isSome(url) ? url.value.href : "/", { status: 303 }).pipe(
           HttpServerResponse.expireCookieUnsafe(sessionCookie, cookie)
         )

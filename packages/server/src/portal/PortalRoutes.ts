@@ -52,6 +52,7 @@ const login = Effect.gen(function* () {
     const shortcut = query.get("kc_idp_hint") ?? ""
     const address = query.get("login_hint") ?? ""
     const wishes = {
+      ui_locales: textsOf(request).language,
       ...(shortcuts.has(shortcut) ? { kc_idp_hint: shortcut } : {}),
       ...(address === "" ? {} : { login_hint: address })
     }

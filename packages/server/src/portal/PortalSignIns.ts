@@ -39,7 +39,7 @@ export class PortalSignIns extends Context.Service<
       EmailDomainRefused | SignInFailed | SignInNotConfigured | SignInRefused
     >
     /** Ends a session here. Answers where its browser is signed out at the provider, when there is one to ask. */
-    readonly end: (session: Redacted.Redacted) => Effect.Effect<Option.Option<URL>>
+    readonly end: (session: Redacted.Redacted, language: string) => Effect.Effect<Option.Option<URL>>
     /** Deletes sign-ins that were not finished. */
     readonly prune: Effect.Effect<void>
   }
@@ -81,10 +81,10 @@ export class PortalSignIns extends Context.Service<
         return { session: yield* sessions.open({ ...person, userAgent: returned.userAgent }), next: aim.next }
       }, sqlOrDie),
 
-      end: Effect.fn("PortalSignIns.end")(function* (session: Redacted.Redacted) {
+      end: Effect.fn("PortalSignIns.end")(function* (session: Redacted.Redacted, language: string) {
         const idToken = yield* sessions.close(session)
         return Option.map(Option.all({ idToken, signIns }), (known) =>
-          known.signIns.end(known.idToken, new URL("/portal", portalBaseUrl))
+          known.signIns.end(known.idToken, new URL("/portal", portalBaseUrl), language)
         )
       }),
 

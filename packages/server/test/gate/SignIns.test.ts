@@ -47,6 +47,7 @@ layer(server, { excludeTestServices: true, timeout: "90 seconds" })("visitors of
           client_id: "portal",
           redirect_uri: `${portal}/gate/callback`,
           prompt: "login",
+          ui_locales: "en",
           code_challenge_method: "S256"
         })
         for (const name of ["state", "nonce", "code_challenge"]) assert.match(request.get(name) ?? "", /^[\w-]{43}$/)

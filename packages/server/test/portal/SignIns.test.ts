@@ -86,6 +86,32 @@ layer(server, { excludeTestServices: true, timeout: "90 seconds" })("people at t
     })
   )
 
+  it.effect("keep their language at the provider, and when they sign out", () =>
+    Effect.gen(function* () {
+      for (const [chosen, accepted, language] of [
+        ["de", "en", "de"],
+        ["en", "de", "en"],
+        [undefined, "fr, de-AT;q=0.8, en;q=0.7", "de"],
+        [undefined, "fr", "en"]
+      ] as const) {
+        const cookie = chosen === undefined ? "" : `__Host-ct_language=${chosen}`
+        const asked = yield* TestServer.raw("/portal/login", { headers: { cookie, "accept-language": accepted } })
+        assert.strictEqual(new URL(asked.headers.get("location") ?? "").searchParams.get("ui_locales"), language)
+        const una = browser()
+        yield* una.get(yield* una.signIn("/portal", "una@unverified.test"))
+        const out = yield* TestServer.raw("/portal/logout", {
+          method: "POST",
+          headers: {
+            cookie: `${session}=${una.jars.platform.get(session) ?? ""}; ${cookie}`,
+            "accept-language": accepted
+          }
+        })
+        assert.strictEqual(new URL(out.headers.get("location") ?? "").searchParams.get("ui_locales"), language)
+        assert.notInclude(out.headers.getSetCookie().join(), "ct_language")
+      }
+    })
+  )
+
   it.effect("open the form for new people, and name no provider that there is not", () =>
     Effect.gen(function* () {
       const answer = yield* browser().get("/portal/login?register=1&kc_idp_hint=evil")

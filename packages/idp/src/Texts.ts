@@ -1,0 +1,61 @@
+/** What the provider's pages say, in the languages of the portal. */
+import { preferred } from "@catenet/domain/values/AcceptLanguage"
+
+const english = {
+  language: "en",
+  signIn: "Sign in",
+  email: "E-mail",
+  password: "Password",
+  refused: "This e-mail address and password do not belong together.",
+  failed: "This did not work",
+  notOpen: "The sign-in is no longer open. Start again from the application.",
+  device: "Connect a device",
+  deviceCode: "Enter the code that your device shows.",
+  deviceCodeUnknown: "That code is not known. Try again.",
+  deviceAsks: (client: string, code: string) => `Let ${client} use your account? It shows the code ${code}.`,
+  next: "Continue",
+  goOn: "One more step",
+  goOnText: "Press the button to go on.",
+  deviceConnect: "Connect",
+  deviceConnected: "Device connected",
+  deviceDone: "You can close this page and go back to your device.",
+  signOut: "Sign out",
+  signOutAsk: "Do you want to sign out?",
+  signedOut: "Signed out",
+  signedOutText: "You are signed out."
+}
+
+export type Texts = Omit<typeof english, "language"> & { readonly language: string }
+
+const german: Texts = {
+  language: "de",
+  signIn: "Anmelden",
+  email: "E-Mail",
+  password: "Passwort",
+  refused: "Diese E-Mail-Adresse und dieses Passwort gehören nicht zusammen.",
+  failed: "Das hat nicht geklappt",
+  notOpen: "Die Anmeldung ist nicht mehr offen. Beginnen Sie in der Anwendung von vorn.",
+  device: "Ein Gerät verbinden",
+  deviceCode: "Geben Sie den Code ein, den Ihr Gerät zeigt.",
+  deviceCodeUnknown: "Diesen Code gibt es nicht. Versuchen Sie es noch einmal.",
+  deviceAsks: (client, code) => `Darf ${client} Ihr Konto benutzen? Dort steht der Code ${code}.`,
+  next: "Weiter",
+  goOn: "Noch ein Schritt",
+  goOnText: "Mit dem Knopf geht es weiter.",
+  deviceConnect: "Verbinden",
+  deviceConnected: "Gerät verbunden",
+  deviceDone: "Sie können diese Seite schließen und zu Ihrem Gerät zurückgehen.",
+  signOut: "Abmelden",
+  signOutAsk: "Möchten Sie sich abmelden?",
+  signedOut: "Abgemeldet",
+  signedOutText: "Sie sind abgemeldet."
+}
+
+/**
+ * In the language that the application asks for (`ui_locales`, OpenID Connect Core section 3.1.2.1: tags in the order of
+ * preference), else the browser's, else English.
+ */
+export const textsFor = (asked: unknown, accepted: string | undefined): Texts => {
+  const wanted = typeof asked === "string" ? preferred(asked.trim().replaceAll(/\s+/gu, ","), ["en", "de"]) : undefined
+  return (wanted ?? preferred(accepted, ["en", "de"])) === "de" ? german : english
+}
