@@ -6,6 +6,7 @@
 import type { ChannelPresence } from "@catenet/domain/api/EdgeAdminApi"
 import type { ChannelId } from "@catenet/domain/channels/Channel"
 import { look, type Reachability, together } from "@catenet/domain/tunnels/Reachability"
+import type { ReceiptKey } from "@catenet/domain/tunnels/Receipt"
 import type {
   TokenStatusReport,
   TokenSums,
@@ -81,6 +82,8 @@ export class EdgeFacts extends Context.Service<
     readonly history: (token: RoutingToken, limit: number, figures?: "figures") => Effect.Effect<History>
     /** What passed in thirty days through many tunnels, by one question to each edge; none of an edge without history. */
     readonly sums: (tokens: ReadonlyArray<RoutingToken>) => Effect.Effect<Answer<ReadonlyArray<TokenSums>>>
+    /** The keys under which edges sign receipts; none of an edge that writes none. */
+    readonly receiptKeys: Effect.Effect<Answer<ReadonlyArray<ReceiptKey>>>
     /** The holders that were seen on a channel since the edges started; one that two edges saw stands there twice. */
     readonly presence: (channel: ChannelId) => Effect.Effect<Option.Option<ReadonlyArray<ChannelPresence>>>
   }
@@ -175,6 +178,16 @@ export class EdgeFacts extends Context.Service<
               ),
               together((answers) => AddedUp.sums(answers.flat()))
             ),
+
+      receiptKeys: Effect.map(
+        ask(({ facts }) =>
+          facts.receiptKey().pipe(
+            Effect.map((key) => [key]),
+            Effect.catchTag("ReceiptsDisabled", () => Effect.succeed<ReadonlyArray<ReceiptKey>>([]))
+          )
+        ),
+        together((answers) => answers.flat())
+      ),
 
       presence: (channel: ChannelId) =>
         Effect.map(

@@ -4,6 +4,7 @@ import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelIdInPath } from "@catenet/domain/values/Ids"
 import { Effect, Option, Schema } from "effect"
 import { CertificateStandings } from "../certificates/CertificateStandings.ts"
+import { EdgeFacts } from "../edges/EdgeFacts.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { Settings } from "../settings/Settings.ts"
 import { AccessWindows } from "../tunnels/AccessWindows.ts"
@@ -36,6 +37,7 @@ export const make = Effect.gen(function* () {
   const sharing = yield* TunnelSharing
   const httpOnly = yield* HttpOnly
   const optOuts = yield* CertificateOptOuts
+  const edgeFacts = yield* EdgeFacts
   const standings = yield* CertificateStandings
   const { gateHostsPort, portalBaseUrl } = yield* Settings
 
@@ -72,6 +74,7 @@ export const make = Effect.gen(function* () {
         httpOnly: httpOnly.get(caller, id),
         certificateDeclined: optOuts.get(caller, id),
         standing: tunnel.hostname === null ? Effect.undefined : standingOf(tunnel.hostname),
+        receiptKeys: edgeFacts.receiptKeys,
         now: unixSeconds
       },
       { concurrency: "unbounded" }

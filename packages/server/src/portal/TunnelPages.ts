@@ -110,6 +110,7 @@ export const make = Effect.gen(function* () {
     const reach = tunnel.owned ? yield* records.reach(caller, [id]) : undefined
     const facts = {
       line: ConnectPage.lineOf(installation, Redacted.value(token), port),
+      environment: ConnectPage.environmentOf(installation, port),
       reach: reach?.get(id),
       address: addressOf(tunnel)
     }

@@ -228,6 +228,16 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages
         assert.deepStrictEqual([status, headers.get("cache-control")], [200, "no-store"])
         assert.match(text, new RegExp(`CT_AGENT_ORIGIN=127\\.0\\.0\\.1:${port} npx ct-agent`, "u"))
         const token = /CT_BOOTSTRAP=([0-9a-f]{64}) /u.exec(text)?.[1]
+        const [shown = "", file = ""] = text.split("<details>")
+        assert.notMatch(shown, /CT_AGENT_TOKEN|CT_AGENT_JOIN_TOKEN/u, "no lasting secret beside the line")
+        const block = (/<pre[^>]*>([^]*?)<\/pre>/u.exec(file)?.[1] ?? "").split("\n").map((line) => line.split("="))
+        assert.deepStrictEqual(
+          block.map(([name]) => name),
+          [
+            ...["JOIN_TOKEN", "TOKEN", "ID", "CP_URL", "EDGE_CERT_URL", "EDGE"].map((name) => `CT_AGENT_${name}`),
+            ...["HOSTNAME", "MODE", "ORIGIN"].map((name) => `CT_AGENT_${name}`)
+          ]
+        )
         const redeemed = yield* ask("anonymous", "/bootstrap/redeem", { token })
         assert.match(String(redeemed.body["secret"]), /^CT_JOIN_TOKEN=[0-9a-f]{64};CT_AGENT_TOKEN=[0-9a-f]{64}$/u)
         assert.strictEqual((yield* ask("anonymous", "/bootstrap/redeem", { token })).status, 409)

@@ -5,6 +5,7 @@
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Installation, Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { Redacted } from "effect"
 import { field, type Refused } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
@@ -26,6 +27,21 @@ export const lineOf = (installation: Installation, token: string, port: number):
   ].join(" ")
 }
 
+/** The same as a file, with the tunnel's secrets in it: for agents that cannot redeem a token. */
+export const environmentOf = (installation: Installation, port: number): string => {
+  const { agent_id, control_plane_url, edge, hostname, join_token, routing_token } = installation
+  return [
+    `CT_AGENT_JOIN_TOKEN=${Redacted.value(join_token)}`,
+    `CT_AGENT_TOKEN=${Redacted.value(routing_token)}`,
+    `CT_AGENT_ID=${agent_id}`,
+    `CT_AGENT_CP_URL=${control_plane_url}`,
+    `CT_AGENT_EDGE_CERT_URL=${control_plane_url}`,
+    `CT_AGENT_EDGE=${edge}`,
+    ...(hostname === null ? [] : [`CT_AGENT_HOSTNAME=${hostname}`, "CT_AGENT_MODE=browser"]),
+    `CT_AGENT_ORIGIN=127.0.0.1:${port}`
+  ].join("\n")
+}
+
 export const form = (texts: Texts, id: string, refused?: Refused): Markup =>
   markup`<form class="panel" method="post" action="/portal/tunnels/${id}/install" aria-labelledby="connect">
     <h2 id="connect">${texts.connectTitle}</h2>
@@ -38,7 +54,12 @@ export const page = (
   texts: Texts,
   { hostname, id, name }: Tunnel,
   facts:
-    | { readonly line: string; readonly reach: Reachability | undefined; readonly address: string | undefined }
+    | {
+        readonly line: string
+        readonly environment: string
+        readonly reach: Reachability | undefined
+        readonly address: string | undefined
+      }
     | { readonly refused?: Refused }
 ): Page => ({
   title: texts.connectTitle,
@@ -48,7 +69,9 @@ export const page = (
     ${
       "line" in facts
         ? markup`<section class="panel" aria-labelledby="line"><h2 id="line">${texts.connectReady}</h2>
-            <pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${facts.line}</pre><p class="hint">${texts.connectOnce}</p></section>
+            <pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${facts.line}</pre><p class="hint">${texts.connectOnce}</p>
+            <details><summary>${texts.connectFile}</summary><p class="hint">${texts.connectFileText}</p>
+            <pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${facts.environment}</pre></details></section>
             <section class="panel" aria-labelledby="agent"><h2 id="agent">${texts.columnState}</h2>
             <p>${state(texts, facts.reach, id)}</p>
             <p class="hint">${texts.connectWait}</p>

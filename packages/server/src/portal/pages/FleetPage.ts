@@ -16,6 +16,10 @@ export interface Facts {
   readonly days: ReadonlyArray<TunnelDay>
 }
 
+/** While an edge is silent it is not known whether there was a session. */
+const ofSessions = (texts: Texts, { silent_edges }: FleetRow, known: string | null) =>
+  known ?? (silent_edges.length > 0 ? "n/a" : texts.noSessions)
+
 const presence = (texts: Texts, { bridge_granted, bridge_last_seen_secs_ago: seen, online }: FleetRow) =>
   !bridge_granted
     ? texts.noGrant
@@ -34,13 +38,17 @@ const readiness = (texts: Texts, { gaps, probed_at }: FleetRow) =>
 
 const row = (texts: Texts, fleet: FleetRow, now: number) =>
   markup`<tr><th scope="row"><a href="/portal/tunnels/${fleet.id}">${fleet.tunnel}</a><span class="sub mono">${fleet.hostname ?? texts.noHostname}</span></th>
-    <td data-label="${texts.columnState}">${state(texts, fleet.reach, fleet.id)}<span class="sub">${
-      fleet.transport === null ? texts.noSessions : texts.transport(fleet.transport)
-    }</span></td>
-    <td class="figure" data-label="${texts.days7}">${fleet.uptime_7d_pct === null ? texts.noSessions : percentText(fleet.uptime_7d_pct)}</td>
+    <td data-label="${texts.columnState}">${state(texts, fleet.reach, fleet.id)}<span class="sub">${ofSessions(
+      texts,
+      fleet,
+      fleet.transport === null ? null : texts.transport(fleet.transport)
+    )}</span></td>
+    <td class="figure" data-label="${texts.days7}">${ofSessions(texts, fleet, fleet.uptime_7d_pct === null ? null : percentText(fleet.uptime_7d_pct))}</td>
     <td data-label="${texts.bridgeTitle}">${texts.bridgeModeOf(fleet.bridge_mode)}<span class="sub">${presence(texts, fleet)}</span></td>
     <td data-label="${texts.version}">${fleet.agent_version ?? texts.unknown}${
-      fleet.probed_at === null ? undefined : markup`<span class="sub">${ageText(now - fleet.probed_at)}</span>`
+      fleet.probed_at === null
+        ? undefined
+        : markup`<span class="sub">${now - fleet.probed_at < 60 ? texts.justNow : ageText(now - fleet.probed_at)}</span>`
     }</td>
     <td data-label="${texts.readiness}">${readiness(texts, fleet)}</td></tr>`
 

@@ -13,6 +13,7 @@ import * as BridgePanel from "./tunnel/BridgePanel.ts"
 import * as CertificatePanel from "./tunnel/CertificatePanel.ts"
 import type { Controls } from "./tunnel/Controls.ts"
 import * as LoginPanel from "./tunnel/LoginPanel.ts"
+import * as ReceiptsPanel from "./tunnel/ReceiptsPanel.ts"
 import * as SharePanel from "./tunnel/SharePanel.ts"
 import * as VerifyReceiptsPage from "./VerifyReceiptsPage.ts"
 
@@ -36,8 +37,6 @@ const ending = (texts: Texts, { id }: Tunnel) =>
   panel(
     texts.furtherTitle,
     markup`<ul class="plain">
-      <li><a href="/portal/tunnels/${id}/receipts.jsonl">${texts.receipts}</a><span class="sub">${texts.receiptsText}
-        <a href="${VerifyReceiptsPage.address}">${texts.verifyReceipts}</a></span></li>
       <li><a href="/portal/tunnels/${id}/grants">${texts.grantsTitle}</a></li>
       <li><a href="/portal/tunnels/${id}/rotate-token">${texts.rotateTitle}</a></li>
       <li><a href="/portal/tunnels/${id}/delete">${texts.deleteTitle}</a></li></ul>`
@@ -58,7 +57,7 @@ const columns = (texts: Texts, { controls, sent, tunnel }: Facts): readonly [lef
       texts,
       tunnel,
       sent
-    )}${ending(texts, tunnel)}`
+    )}${ReceiptsPanel.render(texts, tunnel.id, controls.receiptKeys, VerifyReceiptsPage.address)}${ending(texts, tunnel)}`
   ]
 }
 

@@ -99,6 +99,9 @@ export const english = {
   connectButton: "Show the line",
   connectReady: "Run this where your service is:",
   connectOnce: "The token works once, for 15 minutes. It cannot be shown again; a new one can be made at any time.",
+  connectFile: "Show the same as a .env file, with secrets",
+  connectFileText:
+    "Use the line or the file, not both: they share one join token. The routing token in the file works until you make a new one, so keep the file to yourself.",
   connectWait:
     "The state changes here when the edge has reached your service through the agent. Without script, open the tunnel again.",
   copy: "Copy",

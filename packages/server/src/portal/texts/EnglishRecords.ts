@@ -71,6 +71,7 @@ export const recordsTexts = {
   presenceUnknown: "presence unknown",
   version: "Version",
   readiness: "Readiness",
+  justNow: "just now",
   notProbed: "not probed",
   allOk: "all ok"
 }

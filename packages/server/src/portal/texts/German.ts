@@ -99,6 +99,9 @@ export const german: Texts = {
   connectReady: "Führen Sie dies dort aus, wo Ihr Dienst läuft:",
   connectOnce:
     "Das Token gilt einmal und 15 Minuten lang. Es kann nicht noch einmal gezeigt werden; ein neues können Sie jederzeit erzeugen.",
+  connectFile: "Dasselbe als .env-Datei zeigen, mit Geheimnissen",
+  connectFileText:
+    "Nehmen Sie die Zeile oder die Datei, nicht beides: Sie haben einen gemeinsamen Beitritts-Token. Der Routing-Token in der Datei gilt, bis Sie einen neuen machen; behalten Sie die Datei für sich.",
   connectWait:
     "Der Zustand ändert sich hier, sobald der Edge Ihren Dienst durch den Agenten erreicht. Ohne Skript öffnen Sie den Tunnel erneut.",
   copy: "Kopieren",

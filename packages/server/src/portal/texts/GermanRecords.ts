@@ -71,6 +71,7 @@ export const recordsTexts: RecordTexts = {
   presenceUnknown: "Anwesenheit unbekannt",
   version: "Version",
   readiness: "Bereitschaft",
+  justNow: "gerade eben",
   notProbed: "nicht befragt",
   allOk: "alles in Ordnung"
 }

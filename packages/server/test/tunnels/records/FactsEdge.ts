@@ -38,6 +38,8 @@ export class FactsEdge extends Context.Service<
     readonly url: string
     /** How the tunnel of a token is from now on; what is left out is as for a tunnel without visits. */
     readonly tunnel: (token: string, facts: Facts) => Effect.Effect<void>
+    /** The key under which the edge signs receipts; without one it writes none. */
+    readonly signs: (key: string | undefined) => Effect.Effect<void>
     readonly away: (away: boolean) => Effect.Effect<void>
     /** How often the edge was asked for the status of a token. */
     readonly asked: (token: string) => number
@@ -54,6 +56,7 @@ export class FactsEdge extends Context.Service<
       const asked = new Map<string, number>()
       const orders: Array<Order> = []
       let isAway = false
+      let receiptKey: string | undefined
       const status = ({ connected = false, reach }: Facts) => ({
         ...(reach === undefined ? {} : { reach }),
         connected,
@@ -103,6 +106,13 @@ export class FactsEdge extends Context.Service<
           code: "HistoryDisabled",
           detail: "This edge keeps no session history."
         }
+        const receiptsDisabled = {
+          type: "urn:catenet:problem:receipts-disabled",
+          title: "Receipts disabled",
+          status: 404,
+          code: "ReceiptsDisabled",
+          detail: "This edge writes no receipts."
+        }
         let body = ""
         request.setEncoding("utf8").on("data", (text: string) => (body += text))
         request.on("end", () => {
@@ -140,6 +150,12 @@ export class FactsEdge extends Context.Service<
             if (typeof page === "number") return void response.writeHead(page).end()
             return void response.writeHead(200, { "content-type": "application/json" }).end(page)
           }
+          if (url.pathname === "/internal/receipts/pubkey") {
+            if (receiptKey !== undefined) return void answer({ alg: "ed25519", pubkey: receiptKey, edge_id: "primary" })
+            return void response
+              .writeHead(404, { "content-type": "application/problem+json" })
+              .end(JSON.stringify(receiptsDisabled))
+          }
           if (url.pathname.startsWith("/internal/channel/presence/")) {
             return void answer({ holders: [{ holder: "ab".repeat(32), parked_now: true, last_seen_secs_ago: 7 }] })
           }
@@ -158,6 +174,7 @@ export class FactsEdge extends Context.Service<
       return {
         url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
         tunnel: (token, facts) => Effect.sync(() => void tunnels.set(token, facts)),
+        signs: (key) => Effect.sync(() => void (receiptKey = key)),
         away: (away) => Effect.sync(() => void (isAway = away)),
         asked: (token) => asked.get(token) ?? 0,
         ordersUntil: (token, path) =>

@@ -5,8 +5,10 @@ import type { CertificateStanding } from "@catenet/domain/certificates/Certifica
 import type { Alert, AlertDelivery } from "@catenet/domain/tunnels/Alert"
 import type { Badge } from "@catenet/domain/tunnels/Badge"
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
+import type { ReceiptKey } from "@catenet/domain/tunnels/Receipt"
 import type { ShareLink } from "@catenet/domain/tunnels/ShareLink"
 import type { Email } from "@catenet/domain/values/Email"
+import type { Answer } from "../../../edges/EdgeFacts.ts"
 
 export interface Controls {
   readonly reach: Reachability | undefined
@@ -22,6 +24,7 @@ export interface Controls {
   readonly standing: CertificateStanding | undefined
   /** The owner wants no certificate for the name. */
   readonly certificateDeclined: boolean
+  readonly receiptKeys: Answer<ReadonlyArray<ReceiptKey>>
   readonly now: number
   /** Of the portal, for addresses that are copied. */
   readonly origin: string
