@@ -78,7 +78,9 @@ const campaign = () => {
     FAULT_RUNS: "3",
     CATENET_SOAK_SECONDS: "1800",
     CATENET_CERTIFICATE_SECONDS: "360",
-    CATENET_RENEWALS: "5"
+    CATENET_RENEWALS: "5",
+    CATENET_SWITCH_RATE: "200",
+    CATENET_SWITCH_SECONDS: "20"
   }
   for (const [name, value] of Object.entries(full)) env[name] ??= value
   const parts = [
@@ -92,7 +94,8 @@ const campaign = () => {
     ["server", "test/certificates/"],
     ["domain", "test/"],
     ["duration", "soak"],
-    ["e2e", "certificate"]
+    ["e2e", "certificate"],
+    ["e2e", "switch"]
   ]
   const isWanted = ([project, files]) => rest.length === 0 || rest.some((word) => `${project}/${files}`.includes(word))
   const wanted = parts.filter(isWanted)

@@ -35,21 +35,61 @@ const cut = (socket: Socket) => Effect.sync(() => void socket.destroy())
 /** What the client says first, where the origin may be the one to speak first; undefined when they are not to be joined. */
 type Opening = (socket: Socket) => Effect.Effect<Uint8Array | undefined>
 
+/** Says that the origin is down once, not for each of its clients, and so of its return. */
+const says = () => {
+  let down = false
+  return {
+    up: Effect.suspend(() => {
+      if (!down) return Effect.void
+      down = false
+      return Effect.logInfo("the origin answers again")
+    }),
+    down: (error: Origin.OriginDown) =>
+      Effect.suspend(() => {
+        if (down) return Effect.logDebug(error.message)
+        down = true
+        return Effect.logWarning(`${error.message}. Start the local service, or correct CT_AGENT_ORIGIN.`)
+      })
+  }
+}
+
+/** Dials the origin for one more HTTP/1.1 connection of a client, counted for as long as it is open. */
+export const dial = (origin: OriginSettings, metrics: AgentMetrics["Service"]) => {
+  const said = says()
+  return Effect.fnUntraced(
+    function* (header: OpenHeader | undefined) {
+      const socket = yield* Origin.dial(origin)
+      guard(socket, metrics.ending(socket))
+      yield* said.up
+      const { close, counters } = metrics.openStream()
+      metrics.traffic.tunnelsOpened++
+      socket.once("close", () => {
+        counters.aToB += socket.bytesWritten
+        counters.bToA += socket.bytesRead
+        close()
+      })
+      if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
+      return socket
+    },
+    (dialling) =>
+      Effect.tapError(dialling, (error) => {
+        metrics.traffic.tunnelsFailed++
+        return said.down(error)
+      })
+  )
+}
+
 /**
  * Joins a client with a new connection to the origin and counts it. `client` may be the plain side of a TLS session; `taken` is
  * what was read from it before, and `opening` reads it where nothing was.
  */
 export const join = (origin: OriginSettings, metrics: AgentMetrics["Service"]) => {
-  // A down origin is said once, not for each of its clients, and so is its return.
-  let down = false
+  const said = says()
   return Effect.fnUntraced(
     function* (client: Duplex, header: OpenHeader | undefined, taken: Uint8Array = nothing, opening?: Opening) {
       const socket = yield* Origin.dial(origin)
       guard(socket, metrics.ending(socket))
-      if (down) {
-        down = false
-        yield* Effect.logInfo("the origin answers again")
-      }
+      yield* said.up
       if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
       const first = opening === undefined ? taken : yield* Effect.onInterrupt(opening(socket), () => cut(socket))
       if (first === undefined) return void socket.destroy()
@@ -65,9 +105,7 @@ export const join = (origin: OriginSettings, metrics: AgentMetrics["Service"]) =
       Effect.catchTag(serving, "OriginDown", (error) => {
         metrics.traffic.tunnelsFailed++
         abort(client, error.late ? "origin-timeout" : "origin-unreachable", error.message)
-        if (down) return Effect.logDebug(error.message)
-        down = true
-        return Effect.logWarning(`${error.message}. Start the local service, or correct CT_AGENT_ORIGIN.`)
+        return said.down(error)
       })
   )
 }

@@ -14,6 +14,8 @@ import type { Origin } from "../settings/Settings.ts"
 import { awaitReadable } from "./AwaitReadable.ts"
 import * as BrowserClients from "./BrowserClients.ts"
 import * as FirstHead from "./FirstHead.ts"
+import * as HelloPeek from "./HelloPeek.ts"
+import * as Http2Clients from "./Http2Clients.ts"
 import * as TlsHello from "./TlsHello.ts"
 import * as TlsServerSocket from "./TlsServerSocket.ts"
 
@@ -46,9 +48,18 @@ const take = Effect.fnUntraced(function* (stream: Duplex, before: Uint8Array) {
   return taken
 })
 
-const accept = (stream: Duplex, secureContext: SecureContext, ending: AgentMetrics["Service"]["ending"]) =>
+/** The edge offers the same where it ends TLS; a client that speaks no HTTP is offered nothing there either. */
+const web = ["h2", "http/1.1"]
+
+const accept = (
+  stream: Duplex,
+  secureContext: SecureContext,
+  isWeb: boolean,
+  ending: AgentMetrics["Service"]["ending"]
+) =>
   Effect.callback<TLSSocket, TlsFailed>((resume) => {
-    const socket = TlsServerSocket.make(stream, { secureContext }, ending)
+    const options = isWeb ? { secureContext, ALPNProtocols: web } : { secureContext }
+    const socket = TlsServerSocket.make(stream, options, ending)
     const failed = (error: Error) => resume(Effect.fail(new TlsFailed({ why: error.message })))
     const closed = () => failed(new Error("the client went away"))
     socket.once("error", failed)
@@ -74,6 +85,7 @@ export const make = (
   bounds: FirstHead.Bounds = FirstHead.usualBounds
 ): BrowserClients.Handler => {
   const join = BrowserClients.join(origin, metrics)
+  const http2 = Http2Clients.make(BrowserClients.dial(origin, metrics), metrics)
 
   /** What a client said that is not served ends it. */
   const refuse = (plain: TLSSocket, first: FirstHead.Unserved) => {
@@ -88,6 +100,7 @@ export const make = (
     )
 
   const serve = Effect.fnUntraced(function* (plain: TLSSocket, header: OpenHeader | undefined) {
+    if (plain.alpnProtocol === "h2") return yield* http2(plain, header)
     const first = yield* Effect.onInterrupt(FirstHead.read(plain, bounds), () =>
       Effect.sync(() => void plain.destroy())
     )
@@ -108,7 +121,10 @@ export const make = (
         return yield* new TlsFailed({ why: "there is no certificate yet" })
       }
       stream.unshift(first)
-      const [took, plain] = yield* Effect.timed(accept(stream, pair, metrics.ending))
+      const { hello, taken: rest } = yield* HelloPeek.peek(stream)
+      if (rest.length > 0) return yield* new TlsFailed({ why: "the client went away" })
+      const isWeb = hello?.alpn.some((protocol) => web.includes(protocol)) === true
+      const [took, plain] = yield* Effect.timed(accept(stream, pair, isWeb, metrics.ending))
       metrics.traffic.handshakes++
       metrics.traffic.handshakeMillis += Duration.toMillis(took)
       yield* serve(plain, header)

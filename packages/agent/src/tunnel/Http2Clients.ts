@@ -1,0 +1,106 @@
+/**
+ * Clients that speak HTTP/2 within the TLS that this agent ends: each request becomes an HTTP/1.1 request to the origin, as at
+ * the edge while that ends TLS, so that nothing changes for a visitor when the name turns green.
+ */
+import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
+import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
+import { Effect, FiberSet, Schedule } from "effect"
+import { type IncomingHttpHeaders, performServerHandshake, type ServerHttp2Stream } from "node:http2"
+import type { Socket } from "node:net"
+import type { TLSSocket } from "node:tls"
+import type { AgentMetrics } from "../observe/AgentMetrics.ts"
+import { exchange, type Incoming } from "./Http2Exchange.ts"
+import { OriginAway, OriginConnections } from "./OriginConnections.ts"
+
+/** As the edge has them. */
+const maxStreams = 128
+const streamWindow = 256 * 1024
+const connectionWindow = 2 * 1024 * 1024
+/** A client that asks nothing between so many looks is let go. */
+const lookEvery = "30 seconds"
+const mostQuietLooks = 4
+
+/** To be called when the request arrives: Node says trailers once, and does not wait until the body is read. */
+const trailersOf = (stream: ServerHttp2Stream): Incoming["trailers"] => {
+  let arrived: IncomingHttpHeaders | undefined
+  let listening: ((trailers: IncomingHttpHeaders) => void) | undefined
+  stream.once("trailers", (trailers: IncomingHttpHeaders) => {
+    arrived = trailers
+    listening?.(trailers)
+  })
+  return (listener) => {
+    listening = listener
+    if (arrived !== undefined) listener(arrived)
+  }
+}
+
+/** Takes the connection over; its requests go through `agent`. */
+const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault) => {
+  // An HTTP/2 connection has no halves: a peer that ends it is gone.
+  socket.allowHalfOpen = false
+  // Only a `tls.Server` says this of its sockets; until it is said a session waits for the handshake.
+  Object.assign(socket, { secureConnecting: false })
+  const session = performServerHandshake(socket, {
+    settings: { maxConcurrentStreams: maxStreams, initialWindowSize: streamWindow, enableConnectProtocol: false },
+    strictSingleValueFields: false
+  })
+  guard(session, (error) => {
+    onFault(error)
+    socket.destroy()
+  })
+  socket.once("end", () => session.destroy())
+  session.setLocalWindowSize(connectionWindow)
+  session.on("error", () => undefined)
+  session.once("close", () => silence(session))
+  let [open, quietLooks] = [0, 0]
+  session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    open++
+    quietLooks = 0
+    stream.once("close", () => open--)
+    const fault: OnFault = (error) => {
+      onFault(error)
+      stream.destroy(new Error("a fault of the agent"))
+    }
+    guard(stream, fault)
+    stream.on("error", () => undefined)
+    const incoming = { stream, headers, trailers: trailersOf(stream) }
+    // A stream that is reset in the packet it began in leads to no work.
+    const serve = () => (stream.closed ? undefined : exchange(incoming, agent, fault))
+    setImmediate(contained(fault, serve))
+  })
+  const look = () => {
+    if (open > 0) quietLooks = 0
+    else if (++quietLooks >= mostQuietLooks) session.close()
+  }
+  return { session, look }
+}
+
+/** `dial` gives a connection to the origin that is ready for its first byte, or fails with what was said about it. */
+export const make = (
+  dial: (header: OpenHeader | undefined) => Effect.Effect<Socket, unknown>,
+  metrics: AgentMetrics["Service"]
+) =>
+  Effect.fnUntraced(function* (socket: TLSSocket, header: OpenHeader | undefined) {
+    const run = yield* FiberSet.makeRuntime<never>()
+    const agent = new OriginConnections((opened) => {
+      const dialled = Effect.match(dial(header), {
+        onSuccess: (origin) => opened(null, origin),
+        onFailure: () => opened(new OriginAway(), undefined)
+      })
+      run(dialled)
+    })
+    const looks = (look: () => void) => Effect.repeat(Effect.sync(look), Schedule.spaced(lookEvery))
+    yield* Effect.callback<void>((resume) => {
+      if (socket.destroyed) return resume(Effect.void)
+      socket.once("close", () => {
+        agent.destroy()
+        resume(Effect.void)
+      })
+      const { look, session } = begin(socket, agent, metrics.fault)
+      run(looks(look))
+      return Effect.sync(() => {
+        session.destroy()
+        socket.destroy()
+      })
+    })
+  }, Effect.scoped)
