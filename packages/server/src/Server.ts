@@ -74,9 +74,11 @@ const makeApp = Effect.gen(function* () {
     page: ProblemResponses.asPage,
     traffic
   })
+  const { cached, leave } = yield* Statuses
   return {
     handled: middleware(routed),
-    cached: yield* CachedResponses.preHandler({ "/status": (yield* Statuses).cached }, traffic)
+    cached: yield* CachedResponses.preHandler({ "/status": cached }, traffic),
+    leave
   }
 })
 
@@ -94,6 +96,8 @@ class App extends Context.Service<
     >
     /** Answers a request from memory, before the routes. */
     readonly cached: CachedResponses.PreHandler
+    /** Says to a load balancer that the service is about to end. */
+    readonly leave: Effect.Effect<void>
   }
 >()("server/Server/App") {
   static readonly layer = Layer.effect(App, makeApp).pipe(
@@ -107,7 +111,18 @@ class App extends Context.Service<
   )
 }
 
+/** Before the listener closes, the service is not ready for as long as a load balancer needs to see it. */
+const leaving = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { leave } = yield* App
+    const { drainDelaySeconds } = yield* Settings
+    yield* Effect.addFinalizer(() => Effect.andThen(leave, Effect.sleep(`${drainDelaySeconds} seconds`)))
+  })
+)
+
 /** The whole control plane. It listens when every service is built, and finishes running requests when it ends. */
 export const layer = Layer.unwrap(
-  Effect.map(App, ({ cached, handled }) => HttpServer.serve(handled).pipe(Layer.provideMerge(Listener.layer(cached))))
+  Effect.map(App, ({ cached, handled }) =>
+    leaving.pipe(Layer.provideMerge(HttpServer.serve(handled)), Layer.provideMerge(Listener.layer(cached)))
+  )
 ).pipe(Layer.provide([App.layer, Features.background]))

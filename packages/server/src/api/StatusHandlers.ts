@@ -1,7 +1,6 @@
 /** Handlers of the `status` group. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { NetworkInfo } from "@catenet/domain/edges/PlatformStatus"
-import { DatabaseUnreachable } from "@catenet/domain/values/RequestErrors"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as MeshRoot from "../observability/MeshRoot.ts"
@@ -24,7 +23,7 @@ export const StatusHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       status: () => statuses.answer,
       live: () => Effect.void,
-      ready: () => Effect.mapError(Effect.asVoid(statuses.ready), () => new DatabaseUnreachable()),
+      ready: () => statuses.ready,
       networkInfo: () => Effect.succeed(ports),
       edgeCa: () => root
     })

@@ -17,8 +17,15 @@ const overHttps = { ...standard, "strict-transport-security": "max-age=31536000;
 
 type Given = OutgoingHttpHeaders | Array<OutgoingHttpHeader> | undefined
 
+interface Options {
+  readonly https: boolean
+  readonly nameOf: (given: unknown) => string
+  /** Whether the server takes connections; one that stops says in each answer that the connection ends with it. */
+  readonly isOpen: () => boolean
+}
+
 /** The class of answers for a server at an origin of this kind. */
-export const securedResponses = (options: { readonly https: boolean; readonly nameOf: (given: unknown) => string }) => {
+export const securedResponses = (options: Options) => {
   const always = options.https ? overHttps : standard
   return class SecuredResponse extends ServerResponse<IncomingMessage> {
     readonly requestId = options.nameOf(this.req.headers["x-request-id"])
@@ -26,6 +33,7 @@ export const securedResponses = (options: { readonly https: boolean; readonly na
     override writeHead(status: number, second?: string | Given, third?: Given): this {
       // Bodies bring their own length; while it is checked again, Node sends head and body in two pieces.
       this.strictContentLength = false
+      if (!options.isOpen()) this.shouldKeepAlive = false
       const given = typeof second === "object" ? second : third
       if (Array.isArray(given)) return super.writeHead(status, given)
       const headers: OutgoingHttpHeaders = { ...always, ...given, "x-request-id": this.requestId }

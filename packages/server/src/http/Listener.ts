@@ -20,6 +20,7 @@ import { PreHandledServer } from "../fastpath/PreHandledServer.ts"
 import { securedResponses } from "../fastpath/SecuredResponse.ts"
 import { Settings } from "../settings/Settings.ts"
 import { trusts } from "./ClientAddresses.ts"
+import * as GracefulClose from "./GracefulClose.ts"
 import * as ProxiedConnections from "./ProxiedConnections.ts"
 import * as RequestId from "./RequestId.ts"
 
@@ -55,11 +56,23 @@ const makeRefusals = Effect.gen(function* () {
   return { of, notServing: yield* bodyOf(new NotServing()) } satisfies Refusals
 })
 
-type Responses = ReturnType<typeof securedResponses>
+/** Of the time in which requests may finish: how long an idle connection may still send one, a second at most. */
+const idleMillis = (graceSeconds: number) => Math.min(1_000, graceSeconds * 100)
+
+interface Behavior {
+  readonly preHandler: PreHandler
+  readonly https: boolean
+  readonly nameOf: (given: unknown) => string
+  readonly refusals: Refusals
+  readonly trustedProxies: ReadonlyArray<string>
+  readonly graceSeconds: number
+}
 
 const server =
-  (preHandler: PreHandler, Response: Responses, refusals: Refusals, trustedProxies: ReadonlyArray<string>) => () => {
-    const listening = new PreHandledServer(preHandler, {
+  ({ graceSeconds, https, nameOf, preHandler, refusals, trustedProxies }: Behavior) =>
+  () => {
+    const Response = securedResponses({ https, nameOf, isOpen: () => listening.listening })
+    const listening: PreHandledServer<typeof Response> = new PreHandledServer(preHandler, {
       ServerResponse: Response,
       headersTimeout: 10_000,
       requestTimeout: 30_000,
@@ -70,6 +83,7 @@ const server =
       // No route upgrades; a request to do so behind another one would keep its connection for ever.
       shouldUpgradeCallback: () => false
     })
+    GracefulClose.attach(listening, idleMillis(graceSeconds))
     if (trustedProxies.length > 0) ProxiedConnections.accept(listening, trusts(trustedProxies))
     listening.on("clientError", (error: NodeJS.ErrnoException, socket) => {
       if (socket.writable && error.code !== "ECONNRESET") socket.end(refusals.of(error.code))
@@ -90,11 +104,15 @@ export const layer = (preHandler: PreHandler) =>
     Effect.gen(function* () {
       const { listen, portalBaseUrl, shutdownGraceSeconds, trustedProxies = [] } = yield* Settings
       const nameOf = yield* RequestId.makeNamer
-      const Response = securedResponses({
+      const behavior: Behavior = {
+        preHandler,
         https: portalBaseUrl.protocol === "https:",
-        nameOf
-      })
-      return NodeHttpServer.layerServer(server(preHandler, Response, yield* makeRefusals, trustedProxies), {
+        nameOf,
+        refusals: yield* makeRefusals,
+        trustedProxies,
+        graceSeconds: shutdownGraceSeconds
+      }
+      return NodeHttpServer.layerServer(server(behavior), {
         ...listen,
         gracefulShutdownTimeout: `${shutdownGraceSeconds} seconds`
       })

@@ -3,9 +3,9 @@
  * waits for new ones where the old ones are too old to be shown. A response never fails.
  */
 import { Status } from "@catenet/domain/edges/PlatformStatus"
-import { type Cause, Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
+import { DatabaseUnreachable, NotServing } from "@catenet/domain/values/RequestErrors"
+import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
-import type { SqlError } from "effect/sql"
 import { LiveEdges } from "../edges/LiveEdges.ts"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { KeySet } from "../identity/KeySet.ts"
@@ -36,8 +36,10 @@ export class Statuses extends Context.Service<
     readonly answer: Effect.Effect<HttpServerResponse.HttpServerResponse>
     /** The counts of the last answer, for a page. */
     readonly counts: () => Pick<Status, "tunnels" | "agents" | "accounts">
-    /** Succeeds when the database can be read. */
-    readonly ready: Effect.Effect<unknown, SqlError.SqlError | Cause.TimeoutError>
+    /** Succeeds when the database can be read and the service is not about to end. */
+    readonly ready: Effect.Effect<void, DatabaseUnreachable | NotServing>
+    /** From now on the service is not ready. */
+    readonly leave: Effect.Effect<void>
   }
 >()("server/observability/Statuses") {
   static readonly make = Effect.gen(function* () {
@@ -68,6 +70,7 @@ export class Statuses extends Context.Service<
       Effect.orElseSucceed(() => unknown)
     )
 
+    let isLeaving = false
     let facts = yield* read
     let readAt = yield* Clock.currentTimeMillis
     const refresh = Effect.gen(function* () {
@@ -88,21 +91,22 @@ export class Statuses extends Context.Service<
         encode(
           new Status({
             ...facts,
+            ready: facts.ready && !isLeaving,
             uptime_seconds: uptime,
             oidc_enabled: oidc
           })
         ),
         { contentType: "application/json" }
       )
-    let answered = { uptime: -1, facts, oidc: false, answer: answerAt(0, false) }
+    let answered = { uptime: -1, facts, oidc: false, isLeaving, answer: answerAt(0, false) }
 
     /** The answer as it is sent, made once a second at most. */
     const responseAt = (now: number) => {
       const uptime = Math.floor((now - started) / 1000)
       const oidc = keys.usable()
-      if (answered.uptime !== uptime || answered.facts !== facts || answered.oidc !== oidc) {
-        answered = { uptime, facts, oidc, answer: answerAt(uptime, oidc) }
-      }
+      const isSame = answered.uptime === uptime && answered.facts === facts
+      if (!isSame || answered.oidc !== oidc || answered.isLeaving !== isLeaving)
+        answered = { uptime, facts, oidc, isLeaving, answer: answerAt(uptime, oidc) }
       return answered.answer
     }
 
@@ -118,7 +122,11 @@ export class Statuses extends Context.Service<
         return Effect.andThen(Effect.flatMap(refreshing, Fiber.await), Effect.map(Clock.currentTimeMillis, responseAt))
       }),
       counts: () => facts,
-      ready: Effect.timeout(store.ping, "2 seconds")
+      ready: Effect.gen(function* () {
+        if (isLeaving) return yield* new NotServing()
+        yield* Effect.mapError(Effect.timeout(store.ping, "2 seconds"), () => new DatabaseUnreachable())
+      }),
+      leave: Effect.sync(() => (isLeaving = true))
     }
   })
 

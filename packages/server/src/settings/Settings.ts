@@ -40,6 +40,12 @@ export const variables = {
     "30",
     "Seconds in which requests may finish after SIGTERM or SIGINT."
   ),
+  drainDelaySeconds: defaulted(
+    "CT_CP_DRAIN_DELAY_SECS",
+    Parser.whole(0, 600),
+    "0",
+    "Seconds after SIGTERM or SIGINT in which the service still takes requests and says that it is not ready, for a load balancer to see."
+  ),
   portalBaseUrl: defaulted(
     "CT_PORTAL_BASE_URL",
     NetworkParser.url,

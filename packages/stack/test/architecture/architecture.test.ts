@@ -55,6 +55,7 @@ const ambient = new Set([
   "packages/edge/src/gelb/HeadTimer.ts",
   "packages/edge/src/relay/Relays.ts",
   "packages/idp/src/MemoryAdapter.ts",
+  "packages/server/src/http/GracefulClose.ts",
   "packages/server/src/http/ProxiedConnections.ts",
   // Scripts of pages, which run in browsers.
   "packages/server/src/portal/pages/topology/LiveScript.ts",
