@@ -12,23 +12,18 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Context, Layer } from "effect"
 import * as Bridge from "./Bridge.ts"
 import * as CertificateAuthorities from "./CertificateAuthorities.ts"
+import * as Database from "./Database.ts"
 import * as Dns from "./Dns.ts"
 import * as LegalPages from "./LegalPages.ts"
 import * as Mail from "./Mail.ts"
 import * as SocialProviders from "./SocialProviders.ts"
 
-const { defaulted, optional, required } = Variable
+const { defaulted, optional } = Variable
 
 /** Every variable of the control plane, in the order of the operations guide. */
 export const variables = {
   listen: defaulted("CT_CONTROL_PLANE_LISTEN", NetworkParser.address, "127.0.0.1:8090", "Address of the HTTP service."),
-  databaseUrl: required("CT_CP_DATABASE_URL", SecretParser.databaseUrl, "The PostgreSQL database."),
-  databaseRole: optional(
-    "CT_CP_DATABASE_ROLE",
-    Parser.text,
-    "Role under which the server will run; `catenet migrate` gives it what it needs, and no more."
-  ),
-  databasePool: defaulted("CT_CP_DATABASE_POOL", Parser.whole(2, 500), "10", "Connections kept to the database."),
+  ...Database.variables,
   sealKeys: optional(
     "CT_CP_SEAL_KEY",
     SecretParser.secretKeys,

@@ -2,13 +2,14 @@
  * The whole database in one file, and back, by the tools of PostgreSQL itself. They are found on PATH, or in the folder
  * that `CT_CP_PG_BIN` names; one that is absent or older than the server is refused before anything happens.
  */
-import { Data, Effect, Redacted } from "effect"
+import { Data, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
 import { rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import process from "node:process"
 import { Settings } from "../settings/Settings.ts"
+import * as DatabaseTls from "./DatabaseTls.ts"
 
 /** The tools cannot do it; the message is the sentence for the operator. */
 export class BackupRefused extends Data.TaggedError("BackupRefused")<{ readonly why: string }> {
@@ -46,19 +47,13 @@ const run = (command: string, args: ReadonlyArray<string>, environment: Readonly
     return Effect.sync(() => child.kill())
   })
 
-/** The address without what would show in a list of processes, and that beside it, as the tools read it. */
-const connection = (address: string) => {
-  const url = new URL(address)
-  const password = decodeURIComponent(url.password)
-  url.password = ""
-  return { address: url.href, environment: password === "" ? {} : { PGPASSWORD: password } }
-}
-
 const major = (text: string) => Number(/(\d+)(?:\.\d+|devel|beta\d*|rc\d*)/.exec(text)?.[1] ?? 0)
 
 const make = Effect.gen(function* () {
-  const { databaseUrl, pgBin } = yield* Settings
-  const { address, environment } = connection(Redacted.value(databaseUrl))
+  const settings = yield* Settings
+  const { pgBin } = settings
+  // What would show in a list of processes goes beside the address.
+  const { address, environment } = DatabaseTls.ofTools(settings)
   const tool = (name: string) => (pgBin === undefined ? name : join(pgBin, name))
 
   const serverMajor = Effect.gen(function* () {

@@ -7,6 +7,7 @@ import { Effect, Layer, String as Str } from "effect"
 import * as CorkedSocket from "../fastpath/CorkedSocket.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Contention from "./Contention.ts"
+import * as DatabaseTls from "./DatabaseTls.ts"
 import * as Int8 from "./Int8.ts"
 import * as LostTransaction from "./LostTransaction.ts"
 import { migrate } from "./Migrations.ts"
@@ -16,9 +17,11 @@ import { whileStarting } from "./Unavailable.ts"
 export const layerClient = PgClient.layerFrom(
   Effect.gen(function* () {
     const settings = yield* Settings
+    const { ssl, url } = yield* DatabaseTls.resolve(settings)
     const client = yield* PgClient.make({
-      url: settings.databaseUrl,
-      stream: CorkedSocket.to(settings.databaseUrl),
+      url,
+      ssl,
+      stream: CorkedSocket.to(url),
       maxConnections: settings.databasePool,
       // Of one size: effect 4.1's pool that grows can leave its callers asleep for ever after a connection has failed.
       minConnections: settings.databasePool,

@@ -5,6 +5,7 @@
  */
 import { Data, Effect, Predicate } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
+import * as DatabaseRefused from "./DatabaseRefused.ts"
 import { migrations } from "./migrations/Registry.ts"
 import { isUnavailable } from "./Unavailable.ts"
 
@@ -81,7 +82,8 @@ const isBehind = Effect.fnUntraced(function* (known: number, wanted: number) {
 })
 
 const refused = (cause: unknown) =>
-  isUnavailable(cause) ? new DatabaseUnreachable({ cause }) : new MigrationFailed({ cause })
+  DatabaseRefused.of(cause) ??
+  (isUnavailable(cause) ? new DatabaseUnreachable({ cause }) : new MigrationFailed({ cause }))
 
 /**
  * Applies the pending migrations up to `last` (all of them by default) and returns their names.

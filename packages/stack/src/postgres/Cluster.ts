@@ -29,6 +29,8 @@ export interface Options {
   readonly disposable?: boolean
   /** Where data and programs go when root starts this below a folder that PostgreSQL's account cannot enter. */
   readonly systemFolder?: string
+  /** Certificate and key in PEM; with them the server takes connections by TLS beside plain ones. */
+  readonly tls?: { readonly certificate: string; readonly key: string }
 }
 
 const user = "catenet"
@@ -98,6 +100,23 @@ const flags = (port: number, disposable: boolean) => [
   ...(disposable ? ["fsync=off", "synchronous_commit=off", "full_page_writes=off"].flatMap(setting) : [])
 ]
 
+/** Writes the pair into the data folder, as the server demands it: the key is for its account alone. */
+const layPair = (home: PostgresHome.PostgresHome, { certificate, key }: NonNullable<Options["tls"]>) =>
+  Effect.try({
+    try: () => {
+      for (const [name, text] of [
+        ["server.crt", certificate],
+        ["server.key", key]
+      ] as const) {
+        const path = join(home.data, name)
+        writeFileSync(path, text, { mode: 0o600 })
+        if (home.account !== undefined) chownSync(path, home.account.uid, home.account.gid)
+      }
+      return setting("ssl=on")
+    },
+    catch: failed("start")
+  })
+
 /** The server writes its state into the eighth line of its pid file; it takes connections when that says `ready`. */
 const isReady = (home: PostgresHome.PostgresHome, pid: number) =>
   Effect.try({
@@ -117,11 +136,11 @@ const end = (child: ChildProcess) =>
     child.kill("SIGINT")
   }).pipe(Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.sync(() => void child.kill("SIGQUIT")) }))
 
-const startOnce = Effect.fnUntraced(function* (home: PostgresHome.PostgresHome, port: number, disposable: boolean) {
+const startOnce = Effect.fnUntraced(function* (home: PostgresHome.PostgresHome, given: ReadonlyArray<string>) {
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => {
       // In a group of its own: Ctrl-C must reach those who use the database before the database.
-      return spawn(home.binaries.postgres, ["-D", home.data, ...flags(port, disposable)], {
+      return spawn(home.binaries.postgres, ["-D", home.data, ...given], {
         ...home.account,
         cwd: "/",
         detached: true,
@@ -152,7 +171,8 @@ export const start: (options: Options) => Effect.Effect<Cluster, PostgresFailed,
   const password = yield* initialise(home, options.folder, options.disposable ?? false)
   yield* stopLeftover(home)
   const port = yield* choosePort(options.folder)
-  const { ended, pid } = yield* startOnce(home, port, options.disposable ?? false).pipe(
+  const tls = options.tls === undefined ? [] : yield* layPair(home, options.tls)
+  const { ended, pid } = yield* startOnce(home, [...flags(port, options.disposable ?? false), ...tls]).pipe(
     // After a kill of the server its children hold the shared memory for a moment.
     Effect.retry({ schedule: Schedule.spaced("500 millis"), times: 20 })
   )

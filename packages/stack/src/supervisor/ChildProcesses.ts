@@ -32,7 +32,7 @@ const inherited = new Set([
 ])
 
 const environment = (program: Program) => {
-  const kept = Object.entries(process.env).filter(([name]) => inherited.has(name) || name.startsWith("OTEL_"))
+  const kept = Object.entries(process.env).filter(([name]) => inherited.has(name) || /^(?:OTEL_|PGSSL)/u.test(name))
   return { ...Object.fromEntries(kept), ...program.env, [supervised]: "1" }
 }
 

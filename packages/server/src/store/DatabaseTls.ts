@@ -1,0 +1,126 @@
+/**
+ * TLS to the database by the names and with the meaning of libpq (PostgreSQL's documentation, "SSL Support"): what the URL
+ * says, else what the environment says. Unlike libpq, a server's certificate is held against the roots of Node where no
+ * file of roots is named, and `allow` is read as `prefer`.
+ */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { Effect, Redacted } from "effect"
+import { readFileSync, statSync } from "node:fs"
+import { isIP } from "node:net"
+import { type ConnectionOptions, getCACertificates } from "node:tls"
+import * as Database from "../settings/Database.ts"
+import { answersTls } from "./TlsProbe.ts"
+
+/** What the environment names; the URL wins. */
+interface Named {
+  readonly databaseUrl: Redacted.Redacted
+  readonly sslMode: Database.Mode | undefined
+  readonly sslRootCertificate: string | undefined
+  readonly sslCertificate: string | undefined
+  readonly sslKey: string | undefined
+}
+
+interface Wanted {
+  readonly mode: Database.Mode
+  readonly roots: string | undefined
+  readonly certificate: string | undefined
+  readonly key: string | undefined
+  readonly passphrase: string | undefined
+}
+
+interface Connecting {
+  /** Without what is said of TLS. */
+  readonly url: Redacted.Redacted
+  readonly ssl: false | ConnectionOptions
+}
+
+const refused = (problem: string, remedy?: string) => ConfigurationInvalid.of("CT_CP_DATABASE_URL", problem, remedy)
+
+const isMode = (text: string): text is Database.Mode => (Database.modes as ReadonlyArray<string>).includes(text)
+
+const isLoopback = (host: string) =>
+  host === "localhost" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."))
+
+/** A socket of the file system is this machine's. */
+const isPath = ({ hostname, searchParams }: URL) =>
+  hostname.startsWith("%2F") || (searchParams.get("host") ?? "").startsWith("/")
+
+const wantedOf = (url: URL, named: Named): Wanted | ConfigurationInvalid => {
+  const given = (name: string) => {
+    const value = url.searchParams.get(name)
+    url.searchParams.delete(name)
+    return value === null || value === "" ? undefined : value
+  }
+  const standard = isPath(url) || isLoopback(url.hostname) ? "disable" : "prefer"
+  const mode = given("sslmode") ?? named.sslMode ?? standard
+  if (!isMode(mode)) return refused("has an sslmode that is none", `take one of ${Database.modes.join(", ")}`)
+  return {
+    mode: isPath(url) ? "disable" : mode,
+    roots: given("sslrootcert") ?? named.sslRootCertificate,
+    certificate: given("sslcert") ?? named.sslCertificate,
+    key: given("sslkey") ?? named.sslKey,
+    passphrase: given("sslpassword")
+  }
+}
+
+const fileOf = (name: string, path: string) =>
+  Effect.try({
+    try: () => readFileSync(path, "utf8"),
+    catch: (cause) => ConfigurationInvalid.of(name, `names ${path}, which cannot be read (${String(cause)})`)
+  })
+
+/** A key that others may read is refused, as libpq refuses it; one of root may be readable to a group. */
+const keyOf = Effect.fnUntraced(function* (path: string) {
+  const text = yield* fileOf("sslkey", path)
+  const { mode, uid } = statSync(path)
+  if ((mode & (uid === 0 ? 0o027 : 0o077)) === 0) return text
+  return yield* ConfigurationInvalid.of("sslkey", `names ${path}, which others may read`, `run chmod 600 ${path}`)
+})
+
+const optionsOf = Effect.fnUntraced(function* ({ certificate, key, mode, passphrase, roots }: Wanted) {
+  // libpq: where roots are named, `require` holds the certificate against them, as `verify-ca`.
+  const verifies = mode === "verify-ca" || mode === "verify-full" || (mode === "require" && roots !== undefined)
+  if ((certificate === undefined) !== (key === undefined))
+    return yield* refused("has one of sslcert and sslkey", "give both, or none")
+  const options: ConnectionOptions = {
+    rejectUnauthorized: verifies,
+    ...(mode === "verify-full" ? {} : { checkServerIdentity: () => undefined }),
+    ...(roots === undefined || !verifies
+      ? {}
+      : { ca: roots === "system" ? getCACertificates("system") : yield* fileOf("sslrootcert", roots) }),
+    ...(certificate === undefined ? {} : { cert: yield* fileOf("sslcert", certificate) }),
+    ...(key === undefined ? {} : { key: yield* keyOf(key) }),
+    ...(passphrase === undefined ? {} : { passphrase })
+  }
+  return options
+})
+
+/** Reads the files and, where TLS is only preferred, asks the server once whether it speaks TLS. */
+export const resolve = Effect.fn("DatabaseTls.resolve")(function* (named: Named) {
+  const url = new URL(Redacted.value(named.databaseUrl))
+  const wanted = wantedOf(url, named)
+  if (wanted instanceof ConfigurationInvalid) return yield* wanted
+  const isPreferred = wanted.mode === "allow" || wanted.mode === "prefer"
+  const isPlain = wanted.mode === "disable" || (isPreferred && !(yield* answersTls(url)))
+  const connecting: Connecting = { url: Redacted.make(url.href), ssl: isPlain ? false : yield* optionsOf(wanted) }
+  return connecting
+})
+
+/** The same for PostgreSQL's own programs, which read the URL themselves: its address, and what goes beside it. */
+export const ofTools = (
+  named: Named
+): { readonly address: string; readonly environment: Readonly<Record<string, string>> } => {
+  const url = new URL(Redacted.value(named.databaseUrl))
+  const password = decodeURIComponent(url.password)
+  url.password = ""
+  if (url.searchParams.get("sslmode") === "no-verify") url.searchParams.set("sslmode", "require")
+  const given = {
+    PGPASSWORD: password === "" ? undefined : password,
+    PGSSLMODE: named.sslMode === "no-verify" ? "require" : named.sslMode,
+    PGSSLROOTCERT: named.sslRootCertificate,
+    PGSSLCERT: named.sslCertificate,
+    PGSSLKEY: named.sslKey
+  }
+  const isSet = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined
+  return { address: url.href, environment: Object.fromEntries(Object.entries(given).filter(isSet)) }
+}
