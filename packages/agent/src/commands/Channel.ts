@@ -20,6 +20,7 @@ import * as Endpoints from "../observe/Endpoints.ts"
 import { Events } from "../observe/Events.ts"
 import * as ChannelSettings from "../settings/ChannelSettings.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
+import * as BearerToken from "../state/BearerToken.ts"
 import * as Signals from "../terminal/Signals.ts"
 
 type Settings = ChannelSettings.ChannelSettings
@@ -142,7 +143,9 @@ const reachable = Effect.fnUntraced(function* (settings: Settings, broker: Ladde
 })
 
 const body = Effect.fnUntraced(function* (settings: Settings, use: Use) {
-  if (settings.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(settings.metricsListen))
+  yield* BearerToken.warn(settings.bridge.credential)
+  if (settings.metricsListen !== undefined)
+    yield* Layer.build(Endpoints.layer(settings.metricsListen, settings.bridge.credential))
   const { joining } = yield* AgentMetrics
   joining("joining")
   const { meeting } = settings

@@ -15,18 +15,25 @@ const isLocal = (host: string) => host === "localhost" || host === "::1" || host
 
 export const relayNode = Effect.gen(function* () {
   const {
+    bearer: token,
+    bearerFile: tokenFile,
     listen,
     metricsListen,
     mostConnections,
     operators = [],
     stateDir
-  } = yield* Environment.read(yield* configFile, { ...Variables.relayNode, ...Variables.status })
+  } = yield* Environment.read(yield* configFile, {
+    ...Variables.relayNode,
+    ...Variables.status,
+    ...Variables.credential
+  })
+  const credential = { token, tokenFile }
   if (operators.length === 0 && !isLocal(listen.host))
     yield* Effect.logWarning(
       "CT_RELAY_NODE_OPERATORS is not set: every holder of a grant that reaches this address is relayed, without a look at who signed it. Let the gate of an edge alone reach it, or name the operators."
     )
   const running = Effect.gen(function* () {
-    if (metricsListen !== undefined) yield* Layer.build(Endpoints.layer(metricsListen))
+    if (metricsListen !== undefined) yield* Layer.build(Endpoints.layer(metricsListen, credential))
     const { address } = yield* RelayNode.make({ listen, mostConnections, operators })
     yield* Effect.logInfo(`relaying members of channels at ${formatHostPort(address)}`)
     return yield* Effect.never

@@ -23,6 +23,7 @@ import * as Onboarding from "../onboard/Onboarding.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
 import * as Settings from "../settings/Settings.ts"
+import * as BearerToken from "../state/BearerToken.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
@@ -174,7 +175,8 @@ const certificates = Effect.fnUntraced(function* (
 
 const body = Effect.fnUntraced(function* (config: Settings.Settings, required: boolean) {
   const pair = yield* ready(config)
-  if (config.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(config.metricsListen))
+  yield* BearerToken.warn(config.credential)
+  if (config.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(config.metricsListen, config.credential))
   yield* Effect.forkScoped(StatusLine.run(`${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`))
   const onboarded = yield* Onboarding.bounded(config, required)
   const reported = yield* certificateReport(config, pair)

@@ -5,8 +5,9 @@ import { Effect, FileSystem, Layer, Result } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
+import type { BearerSource } from "../settings/BridgeVariables.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
-import { credential } from "../settings/Variables.ts"
+import * as BearerToken from "../state/BearerToken.ts"
 import { AgentMetrics } from "./AgentMetrics.ts"
 import { Events } from "./Events.ts"
 import * as Health from "./Health.ts"
@@ -22,74 +23,65 @@ export const lineCount = (n: string | undefined) => {
   return Math.min(mostLines, Math.max(1, number))
 }
 
-/** Whether there is a bearer token. The file is read at every request, since a renewal rewrites it. */
-const credentialOf = Effect.gen(function* () {
-  const fs = yield* FileSystem.FileSystem
-  const given = yield* Effect.orElseSucceed(credential.oidcToken.config, () => undefined)
-  const file = yield* Effect.orElseSucceed(credential.oidcTokenFile.config, () => undefined)
-  const text =
-    file === undefined || given !== undefined
-      ? Effect.succeed("")
-      : Effect.orElseSucceed(fs.readFileString(file), () => "")
-  return Effect.map(text, (text) => (given !== undefined || text.trim() !== "" ? ("env" as const) : ("none" as const)))
-})
-
 const memberOf = ({ channel, channels }: AgentMetrics["Service"]) => {
   const joining = channel()
   return joining === undefined ? undefined : { joining, sessions: channels().values() }
 }
 
-const handlers = HttpApiBuilder.group(
-  AgentLocalApi,
-  "agent",
-  Effect.fn(function* (handlers) {
-    const metrics = yield* AgentMetrics
-    const events = yield* Events
-    const credential = yield* credentialOf
-    return handlers.handleAll({
-      metrics: () =>
-        Effect.sync(() =>
-          MetricsPage.render({
-            traffic: metrics.total(),
-            registered: metrics.session.live > 0,
-            transport: metrics.session.transport,
-            events: events.counts(),
-            tasksLive: metrics.tasksLive(),
-            faults: metrics.faults(),
-            channels: metrics.channels(),
-            pairs: metrics.room.pairs ?? []
-          })
-        ),
-      status: () =>
-        Effect.gen(function* () {
-          return StatusReport.make({
-            channels: metrics.channels(),
-            joining: metrics.channel(),
-            pairs: metrics.room.pairs,
-            session: metrics.session,
-            traffic: metrics.traffic,
-            probe: metrics.probe,
-            certificate: metrics.certificate,
-            tasksLive: metrics.tasksLive(),
-            ringWriteErrors: events.ring.writeErrors(),
-            credential: yield* credential,
-            now: metrics.now()
-          })
-        }),
-      health: () =>
-        Effect.suspend(() =>
-          Effect.fromResult(
-            Result.map(
-              Health.check(metrics.session, metrics.now(), memberOf(metrics), metrics.room.pairs),
-              () => "ok" as const
+const handlers = (source: BearerSource) =>
+  HttpApiBuilder.group(
+    AgentLocalApi,
+    "agent",
+    Effect.fn(function* (handlers) {
+      const metrics = yield* AgentMetrics
+      const events = yield* Events
+      const fs = yield* FileSystem.FileSystem
+      // The file is read at every request, since a renewal rewrites it.
+      const credential = Effect.provideService(BearerToken.stateOf(source), FileSystem.FileSystem, fs)
+      return handlers.handleAll({
+        metrics: () =>
+          Effect.sync(() =>
+            MetricsPage.render({
+              traffic: metrics.total(),
+              registered: metrics.session.live > 0,
+              transport: metrics.session.transport,
+              events: events.counts(),
+              tasksLive: metrics.tasksLive(),
+              faults: metrics.faults(),
+              channels: metrics.channels(),
+              pairs: metrics.room.pairs ?? []
+            })
+          ),
+        status: () =>
+          Effect.gen(function* () {
+            return StatusReport.make({
+              channels: metrics.channels(),
+              joining: metrics.channel(),
+              pairs: metrics.room.pairs,
+              session: metrics.session,
+              traffic: metrics.traffic,
+              probe: metrics.probe,
+              certificate: metrics.certificate,
+              tasksLive: metrics.tasksLive(),
+              ringWriteErrors: events.ring.writeErrors(),
+              credential: yield* credential,
+              now: metrics.now()
+            })
+          }),
+        health: () =>
+          Effect.suspend(() =>
+            Effect.fromResult(
+              Result.map(
+                Health.check(metrics.session, metrics.now(), memberOf(metrics), metrics.room.pairs),
+                () => "ok" as const
+              )
             )
-          )
-        ),
-      events: ({ query }) =>
-        Effect.map(events.ring.last(lineCount(query.n)), (lines) => lines.map((line) => `${line}\n`).join(""))
+          ),
+        events: ({ query }) =>
+          Effect.map(events.ring.last(lineCount(query.n)), (lines) => lines.map((line) => `${line}\n`).join(""))
+      })
     })
-  })
-)
+  )
 
 /** The endpoints are for reading. */
 const others = HttpRouter.use((router) =>
@@ -112,8 +104,8 @@ const announce = Layer.effectDiscard(
 )
 
 /** The server at this address, for as long as the layer lives. */
-export const layer = (listen: HostPort) =>
-  HttpRouter.serve(Layer.merge(others, HttpApiBuilder.layer(AgentLocalApi).pipe(Layer.provide(handlers))), {
+export const layer = (listen: HostPort, source: BearerSource) =>
+  HttpRouter.serve(Layer.merge(others, HttpApiBuilder.layer(AgentLocalApi).pipe(Layer.provide(handlers(source)))), {
     disableLogger: true,
     disableListenLog: true,
     routerConfig: { maxParamLength: 16_384 }

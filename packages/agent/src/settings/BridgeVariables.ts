@@ -8,14 +8,28 @@ import { baseUrl } from "./HostPort.ts"
 import { knownControlPlane } from "./TunnelVariables.ts"
 
 /** The contract names a file of this secret that is read at every use, so it is not read once as other files of secrets are. */
-const bearer: Variable<Redacted.Redacted | undefined> = {
+const bearer = (meaning: string): Variable<Redacted.Redacted | undefined> => ({
   ...optional(
     "CT_OIDC_TOKEN",
     Parser.make("a secret text", (text) => Redacted.make(text)),
-    "Bearer token of the channel's owner, for the tools that ask the control plane."
+    meaning
   ),
   isSecret: true
+})
+
+/** Where a bearer token comes from. The first wins. */
+export interface BearerSource {
+  readonly token: Redacted.Redacted | undefined
+  readonly tokenFile: string | undefined
 }
+
+const bearerFile = optional("CT_OIDC_TOKEN_FILE", Parser.path, "File of that token, read at every use.")
+
+/** For a program that only says whether there is one. */
+export const credential = {
+  bearer: bearer("Bearer token of the identity provider, of which /status says that it is there."),
+  bearerFile
+} as const
 
 const operatorKey = Parser.described(secretBytes, { remedy: "copy the private key of the channel's operator" })
 const operatorKeyMeaning = "Private key of the channel's operator: it signs grants and invitations."
@@ -30,8 +44,8 @@ export const requiredOperatorKey = required("CT_CHANNEL_OPERATOR_KEY", operatorK
 
 export const variables = {
   controlPlane: knownControlPlane,
-  bearer,
-  bearerFile: optional("CT_OIDC_TOKEN_FILE", Parser.path, "File of that token, read at every use."),
+  bearer: bearer("Bearer token of the channel's owner, for the tools that ask the control plane."),
+  bearerFile,
   operatorKey: optional("CT_CHANNEL_OPERATOR_KEY", operatorKey, operatorKeyMeaning),
   registry: optional("CT_MANIFEST_REGISTRY_URL", baseUrl, "Registry of services that the bridge may install."),
   trusted: optional(

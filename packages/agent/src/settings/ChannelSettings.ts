@@ -8,6 +8,9 @@ import type * as Json from "@catenet/crypto/Json"
 import type * as Offer from "@catenet/crypto/market/Offer"
 import type * as Service from "@catenet/crypto/market/Service"
 import { Clock, Data, Effect, FileSystem, Redacted, Result } from "effect"
+import { homedir } from "node:os"
+import { join } from "node:path"
+import type { BearerSource } from "./BridgeVariables.ts"
 import * as CertificateText from "./CertificateText.ts"
 import * as ChannelRules from "./ChannelRules.ts"
 import type { Role } from "./ChannelVariables.ts"
@@ -80,8 +83,7 @@ export interface BridgeTerms {
   readonly peer: Uint8Array | undefined
   readonly controlPlane: string | undefined
   readonly channel: Uint8Array | undefined
-  readonly token: Redacted.Redacted | undefined
-  readonly tokenFile: string | undefined
+  readonly credential: BearerSource
   readonly canIssueGrants: boolean
   readonly registry: string | undefined
   readonly install: InstallTerms
@@ -220,8 +222,7 @@ const bridgeOf = (values: Values): BridgeTerms => ({
   peer: values.bridgePeer?.key,
   controlPlane: values.controlPlane,
   channel: values.channel ?? (values.grant === undefined ? undefined : Redacted.value(values.grant).channel),
-  token: values.bearer,
-  tokenFile: values.bearerFile,
+  credential: { token: values.bearer, tokenFile: values.bearerFile },
   canIssueGrants: values.operatorKey !== undefined,
   registry: values.registry,
   install: {
@@ -251,7 +252,7 @@ export const settingsOf = Effect.fnUntraced(function* (values: Values) {
       holderKey: values.holderKey
     },
     bridge: bridgeOf(values),
-    stateDir: values.stateDir,
+    stateDir: values.stateDir ?? join(homedir(), ".ct-agent"),
     metricsListen: values.metricsListen,
     warnings: ChannelWarnings.warningsOf(values)
   }

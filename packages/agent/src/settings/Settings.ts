@@ -2,11 +2,12 @@
 import type { Problem } from "@catenet/config/ConfigurationInvalid"
 import * as Reader from "@catenet/config/Reader"
 import { type ConfigProvider, Effect, type Redacted } from "effect"
+import type { BearerSource } from "./BridgeVariables.ts"
 import * as Environment from "./Environment.ts"
 import type { HostPort } from "./HostPort.ts"
 import * as OwnAuthority from "./OwnAuthority.ts"
-import { variables } from "./TunnelVariables.ts"
-import { names } from "./Variables.ts"
+import * as TunnelVariables from "./TunnelVariables.ts"
+import { credential, names } from "./Variables.ts"
 
 /** Where the capability of a mesh tunnel is written when CT_AGENT_CAPABILITY_OUT is not set. */
 export const standardCapability = "/shared/capability.bin"
@@ -77,10 +78,13 @@ export interface Settings {
   readonly metricsListen: HostPort | undefined
   /** Set where this agent is to keep its host name's certificate. */
   readonly certificate: OwnCertificate | undefined
+  /** The token that /status knows of. */
+  readonly credential: BearerSource
   /** Sentences about values that are legal but probably not meant. */
   readonly warnings: ReadonlyArray<string>
 }
 
+const variables = { ...TunnelVariables.variables, ...credential }
 type Variables = typeof variables
 type Values = Reader.Values<Variables>
 
@@ -224,6 +228,7 @@ const settingsOf = (values: Values): Settings => {
             authority: OwnAuthority.of(values),
             reload: values.reload
           },
+    credential: { token: values.bearer, tokenFile: values.bearerFile },
     warnings: warningsOf(values)
   }
 }

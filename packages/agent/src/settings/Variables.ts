@@ -4,7 +4,7 @@
  */
 import * as Parser from "@catenet/config/Parser"
 import * as Reader from "@catenet/config/Reader"
-import { secret, secretBytes } from "@catenet/config/SecretParser"
+import { secretBytes } from "@catenet/config/SecretParser"
 import { defaulted, optional, required } from "@catenet/config/Variable"
 import * as Hex from "@catenet/crypto/Hex"
 import { TopologyId } from "@catenet/domain/values/Ids"
@@ -28,15 +28,8 @@ export const logging = {
   )
 }
 
-/** Of the endpoints. The file is read at every question. */
-export const credential = {
-  oidcToken: optional(
-    "CT_OIDC_TOKEN",
-    secret,
-    "Bearer token of the identity provider, of which /status says that it is there."
-  ),
-  oidcTokenFile: optional("CT_OIDC_TOKEN_FILE", Parser.path, "File of that token, where it is renewed.")
-}
+/** Of the endpoints. */
+export const credential = BridgeVariables.credential
 
 const decoded = <A>(schema: Schema.Codec<A, string>, expected: string) => {
   const decode = Schema.decodeUnknownOption(schema)
@@ -125,7 +118,9 @@ export const channel = {
   ...MarketVariables.card,
   ...MarketVariables.offer,
   ...BridgeVariables.variables,
-  stateDir: tunnel.stateDir,
+  stateDir: optional("CT_AGENT_STATE_DIR", Parser.path, "Folder of this member's events.", {
+    standard: "~/.ct-agent"
+  }),
   metricsListen: tunnel.metricsListen
 } as const
 

@@ -108,15 +108,18 @@ describe("the local endpoints", () => {
     assert.strictEqual((await figures(base))["ct_agent_registered"], 0)
   })
 
-  it("report whether there is a bearer token, and read its file each time", async () => {
+  it("report whether there is a bearer token, by the file of the configuration too, and read its own file each time", async () => {
     await using stage = await makeSurroundings()
     await using home = await makeHome()
     const file = `${home.path}/oidc`
-    const env = { ...stage.env, CT_AGENT_METRICS_LISTEN: "127.0.0.1:0", CT_OIDC_TOKEN: " ", CT_OIDC_TOKEN_FILE: file }
-    await using agent = runAgent(home, env)
+    await writeFile(`${home.path}/named.env`, `CT_OIDC_TOKEN=\nCT_OIDC_TOKEN_FILE=${file}\n`, { mode: 0o600 })
+    const env = { ...stage.env, CT_AGENT_METRICS_LISTEN: "127.0.0.1:0", CT_OIDC_TOKEN: " " }
+    await using agent = runAgent(home, env, ["--config", "named.env"])
+    await agent.said("CT_OIDC_TOKEN_FILE names a file that cannot be read now")
     const base = await baseOf(agent)
+    // A file that cannot be read is no file without a token.
     for (const [content, credential] of [
-      [undefined, "none"],
+      [undefined, "env"],
       ["token\n", "env"],
       [" \n", "none"]
     ] as const) {

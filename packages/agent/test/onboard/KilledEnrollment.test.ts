@@ -4,103 +4,19 @@
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Exit, FileSystem, Layer, PlatformError, Redacted, References, Result } from "effect"
+import { Effect, type Exit, Layer, Redacted, References, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { HttpClient } from "effect/http"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { ControlPlane } from "../../src/onboard/ControlPlane.ts"
 import * as Onboarding from "../../src/onboard/Onboarding.ts"
-import * as OutgoingHttp from "../../src/onboard/OutgoingHttp.ts"
 import type * as Settings from "../../src/settings/Settings.ts"
 import { makeHome } from "../harness/Agent.ts"
 import { makeAuthority } from "../harness/Authority.ts"
 import { startControlPlane } from "../harness/ControlPlane.ts"
 import { parse } from "../harness/Settings.ts"
+import { files, http, Steps } from "../harness/Steps.ts"
 import { token } from "../harness/Surroundings.ts"
-
-type Fate = "killed" | "disk full"
-
-/** What happens at one step of a run; counts the steps. */
-class Steps {
-  readonly #at: number
-  readonly #fate: Fate
-  readonly reached = Promise.withResolvers<"killed">()
-  count = 0
-  /** The number of the first request. */
-  asked = Number.POSITIVE_INFINITY
-
-  constructor(at: number, fate: Fate) {
-    this.#at = at
-    this.#fate = fate
-  }
-
-  take(what: string, mayFail = true): Effect.Effect<void, PlatformError.PlatformError> {
-    return Effect.suspend(() => {
-      if (what === "request") this.asked = Math.min(this.asked, this.count)
-      if (this.count++ !== this.#at) return Effect.void
-      if (this.#fate === "killed") {
-        this.reached.resolve("killed")
-        return Effect.never
-      }
-      const reason = {
-        _tag: "Unknown",
-        module: "FileSystem",
-        method: what,
-        cause: new Error("ENOSPC: no space left")
-      } as const
-      return mayFail ? Effect.fail(PlatformError.systemError(reason)) : Effect.void
-    })
-  }
-}
-
-const fileOf = (file: FileSystem.File, steps: Steps) =>
-  new Proxy(file, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target)
-      if (name === "writeAll")
-        return (bytes: Uint8Array) =>
-          Effect.gen(function* () {
-            yield* steps.take("write")
-            yield* target.writeAll(bytes.subarray(0, bytes.length / 2))
-            yield* steps.take("write")
-            yield* target.writeAll(bytes.subarray(bytes.length / 2))
-          })
-      if (name === "sync") return Effect.andThen(steps.take("sync"), target.sync)
-      if (name === "truncate")
-        return (length: number) => Effect.andThen(steps.take("truncate", false), target.truncate(length))
-      return typeof value === "function" ? value.bind(target) : value
-    }
-  })
-
-const files = (steps: Steps) =>
-  Layer.effect(
-    FileSystem.FileSystem,
-    Effect.map(FileSystem.FileSystem, (fs) => ({
-      ...fs,
-      makeDirectory: (...args) => Effect.andThen(steps.take("mkdir"), fs.makeDirectory(...args)),
-      remove: (...args) => Effect.andThen(steps.take("remove", false), fs.remove(...args)),
-      rename: (...args) => Effect.andThen(steps.take("rename", false), fs.rename(...args)),
-      open: (...args) => Effect.map(Effect.andThen(steps.take("open"), fs.open(...args)), (file) => fileOf(file, steps))
-    }))
-  ).pipe(Layer.provide(NodeFileSystem.layer))
-
-/** The answer may be lost on its way, and so may the request. */
-const http = (steps: Steps) =>
-  Layer.effect(
-    HttpClient.HttpClient,
-    Effect.map(HttpClient.HttpClient, (client) =>
-      HttpClient.transform(client, (call) =>
-        Effect.gen(function* () {
-          yield* Effect.orDie(steps.take("request", false))
-          const response = yield* call
-          yield* Effect.orDie(steps.take("answer", false))
-          return response
-        })
-      )
-    )
-  ).pipe(Layer.provide(OutgoingHttp.layer))
 
 const settingsOf = (url: string, stateDir: string, joinToken: string, agent: string) =>
   settingsWith(url, stateDir, agent, { CT_AGENT_TOKEN: token, CT_AGENT_JOIN_TOKEN: joinToken })

@@ -4,6 +4,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted, Result } from "effect"
 import { writeFile } from "node:fs/promises"
+import { homedir } from "node:os"
 import { inspect } from "node:util"
 import * as ChannelSettings from "../../src/settings/ChannelSettings.ts"
 import { channel as variables } from "../../src/settings/Variables.ts"
@@ -410,13 +411,13 @@ const rules: ReadonlyArray<Rule> = [
       ["", undefined]
     ],
     bad: [],
-    read: ({ bridge }) => bridge.token && Redacted.value(bridge.token)
+    read: ({ bridge }) => bridge.credential.token && Redacted.value(bridge.credential.token)
   },
   {
     name: "CT_OIDC_TOKEN_FILE",
     good: [["/nowhere/token", "/nowhere/token"]],
     bad: [],
-    read: ({ bridge }) => bridge.tokenFile
+    read: ({ bridge }) => bridge.credential.tokenFile
   },
   {
     name: "CT_CHANNEL_OPERATOR_KEY",
@@ -462,6 +463,15 @@ const rules: ReadonlyArray<Rule> = [
     ],
     bad: [],
     read: ({ bridge }) => bridge.install.workDir
+  },
+  {
+    name: "CT_AGENT_STATE_DIR",
+    good: [
+      ["state", "state"],
+      ["", `${homedir()}/.ct-agent`]
+    ],
+    bad: [],
+    read: ({ stateDir }) => stateDir
   },
   {
     name: "CT_AGENT_HANDLER_ENV",
@@ -629,7 +639,7 @@ describe("channel settings", () => {
     })
 
   it("are all in the table above", () => {
-    const ofEveryCommand = ["CT_AGENT_STATE_DIR", "CT_AGENT_METRICS_LISTEN"]
+    const ofEveryCommand = ["CT_AGENT_METRICS_LISTEN"]
     const names = Object.values(variables).map(({ name }) => name)
     assert.sameMembers([...rules.map(({ name }) => name), ...ofEveryCommand], names)
   })

@@ -3,8 +3,8 @@ import * as Hex from "@catenet/crypto/Hex"
 import type * as Json from "@catenet/crypto/Json"
 import { Effect, FileSystem, Option, Record } from "effect"
 import type { BridgeTerms } from "../../settings/ChannelSettings.ts"
+import * as BearerToken from "../../state/BearerToken.ts"
 import { isObject, textOf, ToolFailed } from "../rpc/Tool.ts"
-import * as BearerToken from "./BearerToken.ts"
 import type { BridgeTool } from "./BridgeTool.ts"
 import * as JsonHttp from "./JsonHttp.ts"
 
@@ -14,7 +14,10 @@ const asker = (terms: BridgeTerms, fs: FileSystem.FileSystem) =>
     const { channel, controlPlane } = terms
     if (controlPlane === undefined) return yield* new ToolFailed({ reason: "CT_AGENT_CP_URL is not set at this agent" })
     if (channel === undefined) return yield* new ToolFailed({ reason: "CT_CHANNEL_ID is not set at this agent" })
-    const token = yield* Effect.provideService(BearerToken.resolve(terms), FileSystem.FileSystem, fs)
+    const token = yield* BearerToken.resolve(terms.credential).pipe(
+      Effect.mapError(({ reason }) => new ToolFailed({ reason })),
+      Effect.provideService(FileSystem.FileSystem, fs)
+    )
     const url = `${controlPlane}/me/channels/${Hex.encode(channel)}/${path}`
     return yield* JsonHttp.ask({
       whom: "the control plane",

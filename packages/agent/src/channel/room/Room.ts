@@ -23,7 +23,8 @@ export const stand = Effect.fnUntraced(function* (settings: ReadonlyArray<PairSe
   const metrics = yield* AgentMetrics
   const [first] = settings
   if (first === undefined) return
-  if (first.settings.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(first.settings.metricsListen))
+  if (first.settings.metricsListen !== undefined)
+    yield* Layer.build(Endpoints.layer(first.settings.metricsListen, first.settings.bridge.credential))
   const pairs = yield* pairsOf(settings)
   metrics.room.pairs = pairs.map(({ status }) => status)
   yield* PrivateFile.folder(stateDir)
