@@ -92,7 +92,7 @@ export class Accounts extends Context.Service<
           yield* store.hold(subject)
           yield* store.holdTunnels(subject)
           const tokens = yield* store.dropTunnels({ subject, now: yield* unixSeconds })
-          for (const { routingToken } of tokens) yield* outbox.append(routingToken, { _tag: "Revoke" })
+          yield* outbox.appendAll(tokens.map(({ routingToken: queue }) => ({ queue, call: { _tag: "Revoke" } })))
           yield* serviceAccounts.removeAll(subject)
           yield* topologies.removeAllOf(caller)
           yield* keys.endGrants(subject, null)

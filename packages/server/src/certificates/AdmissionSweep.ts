@@ -1,18 +1,23 @@
 /**
- * One tick of certificate admission over all hostnames. `domain/certificates/AdmissionSweep` decides what changes;
- * it is stored, with the orders to the edges, in one transaction that one replica at a time may make.
+ * One tick of certificate admission over all hostnames. `domain/certificates/AdmissionSweep` decides what changes; it is
+ * stored, with the orders to the edges, fifty hostnames to a transaction, so that an agent that asks or reports in
+ * between waits for one of them and not for all.
  */
-import type { AdmissionEffect, AdmissionState } from "@catenet/domain/certificates/Admission"
-import { sweep, type Swept } from "@catenet/domain/certificates/AdmissionSweep"
+import type { AdmissionState } from "@catenet/domain/certificates/Admission"
+import { sweep } from "@catenet/domain/certificates/AdmissionSweep"
 import { registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
-import { Context, Effect, Layer } from "effect"
+import { Array as Arr, Context, Effect, Layer } from "effect"
 import { authorizeHost } from "../edges/EdgeOrders.ts"
 import { Outbox } from "../edges/Outbox.ts"
+import type { Entry } from "../edges/OutboxStore.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Registry from "../tunnels/hostnames/HostStore.ts"
 import * as Store from "./AdmissionSweepStore.ts"
 import { CertificateAuthorities } from "./CertificateAuthorities.ts"
+
+/** Hostnames to a transaction. Each costs a lock of its queue, of which a PostgreSQL has some thousands in all. */
+const atOnce = 50
 
 /** Those that are in the queue of a domain, or come into it in this tick. */
 const waits = ({ admission }: { readonly admission: AdmissionState }) =>
@@ -21,7 +26,7 @@ const waits = ({ admission }: { readonly admission: AdmissionState }) =>
 export class AdmissionSweep extends Context.Service<
   AdmissionSweep,
   {
-    /** Sweeps once, unless another replica is at it. Answers how many hostnames were dealt with. */
+    /** Sweeps once, unless another replica begins at the same time. Answers how many hostnames were dealt with. */
     readonly tick: () => Effect.Effect<number>
   }
 >()("server/certificates/AdmissionSweep") {
@@ -32,51 +37,52 @@ export class AdmissionSweep extends Context.Service<
     const { offerable } = yield* CertificateAuthorities
     const perDomain = offerable.reduce((sum, { weeklyBudget }) => sum + weeklyBudget, 0)
 
-    const perform = ({ hostname, routingToken }: Registry.Host, effect: AdmissionEffect, now: number) => {
-      switch (effect._tag) {
-        case "SetTier":
-          return Effect.andThen(
-            store.deleteRefusals(routingToken),
-            outbox.append(routingToken, authorizeHost(hostname, effect))
-          )
-        case "LogIssuance":
-          return registry.logIssuance({ ca: effect.ca, domain: registeredDomain(hostname), hostname, at: now })
+    /** The hostnames of a transaction. Offers of earlier ones count as what their authorities have given. */
+    const some = Effect.fnUntraced(function* (hostnames: ReadonlyArray<string>, now: number) {
+      yield* store.lock
+      const rows = yield* store.locked({ now, hostnames })
+      const hosts = new Map(rows.map((row) => [row.hostname as string, Registry.hostOf(row)]))
+      const domains = new Set([...hosts.values()].filter(waits).map(({ hostname }) => registeredDomain(hostname)))
+      const given = domains.size === 0 ? [] : yield* store.given({ now, hostnames, domains: [...domains] })
+      const candidates = rows.map((row) => ({
+        hostname: row.hostname,
+        authorized: true,
+        isGuarded: row.isGuarded,
+        leftOut: row.leftOut,
+        state: Registry.hostOf(row).admission
+      }))
+      const issuances = given.flatMap(({ ca, count, domain }) => Arr.makeBy(count, () => ({ ca, domain, at: now })))
+      const swept = sweep(candidates, issuances, offerable, now).flatMap((each) => {
+        const host = hosts.get(each.hostname)
+        return host === undefined ? [] : [{ ...each, host }]
+      })
+      const changed = swept.filter(({ host, next }) => next !== host.admission)
+      if (changed.length > 0) yield* registry.saveAdmissions(changed)
+      const orders: Array<Entry> = []
+      for (const { effects, host } of swept) {
+        const { hostname, routingToken: queue } = host
+        for (const effect of effects) {
+          if (effect._tag === "SetTier") orders.push({ queue, call: authorizeHost(hostname, effect) })
+          else yield* registry.logIssuance({ ca: effect.ca, domain: registeredDomain(hostname), hostname, at: now })
+        }
       }
-    }
+      if (orders.length > 0) yield* outbox.repeat(orders)
+      return swept.length
+    }, store.transaction)
 
-    const apply = Effect.fnUntraced(function* (host: Registry.Host, { effects, next }: Swept, now: number) {
-      if (next !== host.admission) yield* registry.save({ ...host, admission: next })
-      for (const effect of effects) yield* perform(host, effect, now)
-    })
+    const found = Effect.fnUntraced(function* (now: number) {
+      const { mine } = yield* store.mayBegin()
+      return mine ? yield* store.candidates({ now, perDomain }) : []
+    }, store.transaction)
 
     return {
-      tick: Effect.fn("AdmissionSweep.tick")(
-        function* () {
-          if (!(yield* store.lock()).mine) return 0
-          const now = yield* unixSeconds
-          yield* store.confirmReverts
-          const rows = yield* store.candidates({ now, perDomain })
-          const hosts = rows.map(Registry.hostOf)
-          const domains = new Set(hosts.filter(waits).map(({ hostname }) => registeredDomain(hostname)))
-          const issuances = domains.size === 0 ? [] : yield* store.issuances({ now, domains: [...domains] })
-          const candidates = rows.map((row) => ({
-            hostname: row.hostname,
-            authorized: true,
-            isGuarded: row.isGuarded,
-            leftOut: row.leftOut,
-            state: Registry.hostOf(row).admission
-          }))
-          const found = new Map<string, Registry.Host>(hosts.map((host) => [host.hostname, host]))
-          const swept = sweep(candidates, issuances, offerable, now)
-          for (const each of swept) {
-            const host = found.get(each.hostname)
-            if (host !== undefined) yield* apply(host, each, now)
-          }
-          return swept.length
-        },
-        store.transaction,
-        sqlOrDie
-      )
+      tick: Effect.fn("AdmissionSweep.tick")(function* () {
+        const now = yield* unixSeconds
+        yield* Effect.repeat(store.confirmReverts(atOnce), { while: (confirmed) => confirmed.length === atOnce })
+        const hostnames = (yield* found(now)).map(({ hostname }) => hostname)
+        const counts = yield* Effect.forEach(Arr.chunksOf(hostnames, atOnce), (names) => some(names, now))
+        return counts.reduce((sum, count) => sum + count, 0)
+      }, sqlOrDie)
     }
   })
 

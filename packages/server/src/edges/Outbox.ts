@@ -39,6 +39,14 @@ export class Outbox extends Context.Service<
       queue: RoutingToken,
       ...calls: ReadonlyArray<EdgeOrder>
     ) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
+    /** The same for many queues, in one statement. */
+    readonly appendAll: (
+      entries: ReadonlyArray<Store.Entry>
+    ) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
+    /** The same in place of all that edges have refused in these queues. */
+    readonly repeat: (
+      entries: ReadonlyArray<Store.Entry>
+    ) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
     /** Writes calls in the current transaction that the caller delivers itself after it, to learn how that went. */
     readonly appendOwn: (
       queue: RoutingToken,
@@ -56,15 +64,15 @@ export class Outbox extends Context.Service<
     const store = yield* Store.make
     const home = edges.home?.id ?? null
 
-    const write = Effect.fnUntraced(function* (queue: RoutingToken, calls: ReadonlyArray<EdgeOrder>, own: boolean) {
+    const write = Effect.fnUntraced(function* (entries: ReadonlyArray<Store.Entry>, own: boolean) {
+      if (entries.length === 0) return []
       const now = yield* unixSeconds
-      const leasedUntil = own && edges.able ? now + ownSeconds : 0
       yield* edges.hold
-      const rows = yield* Effect.forEach(calls, (call) => store.insert({ queue, home, call, now, leasedUntil }))
-      const ids = rows.flatMap((each) => each.map(({ id }) => id))
-      if (ids.length > 0) yield* store.notify
-      return { queue, ids }
+      const rows = yield* store.insert({ entries, home, now, leasedUntil: own && edges.able ? now + ownSeconds : 0 })
+      if (rows.length > 0) yield* store.notify
+      return rows.map(({ id }) => id)
     })
+    const inQueue = (queue: RoutingToken, calls: ReadonlyArray<EdgeOrder>) => calls.map((call) => ({ queue, call }))
 
     const attempt = Effect.fnUntraced(function* (row: Store.Leased) {
       yield* edge.perform(row.edge, row.queue, row.call).pipe(
@@ -141,9 +149,17 @@ export class Outbox extends Context.Service<
 
     return {
       configured: Effect.map(edges.all, (live) => live.length > 0),
-      append: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeOrder>) => Effect.asVoid(write(queue, calls, false)),
-      appendOwn: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeOrder>): ReturnType<typeof write> =>
-        write(queue, calls, true),
+      append: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeOrder>) =>
+        Effect.asVoid(write(inQueue(queue, calls), false)),
+      appendAll: (entries: ReadonlyArray<Store.Entry>) => Effect.asVoid(write(entries, false)),
+      repeat: (entries: ReadonlyArray<Store.Entry>) =>
+        edges.hold.pipe(
+          Effect.andThen(store.deleteRefusals(entries.map(({ queue }) => queue))),
+          Effect.andThen(write(entries, false)),
+          Effect.asVoid
+        ),
+      appendOwn: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeOrder>) =>
+        Effect.map(write(inQueue(queue, calls), true), (ids) => ({ queue, ids })),
       deliver: (ticket: DeliveryTicket) => (ticket.ids.length === 0 ? Effect.void : deliver(ticket)),
       deliverAll: deliverDue.pipe(Effect.repeat({ while: (count) => count > 0 }), Effect.asVoid)
     }

@@ -24,45 +24,65 @@ export type Leased = typeof Leased.Type
 
 const encodeCall = Schema.encodeSync(EdgeOrder)
 
+/** One order, and the queue that it stands in. */
+export interface Entry {
+  readonly queue: RoutingToken
+  readonly call: EdgeOrder
+}
+
 const Written = Schema.Struct({
-  queue: RoutingToken,
+  entries: Schema.Array(Schema.Struct({ queue: RoutingToken, call: Schema.toType(EdgeOrder) })),
   /** The edge of this replica's settings, which counts whether or not it has been named in the database. */
   home: Schema.NullOr(Schema.String),
   now: Schema.Int,
-  leasedUntil: Schema.Int,
-  call: Schema.toType(EdgeOrder)
+  leasedUntil: Schema.Int
 })
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+
+  /** The locks of queues that writers of orders hold to the end, always in the same order. */
+  const lock = (queues: ReadonlyArray<string>) => sql`
+    select pg_advisory_xact_lock(hashtextextended(queue, 1))
+    from (select distinct queue from unnest(${queues}::text[]) queue order by queue) queues`
 
   /**
    * Where an edge does not take its orders, the later of two about the same is enough, and nothing counts before the end
    * of a token: what waits for an edge is bounded by what there is, and a revocation waits behind nothing. Rows that wait
    * and rows that were refused stand in different indexes.
    */
-  const supersede = ({ call, now, queue }: typeof Written.Encoded & { readonly call: EdgeOrder }) => sql`
-    with queued as materialized (
-      select id, edge, attempts, leased_until from outbox where queue = ${queue} and refused_at is null
-      union all select id, edge, attempts, leased_until from outbox where queue = ${queue} and refused_at is not null)
+  const supersede = (queues: ReadonlyArray<string>, rows: Statement.Fragment, now: number) => sql`
+    with written as (select queue, about, call ->> '_tag' = 'Revoke' as ends from ${rows}),
+      queued as materialized (
+        select id, queue, edge, about, attempts, leased_until from outbox
+          where queue = any(${queues}::text[]) and refused_at is null
+        union all select id, queue, edge, about, attempts, leased_until from outbox
+          where queue = any(${queues}::text[]) and refused_at is not null)
     delete from outbox o using queued q where o.id = q.id and o.leased_until <= ${now}
-      and ${call._tag === "Revoke" ? sql`true` : sql`o.about = ${aboutOf(call)}`}
-      and exists (select 1 from queued f where f.edge = q.edge and f.attempts > 0 and f.leased_until <= ${now})`
+      and exists (select 1 from written w where w.queue = q.queue and (w.ends or w.about = q.about))
+      and exists (
+        select 1 from queued f where f.queue = q.queue and f.edge = q.edge and f.attempts > 0 and f.leased_until <= ${now})`
 
-  /** A row for each live edge. Rows of one queue get their ids in the order of commit, because the lock is held to the end. */
+  /**
+   * A row of each entry for each live edge, in the order of the entries. Rows of one queue get their ids in the order of
+   * commit, because the lock is held to the end.
+   */
   const insert = SqlSchema.findAll({
     Request: Written,
     Result: Schema.Struct({ id: Schema.Int }),
-    execute: (written) => {
-      const { call, home, leasedUntil, now, queue } = written
-      return sql`select pg_advisory_xact_lock(hashtextextended(${queue}, 1))`.pipe(
-        Effect.andThen(supersede(written)),
+    execute: ({ entries, home, leasedUntil, now }) => {
+      const queues = entries.map(({ queue }) => queue)
+      const written = entries.map(({ call, queue }) => ({ queue, about: aboutOf(call), call: encodeCall(call) }))
+      const rows = sql`rows from (jsonb_to_recordset(${PgTypes.jsonb(written)}) as (queue text, about text, call jsonb))
+        with ordinality as written (queue, about, call, place)`
+      return lock(queues).pipe(
+        Effect.andThen(supersede(queues, rows, now)),
         Effect.andThen(sql`
           insert into outbox (queue, edge, about, call, created_at, due_at, leased_until)
-          select ${queue}, edge_id, ${aboutOf(call)}, ${PgTypes.jsonb(encodeCall(call))}, ${now}, ${now}, ${leasedUntil}
-          from (select edge_id from edge_addresses where expires_at > ${now}
+          select queue, edge_id, about, call, ${now}, ${now}, ${leasedUntil}
+          from ${rows}, (select edge_id from edge_addresses where expires_at > ${now}
             union select ${home}::text where ${home}::text is not null) as live
-          order by edge_id returning id`)
+          order by place, edge_id returning id`)
       )
     }
   })
@@ -80,6 +100,10 @@ export const make = Effect.gen(function* () {
 
   return {
     insert,
+    /** Deletes orders that an edge refused, because they are about to be given again. */
+    deleteRefusals: (queues: ReadonlyArray<RoutingToken>) =>
+      sql`delete from outbox where queue = any(${queues.map((queue) => Redacted.value(queue))}::text[])
+        and refused_at is not null`,
     /** The first rows that are due of the queues of these edges. */
     leaseDue: SqlSchema.findAll({
       Request: Schema.Struct({ now: Schema.Int, edges: Schema.Array(Schema.String), limit: Schema.Int }),
@@ -126,7 +150,7 @@ export const make = Effect.gen(function* () {
      * writes a later order holds the same lock.
      */
     refuse: (row: Leased, now: number, refusal: string) =>
-      sql`select pg_advisory_xact_lock(hashtextextended(${Redacted.value(row.queue)}, 1))`.pipe(
+      lock([Redacted.value(row.queue)]).pipe(
         Effect.andThen(sql`
           delete from outbox o where o.id = ${row.id} and exists (
             select 1 from outbox l where l.queue = o.queue and l.edge = o.edge and l.id > o.id and l.refused_at is null

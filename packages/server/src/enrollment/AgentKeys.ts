@@ -43,7 +43,7 @@ export class AgentKeys extends Context.Service<
     const announce = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
       if (ids.length === 0) return
       const orders = yield* store.orders(ids)
-      yield* Effect.forEach(orders, (ordered) => outbox.append(ordered.routingToken, orderOf(ordered)))
+      yield* outbox.appendAll(orders.map((ordered) => ({ queue: ordered.routingToken, call: orderOf(ordered) })))
     })
 
     return {

@@ -36,12 +36,8 @@ export class LoginOrders extends Context.Service<
         (select o.routing_token from tunnels o where o.hostname = ${host})) for share`
     })
     const append = (found: ReadonlyArray<typeof Gated.Type>) =>
-      Effect.forEach(
-        found,
-        ({ required, routingToken }) => outbox.append(routingToken, { _tag: "SetLogin", required }),
-        {
-          discard: true
-        }
+      outbox.appendAll(
+        found.map(({ required, routingToken: queue }) => ({ queue, call: { _tag: "SetLogin", required } }))
       )
     return {
       tunnelChanged: (id: string) => Effect.flatMap(ofTunnel(id), append),

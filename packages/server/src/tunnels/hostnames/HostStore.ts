@@ -4,6 +4,7 @@ import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { TunnelStatus } from "@catenet/domain/tunnels/Tunnel"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { PgTypes } from "@effect/sql-pg"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
@@ -171,6 +172,26 @@ export const make = Effect.gen(function* () {
       const { hostname, ...rest } = encodeRow({ ...ownership, ...columnsOf(admission) })
       return sql`insert into hosts ${sql.insert({ hostname, ...rest })}
         on conflict (hostname) do update set ${sql.update(rest)}`
+    },
+    /** The states of hostnames whose rows the transaction has locked, in one statement. */
+    saveAdmissions: (states: ReadonlyArray<{ readonly hostname: string; readonly next: AdmissionState }>) => {
+      const rows = states.map(({ hostname, next }) => {
+        const { loggedAt, pendingRevert, queuedAt, retryAt, ...rest } = columnsOf(next)
+        return {
+          ...rest,
+          hostname,
+          queued_at: queuedAt,
+          retry_at: retryAt,
+          pending_revert: pendingRevert,
+          logged_at: loggedAt
+        }
+      })
+      return sql`update hosts h set status = r.status, claim = r.claim, ca = r.ca, queued_at = r.queued_at,
+          deadline = r.deadline, retry_at = r.retry_at, lapses = r.lapses, pending_revert = r.pending_revert,
+          logged_at = r.logged_at
+        from jsonb_to_recordset(${PgTypes.jsonb(rows)}) as r(hostname text, status text, claim text, ca text, queued_at bigint,
+          deadline bigint, retry_at bigint, lapses int, pending_revert boolean, logged_at bigint)
+        where h.hostname = r.hostname`
     },
     /** There is a certificate now: what authorities said before is no news any more. */
     forgetFailures: (hostname: string) => sql`delete from issuance_failures where hostname = ${hostname}`,
