@@ -123,6 +123,8 @@ export class AcmeServer {
         renewalInfo: `${base}/renewal-info`,
         meta: { externalAccountRequired: binding !== undefined }
       })
+    // Not of RFC 8555: what a list of revoked certificates would say, by their SHA-256.
+    if (method === "GET" && path === "/revoked") return json(200, [...this.#revoked])
     if (path === "/new-nonce") return { status: method === "HEAD" ? 200 : 204 }
     if (method === "GET" && first === "renewal-info") return this.#renewalInfo(id)
     if (method !== "POST") throw new AcmeProblem("malformed", "requests are signed, so they are POST")

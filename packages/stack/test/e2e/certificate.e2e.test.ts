@@ -1,8 +1,11 @@
 import { X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { connect } from "node:tls"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { eventually } from "../../../edge/test/harness/TestEdge.ts"
+import { boundPath } from "../../src/acme/ExternalAccount.ts"
+import { owner } from "./People.ts"
 import { Stack } from "./Stack.ts"
 import { steadyVisitors } from "./SteadyVisitors.ts"
 import { ask } from "./Visitor.ts"
@@ -110,4 +113,26 @@ describe("a new tunnel's certificate", () => {
     },
     (renewals + 1) * lifetime * 1000 + 60_000
   )
+
+  it("is taken back by its agent when the tunnel is deleted, and shown to no visitor any more", async () => {
+    const call = await owner(stack)
+    const tunnels: ReadonlyArray<{ readonly id: string; readonly hostname: string }> = await call("GET", "/me/tunnels")
+    const demo = tunnels.find(({ hostname }) => hostname === "hello.localhost")
+    const folder = stack.path("demo-agent", "certificate")
+    const revoked = async () => {
+      const authority = { host: "localhost", port: stack.ports.acme, ca: stack.root }
+      const lists = await Promise.all(["", boundPath].map((path) => ask(authority, { path: `${path}/revoked` })))
+      return lists.flatMap(({ body }) => JSON.parse(body.toString()) as ReadonlyArray<string>)
+    }
+    assert.deepStrictEqual(await revoked(), [])
+    await call("DELETE", `/me/tunnels/${demo?.id}`)
+    await eventually(async () => (await revoked()).length > 0, "the authority lists a revoked certificate")
+    const own = new X509Certificate(readFileSync(join(folder, "fullchain.pem")))
+    assert.deepStrictEqual(await revoked(), [own.fingerprint256])
+    await eventually(
+      () => readFileSync(join(folder, "acme-state.json"), "utf8").includes(own.fingerprint256),
+      "the agent remembers that it was revoked"
+    )
+    await eventually(async () => (await shownNow())?.fingerprint256 !== own.fingerprint256, "visitors are not shown it")
+  })
 })
