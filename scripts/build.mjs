@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { rolldown } from "rolldown"
-import { root } from "./node.mjs"
+import { needed, root } from "./node.mjs"
 
 const args = process.argv.slice(2)
 const out = args.indexOf("--out")
@@ -20,6 +20,9 @@ const programs = [
   },
   { name: "ct-agent", package: "agent", description: "The Catenet agent, which runs beside an origin." }
 ]
+
+/** One floor for all: the lowest version on which the tests run. */
+const engines = { node: `>=${needed}` }
 
 const readJson = (path) => JSON.parse(readFileSync(path, "utf8"))
 const writeJson = (path, value) => {
@@ -69,11 +72,20 @@ const buildLibrary = (name) => {
         return [entry, { types: `${module}.d.ts`, default: `${module}.js` }]
       })
     ),
-    engines: { node: ">=22.19" }
+    engines
   })
   for (const file of ["README.md"]) if (existsSync(join(source, file))) cpSync(join(source, file), join(target, file))
   cpSync(join(root, "LICENSE"), join(target, "LICENSE"))
 }
+
+/** What starts a program: an older Node fails at the first import of what it lacks, so that it must not come that far. */
+const launcher = (name) => `#!/usr/bin/env node
+if (Number.parseInt(process.versions.node, 10) < ${needed}) {
+  process.stderr.write("${name} needs Node ${needed} or newer. This is " + process.version + "; install Node ${needed} and run the command again.\\n")
+  process.exit(3)
+}
+import("./program.js")
+`
 
 /** One character outside Latin-1 makes V8 keep the whole source in two bytes a character. */
 const toAscii = (file) => {
@@ -121,14 +133,14 @@ const buildProgram = async ({ description, name, package: from }) => {
   })
   const target = join(dist, name)
   await bundle.write({
-    file: join(target, `${name}.js`),
+    file: join(target, "program.js"),
     format: "esm",
     codeSplitting: false,
-    banner: "#!/usr/bin/env node",
     minify: true
   })
   await bundle.close()
-  toAscii(join(target, `${name}.js`))
+  toAscii(join(target, "program.js"))
+  writeFileSync(join(target, `${name}.js`), launcher(name))
   const { version } = readJson(join(root, "packages", from, "package.json"))
   const { optionalDependencies } = readJson(join(root, "packages", "stack", "package.json"))
   writeJson(join(target, "package.json"), {
@@ -137,7 +149,7 @@ const buildProgram = async ({ description, name, package: from }) => {
     description,
     license: "Apache-2.0",
     type: "module",
-    engines: { node: ">=26" },
+    engines,
     bin: { [name]: `./${name}.js` },
     ...(name === "catenet" ? { optionalDependencies } : {})
   })

