@@ -156,7 +156,7 @@ describe("a client that speaks HTTP/2 within the TLS that the agent ends", () =>
     client.close()
   })
 
-  it("reaches no origin with a stream that it resets at once", async () => {
+  it("leaves nothing open at the origin of streams that it resets at once", async () => {
     const client = await session()
     for (let i = 0; i < 50; i++) {
       const stream = client.request({ ":path": "/reset" })
@@ -164,10 +164,8 @@ describe("a client that speaks HTTP/2 within the TLS that the agent ends", () =>
       stream.close()
     }
     await ask(client, { ":path": "/after" })
-    assert.lengthOf(
-      seen.filter(({ url }) => url === "/reset"),
-      0
-    )
+    const reset = () => seen.filter(({ url }) => url === "/reset")
+    await eventually(() => reset().every(({ destroyed }) => destroyed), "they have ended")
     client.close()
   })
 

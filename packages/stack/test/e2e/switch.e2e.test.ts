@@ -1,8 +1,14 @@
+import { createPrivateKey } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { WebSocketServer } from "ws"
 import { eventually } from "../../../domain/test/Eventually.ts"
+import { certificateRequest, traces } from "./KeyTraces.ts"
+import * as Openssl from "./Openssl.ts"
 import { order, shown, tunnel } from "./OrderingAgent.ts"
 import { httpOrigin } from "./Origins.ts"
+import { recordingProxy } from "./RecordingProxy.ts"
 import { Stack } from "./Stack.ts"
 import { goOn, visitors } from "./SwitchVisitors.ts"
 import { ask } from "./Visitor.ts"
@@ -87,4 +93,59 @@ describe("the switch from gelb to gruen", () => {
       await origin.close()
     }
   )
+
+  it.concurrent("shows the certificate of the agent, whose key has crossed no socket", async () => {
+    const origin = await httpOrigin()
+    const named = await tunnel(stack, "key.localhost", origin)
+    const [plane, edge] = [await recordingProxy(stack.ports.controlPlane), await recordingProxy(stack.ports.mesh)]
+    const record = stack.path("sockets.bin")
+    const agent = await order(stack, named, "one", {
+      CT_AGENT_CP_URL: `http://127.0.0.1:${plane.port}`,
+      CT_AGENT_EDGE: `localhost:${edge.port}`,
+      NODE_OPTIONS: `--import ${new URL("recordSockets.mjs", import.meta.url)}`,
+      RECORD_SOCKETS: record
+    })
+    const own = () => agent.certificate()
+    await eventually(
+      async () => own() !== undefined && (await shown(named))?.serialNumber === own()?.serialNumber,
+      () => `the certificate of the agent is shown: ${agent.process.stderr}`
+    )
+    assert.strictEqual((await ask(named.target)).status, 200)
+    const key = readFileSync(join(agent.folder, "privkey.pem"), "utf8")
+    const { openssl } = Openssl
+    const [root, target] = [stack.path("development-root.pem"), `127.0.0.1:${stack.ports.frontDoor}`]
+    if (Openssl.isInstalled) {
+      const visited = await openssl(["s_client", "-connect", target, "-servername", "key.localhost", "-CAfile", root])
+      assert.include(visited, "Verify return code: 0 (ok)")
+      const serial = await openssl(["x509", "-noout", "-serial"], visited)
+      assert.strictEqual(/serial=([0-9A-F]+)/.exec(serial)?.[1], own()?.serialNumber)
+    }
+    await agent.process.stop()
+    const written = readFileSync(record)
+    for (const said of ["/agent/acme-admission/", "/agent/acme-issuance-complete/", '"protected"', "catenet-mux"])
+      assert.isTrue(written.includes(said), `${said} was recorded`)
+    assert.isTrue(plane.bytes().includes("/agent/acme-issuance-complete/"))
+    assert.isAbove(edge.bytes().length, 10_000)
+    for (const bytes of [written, plane.bytes(), edge.bytes()]) assert.strictEqual(traces(key, bytes), 0)
+    // The same eyes find it in each form.
+    const der = createPrivateKey(key).export({ type: "pkcs8", format: "der" })
+    for (const leak of [key, der, der.toString("base64url"), Buffer.from(JSON.stringify({ key })).toString("base64")])
+      assert.isAbove(traces(key, Buffer.concat([Buffer.from("x"), Buffer.from(leak), Buffer.alloc(9)])), 0)
+    const request = certificateRequest(written)
+    assert.isDefined(request, "the request for the certificate was recorded")
+    if (Openssl.isInstalled) {
+      assert.include(await openssl(["ec", "-check", "-noout"], key), "EC Key valid")
+      const said = await openssl(["req", "-inform", "DER", "-verify", "-noout", "-text"], request)
+      assert.match(said, /verify OK/i)
+      assert.include(said, "DNS:key.localhost")
+      const publicKey = async (args: ReadonlyArray<string>, input: string | Buffer = "") =>
+        /-----BEGIN PUBLIC KEY-----[^-]+/.exec(await openssl(args, input))?.[0]
+      const ofKey = await publicKey(["pkey", "-pubout"], key)
+      assert.isDefined(ofKey)
+      assert.strictEqual(await publicKey(["req", "-inform", "DER", "-noout", "-pubkey"], request), ofKey)
+      const chain = readFileSync(join(agent.folder, "fullchain.pem"), "utf8")
+      assert.strictEqual(await publicKey(["x509", "-noout", "-pubkey"], chain), ofKey)
+    }
+    for (const { close } of [plane, edge, origin]) await close()
+  })
 })
