@@ -1,21 +1,35 @@
-/** The provider's few pages: plain HTML, no script, nothing from elsewhere. */
+/** The provider's few pages in the shell of the portal: no script, nothing from elsewhere. */
 import { Markup, markup } from "@catenet/domain/values/Markup"
+import { brand, shellSheet } from "@catenet/domain/values/PageLook"
 import type { Texts } from "./Texts.ts"
 
 export const contentSecurityPolicy =
-  "default-src 'none'; style-src 'sha256-STYLE'; base-uri 'none'; frame-ancestors 'none'"
+  "default-src 'none'; style-src 'sha256-STYLE'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
 
-export const style = [
-  ":root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}",
-  "main{max-width:24rem;margin:4rem auto;padding:0 1rem}",
-  "label,input,button{display:block;width:100%;box-sizing:border-box;font:inherit}",
-  "input,button{padding:.5rem;margin:.25rem 0 1rem}",
-  "[role=alert]{color:#b00020}"
-].join("")
+export const style = `${shellSheet}
+p { margin: 0 0 16px }
+label { display: block; font-weight: 600; margin-bottom: 4px }
+input, button { font: inherit; display: block; width: 100%; min-height: 42px; padding: 8px 12px; border-radius: 8px }
+input { color: inherit; background: var(--ground); border: 1px solid var(--soft); margin-bottom: 16px }
+input[type=hidden] { display: none }
+button { font-weight: 650; cursor: pointer; border: 1px solid var(--accent); background: var(--accent); color: var(--on-accent) }
+.panel > :last-child { margin-bottom: 0 }
+[role=alert] { color: var(--rot) }`
 
 const page = ({ language }: Texts, title: string, body: Markup): string =>
-  markup`<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${new Markup(style)}</style></head><body><main><h1>${title}</h1>${body}</main></body></html>`
-    .text
+  markup`<!doctype html>
+<html lang="${language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title} · Catenet</title>
+<link rel="icon" href="data:,">
+<style>${new Markup(style)}</style>
+</head>
+<body><header>${brand}</header><main><h1>${title}</h1><div class="panel">${body}</div></main></body>
+</html>
+`.text
 
 export const signIn = (
   texts: Texts,

@@ -20,8 +20,9 @@ h1.mono { font-size: 22px }
 .skip { position: absolute; left: -999px; top: 8px; padding: 8px 12px; background: var(--panel) }
 .skip:focus { left: 8px; z-index: 1 }
 .shell { display: grid; grid-template-columns: 232px minmax(0, 1fr); min-height: 100vh }
-.rail { display: flex; flex-direction: column; gap: 20px; padding: 24px 14px; background: var(--panel);
-  border-right: 1px solid var(--line); position: sticky; top: 0; height: 100vh; overflow: auto }
+.rail { background: var(--panel); border-right: 1px solid var(--line) }
+.rail .held { display: flex; flex-direction: column; gap: 20px; padding: 24px 14px; position: sticky; top: 0; height: 100vh;
+  overflow: auto }
 .brand { display: flex; align-items: center; gap: 10px; padding: 0 10px; font-size: 19px; font-weight: 700;
   color: inherit; text-decoration: none }
 .rail ul { list-style: none; margin: 0; padding: 0; display: grid; gap: 2px }
@@ -48,10 +49,23 @@ h1.mono { font-size: 22px }
 .figures > div { display: flex; flex-direction: column-reverse; justify-content: flex-end }
 table { width: 100%; border-collapse: collapse }
 th { text-align: left; font-size: 13px; color: var(--soft); font-weight: 600 }
-th, td { padding: 12px 14px; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: break-word }
+th, td { padding: 12px 14px; border-bottom: 1px solid var(--line); vertical-align: baseline; overflow-wrap: break-word }
 tbody th, .sub { overflow-wrap: anywhere }
+tbody th { min-width: 8em }
+td.mono { min-width: 7em; font-size: 13px }
+td .sub { min-width: 9em }
 td code.word { overflow-wrap: break-word }
-td.figure, td time { white-space: nowrap }
+.figure { text-align: right }
+td.figure, td time, th time, .chip { white-space: nowrap }
+td.actions { width: 1%; white-space: nowrap; text-align: right; padding-left: 0 }
+td.actions form { display: inline-block }
+td.actions form + form { margin: 0 0 0 8px }
+td details, th details { margin: 0 }
+td details:not([open]), th details:not([open]) { white-space: nowrap }
+details > form, details > table, details > h3 { margin-top: 8px }
+td .field label { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
+td .row { flex-wrap: nowrap; margin: 0 }
+td .row .field { flex: 1 1 90px; min-width: 90px }
 tbody tr:last-child > * { border-bottom: 0 }
 tbody th { font-size: inherit; color: inherit; font-weight: 400 }
 .list { padding: 0; overflow: hidden }
@@ -117,7 +131,7 @@ h1 + .panel { margin-top: 16px }
 .panel table { margin-bottom: 12px }
 .list table { margin-bottom: 0 }
 .panel:not(.list) > table:not(.matrix) :is(th, td):first-child { padding-left: 0 }
-.panel td form { display: inline }
+.panel:not(.list) > table:not(.matrix) :is(th, td):last-child { padding-right: 0 }
 tfoot > tr > * { border-top: 2px solid var(--line); border-bottom: 0; font-weight: 650; color: inherit; font-size: inherit }
 .chip { display: inline-block; padding: 2px 8px; border-radius: 8px; font-size: 13px; background: var(--ground); border: 1px solid var(--line); color: var(--soft) }
 .chip.gelb { color: var(--gelb); background: var(--gelb-ground) }
@@ -132,7 +146,15 @@ tfoot > tr > * { border-top: 2px solid var(--line); border-bottom: 0; font-weigh
 fieldset { border: 1px solid var(--line); border-radius: 8px; margin: 0 0 12px; padding: 8px 14px; display: flex; flex-wrap: wrap; gap: 0 20px }
 fieldset p { margin: 4px 0 }
 .columns > div > form > p, .panel form p { margin-bottom: 8px }
-.panel form + form, .panel .row + .row { margin-top: 12px }
+.panel form + form, .panel .row + .row, .panel form + .row { margin-top: 12px }
+.panel .row > form + form { margin-top: 0 }
+.switch { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 12px; align-items: center; padding: 12px 0;
+  border-top: 1px solid var(--line) }
+.panel .switch + .switch { margin: 0 }
+.panel .switch p { margin: 0 }
+.switch .hint { padding-left: 24px }
+label:has(> [type=checkbox]) { display: flex; gap: 8px; align-items: baseline }
+label > [type=checkbox] { margin: 0; width: 16px; height: 16px; flex: none; position: relative; top: 2px }
 textarea { font: 14px/1.4 var(--mono); color: inherit; background: var(--ground); border: 1px solid var(--soft); border-radius: 8px; padding: 8px 10px; width: 100% }
 textarea[aria-invalid] { border-color: var(--rot) }
 .languages { display: flex; gap: 12px; align-items: center }
@@ -142,19 +164,28 @@ textarea[aria-invalid] { border-color: var(--rot) }
 .front address { font-style: normal }
 .front h2 { margin-top: 24px }
 .front .panel > h2:first-child { margin-top: 0 }
+.front .list > h2:first-child { margin-top: 20px }
 .front .lead { margin-bottom: 24px }
+.front .head .lead { margin-bottom: 0 }
 .front .figures { grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)) }
-dl.pairs + form { margin-top: 16px }
+dl.pairs ~ form, dl.pairs ~ .after, dl.pairs + .hint, dl.pairs + details { margin-top: 16px }
+pre + button { margin-bottom: 12px }
+button + [role=status]:not(:empty) { margin-top: 12px }
+.row:has(.error) { align-items: start }
+.row:has(.error) > button { margin-top: 28px }
 .foot strong { display: block }
 .front .foot { margin-top: 40px; padding: 16px 0 0 }
 .brand svg { width: 22px; height: 22px; fill: none; stroke: currentColor; stroke-width: 2 }
 @media (max-width: 760px) {
   .shell { display: block }
-  .rail { position: static; height: auto; gap: 12px; padding: 14px 16px; border-right: 0; border-bottom: 1px solid var(--line) }
+  .rail { border-right: 0; border-bottom: 1px solid var(--line) }
+  .rail .held { position: static; height: auto; flex-flow: row wrap; justify-content: space-between; align-items: center; gap: 4px 12px;
+    padding: 10px 16px 14px }
   .wide { display: none }
   .narrow { display: block; margin: 0 }
+  .narrow[open] { flex-basis: 100% }
   .narrow summary { padding: 8px 10px; font-weight: 650 }
-  .rail .foot { border-top: 0; padding: 0 10px; display: flex; flex-wrap: wrap; gap: 4px 16px }
+  .rail .foot { border-top: 0; padding: 0 10px; display: flex; flex-wrap: wrap; gap: 4px 16px; flex-basis: 100%; margin: 0 }
   .rail .foot > span { flex-basis: 100% }
   .foot strong { display: inline }
   .main { padding: 20px 16px 40px }
@@ -165,7 +196,15 @@ dl.pairs + form { margin-top: 16px }
   dl.pairs { display: block }
   dl.pairs dd { text-align: left; margin-bottom: 8px }
   .panel:not(.list) > table td { padding-left: 0 }
-  table, tbody, tr, td, tbody th { display: block }
+  table, tbody, tfoot, tr, td, tbody th, tfoot th { display: block }
+  td.actions { width: auto; white-space: normal; text-align: left; padding-left: 14px }
+  td:empty { display: none }
+  .figure { text-align: left }
+  tfoot > tr > * { border-top: 0 }
+  tfoot > tr { border-bottom: 0 }
+  tfoot th { padding: 4px 14px }
+  tbody:last-child > tr:last-child { border-bottom: 0 }
+  .topology text { font-size: 28px; transform: translateY(14px) }
   thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
   td, tbody th { border-bottom: 0; padding: 4px 14px }
   tr { padding: 10px 0; border-bottom: 1px solid var(--line) }

@@ -57,9 +57,10 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("visitors 
       assert.strictEqual(report.sessions.length, 200)
       assert.deepInclude((yield* tunnelRecords.usage({ query: {} }))[0], sums)
       const list = yield* visit("day", "/portal/tunnels")
-      assert.include(list, `<td data-label="${english.visitorsAndBytes}">4321, 8.0 KiB</td>`)
+      assert.include(list, `<td class="figure" data-label="${english.visitorsOf30}">4,321</td>`)
+      assert.include(list, `<td class="figure" data-label="${english.carriedOf30}">8.0 KiB</td>`)
       const usage = yield* visit("day", "/portal/usage")
-      assert.strictEqual(usage.split(`<td class="figure" data-label="${english.visitors30}">4321</td>`).length, 3)
+      assert.strictEqual(usage.split(`<td class="figure" data-label="${english.visitors}">4,321</td>`).length, 3)
     })
   )
 
@@ -108,7 +109,7 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("visitors 
       )
       assert.include(
         yield* visit("old-days", "/portal/tunnels"),
-        `<td data-label="${english.visitorsAndBytes}">n/a</td>`
+        `<td class="figure" data-label="${english.visitorsOf30}">n/a</td>`
       )
       yield* edge.away(false)
     })

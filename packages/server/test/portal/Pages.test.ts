@@ -248,7 +248,12 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages
       )
       const last = many.at(-1)
       assert.strictEqual(last?.status, 429)
-      assert.match(last?.headers.get("retry-after") ?? "", /^[1-9]\d?$/u)
+      const seconds = last?.headers.get("retry-after") ?? ""
+      assert.match(seconds, /^[1-9]\d?$/u)
+      assert.include(last?.text, `Try again in ${seconds} second${seconds === "1" ? "" : "s"}.`)
+      // A link of a page answers in the words of its reader, too.
+      const german = yield* post(ada, path, { port: "80" }, { "accept-language": "de" })
+      assert.match(german.text, /Versuchen Sie es in [1-9]\d? Sekunden? noch einmal\./u)
     })
   )
 

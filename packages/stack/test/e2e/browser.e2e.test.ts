@@ -2,9 +2,12 @@ import { execFileSync } from "node:child_process"
 import { existsSync, mkdtempSync, mkdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Browser, chromium } from "playwright-core"
+import { type Browser, chromium, type Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
+import { cramped, violations } from "../../../server/test/portal/browser/Violations.ts"
+import { invalidities } from "../../../server/test/portal/HtmlValidity.ts"
+import { edgePages } from "./EdgePages.ts"
 import { demo, newcomer, owner } from "./People.ts"
 import { Stack } from "./Stack.ts"
 import { ask } from "./Visitor.ts"
@@ -17,6 +20,29 @@ if (missing) {
   const what = "Chromium (package chromium) and certutil (package libnss3-tools)"
   if (process.env["CI"] === "true") throw new Error(`the gate needs ${what}`)
   process.stderr.write(`\nSKIPPED: the browser tests need ${what}; install them and run again.\n\n`)
+}
+
+/** Pictures of the pages, for those who change them, in the folder that this variable names. */
+const pictures = process.env["CATENET_PICTURES"]
+
+/** What is wrong with the page that is shown, in both schemes and in a narrow window. A translation differs in its room alone. */
+const faultsOf = async (page: Page, name: string, isTranslation: boolean): Promise<ReadonlyArray<string>> => {
+  const paint = async (view: string) => {
+    if (pictures === undefined) return
+    mkdirSync(pictures, { recursive: true })
+    await page.screenshot({ path: join(pictures, `${name}-${view}.png`), fullPage: true })
+  }
+  await page.setViewportSize({ width: 390, height: 900 })
+  const narrow = await cramped(page)
+  await paint("narrow")
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await paint("light")
+  const light = isTranslation ? [] : await violations(page)
+  await page.emulateMedia({ colorScheme: "dark" })
+  await paint("dark")
+  const dark = isTranslation ? [] : await violations(page, ["color-contrast"])
+  await page.emulateMedia({ colorScheme: "light" })
+  return [...narrow, ...(await cramped(page)), ...light, ...dark].map((fault) => `${name}: ${fault}`)
 }
 
 const quiet = [
@@ -84,6 +110,47 @@ describe.skipIf(missing)("a browser", () => {
       problems.filter((text) => !text.includes("favicon")),
       []
     )
+  })
+
+  it("shows pages of edge, identity provider and demo that are valid, hold no fault that axe finds, and fit 390 px", async () => {
+    const found: Array<string> = []
+    const pageIn = async (language: string) => (await browser.newContext({ locale: language })).newPage()
+    const looks = async (page: Page, name: string, isTranslation: boolean) => {
+      for (const invalid of invalidities(await page.content())) found.push(`${name}: ${invalid}`)
+      found.push(...(await faultsOf(page, name, isTranslation)))
+    }
+    const english = await pageIn("en")
+    for (const [name, html] of edgePages) {
+      await english.setContent(html)
+      await looks(english, name, name.endsWith("-de"))
+    }
+    const realm = `http://localhost:${stack.ports.identityProvider}/realms/catenet`
+    for (const language of ["en", "de"]) {
+      const page = await pageIn(language)
+      const look = (name: string) => looks(page, `${name}-${language}`, language === "de")
+      await page.goto(`https://hello.localhost:${stack.ports.frontDoor}/`)
+      await look("demo")
+      await page.goto(stack.url("/portal/login"))
+      assert.strictEqual(await page.locator("html").getAttribute("lang"), language)
+      await look("provider-sign-in")
+      await page.fill("#username", "demo@catenet.localhost")
+      await page.fill("#password", "not this one")
+      await page.locator("button").click()
+      await page.getByRole("alert").waitFor()
+      await look("provider-refused")
+      for (const [name, path] of [
+        ["sign-out", "/protocol/openid-connect/logout"],
+        ["device", "/device"],
+        ["error", "/protocol/openid-connect/auth?client_id=not-known"],
+        ["not-open", "/interaction/nothing"]
+      ] as const) {
+        await page.goto(`${realm}${path}`)
+        await look(`provider-${name}`)
+      }
+      await page.context().close()
+    }
+    await english.context().close()
+    assert.deepStrictEqual(found, [])
   })
 
   it("signs visitors of a gated host in at the embedded provider, and out again, and lets others ask for access", async () => {

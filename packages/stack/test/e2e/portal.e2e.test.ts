@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { type Browser, chromium } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
+import { press, type, walk } from "../../../server/test/portal/browser/ByKeyboard.ts"
 import { httpOrigin } from "./Origins.ts"
 import { newcomer } from "./People.ts"
 import { pasted, Stack } from "./Stack.ts"
@@ -56,6 +57,34 @@ describe.skipIf(missing)("the portal in a browser", () => {
     if (scrollWidth > clientWidth) faults.push("wider than the window")
     return faults
   })()`
+
+  it("leads a person without a mouse from the front page through the sign-in to a line that is copied", async () => {
+    const context = await browser.newContext({ ignoreHTTPSErrors: true, locale: "en" })
+    await context.grantPermissions(["clipboard-read", "clipboard-write"])
+    const page = await context.newPage()
+    const { email, password } = await newcomer(stack, "keyboard@catenet.localhost")
+    await page.goto(stack.portal("/"))
+    await walk(page, 'a[href="/portal/login"]')
+    await press(page, "Enter", /\/interaction\//u)
+    await type(page, "#username", email)
+    await type(page, "#password", password)
+    await press(page, "Enter", /^\/portal\/home$/u)
+    await type(page, "#field-name", "by keyboard")
+    await press(page, "Enter", /^\/portal\/tunnels$/u)
+    await walk(page, "main th a")
+    await press(page, "Enter", /^\/portal\/tunnels\/[0-9a-f]{32}$/u)
+    await type(page, "#field-port", "3000")
+    await press(page, "Enter", /\/install$/u)
+    await walk(page, "pre + button")
+    await page.keyboard.press("Enter")
+    await page.getByRole("button", { name: "Copied" }).waitFor()
+    const line = await page.locator("pre").textContent()
+    assert.match(line ?? "", /^CT_BOOTSTRAP=[0-9a-f]{64} .*CT_AGENT_ORIGIN=127\.0\.0\.1:3000 npx ct-agent$/u)
+    assert.strictEqual(await page.evaluate("navigator.clipboard.readText()"), line)
+    await walk(page, ".rail form[action='/portal/logout'] button")
+    await press(page, "Enter", /\/logout$|^\/$/u)
+    await context.close()
+  })
 
   for (const [javaScriptEnabled, colorScheme, width, locale] of [
     [false, "light", 1280, "en"],

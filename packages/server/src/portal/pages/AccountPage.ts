@@ -27,7 +27,7 @@ export interface Facts {
 const row = (texts: Texts, { createdAt, id, isThis, seenAt, userAgent }: OpenSession) =>
   markup`<tr><th scope="row">${userAgent === "" ? "–" : userAgent}</th>
     <td data-label="${texts.sessionSince}">${moment(createdAt)}</td><td data-label="${texts.sessionSeen}">${moment(seenAt)}</td>
-    <td>${
+    <td class="actions">${
       isThis
         ? markup`<strong>${texts.thisSession}</strong>`
         : markup`<form method="post" action="/portal/account/sessions/${id}/end"><button>${texts.endSession}</button></form>`
@@ -46,8 +46,8 @@ const services = (texts: Texts, { sent, serviceAccounts }: Facts) => {
               created_at,
               name
             }) => markup`<tr><th scope="row">${name}<span class="sub mono">${client_id}</span></th><td>${moment(created_at)}</td>
-              <td>${button(`${own}/${client_id}/rotate`, texts.serviceRotate(name))}</td>
-              <td>${button(`${own}/${client_id}/delete`, texts.removeNamed(name), "danger")}</td></tr>`
+              <td class="actions">${button(`${own}/${client_id}/rotate`, texts.serviceRenew, undefined, texts.serviceRotate(name))}
+              ${button(`${own}/${client_id}/delete`, texts.removeIt, "danger", texts.removeNamed(name))}</td></tr>`
           )}</tbody></table>`
     }
     <form method="post" action="${own}">

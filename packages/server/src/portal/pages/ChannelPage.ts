@@ -22,7 +22,7 @@ const memberRow = (texts: Texts, own: string, { holder, noise_pubkey }: Member, 
   markup`<tr><td data-label="${texts.holderKey}">${shortKey(holder)}</td>
     <td data-label="${texts.noiseKey}">${noise_pubkey === null ? texts.noNoiseKey : shortKey(noise_pubkey)}</td>
     <td data-label="${texts.grantTitle}">${isGranted ? texts.grantDeposited : texts.noGrant}</td>
-    <td>${button(`${own}/members/${holder}/remove`, texts.removeNamed(holder.slice(0, 8)))}</td></tr>`
+    <td class="actions">${button(`${own}/members/${holder}/remove`, texts.removeIt, undefined, texts.removeNamed(holder.slice(0, 8)))}</td></tr>`
 
 const membership = (texts: Texts, own: string, { grants, members, sent }: Facts) => {
   const granted = new Set(grants.map(({ holder }) => String(holder)))
@@ -52,7 +52,7 @@ const claiming = (texts: Texts, own: string, { emails, invites, sent }: Facts) =
         ? markup`<p class="hint">${texts.visitorsNone}</p>`
         : markup`<table><tbody>${emails.map(
             (email) =>
-              markup`<tr><th scope="row">${email}</th><td>${button(`${own}/allowlist/${encodeURIComponent(email)}/remove`, texts.removeNamed(email))}</td></tr>`
+              markup`<tr><th scope="row">${email}</th><td class="actions">${button(`${own}/allowlist/${encodeURIComponent(email)}/remove`, texts.removeIt, undefined, texts.removeNamed(email))}</td></tr>`
           )}</tbody></table>`
     }
     <form class="row" method="post" action="${own}/allowlist">
@@ -63,9 +63,10 @@ const claiming = (texts: Texts, own: string, { emails, invites, sent }: Facts) =
     markup`${
       invites.length === 0
         ? markup`<p class="hint">${texts.invitesNone}</p>`
-        : markup`<table><tbody>${invites.map(
+        : markup`<table><thead><tr><th scope="col">${texts.inviteLabel}</th><th scope="col">${texts.holderKey}</th><th scope="col">${texts.columnState}</th><th scope="col">${texts.inviteExpires}</th></tr></thead>
+          <tbody>${invites.map(
             ({ expires_at, holder, label, state }) =>
-              markup`<tr><th scope="row">${label ?? "–"}</th><td>${shortKey(holder)}</td><td>${texts.inviteStates[state]}</td><td>${moment(expires_at)}</td></tr>`
+              markup`<tr><th scope="row">${label ?? texts.inviteUnnamed}</th><td data-label="${texts.holderKey}">${shortKey(holder)}</td><td data-label="${texts.columnState}">${texts.inviteStates[state]}</td><td data-label="${texts.inviteExpires}">${moment(expires_at)}</td></tr>`
           )}</tbody></table>`
     }
     <details${sent?.form === "invite" ? markup` open` : undefined}><summary>${texts.inviteMake}</summary><form method="post" action="${own}/claim-invites">

@@ -65,7 +65,7 @@ export const uptime = (texts: Texts, days: ReadonlyArray<Day>, label: string = t
 /** The highest bar fills the picture. */
 const visitors = (texts: Texts, days: ReadonlyArray<Day>): Markup => {
   const most = Math.max(1, ...days.map(({ visitors }) => visitors ?? 0))
-  const text = ({ visitors }: Day) => orNone(visitors, String)
+  const text = ({ visitors }: Day) => orNone(visitors, texts.count)
   return markup`${picture(texts.visitorsLabel, days, (day) => ({
     text: text(day),
     parts: day.visitors === null ? unknown : [["count", day.visitors / most]]

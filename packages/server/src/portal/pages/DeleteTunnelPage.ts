@@ -7,7 +7,8 @@ import type { Texts } from "../texts/English.ts"
 export const page = (texts: Texts, { hostname, id, name }: Tunnel): Page => ({
   title: texts.deleteTitle,
   area: "tunnels",
-  main: markup`<h1>${texts.deleteAsk(hostname ?? name)}</h1>
+  main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / <a href="/portal/tunnels/${id}">${name}</a></p>
+    <h1>${texts.deleteAsk(hostname ?? name)}</h1>
     <form class="panel" method="post" action="/portal/tunnels/${id}/delete">
       <p>${texts.deleteText}</p>
       <p class="row"><button class="danger">${texts.deleteConfirm(hostname ?? name)}</button>

@@ -43,7 +43,7 @@ const row = (texts: Texts, fleet: FleetRow, now: number) =>
       fleet,
       fleet.transport === null ? null : texts.transport(fleet.transport)
     )}</span></td>
-    <td class="figure" data-label="${texts.days7}">${ofSessions(texts, fleet, fleet.uptime_7d_pct === null ? null : percentText(fleet.uptime_7d_pct))}</td>
+    <td class="figure" data-label="${texts.uptimeDays7}">${ofSessions(texts, fleet, fleet.uptime_7d_pct === null ? null : percentText(fleet.uptime_7d_pct))}</td>
     <td data-label="${texts.bridgeTitle}">${texts.bridgeModeOf(fleet.bridge_mode)}<span class="sub">${presence(texts, fleet)}</span></td>
     <td data-label="${texts.version}">${fleet.agent_version ?? texts.unknown}${
       fleet.probed_at === null
@@ -75,7 +75,7 @@ export const page = (texts: Texts, { days, rows }: Facts, now: number): Page => 
         rows.length === 0
           ? markup`<p class="panel">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
           : markup`<div class="panel list"><table><thead><tr><th scope="col">${texts.columnName}</th><th scope="col">${texts.columnState}</th>
-              <th scope="col">${texts.days7}</th><th scope="col">${texts.bridgeTitle}</th><th scope="col">${texts.version}</th>
+              <th class="figure" scope="col">${texts.uptimeDays7}</th><th scope="col">${texts.bridgeTitle}</th><th scope="col">${texts.version}</th>
               <th scope="col">${texts.readiness}</th></tr></thead><tbody>${rows.map((each) => row(texts, each, now))}</tbody></table></div>
             ${panel(texts.barsTitle, days.length === 0 ? markup`<p class="hint">${texts.daysNotCounted}</p>` : markup`<p class="hint">${texts.fleetBarsText}</p>${DayBars.uptime(texts, days, texts.fleetBarsLabel)}`)}
             ${DayBars.traffic(texts, days)}`

@@ -14,7 +14,7 @@ export const page = (
   const own = `/portal/tunnels/${id}/grants`
   const rows = facts.grantees.map(
     (grantee) => markup`<tr><th scope="row" class="mono">${grantee}</th>
-      <td>${button(`${own}/${encodeURIComponent(grantee)}/delete`, texts.removeNamed(grantee))}</td></tr>`
+      <td class="actions">${button(`${own}/${encodeURIComponent(grantee)}/delete`, texts.removeIt, undefined, texts.removeNamed(grantee))}</td></tr>`
   )
   return {
     title: texts.grantsTitle,

@@ -16,5 +16,5 @@ export const page = (texts: Texts, { channel, expires_at, holder, label }: Claim
         <dt>${texts.holderKey}</dt><dd class="mono">${holder}</dd>
         <dt>${texts.inviteExpires}</dt><dd>${moment(expires_at)}</dd></dl>
       <input type="hidden" name="invite" value="${invite}">
-      <p><button class="main-action">${texts.inviteConfirm}</button></p></form>`
+      <p class="after"><button class="main-action">${texts.inviteConfirm}</button></p></form>`
 })

@@ -1,7 +1,7 @@
 /** `/portal/notices`: what an account should know, and what it can do about each. */
 import { type Markup, markup } from "@catenet/domain/values/Markup"
 import type { Notice } from "../../notices/Notices.ts"
-import { button } from "../shell/Field.ts"
+import { button, named } from "../shell/Field.ts"
 import { moment } from "../shell/Moment.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
@@ -16,11 +16,11 @@ const saidOf = (texts: Texts, { about, at, kind, name, note, who }: Notice): rea
     case "access": {
       const email = who ?? ""
       return [
-        markup`${texts.noticeAccess(email)} ${link(`${tunnel}#visitors`, name)}<span class="sub">${note ?? ""} ${since}</span>`,
-        markup`<div class="row"><form method="post" action="${tunnel}/login-allowlist"><input type="hidden" name="email" value="${email}">
-          <input type="hidden" name="back" value="notices"><button>${texts.allow(email)}</button></form>
+        markup`${texts.noticeAccess(email)} ${link(`${tunnel}#visitors`, name)}<span class="sub">${note === null || note === "" ? undefined : `${note} · `}${since}</span>`,
+        markup`<form method="post" action="${tunnel}/login-allowlist"><input type="hidden" name="email" value="${email}">
+          <input type="hidden" name="back" value="notices">${named(texts.allowIt, texts.allow(email))}</form>
           <form method="post" action="${tunnel}/access-requests/${encodeURIComponent(email)}/dismiss">
-          <input type="hidden" name="back" value="notices"><button>${texts.dismiss(email)}</button></form></div>`
+          <input type="hidden" name="back" value="notices">${named(texts.dismissIt, texts.dismiss(email))}</form>`
       ]
     }
     case "claim":
@@ -61,7 +61,7 @@ export const page = (texts: Texts, notices: ReadonlyArray<Notice>, offersMail: b
         : markup`<div class="panel list"><table><thead><tr><th scope="col">${texts.noticeKind}</th><th scope="col">${texts.noticeWhat}</th><td></td></tr></thead>
           <tbody>${notices.map((notice) => {
             const [said, action] = saidOf(texts, notice)
-            return markup`<tr><th scope="row">${texts.noticeKinds[notice.kind]}</th><td>${said}</td><td>${action}</td></tr>`
+            return markup`<tr><th scope="row">${texts.noticeKinds[notice.kind]}</th><td>${said}</td><td class="actions">${action}</td></tr>`
           })}</tbody></table></div>`
     }${offersMail ? markup`<p class="hint">${texts.mailHint} ${link("/portal/account#mail", texts.mailTitle)}</p>` : undefined}`
 })

@@ -21,10 +21,11 @@ export interface Facts {
   readonly refused?: Refused | undefined
 }
 
-const sumsText = (sums: TokenSums | undefined) =>
-  sums === undefined
-    ? "n/a"
-    : `${sums.visitors === null ? "n/a" : String(sums.visitors)}, ${bytesText(sums.bytes_in + sums.bytes_out)}`
+const visitorsText = (texts: Texts, sums: TokenSums | undefined) =>
+  sums === undefined || sums.visitors === null ? "n/a" : texts.count(sums.visitors)
+
+const carriedText = (sums: TokenSums | undefined) =>
+  sums === undefined ? "n/a" : bytesText(sums.bytes_in + sums.bytes_out)
 
 const row = (
   texts: Texts,
@@ -33,18 +34,40 @@ const row = (
 ) =>
   markup`<tr>
     <th scope="row"><a class="mono" href="/portal/tunnels/${id}">${hostname ?? name}</a>
-      <span class="sub">${hostname === null ? texts.noHostname : name}${owned ? undefined : ` · ${texts.shared}`}</span></th>
-    <td data-label="${texts.columnCertificate}"><span class="tier ${status}">${status}</span></td>
-    <td data-label="${texts.columnLogin}">${require_login ? texts.loginRequired : texts.loginOpen}</td>
-    <td data-label="${texts.visitorsAndBytes}">${sumsText(sums.get(id))}</td>
+      <span class="sub">${hostname === null ? texts.noHostname : name}${owned ? undefined : ` · ${texts.shared}`}${
+        require_login ? ` · ${texts.loginRequired}` : undefined
+      }</span></th>
     <td data-label="${texts.columnState}">${state(texts, reach.get(id), owned ? id : undefined)}</td>
+    <td data-label="${texts.columnCertificate}"><span class="tier ${status}">${status}</span></td>
+    <td class="figure" data-label="${texts.visitorsOf30}">${visitorsText(texts, sums.get(id))}</td>
+    <td class="figure" data-label="${texts.carriedOf30}">${carriedText(sums.get(id))}</td>
   </tr>`
+
+/** Of all tunnels of the account: where the list is whole, and edges say something of them. */
+const figures = (texts: Texts, { isFirst, next, reach, sums }: Facts) => {
+  if (!isFirst || next !== undefined || reach.size === 0) return undefined
+  const known = [...sums.values()]
+  const visitors = known.flatMap((each) => each.visitors ?? [])
+  const total = (numbers: ReadonlyArray<number>) => numbers.reduce((a, b) => a + b, 0)
+  const reached = [...reach.values()].filter(({ state }) => state === "up").length
+  const shown = [
+    [texts.reachableNow, `${reached} / ${reach.size}`],
+    [texts.visitors30, visitors.length === 0 ? "n/a" : texts.count(total(visitors))],
+    [
+      texts.carried30,
+      known.length === 0 ? "n/a" : bytesText(total(known.map((each) => each.bytes_in + each.bytes_out)))
+    ]
+  ] as const
+  return markup`<dl class="figures">${shown.map(
+    ([label, value]) => markup`<div><dt>${label}</dt><dd>${value}</dd></div>`
+  )}</dl>`
+}
 
 const table = (texts: Texts, facts: Facts) =>
   markup`<div class="panel list"><table>
-    <thead><tr><th scope="col">${texts.columnName}</th><th scope="col">${texts.columnCertificate}</th>
-      <th scope="col">${texts.columnLogin}</th><th scope="col">${texts.visitorsAndBytes}</th>
-      <th scope="col">${texts.columnState}</th></tr></thead>
+    <thead><tr><th scope="col">${texts.columnName}</th><th scope="col">${texts.columnState}</th>
+      <th scope="col">${texts.columnCertificate}</th><th class="figure" scope="col">${texts.visitorsOf30}</th>
+      <th class="figure" scope="col">${texts.carriedOf30}</th></tr></thead>
     <tbody>${facts.tunnels.map((tunnel) => row(texts, tunnel, facts))}</tbody>
   </table></div>`
 
@@ -64,10 +87,11 @@ export const page = (texts: Texts, facts: Facts): Page => {
   return {
     title: texts.tunnels,
     area: "tunnels",
-    main: markup`<div class="head"><div><h1>${texts.tunnels}</h1><p class="lead">${lead}${states.length === 0 ? undefined : ` ${texts.reachLead(reached, states.length)}`}</p></div></div>
+    main: markup`<div class="head"><div><h1>${texts.tunnels}</h1><p class="lead">${lead}${states.length === 0 ? undefined : ` ${texts.reachLead(reached, states.length)}`}</p></div>
+        ${tunnels.length === 0 || facts.refused !== undefined ? undefined : markup`<a class="button main-action" href="#new-tunnel">${texts.newTunnel}</a>`}</div>
       ${[...facts.reach.values()].some(({ state }) => state === "edge_silent") ? markup`<p class="panel notice">${texts.edgeSilent}</p>` : undefined}
       ${facts.refused === undefined ? undefined : form(texts, facts)}
-      ${tunnels.length === 0 ? undefined : table(texts, facts)}
+      ${tunnels.length === 0 ? undefined : markup`${figures(texts, facts)}${table(texts, facts)}`}
       ${
         next === undefined && isFirst
           ? undefined

@@ -31,8 +31,8 @@ const session = (
   markup`<tr><th scope="row">${timeText(connected_at)}</th>
     <td data-label="${texts.sessionUntil}">${disconnected_at === null ? texts.sessionOpen : timeText(disconnected_at)}</td>
     <td data-label="${texts.sessionTransport}">${texts.transport(transport)}</td>
-    <td data-label="${texts.bytesIn}">${bytesText(bytes_in)}</td><td data-label="${texts.bytesOut}">${bytesText(bytes_out)}</td>
-    <td data-label="${texts.sessionReason}">${reason ?? "–"}</td></tr>`
+    <td class="figure" data-label="${texts.bytesIn}">${bytesText(bytes_in)}</td><td class="figure" data-label="${texts.bytesOut}">${bytesText(bytes_out)}</td>
+    <td data-label="${texts.sessionReason}">${reason === null ? "–" : texts.sessionReasonOf(reason)}</td></tr>`
 
 /** An edge of before tells no days: those of the sessions that it gave. */
 const daysOf = ({ days, sessions }: UptimeReport, now: number): ReadonlyArray<DayBars.Day> => {
@@ -64,14 +64,14 @@ const figures = (texts: Texts, { now, report }: Facts) => {
       ${figure(texts.hours24, percentText(uptime.h24))}${figure(texts.days7, percentText(uptime.d7))}
       ${figure(texts.days30, percentText(uptime.d30))}
       ${figure(texts.longestOutage, longest === 0 ? texts.noneObserved : durationText(longest))}
-      ${figure(texts.sessions30, String(sessions_30d ?? 0))}
-      ${figure(texts.visitors30, visitors_30d === null ? "n/a" : String(visitors_30d))}
+      ${figure(texts.sessions30, texts.count(sessions_30d ?? 0))}
+      ${figure(texts.visitors30, visitors_30d === null ? "n/a" : texts.count(visitors_30d))}
       ${figure(texts.bytesIn30, bytesText(bytes_in_30d ?? 0))}${figure(texts.bytesOut30, bytesText(bytes_out_30d ?? 0))}</dl>
     ${panel(texts.barsTitle, DayBars.uptime(texts, days))}
     ${DayBars.traffic(texts, days)}
     <section class="panel list"><h2>${texts.sessionsOfTunnel}</h2>
       <table><thead><tr><th scope="col">${texts.sessionSince}</th><th scope="col">${texts.sessionUntil}</th>
-        <th scope="col">${texts.sessionTransport}</th><th scope="col">${texts.bytesIn}</th><th scope="col">${texts.bytesOut}</th>
+        <th scope="col">${texts.sessionTransport}</th><th class="figure" scope="col">${texts.bytesIn}</th><th class="figure" scope="col">${texts.bytesOut}</th>
         <th scope="col">${texts.sessionReason}</th></tr></thead>
       <tbody>${sessions.slice(0, 200).map((each) => session(texts, each))}</tbody></table></section>`
 }

@@ -21,9 +21,9 @@ const row = (
   { bytes_in_30d, bytes_out_30d, hostname, id, sessions_30d, tunnel, uptime_30d_pct, visitors_30d }: UsageRow
 ) =>
   markup`<tr><th scope="row"><a href="/portal/tunnels/${id}/uptime">${tunnel}</a><span class="sub mono">${hostname ?? texts.noHostname}</span></th>
-    <td class="figure" data-label="${texts.days30}">${percentText(uptime_30d_pct)}</td>
-    <td class="figure" data-label="${texts.sessions30}">${orNone(sessions_30d, String)}</td>
-    <td class="figure" data-label="${texts.visitors30}">${orNone(visitors_30d, String)}</td>
+    <td class="figure" data-label="${texts.uptimeTitle}">${percentText(uptime_30d_pct)}</td>
+    <td class="figure" data-label="${texts.sessionsTitle}">${orNone(sessions_30d, texts.count)}</td>
+    <td class="figure" data-label="${texts.visitors}">${orNone(visitors_30d, texts.count)}</td>
     <td class="figure" data-label="${texts.bytesIn}">${orNone(bytes_in_30d, bytesText)}</td>
     <td class="figure" data-label="${texts.bytesOut}">${orNone(bytes_out_30d, bytesText)}</td></tr>`
 
@@ -46,18 +46,22 @@ export const page = (texts: Texts, { days, rows }: Facts): Page => ({
       rows.length === 0
         ? markup`<p class="panel">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
         : markup`<div class="panel list"><table>
-            <thead><tr><th scope="col">${texts.columnName}</th><th scope="col">${texts.days30}</th><th scope="col">${texts.sessions30}</th>
-              <th scope="col">${texts.visitors30}</th>
-              <th scope="col">${texts.bytesIn}</th><th scope="col">${texts.bytesOut}</th></tr></thead>
+            <thead><tr><th scope="col">${texts.columnName}</th>${[
+              texts.uptimeTitle,
+              texts.sessionsTitle,
+              texts.visitors,
+              texts.bytesIn,
+              texts.bytesOut
+            ].map((head) => markup`<th class="figure" scope="col">${head}</th>`)}</tr></thead>
             <tbody>${rows.map((each) => row(texts, each))}</tbody>
             <tfoot><tr><th scope="row">${texts.totals}</th><td></td>
-              <td class="figure" data-label="${texts.sessions30}">${orNone(
+              <td class="figure" data-label="${texts.sessionsTitle}">${orNone(
                 sum(rows, (each) => each.sessions_30d),
-                String
+                texts.count
               )}</td>
-              <td class="figure" data-label="${texts.visitors30}">${orNone(
+              <td class="figure" data-label="${texts.visitors}">${orNone(
                 sum(rows, (each) => each.visitors_30d),
-                String
+                texts.count
               )}</td>
               <td class="figure" data-label="${texts.bytesIn}">${orNone(
                 sum(rows, (each) => each.bytes_in_30d),

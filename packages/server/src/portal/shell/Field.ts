@@ -136,9 +136,15 @@ export const checkbox = (options: {
   }`
 }
 
-/** A form of one button. */
-export const button = (action: string, text: string, kind?: "danger" | "plain"): Markup =>
-  markup`<form method="post" action="${action}"><button${kind === undefined ? undefined : markup` class="${kind}"`}>${text}</button></form>`
+/** A button of a row: a word for those who see the row, and a name that says what it acts on for those who do not. */
+export const named = (text: string, name: string, kind?: "danger"): Markup =>
+  markup`<button${kind === undefined ? undefined : markup` class="${kind}"`} aria-label="${name}">${text}</button>`
+
+/** A form of one button; `name` where its text does not say what it acts on. */
+export const button = (action: string, text: string, kind?: "danger" | "plain", name?: string): Markup =>
+  markup`<form method="post" action="${action}"><button${kind === undefined ? undefined : markup` class="${kind}"`}${
+    name === undefined ? undefined : markup` aria-label="${name}"`
+  }>${text}</button></form>`
 
 export const panel = (title: string, body: Markup, id?: string): Markup =>
   markup`<section class="panel"${id === undefined ? undefined : markup` id="${id}"`}><h2>${title}</h2>${body}</section>`

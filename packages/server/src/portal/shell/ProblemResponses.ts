@@ -6,7 +6,14 @@ import { textsOfCode } from "./ProblemTexts.ts"
 import * as VisitorPages from "./VisitorPages.ts"
 
 const readProblem = Schema.decodeUnknownOption(
-  Schema.fromJsonString(Schema.Struct({ code: Schema.String, title: Schema.String, detail: Schema.String }))
+  Schema.fromJsonString(
+    Schema.Struct({
+      code: Schema.String,
+      title: Schema.String,
+      detail: Schema.String,
+      retry_after: Schema.optionalKey(Schema.NullOr(Schema.Finite))
+    })
+  )
 )
 
 /** Whether a page is wanted, and not a problem as JSON. */
@@ -27,7 +34,10 @@ export const asPage = (
   if (problem === undefined) return response
   const texts = VisitorPages.textsOf(request)
   const [title, detail] = textsOfCode(texts, problem.code) ?? [problem.title, problem.detail]
-  const page = ProblemPage.page({ title, detail, links: [{ href: "/", text: texts.toFront }] })
+  const header = response.headers["retry-after"]
+  const seconds = problem.retry_after ?? (header === undefined ? undefined : Number(header))
+  const again = ProblemPage.againOf(texts, seconds)
+  const page = ProblemPage.page({ title, detail, again, links: [{ href: "/", text: texts.toFront }] })
   const kept = Object.entries(response.headers).filter(
     (entry): entry is [string, string] => !ofBody.has(entry[0]) && Predicate.isString(entry[1])
   )

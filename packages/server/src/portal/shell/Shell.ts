@@ -74,7 +74,7 @@ const switches = ({ path, texts }: Reader) =>
 
 const rail = (reader: Reader, area: Page["area"]) => {
   const { signedIn, texts } = reader
-  return markup`<header class="rail">
+  return markup`<header class="rail"><div class="held">
     <a class="brand" href="/portal/tunnels">${brandMark} Catenet</a>
     <nav class="wide" aria-label="${texts.navigation}">${entries(reader, area)}</nav>
     <details class="narrow"><summary>${texts.menu}</summary>
@@ -84,7 +84,7 @@ const rail = (reader: Reader, area: Page["area"]) => {
       <form method="post" action="/portal/logout"><button class="plain">${texts.signOut}</button></form>
       ${switches(reader)}
     </div>
-  </header>`
+  </div></header>`
 }
 
 const legal = (texts: Texts) =>

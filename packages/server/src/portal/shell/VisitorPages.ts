@@ -49,7 +49,8 @@ export const show = (texts: Texts, page: Page, { back, headers, status = 200 }: 
 export const refuse = (request: Request, refusal: Refusal, links: ReadonlyArray<Link> = []) => {
   const texts = textsOf(request)
   const [title, detail] = problemTexts(texts, refusal)
-  const page = ProblemPage.page({ title, detail, links: links.map((link) => link(texts)) })
+  const again = ProblemPage.againOf(texts, refusal.retry_after)
+  const page = ProblemPage.page({ title, detail, again, links: links.map((link) => link(texts)) })
   return Effect.map(
     /\bjson\b/u.test(request.headers["accept"] ?? "")
       ? HttpServerRespondable.toResponse(refusal)

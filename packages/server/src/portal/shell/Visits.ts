@@ -63,15 +63,14 @@ export const make = Effect.gen(function* () {
     const texts = textsFor(request.cookies[languageCookie], request.headers["accept-language"])
     const path = request.url.replace(/[?#].*$/su, "")
     const signedIn = Option.getOrUndefined(found)
-    // A form that was taken is answered without a page.
-    const counted = signedIn === undefined || request.method !== "GET" || path === "/portal/events"
+    const isUncounted = signedIn === undefined || path === "/portal/events"
     const reader = {
       texts,
       path,
       signedIn,
       isOperator: signedIn !== undefined && isOperator(signedIn),
       once: signedIn === undefined ? undefined : yield* fresh,
-      notices: counted ? 0 : yield* notices.count(signedIn)
+      notices: isUncounted ? 0 : yield* notices.count(signedIn)
     }
     return { request, token, reader } satisfies Visit
   })
@@ -99,7 +98,7 @@ export const make = Effect.gen(function* () {
       : problemTexts(texts, refusal)
     const response = show(
       { ...self, reader: { ...self.reader, path } },
-      ProblemPage.page({ title, detail, links: [link] }),
+      ProblemPage.page({ title, detail, links: [link], again: ProblemPage.againOf(texts, refusal.retry_after) }),
       refusal.status
     )
     return Effect.succeed(

@@ -11,8 +11,14 @@ import { tunnelTexts } from "./EnglishTunnel.ts"
 import { visitorsTexts } from "./EnglishVisitors.ts"
 import type { TextsOf } from "./TextsOf.ts"
 
-/** Refusals say themselves in English what they say. */
-const ownWords: ReadonlyMap<string, readonly [title: string, detail: string]> = new Map()
+const figures = new Intl.NumberFormat("en")
+
+/** Refusals say themselves in English what they say; of these a page says the time in a sentence of its own. */
+const ownWords: ReadonlyMap<string, readonly [title: string, detail: string]> = new Map([
+  ["RateLimited", ["Too many requests", "More was asked than is allowed in a minute."]],
+  ["DeliveryBudgetSpent", ["Delivery budget spent", "Your account has used its deliveries of this hour."]],
+  ["DnsBusy", ["Too many DNS challenges at once", "Too many DNS challenges are being checked."]]
+])
 
 export const english = {
   ...reasonsTexts,
@@ -26,6 +32,7 @@ export const english = {
   ...mailTexts,
   ...visitorsTexts,
   language: "en",
+  count: (figure: number) => figures.format(figure),
   skip: "Skip to the content",
   navigation: "Main navigation",
   menu: "Menu",
@@ -54,6 +61,10 @@ export const english = {
   countAccounts: "accounts",
   loginMissing: "Sign-in is not configured on this platform. Its operator sets CT_OIDC_ISSUER and CT_OIDC_CLIENT_ID.",
 
+  tryAgainIn: (seconds: number) => {
+    const [count, unit] = seconds < 120 ? [seconds, "second"] : [Math.ceil(seconds / 60), "minute"]
+    return `Try again in ${count} ${unit}${count === 1 ? "" : "s"}.`
+  },
   notFoundTitle: "There is nothing at this address",
   notFoundText: "The page may have been removed, or the address was mistyped.",
   toTunnels: "To your tunnels",
@@ -75,7 +86,6 @@ export const english = {
   newTunnel: "New tunnel",
   columnName: "Name",
   columnCertificate: "Certificate",
-  columnLogin: "Login",
   columnState: "State",
   open: (name: string) => `Open ${name}`,
   next: "Further tunnels",
@@ -85,8 +95,7 @@ export const english = {
   notConnected: "not connected",
   stateUnknown: "not known now",
   edgeSilent: "An edge does not answer, so it is not known which services are reached.",
-  loginRequired: "required",
-  loginOpen: "not required",
+  loginRequired: "login required",
   tiers: {
     rot: "The edge serves no public name for this tunnel.",
     gelb: "The edge answers with a certificate of the platform. The name waits for one of its own; then only your agent holds the key.",
@@ -118,6 +127,7 @@ export const english = {
   shareSingle: "Works once",
   shareButton: "Make share link",
   shareNeeds: "Share links need a host name that the edge serves, with the login switched on.",
+  shareEnd: "End",
   shareRevoke: (label: string) => `End the link ${label}`,
   shareStates: { active: "active", opened: "opened", used: "used", expired: "expired", revoked: "ended" },
   hour: "1 hour",
@@ -157,6 +167,7 @@ export const english = {
   serviceText: "Credentials of programs that use the API. A service account sees nothing of yours.",
   serviceName: "What is it for?",
   serviceCreate: "Create service account",
+  serviceRenew: "New secret",
   serviceRotate: (name: string) => `New secret for ${name}`,
   serviceOnce: "The secret is shown only now.",
   paymentsTitle: "Payments",

@@ -57,6 +57,7 @@ export const channelsTexts = {
   inviteOnce: "This address is shown only now. It works once, for 15 minutes.",
   inviteText: "With this invite you become a member of the channel, by the keys that its owner has entered.",
   inviteLabel: "Label",
+  inviteUnnamed: "no label",
   inviteExpires: "Valid until (UTC)",
   inviteConfirm: "Become a member",
   rekeyTitle: "Replace operator key",

@@ -7,7 +7,7 @@ export const noticesTexts = {
   noticesNone: "Nothing waits for you.",
   noticesWaiting: (count: number) => `, ${count} waiting`,
   noticeKind: "About",
-  noticeWhat: "What is so",
+  noticeWhat: "What happened",
   noticeKinds: {
     access: "Access",
     claim: "Membership",

@@ -1,6 +1,12 @@
 /** Uptime, usage and fleet, in English. */
 import type { TextsOf } from "./TextsOf.ts"
 
+const endReasons: ReadonlyMap<string, string> = new Map([
+  ["registration-closed", "the agent"],
+  ["revoked", "revocation"],
+  ["edge-restart", "restart of the edge"]
+])
+
 export const recordsTexts = {
   reachUp: (since: string | undefined) => (since === undefined ? "Up." : `Up since ${since}.`),
   reachConnected: "Connected. This agent answers no echo, so it is not known whether the service does.",
@@ -46,13 +52,19 @@ export const recordsTexts = {
   bytesByDay: "Bytes by day",
   bytesLabel: "Bytes received and sent on each of the last thirty days",
   daysNotCounted: "The edge has not counted by day yet.",
-  visitorsAndBytes: "Visitors, bytes (30 days)",
+  visitors: "Visitors",
+  visitorsOf30: "Visitors, 30 days",
+  carriedOf30: "Carried, 30 days",
+  carried30: "carried, 30 days",
+  reachableNow: "reachable now",
+  uptimeDays7: "Uptime, 7 days",
   reachLead: (reached: number, all: number) => `${reached} of ${all} reach their service.`,
   sessionsOfTunnel: "Sessions of its agents",
   sessionUntil: "Until (UTC)",
   sessionOpen: "now",
   sessionTransport: "Carrier",
   sessionReason: "Ended by",
+  sessionReasonOf: (reason: string) => endReasons.get(reason) ?? reason,
   bytesIn: "Received",
   bytesOut: "Sent",
   transport: (name: string) =>

@@ -28,6 +28,7 @@ export const tunnelTexts = {
   grantsAdd: "Share with an account",
   grantee: "Subject of the account",
   granteeHint: "It stands on that person's account page.",
+  removeIt: "Remove",
   removeNamed: (name: string) => `Remove ${name}`,
   rotateTitle: "New routing token",
   rotateText:
@@ -47,7 +48,9 @@ export const tunnelTexts = {
   visitorEmail: "E-mail address",
   visitorAdd: "Add",
   requestsTitle: "Asking for access",
-  requestsWaiting: (count: number) => (count === 1 ? "1 person asks for access." : `${count} persons ask for access.`),
+  requestsWaiting: (count: number) => (count === 1 ? "1 person asks for access." : `${count} people ask for access.`),
+  allowIt: "Allow",
+  dismissIt: "Dismiss",
   allow: (email: string) => `Allow ${email}`,
   dismiss: (email: string) => `Dismiss ${email}`,
   shareOnce: "This address is shown only now. Everyone who has it may visit until it ends.",
@@ -87,7 +90,7 @@ export const tunnelTexts = {
     6: "Sunday"
   },
   windowStart: "From",
-  windowEnd: "To (24:00 at the latest)",
+  windowEnd: "To (at most 24:00)",
   windowZone: "Time zone",
   windowSave: "Save opening hours",
   windowRearm: "Open for 24 hours",
@@ -111,7 +114,7 @@ export const tunnelTexts = {
       "it did not reach the agent by the name. Check that the name leads to the edge and that the agent is up.",
     rejected: "it issues no certificate for this name."
   },
-  reclaimTitle: "The place in the queue has lapsed",
+  reclaimTitle: "If its place in the queue has lapsed",
   reclaimText: "An agent that did not take its place in time can queue again, at the end.",
   reclaimButton: "Queue again",
   declineTitle: "No certificate of its own",

@@ -12,6 +12,8 @@ import { topologiesTexts } from "./GermanTopologies.ts"
 import { tunnelTexts } from "./GermanTunnel.ts"
 import { visitorsTexts } from "./GermanVisitors.ts"
 
+const figures = new Intl.NumberFormat("de")
+
 export const german: Texts = {
   ...reasonsTexts,
   ...recordsTexts,
@@ -24,6 +26,7 @@ export const german: Texts = {
   ...mailTexts,
   ...visitorsTexts,
   language: "de",
+  count: (figure) => figures.format(figure),
   skip: "Zum Inhalt springen",
   navigation: "Hauptnavigation",
   menu: "Menü",
@@ -53,6 +56,10 @@ export const german: Texts = {
   loginMissing:
     "Die Anmeldung ist auf dieser Plattform nicht eingerichtet. Ihr Betreiber setzt CT_OIDC_ISSUER und CT_OIDC_CLIENT_ID.",
 
+  tryAgainIn: (seconds) => {
+    const [count, unit] = seconds < 120 ? [seconds, "Sekunde"] : [Math.ceil(seconds / 60), "Minute"]
+    return `Versuchen Sie es in ${count} ${unit}${count === 1 ? "" : "n"} noch einmal.`
+  },
   notFoundTitle: "Unter dieser Adresse ist nichts",
   notFoundText: "Die Seite wurde vielleicht entfernt, oder die Adresse ist falsch geschrieben.",
   toTunnels: "Zu Ihren Tunneln",
@@ -74,7 +81,6 @@ export const german: Texts = {
   newTunnel: "Neuer Tunnel",
   columnName: "Name",
   columnCertificate: "Zertifikat",
-  columnLogin: "Anmeldung",
   columnState: "Zustand",
   open: (name) => `${name} öffnen`,
   next: "Weitere Tunnel",
@@ -84,8 +90,7 @@ export const german: Texts = {
   notConnected: "nicht verbunden",
   stateUnknown: "derzeit unbekannt",
   edgeSilent: "Ein Edge antwortet nicht; daher ist unbekannt, welche Dienste erreicht werden.",
-  loginRequired: "verlangt",
-  loginOpen: "nicht verlangt",
+  loginRequired: "Anmeldung verlangt",
   tiers: {
     rot: "Der Edge bedient für diesen Tunnel keinen öffentlichen Namen.",
     gelb: "Der Edge antwortet mit einem Zertifikat der Plattform. Der Name wartet auf ein eigenes; dann hält nur Ihr Agent den Schlüssel.",
@@ -118,6 +123,7 @@ export const german: Texts = {
   shareSingle: "Gilt einmal",
   shareButton: "Freigabelink erzeugen",
   shareNeeds: "Freigabelinks brauchen einen Hostnamen, den der Edge bedient, und die eingeschaltete Anmeldung.",
+  shareEnd: "Beenden",
   shareRevoke: (label) => `Den Link ${label} beenden`,
   shareStates: { active: "aktiv", opened: "geöffnet", used: "verbraucht", expired: "abgelaufen", revoked: "beendet" },
   hour: "1 Stunde",
@@ -158,6 +164,7 @@ export const german: Texts = {
   serviceText: "Zugänge für Programme, die das API benutzen. Ein Dienstkonto sieht nichts von Ihnen.",
   serviceName: "Wofür ist es?",
   serviceCreate: "Dienstkonto anlegen",
+  serviceRenew: "Neues Geheimnis",
   serviceRotate: (name) => `Neues Geheimnis für ${name}`,
   serviceOnce: "Das Geheimnis wird nur jetzt gezeigt.",
   paymentsTitle: "Zahlungen",

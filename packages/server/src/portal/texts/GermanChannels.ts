@@ -59,6 +59,7 @@ export const channelsTexts: ChannelsTexts = {
   inviteText:
     "Mit dieser Einladung werden Sie Mitglied des Kanals, mit den Schlüsseln, die sein Besitzer eingetragen hat.",
   inviteLabel: "Bezeichnung",
+  inviteUnnamed: "ohne Bezeichnung",
   inviteExpires: "Gültig bis (UTC)",
   inviteConfirm: "Mitglied werden",
   rekeyTitle: "Schlüssel des Operators ersetzen",

@@ -7,7 +7,7 @@ export const noticesTexts: NoticesTexts = {
   noticesNone: "Nichts wartet auf Sie.",
   noticesWaiting: (count) => `, ${count} offen`,
   noticeKind: "Worum es geht",
-  noticeWhat: "Was ist",
+  noticeWhat: "Was geschehen ist",
   noticeKinds: {
     access: "Zugang",
     claim: "Mitgliedschaft",

@@ -3,16 +3,13 @@
 export const problems: ReadonlyMap<string, readonly [title: string, detail: string]> = new Map([
   ["MalformedRequest", ["Angaben nicht lesbar", "Eine Angabe fehlt oder hat nicht die verlangte Form."]],
   ["CrossSiteRequest", ["Anfrage einer anderen Seite", "Das Formular wurde nicht aus diesem Portal gesendet."]],
-  ["RateLimited", ["Zu viele Anfragen", "Warten Sie einen Augenblick und versuchen Sie es dann noch einmal."]],
+  ["RateLimited", ["Zu viele Anfragen", "In einer Minute ist weniger erlaubt, als angefragt wurde."]],
   ["BodyTooLarge", ["Zu viele Angaben", "Das Formular ist größer als erlaubt."]],
   ["UnsupportedMediaType", ["Falsche Form", "Das Formular wurde in einer anderen Form gesendet als erwartet."]],
   ["LimitReached", ["Limit erreicht", "Davon gibt es schon so viele wie erlaubt. Entfernen Sie zuerst etwas."]],
   ["GrantNotFound", ["Nichts zu entfernen", "Der Tunnel hat keinen solchen Eintrag."]],
   ["AlertNotFound", ["Keine Meldung", "Für diesen Tunnel ist keine Meldung eingerichtet."]],
-  [
-    "DeliveryBudgetSpent",
-    ["Zu viele Meldungen", "Das Konto hat seine Meldungen dieser Stunde verbraucht. Versuchen Sie es später."]
-  ],
+  ["DeliveryBudgetSpent", ["Zu viele Meldungen", "Das Konto hat seine Meldungen dieser Stunde verbraucht."]],
   ["LoginNotRequired", ["Anmeldung nicht verlangt", "Schalten Sie zuerst die Anmeldung für diesen Tunnel ein."]],
   ["TunnelWithoutHostname", ["Kein Hostname", "Dieser Tunnel hat keinen Hostnamen, für den ein Link gelten könnte."]],
   [

@@ -1,6 +1,12 @@
 /** Uptime, usage and fleet, in German. */
 import type { RecordTexts } from "./EnglishRecords.ts"
 
+const endReasons: ReadonlyMap<string, string> = new Map([
+  ["registration-closed", "den Agenten"],
+  ["revoked", "Widerruf"],
+  ["edge-restart", "Neustart des Edge"]
+])
+
 export const recordsTexts: RecordTexts = {
   reachUp: (since) => (since === undefined ? "Erreichbar." : `Erreichbar seit ${since}.`),
   reachConnected: "Verbunden. Dieser Agent beantwortet kein Echo; ob der Dienst antwortet, ist daher nicht bekannt.",
@@ -46,13 +52,19 @@ export const recordsTexts: RecordTexts = {
   bytesByDay: "Bytes je Tag",
   bytesLabel: "Empfangene und gesendete Bytes an jedem der letzten dreißig Tage",
   daysNotCounted: "Der Edge hat noch nicht nach Tagen gezählt.",
-  visitorsAndBytes: "Besucher, Bytes (30 Tage)",
+  visitors: "Besucher",
+  visitorsOf30: "Besucher, 30 Tage",
+  carriedOf30: "Übertragen, 30 Tage",
+  carried30: "übertragen, 30 Tage",
+  reachableNow: "jetzt erreichbar",
+  uptimeDays7: "Verfügbarkeit, 7 Tage",
   reachLead: (reached, all) => `${reached} von ${all} erreichen ihren Dienst.`,
   sessionsOfTunnel: "Sitzungen seiner Agenten",
   sessionUntil: "Bis (UTC)",
   sessionOpen: "jetzt",
   sessionTransport: "Träger",
   sessionReason: "Beendet durch",
+  sessionReasonOf: (reason) => endReasons.get(reason) ?? reason,
   bytesIn: "Empfangen",
   bytesOut: "Gesendet",
   transport: (name) =>

@@ -27,6 +27,7 @@ export const tunnelTexts: TunnelTexts = {
   grantsAdd: "Mit einem Konto teilen",
   grantee: "Subject des Kontos",
   granteeHint: "Es steht auf der Kontoseite dieser Person.",
+  removeIt: "Entfernen",
   removeNamed: (name) => `${name} entfernen`,
   rotateTitle: "Neues Routing-Token",
   rotateText:
@@ -48,6 +49,8 @@ export const tunnelTexts: TunnelTexts = {
   visitorAdd: "Hinzufügen",
   requestsTitle: "Bitten um Zugang",
   requestsWaiting: (count) => (count === 1 ? "1 Person bittet um Zugang." : `${count} Personen bitten um Zugang.`),
+  allowIt: "Zulassen",
+  dismissIt: "Ablehnen",
   allow: (email) => `${email} zulassen`,
   dismiss: (email) => `${email} ablehnen`,
   shareOnce: "Diese Adresse wird nur jetzt gezeigt. Wer sie hat, darf besuchen, bis sie endet.",
@@ -117,7 +120,7 @@ export const tunnelTexts: TunnelTexts = {
       "Sie hat den Agenten unter dem Namen nicht erreicht. Prüfen Sie, ob der Name zum Edge führt und der Agent läuft.",
     rejected: "Sie stellt für diesen Namen kein Zertifikat aus."
   },
-  reclaimTitle: "Der Platz in der Warteschlange ist verfallen",
+  reclaimTitle: "Wenn der Platz in der Warteschlange verfallen ist",
   reclaimText: "Ein Agent, der seinen Platz nicht rechtzeitig nahm, kann sich hinten neu anstellen.",
   reclaimButton: "Neu anstellen",
   declineTitle: "Kein eigenes Zertifikat",

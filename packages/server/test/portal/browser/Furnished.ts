@@ -1,8 +1,10 @@
 /** A platform with something on every page: tunnels in each state, channels, topologies, notices, and who sees what. */
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { TunnelFigures } from "@catenet/domain/tunnels/TunnelTraffic"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { unixSeconds } from "../../../src/runtime/Now.ts"
+import { hashToken } from "../../../src/runtime/Secrets.ts"
 import { account, ask, person } from "../../channels/Asking.ts"
 import { grantBy, idOf, keyOf, materialOf } from "../../channels/ChannelsKeys.ts"
 import { type As, headersOf } from "../../harness/Contract.ts"
@@ -18,7 +20,9 @@ export const variables = {
   CT_GATE_COOKIE_DOMAIN: "zone.example",
   CT_CP_OPERATORS: "olga",
   CT_CP_SERVICE_ACCOUNTS: "1",
-  CT_PORTAL_SOCIAL_PROVIDERS: "github, google"
+  CT_PORTAL_SOCIAL_PROVIDERS: "github, google",
+  CT_BRIDGE_HOLDER_KEY: "a1".repeat(32),
+  CT_BRIDGE_NOISE_KEY: "a2".repeat(32)
 }
 
 const day = 86_400
@@ -90,7 +94,7 @@ const controls = (photos: string, camera: string) =>
       values ('m1', 'ada', ${photos}, 'tunnel.down', 1, 300, 1790000000, 'ok', '200'),
         ('m2', 'ada', ${photos}, 'tunnel.up', 1, 300, 1790003600, 'failed', 'connection refused')`
     yield* post(owner, `/portal/tunnels/${camera}/login-allowlist`, { email: "friend@people.example" })
-    yield* ask(owner, `/me/tunnels/${camera}/share-links`, { ttl: "1h", single_use: true })
+    const shared = yield* ask(owner, `/me/tunnels/${camera}/share-links`, { ttl: "1h", single_use: true })
     for (const email of ["vera@a.example", "hans@b.example"])
       yield* post("anonymous", "/gate/request-access", { host: "camera.zone.example", email, note: "From the club" })
     yield* post(owner, `/portal/tunnels/${camera}/access`, {
@@ -105,6 +109,7 @@ const controls = (photos: string, camera: string) =>
     yield* sql`update hosts set claim = 'lapsed', queued_at = null, retry_at = 4102444800, lapses = 1
       where hostname = 'camera.zone.example'`
     yield* sql`update alerts set state = 'down', last_seen_up = null where tunnel_id = ${photos}`
+    return { shared: String(shared.body["url"]) }
   })
 
 const channels = Effect.gen(function* () {
@@ -138,12 +143,39 @@ const topologies = Effect.gen(function* () {
     yield* ask(owner, `/me/topologies/${id}/agents/${agent}/label`, { label }, { method: "PUT" })
     if (n > 0) yield* ask(owner, `/me/topologies/${id}/edges`, { a: agents[0], b: agent })
   }
+  yield* post(owner, `/portal/topologies/${id}/mode`, { mode: "random-mesh" })
   yield* ask(owner, `/me/topologies/${id}/share`, { email: "olga@people.example" })
   return { topology: id, net: String(body["net_uuid"]), agents }
 })
 
+/** The address that a mail would hold. */
+const mailed = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const token = "5e".repeat(32)
+  const hash = hashToken(Redacted.make(token))
+  const now = yield* unixSeconds
+  yield* sql`insert into mail_accounts values ('ada', true, 'en', 4102444800)`
+  yield* sql`insert into notice_mails (id, subject, state, created_at, due_at, unsubscribe_hash)
+    values (${"5e".repeat(16)}, 'ada', 'sent', ${now}, ${now}, ${hash})`
+  return { unsubscribe: `/portal/unsubscribe?token=${token}` }
+})
+
+/** Every request before signed in anew; a person has a few sessions. */
+const sessions = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`delete from portal_sessions where token_hash not in (select token_hash from portal_sessions where subject = 'ada' limit 2)`
+  yield* sql`update portal_sessions set user_agent = 'Firefox on Linux'`
+})
+
 export const furnished = Effect.gen(function* () {
   const made = yield* tunnels
-  yield* controls(made.photos, made.camera)
-  return { ...made, ...(yield* channels), ...(yield* topologies) }
+  const all = {
+    ...made,
+    ...(yield* controls(made.photos, made.camera)),
+    ...(yield* channels),
+    ...(yield* topologies),
+    ...(yield* mailed)
+  }
+  yield* sessions
+  return all
 })

@@ -1,49 +1,14 @@
 /** The main paths by Tab, Enter, Space and arrows alone; and a button that is clicked twice. */
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Page } from "playwright-core"
 import { account, ask, person } from "../../channels/Asking.ts"
 import { idOf, keyOf } from "../../channels/ChannelsKeys.ts"
 import { server } from "../../harness/Accounts.ts"
+import { press, type, walk } from "./ByKeyboard.ts"
 import { launch, missing, open } from "./Chromium.ts"
 
 const zone = { CT_CP_HOSTNAME_ZONE: "zone.example", CT_GATE_COOKIE_DOMAIN: "zone.example" }
 const kim = person("keyboard-kim")
-
-/** Where the focus is, and whether one can see it. */
-const stop = `(() => {
-  const at = document.activeElement
-  if (at === null || at === document.body) return { at: "nothing", isSeen: true }
-  const { outlineStyle, outlineWidth } = getComputedStyle(at)
-  const { width, height } = at.getBoundingClientRect()
-  return { at: at.outerHTML.slice(0, 80), isSeen: outlineStyle !== "none" && parseFloat(outlineWidth) > 0 && width > 0 && height > 0 }
-})()`
-
-/** Presses Tab until the focus is there. It is seen on every stop, and is never lost or caught on the way. */
-const walk = async (page: Page, selector: string) => {
-  const seen: Array<string> = []
-  for (let steps = 0; steps < 120; steps++) {
-    await page.keyboard.press("Tab")
-    const { at, isSeen } = await page.evaluate<{ at: string; isSeen: boolean }>(stop)
-    assert.isTrue(isSeen, `cannot see the focus on ${at}`)
-    seen.push(at)
-    if (await page.evaluate(`document.activeElement?.matches(${JSON.stringify(selector)}) ?? false`)) return
-  }
-  assert.fail(`no ${selector} among ${[...new Set(seen)].join("\n")}`)
-}
-
-const type = async (page: Page, selector: string, text: string) => {
-  await walk(page, selector)
-  await page.keyboard.press("Control+A")
-  await page.keyboard.type(text)
-}
-
-/** Presses the key and waits for the page that it leads to. */
-const press = async (page: Page, key: string, path: RegExp) => {
-  const [, answer] = await Promise.all([page.keyboard.press(key), page.waitForNavigation()])
-  assert.match(new URL(page.url()).pathname, path)
-  assert.strictEqual(answer?.status(), 200, page.url())
-}
 
 describe.skipIf(missing)("the portal in a browser", () => {
   layer(server(zone), { excludeTestServices: true, timeout: "120 seconds" })("without a mouse", (it) => {

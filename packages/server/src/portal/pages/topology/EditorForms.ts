@@ -1,6 +1,6 @@
 /** What an editor can do with a topology without dragging: links with their notes, and agents. */
 import { type Markup, markup } from "@catenet/domain/values/Markup"
-import { button, checkbox, choice, field, panel, valuesOf } from "../../shell/Field.ts"
+import { button, checkbox, choice, field, named, panel, valuesOf } from "../../shell/Field.ts"
 import type { Texts } from "../../texts/English.ts"
 import { shortKey } from "../ShortKey.ts"
 import { nameOf } from "./Drawing.ts"
@@ -15,9 +15,8 @@ const options = ({ labels, topology }: EditorFacts) =>
 const ends = (texts: Texts, facts: EditorFacts, form: string) => {
   const values = valuesOf(texts, facts.sent, form)
   const choices = options(facts)
-  return markup`<div class="row">
-    ${choice({ ...values("a"), id: `${form}-a`, label: texts.linkFrom, options: choices })}
-    ${choice({ ...values("b", choices[1]?.[0]), id: `${form}-b`, label: texts.linkTo, options: choices })}</div>`
+  return markup`${choice({ ...values("a"), id: `${form}-a`, label: texts.linkFrom, options: choices })}
+    ${choice({ ...values("b", choices[1]?.[0]), id: `${form}-b`, label: texts.linkTo, options: choices })}`
 }
 
 const noted = (texts: Texts, channel: string | undefined, members: EditorFacts["members"]) => {
@@ -36,7 +35,7 @@ export const linking = (texts: Texts, facts: EditorFacts): Markup => {
     const name = `${nameOf(labels, a)} – ${nameOf(labels, b)}`
     return markup`<tr><th scope="row">${name}</th><td>${noted(texts, channel, members)}</td>${
       canEdit
-        ? markup`<td><form method="post" action="${own}/remove"><input type="hidden" name="a" value="${a}"><input type="hidden" name="b" value="${b}"><button aria-label="${texts.removeNamed(name)}">${texts.removeDo}</button></form></td>`
+        ? markup`<td class="actions"><form method="post" action="${own}/remove"><input type="hidden" name="a" value="${a}"><input type="hidden" name="b" value="${b}">${named(texts.removeDo, texts.removeNamed(name))}</form></td>`
         : undefined
     }</tr>`
   }
@@ -46,9 +45,9 @@ export const linking = (texts: Texts, facts: EditorFacts): Markup => {
     markup`${topology.edges.length === 0 ? markup`<p class="hint">${texts.linksNone}</p>` : markup`<table><tbody>${topology.edges.map(row)}</tbody></table>`}
     ${
       canEdit && options(facts).length > 1
-        ? markup`<form method="post" action="${own}/connect">${ends(texts, facts, "connect")}<button>${texts.connectDo}</button></form>
-            <form method="post" action="${own}/remove">${ends(texts, facts, "remove")}<button>${texts.removeDo}</button></form>
-            <details${facts.sent?.form === "note" ? markup` open` : undefined}><summary>${texts.noteDo}</summary><form method="post" action="${own}/note">${ends(texts, facts, "note")}
+        ? markup`<form class="row" method="post" action="${own}/connect">${ends(texts, facts, "connect")}<button>${texts.connectDo}</button></form>
+            <form class="row" method="post" action="${own}/remove">${ends(texts, facts, "remove")}<button>${texts.removeDo}</button></form>
+            <details${facts.sent?.form === "note" ? markup` open` : undefined}><summary>${texts.noteDo}</summary><form method="post" action="${own}/note"><div class="row">${ends(texts, facts, "note")}</div>
               ${field({ ...note("channel"), id: "note-channel", label: texts.channelId, hint: texts.noteHint, isOptional: true })}
               <button>${texts.noteDo}</button></form></details>`
         : undefined
@@ -60,12 +59,12 @@ export const placing = (texts: Texts, { canEdit, labels, own, sent, topology }: 
   const row = ([agent, kind]: (typeof topology.agents)[number]) => {
     const name = nameOf(labels, agent)
     const values = valuesOf(texts, sent, `label ${agent}`)
-    return markup`<tr><th scope="row">${name}<span class="sub">${texts.kinds[kind]}</span></th><td>${shortKey(agent)}</td>${
+    return markup`<tr><th scope="row">${name}<span class="sub">${texts.kinds[kind]}</span>${shortKey(agent)}</th>${
       canEdit
         ? markup`<td><form class="row" method="post" action="${own}/label"><input type="hidden" name="agent" value="${agent}">
             ${field({ ...values("label", labels.get(agent)), id: `label-${agent}`, label: texts.agentLabel(agent.slice(0, 8)) })}
             <button aria-label="${texts.agentLabel(agent.slice(0, 8))}">${texts.labelDo}</button></form></td>
-            <td><form method="post" action="${own}/unassign"><input type="hidden" name="agent" value="${agent}"><button>${texts.takeOut}<span class="hidden"> ${name}</span></button></form></td>`
+            <td class="actions"><form method="post" action="${own}/unassign"><input type="hidden" name="agent" value="${agent}"><button>${texts.takeOut}<span class="hidden"> ${name}</span></button></form></td>`
         : undefined
     }</tr>`
   }

@@ -1,7 +1,7 @@
 /** The overlay mode with suggestions, and what only the owner finds: shares, the operator's key, tunnels, deletion. */
 import { maxSuggestBudget, type OverlayMode } from "@catenet/domain/topologies/Topology"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
-import { area, button, checkbox, choice, field, panel, valuesOf } from "../../shell/Field.ts"
+import { area, button, checkbox, choice, field, named, panel, valuesOf } from "../../shell/Field.ts"
 import type { Texts } from "../../texts/English.ts"
 import type { EditorFacts, OwnerFacts } from "./EditorFacts.ts"
 
@@ -53,7 +53,7 @@ const sharing = (texts: Texts, { own, sent }: EditorFacts, { shares }: OwnerFact
         ? undefined
         : markup`<table><tbody>${shares.map(
             (email) =>
-              markup`<tr><th scope="row">${email}</th><td><form method="post" action="${own}/unshare"><input type="hidden" name="email" value="${email}"><button aria-label="${texts.removeNamed(email)}">${texts.removeDo}</button></form></td></tr>`
+              markup`<tr><th scope="row">${email}</th><td class="actions"><form method="post" action="${own}/unshare"><input type="hidden" name="email" value="${email}">${named(texts.removeDo, texts.removeNamed(email))}</form></td></tr>`
           )}</tbody></table>`
     }<form class="row" method="post" action="${own}/share">${field({ ...values("email"), type: "email", label: texts.visitorEmail })}<button>${texts.shareDo}</button></form>`
   )

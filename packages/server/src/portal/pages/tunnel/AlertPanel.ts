@@ -7,7 +7,10 @@ import type { Texts } from "../../texts/English.ts"
 import type { Controls } from "./Controls.ts"
 
 const delivery = (texts: Texts, { at, detail, event, status }: Controls["deliveries"][number]) =>
-  markup`<tr><th scope="row">${moment(at)}</th><td><code>${event}</code></td><td>${texts.deliveryStates[status]}<span class="sub">${detail}</span></td></tr>`
+  markup`<tr><th scope="row">${moment(at)}</th><td><code>${event}</code></td><td>${texts.deliveryStates[status]}${
+    // What was not sent says so itself.
+    detail === texts.deliveryStates[status] ? undefined : markup`<span class="sub">${detail}</span>`
+  }</td></tr>`
 
 export const render = (texts: Texts, { id }: Tunnel, { alert, deliveries }: Controls, sent: Sent | undefined) => {
   const values = valuesOf(texts, sent, "alert")

@@ -1,24 +1,24 @@
 /** Who may visit a tunnel: the login switch, the list of addresses, and those who ask for access. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
-import { button, checkbox, field, panel, type Sent, valuesOf } from "../../shell/Field.ts"
+import { button, checkbox, field, named, panel, type Sent, valuesOf } from "../../shell/Field.ts"
 import { moment } from "../../shell/Moment.ts"
 import type { Texts } from "../../texts/English.ts"
 import type { Controls } from "./Controls.ts"
 
 const switchOf = (texts: Texts, action: string, label: string, isOn: boolean, hint: string) =>
-  markup`<form method="post" action="${action}">${checkbox({ name: "enabled", label, isChecked: isOn })}
-    <p class="hint">${hint}</p><p><button>${texts.save}<span class="hidden"> (${label})</span></button></p></form>`
+  markup`<form class="switch" method="post" action="${action}"><div>${checkbox({ name: "enabled", label, isChecked: isOn })}
+    <p class="hint">${hint}</p></div><button>${texts.save}<span class="hidden"> (${label})</span></button></form>`
 
 const request = (texts: Texts, own: string, { at, email, note }: Controls["requests"][number]) =>
-  markup`<tr><th scope="row">${email}<span class="sub">${note}</span></th><td>${moment(at)}</td>
-    <td><form method="post" action="${own}/login-allowlist"><input type="hidden" name="email" value="${email}">
-      <button>${texts.allow(email)}</button></form></td>
-    <td>${button(`${own}/access-requests/${encodeURIComponent(email)}/dismiss`, texts.dismiss(email))}</td></tr>`
+  markup`<tr><th scope="row">${email}<span class="sub">${note}</span></th><td data-label="${texts.auditAt}">${moment(at)}</td>
+    <td class="actions"><form method="post" action="${own}/login-allowlist"><input type="hidden" name="email" value="${email}">
+      ${named(texts.allowIt, texts.allow(email))}</form>
+    ${button(`${own}/access-requests/${encodeURIComponent(email)}/dismiss`, texts.dismissIt, undefined, texts.dismiss(email))}</td></tr>`
 
 const visitor = (texts: Texts, own: string, email: string) =>
   markup`<tr><th scope="row">${email}</th>
-    <td>${button(`${own}/login-allowlist/${encodeURIComponent(email)}/remove`, texts.removeNamed(email))}</td></tr>`
+    <td class="actions">${button(`${own}/login-allowlist/${encodeURIComponent(email)}/remove`, texts.removeIt, undefined, texts.removeNamed(email))}</td></tr>`
 
 export const render = (
   texts: Texts,

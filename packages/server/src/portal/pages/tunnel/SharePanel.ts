@@ -9,9 +9,14 @@ import type { Controls } from "./Controls.ts"
 const row = (texts: Texts, id: string, link: Controls["links"][number]) => {
   const name = link.label ?? link.id.slice(0, 8)
   return markup`<tr><th scope="row">${name}${link.single_use ? markup`<span class="sub">${texts.shareSingle}</span>` : undefined}</th>
-    <td>${texts.shareStates[link.state]}</td><td>${moment(link.expires_at)}</td><td>${
+    <td data-label="${texts.columnState}">${texts.shareStates[link.state]}</td><td data-label="${texts.inviteExpires}">${moment(link.expires_at)}</td><td class="actions">${
       link.state === "active" || link.state === "opened"
-        ? button(`/portal/tunnels/${id}/share-links/${link.id}/revoke`, texts.shareRevoke(name))
+        ? button(
+            `/portal/tunnels/${id}/share-links/${link.id}/revoke`,
+            texts.shareEnd,
+            undefined,
+            texts.shareRevoke(name)
+          )
         : undefined
     }</td></tr>`
 }
@@ -38,7 +43,12 @@ export const render = (
     <button>${texts.shareButton}</button></form>`
   return panel(
     texts.shareTitle,
-    markup`${links.length === 0 ? undefined : markup`<table><tbody>${links.map((link) => row(texts, id, link))}</tbody></table>`}
+    markup`${
+      links.length === 0
+        ? undefined
+        : markup`<table><thead><tr><th scope="col">${texts.columnName}</th><th scope="col">${texts.columnState}</th><th scope="col">${texts.inviteExpires}</th><td></td></tr></thead>
+        <tbody>${links.map((link) => row(texts, id, link))}</tbody></table>`
+    }
       ${require_login && hostname !== null && status === "gelb" ? form : markup`<p class="hint">${texts.shareNeeds}</p>`}`,
     "share"
   )

@@ -1,0 +1,29 @@
+/** Every page that an edge shows in its own name, as people and as programs get them. */
+import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { codeRefused, noSignIn, unauthorized, unavailable } from "@catenet/edge/gelb/GatePages"
+import { closedPage, type EdgeResponse, offlinePage, readBy, silentPage, unknownName } from "@catenet/edge/gelb/Pages"
+
+const closed = new AccessPolicy({ expires_at: UnixSeconds.make(5), schedule: null })
+
+const answers: Readonly<Record<string, EdgeResponse>> = {
+  unknown: unknownName("a-name-that-nothing-serves.example"),
+  offline: offlinePage(),
+  silent: silentPage(),
+  closed: closedPage(closed, 10),
+  "code-refused": codeRefused(),
+  unauthorized: unauthorized(),
+  "no-sign-in": noSignIn(),
+  unavailable: unavailable()
+}
+
+export const edgePages: ReadonlyArray<readonly [name: string, html: string]> = Object.entries(answers).flatMap(
+  ([name, answer]) => [
+    ...(["en", "de"] as const).map(
+      (language) => [`edge-${name}-${language}`, readBy(answer, language).body.toString()] as const
+    ),
+    ...(answer.fields["Content-Type"]?.startsWith("text/html") === true
+      ? [[`edge-${name}-program`, answer.body.toString()] as const]
+      : [])
+  ]
+)
