@@ -27,7 +27,7 @@ export const colours = `:root {
 export const smallSheet = `${colours}
 * { box-sizing: border-box }
 html { font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif }
-body { margin: 0; background: var(--ground); color: var(--ink) }
+body { margin: 0; padding: 0 16px; background: var(--ground); color: var(--ink) }
 main { max-width: 640px; margin: 12vh auto 0; padding: 20px; background: var(--panel); border: 1px solid var(--line);
   border-radius: 10px }
 h1 { font-size: 24px; line-height: 1.25; margin: 0 0 12px; overflow-wrap: anywhere }
@@ -35,7 +35,8 @@ p { margin: 0 0 12px; color: var(--soft) }
 a { color: var(--accent) }
 dl { margin: 0; display: grid; grid-template-columns: auto 1fr; gap: 8px 20px }
 dt { color: var(--soft) }
-dd { margin: 0; overflow-wrap: anywhere; font-family: var(--mono); font-size: 14px }`
+dd { margin: 0; overflow-wrap: anywhere; font-family: var(--mono); font-size: 14px }
+@media (max-width: 480px) { dl { display: block } dd { margin-bottom: 8px } }`
 
 /** The mark and the name that stand at the head of every page. */
 export const brandMark: Markup = markup`<svg viewBox="0 0 24 24" aria-hidden="true">

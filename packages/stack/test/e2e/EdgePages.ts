@@ -17,13 +17,15 @@ const answers: Readonly<Record<string, EdgeResponse>> = {
   unavailable: unavailable()
 }
 
-export const edgePages: ReadonlyArray<readonly [name: string, html: string]> = Object.entries(answers).flatMap(
-  ([name, answer]) => [
-    ...(["en", "de"] as const).map(
-      (language) => [`edge-${name}-${language}`, readBy(answer, language).body.toString()] as const
-    ),
-    ...(answer.fields["Content-Type"]?.startsWith("text/html") === true
-      ? [[`edge-${name}-program`, answer.body.toString()] as const]
-      : [])
-  ]
-)
+const shown = (language: "en" | "de") =>
+  Object.entries(answers).map(
+    ([name, answer]) => [`edge-${name}-${language}`, readBy(answer, language).body.toString()] as const
+  )
+
+export const edgePages: ReadonlyArray<readonly [name: string, html: string]> = [
+  ...shown("en"),
+  ...shown("de"),
+  ...Object.entries(answers)
+    .filter(([, { fields }]) => fields["Content-Type"]?.startsWith("text/html") === true)
+    .map(([name, { body }]) => [`edge-${name}-program`, body.toString()] as const)
+]

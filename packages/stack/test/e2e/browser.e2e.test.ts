@@ -130,7 +130,7 @@ describe.skipIf(missing)("a browser", () => {
       const look = (name: string) => looks(page, `${name}-${language}`, language === "de")
       await page.goto(`https://hello.localhost:${stack.ports.frontDoor}/`)
       await look("demo")
-      await page.goto(stack.url("/portal/login"))
+      await page.goto(stack.portal("/portal/login"))
       assert.strictEqual(await page.locator("html").getAttribute("lang"), language)
       await look("provider-sign-in")
       await page.fill("#username", "demo@catenet.localhost")
@@ -138,6 +138,11 @@ describe.skipIf(missing)("a browser", () => {
       await page.locator("button").click()
       await page.getByRole("alert").waitFor()
       await look("provider-refused")
+      const { email, password } = demo(stack)
+      await page.fill("#username", email)
+      await page.fill("#password", password)
+      await page.locator("button").click()
+      await page.waitForURL(/\/portal\/home$/u)
       for (const [name, path] of [
         ["sign-out", "/protocol/openid-connect/logout"],
         ["device", "/device"],
@@ -145,6 +150,7 @@ describe.skipIf(missing)("a browser", () => {
         ["not-open", "/interaction/nothing"]
       ] as const) {
         await page.goto(`${realm}${path}`)
+        await page.locator("h1").waitFor()
         await look(`provider-${name}`)
       }
       await page.context().close()

@@ -77,7 +77,10 @@ export const topologiesTexts = {
   topologyDeleteConfirm: "Delete this topology",
   setupTitle: "Setup",
   setupText: "What an agent of this topology is started with.",
-  broker: "Channel broker"
+  setupLinks:
+    "The agents of a link run these lines, each with its own grant for the channel, its holder key and its Noise key. The certificate of the edge is checked against",
+  setupNoChannel: "A link has a channel when an operator is bound, or when one is noted at it.",
+  setupMore: (count: number) => `${count} further links run the same lines.`
 }
 
 export type TopologiesTexts = TextsOf<typeof topologiesTexts>

@@ -77,5 +77,8 @@ export const topologiesTexts: TopologiesTexts = {
   topologyDeleteConfirm: "Diese Topologie löschen",
   setupTitle: "Einrichtung",
   setupText: "Womit ein Agent dieser Topologie gestartet wird.",
-  broker: "Kanalvermittler"
+  setupLinks:
+    "Die Agenten einer Verbindung führen diese Zeilen aus, jeder mit seiner Erlaubnis für den Kanal, seinem Halter- und seinem Noise-Schlüssel. Das Zertifikat des Edge wird geprüft gegen",
+  setupNoChannel: "Eine Verbindung hat einen Kanal, wenn ein Operator gebunden oder einer vermerkt ist.",
+  setupMore: (count) => `${count} weitere Verbindungen führen die gleichen Zeilen aus.`
 }

@@ -59,13 +59,13 @@ export const placing = (texts: Texts, { canEdit, labels, own, sent, topology }: 
   const row = ([agent, kind]: (typeof topology.agents)[number]) => {
     const name = nameOf(labels, agent)
     const values = valuesOf(texts, sent, `label ${agent}`)
-    return markup`<tr><th scope="row">${name}<span class="sub">${texts.kinds[kind]}</span>${shortKey(agent)}</th>${
+    return markup`<tr><th scope="row">${name}<span class="sub">${texts.kinds[kind]}</span></th><td>${shortKey(agent)}${
       canEdit
-        ? markup`<td><form class="row" method="post" action="${own}/label"><input type="hidden" name="agent" value="${agent}">
+        ? markup`<form class="row" method="post" action="${own}/label"><input type="hidden" name="agent" value="${agent}">
             ${field({ ...values("label", labels.get(agent)), id: `label-${agent}`, label: texts.agentLabel(agent.slice(0, 8)) })}
             <button aria-label="${texts.agentLabel(agent.slice(0, 8))}">${texts.labelDo}</button></form></td>
             <td class="actions"><form method="post" action="${own}/unassign"><input type="hidden" name="agent" value="${agent}"><button>${texts.takeOut}<span class="hidden"> ${name}</span></button></form></td>`
-        : undefined
+        : markup`</td>`
     }</tr>`
   }
   const add = valuesOf(texts, sent, "add")

@@ -3,7 +3,6 @@
  * style and its script, and shows and changes everything without the script too.
  */
 import { markup } from "@catenet/domain/values/Markup"
-import { panel } from "../../shell/Field.ts"
 import type { Page } from "../../shell/Shell.ts"
 import type { Texts } from "../../texts/English.ts"
 import { drawing } from "./Drawing.ts"
@@ -11,6 +10,7 @@ import type { EditorFacts } from "./EditorFacts.ts"
 import { linking, placing } from "./EditorForms.ts"
 import * as EditorScript from "./EditorScript.ts"
 import { overlay, ownership } from "./OwnerForms.ts"
+import { setup } from "./SetupPanel.ts"
 
 /** What the script says, and whether it may change anything. */
 const words = (texts: Texts, canEdit: boolean) =>
@@ -27,14 +27,6 @@ const words = (texts: Texts, canEdit: boolean) =>
     gone: texts.topologyGone,
     members: texts.membersOf("#")
   })
-
-const setup = (texts: Texts, { host, ports, topology }: EditorFacts) =>
-  panel(
-    texts.setupTitle,
-    markup`<p class="hint">${texts.setupText}</p><pre tabindex="0">CT_TOPOLOGY_ID=${topology.id} CT_AGENT_EDGE=${host}:${String(ports.mesh)} npx ct-agent${
-      ports.broker === undefined ? "" : `\n# ${texts.broker}: ${host}:${String(ports.broker)}`
-    }</pre>`
-  )
 
 export const page = (texts: Texts, facts: EditorFacts): Page => {
   const { canEdit, labels, notice, owner, suggestion, topology, version } = facts
