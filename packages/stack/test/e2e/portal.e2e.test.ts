@@ -78,7 +78,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
     await walk(page, "pre + button")
     await page.keyboard.press("Enter")
     await page.getByRole("button", { name: "Copied" }).waitFor()
-    const line = await page.locator("pre").textContent()
+    const line = await page.locator("pre").first().textContent()
     assert.match(line ?? "", /^CT_BOOTSTRAP=[0-9a-f]{64} .*CT_AGENT_ORIGIN=127\.0\.0\.1:3000 npx ct-agent$/u)
     assert.strictEqual(await page.evaluate("navigator.clipboard.readText()"), line)
     await walk(page, ".rail form[action='/portal/logout'] button")
@@ -134,7 +134,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
       let origin = await httpOrigin()
       await page.fill("input[name=port]", String(origin.port))
       await page.locator("form[action$='/install'] button").click()
-      const line = (await page.locator("pre").textContent()) ?? ""
+      const line = (await page.locator("pre").first().textContent()) ?? ""
       assert.match(line, /^CT_BOOTSTRAP=[0-9a-f]{64} .*npx ct-agent$/u)
       await look("line")
       assert.strictEqual(await page.locator(".state").getAttribute("data-state"), "down")

@@ -32,7 +32,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
           await type(page, "#field-port", "3000")
           await press(page, "Enter", /install$/u)
           await walk(page, "pre")
-          assert.include((await page.locator("pre").textContent()) ?? "", "CT_BOOTSTRAP=")
+          assert.include((await page.locator("pre").first().textContent()) ?? "", "CT_BOOTSTRAP=")
 
           await page.goto(tunnel)
           await walk(page, "form[action$='/require-login'] input[type=checkbox]")
@@ -43,7 +43,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
           await page.keyboard.press("ArrowDown")
           await walk(page, "form[action$='/share-links'] button")
           await press(page, "Enter", /share-links$/u)
-          assert.include((await page.locator("pre").textContent()) ?? "", "/gate/share?")
+          assert.include((await page.locator("pre").first().textContent()) ?? "", "/gate/share?")
           await walk(page, "main p a")
           await Promise.all([page.keyboard.press("Enter"), page.waitForNavigation()])
           await walk(page, "#field-expiry_mode")
@@ -98,9 +98,9 @@ describe.skipIf(missing)("the portal in a browser", () => {
           await page.goto(`/portal/tunnels/${id}`)
           await page.locator("form[action$='/share-links'] button").dblclick()
           await page.waitForURL(/share-links$/u)
-          const once = await page.locator("pre").textContent()
+          const once = await page.locator("pre").first().textContent()
           await page.reload()
-          return [once, await page.locator("pre").textContent()]
+          return [once, await page.locator("pre").first().textContent()]
         })
         assert.match(shown[0] ?? "", /token=[\w-]{43}$/u)
         assert.strictEqual(shown[1], shown[0])
