@@ -13,6 +13,7 @@ import { BillingApi, PaymentWebhookApi } from "./BillingApi.ts"
 import { BridgeApi } from "./BridgeApi.ts"
 import { ChannelsApi } from "./ChannelsApi.ts"
 import { ClaimsApi } from "./ClaimsApi.ts"
+import { describeOperations } from "./DescribedOperations.ts"
 import { allowUnknownMembers } from "./DescribedRequests.ts"
 import { describeEndpoints } from "./DescribedRoutes.ts"
 import { DirectoryApi } from "./DirectoryApi.ts"
@@ -70,6 +71,7 @@ export class ControlPlaneApi extends HttpApi.make("catenet")
       transform: flow(
         describeLossless([SuggestRequest, Suggestion, PipelineSpec, PipelinePublication, OperatorPublication]),
         describeEndpoints,
+        describeOperations,
         allowUnknownMembers
       )
     })

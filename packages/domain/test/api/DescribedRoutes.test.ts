@@ -27,6 +27,14 @@ describe("endpoint summaries", () => {
     )
   })
 
+  it("stand with a description of every operation, and a title at each of its refusals", () => {
+    for (const { description, operationId, responses } of operations) {
+      assert.match(description ?? "", /^[A-Z].{20,}\.$/u, operationId)
+      for (const [status, response] of Object.entries(responses))
+        if (Number(status) >= 400) assert.match(response.description, /^[A-Z]/u, `${operationId} ${status}`)
+    }
+  })
+
   it("are left out where a document has no routes of these names", () => {
     const spec = { paths: { "/a": { get: { operationId: "none.such" } }, "/b": 7 }, tags: [{ name: "none" }, 7] }
     assert.deepStrictEqual(describeEndpoints(spec), spec)

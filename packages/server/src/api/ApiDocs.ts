@@ -7,10 +7,7 @@ import { Markup, markup } from "@catenet/domain/values/Markup"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
-import * as GateRoutes from "../gate/GateRoutes.ts"
 import type { ExtraRoutes } from "../http/Routes.ts"
-import * as Addresses from "../portal/Addresses.ts"
-import * as PortalRoutes from "../portal/PortalRoutes.ts"
 import * as VisitorPages from "../portal/shell/VisitorPages.ts"
 import type { Texts } from "../portal/texts/English.ts"
 import * as DocsPage from "./ApiDocsPage.ts"
@@ -24,14 +21,9 @@ export const addresses: ExtraRoutes = [
 
 const cached = { "cache-control": "public, max-age=300" }
 
-/** Operators' addresses are not there for others. */
-const beside: ExtraRoutes = [...PortalRoutes.addresses, ...Addresses.addresses, ...GateRoutes.addresses].filter(
-  ([, path]) => !path.startsWith("/operators")
-)
-
 const describe = () => {
   const document = OpenApi.fromApi(ControlPlaneApi)
-  const content = new Markup(DocsPage.render(document, beside))
+  const content = new Markup(DocsPage.render(document))
   const page = (texts: Texts) =>
     VisitorPages.show(
       texts,

@@ -5,8 +5,7 @@
  */
 import { escape } from "@catenet/domain/values/Markup"
 import { Option, Predicate, Record } from "effect"
-import type { ExtraRoutes } from "../http/Routes.ts"
-import { describe, waysOf } from "./ApiDescriptions.ts"
+import { type BrowserRoute, browserRoutes } from "./BrowserRoutes.ts"
 
 type Json = { readonly [key: string]: unknown }
 const object = (value: unknown): Json => (Predicate.isObject(value) ? { ...value } : {})
@@ -99,13 +98,13 @@ const schemeOf = (name: string, document: Json) => {
 const routeOf = ({ method, operation, path }: Route, document: Json) => {
   const ways = list(operation["security"]).flatMap((way) => Object.keys(object(way)))
   const body = mediaOf(object(operation["requestBody"])["content"])
-  const isTried = waysOf(operation).has("session")
+  const isTried = ways.includes("session")
   const taken = body.length === 0 ? "" : " data-body"
   const trial = isTried ? ` data-method="${escape(method.toUpperCase())}" data-path="${escape(path)}"${taken}` : ""
   return `<section id="${anchor(method, path)}" class="route"${trial}>
 <h3><b>${escape(method.toUpperCase())}</b> <code>${escape(path)}</code></h3>
 <p>${escape(text(operation["summary"]))}</p>
-<p class="hint">${escape(describe(method, path, operation))}</p>
+<p class="hint">${escape(text(operation["description"]))}</p>
 <p>Authentication: ${ways.length === 0 ? "none" : ways.map((way) => schemeOf(way, document)).join(" or ")}</p>
 ${parametersOf(operation["parameters"])}
 ${body.map(([kind, media]) => `<p>Request: <code>${escape(kind)}</code></p>${block(object(media)["schema"], document)}`).join("")}
@@ -124,13 +123,16 @@ const link = ({ method, path }: Route) =>
 
 const prose = (words: string) => escape(words).replace(/`([^`]+)`/g, "<code>$1</code>")
 
-const others = (beside: ExtraRoutes) =>
-  beside
-    .map(([method, path]) => `<tr><th scope="row"><b>${escape(method)}</b> <code>${escape(path)}</code></th></tr>`)
-    .join("")
+const other = ([route, [says, ...fields]]: readonly [route: string, BrowserRoute]) => {
+  const [method = "", path = ""] = route.split(" ")
+  const named = fields.map((name) => `<code>${escape(name)}</code>`).join(" ")
+  const kind = method === "GET" ? "Query" : "Fields"
+  return `<tr><th scope="row"><b>${escape(method)}</b> <code>${escape(path)}</code></th>
+<td>${prose(says)}${named === "" ? "" : ` ${kind}: ${named}`}</td></tr>`
+}
 
-/** The content of the page for an OpenAPI document; `beside` are pages, forms, sign-in and gate, which it does not have. */
-export const render = (openApi: object, beside: ExtraRoutes = []): string => {
+/** The content of the page for an OpenAPI document, and for pages, forms, sign-in and gate, which it does not have. */
+export const render = (openApi: object): string => {
   const document = object(openApi)
   const info = object(document["info"])
   const routes = Object.entries(object(document["paths"])).flatMap(([path, methods]) =>
@@ -149,6 +151,8 @@ export const render = (openApi: object, beside: ExtraRoutes = []): string => {
 <p>${prose(text(info["description"]))}</p>
 <nav aria-label="API">${groups.map(({ heading, own }) => `<h2>${heading}</h2><ul>${own.map(link).join("")}</ul>`).join("")}</nav>
 ${groups.map(({ heading, own }) => `<h2>${heading}</h2>\n${own.map((route) => routeOf(route, document)).join("\n")}`).join("\n")}
-${beside.length === 0 ? "" : `<h2>Pages, forms, sign-in and gate</h2><p>Browsers use these: a form is sent as <code>application/x-www-form-urlencoded</code> with the session and answered by 303, or by the page with what was refused.</p><table><tbody>${others(beside)}</tbody></table>`}
+<h2>Pages, forms, sign-in and gate</h2>
+<p>Browsers use these. A page without a session leads to the sign-in by 303. A form is sent as <code>application/x-www-form-urlencoded</code> with the session, from a page of the portal (403 otherwise); it is answered by 303 to the page that shows what became of it, by a page with a secret that is shown once, or with 400 by the page with what was refused. What belongs to another account is answered by 404 as what is not there. Repeated with the same value in <code>once</code> it counts once.</p>
+<table><tbody>${Object.entries(browserRoutes).map(other).join("")}</tbody></table>
 `
 }

@@ -3,6 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { SchemaAST } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { render } from "../../src/api/ApiDocsPage.ts"
+import { browserRoutes } from "../../src/api/BrowserRoutes.ts"
+import { extraRoutes } from "../../src/Server.ts"
+import { type FormRow, tableOf } from "../portal/FormTable.ts"
 
 const document = OpenApi.fromApi(ControlPlaneApi)
 const page = render(document)
@@ -53,8 +56,23 @@ describe("the readable page of the API", () => {
       }
   })
 
-  it("names pages, forms, sign-in and gate beside the document", () => {
-    const whole = render(document, [["POST", "/portal/tunnels"]])
-    assert.include(whole, "<b>POST</b> <code>/portal/tunnels</code>")
+  it("says of every page, form, sign-in and gate what it is for, and names the fields of each form", () => {
+    const place = { tunnel: "t", channel: "ab".repeat(32), topology: "t", host: "h" }
+    const table: Readonly<Record<string, FormRow>> = tableOf(place)
+    const rows = page.split("<tr>").slice(1)
+    const routes = extraRoutes.filter(
+      ([, path]) => /^\/(?:portal|gate|net|me)(?:\/|$)/u.test(path) && !/static|^\/portal\/receipts$/u.test(path)
+    )
+    assert.sameMembers(
+      Object.keys(browserRoutes),
+      routes.map((route) => route.join(" "))
+    )
+    for (const [method, path] of routes) {
+      const row = rows.find((each) => each.includes(`<b>${method}</b> <code>${path}</code>`)) ?? ""
+      assert.match(row, /<td>[A-Z].{6,}\./u, path)
+      const { free = [], ways } = (method === "POST" ? table[path] : undefined) ?? { ways: [] }
+      for (const name of [...free, ...ways.flatMap(({ refuses }) => Object.keys(refuses))])
+        assert.include(row, `<code>${name}</code>`, path)
+    }
   })
 })

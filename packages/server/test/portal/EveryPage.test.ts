@@ -18,7 +18,6 @@ const zone = {
   CT_CP_OPERATORS: "every-eve"
 }
 const eve = person("every-eve")
-const bob = person("every-bob")
 
 const send = (as: As, path: string, init: RequestInit = {}) =>
   Effect.gen(function* () {
@@ -88,34 +87,6 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("every
         const { location, status } = yield* post("anonymous", at(path, unknown))
         assert.deepStrictEqual([status, location], [303, "/portal"], path)
       }
-    })
-  )
-
-  it.effect("says of what belongs to another account what it says of nothing, and every form does", () =>
-    Effect.gen(function* () {
-      const made = yield* ask(eve, "/me/tunnels", { name: "hers" })
-      const channel = idOf("hers")
-      yield* ask(account("every-eve"), "/me/channels", { channel, operator_pubkey: keyOf("every") })
-      const topology = String((yield* ask(eve, "/me/topologies", {})).body["id"])
-      const hers = { ...unknown, id: String(made.body["id"]), channel }
-      for (const [path, sent] of [
-        ...Addresses.pages.map((path) => [path, send] as const),
-        ...Addresses.forms.map((path) => [path, post] as const)
-      ]) {
-        // The form of a claim is the same for every channel.
-        if (!/tunnels\/:id|topologies\/:id|channels\/:channel(?!\/claim(?:-form)?$)/u.test(path)) continue
-        const [foreign, none] = [
-          yield* sent(bob, at(path, path.includes("topologies") ? { ...hers, id: topology } : hers)),
-          yield* sent(bob, at(path, unknown))
-        ]
-        if (/agent-bridge\/(?:grant|call|manifest\/install)$/u.test(path)) {
-          assert.deepStrictEqual([foreign.status, foreign.text], [none.status, none.text], path)
-          continue
-        }
-        assert.deepStrictEqual([foreign.status, foreign.text], [404, none.text], path)
-      }
-      const still = yield* ask(eve, `/me/tunnels/${hers.id}`)
-      assert.deepInclude(still.body, { name: "hers", require_login: false, bridge_mode: "off" })
     })
   )
 

@@ -79,7 +79,7 @@ const restless = new Set([
   "address_records"
 ])
 
-/** A digest of the rows of each table. */
+/** The rows of each table. */
 export const everything = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{
@@ -89,8 +89,22 @@ export const everything = Effect.gen(function* () {
     .filter(({ name }) => !restless.has(name))
     .map(
       ({ name }) =>
-        `select '${name}' as name, md5(coalesce(string_agg(t::text, ' ' order by t::text), '')) as rows from ${name} t`
+        `select '${name}' as name, coalesce(string_agg(t::text, chr(10) order by t::text), '') as rows from ${name} t`
     )
   const found = yield* sql.unsafe<{ name: string; rows: string }>(each.join(" union all "))
   return new Map(found.map(({ name, rows }) => [name, rows]))
 })
+
+/** Each table that changed, with the rows that are new and those that are gone. */
+export const changes = (
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>
+): ReadonlyArray<string> =>
+  [...before].flatMap(([name, rows]) => {
+    const now = after.get(name) ?? ""
+    if (now === rows) return []
+    const [were, are] = [new Set(rows.split("\n")), new Set(now.split("\n"))]
+    const fresh = [...are].filter((row) => !were.has(row)).map((row) => `+ ${row}`)
+    const gone = [...were].filter((row) => !are.has(row)).map((row) => `- ${row}`)
+    return [`changed ${name}: ${[...fresh, ...gone].join(" ").slice(0, 1000)}`]
+  })

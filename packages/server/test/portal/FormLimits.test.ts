@@ -8,7 +8,7 @@ import { extraRoutes as extra } from "../../src/Server.ts"
 import { account, ask, person } from "../channels/Asking.ts"
 import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
 import { database, server } from "../harness/Accounts.ts"
-import { controlsOf, everything, isShown } from "./FormControls.ts"
+import { changes, controlsOf, everything, isShown } from "./FormControls.ts"
 import { type FormRow, tableOf, type Way } from "./FormTable.ts"
 import { formsOf, personAt } from "./PersonAtForms.ts"
 
@@ -114,7 +114,7 @@ layer(server(variables), { excludeTestServices: true, timeout: "120 seconds" })(
         )
         wrong.push(...new Set(faults.flat()))
         const after = yield* everything
-        for (const [name, rows] of before) if (after.get(name) !== rows) wrong.push(`${path} changed ${name}`)
+        wrong.push(...changes(before, after).map((change) => `${path} ${change}`))
         before = after
       }
       assert.deepStrictEqual(wrong, [])

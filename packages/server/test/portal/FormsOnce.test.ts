@@ -6,6 +6,7 @@ import { HttpServer, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import * as FormAnswers from "../../src/http/FormAnswers.ts"
 import { Idempotency } from "../../src/http/Idempotency.ts"
+import * as Addresses from "../../src/portal/Addresses.ts"
 import { account, ask, person } from "../channels/Asking.ts"
 import { grantBy, idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
 import { database } from "../harness/Accounts.ts"
@@ -26,6 +27,55 @@ const server = Layer.unwrap(Effect.map(variables, TestServer.layer)).pipe(
 )
 const kim = person("once-kim")
 const webhook_url = "http://127.0.0.1:1/hook"
+
+/** Forms that make nothing, or nothing beside what is there: what is in the database after two is what is after one. */
+const repeatable: ReadonlyArray<string> = [
+  ...[
+    "rename",
+    "delete",
+    "require-login",
+    "allow-any-login",
+    "unproved-agents",
+    "http-only",
+    "login-allowlist/:email/remove",
+    "access-requests/:email/dismiss",
+    "grants/:grantee/delete",
+    "reclaim-cert-slot",
+    "cert-claim-opt-out",
+    "verify-hostname",
+    "badge/disable",
+    "alert/delete",
+    "access",
+    "access/clear",
+    "share-links/:link_id/revoke",
+    "agent-bridge",
+    "agent-bridge/grant",
+    "agent-bridge/call",
+    "agent-bridge/manifest/install"
+  ].map((part) => `/portal/tunnels/:id/${part}`),
+  ...["notice-mail", "delete", "sessions/end-others", "sessions/:id/end", "service-accounts/:client_id/delete"].map(
+    (part) => `/portal/account/${part}`
+  ),
+  ...["rekey", "deregister", "members/:holder/remove", "allowlist/:email/remove", "claim-form"].map(
+    (part) => `/portal/channels/:channel/${part}`
+  ),
+  ...[
+    "remove",
+    "note",
+    "import",
+    "unassign",
+    "label",
+    "mode",
+    "suggest",
+    "apply",
+    "unshare",
+    "bind",
+    "unbind",
+    "delete"
+  ].map((part) => `/portal/topologies/:id/${part}`)
+]
+/** Forms that make something and have a test of their own, here and in `Strangers.test.ts`. */
+const elsewhere = ["/portal/account/service-accounts/:client_id/rotate", "/portal/claim/confirm"]
 
 const count = (table: string, where = "true") =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
@@ -82,6 +132,10 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a form that
         [editor, `${drawn}/connect`, { a: keyOf("t1"), b: keyOf("t2") }, 303, "topology_edges"],
         [editor, `${drawn}/share`, { email: "a@b.example" }, 303, "topology_shares"]
       ]
+      const named = (action: string) =>
+        action.replace(tunnel, ":id").replace(topology, ":id").replace(channel, ":channel")
+      const made = new Set(rows.map(([, action]) => named(action)))
+      assert.sameMembers([...made, ...repeatable, ...elsewhere], [...Addresses.forms])
       for (const [page, action, form, status, table] of rows) {
         const once = tokenOf((yield* get(page)).text, action)
         assert.match(once, /^[0-9a-f]{32}$/u, action)

@@ -1,12 +1,13 @@
 /** What the document says of an operation, in sentences: who may call it, how it is repeated, what it takes and answers. */
-import { Option, Predicate, Record } from "effect"
+import { Option, Record } from "effect"
+import { isRecord, mapped, type Members } from "./JsonMembers.ts"
 
-type Json = { readonly [key: string]: unknown }
-const object = (value: unknown): Json => (Predicate.isObject(value) ? { ...value } : {})
+type Json = Members
+const object = (value: unknown): Json => (isRecord(value) ? value : {})
 const list = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
 /** The schemes by which an operation may be called. */
-export const waysOf = (operation: Json): ReadonlySet<string> =>
+const waysOf = (operation: Json): ReadonlySet<string> =>
   new Set(list(operation["security"]).flatMap((way) => Object.keys(object(way))))
 
 const callers = (ways: ReadonlySet<string>, method: string) => {
@@ -30,14 +31,14 @@ const namesIn = (operation: Json, place: string) =>
 const has = (operation: Json, status: string) => Option.isSome(Record.get(object(operation["responses"]), status))
 
 /** The sentences of one operation. */
-export const describe = (method: string, path: string, operation: Json): string => {
+const describe = (method: string, path: string, operation: Json): string => {
   const ways = waysOf(operation)
   const [query, headers] = [namesIn(operation, "query"), namesIn(operation, "header")]
   const body = Object.keys(object(object(operation["requestBody"])["content"]))[0]
   const ofAccount = (ways.has("bearer") || ways.has("session")) && path.includes("{")
   return [
     callers(ways, method),
-    body === undefined ? undefined : `It takes ${body}; members that it does not know are refused.`,
+    body === undefined ? undefined : `It takes ${body}; members that it does not know are ignored.`,
     query.has("cursor")
       ? "It answers a page where a limit is given; the Link header leads to the next one. Without a limit it answers all."
       : undefined,
@@ -53,3 +54,24 @@ export const describe = (method: string, path: string, operation: Json): string 
     .filter((sentence) => sentence !== undefined)
     .join(" ")
 }
+
+const described = (path: string) => (operation: Members, method: string) =>
+  typeof operation["operationId"] === "string"
+    ? { ...operation, description: describe(method, path, operation) }
+    : operation
+
+/**
+ * The same OpenAPI document with a description at every operation.
+ *
+ * @example
+ * ```ts
+ * import { describeOperations } from "@catenet/domain/api/DescribedOperations"
+ *
+ * const { paths } = describeOperations({ paths: { "/a": { get: { operationId: "a.b" } } } })
+ * if (!JSON.stringify(paths).includes("Everybody may call it. It changes nothing.")) throw new Error("no description")
+ * ```
+ */
+export const describeOperations = (spec: Record<string, unknown>): Record<string, unknown> => ({
+  ...spec,
+  paths: mapped(spec["paths"], (methods, path) => mapped(methods, described(path)))
+})
