@@ -3,6 +3,7 @@
  * looks for them: one file for each host in the state folder, so that both may be different processes. It keeps what it is given;
  * whether the certificate proves anything is between the client and the authority.
  */
+import { serverTls } from "@catenet/wire/transport/ServerTls"
 import { Clock, Effect, FileSystem, Option } from "effect"
 import { createSecureContext, type SecureContext } from "node:tls"
 import * as PrivateFile from "../state/PrivateFile.ts"
@@ -62,7 +63,7 @@ export const pending = Effect.fn("Challenges.pending")(function* (
   const path = pathOf(stateDir, host)
   if (!(yield* isOffered(stateDir, host))) return undefined
   return yield* fs.readFileString(path).pipe(
-    Effect.flatMap((pem) => Effect.try(() => createSecureContext({ cert: pem, key: pem }))),
+    Effect.flatMap((pem) => Effect.try(() => createSecureContext({ cert: pem, key: pem, ...serverTls }))),
     Effect.catch((error) =>
       Effect.as(Effect.logWarning(`${path} is no certificate with its key: ${error.message}`), undefined)
     )

@@ -5,6 +5,7 @@
  * the issuance is served.
  */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { serverTls } from "@catenet/wire/transport/ServerTls"
 import { Clock, Effect, FileSystem, Option } from "effect"
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { createSecureContext } from "node:tls"
@@ -51,7 +52,7 @@ export const load = Effect.fn("CertificatePair.load")(function* ({ certificate, 
       `the key in ${key} does not belong to the first certificate in ${certificate}`
     )
   const context = yield* Effect.try({
-    try: () => createSecureContext({ cert, key: pem, minVersion: "TLSv1.2" }),
+    try: () => createSecureContext({ cert, key: pem, ...serverTls }),
     catch: (error) => of(`CT_AGENT_TLS_CERT: ${certificate}`, `cannot be used: ${String(error)}`)
   })
   return { context, leaf }

@@ -3,6 +3,7 @@
  * ALPN list; the certificate may change while it runs. A handshake that fails or takes over ten seconds is dropped.
  */
 import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { serverTls } from "@catenet/wire/transport/ServerTls"
 import type { Socket } from "node:net"
 import { createServer, type TLSSocket } from "node:tls"
 import { cutAfter } from "../listen/GracefulClose.ts"
@@ -76,10 +77,10 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
     patient = false,
     handshakeMillis = defaultHandshakeMillis
   } = options
-  const { minVersion = "TLSv1.2" } = options
+  const terms = { ...serverTls, minVersion: options.minVersion ?? serverTls.minVersion }
   const server = createServer({
     ...pairs.current,
-    minVersion,
+    ...terms,
     handshakeTimeout: handshakeMillis,
     ...(alpn.length > 0 ? { ALPNProtocols: [...alpn] } : {})
   })
@@ -96,7 +97,7 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
     socket.destroy()
     onFailure()
   })
-  pairs.onReplaced((pair) => server.setSecureContext({ ...pair, minVersion }))
+  pairs.onReplaced((pair) => server.setSecureContext({ ...pair, ...terms }))
   const begin = (socket: Socket, host: string | undefined) => {
     // Who leaves in the middle of a handshake is gone; only a relay has two independent halves.
     socket.allowHalfOpen = false

@@ -4,9 +4,73 @@ import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { createServer, connect, type AddressInfo } from "node:net"
+import { type ConnectionOptions, connect as connectTls } from "node:tls"
 import { tlsTo } from "../harness/Agent.ts"
 import { helloFor } from "../harness/Hello.ts"
 import { mintPair } from "../harness/TestEdge.ts"
+
+/** A server of the acceptor, with what a client needs to reach it. */
+const serving = Effect.gen(function* () {
+  const { cert, key, root } = mintPair(["localhost"])
+  const acceptor = TlsAcceptor.make({
+    pairs: new PairSource({ cert, key }),
+    alpn: [],
+    onSecure: (socket) => void socket.resume(),
+    onFailure: () => undefined,
+    ending: () => (error) => {
+      throw error
+    }
+  })
+  const server = yield* Effect.acquireRelease(
+    Effect.sync(() => createServer({ pauseOnConnect: true }, acceptor.accept).listen(0, "127.0.0.1")),
+    (server) => Effect.sync(() => server.close())
+  )
+  yield* Effect.promise(() => once(server, "listening"))
+  return { host: "127.0.0.1", port: (server.address() as AddressInfo).port, ca: root, servername: "localhost" }
+})
+
+const outcome = (options: ConnectionOptions) =>
+  Effect.callback<string>((resume) => {
+    const socket = connectTls(options, () => {
+      resume(Effect.succeed(`${socket.getProtocol()} ${socket.getCipher().name}`))
+      socket.destroy()
+    })
+    socket.on("error", ({ code }: NodeJS.ErrnoException) => resume(Effect.succeed(String(code))))
+  })
+
+it.live("accepts TLS 1.2 with forward secrecy and authenticated encryption alone", () =>
+  Effect.gen(function* () {
+    const server = yield* serving
+    const by = (ciphers: string) => outcome({ ...server, maxVersion: "TLSv1.2", ciphers })
+    for (const suite of ["ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305"])
+      assert.strictEqual(yield* by(suite), `TLSv1.2 ${suite}`)
+    for (const suite of [
+      "ECDHE-ECDSA-AES128-SHA256",
+      "ECDHE-ECDSA-AES256-SHA",
+      "ECDHE-ECDSA-AES128-CCM8",
+      "AES128-SHA"
+    ])
+      assert.match(yield* by(`${suite}@SECLEVEL=0`), /^ERR_SSL_/, suite)
+    assert.match(
+      yield* outcome({ ...server, minVersion: "TLSv1.1", maxVersion: "TLSv1.1", ciphers: "ALL@SECLEVEL=0" }),
+      /^ERR_SSL_/
+    )
+    assert.match(yield* outcome(server), /^TLSv1\.3 TLS_/)
+  }).pipe(Effect.scoped)
+)
+
+it.live("does not renegotiate", () =>
+  Effect.gen(function* () {
+    const server = yield* serving
+    const ended = yield* Effect.callback<string>((resume) => {
+      const socket = connectTls({ ...server, maxVersion: "TLSv1.2" }, () => {
+        socket.renegotiate({}, (error) => resume(Effect.succeed(error === null ? "renegotiated" : "refused")))
+      })
+      socket.on("error", () => resume(Effect.succeed("refused"))).on("close", () => resume(Effect.succeed("refused")))
+    })
+    assert.strictEqual(ended, "refused")
+  }).pipe(Effect.scoped)
+)
 
 it.live("ends a slow handshake at its timeout, and lets a finished one be silent for longer", () =>
   Effect.gen(function* () {
