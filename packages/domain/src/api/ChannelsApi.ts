@@ -20,6 +20,7 @@ import {
   HolderRepeated,
   MemberNotFound,
   NotChannelOwner,
+  LinkOperatorDiffers,
   OperatorMismatch,
   RoomPairTaken,
   RoomSizeOutOfRange
@@ -98,7 +99,7 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
     HttpApiEndpoint.post("register", "/me/channels", {
       payload: ChannelRegistration,
       success: done,
-      error: [NotChannelOwner, ChannelLimitReached, OperatorMismatch]
+      error: [NotChannelOwner, ChannelLimitReached, OperatorMismatch, LinkOperatorDiffers]
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("addMember", "/me/channels/:channel/members", {
       params: channel,

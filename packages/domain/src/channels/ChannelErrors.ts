@@ -44,6 +44,19 @@ export class OperatorMismatch extends Problem<OperatorMismatch>()(
   { channel: ChannelId, registered: OperatorKey, offered: OperatorKey }
 ) {}
 
+/** The channel is that of a link of a topology, whose bound operator has another key. */
+export class LinkOperatorDiffers extends Problem<LinkOperatorDiffers>()(
+  "LinkOperatorDiffers",
+  {
+    status: 409,
+    title: "Operator key differs",
+    detail: ({ channel, offered }) =>
+      `Channel ${channel} belongs to a link of a topology that is bound to another operator key, not ${offered}. ` +
+      "Register it with the key of that operator, or unbind the topology first."
+  },
+  { channel: ChannelId, offered: OperatorKey }
+) {}
+
 /** The signature over (channel, holder, Noise key) does not verify under the holder's key. */
 export class AttestationRefused extends Problem<AttestationRefused>()("AttestationRefused", {
   status: 400,

@@ -151,6 +151,7 @@ const table = [
   [Channels.ChannelNotFound, 404, ["(claim invite of a foreign or unknown channel)"]],
   [Channels.ChannelLimitReached, 403, ["(channels of an account)"]],
   [Channels.OperatorMismatch, 409, ["operator mismatch without confirm_rekey"]],
+  [Channels.LinkOperatorDiffers, 409, ["(link channel under another key than the bound one)"]],
   [Channels.AttestationRefused, 400, ["attestation not verifying"]],
   [Channels.GrantUndecodable, 400, ["agent-bridge grant mismatches", "(bytes that form no grant)"]],
   [Channels.GrantMismatch, 400, ["grant ids not matching the path", "agent-bridge grant mismatches"]],

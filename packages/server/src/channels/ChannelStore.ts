@@ -64,6 +64,15 @@ export const make = Effect.gen(function* () {
       execute: ({ channel, owner }) => sql`select * from channel_to_register(${channel}, ${owner})`
     }),
 
+    /** A row where the channel is that of a link whose topology is bound to an operator with another key. */
+    boundToOther: SqlSchema.findAll({
+      Request: Schema.Struct({ channel: ChannelId, offered: OperatorKey }),
+      Result: Schema.Struct({ isBound: Schema.Boolean }),
+      execute: ({ channel, offered }) => sql`
+        select true as is_bound from topology_edges e join topologies t on t.id = e.topology_id
+        where e.link = ${channel} and t.operator_pubkey <> ${offered} limit 1`
+    }),
+
     find: SqlSchema.findOneOption({
       Request: ChannelId,
       Result: Registered,

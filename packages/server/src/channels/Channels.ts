@@ -8,6 +8,7 @@ import {
   ChannelLimitReached,
   ChannelNotFound,
   NotChannelOwner,
+  LinkOperatorDiffers,
   type OperatorMismatch
 } from "@catenet/domain/channels/ChannelErrors"
 import { deregister, register, registered } from "@catenet/domain/channels/ChannelOperator"
@@ -51,7 +52,7 @@ export class Channels extends Context.Service<
     readonly register: (
       account: Account,
       registration: ChannelRegistration
-    ) => Effect.Effect<void, ChannelLimitReached | NotChannelOwner | OperatorMismatch>
+    ) => Effect.Effect<void, ChannelLimitReached | LinkOperatorDiffers | NotChannelOwner | OperatorMismatch>
     /** Removes the channel with its members, grants, allow-list, claims and invites. */
     readonly deregister: (account: Account, channel: ChannelId) => Effect.Effect<void, NotChannelOwner>
     /** The account's channels, sorted. */
@@ -79,6 +80,9 @@ export class Channels extends Context.Service<
       const { held, most, operatorPubkey, owner } = yield* store.toRegister({ channel, owner: subject })
       const stored = owner === null || operatorPubkey === null ? null : { owner, operatorPubkey }
       const { effects, next } = yield* Effect.fromResult(register(stored, subject, registration))
+      const { operator_pubkey: offered } = registration
+      if (next !== stored && (yield* store.boundToOther({ channel, offered })).length > 0)
+        return yield* new LinkOperatorDiffers({ channel, offered })
       if (stored === null) {
         yield* requireRoom({ held, most }, 1)
         yield* store.insert([{ channel, ...next, createdAt: yield* unixSeconds }])

@@ -301,7 +301,9 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("the chann
       yield* SqlClient.SqlClient.use(
         (sql) => sql`insert into account_limits ${sql.insert({ subject: "small", maxChannels: 1 })}`
       ).pipe(Effect.provide(database))
-      yield* Contract.hold("channels", ada, [...registry, ...members, ...allowList, ...invites, ...rooms, ...end])
+      yield* Contract.hold("channels", ada, [...registry, ...members, ...allowList, ...invites, ...rooms, ...end], {
+        "register LinkOperatorDiffers": "held in TopologyAuthorizations.test.ts, with a topology that is bound"
+      })
     })
   )
 })

@@ -2,7 +2,7 @@ import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as Proof from "@catenet/crypto/OperatorBinding"
-import { ChannelId } from "@catenet/domain/channels/Channel"
+import { ChannelId, ChannelRegistration } from "@catenet/domain/channels/Channel"
 import { OperatorBinding } from "@catenet/domain/topologies/Topology"
 import { Email } from "@catenet/domain/values/Email"
 import type { TopologyId } from "@catenet/domain/values/Ids"
@@ -79,6 +79,39 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("topology 
       assert.deepStrictEqual(yield* admitted(2, b, c), yes)
       yield* ada.unbindOperator({ params })
       assert.deepStrictEqual(yield* admitted(2, b, c), no, "unbound again")
+    })
+  )
+
+  it.effect("a link's channel is registered with the bound operator's key alone", () =>
+    Effect.gen(function* () {
+      const ada = yield* account("ada")
+      const { id } = yield* ada.create({ headers: {} })
+      const [p, q] = [holder("1"), holder("2")]
+      yield* ada.bindOperator(binding(5, id))
+      yield* ada.addEdge({ headers: {}, params: { id }, payload: { a: p, b: q } })
+      const channel = channelOf(5, p, q)
+      const register = (sub: string, byte: number, confirm_rekey = false) =>
+        Effect.gen(function* () {
+          const client = yield* TestServer.clientAs({ bearer: yield* bearerOf(sub) })
+          const operator_pubkey = Hex.encode(publicOf(byte))
+          const payload = Schema.decodeSync(ChannelRegistration)({ channel, operator_pubkey, confirm_rekey })
+          return yield* client.channels.register({ payload }).pipe(
+            Effect.as("registered"),
+            Effect.catch(({ _tag }) => Effect.succeed(_tag))
+          )
+        })
+      assert.strictEqual(yield* register("eve", 6), "LinkOperatorDiffers")
+      assert.strictEqual(yield* register("eve", 6, true), "LinkOperatorDiffers")
+      assert.strictEqual(yield* register("ada", 5), "registered", "nothing was kept of the refused ones")
+      assert.strictEqual(yield* register("ada", 5), "registered", "again")
+      assert.strictEqual(yield* register("eve", 6), "NotChannelOwner")
+      assert.strictEqual(yield* register("ada", 6), "OperatorMismatch")
+      assert.strictEqual(yield* register("ada", 6, true), "LinkOperatorDiffers")
+      yield* ada.unbindOperator({ params: { id } })
+      assert.strictEqual(yield* register("ada", 6, true), "registered")
+      yield* ada.bindOperator(binding(5, id))
+      assert.strictEqual(yield* register("ada", 6), "registered", "what is there may be repeated")
+      assert.strictEqual(yield* register("ada", 5, true), "registered", "and given back")
     })
   )
 

@@ -51,6 +51,13 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
   ["IdentityProviderNotConfigured", ["Nicht eingerichtet", "Diese Plattform verwaltet keine Dienstkonten."]],
   ["NotChannelOwner", ["Nicht Ihr Kanal", "Der Kanal gehört nicht Ihnen."]],
   ["ChannelLimitReached", ["Limit erreicht", "Ihr Konto hat so viele Kanäle wie erlaubt."]],
+  [
+    "LinkOperatorDiffers",
+    [
+      "Anderer Schlüssel des Operators",
+      "Der Kanal gehört zu einer Verbindung, deren Operator einen anderen Schlüssel hat."
+    ]
+  ],
   ["OperatorMismatch", ["Anderer Schlüssel des Operators", "Der Kanal hat einen anderen Schlüssel des Operators."]],
   [
     "AttestationRefused",
