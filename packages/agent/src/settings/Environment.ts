@@ -5,6 +5,7 @@
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Reader from "@catenet/config/Reader"
 import { ConfigProvider, Effect, FileSystem } from "effect"
+import { unused } from "./UnusedVariables.ts"
 import { names, secrets } from "./Variables.ts"
 
 export const defaultFile = "./ct-agent.env"
@@ -44,5 +45,5 @@ export const read = Effect.fn("Environment.read")(function* <const V extends Rea
   const environment = yield* ConfigProvider.ConfigProvider
   const file = yield* fromFile(named)
   const sources = file === undefined ? [environment] : [environment, file]
-  return yield* Reader.read(variables, { sources, known: names, ...(rules === undefined ? {} : { rules }) })
+  return yield* Reader.read(variables, { sources, known: names, unused, ...(rules === undefined ? {} : { rules }) })
 })

@@ -1,11 +1,12 @@
 /**
  * What a client says first within the TLS that this agent ends, before the origin hears of it. A client that begins like
- * HTTP/1 is read to the end of its first request head, within a bound of time and of bytes: half a head is held here and
- * costs the origin no connection. Every other client is the origin's from its first byte, or its first line, on.
+ * HTTP/1 is read to the end of its first request head, within a bound of time and of bytes, and at intervals where it comes in
+ * small pieces: half a head is held here and costs the origin no connection. Every other client is the origin's from its first byte, or its first line, on.
  */
 import { Effect, Option } from "effect"
 import type { Duplex } from "node:stream"
 import { awaitReadable } from "./AwaitReadable.ts"
+import * as HeadPace from "./HeadPace.ts"
 import { HeadReader } from "./HeadReader.ts"
 
 export interface Bounds {
@@ -13,9 +14,10 @@ export interface Bounds {
   readonly headMillis: number
   /** After so long without a word the origin may be one that speaks first. */
   readonly silentMillis: number
+  readonly pace: HeadPace.Rests
 }
 
-export const usualBounds: Bounds = { headMillis: 15_000, silentMillis: 1_000 }
+export const usualBounds: Bounds = { headMillis: 15_000, silentMillis: 1_000, pace: HeadPace.usualRests }
 
 /** As much as the edge takes of a head where it ends TLS. */
 export const longestHead = 65_536
@@ -26,24 +28,27 @@ export type Unserved = { readonly _tag: "Gone" } | { readonly _tag: "Refused"; r
 /** A whole head with what followed it, or the beginning of something else. */
 type First = { readonly _tag: "Begun"; readonly bytes: Buffer } | Unserved
 
-const take = Effect.fnUntraced(function* (client: Duplex) {
+const take = Effect.fnUntraced(function* (client: Duplex, rests: HeadPace.Rests) {
+  const pace = HeadPace.make(client, rests)
   const reader = new HeadReader()
   const taken: Array<Buffer> = []
   let length = 0
   while (yield* awaitReadable(client)) {
-    const more: Buffer | null = client.read()
+    // All that lies there as one piece; without its length Node gives one for each that came.
+    const more: Buffer | null = client.read(Math.min(client.readableLength, longestHead - length))
     if (more === null) continue
     taken.push(more)
     length += more.length
     if (reader.push(more) !== "undecided") return { _tag: "Begun", bytes: Buffer.concat(taken) } satisfies First
-    if (length > longestHead) return { _tag: "Refused", status: 431 } satisfies First
+    if (length >= longestHead) return { _tag: "Refused", status: 431 } satisfies First
+    yield* pace(more.length)
   }
   return { _tag: "Gone" } satisfies First
 })
 
-const begin = (client: Duplex, { headMillis }: Bounds) =>
+const begin = (client: Duplex, { headMillis, pace }: Bounds) =>
   Effect.map(
-    Effect.timeoutOption<First, never, never>(take(client), headMillis),
+    Effect.timeoutOption<First, never, never>(take(client, pace), headMillis),
     Option.getOrElse((): First => ({ _tag: "Refused", status: 408 }))
   )
 

@@ -5,7 +5,7 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net"
 import { connect as connectTls, createSecureContext } from "node:tls"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
-import { longestHead } from "../../src/tunnel/FirstHead.ts"
+import * as FirstHead from "../../src/tunnel/FirstHead.ts"
 import { HeadReader } from "../../src/tunnel/HeadReader.ts"
 import * as TlsTermination from "../../src/tunnel/TlsTermination.ts"
 import { makeAuthority } from "../harness/Authority.ts"
@@ -14,13 +14,15 @@ import { type Origin, startOrigin } from "../harness/Origins.ts"
 const host = "hello.example"
 const head = `GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
-const bounds = { headMillis: 700, silentMillis: 100 }
+const bounds = { headMillis: 700, silentMillis: 100, pace: { firstMillis: 150, laterMillis: 200 } }
+/** One who is read at intervals is not read again within his time. */
+const longRests = { ...bounds, pace: { firstMillis: 60_000, laterMillis: 60_000 } }
 
 /** Answers each head. */
 const web = (socket: Socket) => void socket.on("data", (chunk) => chunk.includes("\r\n\r\n") && socket.write(ok))
 
 /** A port behind which the agent ends TLS. */
-const door = Effect.fnUntraced(function* (origin: Origin) {
+const door = Effect.fnUntraced(function* (origin: Origin, within: FirstHead.Bounds = bounds) {
   const authority = makeAuthority()
   const { cert, key } = authority.leaf(host)
   const metrics = yield* AgentMetrics
@@ -32,7 +34,7 @@ const door = Effect.fnUntraced(function* (origin: Origin) {
     proxyProtocol: "none",
     healthPath: undefined
   } as const
-  const handler = TlsTermination.make(settings, Effect.succeed(createSecureContext({ cert, key })), metrics, bounds)
+  const handler = TlsTermination.make(settings, Effect.succeed(createSecureContext({ cert, key })), metrics, within)
   const run = Effect.runForkWith(yield* Effect.context())
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on("error", () => {})
@@ -89,8 +91,8 @@ describe("a visitor of a tunnel whose agent ends TLS", () => {
       const visit = yield* door(service)
       const long = (bytes: number) => `GET / HTTP/1.1\r\nX: ${"x".repeat(bytes - 23)}\r\n\r\n`
       assert.lengthOf(long(100), 100)
-      yield* heard(visit(long(longestHead)), "hi")
-      const refused = visit(long(longestHead + 30_000))
+      yield* heard(visit(long(FirstHead.longestHead)), "hi")
+      const refused = visit(long(FirstHead.longestHead + 1))
       yield* refused.closed
       assert.match(refused.heard(), /^HTTP\/1\.1 431 /)
       assert.strictEqual(service.connections(), 1)
@@ -112,6 +114,61 @@ describe("a visitor of a tunnel whose agent ends TLS", () => {
       yield* late.closed
       assert.strictEqual(silent.heard(), "")
       assert.match(late.heard(), /^HTTP\/1\.1 408 /)
+    }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
+  )
+
+  it.live("whose head comes a byte at a time is read at intervals, and answered; others are served meanwhile", () =>
+    Effect.gen(function* () {
+      const visit = yield* door(yield* origin(web), { ...bounds, headMillis: 5_000 })
+      const slow = visit("")
+      const from = performance.now()
+      for (const byte of head) {
+        slow.socket.write(byte)
+        yield* Effect.sleep(4)
+      }
+      yield* heard(visit(head), "hi")
+      yield* heard(slow, "hi")
+      assert.isAtLeast(performance.now() - from, bounds.pace.firstMillis)
+    }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
+  )
+
+  it.live("may send its head in five small pieces, and not in many more; large ones do not count", () =>
+    Effect.gen(function* () {
+      const service = yield* origin(web)
+      const visit = yield* door(service, longRests)
+      const inPieces = Effect.fnUntraced(function* (pieces: ReadonlyArray<string>) {
+        const visitor = visit("")
+        for (const piece of pieces) {
+          visitor.socket.write(piece)
+          yield* Effect.sleep(20)
+        }
+        return visitor
+      })
+      const crumbs = ["GET / ", "HTTP/1.1", "\r\nHost: ", host]
+      yield* heard(yield* inPieces([...crumbs, "\r\n\r\n"]), "hi")
+      const line = `\r\nX: ${"x".repeat(300)}`
+      yield* heard(yield* inPieces([...crumbs, line, line, line, "\r\n\r\n"]), "hi")
+      const refused = yield* inPieces([...crumbs, "\r\nA: a", "\r\nB: b", "\r\n\r\n"])
+      yield* refused.closed
+      assert.match(refused.heard(), /^HTTP\/1\.1 408 /)
+      assert.strictEqual(service.connections(), 2)
+    }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
+  )
+
+  it.live("that sends crumbs for ever is answered 408 in time", () =>
+    Effect.gen(function* () {
+      const service = yield* origin(web)
+      const visit = yield* door(service)
+      const from = performance.now()
+      const flood = Array.from({ length: 20 }, () => visit("GET / HTTP/1.1\r\nX: "))
+      const ended = new Set<(typeof flood)[number]>()
+      for (const each of flood) each.socket.once("close", () => ended.add(each))
+      while (ended.size < flood.length && performance.now() - from < 10_000) {
+        for (const each of flood) if (!ended.has(each)) each.socket.write("x")
+        yield* Effect.sleep(1)
+      }
+      for (const { heard } of flood) assert.match(heard(), /^HTTP\/1\.1 408 /)
+      assert.strictEqual(service.connections(), 0)
     }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
   )
 
