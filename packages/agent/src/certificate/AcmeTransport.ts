@@ -20,6 +20,8 @@ export interface Answer {
   readonly location: string | undefined
   /** Seconds, from `Retry-After`. */
   readonly retryAfter: number | undefined
+  /** What the server's clock says, in Unix milliseconds; undefined where it does not say. */
+  readonly date: number | undefined
 }
 
 export interface AcmeTransport {
@@ -31,7 +33,12 @@ export interface AcmeTransport {
 const single = (header: string | ReadonlyArray<string> | undefined) =>
   typeof header === "string" ? header : header?.[0]
 
-/** A number of seconds or a date (RFC 9110 section 10.2.3). */
+const dateOf = (text: string | undefined) => {
+  const date = Date.parse(text ?? "")
+  return Number.isNaN(date) ? undefined : date
+}
+
+/** A number of seconds or a date (RFC 9110 section 10.2.3), which is the server's. */
 const secondsOf = (text: string | undefined, now: number) => {
   if (text === undefined) return undefined
   const seconds = /^\d{1,9}$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - now) / 1000)
@@ -98,12 +105,14 @@ export const make = (directory: string, ca: string | undefined): AcmeTransport =
       })
       if (status >= 300 && status < 400)
         return yield* untrusted(server, `it answered ${status}, and no redirect is followed`)
+      const date = dateOf(single(headers.date))
       return {
         status,
+        date,
         body: content,
         nonce: single(headers["replay-nonce"]),
         location: single(headers.location),
-        retryAfter: secondsOf(single(headers["retry-after"]), yield* Clock.currentTimeMillis)
+        retryAfter: secondsOf(single(headers["retry-after"]), date ?? (yield* Clock.currentTimeMillis))
       }
     },
     (calling) =>

@@ -183,10 +183,13 @@ const looked = Effect.fnUntraced(function* (options: Options) {
   const { authority, hostname, places } = options
   yield* Folder.repair(places)
   const answer = asked(options)
-  const { admission, date } = yield* authority === undefined ? answer : OwnAdmission.instead(authority, answer)
+  const { admission, date: said } = yield* authority === undefined ? answer : OwnAdmission.instead(authority, answer)
+  // Where the control plane is away, the user's own authority says what time it is.
+  const date =
+    said ?? (authority === undefined ? undefined : yield* Renewals.dateOf(authority.directory, options.roots))
   const own = yield* Clock.currentTimeMillis
   const now = judgedTime(own, date)
-  if (now !== own) yield* Effect.logWarning("the clock of this machine is wrong; that of the control plane is used")
+  if (now !== own) yield* Effect.logWarning("the clock of this machine is wrong; that of the other side is used")
   const found = yield* current(options, now)
   const unread = found === undefined ? undefined : yield* reloaded(options, found.leaf)
   if (unread !== undefined) return unread

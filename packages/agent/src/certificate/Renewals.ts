@@ -40,3 +40,12 @@ export const dueAt = Effect.fn("Renewals.dueAt")(function* (
   const lifetime = { notBefore: leaf.validFromDate.getTime(), notAfter: leaf.validToDate.getTime() }
   return Renewal.dueAt(lifetime, window, shareOf(leaf))
 })
+
+/** What the clock of an authority says, in Unix milliseconds; undefined where it cannot be asked. */
+export const dateOf = Effect.fn("Renewals.dateOf")(function* (directory: string, roots: string | undefined) {
+  const { call } = AcmeTransport.make(directory, roots)
+  return yield* call("GET", directory).pipe(
+    Effect.map(({ date }) => date),
+    Effect.orElseSucceed(() => undefined)
+  )
+})

@@ -20,9 +20,12 @@ const statuses: ReadonlyMap<string, number> = new Map([
 export class AcmeProblem extends Error {
   override readonly name = "AcmeProblem"
   readonly kind: string
-  constructor(kind: string, detail: string) {
+  /** Seconds after which the client may come again. */
+  readonly retryAfter: number | undefined
+  constructor(kind: string, detail: string, retryAfter?: number) {
     super(detail)
     this.kind = kind
+    this.retryAfter = retryAfter
   }
   /** The problem document's fields. */
   get document() {
@@ -31,7 +34,10 @@ export class AcmeProblem extends Error {
   get reply(): Reply {
     return {
       status: statuses.get(this.kind) ?? 400,
-      headers: { "content-type": "application/problem+json" },
+      headers: {
+        "content-type": "application/problem+json",
+        ...(this.retryAfter === undefined ? {} : { "retry-after": String(this.retryAfter) })
+      },
       body: JSON.stringify(this.document)
     }
   }

@@ -25,6 +25,8 @@ export interface Options {
   readonly validate: (method: Method, name: string, keyAuthorization: string) => Promise<void>
   readonly methods: ReadonlyArray<Method>
   readonly now: () => number
+  /** So many orders an account may place in so many seconds; without it there is no limit. */
+  readonly limit?: { readonly orders: number; readonly seconds: number }
 }
 
 interface Challenge {
@@ -81,6 +83,8 @@ export class AcmeServer {
   readonly #accounts = new Map<string, JWK>()
   readonly #accountOf = new Map<string, string>()
   readonly #orders = new Map<string, Order>()
+  /** When an account placed its orders, where that is limited. */
+  readonly #placed = new Map<string, ReadonlyArray<number>>()
   readonly #issued = new Map<string, X509Certificate>()
   /** The account that ordered a certificate, by its SHA-256. */
   readonly #holders = new Map<string, string>()
@@ -183,10 +187,21 @@ export class AcmeServer {
       throw new AcmeProblem("rejectedIdentifier", `no certificate is issued for ${name.slice(0, 253)}`)
     if (this.#orders.size >= mostKept) throw new AcmeProblem("rateLimited", "too many orders")
     const { base, methods } = this.#options
+    this.#spendLimit(account)
     const challenges = methods.map((type): Challenge => ({ type, token: newId(), status: "pending" }))
     const order: Order = { id: newId(), account, name, challenges, status: "pending" }
     this.#orders.set(order.id, order)
     return json(201, this.#orderOf(order), { location: `${base}/order/${order.id}` })
+  }
+
+  #spendLimit(account: string) {
+    const { limit, now } = this.#options
+    if (limit === undefined) return
+    const since = now() - limit.seconds * 1000
+    const placed = (this.#placed.get(account) ?? []).filter((at) => at > since)
+    const seconds = Math.ceil(((placed.at(-limit.orders) ?? now()) - since) / 1000)
+    if (placed.length >= limit.orders) throw new AcmeProblem("rateLimited", "too many orders", seconds)
+    this.#placed.set(account, [...placed, now()])
   }
 
   #orderOf({ chain, challenges, id, name, status }: Order) {

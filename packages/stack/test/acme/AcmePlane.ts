@@ -26,7 +26,13 @@ const document = ({ code, facts, status }: Refusal) => ({
 export interface Plane {
   status: "rot" | "gelb" | "gruen"
   mayIssue: boolean
+  /** Does not answer whether a certificate may be ordered. */
+  away: boolean
+  /** The authority that is assigned. */
+  ca: string
   directory: string
+  /** When an authority was given back. */
+  onFailure: (() => void) | undefined
   binding: { readonly kid: string; readonly hmac: string } | undefined
   completes: number
   /** Answers the next completion calls with this status. */
@@ -47,7 +53,10 @@ export const start = (directory: string, now: () => number) =>
     const plane: Plane = {
       status: "gelb",
       mayIssue: true,
+      away: false,
+      ca: "stage",
       directory,
+      onFailure: undefined,
       binding: undefined,
       completes: 0,
       completeStatus: 200,
@@ -62,7 +71,7 @@ export const start = (directory: string, now: () => number) =>
       may_issue_now: plane.mayIssue,
       assigned_ca: plane.mayIssue
         ? {
-            name: "stage",
+            name: plane.ca,
             directory_url: plane.directory,
             requires_eab: plane.binding !== undefined,
             eab_kid: plane.binding?.kid ?? null,
@@ -72,6 +81,7 @@ export const start = (directory: string, now: () => number) =>
       claim_deadline: null
     })
     const server = createServer((request, response) => {
+      if (plane.away && request.method === "GET") return void response.destroy()
       const send = (status: number, body?: unknown) =>
         response
           .setHeader("date", new Date(plane.date ?? now()).toUTCString())
@@ -95,6 +105,7 @@ export const start = (directory: string, now: () => number) =>
         const body = JSON.parse(await text(request))
         if (url === `/agent/acme-issuance-failed/${token}/${hostname}`) {
           plane.failures.push(body)
+          plane.onFailure?.()
           return send(200, admission())
         }
         if (plane.dns === undefined || !url.startsWith("/agent/dns01-challenge"))

@@ -17,7 +17,7 @@ import { createServer as createTlsServer } from "node:tls"
 import { temporaryFolder } from "../../../edge/test/harness/TestEdge.ts"
 import { listen } from "../../src/acme/AcmeListener.ts"
 import type { Reply } from "../../src/acme/AcmeProblem.ts"
-import { AcmeServer, type Options as ServerOptions } from "../../src/acme/AcmeServer.ts"
+import { AcmeServer, type Options } from "../../src/acme/AcmeServer.ts"
 import * as Validation from "../../src/acme/Validation.ts"
 import * as AcmePlane from "./AcmePlane.ts"
 
@@ -48,6 +48,8 @@ const startDoor = Effect.fnUntraced(function* (stateDir: string) {
   return (server.address() as AddressInfo).port
 })
 
+export type ServerOptions = Partial<Options>
+
 /** Stands before the authority: it may answer by itself, change an answer, or see that one never arrives. */
 export type Meddle = (
   request: { readonly method: string; readonly path: string; readonly body: string },
@@ -57,7 +59,7 @@ export type Meddle = (
 
 /** Everything of it, for as long as the scope is open. */
 export const start = Effect.fn("AcmeStage.start")(function* (
-  options: Partial<ServerOptions> & { readonly meddle?: Meddle } = {}
+  options: ServerOptions & { readonly meddle?: Meddle } = {}
 ) {
   const { meddle = (_, honest) => honest(), ...changed } = options
   const stateDir = yield* temporaryFolder
