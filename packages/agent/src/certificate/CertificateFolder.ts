@@ -154,6 +154,13 @@ export const leaf = Effect.fn("CertificateFolder.leaf")(function* (places: Place
   return isPair(certificate, yield* PrivateFile.read(keyPath(places))) ? certificate : undefined
 })
 
+/** Whether both files of the pair are there, whatever is in them. */
+export const isThere = Effect.fn("CertificateFolder.isThere")(function* (places: Places) {
+  const fs = yield* FileSystem.FileSystem
+  const has = (path: string) => Effect.orElseSucceed(fs.exists(path), () => true)
+  return (yield* has(keyPath(places))) && (yield* has(chainPath(places)))
+})
+
 /** Whether the pair is there, and the server that serves with it has read it. */
 export const isServed = Effect.fn("CertificateFolder.isServed")(function* (places: Places) {
   const found = yield* leaf(places)

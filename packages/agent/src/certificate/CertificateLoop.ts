@@ -2,6 +2,7 @@
 import { timeText } from "@catenet/domain/values/Format"
 import { Clock, Effect, Random } from "effect"
 import type { Refused, StateUnusable, Unreachable } from "../Failure.ts"
+import * as Folder from "./CertificateFolder.ts"
 import { type Outcome, pause } from "./CertificatePace.ts"
 import * as Certificates from "./Certificates.ts"
 
@@ -30,9 +31,31 @@ const wordsOf = (outcome: Outcome, next: number, failed: string): string => {
 /** Another process that orders in this folder will be done soon. */
 const elsewhere: Outcome = { _tag: "Waiting", status: "gelb", words: "is looked after by another process here" }
 
+/** After a pair was lost, so long until the next one that is lost is replaced at once: an authority does not issue without end. */
+const replacedEvery = "10 minutes"
+
+/** Waits until both looks of two seconds miss a file of a pair that is there now; for ever where there is none. */
+const lost = Effect.fnUntraced(function* ({ places }: Certificates.Options) {
+  if (!(yield* Folder.isThere(places))) return yield* Effect.never
+  let missed = 0
+  while (missed < 2) {
+    yield* Effect.sleep("1 second")
+    missed = (yield* Folder.isThere(places)) ? 0 : missed + 1
+  }
+})
+
+/** Sleeps, unless the pair is lost meanwhile; says whether it was. */
+const rest = (options: Certificates.Options, seconds: number, hasLost: boolean) =>
+  Effect.raceFirst(
+    Effect.as(Effect.sleep(`${seconds} seconds`), false),
+    Effect.as(hasLost ? Effect.delay(lost(options), replacedEvery) : lost(options), true)
+  )
+
 export const run = Effect.fn("CertificateLoop.run")(function* (options: Certificates.Options) {
   let last: Outcome["_tag"] | undefined
   let times = 0
+  let hasLost = false
+  let isGone = false
   while (true) {
     const [outcome, verb] = yield* Effect.match(Certificates.look(options), {
       onSuccess: (found): readonly [Outcome, string] => [found ?? elsewhere, "was not issued"],
@@ -42,9 +65,15 @@ export const run = Effect.fn("CertificateLoop.run")(function* (options: Certific
     last = outcome._tag
     // Never sooner: an authority that said when to come back means it.
     const seconds = pause(outcome, times) * (1 + 0.1 * (yield* Random.next))
-    const words = wordsOf(outcome, (yield* Clock.currentTimeMillis) + seconds * 1000, verb)
+    if (outcome._tag === "Current" || outcome._tag === "Issued") isGone = false
+    const said = wordsOf(outcome, (yield* Clock.currentTimeMillis) + seconds * 1000, verb)
+    const words = isGone ? `has lost its files; another one ${said}` : said
     if (options.progress !== undefined)
       yield* options.progress.say(words, outcome._tag === "Failed" ? Effect.logWarning : Effect.logInfo)
-    yield* Effect.sleep(`${seconds} seconds`)
+    if (!(yield* rest(options, seconds, hasLost))) continue
+    hasLost = true
+    isGone = true
+    if (options.progress !== undefined)
+      yield* options.progress.say("has lost its files; another one is to be ordered at once", Effect.logWarning)
   }
 })

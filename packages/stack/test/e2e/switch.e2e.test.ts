@@ -1,5 +1,5 @@
 import { createPrivateKey } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { WebSocketServer } from "ws"
@@ -48,6 +48,20 @@ describe("the switch from gelb to gruen", () => {
     await eventually(async () => own.has((await shown(shared))?.fingerprint256), "one of them is shown")
     const before = all()
     await eventually(() => all() > before + 50, "visitors go on")
+    // A certificate is lost: its agent serves with it until it ends, starts again without one, and orders another.
+    const [lost] = agents
+    const first = lost?.certificate()?.fingerprint256
+    rmSync(lost?.folder ?? "", { recursive: true })
+    await lost?.process.stop()
+    agents[0] = await order(stack, shared, "one")
+    await eventually(
+      () => (agents[0]?.certificate()?.fingerprint256 ?? first) !== first,
+      () => `another certificate is there: ${agents[0]?.process.stderr}`
+    )
+    const replaced = all()
+    await eventually(() => all() > replaced + 20, "visitors go on")
+    const admission = await fetch(stack.url(`/agent/acme-admission/${shared.token}/pair.localhost`))
+    assert.deepInclude(await admission.json(), { status: "gruen" })
     done.abort()
     await Promise.all(visitors)
     assert.deepStrictEqual([...answers.keys()], ["200"], JSON.stringify([...answers]))
