@@ -162,7 +162,14 @@ export const make = Effect.gen(function* () {
         const link = { href: back(sent, "#alert"), text: texts.back }
         return delivery.status === "ok"
           ? seeOther(back(sent, "#alert"))
-          : show(sent.self, ProblemPage.page({ title: texts.alertUndelivered, detail: delivery.detail, links: [link] }))
+          : show(
+              sent.self,
+              ProblemPage.page({
+                title: texts.alertUndelivered,
+                detail: texts.deliveryDetail(delivery.detail),
+                links: [link]
+              })
+            )
       }),
     "/portal/tunnels/:id/alert/delete": (sent) =>
       Effect.as(alerts.remove(sent.caller, idOf(sent)), seeOther(back(sent, "#alert"))),

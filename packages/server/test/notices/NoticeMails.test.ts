@@ -11,6 +11,7 @@ import { database, server } from "../harness/Accounts.ts"
 import { type As, headersOf } from "../harness/Contract.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
+import { englishOn } from "../portal/EnglishWords.ts"
 import { controlsOf } from "../portal/FormControls.ts"
 import { formsOf } from "../portal/PersonAtForms.ts"
 import { type Arrived, mailServer, roots } from "./MailServer.ts"
@@ -254,6 +255,15 @@ layer(server(variables), { excludeTestServices: true, timeout: "60 seconds" })("
         unsubscribe: `https://portal.example/portal/unsubscribe?token=${"0".repeat(64)}`
       })
       const text = raw.toString("utf8")
+      const spoken = async (language: "en" | "de") => {
+        const all = kinds.map((kind) => ({ kind, about: "a", name: "cam", who: "vera@a.example", note: null, at: 1 }))
+        const facts = { id: "ab".repeat(16), from: "mail@portal.example", to: "mia@people.example", language }
+        const links = { portal: "https://portal.example", unsubscribe: "https://portal.example/portal/unsubscribe" }
+        const mail = (await compose({ ...facts, ...links, notices: all })).toString("utf8")
+        return englishOn(mail.slice(mail.indexOf("<!doctype html>")).split("</html>")[0] ?? "")
+      }
+      assert.deepStrictEqual(await spoken("de"), [])
+      assert.isAbove((await spoken("en")).length, 3)
       assert.notMatch(text, /^Bcc:/imu)
       assert.notInclude(text.slice(text.indexOf("text/html")), "<script>")
       assert.notInclude(headOf({ to: [], text }), "evil")

@@ -8,6 +8,7 @@ import { extraRoutes as extra } from "../../src/Server.ts"
 import { account, ask, person } from "../channels/Asking.ts"
 import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
 import { database, server } from "../harness/Accounts.ts"
+import { englishOn } from "./EnglishWords.ts"
 import { changes, controlsOf, everything, isShown } from "./FormControls.ts"
 import { type FormRow, tableOf, type Way } from "./FormTable.ts"
 import { formsOf, personAt } from "./PersonAtForms.ts"
@@ -65,7 +66,7 @@ layer(server(variables), { excludeTestServices: true, timeout: "120 seconds" })(
   it.effect("gives back what was typed with a sentence beside it, and changes nothing", () =>
     Effect.gen(function* () {
       const place = yield* furnished
-      const { get, post } = yield* personAt(kim)
+      const { get, post } = yield* personAt(kim, "de")
       // Who looks at the page for the first time gets an account.
       yield* get("/portal/account")
       const table = new Map<string, FormRow>(Object.entries<FormRow>(tableOf(place)))
@@ -91,6 +92,8 @@ layer(server(variables), { excludeTestServices: true, timeout: "120 seconds" })(
               const controls = controlsOf(text, shown)
               const control = controls.find(({ name }) => name === field)
               if (status !== 400) return [`${about}${status}`]
+              const english = englishOn(text)
+              if (english.length > 0) return [`${about}English: ${english.join("; ")}`]
               if (control === undefined) return [`${about}no field in ${shown.slice(0, 100)}`]
               const named = [...new Set(controls.map(({ name }) => name))].filter((name) => name !== "once")
               const invalid = [...new Set(controls.flatMap(({ isInvalid, name }) => (isInvalid ? [name] : [])))]

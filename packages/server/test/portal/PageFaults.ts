@@ -1,5 +1,7 @@
 /** What every page keeps: its language, one heading, labels, nothing inline, nothing from elsewhere. */
 
+import { englishOn } from "./EnglishWords.ts"
+
 /** What is wrong with the HTML of a page. */
 export const faults = (text: string, { language }: { readonly language: string }): ReadonlyArray<string> => {
   const ids = [...text.matchAll(/ id="([^"]+)"/gu)].map(([, id]) => id ?? "")
@@ -11,6 +13,9 @@ export const faults = (text: string, { language }: { readonly language: string }
   ]
   return [
     ...(text.startsWith(`<!doctype html>\n<html lang="${language}">`) ? [] : ["no language"]),
+    ...(language === "de" ? englishOn(text).map((line) => `English: ${line}`) : []),
+    // So that what finds English is known to find it.
+    ...(language === "en" && englishOn(text).length === 0 ? ["no English"] : []),
     ...(count(/<h1[ >]/gu) === 1 ? [] : ["not one first heading"]),
     ...(levels.some((level, index) => index > 0 && level > (levels[index - 1] ?? 0) + 1)
       ? ["a level is left out"]

@@ -1,5 +1,7 @@
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { textsFor } from "../../src/portal/shell/Language.ts"
 import { english } from "../../src/portal/texts/English.ts"
 import { german } from "../../src/portal/texts/German.ts"
@@ -66,6 +68,19 @@ describe("the language of a page", () => {
       const other = de.get(key)
       assert.notStrictEqual(other, "", key)
       if (typeof text === "string" && !same.has(key)) assert.notStrictEqual(other, text, key)
+    }
+  })
+
+  plain("is that of what became of an alert's delivery, too", () => {
+    const source = readFileSync(join(import.meta.dirname, "../../src/tunnels/alerts/AlertDeliveries.ts"), "utf8")
+    const said = [
+      ...(/const said = \{([^}]*)\}/u.exec(source)?.[1] ?? "").matchAll(/"([^"]+)"/gu),
+      ...source.matchAll(/"skipped", "([^"]+)"/gu)
+    ].map(([, text = ""]) => text)
+    assert.lengthOf(said, 4)
+    for (const text of said) {
+      assert.strictEqual(english.deliveryDetail(text), text)
+      assert.notStrictEqual(german.deliveryDetail(text), text)
     }
   })
 

@@ -18,20 +18,23 @@ const answered = (response: Response) =>
     text: await response.text()
   }))
 
-/** One session for all requests. */
-export const personAt = (as: As) =>
-  Effect.map(headersOf(as), (own) => ({
-    get: (path: string) => Effect.flatMap(TestServer.raw(path, { headers: { accept: "text/html", ...own } }), answered),
-    post: (path: string, form: Readonly<Record<string, string>>) =>
-      Effect.flatMap(
-        TestServer.raw(path, {
-          method: "POST",
-          headers: { "content-type": "application/x-www-form-urlencoded", ...own },
-          body: new URLSearchParams(form).toString()
-        }),
-        answered
-      )
-  }))
+/** One session for all requests, and one language. */
+export const personAt = (as: As, language = "en") =>
+  Effect.map(headersOf(as), (credentials) => ({ ...credentials, "accept-language": language })).pipe(
+    Effect.map((own) => ({
+      get: (path: string) =>
+        Effect.flatMap(TestServer.raw(path, { headers: { accept: "text/html", ...own } }), answered),
+      post: (path: string, form: Readonly<Record<string, string>>) =>
+        Effect.flatMap(
+          TestServer.raw(path, {
+            method: "POST",
+            headers: { "content-type": "application/x-www-form-urlencoded", ...own },
+            body: new URLSearchParams(form).toString()
+          }),
+          answered
+        )
+    }))
+  )
 
 /** The forms of a page with this action. */
 export const formsOf = (page: string, action: string): ReadonlyArray<string> =>

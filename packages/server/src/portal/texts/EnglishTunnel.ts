@@ -59,6 +59,7 @@ export const tunnelTexts = {
   alertSecret: "Every message is signed with this secret. It is shown only now.",
   alertUndelivered: "The test message was not delivered",
   deliveriesTitle: "Last deliveries",
+  deliveryDetail: (detail: string) => detail,
   deliveryStates: { ok: "delivered", failed: "not delivered", skipped: "skipped" },
   badgeSnippets: "Show it elsewhere",
   bridgeTitle: "Agent bridge",

@@ -59,6 +59,13 @@ export const tunnelTexts: TunnelTexts = {
   alertSecret: "Jede Nachricht ist mit diesem Geheimnis unterschrieben. Es wird nur jetzt gezeigt.",
   alertUndelivered: "Die Testnachricht wurde nicht zugestellt",
   deliveriesTitle: "Letzte Zustellungen",
+  deliveryDetail: (detail) =>
+    new Map([
+      ["delivered", "zugestellt"],
+      ["not delivered", "nicht zugestellt"],
+      ["refused by policy", "nach den Regeln des Betreibers verweigert"],
+      ["the account's budget is spent", "das Konto hat seine Meldungen dieser Stunde verbraucht"]
+    ]).get(detail) ?? detail,
   deliveryStates: { ok: "zugestellt", failed: "nicht zugestellt", skipped: "übersprungen" },
   badgeSnippets: "Anderswo zeigen",
   bridgeTitle: "Agentenbrücke",

@@ -9,7 +9,9 @@ import type { Controls } from "./Controls.ts"
 const delivery = (texts: Texts, { at, detail, event, status }: Controls["deliveries"][number]) =>
   markup`<tr><th scope="row">${moment(at)}</th><td><code>${event}</code></td><td>${texts.deliveryStates[status]}${
     // What was not sent says so itself.
-    detail === texts.deliveryStates[status] ? undefined : markup`<span class="sub">${detail}</span>`
+    detail === texts.deliveryStates[status]
+      ? undefined
+      : markup`<span class="sub">${texts.deliveryDetail(detail)}</span>`
   }</td></tr>`
 
 export const render = (texts: Texts, { id }: Tunnel, { alert, deliveries }: Controls, sent: Sent | undefined) => {
