@@ -1,9 +1,9 @@
 /**
  * The one line with which the broker admits a member (section 6.5), written by the edge and read by the agent.
  *
- * The reader stops at the newline: what follows belongs to the session. Behind the fields of the section stand three of our
+ * The reader stops at the newline: what follows belongs to the session. Behind the fields of the section stand four of our
  * own, which other edges do not write and other members ignore: `rs` says who starts the session, `pr` and `pe` which rights
- * the peer's grant gives and when it ends.
+ * the peer's grant gives and when it ends, and `ln` whether the connection goes on to the peer or is closed.
  */
 import { Result } from "effect"
 import * as Bytes from "../Bytes.ts"
@@ -37,7 +37,14 @@ export interface Acknowledgement {
   readonly peerRights?: Rights
   /** When the peer's grant ends (Unix seconds, dead at equality); the edges of others do not say so. */
   readonly peerGrantEnds?: bigint
+  /** Whether the peer follows on this connection, or it is closed; the edges of others do not say so. */
+  readonly next?: Next
 }
+
+/** What becomes of the connection behind the line. */
+export type Next = (typeof nexts)[number]
+
+const nexts = ["peer", "close"] as const
 
 /** Who of two members starts the session. */
 export type Role = (typeof roles)[number]
@@ -75,6 +82,7 @@ export const write = (ack: Acknowledgement): string => {
   if (ack.role !== undefined) words.push(`rs=${ack.role}`)
   if (ack.peerRights !== undefined) words.push(`pr=${ack.peerRights}`)
   if (ack.peerGrantEnds !== undefined) words.push(`pe=${ack.peerGrantEnds}`)
+  if (ack.next !== undefined) words.push(`ln=${ack.next}`)
   return words.join(" ")
 }
 
@@ -94,6 +102,7 @@ const readSeconds = (text = ""): bigint | undefined => {
  * strictEqual(Acknowledgement.parse(" sp=1 relay-only later=x").peerEndpoint, "relay-only")
  * strictEqual(Acknowledgement.parse(" relay-only rs=accept").role, "accept")
  * strictEqual(Acknowledgement.parse(" relay-only pr=r pe=1900000000").peerGrantEnds, 1_900_000_000n)
+ * strictEqual(Acknowledgement.parse(" relay-only ln=peer").next, "peer")
  * ```
  */
 export const parse = (rest: string): Acknowledgement => {
@@ -107,6 +116,7 @@ export const parse = (rest: string): Acknowledgement => {
   const role = roles.find((role) => role === named("rs"))
   const peerRights = rightsWords.find((rights) => rights === named("pr"))
   const peerGrantEnds = readSeconds(named("pe"))
+  const next = nexts.find((next) => next === named("ln"))
   return {
     peerEndpoint,
     peerKeys: noiseKey && holder && attestation ? { noiseKey, holder, attestation } : undefined,
@@ -114,7 +124,8 @@ export const parse = (rest: string): Acknowledgement => {
     samePublicIp: samePublicIp === "1" ? true : samePublicIp === "0" ? false : undefined,
     ...(role === undefined ? {} : { role }),
     ...(peerRights === undefined ? {} : { peerRights }),
-    ...(peerGrantEnds === undefined ? {} : { peerGrantEnds })
+    ...(peerGrantEnds === undefined ? {} : { peerGrantEnds }),
+    ...(next === undefined ? {} : { next })
   }
 }
 

@@ -113,9 +113,10 @@ describe("acknowledgement", () => {
       samePublicIp: true,
       role: "initiate",
       peerRights: "rw",
-      peerGrantEnds: 0xffff_ffff_ffff_ffffn
+      peerGrantEnds: 0xffff_ffff_ffff_ffffn,
+      next: "close"
     })
-    assert.strictEqual(line.slice(line.indexOf(" sp=")), " sp=1 rs=initiate pr=rw pe=18446744073709551615")
+    assert.strictEqual(line.slice(line.indexOf(" sp=")), " sp=1 rs=initiate pr=rw pe=18446744073709551615 ln=close")
     assert.isBelow(line.length, Acknowledgement.maxLine)
   })
   it("says nothing of the peer's grant where the field is absent, unknown or out of its form", () => {
@@ -127,6 +128,8 @@ describe("acknowledgement", () => {
     assert.deepStrictEqual(own("pe=18446744073709551615")[2], 0xffff_ffff_ffff_ffffn)
     const bad = ["", "1e3", "-1", "+1", "01", "0x10", "1.5", "18446744073709551616", "9".repeat(400)]
     for (const seconds of bad) assert.isUndefined(own(`pe=${seconds}`)[2], seconds)
+    for (const next of ["", "Peer", "splice"]) assert.isUndefined(Acknowledgement.parse(` relay-only ln=${next}`).next)
+    assert.strictEqual(Acknowledgement.parse(" relay-only ln=close").next, "close")
     for (const rights of ["", "wr", "RW", "rwx", "constructor"]) assert.isUndefined(own(`pr=${rights}`)[1], rights)
     assert.deepStrictEqual(own("r=0.0.0.0:0 sp=1"), [undefined, undefined, undefined])
   })

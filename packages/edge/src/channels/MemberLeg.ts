@@ -52,7 +52,8 @@ export class MemberLeg {
       samePublicIp: addressOf(member) !== undefined && addressOf(member) === addressOf(peer),
       role,
       peerRights: peer.grant.rights,
-      peerGrantEnds: peer.grant.expiresAt
+      peerGrantEnds: peer.grant.expiresAt,
+      next: completion === "close" ? "close" : "peer"
     })
     if (completion === "close") this.#leave(`${line}\n`)
     else stream.write(`${line}\n`)

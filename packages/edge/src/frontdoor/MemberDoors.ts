@@ -50,7 +50,7 @@ export class MemberDoors extends Context.Service<
       const onFailure = () => {
         counters.handshakesFailed += 1
       }
-      const acceptor = TlsAcceptor.make({ pairs, alpn, onSecure, onFailure, ending, patient: true })
+      const acceptor = TlsAcceptor.make({ pairs, alpn, onSecure, onFailure, ending, patient: true, isResettable: true })
       return (socket) => (admissions.takes(socket.remoteAddress) ? acceptor.accept(socket) : void socket.destroy())
     }
     const members = (carrier: (socket: TLSSocket) => Carrier.Carrier) =>

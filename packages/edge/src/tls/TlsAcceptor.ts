@@ -2,6 +2,7 @@
  * Terminates TLS on connections whose ClientHello was already looked at and put back. One acceptor a certificate and
  * ALPN list; the certificate may change while it runs. A handshake that fails or takes over ten seconds is dropped.
  */
+import { resettable } from "@catenet/wire/transport/Abort"
 import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { serverTls } from "@catenet/wire/transport/ServerTls"
 import type { Socket } from "node:net"
@@ -30,6 +31,8 @@ export interface TlsAcceptorOptions {
   readonly handshakeMillis?: number
   /** Yields to everything else between handshakes, so that a thousand agents that return at once starve no visitor. */
   readonly patient?: boolean
+  /** A connection that is cut is reset below TLS, so that its reader does not take that for an end. */
+  readonly isResettable?: boolean
 }
 
 /** Handshakes begun in one turn of the event loop; beginning one costs about a millisecond of signing. */
@@ -48,21 +51,27 @@ const inTurns = (start: TlsAcceptor["accept"]): TlsAcceptor["accept"] => {
 
 const endsOf = (socket: Socket) => `${socket.remoteAddress} ${socket.remotePort} ${socket.localPort}`
 
+interface Handshake {
+  readonly inTime: () => void
+  readonly host: string | undefined
+  readonly socket: Socket
+}
+
 /** Bounds whole handshakes: the server's own bound begins again with every byte that a slow peer drips. */
 const bounded = (millis: number) => {
-  const running = new Map<string, { readonly inTime: () => void; readonly host: string | undefined }>()
+  const running = new Map<string, Handshake>()
   return {
     begin: (socket: Socket, host: string | undefined) => {
       const ends = endsOf(socket)
-      running.set(ends, { inTime: cutAfter(socket, millis), host })
+      running.set(ends, { inTime: cutAfter(socket, millis), host, socket })
       socket.once("close", () => running.delete(ends))
     },
-    /** The name that the handshake began with. */
-    done: (socket: Socket): string | undefined => {
+    /** What the handshake began with. */
+    done: (socket: Socket): Handshake | undefined => {
       const handshake = running.get(endsOf(socket))
       handshake?.inTime()
       running.delete(endsOf(socket))
-      return handshake?.host
+      return handshake
     }
   }
 }
@@ -75,6 +84,7 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
     onSecure,
     onFailure,
     patient = false,
+    isResettable = false,
     handshakeMillis = defaultHandshakeMillis
   } = options
   const terms = { ...serverTls, minVersion: options.minVersion ?? serverTls.minVersion }
@@ -86,7 +96,9 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
   })
   const handshakes = bounded(handshakeMillis)
   server.on("secureConnection", (socket) => {
-    const host = handshakes.done(socket) ?? (socket.servername || "")
+    const handshake = handshakes.done(socket)
+    const host = handshake?.host ?? (socket.servername || "")
+    if (isResettable && handshake !== undefined) resettable(socket, handshake.socket)
     const fault = ending(socket)
     guard(socket, fault)
     socket.on("error", () => undefined)

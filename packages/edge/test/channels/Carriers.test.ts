@@ -119,7 +119,7 @@ describe("members meet", () => {
     for (const way of ways) {
       const { acks, one, two } = await meet({ port }, way)
       for (const ack of acks)
-        assert.match(ack.join(" "), /^OK relay-only .* r=127\.0\.0\.1:\d+ sp=1 rs=\w+ pr=rw pe=4000000000$/)
+        assert.match(ack.join(" "), /^OK relay-only .* r=127\.0\.0\.1:\d+ sp=1 rs=\w+ pr=rw pe=4000000000 ln=close$/)
       assert.strictEqual((await one.rest()).length + (await two.rest()).length, 0)
     }
   })

@@ -39,13 +39,17 @@ describe.concurrent("members of a channel at the front door", () => {
     const ok = ["OK", "relay-only", hex(b.noiseKey), hex(b.holder), hex(b.attestation)]
     assert.deepStrictEqual(toA.slice(0, 5), ok)
     assert.match(toA[5] ?? "", /^r=127\.0\.0\.1:\d+$/)
-    assert.deepStrictEqual(toA.slice(6), ["sp=1", "rs=initiate", "pr=rw", "pe=4000000000"])
+    assert.deepStrictEqual(toA.slice(6), ["sp=1", "rs=initiate", "pr=rw", "pe=4000000000", "ln=close"])
     assert.deepStrictEqual(toB.slice(1, 4), ["relay-only", hex(a.noiseKey), hex(a.holder)])
-    assert.deepStrictEqual(toB.slice(6), ["sp=1", "rs=accept", "pr=r", "pe=3000000001"])
+    assert.deepStrictEqual(toB.slice(6), ["sp=1", "rs=accept", "pr=r", "pe=3000000001", "ln=close"])
     assert.strictEqual((await first.rest()).length + (await second.rest()).length, 0)
     const talking = await Members.join(world, b, { phase: 2 })
     const other = await Members.join(world, a, { phase: 2 })
-    await Promise.all([Members.acknowledged(talking), Members.acknowledged(other)])
+    const again = await Promise.all([Members.acknowledged(talking), Members.acknowledged(other)])
+    assert.deepStrictEqual(
+      again.map((line) => line.at(-1)),
+      ["ln=peer", "ln=peer"]
+    )
     other.send(Members.ascii("hello"))
     assert.strictEqual((await talking.take(5)).toString(), "hello")
     talking.send(Members.ascii("good day"))

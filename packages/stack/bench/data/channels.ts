@@ -1,6 +1,5 @@
 /** Channels: two members in one process, an edge beside them in another fiber, all on loopback. */
 import * as Grant from "@catenet/crypto/Grant"
-import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { Effect, Exit, Fiber, Layer, Redacted, Result, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -12,8 +11,9 @@ import type { Tool } from "../../../agent/src/channel/rpc/Tool.ts"
 import * as ChannelSession from "../../../agent/src/channel/session/ChannelSession.ts"
 import type * as Ladder from "../../../agent/src/channel/session/Ladder.ts"
 import { AgentMetrics } from "../../../agent/src/observe/AgentMetrics.ts"
-import { type Channel, makeChannel, type Member } from "../../../agent/test/harness/Member.ts"
+import { makeChannel, type Member } from "../../../agent/test/harness/Member.ts"
 import { start, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
+import { register } from "../../test/channels/Registered.ts"
 import { inTurns } from "../InTurns.ts"
 import { median, percentile, type Row } from "../Report.ts"
 
@@ -40,15 +40,6 @@ const brokerOf = (world: TestEdge, { grant, holderSeed }: Member): Ladder.Broker
     listen: undefined,
     isUpgrading: false
   }
-}
-
-const register = (world: TestEdge, { channel, operator }: Channel, ...members: ReadonlyArray<Member>) => {
-  for (const { attestation, holder, noiseKey } of members)
-    world.controlPlane.members.set(`${Hex.encode(channel)} ${Hex.encode(holder)}`, {
-      operator_pubkey: Hex.encode(operator),
-      noise_pubkey: Hex.encode(noiseKey),
-      noise_attestation: Hex.encode(attestation)
-    })
 }
 
 const session = (world: TestEdge, member: Member, role: "initiate" | "accept") => {

@@ -5,9 +5,10 @@ import { Effect, Exit, Scope } from "effect"
 import { X509Certificate } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import { type Agent, makeHome, runAgent } from "../../../agent/test/harness/Agent.ts"
-import { type Channel, makeChannel, type Member } from "../../../agent/test/harness/Member.ts"
+import { makeChannel } from "../../../agent/test/harness/Member.ts"
 import { eventually, start, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
 import { freePort } from "../../src/Ports.ts"
+import { register } from "../channels/Registered.ts"
 
 const life = Effect.runSync(Scope.make())
 let world: TestEdge
@@ -26,15 +27,6 @@ beforeAll(async () => {
   root = new X509Certificate(world.meshRoot).raw.toString("hex")
 })
 afterAll(() => Effect.runPromise(Scope.close(life, Exit.void)))
-
-const register = ({ channel, operator }: Channel, ...members: ReadonlyArray<Member>) => {
-  for (const { attestation, holder, noiseKey } of members)
-    world.controlPlane.members.set(`${Hex.encode(channel)} ${Hex.encode(holder)}`, {
-      operator_pubkey: Hex.encode(operator),
-      noise_pubkey: Hex.encode(noiseKey),
-      noise_attestation: Hex.encode(attestation)
-    })
-}
 
 const ports = () => ({
   CT_CHANNEL_BROKER: `127.0.0.1:${world.bound.channelBroker?.port}`,
@@ -79,7 +71,7 @@ describe("two agents at an edge", () => {
     it(`call a service, one by ${served}, the other by ${called}`, async () => {
       const channel = makeChannel()
       const [caller, server] = [channel.member("initiate"), channel.member("accept")]
-      register(channel, caller, server)
+      register(world, channel, caller, server)
       await using home = await makeHome()
       await using one = runAgent(home, { ...server.env, ...ports(), ...servedBy, ...serving }, ["channel"])
       const env = { ...caller.env, ...ports(), ...calledBy, CT_CHANNEL_CALL_SERVICE: "text_generation" }
@@ -93,7 +85,7 @@ describe("two agents at an edge", () => {
   it("call a service, one by a WebSocket because all else is closed, and pipe nothing over it", async () => {
     const channel = makeChannel()
     const [caller, server] = [channel.member("initiate"), channel.member("accept")]
-    register(channel, caller, server)
+    register(world, channel, caller, server)
     await using home = await makeHome()
     await using one = runAgent(home, { ...server.env, ...ports(), ...serving }, ["channel"])
     const env = { ...caller.env, ...ports(), ...byWebSocket() }
@@ -114,7 +106,7 @@ describe("two agents at an edge", () => {
   it("go through a relay node, by the gate of the edge or past it", async () => {
     const channel = makeChannel()
     const [caller, server] = [channel.member("initiate"), channel.member("accept")]
-    register(channel, caller, server)
+    register(world, channel, caller, server)
     await using home = await makeHome()
     await using node = runAgent(home, { CT_RELAY_NODE_LISTEN: `127.0.0.1:${nodePort}` }, ["relay-node"])
     await node.said("relaying members of channels at")
@@ -126,7 +118,7 @@ describe("two agents at an edge", () => {
     const circuit = { CT_CHANNEL_CIRCUIT_RELAY: `/ip4/127.0.0.1/tcp/${nodePort}` }
     const others = makeChannel()
     const [left, right] = [others.member("initiate"), others.member("accept")]
-    register(others, left, right)
+    register(world, others, left, right)
     await using three = runAgent(home, { ...left.env, ...ports(), ...circuit }, ["channel"], "from left")
     await using four = runAgent(home, { ...right.env, ...ports(), ...circuit }, ["channel"], "from right")
     assert.deepStrictEqual([await three.exited, await four.exited], [0, 0], [...three.lines, ...four.lines].join("\n"))
@@ -146,7 +138,7 @@ describe("two agents at an edge", () => {
   it("show which way a session goes, in status, metrics and events", async () => {
     const channel = makeChannel()
     const [caller, server] = [channel.member("initiate"), channel.member("accept")]
-    register(channel, caller, server)
+    register(world, channel, caller, server)
     await using home = await makeHome()
     const port = await Effect.runPromise(freePort("127.0.0.1"))
     const observed = { CT_AGENT_METRICS_LISTEN: `127.0.0.1:${port}`, CT_AGENT_STATE_DIR: "server" }
@@ -191,7 +183,7 @@ describe("two agents at an edge", () => {
   it("let the edge say who of two members with both directions begins", async () => {
     const channel = makeChannel()
     const [a, b] = [channel.member("both"), channel.member("both")]
-    register(channel, a, b)
+    register(world, channel, a, b)
     await using home = await makeHome()
     await using one = runAgent(home, { ...a.env, ...ports() }, ["channel"], "from a")
     await using two = runAgent(home, { ...b.env, ...ports() }, ["channel"], "from b")
@@ -202,7 +194,7 @@ describe("two agents at an edge", () => {
   it("are refused with the next step when the channel does not know the holder, or its operator did not sign", async () => {
     const channel = makeChannel()
     const [stranger, forged] = [channel.member("initiate"), channel.member("initiate")]
-    register({ ...channel, operator: makeChannel().operator }, forged)
+    register(world, { ...channel, operator: makeChannel().operator }, forged)
     await using home = await makeHome()
     for (const [who, token] of [
       [stranger, "not-member"],

@@ -1,5 +1,4 @@
 /** Members of a channel that are killed at any point: nothing hangs, and a serving member serves again. */
-import * as Hex from "@catenet/crypto/Hex"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { randomInt, X509Certificate } from "node:crypto"
@@ -7,8 +6,9 @@ import { existsSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { type Agent, type Home, makeHome, runAgent } from "../../../agent/test/harness/Agent.ts"
-import { type Channel, makeChannel, type Member } from "../../../agent/test/harness/Member.ts"
+import { makeChannel, type Member } from "../../../agent/test/harness/Member.ts"
 import { eventually, start, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
+import { register } from "../channels/Registered.ts"
 
 const life = Effect.runSync(Scope.make())
 let world: TestEdge
@@ -18,15 +18,6 @@ beforeAll(async () => {
   root = new X509Certificate(world.meshRoot).raw.toString("hex")
 })
 afterAll(() => Effect.runPromise(Scope.close(life, Exit.void)))
-
-const register = ({ channel, operator }: Channel, ...members: ReadonlyArray<Member>) => {
-  for (const { attestation, holder, noiseKey } of members)
-    world.controlPlane.members.set(`${Hex.encode(channel)} ${Hex.encode(holder)}`, {
-      operator_pubkey: Hex.encode(operator),
-      noise_pubkey: Hex.encode(noiseKey),
-      noise_attestation: Hex.encode(attestation)
-    })
-}
 
 const env = ({ env }: Member) => ({
   ...env,
@@ -64,7 +55,7 @@ describe("a member that is killed", () => {
   it("leaves a peer that ends with a sentence or serves on, and a channel on which the next call succeeds", async () => {
     const channel = makeChannel()
     const [initiator, acceptor] = [channel.member("initiate"), channel.member("accept")]
-    register(channel, initiator, acceptor)
+    register(world, channel, initiator, acceptor)
     await using home = await makeHome()
     const serving = {
       ...env(acceptor),

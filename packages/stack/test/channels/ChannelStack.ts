@@ -3,6 +3,7 @@ import { Context, Effect, Layer } from "effect"
 import { copyFileSync } from "node:fs"
 import { join } from "node:path"
 import { start, temporaryFolder } from "../../../edge/test/harness/TestEdge.ts"
+import { Way } from "../../../server/test/edges/EdgeProgram.ts"
 import { TestIssuer } from "../../../server/test/harness/TestIssuer.ts"
 import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import { freePort } from "../../src/Ports.ts"
@@ -20,14 +21,23 @@ export const controlPlane = Layer.unwrap(
   })
 ).pipe(Layer.provideMerge(TestIssuer.layer))
 
-const edge = Effect.fn("edge")(function* (id: string, admin: number, root?: string) {
+/** The way of the edges to the control plane, which can be cut. */
+const away = Effect.acquireRelease(
+  Effect.gen(function* () {
+    const way = new Way(Number(new URL(yield* TestServer.baseUrl).port))
+    return { way, url: `http://127.0.0.1:${yield* Effect.promise(way.open)}` }
+  }),
+  ({ way }) => Effect.sync(() => way.close())
+)
+
+const edge = Effect.fn("edge")(function* (id: string, url: string, admin: number, root?: string) {
   const folder = yield* temporaryFolder
   // All edges of an operator share the root.
   if (root !== undefined)
     for (const file of ["edge-ca-key.pem", "edge-ca-cert.der"]) copyFileSync(join(root, file), join(folder, file))
   const mesh = yield* freePort("127.0.0.1")
   const variables = {
-    CT_EDGE_CP_URL: yield* TestServer.baseUrl,
+    CT_EDGE_CP_URL: url,
     CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${admin}`,
     CT_EDGE_ADMIN_URL: `http://127.0.0.1:${admin}`,
     CT_EDGE_LISTEN: `127.0.0.1:${mesh}`,
@@ -44,8 +54,10 @@ const edge = Effect.fn("edge")(function* (id: string, admin: number, root?: stri
 })
 
 const edges = Effect.gen(function* () {
-  const first = yield* edge("first", yield* adminPort)
-  return { first, second: yield* edge("second", yield* freePort("127.0.0.1"), first.folder) }
+  const { url, way } = yield* away
+  const first = yield* edge("first", url, yield* adminPort)
+  const second = yield* edge("second", url, yield* freePort("127.0.0.1"), first.folder)
+  return { first, second, way }
 })
 
 export class Edges extends Context.Service<Edges, Effect.Success<typeof edges>>()("test/ChannelEdges") {

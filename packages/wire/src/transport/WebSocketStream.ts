@@ -1,6 +1,7 @@
 /**
  * A WebSocket as a byte stream (data-plane 9): binary messages are its bytes, texts are not part of it, a close is its end.
- * A WebSocket has no half: what is written after the other side closed goes nowhere, and two seconds later all is over.
+ * A WebSocket has no half: what is written after the other side closed goes nowhere, and two seconds later all is over. One that
+ * is over without a close was cut, which is no end.
  */
 import type { EventEmitter } from "node:events"
 import { Duplex } from "node:stream"
@@ -23,6 +24,8 @@ export const longestMessage = 65_535
 
 const graceMillis = 2_000
 const normalClosure = 1_000
+/** What a reader is given for a connection that was over without a close. */
+const noClosure = 1_006
 
 export class WebSocketStream extends Duplex {
   readonly #socket: Socket
@@ -39,8 +42,9 @@ export class WebSocketStream extends Duplex {
     socket.on("message", (data: Buffer, isBinary: boolean) => {
       if (isBinary && !this.destroyed && !this.push(data)) socket.pause()
     })
-    socket.on("close", () => {
+    socket.on("close", (code: number) => {
       if (this.destroyed) return
+      if (code === noClosure) return void this.destroy(new Error("the WebSocket was cut"))
       this.push(null)
       const timer = setTimeout(() => this.destroy(), graceMillis).unref()
       this.once("close", () => clearTimeout(timer))

@@ -3,16 +3,18 @@
  * edge sees sealed frames. The peer's key is proved before a byte of the application is read or sent.
  */
 import * as Address from "@catenet/crypto/admission/Address"
+import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import type { Rights } from "@catenet/crypto/Permission"
 import type { KeyPair } from "@catenet/crypto/Suite"
-import { Effect, Option } from "effect"
+import { Effect, Fiber, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { NoiseStream } from "../../mesh/NoiseStream.ts"
 import type { AgentMetrics, ChannelCarrier } from "../../observe/AgentMetrics.ts"
 import type { Role } from "../../settings/ChannelVariables.ts"
+import type { HostPort } from "../../settings/HostPort.ts"
 import { awaitReadable } from "../../tunnel/AwaitReadable.ts"
 import * as DirectPath from "./DirectPath.ts"
 import * as DirectUpgrade from "./DirectUpgrade.ts"
@@ -20,7 +22,9 @@ import * as KeyProof from "./KeyProof.ts"
 import * as Ladder from "./Ladder.ts"
 import * as Peer from "./Peer.ts"
 import * as Reachability from "./Reachability.ts"
+import type { SessionCut } from "./SessionCut.ts"
 import { TaggedStream } from "./TaggedStream.ts"
+import * as Tether from "./Tether.ts"
 
 export interface Member {
   readonly role: Role
@@ -29,6 +33,8 @@ export interface Member {
   readonly configured: Uint8Array | undefined
   /** The only holder that it talks to, where its operator has named one. */
   readonly expected?: Uint8Array
+  /** Where to dial for the endpoint of a peer; undefined nowhere. */
+  readonly dialable?: (endpoint: string) => HostPort | undefined
   /** Whether it would move a session from the relay to a direct link. */
   readonly isUpgrading: boolean
 }
@@ -41,6 +47,8 @@ export interface ChannelSession {
   /** Moves the session to a direct link, where it can: true once it has moved. */
   readonly move: Effect.Effect<boolean, never, AgentMetrics | SecureRandom.SecureRandom> | undefined
   readonly carrier: ChannelCarrier
+  /** Fails when the edge ends a session that does not go through it. */
+  readonly tethered: Effect.Effect<never, SessionCut> | undefined
   /** The key that the peer has proved. */
   readonly peerKey: Uint8Array
   readonly peerHolder: Uint8Array | undefined
@@ -54,9 +62,13 @@ export interface ChannelSession {
 /** The edge closes a leg behind the acknowledgement at once, or not at all. */
 const closeMillis = 3_000
 
-/** Whether the leg of a rendezvous is the session's own: its peer is in no phase, so the edge has joined the two. */
-const isSpliced = Effect.fnUntraced(function* ({ isMarked, stream }: Ladder.Leg) {
+/**
+ * Whether the leg of a rendezvous is the session's own: its peer is in no phase, so the edge has joined the two. Where the edge does
+ * not say so, a peer that speaks second is waited for in vain.
+ */
+const isSpliced = Effect.fnUntraced(function* ({ acknowledgement, isMarked, stream }: Ladder.Leg) {
   if (!isMarked) return true
+  if (acknowledgement.next !== undefined) return acknowledgement.next === "peer"
   const readable = yield* Effect.timeoutOption(awaitReadable(stream), closeMillis)
   return Option.getOrElse(readable, () => true)
 })
@@ -72,6 +84,8 @@ export interface Met {
   readonly peer: Pick<Peer.Peer, "holder" | "isInitiator" | "noiseKey" | "rights" | "grantEnds" | "observed">
   /** The session, where both keys are proved already. */
   readonly stream?: NoiseStream
+  /** The relay behind a direct path. */
+  readonly tether?: Duplex
 }
 
 /** Where this member listens for peers, and what it calls that place to them. */
@@ -80,15 +94,62 @@ export interface Reach {
   readonly advertised: string
 }
 
-/** The direct path to a peer that was met; none where there is none, or it does not work. */
-const directly = Effect.fnUntraced(function* (peer: Peer.Peer, { noise }: Member, reach: Reach | undefined) {
-  if (!peer.isInitiator) {
-    if (reach === undefined || !DirectPath.isReachable(reach.advertised, peer.observed)) return Option.none()
-    return yield* DirectPath.awaitBriefly(reach.listener, noise, peer.noiseKey)
+interface Joined {
+  readonly leg: Ladder.Leg
+  readonly peer: Peer.Peer
+}
+
+/** How this member would come to a direct path with a peer; undefined where there is none. */
+const directWay = (peer: Peer.Peer, { dialable = DirectPath.dialable, noise }: Member, reach: Reach | undefined) => {
+  if (peer.isInitiator) {
+    const address = dialable(peer.endpoint)
+    return address === undefined ? undefined : DirectPath.dialBriefly(address, noise, peer.noiseKey)
   }
-  const address = DirectPath.dialable(peer.endpoint)
-  return address === undefined ? Option.none() : yield* DirectPath.dialBriefly(address, noise, peer.noiseKey)
-})
+  return reach !== undefined && DirectPath.isReachable(reach.advertised, peer.observed)
+    ? DirectPath.awaitBriefly(reach.listener, noise, peer.noiseKey)
+    : undefined
+}
+
+/** How long a peer that has come directly may take to come to the relay, too. */
+const tetherBound = "3 seconds"
+
+/** A direct path that the relay has not confirmed is closed again. */
+const confirmed = (coming: Fiber.Fiber<Option.Option<DirectPath.Direct>>) =>
+  Effect.flatMap(
+    Fiber.join(coming),
+    Option.match({
+      onNone: () => Effect.void,
+      onSome: ({ stream }) =>
+        Effect.delay(
+          Effect.sync(() => stream.destroy()),
+          tetherBound
+        )
+    })
+  )
+
+/**
+ * The relay first, and then the direct path, behind which the relay stays: so the edge can end the session. The one that is dialled
+ * waits before the other can know that it has come, and takes the relay when something is said there.
+ */
+const tethered = Effect.fnUntraced(function* (
+  known: Peer.Peer,
+  way: Effect.Effect<Option.Option<DirectPath.Direct>, never, AgentMetrics | SecureRandom.SecureRandom>,
+  joining: Effect.Effect<Joined | undefined, Ladder.LadderExhausted | Peer.PeerRefused, AgentMetrics>
+) {
+  const coming = known.isInitiator ? undefined : yield* Effect.forkScoped(way)
+  const closing = coming && (yield* Effect.forkScoped(confirmed(coming)))
+  const joined = yield* joining
+  if (joined === undefined) return undefined
+  if (closing !== undefined) yield* Fiber.interrupt(closing)
+  const { leg, peer } = joined
+  const isSame = known.holder !== undefined && peer.holder !== undefined && Bytes.equal(known.holder, peer.holder)
+  const relayed = Effect.as(awaitReadable(leg.stream), Option.none<DirectPath.Direct>())
+  const direct = !isSame
+    ? Option.none()
+    : yield* coming === undefined ? way : Effect.raceFirst(Fiber.join(coming), relayed)
+  if (Option.isNone(direct) || direct.value.stream.destroyed) return met(leg, peer)
+  return { ...overDirect(direct.value, peer), tether: leg.stream }
+}, Effect.scoped)
 
 /** Waits for a peer. The carrier is the caller's. */
 export const meet = Effect.fn("ChannelSession.meet")(function* (
@@ -104,18 +165,30 @@ export const meet = Effect.fn("ChannelSession.meet")(function* (
     )
     if (yield* isSpliced(first)) return met(first, known)
     first.stream.end()
-    const direct = yield* directly(known, member, reach)
-    if (Option.isSome(direct)) return overDirect(direct.value, known)
-    const leg = yield* Ladder.relay(broker, endpoint).pipe(
-      // The peer did not come: it is met anew.
-      Effect.catchTag("ParkExpired", () => Effect.undefined)
-    )
-    if (leg === undefined) continue
-    // A relay node knows no keys: the peer is the one that the edge has named, and proves that in the handshake.
-    if (broker.node !== undefined) return met(leg, known)
-    const peer = yield* peerOf(leg, broker, member).pipe(Effect.tapError(() => Effect.sync(() => leg.stream.destroy())))
-    return met(leg, peer)
+    const joining = relayLeg(broker, member, endpoint, known)
+    const way = broker.node === undefined ? directWay(known, member, reach) : undefined
+    const next = way === undefined ? Effect.map(joining, relayed) : tethered(known, way, joining)
+    const found = yield* next
+    if (found !== undefined) return found
   }
+})
+
+const relayed = (joined: Joined | undefined) => (joined === undefined ? undefined : met(joined.leg, joined.peer))
+
+/** Joins the peer at the relay; undefined when it does not come, and is met anew. */
+const relayLeg = Effect.fnUntraced(function* (
+  broker: Ladder.Broker,
+  member: Member,
+  endpoint: string,
+  known: Peer.Peer
+) {
+  const leg = yield* Effect.catchTag(Ladder.relay(broker, endpoint), "ParkExpired", () => Effect.undefined)
+  if (leg === undefined) return undefined
+  // A relay node knows no keys: the peer is the one that the edge has named, and proves that in the handshake.
+  if (broker.node !== undefined) return { leg, peer: known }
+  const peer = yield* peerOf(leg, broker, member).pipe(Effect.tapError(() => Effect.sync(() => leg.stream.destroy())))
+  const joined: Joined = { leg, peer }
+  return joined
 })
 
 const met = (leg: Ladder.Leg, peer: Peer.Peer): Met => ({ leg, carrier: leg.rung.name, peer })
@@ -153,6 +226,7 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, { isUp
   const session: ChannelSession = {
     stream,
     move,
+    tethered: met.tether && Tether.hold(met.tether, () => stream.readableEnded && stream.writableFinished),
     carrier,
     peerKey: peer.noiseKey,
     peerHolder: peer.holder,

@@ -69,7 +69,8 @@ export const use = <E, R>(
       ...(grant === undefined ? [] : [expiry(grant.expiresAt)]),
       ...(session.peerGrantEnds === undefined ? [] : [expiry(session.peerGrantEnds, peerExpired)])
     ]
-    yield* Effect.raceAllFirst([body, status, moving, ...expiries]).pipe(
+    const tethered = session.tethered === undefined ? [] : [session.tethered]
+    yield* Effect.raceAllFirst([body, status, moving, ...tethered, ...expiries]).pipe(
       Effect.ensuring(
         Effect.suspend(() => {
           ended()
