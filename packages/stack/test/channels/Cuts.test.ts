@@ -255,8 +255,8 @@ layer(Layer.merge(stack, surroundings), { excludeTestServices: true, timeout: "1
             })
           )
           assert.deepStrictEqual(
-            rows.map(({ session, way }) => [way, ...session.torn()]),
-            wayNames.map((way) => [way, true, true])
+            rows.map(({ session, way }) => [way, session.torn()]),
+            wayNames.map((way) => [way, [true, true]])
           )
           for (const [way, millis] of took) assert.isBelow(millis, 1_000, way)
         }).pipe(Effect.scoped)
