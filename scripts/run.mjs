@@ -63,7 +63,7 @@ const become = (program, ...args) => {
 }
 
 /**
- * What the gate runs in a short form, in full, one after the other: about two hours. Variables that are set already win;
+ * What the gate runs in a short form, in full, one after the other: about four hours. Variables that are set already win;
  * arguments choose among the campaigns.
  */
 const campaign = () => {
@@ -77,6 +77,9 @@ const campaign = () => {
     FAULT_KILLS: "6",
     FAULT_RUNS: "3",
     CATENET_SOAK_SECONDS: "1800",
+    CATENET_CHANNEL_SOAK_SECONDS: "1800",
+    CT_CAMPAIGN_ROUNDS: "100",
+    CATENET_LONG_OUTAGES: "1",
     CATENET_CERTIFICATE_SECONDS: "360",
     CATENET_RENEWALS: "5",
     CATENET_SWITCH_RATE: "200",
@@ -93,7 +96,11 @@ const campaign = () => {
     ["server", "test/faults/"],
     ["server", "test/certificates/"],
     ["domain", "test/"],
-    ["duration", "soak"],
+    ["stack", "agent/ChannelKilled"],
+    ["e2e", "channelKills"],
+    ["e2e", "channelLinks"],
+    ["duration", "e2e/soak"],
+    ["duration", "channels/soak"],
     ["e2e", "certificate"],
     ["e2e", "switch"]
   ]

@@ -33,6 +33,8 @@ const usedAs = (contents: string) => (contents.startsWith("# mcp\n") ? "mcp" : "
 export const join = Effect.fn("Join.join")(
   function* ({ link: given }: { readonly link: string }) {
     const screen = yield* Screen
+    // The list of processes shows the arguments to all users of the machine, and the link is one of them.
+    process.title = "ct-agent channel join"
     const link = InviteLink.read(given)
     if (link === undefined)
       return yield* new UsageWrong({

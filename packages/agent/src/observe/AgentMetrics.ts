@@ -6,6 +6,7 @@ import type { OriginEcho } from "@catenet/wire/frames/MuxEcho"
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import * as ProcessFaults from "@catenet/wire/transport/ProcessFaults"
 import { Clock, Context, Effect, Layer, Random } from "effect"
+import type { RelayNodeCounts } from "./RelayNodeCounts.ts"
 
 /** The carriers the contract names. Our multiplexed connection and the parked slots are both TLS over TCP. */
 export const transports = ["quic", "tcp-fallback", "masque", "none"] as const
@@ -86,6 +87,11 @@ export interface Probe {
   last: { readonly echo: OriginEcho; readonly at: number } | undefined
 }
 
+/** Reads what this process has done as a relay node; undefined in one that is none. */
+export interface RelayNodeReader {
+  read: (() => RelayNodeCounts) | undefined
+}
+
 const hexDigits = "0123456789abcdef"
 
 export class AgentMetrics extends Context.Service<
@@ -95,6 +101,7 @@ export class AgentMetrics extends Context.Service<
     readonly traffic: Traffic
     readonly probe: Probe
     readonly certificate: CertificateWords
+    readonly relayNode: RelayNodeReader
     /** The traffic with the bytes of running streams. */
     readonly total: () => Traffic
     /** Counters of one stream, included in `total` until `close` folds them in. */
@@ -163,6 +170,7 @@ export class AgentMetrics extends Context.Service<
         traffic,
         probe: { last: undefined },
         certificate: { current: undefined },
+        relayNode: { read: undefined },
         room: { pairs: undefined },
         total: () => {
           let { bytesToOrigin, bytesToClient } = traffic

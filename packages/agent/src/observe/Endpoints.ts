@@ -49,7 +49,8 @@ const handlers = (source: BearerSource) =>
               tasksLive: metrics.tasksLive(),
               faults: metrics.faults(),
               channels: metrics.channels(),
-              pairs: metrics.room.pairs ?? []
+              pairs: metrics.room.pairs ?? [],
+              relayNode: metrics.relayNode.read?.()
             })
           ),
         status: () =>

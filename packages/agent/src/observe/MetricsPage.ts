@@ -1,6 +1,6 @@
 /**
  * The twelve series of `/metrics` in the contract's order, Prometheus text format 0.0.4. Faults of connections follow once there
- * was one, and sessions of channels in a process that has had some. Pure.
+ * was one, and sessions of channels in a process that has had some, and those of a relay node. Pure.
  */
 import { type Family as AnyFamily, render as text } from "@catenet/domain/values/PrometheusText"
 import {
@@ -13,6 +13,7 @@ import {
   transports
 } from "./AgentMetrics.ts"
 import { type EventKind, eventKinds } from "./EventKind.ts"
+import { families as ofRelayNode, type RelayNodeCounts } from "./RelayNodeCounts.ts"
 
 type Family = Exclude<AnyFamily, { readonly type: "histogram" }>
 
@@ -25,6 +26,7 @@ export interface Sample {
   readonly faults: number
   readonly channels: ReadonlyMap<ChannelCarrier, ChannelCounts>
   readonly pairs: ReadonlyArray<Pair>
+  readonly relayNode: RelayNodeCounts | undefined
 }
 
 const series = (name: string, type: "counter" | "gauge", help: string, value: number | Family["samples"]): Family => ({
@@ -54,6 +56,7 @@ export const render = ({
   transport,
   events,
   faults,
+  relayNode,
   tasksLive
 }: Sample): string =>
   text([
@@ -95,5 +98,6 @@ export const render = ({
       ofChannels(channels, "total")
     ),
     series("ct_agent_channel_sessions_open", "gauge", "Those that are open.", ofChannels(channels, "open")),
-    series("ct_agent_channel_pairs", "gauge", "Pairs of a room by their state.", ofPairs(pairs))
+    series("ct_agent_channel_pairs", "gauge", "Pairs of a room by their state.", ofPairs(pairs)),
+    ...ofRelayNode(relayNode)
   ])

@@ -132,6 +132,18 @@ describe("a serving member", () => {
     assert.deepStrictEqual([answer.code, answer.stdout.length], [0, 10_901])
   })
 
+  it("sends all that a stream handler says that does not read what it is sent", async () => {
+    await using it = await stage({
+      CT_AGENT_STREAM_HANDLER_CMD: "exec 0<&-; sleep 0.3; seq 1 20000",
+      CT_AGENT_STREAM_SERVICE: "count"
+    })
+    const expected = Array.from({ length: 20_000 }, (_, index) => `${index + 1}\n`).join("")
+    for (const bytes of ["x", "x".repeat(1_000_000)]) {
+      const { code, said, stdout } = await it.call({}, bytes)
+      assert.deepStrictEqual([code, stdout.length], [0, expected.length], `${bytes.length} bytes: ${said}`)
+    }
+  })
+
   it("gives a stream handler the raw bytes of each session, and no tool", async () => {
     await using it = await stage({
       CT_AGENT_STREAM_HANDLER_CMD: `echo "$CT_SERVICE_TYPE"; cat`,

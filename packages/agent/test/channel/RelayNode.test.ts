@@ -144,6 +144,9 @@ describe("a relay node", () => {
         await isOver(eager.socket)
         await eventually(() => waiting() === 0, "it waits no longer")
       })
+      const { relayNode } = yield* AgentMetrics
+      const { begun, bytes, refused } = relayNode.read?.() ?? assert.fail("it counts")
+      assert.deepStrictEqual({ begun, bytes, refused }, { begun: 1, bytes: 16, refused: 4 })
     }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
   )
 
@@ -200,8 +203,12 @@ describe("a slow member at a relay node", () => {
       yield* Effect.promise(() => eventually(() => waits.bytes().equals(Buffer.of(0, 0)), "two NULs"))
       yield* TestClock.adjust(9_000)
       assert.strictEqual(waiting(), 1)
-      yield* TestClock.adjust(2_000)
+      yield* TestClock.adjust(999)
       yield* Effect.promise(() => hears(waits, /^EX$/))
+      yield* TestClock.adjust(1_999)
+      assert.strictEqual(connections(), 1, "it does not end its side")
+      yield* TestClock.adjust(1)
+      yield* Effect.promise(() => eventually(() => connections() === 0, "it is gone"))
       const pair = yield* Effect.promise(() => Promise.all([join(address.port, a), join(address.port, b)]))
       yield* Effect.promise(() => Promise.all(pair.map((each) => hears(each, /^OK .*\n/))))
       const says = (word: string) =>
@@ -214,6 +221,18 @@ describe("a slow member at a relay node", () => {
       yield* says("second")
       vi.advanceTimersByTime(375_000)
       yield* Effect.promise(() => Promise.all(pair.map(({ socket }) => isOver(socket))))
+      yield* Effect.promise(() => eventually(() => connections() === 0, "all are gone"))
+      const { relayNode } = yield* AgentMetrics
+      assert.deepStrictEqual(relayNode.read?.(), {
+        connections: 0,
+        waiting: 0,
+        sessions: 0,
+        begun: 1,
+        bytes: "first".length + "second".length,
+        refused: 0,
+        expired: 1,
+        shed: 0
+      })
     }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
   )
 })

@@ -46,6 +46,8 @@ export class Link {
   readonly #sweep: NodeJS.Timeout
   readonly #pumps = new Set<() => void>()
   #held = false
+  /** Connections that were ever made through it. */
+  opened = 0
   /** Each way. */
   delayMillis = 0
   /** A flow that is silent for so long is forgotten, as some middleboxes do. */
@@ -102,12 +104,14 @@ export class Link {
     dialler.setNoDelay(true)
     const flow = new Flow(dialler, target)
     this.#flows.add(flow)
+    this.opened += 1
     const pumps = [this.#direction(flow, dialler, target), this.#direction(flow, target, dialler)]
     for (const pump of pumps) this.#pumps.add(pump)
     for (const socket of [dialler, target]) {
       socket.on("error", () => {})
       socket.once("close", () => {
-        if (!flow.forgotten) flow.destroy()
+        // What an end has sent before it closed in order is still under way.
+        if (!flow.forgotten && !socket.readableEnded) flow.destroy()
         if (!dialler.destroyed || !target.destroyed) return
         this.#flows.delete(flow)
         for (const pump of pumps) this.#pumps.delete(pump)

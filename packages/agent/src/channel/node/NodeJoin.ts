@@ -20,7 +20,7 @@ export const holds =
       ? grant.expiresAt > BigInt(now)
       : operators.some((operator) => Result.isSuccess(Grant.verify(native, grant, operator, now)))
 
-/** The grant of the member, or undefined when it was refused or left; then the connection is over. */
+/** The grant of the member; when it was refused or has left, the connection is over. */
 export const admit = Effect.fn("NodeJoin.admit")(function* (socket: Socket, operators: ReadonlyArray<Uint8Array>) {
   const clock = yield* Clock.Clock
   const admission = new BrokerAdmission({
@@ -53,7 +53,11 @@ export const admit = Effect.fn("NodeJoin.admit")(function* (socket: Socket, oper
     orElse: () => Effect.sync(() => admission.end())
   })
   if (verdict._tag === "Admitted" && verdict.early.length === 0) return verdict.join.grant
+  if (verdict._tag === "Dropped") {
+    socket.destroy()
+    return "left"
+  }
   if (verdict._tag === "Refused") socket.end(verdict.bytes)
   else socket.destroy()
-  return undefined
+  return "refused"
 })

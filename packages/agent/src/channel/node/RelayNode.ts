@@ -8,7 +8,7 @@ import * as Address from "@catenet/crypto/admission/Address"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
 import type { Grant } from "@catenet/crypto/Grant"
 import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
-import { splice } from "@catenet/wire/transport/Splice"
+import { splice, type SpliceCounters } from "@catenet/wire/transport/Splice"
 import { Clock, Effect, FiberSet, Schedule } from "effect"
 import { createServer, type Server, type Socket } from "node:net"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
@@ -32,6 +32,7 @@ interface Leg {
 
 const idleMillis = 300_000
 const keepAliveMillis = 20_000
+const leaveTime = "2 seconds"
 
 const cannotListen = (address: HostPort) => (error: Error) =>
   ConfigurationInvalid.of(
@@ -42,17 +43,37 @@ const cannotListen = (address: HostPort) => (error: Error) =>
 
 /** Runs until the scope closes; the address is the one that was bound. */
 export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnections, operators }: NodeOptions) {
-  const { ending, fault, joining } = yield* AgentMetrics
+  const { ending, fault, joining, relayNode } = yield* AgentMetrics
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
   const room = new NodeRoom<Leg>()
   const open = new Set<Socket>()
+  const live = new Set<SpliceCounters>()
+  const done = { begun: 0, bytes: 0, refused: 0, expired: 0, shed: 0 }
+  const bytesOf = ({ aToB, bToA }: SpliceCounters) => aToB + bToA
+  relayNode.read = () => ({
+    ...done,
+    bytes: Array.from(live, bytesOf).reduce((sum, bytes) => sum + bytes, done.bytes),
+    connections: open.size,
+    waiting: room.size,
+    sessions: live.size
+  })
   const run = yield* FiberSet.makeRuntime()
 
+  /** Behind the last word: what the member still says is forgotten, and a moment later it is gone whatever it does. */
+  const leave = (socket: Socket) => {
+    socket.resume()
+    run(
+      Effect.delay(
+        Effect.sync(() => socket.destroy()),
+        leaveTime
+      )
+    )
+  }
   const dismiss = ({ release, socket }: Leg, word: string | Uint8Array) => {
     release()
     socket.end(word)
-    socket.resume()
+    leave(socket)
   }
   const acknowledge = ({ release, socket }: Leg, { grant }: Leg, role: Acknowledgement.Role) => {
     release()
@@ -74,11 +95,20 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnect
       const ends = a.grant.expiresAt < b.grant.expiresAt ? a.grant.expiresAt : b.grant.expiresAt
       const over = Effect.sync(() => controller.abort())
       const left = Math.min(Number(ends) * 1000 - now(), 2_000_000_000)
+      const counters = { aToB: 0, bToA: 0 }
+      live.add(counters)
+      done.begun += 1
+      yield* Effect.addFinalizer(() =>
+        Effect.sync(() => {
+          live.delete(counters)
+          done.bytes += bytesOf(counters)
+        })
+      )
       const relaying = Effect.promise(() =>
-        splice(a.socket, b.socket, { idleMillis, signal: controller.signal, onFault: fault })
+        splice(a.socket, b.socket, { counters, idleMillis, signal: controller.signal, onFault: fault })
       )
       yield* Effect.raceFirst(relaying, Effect.andThen(Effect.sleep(left), over))
-    })
+    }).pipe(Effect.scoped)
   /** A member that waits says nothing; one that does, or goes away, is over. */
   const park = (socket: Socket, grant: Grant): Leg => {
     const gone = () => {
@@ -97,9 +127,14 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnect
   }
   const serve = Effect.fnUntraced(function* (socket: Socket) {
     const grant = yield* NodeJoin.admit(socket, operators)
-    if (grant === undefined) return
+    if (grant === "refused") {
+      done.refused += 1
+      return leave(socket)
+    }
+    if (grant === "left") return
     const leg = park(socket, grant)
     const { pair, refused, superseded } = room.arrive(leg, now())
+    done.refused += refused.length
     for (const each of superseded) dismiss(each, "EX")
     for (const each of refused) dismiss(each, Refusal.encode("pairing"))
     if (pair === undefined) return
@@ -109,7 +144,10 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnect
     yield* relay(initiator, acceptor)
   })
   const take = (socket: Socket) => {
-    if (open.size >= mostConnections) return void socket.resetAndDestroy()
+    if (open.size >= mostConnections) {
+      done.shed += 1
+      return void socket.resetAndDestroy()
+    }
     open.add(socket)
     socket.once("close", () => open.delete(socket))
     guard(socket, ending(socket))
@@ -138,6 +176,7 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnect
   )
   const tick = Effect.sync(() => {
     const { due, expired } = room.tick(now())
+    done.expired += expired.length
     for (const leg of expired) dismiss(leg, "EX")
     for (const { socket } of due) socket.write(Buffer.of(0))
   })

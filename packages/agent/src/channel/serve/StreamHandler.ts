@@ -14,8 +14,6 @@ export const join = Effect.fn("StreamHandler.join")(
   function* (stream: Duplex, command: HandlerProcess.Command) {
     const child = yield* Effect.mapError(HandlerProcess.start(command), SessionCut.of)
     child.stderr.pipe(process.stderr, { end: false })
-    // A command that has ended reads no more; what the peer still sends is not wanted.
-    const sent = Effect.ignore(Effect.tryPromise((signal) => pipeline(stream, child.stdin, { signal })))
     const received = Effect.tryPromise({
       try: (signal) => pipeline(child.stdout, stream, { signal }),
       catch: SessionCut.of
@@ -28,7 +26,9 @@ export const join = Effect.fn("StreamHandler.join")(
       stream.once("close", over)
       return Effect.sync(() => stream.off("close", over))
     })
-    yield* Effect.forkScoped(sent)
+    // No pipeline, which would end the session with the input: a command that reads no more may have more to say.
+    stream.pipe(child.stdin)
+    child.stdin.once("close", () => stream.resume())
     yield* Effect.raceFirst(received, dropped)
   },
   Effect.scoped,

@@ -1,0 +1,64 @@
+/** 200 pairs of members at one edge, half of them coming and going: bytes are equal at both ends, and nothing grows. */
+import { Effect, Exit, Scope } from "effect"
+import { readdirSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
+import { assert, it } from "vitest"
+import { eventually } from "../../../domain/test/Eventually.ts"
+import { startControlPlane } from "../../../edge/test/harness/ControlPlane.ts"
+import { Relay } from "../../bench/data/Relay.ts"
+import { residentMegabytes } from "../e2e/Memory.ts"
+import * as Pairs from "./Pairs.ts"
+
+/** Twenty seconds in the gate; a campaign runs thirty minutes. */
+const seconds = Number(process.env["CATENET_CHANNEL_SOAK_SECONDS"] ?? 20)
+const pairs = 200
+const everyMillis = 500
+
+const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+const descriptorsOf = (pid: number) => readdirSync(`/proc/${pid}/fd`).length
+
+it.skipIf(process.platform !== "linux")(
+  `${pairs} pairs talk for ${seconds} s`,
+  async () => {
+    const life = await Effect.runPromise(Scope.make())
+    const controlPlane = await Effect.runPromise(startControlPlane.pipe(Scope.provide(life)))
+    const relay = await Relay.make({
+      CT_EDGE_CP_URL: controlPlane.url,
+      CT_EDGE_MAX_CHANNEL_BROKER_CONNECTIONS: "0",
+      CT_EDGE_METRICS_LISTEN: "127.0.0.1:0"
+    })
+    try {
+      const place = { controlPlane, frontDoor: relay.ports.frontDoor, meshRoot: relay.meshRoot }
+      const edge = relay.edge.child.pid ?? -1
+      const during = async (millis: number) => {
+        const stop = new AbortController()
+        const running = Pairs.run(place, pairs, stop.signal)
+        running.catch(() => stop.abort())
+        const samples: Array<number> = []
+        const end = performance.now() + millis
+        while (performance.now() < end && !stop.signal.aborted) {
+          await sleep(everyMillis)
+          samples.push(residentMegabytes(edge))
+        }
+        stop.abort()
+        return { samples, seen: await running }
+      }
+      // What is filled once: compiled code, pools, the heap's working size.
+      await during(Math.min(60, seconds / 2) * 1_000)
+      const before = descriptorsOf(edge)
+      const { samples, seen } = await during(seconds * 1_000)
+      const quarter = Math.floor(samples.length / 4)
+      const early = median(samples.slice(quarter, 2 * quarter))
+      const late = Math.min(...samples.slice(-quarter))
+      process.stderr.write(`\n${JSON.stringify({ ...seen, early, late, descriptors: before })}\n`)
+      assert.isAtLeast(seen.sessions, pairs, "each pair has met")
+      assert.isAbove(seen.bytes, pairs * 32 * 1024)
+      assert.isBelow(late, early * 1.1 + 10, "memory")
+      await eventually(() => descriptorsOf(edge) <= before + 4, "every connection is closed")
+    } finally {
+      await relay.dispose()
+      await Effect.runPromise(Scope.close(life, Exit.void))
+    }
+  },
+  (seconds * 2 + 240) * 1_000
+)
