@@ -38,6 +38,7 @@ const groups: Readonly<Record<string, { readonly title: string; readonly run: Gr
   },
   idle: { title: "Idle agents and visitors", run: async () => (await import("./data/idle.ts")).rows() },
   members: { title: "Members of channels", run: async () => (await import("./data/members.ts")).rows() },
+  joins: { title: "Joins while strangers flood", run: async () => (await import("./data/joinFloods.ts")).rows() },
   status: { title: "Control plane", run: onStack(async (stack) => (await import("./status.ts")).rows(stack)) },
   api: { title: "Control plane beside a bare server", run: async () => (await import("./api/rows.ts")).rows() },
   scale: { title: "Control plane on a full database", run: async () => (await import("./scale/rows.ts")).rows() },
