@@ -51,13 +51,13 @@ export const run = async (place: Place, count: number, signal: AbortSignal): Pro
     const channel = Members.channel()
     const members = [Members.member(channel), Members.member(channel)] as const
     Members.register(place, ...members)
-    const churns = index % 2 === 0
+    const rounds = index % 2 === 0 ? churnRounds : Number.POSITIVE_INFINITY
     // Not all at once, as people do not either.
     await sleep((awayMillis * index) / count)
     while (!isOver()) {
       const peers = await meet(place, members)
       seen.sessions += 1
-      for (let round = 0; !isOver() && (!churns || round < churnRounds); round++) {
+      for (let round = 0; !isOver() && round < rounds; round++) {
         await exchange(peers, seen)
         await sleep(pauseMillis)
       }
