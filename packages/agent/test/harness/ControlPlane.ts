@@ -15,6 +15,8 @@ export interface ControlPlane extends AsyncDisposable {
   readonly calls: Array<string>
   ca: Uint8Array
   meshPort: number
+  /** Where the host name stands on its way to a certificate; without it nothing is answered about one. */
+  standing: Readonly<Record<string, unknown>> | undefined
   /** Called when a join token was spent, before the answer is sent. */
   redeemed: () => void
 }
@@ -99,7 +101,19 @@ export const startControlPlane = async (ca: Uint8Array): Promise<ControlPlane> =
     return json({ secret })
   }
 
-  const plane = { ca, meshPort: 1, redeemed: () => {} }
+  const waits = { status: "gelb", may_issue_now: false, assigned_ca: null, claim_deadline: null }
+  const certificate = (url: string) => {
+    if (plane.standing === undefined) return undefined
+    if (url.startsWith("/agent/acme-admission/")) return json(waits)
+    return url.startsWith("/agent/acme-standing/") ? json(plane.standing) : undefined
+  }
+
+  const plane: Pick<ControlPlane, "ca" | "meshPort" | "redeemed" | "standing"> = {
+    ca,
+    meshPort: 1,
+    redeemed: () => {},
+    standing: undefined
+  }
   const server = createServer(async (request, response) => {
     calls.push(`${request.method} ${request.url}`)
     const answer =
@@ -116,7 +130,7 @@ export const startControlPlane = async (ca: Uint8Array): Promise<ControlPlane> =
               })
             : request.url === "/pki/ca"
               ? { status: 200, type: "application/x-x509-ca-cert", body: Buffer.from(plane.ca) }
-              : { status: 404, type: "text/plain", body: "no such route" }
+              : (certificate(request.url ?? "") ?? { status: 404, type: "text/plain", body: "no such route" })
     response.writeHead(answer.status, { "content-type": answer.type })
     response.end(answer.body)
   })

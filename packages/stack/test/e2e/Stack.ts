@@ -127,10 +127,10 @@ export const agent = (
 ) => new Spawned([agentProgram, ...args], env, behind)
 
 /** Runs a line that a page printed for a terminal, as it is, in a folder; `npx` finds the agent of this checkout. */
-export const pasted = (line: string, folder: string) => {
+export const pasted = (line: string, folder: string, env: Readonly<Record<string, string>> = {}) => {
   const words = line.replace(/ npx ct-agent$/u, "")
   if (words === line) throw new Error(`not a line that starts an agent: ${line}`)
-  return agent([], {}, ["sh", "-c", `cd "$0" && exec env ${words} "$@"`, folder])
+  return agent([], env, ["sh", "-c", `cd "$0" && exec env ${words} "$@"`, folder])
 }
 
 export class Stack {

@@ -141,7 +141,19 @@ describe.skipIf(missing)("the portal in a browser", () => {
       const folder = mkdtempSync(join(stack.folder, "user-"))
       // The service is away first: the page is green when it is reached, not when an agent is there.
       await origin.close()
-      const agent = pasted(line, folder)
+      // With a script the tunnel's page turns green by itself, so there the agent orders a certificate of its own.
+      const tier = page.locator("#certificate .tier")
+      if (javaScriptEnabled) {
+        await page.goto(stack.portal(`/portal/tunnels/${id}`))
+        assert.strictEqual(await tier.textContent(), "gelb")
+        await look("gelb")
+      }
+      const ordering = {
+        CT_AGENT_ORIGIN_TLS: "terminate",
+        CT_ACME_CERT_OUT_DIR: "certificate",
+        CT_ACME_CA_FILE: stack.path("development-root.pem")
+      }
+      const agent = pasted(line, folder, javaScriptEnabled ? ordering : {})
       const service = `127.0.0.1:${origin.port}`
       // With the script the page sees it by itself; without, when it is opened again.
       const says = async (state: string, ...words: ReadonlyArray<string>) => {
@@ -159,6 +171,13 @@ describe.skipIf(missing)("the portal in a browser", () => {
         origin = await httpOrigin(origin.port)
         await says("up", since)
         await look("connected")
+        if (javaScriptEnabled) {
+          await eventually(
+            async () => (await tier.textContent()) === "gruen",
+            () => `gruen: ${agent.stderr}`
+          )
+          await look("gruen")
+        }
         const address = (await page.locator("a[href^='https://']").first().getAttribute("href")) ?? ""
         assert.match(address, /^https:\/\/photos-/u)
         const visitor = await context.newPage()
