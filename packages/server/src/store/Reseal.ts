@@ -22,6 +22,7 @@ const columnAt = (place: Place): Column => {
 
 const places: Readonly<Record<Place, true>> = {
   "alerts.secret": true,
+  "alerts.webhook_url": true,
   "bridges.grant_hex": true,
   "channel_grants.grant_hex": true,
   "gate_codes.path": true,

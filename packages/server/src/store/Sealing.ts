@@ -11,6 +11,7 @@ import { Settings } from "../settings/Settings.ts"
 /** The columns that hold sealed text. */
 export type Place =
   | "alerts.secret"
+  | "alerts.webhook_url"
   | "bridges.grant_hex"
   | "channel_grants.grant_hex"
   | "gate_codes.path"

@@ -81,7 +81,8 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a secret", 
       assert.strictEqual(visit["path"], `/photos?key=${key}`)
       const cookie = `__Host-ct_portal_session=${session}`
       const tunnel = `/me/tunnels/${id}`
-      const alert = { webhook_url: "https://hooks.example.test/in", threshold_minutes: 5 }
+      const webhook = "T0/B0/webhooks-carry-their-secret-in-the-address"
+      const alert = { webhook_url: `https://hooks.example.test/${webhook}`, threshold_minutes: 5 }
       const saved = yield* send("PUT", `${tunnel}/alert`, alert, { cookie, origin: portal })
       const link = yield* send("POST", `${tunnel}/share-links`, { ttl: "1h" }, { cookie, origin: portal })
       const installed = yield* send("POST", `${tunnel}/install`, undefined, { cookie, origin: portal })
@@ -90,6 +91,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a secret", 
       const given: Readonly<Record<string, unknown>> = {
         visit: visit["session"],
         alert: saved["secret"],
+        webhook,
         link: new URL(String(link["url"])).searchParams.get("token"),
         install: installed["join_token"],
         join: (yield* post("/enroll/issue", { tenant: "rest" }))["token"],

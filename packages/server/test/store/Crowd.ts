@@ -99,7 +99,7 @@ const rows: Readonly<Record<string, string>> = {
     select ${hex(32)}, 'subject-' || n, case when n % 1000 = 0 then 'pending' else 'sent' end, ${recent}, ${later} + n, ${hex(64)}`,
   mailed_notices: `select 'subject-' || n, 'down', ${hex(32)}, '', ${hex(32)}`,
   alerts: `(tunnel_id, webhook_url, threshold_seconds, secret, state, since, due_at)
-    select ${hex(32)}, 'https://a.example', 60, ${sealed("alerts.secret", "0".repeat(64))}, 'unknown', n, ${later} + n`,
+    select ${hex(32)}, ${sealed("alerts.webhook_url", "https://a.example")}, 60, ${sealed("alerts.secret", "0".repeat(64))}, 'unknown', n, ${later} + n`,
   alert_deliveries: `(message_id, subject, tunnel_id, event, since, threshold_seconds, at, status, detail)
     select 'm' || n, ${subject}, ${hex(32)}, 'tunnel.down', n, 60, ${recent}, 'ok', ''`,
   badges: `select ${hex(32)}, ${hex(64)}`,

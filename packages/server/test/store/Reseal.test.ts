@@ -78,7 +78,7 @@ layer(database.pipe(Layer.provideMerge(TestDatabase.layerEmpty)), { excludeTestS
             values (${hash}, ${browser}, 'a.test', '/p?k=v', 'ada', 's', 9, 9)`
         }
         yield* sql`insert into portal_sign_ins ${sql.insert({ secretHash: early, next: "/portal/claim?invite=i", expiresAt: 9 })}`
-        yield* migrateTo()
+        yield* migrateTo(91)
         const led = (hash: string) =>
           under(1)(
             Effect.gen(function* () {
@@ -97,6 +97,26 @@ layer(database.pipe(Layer.provideMerge(TestDatabase.layerEmpty)), { excludeTestS
           ["s1.", "s1.", "s1."]
         )
         assert.deepStrictEqual(yield* led(late), [Option.some("/p?k=v"), Option.some("/p?k=v")])
+      }).pipe(quiet)
+    )
+
+    it.effect("of webhooks lead to the same address, before and after the first start", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const tunnel = hex("a", 32)
+        const address = "https://hooks.example/T0/secret"
+        yield* sql`insert into tunnels (id, subject, name, routing_token, created_at)
+          values (${tunnel}, 'ada', 'a', ${hex("a")}, 0)`
+        yield* sql`insert into alerts (tunnel_id, webhook_url, threshold_seconds, secret, state, since, due_at)
+          values (${tunnel}, ${address}, 60, ${hex("0")}, 'unknown', 0, 0)`
+        yield* migrateTo()
+        const found = under(1)(Effect.flatMap(AlertStore.make, ({ find }) => find(tunnel)))
+        const read = Effect.map(found, (alert) => Option.map(alert, ({ webhookUrl }) => webhookUrl))
+        assert.deepStrictEqual(yield* read, Option.some(address))
+        assert.strictEqual(yield* under(1)(reseal), 2)
+        const [row] = yield* sql<{ text: string }>`select webhook_url as text from alerts`
+        assert.match(row?.text ?? "", /^s1\./)
+        assert.deepStrictEqual(yield* read, Option.some(address))
       }).pipe(quiet)
     )
   }

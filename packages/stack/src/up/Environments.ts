@@ -23,11 +23,15 @@ export const replaceable: ReadonlySet<string> = new Set([
   "CT_CP_ACME_BROKER_ENABLED",
   "CT_CP_ACME_BROKER_TICK_SECS",
   "CT_CP_ACME_CAS",
-  "CT_CHANNEL_FRONT_DOOR"
+  "CT_CHANNEL_FRONT_DOOR",
+  "CT_CP_RESERVED_HOSTNAMES"
 ])
 
 /** The name below which the portal is served over TLS, by the edge. Browsers resolve it to this machine by themselves. */
 export const portalHost = "portal.localhost"
+
+/** Names that people would take for the platform's: a sign-in page there would be believed, and mail comes from the other. */
+const reservedHosts = ["auth.localhost", "catenet.localhost"]
 
 /** Where people open the portal. Programs of this machine use the control plane's own address, without TLS. */
 export const portalUrl = ({ frontDoor: { port } }: UpSettings) =>
@@ -84,6 +88,7 @@ export const ofControlPlane = (
   CT_CP_MESH_EDGE_PORT: String(settings.mesh.port),
   CT_EDGE_ID: edgeId,
   CT_CP_HOSTNAME_ZONE: "localhost",
+  CT_CP_RESERVED_HOSTNAMES: reservedHosts.join(","),
   CT_GATE_COOKIE_DOMAIN: "localhost",
   CT_GATE_HOSTS_PORT: String(settings.frontDoor.port),
   CT_GATE_CLIENT_ID: "catenet-gate",

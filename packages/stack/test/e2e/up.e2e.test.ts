@@ -186,6 +186,19 @@ describe("catenet up", () => {
     assert.strictEqual((await ask(hello())).status, 200)
   })
 
+  it("gives no tunnel a name that is the stack's own or looks like it", async () => {
+    const bearer = await ownersToken(stack)
+    for (const hostname of ["localhost", "portal.localhost", "auth.localhost", "catenet.localhost"]) {
+      const answer = await fetch(stack.url("/me/tunnels"), {
+        method: "POST",
+        headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" },
+        body: JSON.stringify({ name: "own", hostname })
+      })
+      assert.strictEqual(answer.status, 409, `${hostname} ${await answer.clone().text()}`)
+      assert.deepInclude(await answer.json(), { code: "HostnameReserved", hostname })
+    }
+  })
+
   it("ends on Ctrl-C with nothing left running, and takes everything up again", async () => {
     const pids = ["postgres", "idp", "control-plane", "edge", "origin", "agent", "channel"].map((name) =>
       stack.pid(name)

@@ -58,6 +58,7 @@ import * as noticeMails from "./0071_notice_mails.ts"
 import * as noiseKeysOfAgents from "./0077_noise_keys_of_agents.ts"
 import * as certificateProgress from "./0082_certificate_progress.ts"
 import * as bootstrapTokensOfAccounts from "./0087_bootstrap_tokens_of_accounts.ts"
+import * as sealedWebhooks from "./0092_sealed_webhooks.ts"
 import * as mailsInHand from "./0096_mails_in_hand.ts"
 import * as registrationOfLinks from "./0098_registration_of_links.ts"
 
@@ -118,6 +119,7 @@ export const migrations = {
   "0077_noise_keys_of_agents": noiseKeysOfAgents.up,
   "0082_certificate_progress": certificateProgress.up,
   "0087_bootstrap_tokens_of_accounts": bootstrapTokensOfAccounts.up,
+  "0092_sealed_webhooks": sealedWebhooks.up,
   "0096_mails_in_hand": mailsInHand.up,
   "0098_registration_of_links": registrationOfLinks.up
 } as const

@@ -41,7 +41,9 @@ export type Pending = typeof Pending.Type
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const secret = (yield* Sealing).column("alerts.secret", AlertSecret)
+  const { column } = yield* Sealing
+  const secret = column("alerts.secret", AlertSecret)
+  const webhookUrl = column("alerts.webhook_url", Schema.String)
   const openable = yield* Openable.make
   return {
     /** Deliveries of an account are counted one after the other, until the transaction ends. */
@@ -54,15 +56,20 @@ export const make = Effect.gen(function* () {
         select at from alert_deliveries where subject = ${subject} and at > ${since} and status <> 'skipped' order by at`
     }),
     insert: (row: Row) => sql`insert into alert_deliveries ${sql.insert({ ...row })}`,
-    /** Pending deliveries that are leased to no replica and whose secret this process can open, with what their alert says now; without an alert there is nothing to send. */
+    /** Pending deliveries that are leased to no replica and whose secrets this process can open, with what their alert says now; without an alert there is nothing to send. */
     lease: SqlSchema.findAll({
       Request: Schema.Struct({ now: Schema.Int, limit: Schema.Int }),
-      Result: Schema.Struct({ ...Pending.fields, secret: Schema.NullOr(secret) }),
+      Result: Schema.Struct({
+        ...Pending.fields,
+        webhookUrl: Schema.NullOr(webhookUrl),
+        secret: Schema.NullOr(secret)
+      }),
       execute: ({ limit, now }) => sql`
         with leased as (
           update alert_deliveries set leased_until = ${now + leaseSeconds} where id in (
             select id from alert_deliveries d where status = 'pending' and leased_until <= ${now}
-              and not exists (select 1 from alerts a where a.tunnel_id = d.tunnel_id and not ${openable("a.secret")})
+              and not exists (select 1 from alerts a where a.tunnel_id = d.tunnel_id
+                and not (${openable("a.secret")} and ${openable("a.webhook_url")}))
             order by leased_until, id limit ${limit} for update skip locked)
           returning message_id, tunnel_id, event, since, threshold_seconds, at)
         select l.*, t.name, a.webhook_url, a.secret from leased l

@@ -50,12 +50,14 @@ const columnsOf = (watch: Watch) => ({
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const secret = (yield* Sealing).column("alerts.secret", AlertSecret)
+  const { column } = yield* Sealing
+  const secret = column("alerts.secret", AlertSecret)
+  const webhookUrl = column("alerts.webhook_url", Schema.String)
   const openable = yield* Openable.make
-  const Stored = Schema.Struct({ ...Alert.fields, secret })
+  const Stored = Schema.Struct({ ...Alert.fields, webhookUrl, secret })
   const Settings = Schema.Struct({
     tunnelId: Schema.String,
-    webhookUrl: Schema.String,
+    webhookUrl,
     thresholdSeconds: Schema.Int,
     secret,
     now: Schema.Int
@@ -85,14 +87,15 @@ export const make = Effect.gen(function* () {
         returning xmax::text = '0' as created`
     }),
     remove: (tunnelId: string) => sql`delete from alerts where tunnel_id = ${tunnelId} returning tunnel_id`,
-    /** Alerts whose look is due and whose secret this process can open. The same statement puts off their next look. */
+    /** Alerts whose look is due and whose secrets this process can open. The same statement puts off their next look. */
     takeDue: SqlSchema.findAll({
       Request: Schema.Struct({ now: Schema.Int, next: Schema.Int, limit: Schema.Int }),
       Result: Schema.Struct({ tunnelId: TunnelId, routingToken: RoutingToken }),
       execute: ({ limit, next, now }) => sql`
         update alerts a set due_at = ${next} from tunnels t
         where t.id = a.tunnel_id and a.tunnel_id in (
-          select tunnel_id from alerts where due_at <= ${now} and ${openable("secret")} order by due_at, tunnel_id limit ${limit}
+          select tunnel_id from alerts where due_at <= ${now} and ${openable("secret")}
+            and ${openable("webhook_url")} order by due_at, tunnel_id limit ${limit}
           for update skip locked)
         returning a.tunnel_id, t.routing_token`
     }),
