@@ -17,6 +17,9 @@ export interface Challenge {
 /** A challenge that is older belongs to a client that died. */
 const longestMillis = 3_600_000
 
+/** A client that lives says so this often: its challenge counts again soon after the clock of the machine was set. */
+const renewedEvery = "1 second"
+
 const folderOf = (stateDir: string) => `${stateDir}/tls-alpn-01`
 
 /** `host` is in normal form, which has no character that means something in a path. */
@@ -31,6 +34,8 @@ export const offer = Effect.fn("Challenges.offer")(function* (stateDir: string, 
     Effect.andThen(PrivateFile.folder(folderOf(stateDir)), PrivateFile.replaceAll([{ path, bytes }])),
     () => Effect.ignore(fs.remove(path, { force: true }))
   )
+  const renewed = Effect.flatMap(Clock.currentTimeMillis, (now) => fs.utimes(path, now / 1000, now / 1000))
+  yield* Effect.ignore(renewed).pipe(Effect.delay(renewedEvery), Effect.forever, Effect.forkScoped)
 })
 
 /** Whether there is a challenge for any host. */

@@ -1,11 +1,12 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Exit, Scope } from "effect"
 import { createHash } from "node:crypto"
-import { readdir, stat, utimes, writeFile } from "node:fs/promises"
+import { readFile, readdir, stat, utimes, writeFile } from "node:fs/promises"
 import type { Duplex } from "node:stream"
 import { text } from "node:stream/consumers"
 import { connect, createServer, type TLSSocket } from "node:tls"
 import { assert, describe, it } from "vitest"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import * as Challenges from "../../src/certificate/Challenges.ts"
 import { HalfOpenDuplex } from "../../src/tunnel/HalfOpenDuplex.ts"
 import { type Agent, type Home, makeHome, runAgent } from "../harness/Agent.ts"
@@ -26,6 +27,12 @@ const offer = async (home: Home, { cert, key }: Leaf, name = host) => {
     )
   )
   return { [Symbol.asyncDispose]: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+}
+
+/** What a client that died has left of it. */
+const left = async (home: Home, leaf: Leaf) => {
+  await using _challenge = await offer(home, leaf)
+  return readFile(`${home.path}/state/tls-alpn-01/${host}.pem`)
 }
 
 /** What an ACME server does: offers only its own protocol, and looks at the certificate without trusting it. */
@@ -146,16 +153,24 @@ describe("a visitor of a slot that offers more than acme-tls/1", () => {
 })
 
 describe("a pending challenge", () => {
-  it("is a file for its owner only, is ignored after an hour, and is logged when it is damaged", async () => {
+  it("is a file for its owner only, is ignored an hour after its client died, and is logged when it is damaged", async () => {
     await using stage = await makeSurroundings()
     await using home = await makeHome()
     await using agent = await started(stage, home, {})
     const folder = `${home.path}/state/tls-alpn-01`
-    await using _challenge = await offer(home, stage.authority.challenge(host, authorization))
-    assert.deepStrictEqual(await readdir(folder), [`${host}.pem`])
-    assert.strictEqual((await stat(`${folder}/${host}.pem`)).mode & 0o777, 0o600)
+    const path = `${folder}/${host}.pem`
     const old = Date.now() / 1000 - 3601
-    await utimes(`${folder}/${host}.pem`, old, old)
+    const found = async () => proven(await validate(await stage.edge.open("acme")))
+    {
+      await using _challenge = await offer(home, stage.authority.challenge(host, authorization))
+      assert.deepStrictEqual(await readdir(folder), [`${host}.pem`])
+      assert.strictEqual((await stat(path)).mode & 0o777, 0o600)
+      // As after the clock of the machine was set by an hour.
+      await utimes(path, old, old)
+      await eventually(async () => (await found()) === expected, "the client that lives renews it", 5000)
+    }
+    await writeFile(path, await left(home, stage.authority.challenge(host, authorization)))
+    await utimes(path, old, old)
     assert.instanceOf(await validate(await stage.edge.open("acme")), Error)
     await using _damaged = await offer(home, { cert: "no certificate", key: "no key" })
     assert.instanceOf(await validate(await stage.edge.open("acme")), Error)
