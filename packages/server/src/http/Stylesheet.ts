@@ -65,6 +65,8 @@ td details:not([open]), th details:not([open]) { white-space: nowrap }
 details > form, details > table, details > h3 { margin-top: 8px }
 td .field label { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 td .row { flex-wrap: nowrap; margin: 0 }
+td details + .row { margin-top: 6px }
+.columns > :last-child tbody th { font-size: 14px }
 td .row .field { flex: 1 1 90px; min-width: 90px }
 tbody tr:last-child > * { border-bottom: 0 }
 tbody th { font-size: inherit; color: inherit; font-weight: 400 }

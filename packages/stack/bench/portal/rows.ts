@@ -51,6 +51,13 @@ const fetched = async (port: number, path: string) => {
   return { type: response.headers.get("content-type") ?? "", body: Buffer.from(await response.arrayBuffer()) }
 }
 
+/** What a browser measured of one visit, in milliseconds, and how many files it waited for before it painted. */
+interface Seen {
+  readonly painted: number
+  readonly firstByte: number
+  readonly blocking: number
+}
+
 /** The page and what it loads. */
 const filesOf = async (port: number) => {
   const page = await fetched(port, list)
@@ -84,12 +91,16 @@ const paints = async (port: number, files: Awaited<ReturnType<typeof filesOf>>):
       await context.addCookies([cookie])
       const page = await context.newPage()
       await page.goto(`http://127.0.0.1:${at}${list}`)
-      const painted = await page.evaluate<number>(`new Promise((resolve) =>
-        new PerformanceObserver((found) => resolve(found.getEntries()[0].startTime)).observe({ type: "paint", buffered: true }))`)
+      const seen = await page.evaluate<Seen>(`new Promise((resolve) =>
+        new PerformanceObserver((found) => {
+          const [{ responseStart }] = performance.getEntriesByType("navigation")
+          const blocking = performance.getEntriesByType("resource").filter((each) => each.renderBlockingStatus === "blocking").length
+          resolve({ painted: found.getEntries()[0].startTime, firstByte: responseStart, blocking })
+        }).observe({ type: "paint", buffered: true }))`)
       await context.close()
-      return painted
+      return seen
     }
-    const [served, files]: [Array<number>, Array<number>] = [[], []]
+    const [served, files]: [Array<Seen>, Array<Seen>] = [[], []]
     const { port: other } = still.address() as AddressInfo
     for (let round = 0; round < 2 * rounds; round++) {
       served.push(await paint(port))
@@ -98,10 +109,30 @@ const paints = async (port: number, files: Awaited<ReturnType<typeof filesOf>>):
     return [
       {
         name: "first paint in Chromium (allowed: 200)",
-        value: median(served),
+        value: median(served.map(({ painted }) => painted)),
         unit: "ms median",
-        ratio: median(served) / median(files),
+        ratio: median(served.map(({ painted }) => painted)) / median(files.map(({ painted }) => painted)),
         against: "files of the same bytes"
+      },
+      ...[0.5, 0.99].map((share) => {
+        const [here, there] = [served, files].map((all) =>
+          percentile(
+            all.map(({ firstByte }) => firstByte),
+            share
+          )
+        )
+        return {
+          name: `first byte in Chromium, p${share * 100}`,
+          value: here ?? Number.NaN,
+          unit: "ms",
+          ratio: (here ?? Number.NaN) / (there ?? Number.NaN),
+          against: "files of the same bytes"
+        }
+      }),
+      {
+        name: "resources that hold the first paint back",
+        value: Math.max(...served.map(({ blocking }) => blocking)),
+        unit: "files"
       }
     ]
   } finally {

@@ -80,7 +80,8 @@ export const topologiesTexts = {
   setupLinks:
     "The agents of a link run these lines, each with its own grant for the channel, its holder key and its Noise key. The certificate of the edge is checked against",
   setupNoChannel: "A link has a channel when an operator is bound, or when one is noted at it.",
-  setupMore: (count: number) => `${count} further links run the same lines.`
+  setupMore: (count: number) =>
+    count === 1 ? "One further link runs the same lines." : `${count} further links run the same lines.`
 }
 
 export type TopologiesTexts = TextsOf<typeof topologiesTexts>

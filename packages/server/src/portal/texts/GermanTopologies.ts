@@ -80,5 +80,8 @@ export const topologiesTexts: TopologiesTexts = {
   setupLinks:
     "Die Agenten einer Verbindung führen diese Zeilen aus, jeder mit seiner Erlaubnis für den Kanal, seinem Halter- und seinem Noise-Schlüssel. Das Zertifikat des Edge wird geprüft gegen",
   setupNoChannel: "Eine Verbindung hat einen Kanal, wenn ein Operator gebunden oder einer vermerkt ist.",
-  setupMore: (count) => `${count} weitere Verbindungen führen die gleichen Zeilen aus.`
+  setupMore: (count) =>
+    count === 1
+      ? "Eine weitere Verbindung führt die gleichen Zeilen aus."
+      : `${count} weitere Verbindungen führen die gleichen Zeilen aus.`
 }

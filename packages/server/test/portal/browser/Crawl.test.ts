@@ -3,11 +3,12 @@ import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { account, ask, person } from "../../channels/Asking.ts"
 import { idOf, keyOf, materialOf } from "../../channels/ChannelsKeys.ts"
-import { server } from "../../harness/Accounts.ts"
+import { database, server } from "../../harness/Accounts.ts"
 import { type As, headersOf } from "../../harness/Contract.ts"
 import * as TestServer from "../../harness/TestServer.ts"
 import { invalidities } from "../HtmlValidity.ts"
 import { launch, missing, open } from "./Chromium.ts"
+import { mailed } from "./Furnished.ts"
 
 const zone = {
   CT_CP_HOSTNAME_ZONE: "zone.example",
@@ -26,10 +27,10 @@ const linksOf = (html: string) =>
   )
 
 /** Visits everything that can be reached by links; gives the pages, by their addresses. */
-const crawl = (as: As) =>
+const crawl = (as: As, from: ReadonlyArray<string> = []) =>
   Effect.gen(function* () {
     const headers = { accept: "text/html", ...(yield* headersOf(as)) }
-    const found = new Set(["/", "/portal"])
+    const found = new Set(["/", "/portal", ...from])
     const pages: Array<string> = []
     const deadEnds: Array<string> = []
     for (const path of found) {
@@ -69,15 +70,16 @@ describe.skipIf(missing)("the pages of the portal", () => {
     it.effect("have no dead end for any kind of person, and need no more than 320 px", () =>
       Effect.gen(function* () {
         const { channel, topology, tunnel } = yield* furnished
+        const { unsubscribe } = yield* mailed
         const drawn = `/me/topologies/${topology}/editor`
         const reached = {
-          visitor: yield* crawl("anonymous"),
+          visitor: yield* crawl("anonymous", [unsubscribe]),
           owner: yield* crawl(owner),
           grantee: yield* crawl(grantee),
           editor: yield* crawl(editor),
           operator: yield* crawl(operator)
         }
-        assert.includeMembers(reached.visitor, ["/", "/impressum"])
+        assert.includeMembers(reached.visitor, ["/", "/impressum", unsubscribe])
         assert.includeMembers(reached.owner, [
           `/portal/tunnels/${tunnel}`,
           `/portal/tunnels/${tunnel}/uptime`,
@@ -107,7 +109,7 @@ describe.skipIf(missing)("the pages of the portal", () => {
           })
         }
         assert.deepStrictEqual(wide, [])
-      }).pipe(Effect.scoped)
+      }).pipe(Effect.provide(database), Effect.scoped)
     )
   })
 })

@@ -149,7 +149,7 @@ const topologies = Effect.gen(function* () {
 })
 
 /** The address that a mail would hold. */
-const mailed = Effect.gen(function* () {
+export const mailed = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const token = "5e".repeat(32)
   const hash = hashToken(Redacted.make(token))
