@@ -18,6 +18,7 @@ import { serve, type Submit } from "./Forms.ts"
 import * as NoticePages from "./NoticePages.ts"
 import * as OperatorPages from "./OperatorPages.ts"
 import * as FrontPage from "./pages/FrontPage.ts"
+import * as JoinPage from "./pages/JoinPage.ts"
 import * as SignOutPage from "./pages/SignOutPage.ts"
 import * as VerifyReceiptsPage from "./pages/VerifyReceiptsPage.ts"
 import { PortalSignIns } from "./PortalSignIns.ts"
@@ -41,6 +42,7 @@ export const addresses: ExtraRoutes = [
   ["GET", Script.path],
   ...VerifierScript.scripts.map(([path]) => ["GET", path] as const),
   ["GET", VerifyReceiptsPage.address],
+  ["GET", JoinPage.address],
   ["GET", "/portal/logout"],
   ["POST", "/portal/logout"],
   ["POST", "/portal/language"],
@@ -95,6 +97,8 @@ export const layer = HttpRouter.use(
       yield* router.add("GET", path, Effect.succeed(unchanging(text, "text/javascript")))
     const verification = Effect.map(visit, (self) => show(self, VerifyReceiptsPage.page(self.reader.texts)))
     yield* router.add("GET", VerifyReceiptsPage.address, verification)
+    const joining = Effect.map(visit, (self) => show(self, JoinPage.page(self.reader.texts)))
+    yield* router.add("GET", JoinPage.address, joining)
 
     const front = Effect.gen(function* () {
       const self = yield* visit

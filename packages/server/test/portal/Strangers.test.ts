@@ -27,6 +27,7 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("a str
       const pages: ReadonlyArray<readonly [path: string, status: number, form?: string]> = [
         ["/", 200],
         ["/portal", 200],
+        ["/join", 200],
         ["/portal/login", 503],
         ["/portal/callback", 503],
         ["/portal/nowhere", 404],

@@ -61,6 +61,15 @@ export const text = `"use strict";
     addEventListener("pagehide", () => events.close());
   }
 
+  for (const shown of all("[data-join]")) {
+    const { incomplete, join } = shown.dataset;
+    if (/^#[A-Za-z0-9_-]{86}$/.test(location.hash)) shown.textContent = join + " '" + location.href + "'";
+    else {
+      delete shown.dataset.copy;
+      shown.textContent = incomplete;
+    }
+  }
+
   for (const shown of all("[data-copy]")) {
     const button = document.createElement("button");
     button.type = "button";

@@ -28,6 +28,15 @@ export const channelsTexts = {
   keysMake: "Make keys in this browser",
   keysMade: "The private halves are in the file that was saved. They were not sent. Give the file to your agent.",
   keysUnable: "This browser cannot make these keys. Make them with your agent.",
+  joinTitle: "Join a channel",
+  joinText:
+    "With this link a program on your machine becomes a member of a channel, and talks to its other member there.",
+  joinRun: "Give this line to a terminal on the machine that is to join:",
+  joinAddress: "the whole address of this page",
+  joinIncomplete: "This address is cut off: it ends with # and 86 characters. Ask for the whole link.",
+  joinProgram:
+    "It needs the program ct-agent. The person who sent the link can send the line that brings it, which begins with npx.",
+  joinOnce: "The link works once, within a day. To look at this page does not use it.",
   pickupTitle: "Your grant",
   pickupWaits: "The owner of the channel has not deposited a grant for this holder yet.",
   pickupUse: "Give this to the agent that has the holder's key:",

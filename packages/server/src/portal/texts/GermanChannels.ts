@@ -29,6 +29,15 @@ export const channelsTexts: ChannelsTexts = {
   keysMade:
     "Die privaten Hälften stehen in der gespeicherten Datei. Sie wurden nicht gesendet. Geben Sie die Datei Ihrem Agenten.",
   keysUnable: "Dieser Browser kann solche Schlüssel nicht erzeugen. Erzeugen Sie sie mit Ihrem Agenten.",
+  joinTitle: "Einem Kanal beitreten",
+  joinText:
+    "Mit diesem Link wird ein Programm auf Ihrem Gerät Mitglied eines Kanals und spricht dort mit dem anderen Mitglied.",
+  joinRun: "Geben Sie diese Zeile auf dem Gerät, das beitreten soll, in ein Terminal ein:",
+  joinAddress: "die ganze Adresse dieser Seite",
+  joinIncomplete: "Diese Adresse ist abgeschnitten: sie endet mit # und 86 Zeichen. Bitten Sie um den ganzen Link.",
+  joinProgram:
+    "Dazu ist das Programm ct-agent nötig. Wer den Link geschickt hat, kann die Zeile schicken, die es mitbringt und mit npx beginnt.",
+  joinOnce: "Der Link gilt einmal und einen Tag lang. Diese Seite anzusehen verbraucht ihn nicht.",
   pickupTitle: "Ihre Erlaubnis",
   pickupWaits: "Der Besitzer des Kanals hat für diesen Halter noch keine Erlaubnis hinterlegt.",
   pickupUse: "Geben Sie dies dem Agenten, der den Schlüssel des Halters hat:",

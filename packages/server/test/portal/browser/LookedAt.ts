@@ -81,6 +81,7 @@ export const looked = (facts: Facts): ReadonlyArray<readonly [as: As, looks: Rea
         look("entrance", "/portal"),
         look("docs", "/docs"),
         look("verify-receipts", "/portal/receipts"),
+        look("join", "/join"),
         look("impressum", "/impressum"),
         look("datenschutz", "/datenschutz"),
         look("terms", "/nutzungsbedingungen"),

@@ -1,0 +1,20 @@
+/**
+ * `/join`: what a person sees who opens an invite link to a channel in a browser. The secrets of the link stand behind its `#`, which
+ * reaches no server; looking uses nothing up.
+ */
+import { markup } from "@catenet/domain/values/Markup"
+import type { Page } from "../shell/Shell.ts"
+import type { Texts } from "../texts/English.ts"
+
+export const address = "/join"
+
+const program = "ct-agent channel join"
+
+export const page = (texts: Texts): Page => ({
+  title: texts.joinTitle,
+  area: "channels",
+  main: markup`<div class="head"><div><h1>${texts.joinTitle}</h1><p class="lead">${texts.joinText}</p></div></div>
+    <section class="panel"><p>${texts.joinRun}</p>
+      <pre tabindex="0" data-join="${program}" data-incomplete="${texts.joinIncomplete}" data-copy="${texts.copy}" data-copied="${texts.copied}">${program} '${texts.joinAddress}'</pre>
+      <p class="hint">${texts.joinProgram}</p><p class="hint">${texts.joinOnce}</p></section>`
+})
