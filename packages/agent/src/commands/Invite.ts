@@ -32,6 +32,10 @@ interface Options {
 
 const daySeconds = 86_400
 
+/** A file that is named as the program itself is run by `npx` as it is, so it is named as a package. */
+const programLine = (from: string) =>
+  /^https?:/u.test(from) ? `npx ${from}` : `npx --yes --package '${from.replaceAll("'", "'\\''")}' ct-agent`
+
 type Given = Effect.Success<ReturnType<typeof Environment.read<typeof Variables.invite>>>
 
 /** Where the edge is, as the variables of the one who joins. */
@@ -112,7 +116,7 @@ export const invite = Effect.fn("Invite.invite")(
       key: Redacted.make(key)
     })
     if (screen.json) return screen.result(Json.write({ link }))
-    const run = Option.match(program, { onNone: () => "ct-agent", onSome: (from) => `npx ${from}` })
+    const run = Option.match(program, { onNone: () => "ct-agent", onSome: programLine })
     screen.log("Send this line to the one who joins. It works once, within a day.")
     screen.result(`${run} channel join '${link}'`)
   },

@@ -1,10 +1,13 @@
+import { Effect, Layer } from "effect"
 import { execFile, execFileSync, spawn, spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { server } from "../../../server/test/harness/Accounts.ts"
+import * as JoinLinks from "../agent/JoinLinks.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../../..")
 const libraries = ["config", "domain", "crypto", "server"]
@@ -109,6 +112,35 @@ describe("the published packages", () => {
       const { engines } = JSON.parse(readFileSync(join(modules, "@catenet", name, "package.json"), "utf8"))
       assert.deepStrictEqual(engines, { node: ">=26" }, name)
     }
+  })
+
+  it("joins a channel by one line of npx, with only Node and npm and an empty home", async () => {
+    const run = promisify(execFile)
+    const pack = ["pack", "--silent", "--pack-destination", project]
+    const packed = await run("npm", pack, { cwd: join(modules, "@catenet", "ct-agent") })
+    const home = join(project, "home")
+    mkdirSync(home)
+    const env = {
+      PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter),
+      HOME: home,
+      npm_config_offline: "true",
+      npm_config_update_notifier: "false"
+    }
+    const joins = Effect.gen(function* () {
+      const channel = yield* JoinLinks.open("npx-ann")
+      const { holder, text } = yield* JoinLinks.mint("npx-ann", channel)
+      const line = ["--yes", "--package", join(project, packed.stdout.trim()), "ct-agent", "channel", "join", text]
+      const { stdout } = yield* Effect.promise(() => run("npx", line, { cwd: home, env }))
+      const members = yield* JoinLinks.members("npx-ann", channel)
+      assert.deepStrictEqual(
+        members.map((member) => member.holder),
+        [holder]
+      )
+      return stdout
+    })
+    const stdout = await Effect.runPromise(joins.pipe(Effect.provide(Layer.fresh(server()))))
+    const [entry] = Object.values<{ readonly args: ReadonlyArray<string> }>(JSON.parse(stdout).mcpServers)
+    assert.include(readFileSync(entry?.args.at(-1) ?? "", "utf8"), "CT_CHANNEL_NOISE_KEY=")
   })
 
   it("answers with the agent's version", () => {
