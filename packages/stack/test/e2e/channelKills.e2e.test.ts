@@ -1,6 +1,7 @@
 /** Kill -9 of each party of a channel at random points: nothing hangs, a serving member serves again, what is for one use stays so. */
 import { Effect } from "effect"
 import { randomInt } from "node:crypto"
+import { existsSync, readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort } from "../../src/Ports.ts"
@@ -31,6 +32,12 @@ afterAll(async () => {
   await stack?.dispose()
 })
 
+/** What a program of the stack has said last. */
+const endOfLog = (name: string) => {
+  const file = stack.path("logs", `${name}.log`)
+  return `${name}:\n${existsSync(file) ? readFileSync(file, "utf8").slice(-4_000) : "no log"}`
+}
+
 /** Those whose death hurts most come first. */
 const partyOf = (round: number): Party =>
   (["edge", "server", "postgres"] as const)[round] ?? parties[randomInt(parties.length)] ?? "edge"
@@ -59,7 +66,12 @@ describe("kill -9 of a party", () => {
         assert.notStrictEqual(signal, "SIGABRT", `${place}: the call hangs:\n${stderr}`)
         longest = Math.max(longest, performance.now() - from)
         assert.strictEqual(await joining, 1, `${place}: machines that used one link`)
-        recovery.push({ party, millis: await all.answered(way) })
+        const millis = await all.answered(way).catch((cause: unknown) => {
+          throw new Error(
+            `${place}: ${String(cause)}\n${["control-plane", "postgres", "edge"].map(endOfLog).join("\n")}`
+          )
+        })
+        recovery.push({ party, millis })
         if (rounds > 3) process.stderr.write(`round ${round + 1} of ${rounds}: ${place}\n`)
       }
       const slowest = parties.map((party) => {
