@@ -1,21 +1,20 @@
 /** Channels: two members in one process, an edge beside them in another fiber, all on loopback. */
-import * as Grant from "@catenet/crypto/Grant"
-import { native } from "@catenet/crypto/native"
-import { Effect, Exit, Fiber, Layer, Redacted, Result, Scope } from "effect"
+import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer } from "node:net"
 import * as RpcClient from "../../../agent/src/channel/rpc/RpcClient.ts"
 import * as RpcServer from "../../../agent/src/channel/rpc/RpcServer.ts"
 import type { Tool } from "../../../agent/src/channel/rpc/Tool.ts"
-import * as ChannelSession from "../../../agent/src/channel/session/ChannelSession.ts"
-import type * as Ladder from "../../../agent/src/channel/session/Ladder.ts"
 import { AgentMetrics } from "../../../agent/src/observe/AgentMetrics.ts"
+import * as McpOverHttp from "../../../agent/test/harness/McpOverHttp.ts"
 import { makeChannel, type Member } from "../../../agent/test/harness/Member.ts"
 import { start, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
 import { register } from "../../test/channels/Registered.ts"
 import { inTurns } from "../InTurns.ts"
 import { median, percentile, type Row } from "../Report.ts"
+import * as ChannelBulk from "./ChannelBulk.ts"
+import { session } from "./MemberHere.ts"
 
 const joins = 40
 /** Until the first member waits, whatever else the machine does. */
@@ -23,31 +22,6 @@ const settleMillis = 300
 const calls = 2_000
 
 type Needs = AgentMetrics | SecureRandom.SecureRandom
-
-const brokerOf = (world: TestEdge, { grant, holderSeed }: Member): Ladder.Broker => {
-  const frontDoor = { host: "127.0.0.1", port: world.frontDoor }
-  return {
-    _tag: "Broker",
-    broker: frontDoor,
-    relay: frontDoor,
-    frontDoor,
-    isFrontDoorOnly: true,
-    root: world.meshRoot,
-    webSocket: undefined,
-    node: undefined,
-    grant: Result.getOrThrow(Grant.fromHex(grant)),
-    holderKey: Redacted.make(holderSeed),
-    listen: undefined,
-    isUpgrading: false
-  }
-}
-
-const session = (world: TestEdge, member: Member, role: "initiate" | "accept") => {
-  const own = { role, noise: native.x25519.keyPair(member.noiseSecret), configured: undefined, isUpgrading: false }
-  return Effect.flatMap(ChannelSession.meet(brokerOf(world, member), own, undefined), (met) =>
-    ChannelSession.open(met, own)
-  )
-}
 
 const now = () => performance.now()
 
@@ -138,11 +112,49 @@ const measure = Effect.gen(function* () {
     against
   })
   plain.close()
+  const http = yield* Effect.promise(McpOverHttp.start)
+  const call = () => Effect.runPromiseWith(context)(sealed.request("tools/call", { name: "ping" }))
+  for (const inFlight of [1, 16, 64]) {
+    const latencies = { channel: new Array<number>(), http: new Array<number>() }
+    const { first, ratio } = yield* Effect.promise(() =>
+      inTurns(
+        () => perSecond(call, inFlight, latencies.channel),
+        () => perSecond(http.ping, inFlight, latencies.http)
+      )
+    )
+    const against = "the official SDK over streamable HTTP"
+    rows.push({ name: `tools/call, ${inFlight} in flight`, value: first, unit: "/s", ratio, against })
+    for (const [name, share] of [
+      ["p50", 0.5],
+      ["p99", 0.99]
+    ] as const) {
+      const [value, other] = [percentile(latencies.channel, share), percentile(latencies.http, share)]
+      rows.push({ name: `  ${name}`, value, unit: "ms", ratio: value / other, against })
+    }
+  }
+  yield* Effect.promise(http.close)
   one.stream.destroy()
   return rows
 })
 
-export const rows = async (): Promise<ReadonlyArray<Row>> => {
+/** Calls of one client, so many of them at the same time. */
+const perSecond = async (call: () => Promise<unknown>, inFlight: number, latencies: Array<number>) => {
+  let left = calls / 2
+  const began = now()
+  const caller = async () => {
+    while (left-- > 0) {
+      const from = now()
+      await call()
+      latencies.push(now() - from)
+    }
+  }
+  await Promise.all(Array.from({ length: inFlight }, caller))
+  return calls / 2 / ((now() - began) / 1000)
+}
+
+export const rows = async (): Promise<ReadonlyArray<Row>> => [...(await inProcess()), ...(await ChannelBulk.rows())]
+
+const inProcess = async (): Promise<ReadonlyArray<Row>> => {
   const scope = Effect.runSync(Scope.make())
   try {
     return await Effect.runPromise(

@@ -30,7 +30,8 @@ const client = async (relay: Relay, capability: string): Promise<Aim> => {
   return { port }
 }
 
-const multiplexed = async (relay: Relay): Promise<Aim> => {
+/** The way through an agent that multiplexes. */
+export const multiplexed = async (relay: Relay): Promise<Aim> => {
   const tunnel = await relay.tunnel("mesh", "gruen")
   const capability = join(relay.folder, "capability.bin")
   await relay.agent(tunnel, relay.ports.mesh, {

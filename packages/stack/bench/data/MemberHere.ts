@@ -1,0 +1,36 @@
+/** A member of a channel in the process of a benchmark, at the front door of an edge. */
+import * as Grant from "@catenet/crypto/Grant"
+import { native } from "@catenet/crypto/native"
+import { Effect, Redacted, Result } from "effect"
+import * as ChannelSession from "../../../agent/src/channel/session/ChannelSession.ts"
+import type * as Ladder from "../../../agent/src/channel/session/Ladder.ts"
+import type { Member } from "../../../agent/test/harness/Member.ts"
+import type { TestEdge } from "../../../edge/test/harness/TestEdge.ts"
+
+type Place = Pick<TestEdge, "frontDoor" | "meshRoot">
+
+const brokerOf = (world: Place, { grant, holderSeed }: Member): Ladder.Broker => {
+  const frontDoor = { host: "127.0.0.1", port: world.frontDoor }
+  return {
+    _tag: "Broker",
+    broker: frontDoor,
+    relay: frontDoor,
+    frontDoor,
+    isFrontDoorOnly: true,
+    root: world.meshRoot,
+    webSocket: undefined,
+    node: undefined,
+    grant: Result.getOrThrow(Grant.fromHex(grant)),
+    holderKey: Redacted.make(holderSeed),
+    listen: undefined,
+    isUpgrading: false
+  }
+}
+
+/** A session of this member, in this process. */
+export const session = (world: Place, member: Member, role: "initiate" | "accept") => {
+  const own = { role, noise: native.x25519.keyPair(member.noiseSecret), configured: undefined, isUpgrading: false }
+  return Effect.flatMap(ChannelSession.meet(brokerOf(world, member), own, undefined), (met) =>
+    ChannelSession.open(met, own)
+  )
+}
