@@ -2,6 +2,7 @@
 import { X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { agent, type Spawned, type Stack } from "./Stack.ts"
 import { provision, type Tunnel } from "./Tunnel.ts"
 import { dial } from "./Visitor.ts"
@@ -49,13 +50,22 @@ export const order = async (
   return { process, folder, certificate: () => certificateIn(folder) }
 }
 
-export const tunnel = (stack: Stack, hostname: string, origin: { readonly port: number }) =>
-  provision(stack, hostname, origin.port)
-
 /** The certificate that a visitor is shown. */
 export const shown = async ({ target }: Tunnel): Promise<X509Certificate | undefined> => {
   const socket = await dial(target)
   const certificate = socket.getPeerX509Certificate()
   socket.destroy()
   return certificate
+}
+
+/** A tunnel whose visitors are shown a certificate of the edge that has its name: the development one is made anew for it. */
+export const tunnel = async (stack: Stack, hostname: string, origin: { readonly port: number }): Promise<Tunnel> => {
+  const made = await provision(stack, hostname, origin.port)
+  const isCovered = () =>
+    shown(made).then(
+      () => true,
+      () => false
+    )
+  await eventually(isCovered, "the edge has a certificate for the name")
+  return made
 }
