@@ -28,6 +28,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("status", (i
       ],
       {
         "ready DatabaseUnreachable": "Statuses.test.ts takes the database away",
+        "ready NotServing": "Drain.test.ts asks a server that is about to stop",
         "edgeCa EdgeCaNotPublished": "Statuses.test.ts asks before the edge has published its root"
       }
     )
