@@ -39,7 +39,7 @@ const wholeProcesses = {
  * End-to-end tests start whole processes, so they run after all others. What lasts for minutes has a project of its own, which
  * is begun first (projects go by their names) and takes one of the two workers: the other files run one after the other beside it.
  */
-const lasting = ["test/**/soak.e2e.test.ts"]
+const lasting = ["test/**/soak.e2e.test.ts", "test/**/switch.e2e.test.ts"]
 const duration = { test: { ...wholeProcesses, name: "duration", include: lasting } }
 const endToEnd = { test: { ...wholeProcesses, name: "e2e", include: ["test/**/*.e2e.test.ts"], exclude: lasting } }
 

@@ -104,7 +104,7 @@ const campaign = () => {
     ["duration", "e2e/soak"],
     ["duration", "channels/soak"],
     ["e2e", "certificate"],
-    ["e2e", "switch"]
+    ["duration", "e2e/switch"]
   ]
   const isWanted = ([project, files]) => rest.length === 0 || rest.some((word) => `${project}/${files}`.includes(word))
   const wanted = parts.filter(isWanted)
