@@ -4,12 +4,13 @@
  */
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
+import { trailersOf } from "@catenet/wire/transport/Http2Stream"
 import { Effect, FiberSet, Schedule } from "effect"
 import { type IncomingHttpHeaders, performServerHandshake, type ServerHttp2Stream } from "node:http2"
 import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
-import { exchange, type Incoming } from "./Http2Exchange.ts"
+import { exchange } from "./Http2Exchange.ts"
 import { OriginAway, OriginConnections } from "./OriginConnections.ts"
 
 /** As the edge has them. */
@@ -19,20 +20,6 @@ const connectionWindow = 2 * 1024 * 1024
 /** A client that asks nothing between so many looks is let go. */
 const lookEvery = "30 seconds"
 const mostQuietLooks = 4
-
-/** To be called when the request arrives: Node says trailers once, and does not wait until the body is read. */
-const trailersOf = (stream: ServerHttp2Stream): Incoming["trailers"] => {
-  let arrived: IncomingHttpHeaders | undefined
-  let listening: ((trailers: IncomingHttpHeaders) => void) | undefined
-  stream.once("trailers", (trailers: IncomingHttpHeaders) => {
-    arrived = trailers
-    listening?.(trailers)
-  })
-  return (listener) => {
-    listening = listener
-    if (arrived !== undefined) listener(arrived)
-  }
-}
 
 /** Takes the connection over; its requests go through `agent`. */
 const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault) => {

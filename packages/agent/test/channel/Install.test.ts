@@ -99,7 +99,20 @@ const open = async (terms: InstallTerms) => {
   }
 }
 const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(Effect.provide(effect, Logger.layer([])))
-const shown = (report: Json): any => JSON.parse(JsonText.write(report))
+/** The members of all kinds of report. */
+interface Report {
+  readonly status: string
+  readonly reason: string
+  readonly detail: string
+  readonly step: string
+  readonly manifest_id: string | null
+  readonly publisher_pubkey: string
+  readonly project_name: string
+  readonly install_dir: string
+  readonly verify: { readonly exit_code: number | null; readonly duration_ms: number }
+  readonly compose_up: { readonly exit_code: number | null; readonly duration_ms: number }
+}
+const shown = (report: Json): Report => JSON.parse(JsonText.write(report))
 
 const folder = (name: string) => {
   const path = join(home.path, name)

@@ -3,6 +3,7 @@
  * HTTP/1.1 request to the agent, with the same fields added as on HTTP/1.
  */
 import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
+import { type Incoming, TornStream, trailersOf } from "@catenet/wire/transport/Http2Stream"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import {
   constants,
@@ -14,7 +15,7 @@ import {
 import type { TLSSocket } from "node:tls"
 import { cutAfter } from "../listen/GracefulClose.ts"
 import { HeaderBlocks } from "./HeaderBlocks.ts"
-import { type Incoming, proxy, respond, TornStream, trailersOf } from "./Http2Exchange.ts"
+import { proxy, respond } from "./Http2Exchange.ts"
 import type { GateVerdict } from "./LoginGate.ts"
 import type { EdgeResponse } from "./Pages.ts"
 import type { Visitor } from "./RequestHead.ts"
