@@ -34,16 +34,6 @@ const heard = async (joining: Promise<Members.Peer>) => {
 
 const joined = (...args: Parameters<typeof Members.join>) => heard(Members.join(...args))
 
-/** A member that joins again whenever it is sent away or loses its connection, as agents do. */
-const insist = async (world: TestEdge, member: Members.TestMember): Promise<Members.Peer> => {
-  for (;;) {
-    const peer = await Members.join(world, member)
-    const heard = await Members.acknowledged(peer).catch(() => undefined)
-    if (heard !== undefined) return peer
-    peer.socket.destroy()
-  }
-}
-
 describe("an edge of several processes", () => {
   it.live("has one room: members of different processes meet, and a dead one is forgotten", () =>
     Effect.gen(function* () {
@@ -148,7 +138,7 @@ describe.concurrent("several edges", () => {
           Array.from({ length: 12 }, async () => {
             const [a, b] = newPair(at("one").world)
             // A process learns of the other edges within a few seconds, and those who came before are sent away once.
-            const met = await meet(insist(at("one").world, a), insist(at("two").world, b))
+            const met = await meet(Members.insist(at("one").world, a), Members.insist(at("two").world, b))
             for (const peer of met) peer.socket.destroy()
           })
         )
@@ -175,7 +165,7 @@ describe.concurrent("several edges", () => {
         const from = performance.now()
         assert.strictEqual((await talking.rest()).length + (await other.rest()).length, 0)
         assert.strictEqual(await waiting, "sent away")
-        const again = await Promise.all([insist(one, a), insist(two, b), insist(one, c), insist(two, d)])
+        const again = await Promise.all([Members.insist(one, a), Members.insist(two, b), Members.insist(one, c), Members.insist(two, d)])
         assert.isBelow(performance.now() - from, 5_000)
         for (const peer of again) peer.socket.destroy()
       })

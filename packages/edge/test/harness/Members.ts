@@ -145,3 +145,13 @@ export const acknowledged = async (peer: Peer) => {
   }
   return line.split(" ")
 }
+
+/** Joins again whenever it is sent away or loses its connection, as agents do, until it has a peer. */
+export const insist = async (world: Place, member: TestMember, options: JoinOptions = {}): Promise<Peer> => {
+  for (;;) {
+    const peer = await join(world, member, options)
+    const heard = await acknowledged(peer).catch(() => undefined)
+    if (heard !== undefined) return peer
+    peer.socket.destroy()
+  }
+}

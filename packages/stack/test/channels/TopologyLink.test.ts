@@ -117,12 +117,9 @@ layer(stack, { excludeTestServices: true, timeout: "120 seconds" })("a link of a
         }
         assert.strictEqual((yield* ask(bob, `/me/channels/${id}/members`, material)).status, 200)
       }
-      const peers = yield* Effect.promise(async () => {
-        const one = await Members.join(first, members[0])
-        const two = await Members.join(second, members[1])
-        await Promise.all([Members.acknowledged(one), Members.acknowledged(two)])
-        return [one, two]
-      })
+      const peers = yield* Effect.promise(() =>
+        Promise.all([Members.insist(first, members[0]), Members.insist(second, members[1])])
+      )
       assert.strictEqual((yield* ask(bob, "/me/account/delete", { confirm: "DELETE" })).status, 200)
       const ended = performance.now()
       yield* Effect.promise(() => Promise.all(peers.map((peer) => peer.rest())))

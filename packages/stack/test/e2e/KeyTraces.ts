@@ -6,7 +6,12 @@ const tracesOf = (pem: string): ReadonlyArray<Buffer> => {
   const key = createPrivateKey(pem)
   const scalar = Buffer.from(key.export({ format: "jwk" }).d ?? "", "base64url")
   if (scalar.length !== 32) throw new Error("no key of P-256")
-  const lines = pem.split("\n").filter((line) => line.length > 20 && !line.startsWith("-----"))
+  // A line without a byte of the scalar is of the public key, which certificates hold.
+  const lines = pem.split("\n").filter((line) => {
+    const bytes = Buffer.from(line, "base64")
+    return !line.startsWith("-----") && (bytes.includes(scalar.subarray(0, 8)) || bytes.includes(scalar.subarray(-8)))
+  })
+  if (lines.length === 0) throw new Error("no line holds the key")
   return [
     scalar,
     Buffer.from(scalar).reverse(),
