@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config"
+import { SecondAttempts } from "./scripts/secondAttempts.mjs"
 
 const postgres = ["../stack/test/postgres.setup.ts"]
 const withDatabase = new Set(["server", "stack"])
@@ -14,8 +15,16 @@ const carryingConnections = new Set(["wire", "edge"])
 /** For what hangs. How long something may take is said by the test that holds it, and a slow machine breaks none. */
 const patience = { testTimeout: 180_000, hookTimeout: 180_000 }
 
+/**
+ * Tests that talk over sockets and processes may lose a race against a busy machine: they get a second attempt, and the end of
+ * the run names them. A property that failed does not, since other values might pass.
+ */
+const secondAttempt = { retry: { count: 1, condition: /^(?!.*Property failed)/s } }
+const overSockets = new Set(["edge", "agent", "stack"])
+
 const unit = (name: string) => ({
   test: {
+    ...(overSockets.has(name) ? secondAttempt : {}),
     ...(withDatabase.has(name) ? { globalSetup: postgres } : {}),
     ...(carryingConnections.has(name) ? { setupFiles: ["../edge/test/NoWarnings.setup.ts"] } : {}),
     name,
@@ -28,6 +37,7 @@ const unit = (name: string) => ({
 })
 
 const wholeProcesses = {
+  ...secondAttempt,
   root: "packages/stack",
   globalSetup: postgres,
   testTimeout: 300_000,
@@ -45,7 +55,7 @@ const endToEnd = { test: { ...wholeProcesses, name: "e2e", include: ["test/**/*.
 
 export default defineConfig({
   test: {
-    reporters: ["default"],
+    reporters: ["default", new SecondAttempts()],
     maxWorkers: 2,
     projects: [
       ...["config", "domain", "crypto", "wire", "server", "edge", "agent", "idp", "stack"].map(unit),

@@ -1,0 +1,14 @@
+/** Names the tests that failed and passed when they were run again, with what they said first: each hides a race or a deadline. */
+export class SecondAttempts {
+  onTestRunEnd(modules) {
+    const lines = []
+    for (const module of modules)
+      for (const test of module.children.allTests()) {
+        if (!test.diagnostic()?.flaky) continue
+        const said = test.result().errors?.[0]?.message ?? "no error was kept"
+        lines.push(`  ${module.relativeModuleId} > ${test.fullName}\n    ${said.split("\n")[0].slice(0, 300)}`)
+      }
+    if (lines.length > 0)
+      process.stderr.write(`\nPassed at the second attempt only (${lines.length}):\n${lines.join("\n")}\n`)
+  }
+}
