@@ -1,8 +1,14 @@
 import { defineConfig } from "vitest/config"
 import { SecondAttempts } from "./scripts/secondAttempts.mjs"
 
-const postgres = ["../stack/test/postgres.setup.ts"]
-const withDatabase = new Set(["server", "stack"])
+const postgres = "../stack/test/postgres.setup.ts"
+const agent = "../agent/test/program.setup.ts"
+/** What is there before the first test of a package. */
+const setups: Readonly<Record<string, ReadonlyArray<string>>> = {
+  agent: [agent],
+  server: [postgres],
+  stack: [postgres, agent]
+}
 /**
  * Files that leave nothing behind for the next one share a worker, and import what they need once: what does no I/O, and the
  * server, whose files have a database each and whose layers end with their scopes.
@@ -25,7 +31,7 @@ const overSockets = new Set(["edge", "agent", "stack"])
 const unit = (name: string) => ({
   test: {
     ...(overSockets.has(name) ? secondAttempt : {}),
-    ...(withDatabase.has(name) ? { globalSetup: postgres } : {}),
+    globalSetup: [...(setups[name] ?? [])],
     ...(carryingConnections.has(name) ? { setupFiles: ["../edge/test/NoWarnings.setup.ts"] } : {}),
     name,
     isolate: !sharing.has(name),
@@ -39,7 +45,7 @@ const unit = (name: string) => ({
 const wholeProcesses = {
   ...secondAttempt,
   root: "packages/stack",
-  globalSetup: postgres,
+  globalSetup: [postgres, agent],
   testTimeout: 300_000,
   hookTimeout: 300_000,
   sequence: { groupOrder: 1 }

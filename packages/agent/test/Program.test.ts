@@ -6,6 +6,7 @@ import { assert, describe, it } from "vitest"
 import * as Variables from "../src/settings/Variables.ts"
 import { version } from "../src/Version.ts"
 import { makeHome, runAgent } from "./harness/Agent.ts"
+import { agentProgram } from "./harness/AgentProgram.ts"
 import { echo, startOrigin } from "./harness/Origins.ts"
 import { exchange, joinToken, makeSurroundings, registered } from "./harness/Surroundings.ts"
 
@@ -130,7 +131,7 @@ describe("the program", () => {
     assert.strictEqual(await shown.exited, 0)
     const command = /^ExecStart="([^"]+)" "([^"]+)" "--config" "([^"]+)"$/m.exec(shown.stdout()) ?? assert.fail()
     assert.strictEqual(command[1], process.execPath)
-    assert.match(command[2] ?? "", /^\/.*main\.ts$/)
+    assert.strictEqual(command[2], agentProgram)
     assert.strictEqual(command[3], await realpath(`${home.path}/ct-agent.env`))
     assert.include(shown.lines.at(-1), "systemctl enable --now ct-agent")
     const { username } = userInfo()

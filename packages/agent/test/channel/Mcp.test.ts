@@ -6,11 +6,11 @@ import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import { type Agent, type Home, makeHome, runAgent } from "../harness/Agent.ts"
+import { agentProgram } from "../harness/AgentProgram.ts"
 import { makeAuthority } from "../harness/Authority.ts"
 import { type Broker, startBroker, throughFrontDoor } from "../harness/Broker.ts"
 import { makeChannel } from "../harness/Member.ts"
 
-const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
 const toolServer = fileURLToPath(new URL("../harness/McpServer.ts", import.meta.url))
 
 let home: Home
@@ -37,7 +37,7 @@ beforeAll(async () => {
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [program, "channel", "mcp"],
+      args: [agentProgram, "channel", "mcp"],
       env,
       cwd: home.path,
       stderr: "ignore"

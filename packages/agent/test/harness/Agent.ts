@@ -6,9 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
-
-const program = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+import { agentProgram } from "./AgentProgram.ts"
 
 export interface Agent extends AsyncDisposable {
   readonly pid: number
@@ -51,7 +49,7 @@ export const runAgent = (
   /** Limits of its resources, as the shell's `ulimit` takes them. */
   limits: string | undefined = undefined
 ): Agent => {
-  const command = [process.execPath, program, ...args]
+  const command = [process.execPath, agentProgram, ...args]
   const [file = "", ...rest] =
     limits === undefined ? command : ["bash", "-c", `ulimit ${limits} && exec "$0" "$@"`, ...command]
   const child = spawn(file, rest, {

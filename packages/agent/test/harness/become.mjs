@@ -4,4 +4,8 @@ import { exec } from "../../../../scripts/exec.mjs"
 
 const [how, ...args] = process.argv.slice(2)
 if (how === "child") process.execve = undefined
-exec(process.execPath, fileURLToPath(new URL("../../src/main.ts", import.meta.url)), args)
+exec(
+  process.execPath,
+  process.env.CATENET_TEST_AGENT ?? fileURLToPath(new URL("../../src/main.ts", import.meta.url)),
+  args
+)

@@ -8,11 +8,11 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "nod
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { agentProgram } from "../../../agent/test/harness/AgentProgram.ts"
 import { freePort } from "../../src/Ports.ts"
 import { supervised } from "../../src/supervisor/ChildProcesses.ts"
 
 const program = join(dirname(fileURLToPath(import.meta.url)), "../../src/main.ts")
-const agentProgram = join(dirname(fileURLToPath(import.meta.url)), "../../../agent/src/main.ts")
 
 export interface Ports {
   readonly controlPlane: number
