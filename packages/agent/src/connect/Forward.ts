@@ -1,6 +1,7 @@
 /** Brings local clients to a mesh origin: a TCP port, a UDP port, or this process's own stdin and stdout. */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { abort } from "@catenet/wire/transport/Abort"
+import { countReads } from "@catenet/wire/transport/BufferMemory"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Effect, FiberSet, Schedule } from "effect"
@@ -141,8 +142,13 @@ export const udp = Effect.fn("Forward.udp")(function* (target: MeshClient.Target
 export const stdio = Effect.fn("Forward.stdio")(function* (target: MeshClient.Target) {
   const stream = yield* reach(target)
   process.stdin.pipe(stream)
+  countReads(process.stdin)
   yield* Effect.tryPromise({
-    try: (signal) => pipeline(stream, process.stdout, { end: false, signal }),
+    try: (signal) => {
+      const done = pipeline(stream, process.stdout, { end: false, signal })
+      countReads(stream)
+      return done
+    },
     catch: (error) =>
       new MeshClient.RendezvousFailed({ edge: formatHostPort(target.edge), why: `cut: ${String(error)}` })
   })

@@ -5,6 +5,8 @@
  * hundredth of that work. V8 offers one behind a flag, which is the program's to set: without its hook nothing is collected here.
  */
 
+import type { Readable } from "node:stream"
+
 /** V8 marks its heap somewhat above 16 MiB; a chunk may have been copied once on its way. */
 const stepBytes = 6 * 1024 * 1024
 /** Every read is given 64 KiB by the runtime, however little comes; what it does not need goes back, but late. */
@@ -24,4 +26,9 @@ export const passed = (bytes: number): void => {
   if (since < stepBytes) return
   since = 0
   collect()
+}
+
+/** Counts all that is read from the stream. Its reader must listen before the next turn of the event loop. */
+export const countReads = (stream: Readable): void => {
+  stream.on("data", (chunk: Uint8Array) => passed(chunk.length))
 }

@@ -1,4 +1,5 @@
 /** Joins a session with this process's stdin and stdout. The end of stdin ends the session, once the peer has ended too. */
+import { countReads } from "@catenet/wire/transport/BufferMemory"
 import { Effect, Fiber } from "effect"
 import type { Duplex } from "node:stream"
 import { pipeline } from "node:stream/promises"
@@ -19,11 +20,19 @@ export const join = Effect.fn("MemberPipe.join")(function* (stream: Duplex) {
       stream.on("data", (chunk: Uint8Array) => {
         heard += chunk.length
       })
+      countReads(stream)
       return done
     },
     catch: SessionCut.of
   })
-  const sent = Effect.tryPromise({ try: (signal) => pipeline(process.stdin, stream, { signal }), catch: SessionCut.of })
+  const sent = Effect.tryPromise({
+    try: (signal) => {
+      const done = pipeline(process.stdin, stream, { signal })
+      countReads(process.stdin)
+      return done
+    },
+    catch: SessionCut.of
+  })
   const silence = Effect.gen(function* () {
     let before = -1
     while (heard !== before) {

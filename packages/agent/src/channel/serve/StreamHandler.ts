@@ -3,6 +3,7 @@
  * command and all it has started end with the session.
  */
 import { abort } from "@catenet/wire/transport/Abort"
+import { countReads } from "@catenet/wire/transport/BufferMemory"
 import { Effect } from "effect"
 import type { Duplex } from "node:stream"
 import { pipeline } from "node:stream/promises"
@@ -15,7 +16,11 @@ export const join = Effect.fn("StreamHandler.join")(
     const child = yield* Effect.mapError(HandlerProcess.start(command), SessionCut.of)
     child.stderr.pipe(process.stderr, { end: false })
     const received = Effect.tryPromise({
-      try: (signal) => pipeline(child.stdout, stream, { signal }),
+      try: (signal) => {
+        const done = pipeline(child.stdout, stream, { signal })
+        countReads(child.stdout)
+        return done
+      },
       catch: SessionCut.of
     })
     const dropped = Effect.callback<never, SessionCut>((resume) => {
@@ -28,6 +33,7 @@ export const join = Effect.fn("StreamHandler.join")(
     })
     // No pipeline, which would end the session with the input: a command that reads no more may have more to say.
     stream.pipe(child.stdin)
+    countReads(stream)
     child.stdin.once("close", () => stream.resume())
     yield* Effect.raceFirst(received, dropped)
   },

@@ -5,6 +5,7 @@
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Frame from "@catenet/crypto/noise/Frame"
+import { frameOverhead } from "@catenet/crypto/noise/Transport"
 import * as ControlMessage from "@catenet/crypto/upgrade/ControlMessage"
 import * as TaggedMessage from "@catenet/crypto/upgrade/TaggedMessage"
 import { abort } from "@catenet/wire/transport/Abort"
@@ -19,6 +20,9 @@ const { TaggedMessage: Message } = TaggedMessage
 
 /** Control messages that wait for their reader; more are dropped. */
 const mostWaiting = 32
+
+/** What a tagged message is longer than what it carries. */
+const tagBytes = 1
 
 /** Our own: the relay is ended in order. Others take it for no message. */
 const farewell = Uint8Array.of(3)
@@ -112,12 +116,16 @@ export class TaggedStream extends Duplex {
       else direct.once("drain", done)
       return
     }
-    for (const part of Frame.split(chunk)) {
-      const frame = this.#frame(Message.Data({ bytes: part }))
-      if (frame === undefined) return
-      this.#relay.write(frame)
+    const parts = Array.from(Frame.split(chunk))
+    // One write for all frames of a chunk, as in a stream that is not tagged.
+    const frames = Buffer.allocUnsafeSlow(chunk.length + parts.length * (tagBytes + frameOverhead))
+    let at = 0
+    for (const part of parts) {
+      const end = at + tagBytes + part.length + frameOverhead
+      if (this.#frame(Message.Data({ bytes: part }), frames.subarray(at, end)) === undefined) return
+      at = end
     }
-    if (!this.#relay.writableNeedDrain || this.#relay.destroyed) done()
+    if (this.#relay.write(frames) || this.#relay.destroyed) done()
     else this.#relay.once("drain", done)
   }
 
@@ -142,8 +150,8 @@ export class TaggedStream extends Duplex {
     done(error)
   }
 
-  #frame(message: TaggedMessage.TaggedMessage): Uint8Array | undefined {
-    const frame = this.#session.transport.encryptFrame(TaggedMessage.encode(message))
+  #frame(message: TaggedMessage.TaggedMessage, output?: Uint8Array): Uint8Array | undefined {
+    const frame = this.#session.transport.encryptFrame(TaggedMessage.encode(message), output)
     if (Result.isSuccess(frame)) return frame.success
     this.destroy(frame.failure)
     return undefined
