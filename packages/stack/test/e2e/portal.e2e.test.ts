@@ -58,7 +58,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
     return faults
   })()`
 
-  it("leads a person without a mouse from the front page through the sign-in to a line that is copied", async () => {
+  it.concurrent("leads a person without a mouse from the front page to a line that is copied", async () => {
     const context = await browser.newContext({ ignoreHTTPSErrors: true, locale: "en" })
     await context.grantPermissions(["clipboard-read", "clipboard-write"])
     const page = await context.newPage()
@@ -90,214 +90,217 @@ describe.skipIf(missing)("the portal in a browser", () => {
     [false, "light", 1280, "en"],
     [true, "dark", 390, "de"]
   ] as const)
-    it(`leads from the front page to a tunnel and its line, ${colorScheme}, ${width} px, ${locale}`, async () => {
-      const context = await browser.newContext({
-        javaScriptEnabled,
-        colorScheme,
-        locale,
-        ignoreHTTPSErrors: true,
-        viewport: { width, height: 900 }
-      })
-      const page = await context.newPage()
-      const problems: Array<string> = []
-      page.on("console", (message) => problems.push(message.text()))
-      page.on("request", (request) => {
-        if (!/^(?:data:|https:\/\/portal\.localhost:|http:\/\/localhost:)/u.test(request.url()))
-          problems.push(request.url())
-      })
-      const look = async (name: string) => {
-        assert.deepStrictEqual(await page.evaluate(faults), [], name)
-        if (pictures === undefined) return
-        mkdirSync(pictures, { recursive: true })
-        await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png`, fullPage: true })
-      }
-      const { email, password } = await newcomer(stack, `first-${width}@catenet.localhost`)
-      await page.goto(stack.portal("/"))
-      await look("front")
-      await page.locator('a[href="/portal/login"]').click()
-      await page.fill("input[name=login], input[name=username]", email)
-      await page.fill("input[name=password]", password)
-      await page.locator("[type=submit]").first().click()
-      await page.waitForURL(/\/portal\/home$/u)
-      problems.length = 0
-      await look("empty")
-      assert.strictEqual(await page.locator("html").getAttribute("lang"), locale)
-      await page.locator('a[href="#content"]').focus()
-      await page.fill("input[name=name]", `photos ${width}`)
-      await page.locator("form[action='/portal/tunnels'] button").click()
-      await page.waitForURL(/\/portal\/tunnels$/u)
-      await look("tunnels")
-      await page.locator("tbody a").click()
-      await page.waitForURL(/\/portal\/tunnels\/[0-9a-f]{32}$/u)
-      await look("tunnel")
-      const id = new URL(page.url()).pathname.split("/").at(-1)
-      let origin = await httpOrigin()
-      await page.fill("input[name=port]", String(origin.port))
-      await page.locator("form[action$='/install'] button").click()
-      const line = (await page.locator("pre").first().textContent()) ?? ""
-      assert.match(line, /^CT_BOOTSTRAP=[0-9a-f]{64} .*npx ct-agent$/u)
-      await look("line")
-      assert.strictEqual(await page.locator(".state").getAttribute("data-state"), "down")
-      const folder = mkdtempSync(join(stack.folder, "user-"))
-      // The service is away first: the page is green when it is reached, not when an agent is there.
-      await origin.close()
-      // With a script the tunnel's page turns green by itself, so there the agent orders a certificate of its own.
-      const tier = page.locator("#certificate .tier")
-      if (javaScriptEnabled) {
-        await page.goto(stack.portal(`/portal/tunnels/${id}`))
-        assert.strictEqual(await tier.textContent(), "gelb")
-        await look("gelb")
-      }
-      const ordering = {
-        CT_AGENT_ORIGIN_TLS: "terminate",
-        CT_ACME_CERT_OUT_DIR: "certificate",
-        CT_ACME_CA_FILE: stack.path("development-root.pem")
-      }
-      const agent = pasted(line, folder, javaScriptEnabled ? ordering : {})
-      const service = `127.0.0.1:${origin.port}`
-      // With the script the page sees it by itself; without, when it is opened again.
-      const says = async (state: string, ...words: ReadonlyArray<string>) => {
-        const isSo = async () => {
-          if (!javaScriptEnabled) await page.goto(stack.portal(`/portal/tunnels/${id}`))
-          const [found] = await page.locator(`.state[data-state=${state}]`).allTextContents()
-          return found !== undefined && words.every((word) => found.includes(word))
+    it.concurrent(
+      `leads from the front page to a tunnel and its line, ${colorScheme}, ${width} px, ${locale}`,
+      async () => {
+        const context = await browser.newContext({
+          javaScriptEnabled,
+          colorScheme,
+          locale,
+          ignoreHTTPSErrors: true,
+          viewport: { width, height: 900 }
+        })
+        const page = await context.newPage()
+        const problems: Array<string> = []
+        page.on("console", (message) => problems.push(message.text()))
+        page.on("request", (request) => {
+          if (!/^(?:data:|https:\/\/portal\.localhost:|http:\/\/localhost:)/u.test(request.url()))
+            problems.push(request.url())
+        })
+        const look = async (name: string) => {
+          assert.deepStrictEqual(await page.evaluate(faults), [], name)
+          if (pictures === undefined) return
+          mkdirSync(pictures, { recursive: true })
+          await page.screenshot({ path: `${pictures}/${name}-${colorScheme}-${width}.png`, fullPage: true })
         }
-        await eventually(isSo, () => `${state} ${words.join(" ")}: ${agent.stdout}${agent.stderr}`, 30_000)
-      }
-      const since = locale === "de" ? "seit 20" : "since 20"
-      try {
-        await says("down", service, locale === "de" ? "lehnt Verbindungen ab" : "refuses connections", since)
-        await look("origin-silent")
-        origin = await httpOrigin(origin.port)
-        await says("up", since)
-        await look("connected")
+        const { email, password } = await newcomer(stack, `first-${width}@catenet.localhost`)
+        await page.goto(stack.portal("/"))
+        await look("front")
+        await page.locator('a[href="/portal/login"]').click()
+        await page.fill("input[name=login], input[name=username]", email)
+        await page.fill("input[name=password]", password)
+        await page.locator("[type=submit]").first().click()
+        await page.waitForURL(/\/portal\/home$/u)
+        problems.length = 0
+        await look("empty")
+        assert.strictEqual(await page.locator("html").getAttribute("lang"), locale)
+        await page.locator('a[href="#content"]').focus()
+        await page.fill("input[name=name]", `photos ${width}`)
+        await page.locator("form[action='/portal/tunnels'] button").click()
+        await page.waitForURL(/\/portal\/tunnels$/u)
+        await look("tunnels")
+        await page.locator("tbody a").click()
+        await page.waitForURL(/\/portal\/tunnels\/[0-9a-f]{32}$/u)
+        await look("tunnel")
+        const id = new URL(page.url()).pathname.split("/").at(-1)
+        let origin = await httpOrigin()
+        await page.fill("input[name=port]", String(origin.port))
+        await page.locator("form[action$='/install'] button").click()
+        const line = (await page.locator("pre").first().textContent()) ?? ""
+        assert.match(line, /^CT_BOOTSTRAP=[0-9a-f]{64} .*npx ct-agent$/u)
+        await look("line")
+        assert.strictEqual(await page.locator(".state").getAttribute("data-state"), "down")
+        const folder = mkdtempSync(join(stack.folder, "user-"))
+        // The service is away first: the page is green when it is reached, not when an agent is there.
+        await origin.close()
+        // With a script the tunnel's page turns green by itself, so there the agent orders a certificate of its own.
+        const tier = page.locator("#certificate .tier")
         if (javaScriptEnabled) {
-          await eventually(
-            async () => (await tier.textContent()) === "gruen",
-            () => `gruen: ${agent.stderr}`
-          )
-          await look("gruen")
+          await page.goto(stack.portal(`/portal/tunnels/${id}`))
+          assert.strictEqual(await tier.textContent(), "gelb")
+          await look("gelb")
         }
-        const address = (await page.locator("a[href^='https://']").first().getAttribute("href")) ?? ""
-        assert.match(address, /^https:\/\/photos-/u)
-        const visitor = await context.newPage()
-        const answer = await visitor.goto(`${address}hello`)
-        assert.strictEqual(await answer?.text(), "GET /hello")
-        await visitor.close()
-        await origin.close()
-        await says("down", service, since)
-        origin = await httpOrigin(origin.port)
-        await says("up")
-        await agent.stop()
-        await says("down", locale === "de" ? "Kein Agent antwortet" : "No agent answers", since)
-      } finally {
-        await agent.stop()
-        await origin.close()
-        rmSync(folder, { recursive: true, force: true })
-      }
-      for (const name of [
-        "fleet",
-        "usage",
-        "account",
-        "notices",
-        "channels",
-        "agent-bridges",
-        `tunnels/${id}/uptime`,
-        `tunnels/${id}/grants`
-      ]) {
-        await page.goto(stack.portal(`/portal/${name}`))
-        await look(name.replace(/^.*\//u, ""))
-      }
-      // A channel of one's own, and a claim with keys that the browser makes.
-      await page.goto(stack.portal("/portal/channels"))
-      await page.fill("input[name=operator_pubkey] >> nth=0", operatorKey)
-      await page.locator("form[action='/portal/channels'] button").click()
-      await page.waitForURL(/\/portal\/channels\/[0-9a-f]{64}$/u)
-      await look("channel")
-      await page.fill("form[action$='/allowlist'] input[name=email]", email)
-      await page.locator("form[action$='/allowlist'] button").click()
-      await page.goto(stack.portal("/portal/channels"))
-      await page.locator("a[href$='/claim']").click()
-      await page.waitForURL(/\/claim$/u)
-      await look("claim")
-      if (javaScriptEnabled) {
-        const saved = page.waitForEvent("download")
-        await page.locator("form[data-keys] button[type=button]").click()
-        const file = readFileSync((await (await saved).path()) ?? "", "utf8")
-        assert.match(
-          file,
-          /^CT_CHANNEL_ID=[0-9a-f]{64}\nCT_CHANNEL_HOLDER_KEY=[0-9a-f]{64}\nCT_CHANNEL_NOISE_KEY=[0-9a-f]{64}\n/u
-        )
-        await page.locator("form[data-keys] button.main-action").click()
-        await page.waitForURL(/\/claim-form$/u)
+        const ordering = {
+          CT_AGENT_ORIGIN_TLS: "terminate",
+          CT_ACME_CERT_OUT_DIR: "certificate",
+          CT_ACME_CA_FILE: stack.path("development-root.pem")
+        }
+        const agent = pasted(line, folder, javaScriptEnabled ? ordering : {})
+        const service = `127.0.0.1:${origin.port}`
+        // With the script the page sees it by itself; without, when it is opened again.
+        const says = async (state: string, ...words: ReadonlyArray<string>) => {
+          const isSo = async () => {
+            if (!javaScriptEnabled) await page.goto(stack.portal(`/portal/tunnels/${id}`))
+            const [found] = await page.locator(`.state[data-state=${state}]`).allTextContents()
+            return found !== undefined && words.every((word) => found.includes(word))
+          }
+          await eventually(isSo, () => `${state} ${words.join(" ")}: ${agent.stdout}${agent.stderr}`, 30_000)
+        }
+        const since = locale === "de" ? "seit 20" : "since 20"
+        try {
+          await says("down", service, locale === "de" ? "lehnt Verbindungen ab" : "refuses connections", since)
+          await look("origin-silent")
+          origin = await httpOrigin(origin.port)
+          await says("up", since)
+          await look("connected")
+          if (javaScriptEnabled) {
+            await eventually(
+              async () => (await tier.textContent()) === "gruen",
+              () => `gruen: ${agent.stderr}`
+            )
+            await look("gruen")
+          }
+          const address = (await page.locator("a[href^='https://']").first().getAttribute("href")) ?? ""
+          assert.match(address, /^https:\/\/photos-/u)
+          const visitor = await context.newPage()
+          const answer = await visitor.goto(`${address}hello`)
+          assert.strictEqual(await answer?.text(), "GET /hello")
+          await visitor.close()
+          await origin.close()
+          await says("down", service, since)
+          origin = await httpOrigin(origin.port)
+          await says("up")
+          await agent.stop()
+          await says("down", locale === "de" ? "Kein Agent antwortet" : "No agent answers", since)
+        } finally {
+          await agent.stop()
+          await origin.close()
+          rmSync(folder, { recursive: true, force: true })
+        }
+        for (const name of [
+          "fleet",
+          "usage",
+          "account",
+          "notices",
+          "channels",
+          "agent-bridges",
+          `tunnels/${id}/uptime`,
+          `tunnels/${id}/grants`
+        ]) {
+          await page.goto(stack.portal(`/portal/${name}`))
+          await look(name.replace(/^.*\//u, ""))
+        }
+        // A channel of one's own, and a claim with keys that the browser makes.
         await page.goto(stack.portal("/portal/channels"))
-        assert.strictEqual(await page.locator("a[href$='/grants']").count(), 1)
+        await page.fill("input[name=operator_pubkey] >> nth=0", operatorKey)
+        await page.locator("form[action='/portal/channels'] button").click()
+        await page.waitForURL(/\/portal\/channels\/[0-9a-f]{64}$/u)
+        await look("channel")
+        await page.fill("form[action$='/allowlist'] input[name=email]", email)
+        await page.locator("form[action$='/allowlist'] button").click()
+        await page.goto(stack.portal("/portal/channels"))
+        await page.locator("a[href$='/claim']").click()
+        await page.waitForURL(/\/claim$/u)
+        await look("claim")
+        if (javaScriptEnabled) {
+          const saved = page.waitForEvent("download")
+          await page.locator("form[data-keys] button[type=button]").click()
+          const file = readFileSync((await (await saved).path()) ?? "", "utf8")
+          assert.match(
+            file,
+            /^CT_CHANNEL_ID=[0-9a-f]{64}\nCT_CHANNEL_HOLDER_KEY=[0-9a-f]{64}\nCT_CHANNEL_NOISE_KEY=[0-9a-f]{64}\n/u
+          )
+          await page.locator("form[data-keys] button.main-action").click()
+          await page.waitForURL(/\/claim-form$/u)
+          await page.goto(stack.portal("/portal/channels"))
+          assert.strictEqual(await page.locator("a[href$='/grants']").count(), 1)
+        }
+        // The reference of the API, and one of its routes tried with the session.
+        await page.goto(stack.portal("/docs"))
+        await look("docs")
+        if (javaScriptEnabled) {
+          const route = page.locator("section[data-method=GET][data-path='/me/tunnels']")
+          await route.locator("button").click()
+          await route.locator("form button").click()
+          await route.locator("pre:has-text('200')").last().waitFor()
+          assert.include((await route.locator("pre").last().textContent()) ?? "", id ?? "none")
+        }
+        for (const name of ["impressum", "datenschutz", "nutzungsbedingungen", "operators"]) {
+          await page.goto(stack.portal(`/${name}`))
+          await look(name)
+        }
+        // A topology, drawn by fields, then by the keyboard where there is a script.
+        await page.goto(stack.portal("/portal/topologies"))
+        await look("topologies")
+        await page.locator("form[action='/portal/topologies'] button").click()
+        await page.waitForURL(/\/me\/topologies\/[0-9a-f]{32}\/editor$/u)
+        const agents = Array.from({ length: 3 }, () => freshKey())
+        for (const [index, key] of agents.entries()) {
+          await page.fill("form[action$='/add'] input[name=agent]", key)
+          if (index === 0) await page.check("form[action$='/add'] input[name=super]")
+          await page.locator("form[action$='/add'] button").click()
+          await page.waitForSelector(`g.node[data-agent="${key}"]`)
+        }
+        const [first = "", second = "", third = ""] = agents
+        if (javaScriptEnabled) {
+          await page.locator(`g.node[data-agent="${first}"]`).focus()
+          await page.keyboard.press("Enter")
+          await page.locator(`g.node[data-agent="${second}"]`).focus()
+          await page.keyboard.press("Enter")
+        } else {
+          await page.selectOption("#field-connect-a", first)
+          await page.selectOption("#field-connect-b", second)
+          await page.locator("form[action$='/connect'] button").click()
+        }
+        // A level line has no height, so it is looked for and not seen.
+        await page.waitForSelector("line.link", { state: "attached" })
+        if (javaScriptEnabled) {
+          const node = page.locator(`g.node[data-agent="${third}"]`)
+          const before = await node.getAttribute("transform")
+          await node.focus()
+          for (let n = 0; n < 3; n++) await page.keyboard.press("ArrowRight")
+          const [x = 0] = (before ?? "").match(/-?\d+/gu)?.map(Number) ?? []
+          assert.include((await node.getAttribute("transform")) ?? "", `translate(${x + 30} `)
+          await page.reload()
+          assert.include((await node.getAttribute("transform")) ?? "", `translate(${x + 30} `)
+        }
+        await look("editor")
+        const editorAddress = page.url()
+        await page.locator("a[href^='/net/']").click()
+        await page.waitForURL(/\/net\//u)
+        await look("network")
+        await page.goto(editorAddress)
+        await page.goto(stack.portal("/portal/nothing"))
+        await look("nothing")
+        assert.deepStrictEqual(
+          problems.filter((text) => !text.includes("404")),
+          []
+        )
+        await page.locator("form[action='/portal/logout'] button").click()
+        await page.waitForURL((url) => !url.pathname.startsWith("/portal/nothing"))
+        await page.goto(stack.portal("/portal/logout"))
+        assert.strictEqual(new URL(page.url()).pathname, "/")
+        await context.close()
       }
-      // The reference of the API, and one of its routes tried with the session.
-      await page.goto(stack.portal("/docs"))
-      await look("docs")
-      if (javaScriptEnabled) {
-        const route = page.locator("section[data-method=GET][data-path='/me/tunnels']")
-        await route.locator("button").click()
-        await route.locator("form button").click()
-        await route.locator("pre:has-text('200')").last().waitFor()
-        assert.include((await route.locator("pre").last().textContent()) ?? "", id ?? "none")
-      }
-      for (const name of ["impressum", "datenschutz", "nutzungsbedingungen", "operators"]) {
-        await page.goto(stack.portal(`/${name}`))
-        await look(name)
-      }
-      // A topology, drawn by fields, then by the keyboard where there is a script.
-      await page.goto(stack.portal("/portal/topologies"))
-      await look("topologies")
-      await page.locator("form[action='/portal/topologies'] button").click()
-      await page.waitForURL(/\/me\/topologies\/[0-9a-f]{32}\/editor$/u)
-      const agents = Array.from({ length: 3 }, () => freshKey())
-      for (const [index, key] of agents.entries()) {
-        await page.fill("form[action$='/add'] input[name=agent]", key)
-        if (index === 0) await page.check("form[action$='/add'] input[name=super]")
-        await page.locator("form[action$='/add'] button").click()
-        await page.waitForSelector(`g.node[data-agent="${key}"]`)
-      }
-      const [first = "", second = "", third = ""] = agents
-      if (javaScriptEnabled) {
-        await page.locator(`g.node[data-agent="${first}"]`).focus()
-        await page.keyboard.press("Enter")
-        await page.locator(`g.node[data-agent="${second}"]`).focus()
-        await page.keyboard.press("Enter")
-      } else {
-        await page.selectOption("#field-connect-a", first)
-        await page.selectOption("#field-connect-b", second)
-        await page.locator("form[action$='/connect'] button").click()
-      }
-      // A level line has no height, so it is looked for and not seen.
-      await page.waitForSelector("line.link", { state: "attached" })
-      if (javaScriptEnabled) {
-        const node = page.locator(`g.node[data-agent="${third}"]`)
-        const before = await node.getAttribute("transform")
-        await node.focus()
-        for (let n = 0; n < 3; n++) await page.keyboard.press("ArrowRight")
-        const [x = 0] = (before ?? "").match(/-?\d+/gu)?.map(Number) ?? []
-        assert.include((await node.getAttribute("transform")) ?? "", `translate(${x + 30} `)
-        await page.reload()
-        assert.include((await node.getAttribute("transform")) ?? "", `translate(${x + 30} `)
-      }
-      await look("editor")
-      const editorAddress = page.url()
-      await page.locator("a[href^='/net/']").click()
-      await page.waitForURL(/\/net\//u)
-      await look("network")
-      await page.goto(editorAddress)
-      await page.goto(stack.portal("/portal/nothing"))
-      await look("nothing")
-      assert.deepStrictEqual(
-        problems.filter((text) => !text.includes("404")),
-        []
-      )
-      await page.locator("form[action='/portal/logout'] button").click()
-      await page.waitForURL((url) => !url.pathname.startsWith("/portal/nothing"))
-      await page.goto(stack.portal("/portal/logout"))
-      assert.strictEqual(new URL(page.url()).pathname, "/")
-      await context.close()
-    })
+    )
 })
