@@ -9,6 +9,11 @@ export type Mode = (typeof modes)[number]
 
 export const variables = {
   databaseUrl: required("CT_CP_DATABASE_URL", SecretParser.databaseUrl, "The PostgreSQL database."),
+  databaseDirectUrl: optional(
+    "CT_CP_DATABASE_DIRECT_URL",
+    SecretParser.databaseUrl,
+    "The same database without a connection pooler between: notifications and backups go there."
+  ),
   databaseRole: optional(
     "CT_CP_DATABASE_ROLE",
     Parser.text,

@@ -10,6 +10,7 @@ import { join } from "node:path"
 import process from "node:process"
 import { Settings } from "../settings/Settings.ts"
 import * as DatabaseTls from "./DatabaseTls.ts"
+import * as Pooler from "./Pooler.ts"
 
 /** The tools cannot do it; the message is the sentence for the operator. */
 export class BackupRefused extends Data.TaggedError("BackupRefused")<{ readonly why: string }> {
@@ -49,11 +50,21 @@ const run = (command: string, args: ReadonlyArray<string>, environment: Readonly
 
 const major = (text: string) => Number(/(\d+)(?:\.\d+|devel|beta\d*|rc\d*)/.exec(text)?.[1] ?? 0)
 
+/** The tools set their sessions up, which a pooler does not keep. */
+const directOf = Effect.fnUntraced(function* (settings: Settings["Service"]) {
+  const { databaseDirectUrl } = settings
+  if (databaseDirectUrl !== undefined) return { ...settings, databaseUrl: databaseDirectUrl }
+  if (!(yield* Pooler.look(yield* DatabaseTls.resolve(settings))).isPooled) return settings
+  return yield* new BackupRefused({
+    why: "CT_CP_DATABASE_URL leads through a connection pooler; name the server itself by CT_CP_DATABASE_DIRECT_URL."
+  })
+})
+
 const make = Effect.gen(function* () {
   const settings = yield* Settings
   const { pgBin } = settings
   // What would show in a list of processes goes beside the address.
-  const { address, environment } = DatabaseTls.ofTools(settings)
+  const { address, environment } = DatabaseTls.ofTools(yield* directOf(settings))
   const tool = (name: string) => (pgBin === undefined ? name : join(pgBin, name))
 
   const serverMajor = Effect.gen(function* () {

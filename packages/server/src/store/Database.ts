@@ -11,41 +11,51 @@ import * as DatabaseTls from "./DatabaseTls.ts"
 import * as Int8 from "./Int8.ts"
 import * as LostTransaction from "./LostTransaction.ts"
 import { migrate } from "./Migrations.ts"
+import * as Notifications from "./Notifications.ts"
+import * as Pooler from "./Pooler.ts"
 import { whileStarting } from "./Unavailable.ts"
+
+const applicationName = "catenet"
+
+const directOf = Effect.fnUntraced(function* (settings: Settings["Service"]) {
+  const { databaseDirectUrl: databaseUrl } = settings
+  if (databaseUrl === undefined) return
+  const connecting = yield* DatabaseTls.resolve({ ...settings, databaseUrl }, "CT_CP_DATABASE_DIRECT_URL")
+  return { ...connecting, applicationName, keepAlive: "1 minute" } as const
+})
 
 /** The client alone, for a database whose schema another program keeps. */
 export const layerClient = PgClient.layerFrom(
   Effect.gen(function* () {
     const settings = yield* Settings
     const { ssl, url } = yield* DatabaseTls.resolve(settings)
+    const direct = yield* directOf(settings)
+    const connecting = { url, ssl, applicationName }
+    const { isBounded, isPooled } = yield* Pooler.look(connecting)
     const client = yield* PgClient.make({
-      url,
-      ssl,
+      ...connecting,
       stream: CorkedSocket.to(url),
       maxConnections: settings.databasePool,
       // Of one size: effect 4.1's pool that grows can leave its callers asleep for ever after a connection has failed.
       minConnections: settings.databasePool,
       multiplex: true,
-      applicationName: "catenet",
       transformQueryNames: Str.camelToSnake,
       transformResultNames: Str.snakeToCamel,
       transformJson: false,
       types: Int8.registry(),
-      // A statement that hangs must not hold locks for ever; long work belongs into batches.
-      startupParameters: { statement_timeout: "30s", idle_in_transaction_session_timeout: "60s" }
+      ...(isPooled ? { prepare: false } : { startupParameters: Pooler.timeouts })
     })
-    return Contention.retrying(LostTransaction.failing(client))
+    const bounded = isPooled && !isBounded ? Pooler.bounding(client) : client
+    if (isPooled || direct !== undefined) yield* Notifications.listeningBy(bounded, connecting, direct)
+    return Contention.retrying(LostTransaction.failing(bounded))
   })
 )
 
+/** It may go away after the first look at it, and migrations may be begun again. */
 const migrateWithRetries = Effect.retry(migrate, {
   schedule: whileStarting,
   while: (error) => error._tag === "DatabaseUnreachable"
 })
 
 /** The client on an up-to-date schema. */
-export const layer = Layer.effectDiscard(
-  Effect.catchTag(migrate, "DatabaseUnreachable", () =>
-    Effect.andThen(Effect.logWarning("The database does not answer yet; asking for 30 seconds."), migrateWithRetries)
-  )
-).pipe(Layer.provideMerge(layerClient))
+export const layer = Layer.effectDiscard(migrateWithRetries).pipe(Layer.provideMerge(layerClient))

@@ -34,7 +34,8 @@ interface Connecting {
   readonly ssl: false | ConnectionOptions
 }
 
-const refused = (problem: string, remedy?: string) => ConfigurationInvalid.of("CT_CP_DATABASE_URL", problem, remedy)
+const refused = (variable: string, problem: string, remedy?: string) =>
+  ConfigurationInvalid.of(variable, problem, remedy)
 
 const isMode = (text: string): text is Database.Mode => (Database.modes as ReadonlyArray<string>).includes(text)
 
@@ -45,7 +46,7 @@ const isLoopback = (host: string) =>
 const isPath = ({ hostname, searchParams }: URL) =>
   hostname.startsWith("%2F") || (searchParams.get("host") ?? "").startsWith("/")
 
-const wantedOf = (url: URL, named: Named): Wanted | ConfigurationInvalid => {
+const wantedOf = (url: URL, named: Named, variable: string): Wanted | ConfigurationInvalid => {
   const given = (name: string) => {
     const value = url.searchParams.get(name)
     url.searchParams.delete(name)
@@ -53,7 +54,7 @@ const wantedOf = (url: URL, named: Named): Wanted | ConfigurationInvalid => {
   }
   const standard = isPath(url) || isLoopback(url.hostname) ? "disable" : "prefer"
   const mode = given("sslmode") ?? named.sslMode ?? standard
-  if (!isMode(mode)) return refused("has an sslmode that is none", `take one of ${Database.modes.join(", ")}`)
+  if (!isMode(mode)) return refused(variable, "has an sslmode that is none", `take one of ${Database.modes.join(", ")}`)
   return {
     mode: isPath(url) ? "disable" : mode,
     roots: given("sslrootcert") ?? named.sslRootCertificate,
@@ -77,11 +78,14 @@ const keyOf = Effect.fnUntraced(function* (path: string) {
   return yield* ConfigurationInvalid.of("sslkey", `names ${path}, which others may read`, `run chmod 600 ${path}`)
 })
 
-const optionsOf = Effect.fnUntraced(function* ({ certificate, key, mode, passphrase, roots }: Wanted) {
+const optionsOf = Effect.fnUntraced(function* (
+  { certificate, key, mode, passphrase, roots }: Wanted,
+  variable: string
+) {
   // libpq: where roots are named, `require` holds the certificate against them, as `verify-ca`.
   const verifies = mode === "verify-ca" || mode === "verify-full" || (mode === "require" && roots !== undefined)
   if ((certificate === undefined) !== (key === undefined))
-    return yield* refused("has one of sslcert and sslkey", "give both, or none")
+    return yield* refused(variable, "has one of sslcert and sslkey", "give both, or none")
   const options: ConnectionOptions = {
     rejectUnauthorized: verifies,
     ...(mode === "verify-full" ? {} : { checkServerIdentity: () => undefined }),
@@ -96,13 +100,19 @@ const optionsOf = Effect.fnUntraced(function* ({ certificate, key, mode, passphr
 })
 
 /** Reads the files and, where TLS is only preferred, asks the server once whether it speaks TLS. */
-export const resolve = Effect.fn("DatabaseTls.resolve")(function* (named: Named) {
+export const resolve = Effect.fn("DatabaseTls.resolve")(function* (
+  named: Named,
+  variable: "CT_CP_DATABASE_URL" | "CT_CP_DATABASE_DIRECT_URL" = "CT_CP_DATABASE_URL"
+) {
   const url = new URL(Redacted.value(named.databaseUrl))
-  const wanted = wantedOf(url, named)
+  const wanted = wantedOf(url, named, variable)
   if (wanted instanceof ConfigurationInvalid) return yield* wanted
   const isPreferred = wanted.mode === "allow" || wanted.mode === "prefer"
   const isPlain = wanted.mode === "disable" || (isPreferred && !(yield* answersTls(url)))
-  const connecting: Connecting = { url: Redacted.make(url.href), ssl: isPlain ? false : yield* optionsOf(wanted) }
+  const connecting: Connecting = {
+    url: Redacted.make(url.href),
+    ssl: isPlain ? false : yield* optionsOf(wanted, variable)
+  }
   return connecting
 })
 

@@ -109,6 +109,8 @@ const numbers: ReadonlyArray<
   ],
   ["operations", "once and within ", " s, for a cookie", "server/src/gate/GateCodes.ts", "codeLifetime", count],
   ["operations", "caches the answer for ", ";", "edge/src/gelb/VisitorChecks.ts", "keptMillis", milliseconds],
+  ["operations", "time limits (", " for a statement", "server/src/store/Pooler.ts", "statementLimit", (n) => n],
+  ["operations", ", ", " for an idle transaction", "server/src/store/Pooler.ts", "idleLimit", (n) => n],
   [
     "api",
     "the body is longer than ",
@@ -120,7 +122,12 @@ const numbers: ReadonlyArray<
 ]
 
 /** Quantities that repeat no constant: measured ones, defaults that the table of variables has, and the database's start. */
-const others = ["30 s with a heartbeat", "500 MB a second", "30 seconds, and a running server"]
+const others = [
+  "30 s with a heartbeat",
+  "500 MB a second",
+  "30 seconds, and a running server",
+  "20.1 s through PgBouncer 1.18 in transaction mode and 16.1 s without"
+]
 
 const unit = String.raw`(?:s|ms|KiB|MiB|MB|seconds|minutes)\b`
 

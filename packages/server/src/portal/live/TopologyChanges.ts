@@ -5,6 +5,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { type Cause, Clock, Deferred, Effect, Queue, RcRef, Schedule, Stream } from "effect"
 import { retryForever } from "../../runtime/RetryForever.ts"
+import { anything } from "../../store/Notifications.ts"
 import * as TopologyMembers from "./TopologyMembers.ts"
 
 /** A browser opens an ended stream again, and access to the topology is looked at again. */
@@ -21,10 +22,14 @@ interface Watcher {
   /** The session, or the address of a visitor. */
   readonly viewer: string
   readonly isGone: () => boolean
+  /** What is so now. */
+  readonly version: Effect.Effect<string>
   readonly queue: Queue.Queue<string, Cause.Done>
   readonly until: number
   beatAt: number
   counted: string
+  /** The last that it was looked for by; undefined before the first time. */
+  looked: string | undefined
 }
 
 const changed = "event: topology\ndata:\n\n"
@@ -34,6 +39,24 @@ export const make = Effect.gen(function* () {
   const members = yield* TopologyMembers.make
   const watchers = new Set<Watcher>()
 
+  /** Where nothing notifies: what each page shows is read again, once for all pages that show the same. */
+  const look = Effect.gen(function* () {
+    const groups = Map.groupBy(watchers, ({ subject, topology }) => `${topology} ${subject ?? ""}`)
+    yield* Effect.forEach(
+      groups.values(),
+      Effect.fnUntraced(function* (group) {
+        const [first] = group
+        const version = first === undefined ? "" : yield* first.version
+        for (const watcher of group) {
+          if (watcher.looked !== undefined && watcher.looked !== version) Queue.offerUnsafe(watcher.queue, changed)
+          watcher.looked = version
+        }
+      }),
+      { concurrency: 4, discard: true }
+    )
+    yield* Effect.sleep("2 seconds")
+  })
+
   const listen = (isListening: Deferred.Deferred<void>) =>
     Effect.gen(function* () {
       const signals = yield* sql.listen("topologies")
@@ -41,9 +64,11 @@ export const make = Effect.gen(function* () {
       // What was changed while nothing listened is not known.
       for (const { queue } of watchers) Queue.offerUnsafe(queue, changed)
       return yield* Queue.takeAll(signals).pipe(
-        Effect.map((found) => {
+        Effect.flatMap((found) => {
           const ids = new Set(found.map(({ payload }) => payload))
+          if (ids.has(anything)) return look
           for (const { queue, topology } of watchers) if (ids.has(topology)) Queue.offerUnsafe(queue, changed)
+          return Effect.void
         }),
         Effect.forever
       )
@@ -102,12 +127,21 @@ export const make = Effect.gen(function* () {
     ) {
       const now = yield* Clock.currentTimeMillis
       const queue = yield* Queue.sliding<string, Cause.Done>(16)
-      const watcher: Watcher = { ...options, queue, until: now + lifetimeMillis, beatAt: now, counted: "{}" }
+      const watcher: Watcher = {
+        ...options,
+        version,
+        queue,
+        until: now + lifetimeMillis,
+        beatAt: now,
+        counted: "{}",
+        looked: undefined
+      }
       watchers.add(watcher)
       const events = Effect.gen(function* () {
         const isListening = yield* RcRef.get(listener)
         yield* Deferred.await(isListening)
-        if ((yield* version) !== seen) Queue.offerUnsafe(queue, changed)
+        watcher.looked = yield* version
+        if (watcher.looked !== seen) Queue.offerUnsafe(queue, changed)
         return Stream.fromQueue(queue)
       })
       return Stream.concat(Stream.make(":\n\n"), Stream.unwrap(events)).pipe(

@@ -1,0 +1,69 @@
+/**
+ * Whether a connection pooler such as PgBouncer stands before the database. It may give every transaction another session
+ * of the server, so nothing of a session holds from one transaction to the next: no setting, no prepared statement, no
+ * `LISTEN`. It also refuses startup parameters that it does not know.
+ */
+import { PgConnection } from "@effect/sql-pg"
+import { Effect, Option } from "effect"
+import type { SqlClient } from "effect/sql"
+import * as DatabaseRefused from "./DatabaseRefused.ts"
+import { DatabaseUnreachable } from "./Migrations.ts"
+import { isUnavailable, whileStarting } from "./Unavailable.ts"
+
+/** A statement that hangs must not hold locks for ever; long work belongs into batches. */
+const statementLimit = "30 s"
+const idleLimit = "60 s"
+export const timeouts = { statement_timeout: statementLimit, idle_in_transaction_session_timeout: idleLimit }
+
+/** A pooler gives its clients process ids of its own. */
+const lookedAt = Effect.fnUntraced(function* (config: PgConnection.Config) {
+  const connection = yield* PgConnection.make(config)
+  const { rows } = yield* connection.query(
+    `select pg_backend_pid() as pid, current_setting('statement_timeout') <> '0'
+      and current_setting('idle_in_transaction_session_timeout') <> '0' as bounded`,
+    [],
+    false
+  )
+  const isPooled = rows[0]?.["pid"] !== connection.processId
+  const transaction = Effect.andThen(connection.query("begin", [], false), connection.query("commit", [], false))
+  const isByStatement = isPooled && (yield* Effect.isFailure(transaction))
+  return { isPooled, isByStatement, isBounded: rows[0]?.["bounded"] === true }
+}, Effect.scoped)
+
+const byStatement =
+  "The connection pooler of CT_CP_DATABASE_URL ends a connection that begins a transaction, as one in statement mode does; " +
+  "set its pool_mode to transaction."
+
+const waiting = Effect.logWarning("The database does not answer yet; asking for 30 seconds.")
+
+/** Waits for a database that starts; what waiting does not mend is said at once. */
+export const whenItAnswers = <A, E, R>(asked: Effect.Effect<A, E, R>) => {
+  const isPassing = (error: E) => isUnavailable(error) && DatabaseRefused.of(error) === undefined
+  return asked.pipe(
+    Effect.catchIf(isPassing, () =>
+      Effect.andThen(waiting, Effect.retry(asked, { schedule: whileStarting, while: isPassing }))
+    ),
+    Effect.mapError((cause) => DatabaseRefused.of(cause) ?? new DatabaseUnreachable({ cause }))
+  )
+}
+
+/** `isBounded`: whether the server, or the role, sets time limits by itself. */
+export const look = Effect.fn("Pooler.look")(function* (config: PgConnection.Config) {
+  const found = yield* whenItAnswers(lookedAt(config))
+  if (found.isByStatement) return yield* new DatabaseRefused.DatabaseRefused({ why: byStatement })
+  return found
+})
+
+/** Sets the time limits in each transaction. A statement of its own holds no lock beyond its end. */
+export const bounding = <Client extends SqlClient.SqlClient>(client: Client): Client => {
+  const { transactionService, withTransaction } = client
+  const [names, values] = [Object.keys(timeouts), Object.values(timeouts)]
+  const bound = client`select set_config(name, value, true)
+    from unnest(${names}::text[], ${values}::text[]) as limits (name, value)`
+  return Object.assign(client, {
+    withTransaction: <A, E, R>(transaction: Effect.Effect<A, E, R>) =>
+      Effect.flatMap(Effect.serviceOption(transactionService), (outer) =>
+        withTransaction(Option.isSome(outer) ? transaction : Effect.andThen(bound, transaction))
+      )
+  })
+}

@@ -1,0 +1,66 @@
+/** PgBouncer in front of the PostgreSQL of the tests, with nothing in its configuration but where things are. */
+import { Effect, Redacted } from "effect"
+import { spawn, spawnSync } from "node:child_process"
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { freePort } from "../../../stack/src/Ports.ts"
+import * as Account from "../../../stack/src/postgres/Account.ts"
+
+/** Debian puts it where the PATH of a plain account does not look. */
+const program = ["pgbouncer", "/usr/sbin/pgbouncer"].find((path) => spawnSync(path, ["--version"]).status === 0)
+export const isInstalled = program !== undefined
+
+if (!isInstalled)
+  process.stderr.write("\nSKIPPED: the tests of connection poolers need PgBouncer (package pgbouncer).\n\n")
+
+export type Mode = "session" | "transaction" | "statement"
+
+/** Serves until the scope closes; answers how a URL of the server is written for the pooler. */
+export const start = Effect.fnUntraced(function* (mode: Mode, ...urls: ReadonlyArray<Redacted.Redacted>) {
+  const servers = urls.map((url) => new URL(Redacted.value(url)))
+  const folder = mkdtempSync(join(tmpdir(), "catenet-pgbouncer-"))
+  const port = yield* freePort("127.0.0.1")
+  const account = yield* Effect.orDie(Account.current)
+  const [server] = servers
+  const users = new Map(servers.map(({ password, username }) => [username, decodeURIComponent(password)]))
+  writeFileSync(join(folder, "users.txt"), [...users].map(([name, word]) => `"${name}" "${word}"\n`).join(""))
+  writeFileSync(
+    join(folder, "pgbouncer.ini"),
+    `[databases]
+* = host=${server?.hostname} port=${server?.port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = scram-sha-256
+auth_file = ${folder}/users.txt
+pool_mode = ${mode}
+default_pool_size = 8
+`
+  )
+  if (account !== undefined) chownSync(folder, account.uid, account.gid)
+  yield* Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof spawn>>((resume) => {
+      const child = spawn(program ?? "pgbouncer", [join(folder, "pgbouncer.ini")], { ...account, cwd: "/" })
+      createInterface({ input: child.stderr }).on("line", (line) => {
+        if (line.includes("process up")) resume(Effect.succeed(child))
+      })
+      child.on("exit", (code) => resume(Effect.die(new Error(`pgbouncer ended with ${code}`))))
+    }).pipe(Effect.timeout("20 seconds"), Effect.orDie),
+    (child) =>
+      Effect.callback<void>((resume) => {
+        child.removeAllListeners("exit").on("exit", () => {
+          rmSync(folder, { recursive: true, force: true })
+          resume(Effect.void)
+        })
+        child.kill("SIGQUIT")
+      })
+  )
+  return (url: Redacted.Redacted) => {
+    const pooled = new URL(Redacted.value(url))
+    pooled.host = `127.0.0.1:${port}`
+    return Redacted.make(pooled.href)
+  }
+})
