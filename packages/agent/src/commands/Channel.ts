@@ -15,12 +15,13 @@ import type * as Ladder from "../channel/session/Ladder.ts"
 import * as Sessions from "../channel/session/Sessions.ts"
 import { Unreachable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
+import * as Credential from "../login/Credential.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import * as CredentialWatch from "../observe/CredentialWatch.ts"
 import * as Endpoints from "../observe/Endpoints.ts"
 import { Events } from "../observe/Events.ts"
 import * as ChannelSettings from "../settings/ChannelSettings.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
-import * as BearerToken from "../state/BearerToken.ts"
 import * as Signals from "../terminal/Signals.ts"
 
 type Settings = ChannelSettings.ChannelSettings
@@ -143,7 +144,8 @@ const reachable = Effect.fnUntraced(function* (settings: Settings, broker: Ladde
 })
 
 const body = Effect.fnUntraced(function* (settings: Settings, use: Use) {
-  yield* BearerToken.warn(settings.bridge.credential)
+  yield* Credential.warn(settings.bridge.credential)
+  yield* Effect.forkScoped(CredentialWatch.run(settings.bridge.credential))
   if (settings.metricsListen !== undefined)
     yield* Layer.build(Endpoints.layer(settings.metricsListen, settings.bridge.credential))
   const { joining } = yield* AgentMetrics

@@ -15,11 +15,13 @@ import * as Membership from "../channel/invite/Membership.ts"
 import { textOf } from "../channel/rpc/Tool.ts"
 import { Refused } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
+import * as Credential from "../login/Credential.ts"
+import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import { pemOf } from "../settings/ChannelSettings.ts"
 import * as Environment from "../settings/Environment.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
+import * as LoginVariables from "../settings/LoginVariables.ts"
 import * as Variables from "../settings/Variables.ts"
-import * as BearerToken from "../state/BearerToken.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 interface Options {
@@ -104,7 +106,7 @@ export const invite = Effect.fn("Invite.invite")(
       ]
     })
     const answer = yield* Effect.gen(function* () {
-      const token = yield* BearerToken.resolve({ token: given.bearer, tokenFile: given.bearerFile })
+      const token = yield* Credential.resolve(LoginVariables.sourceOf(given))
       const url = `${given.controlPlane}/me/channels/${Hex.encode(channel)}/join-links`
       return yield* JsonHttp.ask({ whom: "The control plane", url, method: "POST", token, body: { secret } })
     }).pipe(Effect.mapError(({ reason }) => new Refused({ detail: `No invite link was made. ${reason}.` })))
@@ -120,5 +122,5 @@ export const invite = Effect.fn("Invite.invite")(
     screen.log("Send this line to the one who joins. It works once, within a day.")
     screen.result(`${run} channel join '${link}'`)
   },
-  Effect.provide([NodeFileSystem.layer, SecureRandom.layerWebCrypto])
+  Effect.provide([NodeFileSystem.layer, OutgoingHttp.layer, SecureRandom.layerWebCrypto])
 )

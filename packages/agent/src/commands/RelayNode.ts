@@ -4,10 +4,13 @@ import { Effect, Layer } from "effect"
 import * as RelayNode from "../channel/node/RelayNode.ts"
 import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import * as CredentialWatch from "../observe/CredentialWatch.ts"
 import * as Endpoints from "../observe/Endpoints.ts"
 import { Events } from "../observe/Events.ts"
 import * as Environment from "../settings/Environment.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
+import * as LoginVariables from "../settings/LoginVariables.ts"
+import { standardStateDir } from "../settings/TunnelVariables.ts"
 import * as Variables from "../settings/Variables.ts"
 import * as Signals from "../terminal/Signals.ts"
 
@@ -15,29 +18,28 @@ const isLocal = (host: string) => host === "localhost" || host === "::1" || host
 
 export const relayNode = Effect.gen(function* () {
   const {
-    bearer: token,
-    bearerFile: tokenFile,
     listen,
     metricsListen,
     mostConnections,
     operators = [],
-    stateDir
+    ...login
   } = yield* Environment.read(yield* configFile, {
     ...Variables.relayNode,
-    ...Variables.status,
+    ...Variables.longRunning,
     ...Variables.credential
   })
-  const credential = { token, tokenFile }
+  const credential = LoginVariables.sourceOf(login)
   if (operators.length === 0 && !isLocal(listen.host))
     yield* Effect.logWarning(
       "CT_RELAY_NODE_OPERATORS is not set: every holder of a grant that reaches this address is relayed, without a look at who signed it. Let the gate of an edge alone reach it, or name the operators."
     )
   const running = Effect.gen(function* () {
+    yield* Effect.forkScoped(CredentialWatch.run(credential))
     if (metricsListen !== undefined) yield* Layer.build(Endpoints.layer(metricsListen, credential))
     const { address } = yield* RelayNode.make({ listen, mostConnections, operators })
     yield* Effect.logInfo(`relaying members of channels at ${formatHostPort(address)}`)
     return yield* Effect.never
   })
-  const layer = Events.layer(stateDir).pipe(Layer.provideMerge(AgentMetrics.layer))
+  const layer = Events.layer(login.stateDir ?? standardStateDir).pipe(Layer.provideMerge(AgentMetrics.layer))
   yield* Effect.raceFirst(Effect.provide(Effect.scoped(running), layer), Signals.first)
 }).pipe(Effect.provide(NodeFileSystem.layer))

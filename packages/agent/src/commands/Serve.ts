@@ -11,10 +11,12 @@ import * as CertificateOptions from "../certificate/CertificateOptions.ts"
 import * as Certificates from "../certificate/Certificates.ts"
 import * as Progress from "../certificate/Progress.ts"
 import { configFile } from "../Flags.ts"
+import * as Credential from "../login/Credential.ts"
 import * as DirectListener from "../mesh/DirectListener.ts"
 import * as MeshClients from "../mesh/MeshClients.ts"
 import * as OriginKeys from "../mesh/OriginKeys.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import * as CredentialWatch from "../observe/CredentialWatch.ts"
 import * as Endpoints from "../observe/Endpoints.ts"
 import { Events } from "../observe/Events.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
@@ -23,7 +25,6 @@ import * as Onboarding from "../onboard/Onboarding.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
 import * as Settings from "../settings/Settings.ts"
-import * as BearerToken from "../state/BearerToken.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
@@ -175,7 +176,8 @@ const certificates = Effect.fnUntraced(function* (
 
 const body = Effect.fnUntraced(function* (config: Settings.Settings, required: boolean) {
   const pair = yield* ready(config)
-  yield* BearerToken.warn(config.credential)
+  yield* Credential.warn(config.credential)
+  yield* Effect.forkScoped(CredentialWatch.run(config.credential))
   if (config.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(config.metricsListen, config.credential))
   yield* Effect.forkScoped(StatusLine.run(`${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`))
   const onboarded = yield* Onboarding.bounded(config, required)

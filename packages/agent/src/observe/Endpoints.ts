@@ -5,9 +5,9 @@ import { Effect, FileSystem, Layer, Result } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { createServer } from "node:http"
-import type { BearerSource } from "../settings/BridgeVariables.ts"
+import * as Credential from "../login/Credential.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
-import * as BearerToken from "../state/BearerToken.ts"
+import type { BearerSource } from "../settings/LoginVariables.ts"
 import { AgentMetrics } from "./AgentMetrics.ts"
 import { Events } from "./Events.ts"
 import * as Health from "./Health.ts"
@@ -37,7 +37,7 @@ const handlers = (source: BearerSource) =>
       const events = yield* Events
       const fs = yield* FileSystem.FileSystem
       // The file is read at every request, since a renewal rewrites it.
-      const credential = Effect.provideService(BearerToken.stateOf(source), FileSystem.FileSystem, fs)
+      const credential = Effect.provideService(Credential.stateOf(source), FileSystem.FileSystem, fs)
       return handlers.handleAll({
         metrics: () =>
           Effect.sync(() =>

@@ -1,5 +1,5 @@
 /** The agent's report of itself for `/status`. Pure. */
-import { AgentStatus } from "@catenet/domain/enrollment/AgentStatus"
+import { AgentStatus, type CredentialState } from "@catenet/domain/enrollment/AgentStatus"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Result } from "effect"
 import { version } from "../Version.ts"
@@ -25,8 +25,7 @@ export interface Facts {
   readonly certificate: Readonly<CertificateWords>
   readonly tasksLive: number
   readonly ringWriteErrors: number
-  /** Whether CT_OIDC_TOKEN or CT_OIDC_TOKEN_FILE brings a bearer token. */
-  readonly credential: "env" | "none"
+  readonly credential: CredentialState
   /** Unix milliseconds. */
   readonly now: number
 }

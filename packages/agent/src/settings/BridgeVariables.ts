@@ -1,35 +1,17 @@
 /** What the bridge tools work with: the control plane, its bearer token, and the registry of services to install. */
 import * as Parser from "@catenet/config/Parser"
 import { secretBytes } from "@catenet/config/SecretParser"
-import { optional, required, type Variable } from "@catenet/config/Variable"
+import { optional, required } from "@catenet/config/Variable"
 import * as Hex from "@catenet/crypto/Hex"
-import { Redacted, Result } from "effect"
+import { Result } from "effect"
 import { baseUrl } from "./HostPort.ts"
+import * as LoginVariables from "./LoginVariables.ts"
 import { knownControlPlane } from "./TunnelVariables.ts"
 
-/** The contract names a file of this secret that is read at every use, so it is not read once as other files of secrets are. */
-const bearer = (meaning: string): Variable<Redacted.Redacted | undefined> => ({
-  ...optional(
-    "CT_OIDC_TOKEN",
-    Parser.make("a secret text", (text) => Redacted.make(text)),
-    meaning
-  ),
-  isSecret: true
-})
-
-/** Where a bearer token comes from. The first wins. */
-export interface BearerSource {
-  readonly token: Redacted.Redacted | undefined
-  readonly tokenFile: string | undefined
-}
-
-const bearerFile = optional("CT_OIDC_TOKEN_FILE", Parser.path, "File of that token, read at every use.")
-
 /** For a program that only says whether there is one. */
-export const credential = {
-  bearer: bearer("Bearer token of the identity provider, of which /status says that it is there."),
-  bearerFile
-} as const
+export const credential = LoginVariables.variables(
+  "Bearer token of the identity provider, of which /status says that it is there."
+)
 
 const operatorKey = Parser.described(secretBytes, { remedy: "copy the private key of the channel's operator" })
 const operatorKeyMeaning = "Private key of the channel's operator: it signs grants and invitations."
@@ -44,8 +26,7 @@ export const requiredOperatorKey = required("CT_CHANNEL_OPERATOR_KEY", operatorK
 
 export const variables = {
   controlPlane: knownControlPlane,
-  bearer: bearer("Bearer token of the channel's owner, for the tools that ask the control plane."),
-  bearerFile,
+  ...LoginVariables.variables("Bearer token of the channel's owner, for the tools that ask the control plane."),
   operatorKey: optional("CT_CHANNEL_OPERATOR_KEY", operatorKey, operatorKeyMeaning),
   registry: optional("CT_MANIFEST_REGISTRY_URL", baseUrl, "Registry of services that the bridge may install."),
   trusted: optional(

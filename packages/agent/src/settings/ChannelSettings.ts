@@ -10,13 +10,13 @@ import type * as Service from "@catenet/crypto/market/Service"
 import { Clock, Data, Effect, FileSystem, Redacted, Result } from "effect"
 import { homedir } from "node:os"
 import { join } from "node:path"
-import type { BearerSource } from "./BridgeVariables.ts"
 import * as CertificateText from "./CertificateText.ts"
 import * as ChannelRules from "./ChannelRules.ts"
 import type { Role } from "./ChannelVariables.ts"
 import * as ChannelWarnings from "./ChannelWarnings.ts"
 import * as Environment from "./Environment.ts"
 import { formatHostPort, type HostPort } from "./HostPort.ts"
+import * as LoginVariables from "./LoginVariables.ts"
 import { channel } from "./Variables.ts"
 
 /** How the members meet. Certificates are PEM. */
@@ -83,7 +83,7 @@ export interface BridgeTerms {
   readonly peer: Uint8Array | undefined
   readonly controlPlane: string | undefined
   readonly channel: Uint8Array | undefined
-  readonly credential: BearerSource
+  readonly credential: LoginVariables.BearerSource
   readonly canIssueGrants: boolean
   readonly registry: string | undefined
   readonly install: InstallTerms
@@ -222,7 +222,7 @@ const bridgeOf = (values: Values): BridgeTerms => ({
   peer: values.bridgePeer?.key,
   controlPlane: values.controlPlane,
   channel: values.channel ?? (values.grant === undefined ? undefined : Redacted.value(values.grant).channel),
-  credential: { token: values.bearer, tokenFile: values.bearerFile },
+  credential: LoginVariables.sourceOf(values),
   canIssueGrants: values.operatorKey !== undefined,
   registry: values.registry,
   install: {

@@ -2,8 +2,10 @@
 import { Effect } from "effect"
 import * as ChannelSettings from "./ChannelSettings.ts"
 import * as Environment from "./Environment.ts"
+import * as LoginVariables from "./LoginVariables.ts"
 import * as RoomRules from "./RoomRules.ts"
 import type { PairGrant } from "./RoomVariables.ts"
+import { standardStateDir } from "./TunnelVariables.ts"
 import { room } from "./Variables.ts"
 
 /** One pair of the room. */
@@ -37,7 +39,14 @@ export const read = Effect.fn("RoomSettings.read")(function* (named: string | un
   return yield* Effect.forEach(grants.pairs, ({ grant, name, peer }) =>
     Effect.map(
       // Where both may begin, the edge says who does.
-      ChannelSettings.settingsOf({ ...values, ...inRoom, grant, role: "accept" }),
+      ChannelSettings.settingsOf({
+        ...values,
+        ...inRoom,
+        loginFile: LoginVariables.sourceOf(values).stored,
+        stateDir: values.stateDir ?? standardStateDir,
+        grant,
+        role: "accept"
+      }),
       (settings): PairSettings => ({ name, peer, settings })
     )
   )

@@ -2,9 +2,9 @@
 import type { Problem } from "@catenet/config/ConfigurationInvalid"
 import * as Reader from "@catenet/config/Reader"
 import { type ConfigProvider, Effect, type Redacted } from "effect"
-import type { BearerSource } from "./BridgeVariables.ts"
 import * as Environment from "./Environment.ts"
 import type { HostPort } from "./HostPort.ts"
+import * as LoginVariables from "./LoginVariables.ts"
 import * as OwnAuthority from "./OwnAuthority.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
 import { credential, names } from "./Variables.ts"
@@ -79,7 +79,7 @@ export interface Settings {
   /** Set where this agent is to keep its host name's certificate. */
   readonly certificate: OwnCertificate | undefined
   /** The token that /status knows of. */
-  readonly credential: BearerSource
+  readonly credential: LoginVariables.BearerSource
   /** Sentences about values that are legal but probably not meant. */
   readonly warnings: ReadonlyArray<string>
 }
@@ -212,7 +212,7 @@ const settingsOf = (values: Values): Settings => {
       baseMillis,
       maxMillis: Math.max(baseMillis, values.reconnectMax)
     },
-    stateDir: values.stateDir,
+    stateDir: values.stateDir ?? TunnelVariables.standardStateDir,
     capabilityOut: values.capabilityOut ?? standardCapability,
     capabilityOutNamed: values.capabilityOut !== undefined,
     originKey: values.originKey,
@@ -228,7 +228,7 @@ const settingsOf = (values: Values): Settings => {
             authority: OwnAuthority.of(values),
             reload: values.reload
           },
-    credential: { token: values.bearer, tokenFile: values.bearerFile },
+    credential: LoginVariables.sourceOf(values),
     warnings: warningsOf(values)
   }
 }

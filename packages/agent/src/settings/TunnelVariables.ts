@@ -38,6 +38,10 @@ const lenient = { isLenient: true }
 /** A port, 0 for any free one. */
 const port = Parser.described(Parser.whole(0, 65_535), { expected: "a port" })
 
+/** Beside the tunnel's configuration. */
+export const standardStateDir = ".ct-agent-state"
+const stateFolder = "Folder of the agent's identity and events."
+
 const controlPlane = "Base URL of the control plane."
 
 export const variables = {
@@ -96,12 +100,7 @@ export const variables = {
   agentId: optional("CT_AGENT_ID", agentName, "Stable identity of this agent.", {
     standard: "generated once and kept"
   }),
-  stateDir: defaulted(
-    "CT_AGENT_STATE_DIR",
-    Parser.path,
-    ".ct-agent-state",
-    "Folder of the agent's identity and events."
-  ),
+  stateDir: optional("CT_AGENT_STATE_DIR", Parser.path, stateFolder, { standard: standardStateDir }),
   capabilityOut: optional("CT_AGENT_CAPABILITY_OUT", Parser.path, "Where the capability of a mesh tunnel is written.", {
     standard: "/shared/capability.bin"
   }),
@@ -193,6 +192,9 @@ export const requiredCertificate = {
     remedy: "set it to the folder where fullchain.pem and privkey.pem are to be"
   })
 }
+
+/** The folder where it makes no difference whether it was named. */
+export const stateDir = defaulted("CT_AGENT_STATE_DIR", Parser.path, standardStateDir, stateFolder)
 
 /** The control plane where a command can do without. */
 export const knownControlPlane = optional("CT_AGENT_CP_URL", baseUrl, controlPlane)

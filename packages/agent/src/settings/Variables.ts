@@ -13,6 +13,7 @@ import { Option, Result, Schema } from "effect"
 import * as BridgeVariables from "./BridgeVariables.ts"
 import * as ChannelVariables from "./ChannelVariables.ts"
 import { listenAddress } from "./HostPort.ts"
+import * as LoginVariables from "./LoginVariables.ts"
 import * as MarketVariables from "./MarketVariables.ts"
 import * as OwnAuthority from "./OwnAuthority.ts"
 import * as RoomVariables from "./RoomVariables.ts"
@@ -61,13 +62,16 @@ const operatorKeys = Parser.make("64 hex digits each, between commas", (text) =>
 
 const tunnel = TunnelVariables.variables
 
-export const status = { metricsListen: tunnel.metricsListen, stateDir: tunnel.stateDir }
+export const status = { metricsListen: tunnel.metricsListen, stateDir: TunnelVariables.stateDir }
+
+/** Of every command that goes on. */
+export const longRunning = { metricsListen: tunnel.metricsListen, stateDir: tunnel.stateDir }
 
 export const rotate = {
   originKey: tunnel.originKey,
   originKeyDir: tunnel.originKeyDir,
   capabilityOut: tunnel.capabilityOut,
-  stateDir: tunnel.stateDir
+  stateDir: TunnelVariables.stateDir
 }
 
 export const connect = {
@@ -84,11 +88,21 @@ export const certificate = {
   authorityRoots: tunnel.authorityRoots,
   ...OwnAuthority.variables,
   reload: tunnel.reload,
-  stateDir: tunnel.stateDir
+  stateDir: TunnelVariables.stateDir
 }
 
+/** Of a command that acts as a user at the control plane. */
+export const account = {
+  controlPlane: TunnelVariables.knownControlPlane,
+  stateDir: tunnel.stateDir,
+  ...credential
+}
+
+/** Of `login`. */
+export const login = { ...account, ...LoginVariables.provider }
+
 /** Of the bare command, and of those around a tunnel. */
-export const agent = { ...tunnel, ...logging, ...credential, ...topologyProof }
+export const agent = { ...tunnel, ...logging, ...credential, ...LoginVariables.provider, ...topologyProof }
 
 /** Of `relay-node`. */
 export const relayNode = {
@@ -149,6 +163,8 @@ export const invite = {
   controlPlane: tunnel.controlPlane,
   bearer: BridgeVariables.variables.bearer,
   bearerFile: BridgeVariables.variables.bearerFile,
+  loginFile: BridgeVariables.variables.loginFile,
+  stateDir: tunnel.stateDir,
   operatorKey: BridgeVariables.requiredOperatorKey
 } as const
 

@@ -189,7 +189,9 @@ const program = Effect.gen(function* () {
   })
   assert.isDefined(listener)
   const endpoints = { host: "127.0.0.1", port: yield* freePort("127.0.0.1") }
-  yield* Layer.build(Endpoints.layer(endpoints, { token: undefined, tokenFile: undefined }))
+  yield* Layer.build(
+    Endpoints.layer(endpoints, { token: undefined, tokenFile: undefined, stored: "/nonexistent/login" })
+  )
 
   /** Strangers, one after the other, at a port. */
   const strangers = (port: number, samples: ReadonlyArray<Buffer>) =>

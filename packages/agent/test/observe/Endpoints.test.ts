@@ -129,6 +129,30 @@ describe("the local endpoints", () => {
     }
   })
 
+  it("say that a stored login has ended, and record it once", async () => {
+    await using stage = await makeSurroundings()
+    await using home = await makeHome()
+    const file = `${home.path}/login.json`
+    const stored = { access_token: "a", refresh_token: "r", issuer: "http://127.0.0.1:1", client_id: "c" }
+    const store = (more: Readonly<Record<string, number | null>>) =>
+      writeFile(file, JSON.stringify({ ...stored, ...more }), { mode: 0o600 })
+    await store({ access_expires_at: 1, refresh_expires_at: 1 })
+    const env = { ...stage.env, CT_AGENT_METRICS_LISTEN: "127.0.0.1:0", CT_AGENT_LOGIN_TOKEN_FILE: file }
+    await using agent = runAgent(home, env)
+    const base = await baseOf(agent)
+    const credential = async () =>
+      ((await (await fetch(`${base}/status`)).json()) as Record<string, unknown>)["oidc_credential"]
+    await agent.said("event: credential_degraded")
+    assert.strictEqual(await credential(), "stored-expired")
+    await store({ access_expires_at: 1, refresh_expires_at: null })
+    assert.strictEqual(await credential(), "stored-expired-refreshable")
+    await store({ access_expires_at: 4_102_444_800 })
+    assert.strictEqual(await credential(), "stored")
+    await store({ access_expires_at: 1, refresh_expires_at: 1 })
+    assert.strictEqual(await credential(), "stored-expired")
+    assert.strictEqual((await figures(base))['ct_agent_events_total{kind="credential_degraded"}'], 1)
+  })
+
   it("that cannot be bound do not stop the tunnel", async () => {
     await using stage = await makeSurroundings()
     await using home = await makeHome()

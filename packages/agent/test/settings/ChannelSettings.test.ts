@@ -420,6 +420,15 @@ const rules: ReadonlyArray<Rule> = [
     read: ({ bridge }) => bridge.credential.tokenFile
   },
   {
+    name: "CT_AGENT_LOGIN_TOKEN_FILE",
+    good: [
+      ["/nowhere/login.json", "/nowhere/login.json"],
+      ["", `${homedir()}/.ct-agent/oidc-token.json`]
+    ],
+    bad: [],
+    read: ({ bridge }) => bridge.credential.stored
+  },
+  {
     name: "CT_CHANNEL_OPERATOR_KEY",
     good: [
       [key, true],

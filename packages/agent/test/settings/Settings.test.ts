@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
+import { homedir } from "node:os"
 import type { Settings } from "../../src/settings/Settings.ts"
 import { agent as variables } from "../../src/settings/Variables.ts"
 import { parse } from "../harness/Settings.ts"
@@ -266,6 +267,7 @@ const rules: ReadonlyArray<Rule> = [
   },
   path("CT_AGENT_TLS_KEY", "/certs/privkey.pem", ({ origin }) => origin.terminate?.key, terminating),
   path("CT_AGENT_STATE_DIR", ".ct-agent-state", ({ stateDir }) => stateDir),
+  path("CT_AGENT_LOGIN_TOKEN_FILE", `${homedir()}/.ct-agent/oidc-token.json`, ({ credential }) => credential.stored),
   path("CT_AGENT_CAPABILITY_OUT", "/shared/capability.bin", ({ capabilityOut }) => capabilityOut),
   path("CT_AGENT_ORIGIN_KEY", undefined, ({ originKey }) => originKey),
   path("CT_AGENT_ORIGIN_KEY_DIR", undefined, ({ originKeyDir }) => originKeyDir),
@@ -387,9 +389,17 @@ describe("settings", () => {
     // The first is read by the log, before any file; the second is the default of two rows; the next two are the endpoints'.
     const ofTopologyProof = ["CT_CHANNEL_HOLDER_KEY", "CT_TOPOLOGY_ID", "CT_TOPOLOGY_ACCOUNT"]
     const ofEndpoints = ["CT_OIDC_TOKEN", "CT_OIDC_TOKEN_FILE"]
-    const others = ["CT_AGENT_LOG_FORMAT", "CT_ACME_CERT_OUT_DIR", ...ofEndpoints, ...ofTopologyProof]
+    const ofLogin = ["CT_OIDC_ISSUER", "CT_OIDC_CLI_CLIENT_ID"]
+    const others = ["CT_AGENT_LOG_FORMAT", "CT_ACME_CERT_OUT_DIR", ...ofEndpoints, ...ofLogin, ...ofTopologyProof]
     const names = Object.values(variables).map(({ name }) => name)
     assert.sameMembers([...rules.map(({ name }) => name), ...others], names)
+  })
+
+  it("store a login in the folder of the state only where that is named", () => {
+    const storedOf = (more: Raw) => accepted({ ...mesh, ...more }).credential.stored
+    assert.strictEqual(storedOf({ CT_AGENT_STATE_DIR: "/state" }), "/state/oidc-token.json")
+    const both = { CT_AGENT_STATE_DIR: "/state", CT_AGENT_LOGIN_TOKEN_FILE: "/login.json" }
+    assert.strictEqual(storedOf(both), "/login.json")
   })
 
   it("have the contract's defaults", () => {

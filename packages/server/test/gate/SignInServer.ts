@@ -39,6 +39,7 @@ export class Realm extends Context.Service<Realm, IdentityProvider>()("test/Gate
           users: people.map((email) => ({ email, password, emailVerified: !email.endsWith("@unverified.test") })),
           clients: [
             { clientId: "admin-cli", publicClient: true, directAccessGrantsEnabled: true },
+            { clientId: "ct-agent-cli", publicClient: true, deviceGrantEnabled: true },
             {
               clientId: "portal",
               secret: "portal-secret",

@@ -2,9 +2,9 @@
 import type * as Json from "@catenet/crypto/Json"
 import { Effect, FileSystem } from "effect"
 import { delimiter, join } from "node:path"
+import * as Credential from "../../login/Credential.ts"
 import type { ChannelSettings } from "../../settings/ChannelSettings.ts"
 import { formatHostPort } from "../../settings/HostPort.ts"
-import * as BearerToken from "../../state/BearerToken.ts"
 import { version } from "../../Version.ts"
 import { searchPath } from "../serve/HandlerEnvironment.ts"
 import type { BridgeTool } from "./BridgeTool.ts"
@@ -43,7 +43,7 @@ const summary = Effect.fnUntraced(function* ({
     manifest_trust_allowlist_configured: bridge.install.trusted.length > 0 || bridge.install.trustedFile !== undefined,
     manifest_work_dir_configured: bridge.install.workDir !== undefined,
     docker_available: yield* isOnPath("docker"),
-    oidc_credential: yield* BearerToken.stateOf(bridge.credential)
+    oidc_credential: yield* Credential.stateOf(bridge.credential)
   }
   return facts
 })

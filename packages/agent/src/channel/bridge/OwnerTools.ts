@@ -2,8 +2,9 @@
 import * as Hex from "@catenet/crypto/Hex"
 import type * as Json from "@catenet/crypto/Json"
 import { Effect, FileSystem, Option, Record } from "effect"
+import * as Credential from "../../login/Credential.ts"
+import * as OutgoingHttp from "../../onboard/OutgoingHttp.ts"
 import type { BridgeTerms } from "../../settings/ChannelSettings.ts"
-import * as BearerToken from "../../state/BearerToken.ts"
 import { isObject, textOf, ToolFailed } from "../rpc/Tool.ts"
 import type { BridgeTool } from "./BridgeTool.ts"
 import * as JsonHttp from "./JsonHttp.ts"
@@ -14,9 +15,10 @@ const asker = (terms: BridgeTerms, fs: FileSystem.FileSystem) =>
     const { channel, controlPlane } = terms
     if (controlPlane === undefined) return yield* new ToolFailed({ reason: "CT_AGENT_CP_URL is not set at this agent" })
     if (channel === undefined) return yield* new ToolFailed({ reason: "CT_CHANNEL_ID is not set at this agent" })
-    const token = yield* BearerToken.resolve(terms.credential).pipe(
+    const token = yield* Credential.resolve(terms.credential).pipe(
       Effect.mapError(({ reason }) => new ToolFailed({ reason })),
-      Effect.provideService(FileSystem.FileSystem, fs)
+      Effect.provideService(FileSystem.FileSystem, fs),
+      Effect.provide(OutgoingHttp.layer)
     )
     const url = `${controlPlane}/me/channels/${Hex.encode(channel)}/${path}`
     return yield* JsonHttp.ask({

@@ -2,6 +2,7 @@
 import { Effect, Layer } from "effect"
 import { Unreachable } from "../../Failure.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
+import * as CredentialWatch from "../../observe/CredentialWatch.ts"
 import * as Endpoints from "../../observe/Endpoints.ts"
 import type { PairSettings } from "../../settings/RoomSettings.ts"
 import * as PrivateFile from "../../state/PrivateFile.ts"
@@ -23,6 +24,7 @@ export const stand = Effect.fnUntraced(function* (settings: ReadonlyArray<PairSe
   const metrics = yield* AgentMetrics
   const [first] = settings
   if (first === undefined) return
+  yield* Effect.forkScoped(CredentialWatch.run(first.settings.bridge.credential))
   if (first.settings.metricsListen !== undefined)
     yield* Layer.build(Endpoints.layer(first.settings.metricsListen, first.settings.bridge.credential))
   const pairs = yield* pairsOf(settings)

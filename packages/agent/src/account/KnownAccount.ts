@@ -1,0 +1,14 @@
+/** Which control plane a user's command asks: the one that is configured, or else the one of the stored login. */
+import { Effect } from "effect"
+import * as StoredLogin from "../login/StoredLogin.ts"
+import * as LoginVariables from "../settings/LoginVariables.ts"
+
+type Given = Parameters<typeof LoginVariables.sourceOf>[0] & { readonly controlPlane: string | undefined }
+
+/** The address of the control plane, where it is known. */
+export const controlPlaneOf = Effect.fnUntraced(function* ({ controlPlane, ...given }: Given) {
+  if (controlPlane !== undefined) return controlPlane
+  const { stored } = LoginVariables.sourceOf(given)
+  const login = yield* Effect.orElseSucceed(StoredLogin.read(stored), () => undefined)
+  return login?.controlPlane
+})

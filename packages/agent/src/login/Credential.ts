@@ -1,0 +1,168 @@
+/**
+ * The bearer token of this user at the control plane: the variable, else its file, which is read at every use, else the stored
+ * login, whose tokens are refreshed when they end. A file that cannot be read, and a provider that does not answer, are faults
+ * that may pass, and not the same as no token.
+ */
+import type { CredentialState } from "@catenet/domain/enrollment/AgentStatus"
+import { Clock, Data, Effect, FileSystem, Redacted, Result, Schedule } from "effect"
+import type { BearerSource } from "../settings/LoginVariables.ts"
+import * as LoginLock from "./LoginLock.ts"
+import * as ProviderCalls from "./ProviderCalls.ts"
+import * as StoredLogin from "./StoredLogin.ts"
+
+/** There is no token, or it cannot be read now. The reason is the beginning of a sentence. */
+export class TokenMissing extends Data.TaggedError("TokenMissing")<{
+  readonly reason: string
+  /** `passing`: the same may work later. `refused`: the identity provider said no. */
+  readonly kind: "none" | "passing" | "refused"
+}> {}
+
+const none = new TokenMissing({
+  reason: "this agent has no bearer token: run ct-agent login, or set CT_OIDC_TOKEN or CT_OIDC_TOKEN_FILE",
+  kind: "none"
+})
+const unreadable = new TokenMissing({ reason: "the file of CT_OIDC_TOKEN_FILE cannot be read", kind: "passing" })
+const ended = new TokenMissing({ reason: "the stored login has ended: run ct-agent login again", kind: "refused" })
+
+/** A file that cannot be read may be there again in a moment: its renewal replaces it. */
+const patience = { schedule: Schedule.exponential("500 millis"), times: 2 }
+
+/** The trimmed text of the file. */
+const readFile = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  return yield* Effect.mapBoth(fs.readFileString(path), {
+    onSuccess: (text) => text.trim(),
+    onFailure: () => unreadable
+  })
+})
+
+const now = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
+
+const readStored = (path: string) =>
+  Effect.mapError(
+    StoredLogin.read(path),
+    ({ message }) => new TokenMissing({ reason: `the stored login cannot be used: ${message}`, kind: "none" })
+  )
+
+/** Asks for new tokens, and stores them before they are used. The caller holds the lock. */
+const refreshed = Effect.fnUntraced(function* (
+  path: string,
+  login: StoredLogin.StoredLogin,
+  token: Redacted.Redacted,
+  asking: typeof Effect.interruptible
+) {
+  const form = { grant_type: "refresh_token", refresh_token: Redacted.value(token), client_id: login.clientId }
+  const given = yield* asking(ProviderCalls.tokens(login.issuer, form)).pipe(
+    Effect.catchTags({
+      ProviderAway: ({ reason }) =>
+        Effect.fail(
+          new TokenMissing({ reason: `the identity provider does not refresh the login: ${reason}`, kind: "passing" })
+        ),
+      ProviderRefused: Effect.fnUntraced(function* ({ reason }) {
+        // A file without it says to every process that a person has to log in again.
+        yield* Effect.ignore(StoredLogin.write(path, { ...login, refreshToken: undefined }))
+        return yield* new TokenMissing({
+          reason: `the identity provider ended the login (${reason}): run ct-agent login again`,
+          kind: "refused"
+        })
+      })
+    })
+  )
+  const { accessExpiresAt, accessToken } = given
+  const isNew = given.refreshToken !== undefined
+  const renewed: StoredLogin.StoredLogin = {
+    ...login,
+    accessToken,
+    accessExpiresAt,
+    // An answer without a refresh token leaves the old one good.
+    refreshToken: given.refreshToken ?? token,
+    refreshExpiresAt: isNew ? given.refreshExpiresAt : (given.refreshExpiresAt ?? login.refreshExpiresAt)
+  }
+  yield* StoredLogin.write(path, renewed).pipe(
+    Effect.catch(({ message }) =>
+      Effect.logWarning(
+        `the refreshed login could not be stored, so a later start may have to log in again: ${message}`
+      )
+    )
+  )
+  return accessToken
+})
+
+/** An answer that has come is stored: the refresh token that was used for it may be good no more. */
+const refresh = (...[path, login, token]: [string, StoredLogin.StoredLogin, Redacted.Redacted]) =>
+  Effect.uninterruptibleMask((restore) => refreshed(path, login, token, restore))
+
+const ofStored = Effect.fnUntraced(function* (path: string) {
+  const login = yield* readStored(path)
+  if (login === undefined) return yield* none
+  if (StoredLogin.isFresh(login, yield* now)) return login.accessToken
+  if (!StoredLogin.isRefreshable(login, yield* now)) return yield* ended
+  return yield* Effect.gen(function* () {
+    // Another process may have refreshed it in between, or logged out.
+    const current = yield* readStored(path)
+    if (current === undefined) return yield* none
+    if (StoredLogin.isFresh(current, yield* now)) return current.accessToken
+    const { refreshToken } = current
+    if (refreshToken === undefined || !StoredLogin.isRefreshable(current, yield* now)) return yield* ended
+    return yield* refresh(path, current, refreshToken)
+  }).pipe(
+    LoginLock.holding(path),
+    Effect.mapError((error) =>
+      error instanceof TokenMissing ? error : new TokenMissing({ reason: error.message, kind: "passing" })
+    )
+  )
+})
+
+/** What the variable or its file gives; undefined when neither does. */
+const fromVariables = Effect.fnUntraced(function* ({ token, tokenFile }: BearerSource) {
+  if (token !== undefined) return token
+  if (tokenFile === undefined) return undefined
+  const text = yield* Effect.retry(readFile(tokenFile), patience)
+  return text === "" ? undefined : Redacted.make(text)
+})
+
+/** Fails when there is none. */
+export const resolve = Effect.fn("Credential.resolve")(function* (source: BearerSource) {
+  return (yield* fromVariables(source)) ?? (yield* ofStored(source.stored))
+})
+
+const stateOfStored = Effect.fnUntraced(function* (path: string) {
+  const read = yield* Effect.result(StoredLogin.read(path))
+  if (Result.isFailure(read)) return "stored-expired" as const
+  if (read.success === undefined) return "none" as const
+  const at = yield* now
+  if (StoredLogin.isFresh(read.success, at)) return "stored" as const
+  return StoredLogin.isRefreshable(read.success, at)
+    ? ("stored-expired-refreshable" as const)
+    : ("stored-expired" as const)
+})
+
+/** What `/status` and `bridge/config` call it. */
+export const stateOf = Effect.fn("Credential.stateOf")(function* ({
+  stored,
+  token,
+  tokenFile
+}: BearerSource): Effect.fn.Return<CredentialState, never, FileSystem.FileSystem> {
+  if (token !== undefined) return "env"
+  const text = tokenFile === undefined ? "" : yield* Effect.orElseSucceed(readFile(tokenFile), () => undefined)
+  return text === "" ? yield* stateOfStored(stored) : "env"
+})
+
+/** Says at the start what is seen late otherwise: a token that cannot be read, and a login that has ended. */
+export const warn = Effect.fn("Credential.warn")(function* ({ stored, token, tokenFile }: BearerSource) {
+  if (token !== undefined) return
+  if (tokenFile !== undefined)
+    return yield* readFile(tokenFile).pipe(
+      Effect.asVoid,
+      Effect.catch(() =>
+        Effect.logWarning(
+          "CT_OIDC_TOKEN_FILE names a file that cannot be read now. It is read again whenever the token is needed."
+        )
+      )
+    )
+  yield* Effect.ignore(
+    Effect.tapError(StoredLogin.read(stored), ({ message }) =>
+      Effect.logWarning(`the stored login cannot be used: ${message}`)
+    )
+  )
+})

@@ -1,0 +1,34 @@
+/** One process at a time changes a stored login: a refresh token that two processes use may be good for neither afterwards. */
+import { Effect, type FileSystem, type Scope } from "effect"
+import { basename, dirname } from "node:path"
+import { StateUnusable } from "../Failure.ts"
+import * as FolderLock from "../state/FolderLock.ts"
+import * as PrivateFile from "../state/PrivateFile.ts"
+
+/** A refresh takes 15 seconds at most. */
+const patience = 20_000
+const pause = 100
+
+const held: (path: string, tries: number) => Effect.Effect<void, StateUnusable, FileSystem.FileSystem | Scope.Scope> =
+  Effect.fnUntraced(function* (path, tries) {
+    if (yield* FolderLock.take(dirname(path), `${basename(path)}.lock`)) return
+    if (tries <= 0)
+      return yield* new StateUnusable({
+        path,
+        detail: "another ct-agent is changing it. Try again when that has ended."
+      })
+    yield* Effect.sleep(pause)
+    yield* held(path, tries - 1)
+  })
+
+/** Runs this while no other process changes the login in this file. */
+export const holding =
+  (path: string) =>
+  <A, E, R>(use: Effect.Effect<A, E, R>) =>
+    Effect.scoped(
+      Effect.gen(function* () {
+        yield* PrivateFile.folder(dirname(path))
+        yield* held(path, patience / pause)
+        return yield* use
+      })
+    )

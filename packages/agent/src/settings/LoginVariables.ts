@@ -1,0 +1,57 @@
+/** Where a bearer token of the user comes from, and where the login of `ct-agent login` is stored. */
+import * as Parser from "@catenet/config/Parser"
+import { defaulted, optional, type Variable } from "@catenet/config/Variable"
+import { Redacted } from "effect"
+import { homedir } from "node:os"
+import { join } from "node:path"
+import { baseUrl } from "./HostPort.ts"
+
+/** The contract names a file of this secret that is read at every use, so it is not read once as other files of secrets are. */
+const bearer = (meaning: string): Variable<Redacted.Redacted | undefined> => ({
+  ...optional(
+    "CT_OIDC_TOKEN",
+    Parser.make("a secret text", (text) => Redacted.make(text)),
+    meaning
+  ),
+  isSecret: true
+})
+
+/** Where a bearer token comes from. The first wins. */
+export interface BearerSource {
+  readonly token: Redacted.Redacted | undefined
+  readonly tokenFile: string | undefined
+  /** The file of the stored login, which need not be there. */
+  readonly stored: string
+}
+
+/** What a command reads that needs a bearer token; `meaning` is that of the token for it. */
+export const variables = (meaning: string) =>
+  ({
+    bearer: bearer(meaning),
+    bearerFile: optional("CT_OIDC_TOKEN_FILE", Parser.path, "File of that token, read at every use."),
+    loginFile: optional("CT_AGENT_LOGIN_TOKEN_FILE", Parser.path, "Where `ct-agent login` stores its token.", {
+      standard: "oidc-token.json in CT_AGENT_STATE_DIR when that is set, else in ~/.ct-agent"
+    })
+  }) as const
+
+/** Of `login` alone. */
+export const provider = {
+  issuer: optional("CT_OIDC_ISSUER", baseUrl, "Realm of the identity provider that login asks.", {
+    standard: "the one that the control plane names"
+  }),
+  client: defaulted("CT_OIDC_CLI_CLIENT_ID", Parser.text, "ct-agent-cli", "Public client that login asks as.")
+} as const
+
+interface Given {
+  readonly bearer: Redacted.Redacted | undefined
+  readonly bearerFile: string | undefined
+  readonly loginFile: string | undefined
+  /** Only where CT_AGENT_STATE_DIR is set: the standard folder of a tunnel is beside the tunnel, and a login is the user's. */
+  readonly stateDir: string | undefined
+}
+
+export const sourceOf = ({ bearer: token, bearerFile: tokenFile, loginFile, stateDir }: Given): BearerSource => ({
+  token,
+  tokenFile,
+  stored: loginFile ?? join(stateDir ?? join(homedir(), ".ct-agent"), "oidc-token.json")
+})

@@ -1,0 +1,102 @@
+/**
+ * A control plane with its identity provider, and an edge that serves visitors, all real and in this process; and a person who
+ * confirms a code in a browser.
+ */
+import { assert } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { makeHome, runAgent, type Agent, type Home } from "../../../agent/test/harness/Agent.ts"
+import { start } from "../../../edge/test/harness/TestEdge.ts"
+import { type Address, Realm, variables } from "../../../server/test/gate/SignInServer.ts"
+import * as TestServer from "../../../server/test/harness/TestServer.ts"
+import { freePort } from "../../src/Ports.ts"
+
+const port = () => Effect.runSync(Effect.cached(freePort("127.0.0.1")))
+const adminPort = port()
+const meshPort = port()
+
+const controlPlane = Layer.unwrap(
+  Effect.gen(function* () {
+    return TestServer.layer({
+      ...(yield* variables),
+      CT_CP_HOSTNAME_ZONE: "zone.test",
+      CT_CP_MESH_EDGE_PORT: String(yield* meshPort),
+      CT_CP_EDGE_ADMIN_URL: `http://127.0.0.1:${yield* adminPort}`
+    })
+  })
+).pipe(Layer.provideMerge(Realm.layer))
+
+const edge = Effect.gen(function* () {
+  return yield* start({
+    CT_EDGE_CP_URL: yield* TestServer.baseUrl,
+    CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${yield* adminPort}`,
+    CT_EDGE_LISTEN: `127.0.0.1:${yield* meshPort}`,
+    CT_EDGE_ID: "primary"
+  })
+})
+
+export class AccountEdge extends Context.Service<AccountEdge, Effect.Success<typeof edge>>()("test/AccountEdge") {
+  static readonly layer = Layer.effect(AccountEdge, edge)
+}
+
+export const stack = AccountEdge.layer.pipe(Layer.provideMerge(controlPlane))
+
+/** An empty folder, which is also the home of its programs. */
+export const home = Effect.acquireRelease(Effect.promise(makeHome), (made) =>
+  Effect.promise(() => made[Symbol.asyncDispose]())
+)
+
+/** A program that ends with the scope. */
+export const running = (at: Home, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
+  Effect.acquireRelease(
+    Effect.sync((): Agent => runAgent(at, env, args)),
+    (agent) => Effect.promise(() => agent[Symbol.asyncDispose]())
+  )
+
+/** A program to its end. */
+export const ended = (at: Home, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
+  Effect.gen(function* () {
+    const agent = yield* running(at, args, env)
+    const code = yield* Effect.promise(() => agent.exited)
+    return { code, stdout: agent.stdout(), stderr: agent.lines.join("\n") }
+  }).pipe(Effect.scoped)
+
+/** Confirms the code behind this address, signed in as this person. */
+export const confirm = async (address: string, username: Address) => {
+  const jar = new Map<string, string>()
+  const visit = async (url: string, form?: Record<string, string>): Promise<{ url: string; text: string }> => {
+    const response = await fetch(url, {
+      redirect: "manual",
+      headers: { cookie: Array.from(jar, ([name, value]) => `${name}=${value}`).join("; ") },
+      ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) })
+    })
+    for (const cookie of response.headers.getSetCookie()) {
+      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
+      jar.set(name, value)
+    }
+    const location = response.headers.get("location")
+    return location === null ? { url, text: await response.text() } : visit(new URL(location, url).href)
+  }
+  const submit = ({ text, url }: { url: string; text: string }, more: Record<string, string>) => {
+    const fields = [...text.matchAll(/name="([a-z_]+)" value="([^"]*)"/gu)].map(([, name = "", value = ""]) => [
+      name,
+      value
+    ])
+    const action = new URL(/action="([^"]+)"/.exec(text)?.[1] ?? "", url).href
+    return visit(action, { ...Object.fromEntries(fields), ...more })
+  }
+  const code = new URL(address).searchParams.get("user_code") ?? assert.fail("an address without a code")
+  const asked = await submit(await visit(address), { user_code: code })
+  const agreed = /confirm/u.test(asked.text) ? await submit(asked, { user_code: code, confirm: "yes" }) : asked
+  const done = await submit(agreed, { username, password: "correct horse" })
+  assert.include(done.text, "Device connected")
+}
+
+/** Logs this home in, from the code to the stored login. */
+export const login = (at: Home, person: Address, args: ReadonlyArray<string>, env?: Readonly<Record<string, string>>) =>
+  Effect.gen(function* () {
+    const agent = yield* running(at, ["login", ...args], env)
+    const line = yield* Effect.promise(() => agent.said("or open "))
+    yield* Effect.promise(() => confirm(line.split("or open ")[1] ?? "", person))
+    assert.strictEqual(yield* Effect.promise(() => agent.exited), 0, agent.lines.join("\n"))
+    return agent
+  }).pipe(Effect.scoped)
