@@ -1,5 +1,5 @@
 /**
- * Holds seven conventions, each in the packages that `conventions.json` names:
+ * Holds eight conventions, each in the packages that `conventions.json` names:
  * - a service has its interface in the class head: no `Effect.Success<typeof make>`, no `*Shape` interface;
  * - a file that exports one service is named after it;
  * - imports stand in order: packages and modules of Node by name, then files, those of other folders first;
@@ -8,6 +8,7 @@
  * - sources, tests and benchmarks say who and what: `nobody`, `whoever`, `told`, `authoris...` and `enrolment` stand in none,
  *   whether as words or within a name;
  * - a class hides its members by `#`; only constructors are `private`;
+ * - a sentence takes up a text from elsewhere by `clause` or `ended` of domain/values/Sentence, so that it has one full stop;
  * - nothing of the list is left that has become clean.
  * `--fix` puts imports in order.
  */
@@ -113,6 +114,16 @@ const hidden = /^\s+(?:private|protected) (?!constructor\b)/
 for (const file of plainWords.flatMap((name) => filesOf(name, ["src", "test", "bench"])))
   for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
     if (hidden.test(line)) found.push(`${file}:${index + 1}: hide a member by #`)
+
+/** A text of another place in a template, before a full stop, a semicolon or the next sentence. */
+const takenUp = /\$\{((?:[^{}]|\{[^{}]*\})*)\}(?:[.;](?=[\s`"\\])| [A-Z](?=[a-z ]))/g
+const fromElsewhere = /\.(?:message|detail)\b|\b(?:message|detail|why|reason|said|failure|unusable|failed|remedy)$|\bString\(|\bwords\(|\w+Problem\(/
+const joins = plainWords.filter((name) => name !== "config" && name !== "crypto")
+for (const file of joins.flatMap((name) => filesOf(name, ["src"])))
+  for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
+    for (const [, text] of line.length > 1000 ? [] : line.matchAll(takenUp))
+      if (fromElsewhere.test(text) && !/\b(?:clause|ended|quoted)\b/.test(text))
+        found.push(`${file}:${index + 1}: \`${text}\` may bring a full stop of its own; write clause(...) or ended(...)`)
 
 const named = new Set(Object.values(realTimeInTests).flat())
 for (const file of timed)

@@ -4,6 +4,7 @@ import type { Admission } from "@catenet/domain/certificates/Admission"
 import type { CertificateStanding, IssuanceProgress } from "@catenet/domain/certificates/CertificateStanding"
 import type { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import type { Hostname } from "@catenet/domain/values/Hostname"
+import { clause } from "@catenet/domain/values/Sentence"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
@@ -67,7 +68,7 @@ export class AcmeAdmission extends Context.Service<
           const status = HttpClientError.isHttpClientError(error) ? error.response?.status : undefined
           return status !== undefined && status >= 400 && status < 500 && status !== 429
             ? new Refused({ detail: `The control plane at ${url} refused to ${what} (status ${status}).` })
-            : new Unreachable({ detail: `The control plane at ${url} could not ${what}: ${words(error)}.` })
+            : new Unreachable({ detail: `The control plane at ${url} could not ${what}: ${clause(words(error))}.` })
         }
 
         const params = ({ hostname, token }: Asked) => ({
@@ -141,7 +142,7 @@ export class AcmeAdmission extends Context.Service<
               Effect.catch((error) =>
                 error instanceof AcmeFailed
                   ? Effect.fail(error)
-                  : failed(`The proof could not be published in DNS: ${words(error)}.`)
+                  : failed(`The proof could not be published in DNS: ${clause(words(error))}.`)
               )
             )
           }),

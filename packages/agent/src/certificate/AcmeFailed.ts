@@ -3,6 +3,7 @@
  * the reason in the words of the control plane, which can choose another authority by it.
  */
 import type { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
+import { clause } from "@catenet/domain/values/Sentence"
 import { Data } from "effect"
 
 export type Reason = typeof IssuanceFailure.Type.reason
@@ -89,7 +90,7 @@ export const ofProblem = (
   const words = said === "" ? `status ${answer.status}` : `"${said}"`
   return new AcmeFailed({
     reason,
-    detail: `${server} refused (${type === "" ? `status ${answer.status}` : quoted(type)}): ${words}; ${remedy}.`,
+    detail: `${server} refused (${type === "" ? `status ${answer.status}` : quoted(type)}): ${words}; ${clause(remedy)}.`,
     ...(type === "" ? {} : { type }),
     ...(answer.retryAfter === undefined ? {} : { retryAfter: answer.retryAfter })
   })

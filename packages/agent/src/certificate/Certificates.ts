@@ -4,6 +4,7 @@
  */
 import type { Admission, CertificateAuthority } from "@catenet/domain/certificates/Admission"
 import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
+import { clause, ended } from "@catenet/domain/values/Sentence"
 import { Clock, Effect, Schedule } from "effect"
 import type { X509Certificate } from "node:crypto"
 import type { OwnAuthority } from "../settings/OwnAuthority.ts"
@@ -72,7 +73,7 @@ const reloaded = Effect.fnUntraced(function* (
   if (failed !== undefined)
     return {
       _tag: "Failed",
-      sentence: `The new certificate is there, but CT_ACME_RELOAD_CMD failed: ${failed}.`,
+      sentence: `The new certificate is there, but CT_ACME_RELOAD_CMD failed: ${clause(failed)}.`,
       retryAfter: undefined,
       haste: "offer",
       isUnreachable: false
@@ -118,7 +119,7 @@ const obtained: (
       if (options.authority !== undefined) return yield* error
       const next = yield* giveBack(options, ca.name, error)
       if (next === undefined || next.assigned_ca === null || tried >= mostAuthorities) return yield* error
-      yield* Effect.logInfo(`${error.message} The next authority is ${next.assigned_ca.name}.`)
+      yield* Effect.logInfo(`${ended(error.message)} The next authority is ${next.assigned_ca.name}.`)
       return yield* obtained(options, next.assigned_ca, now, replaces, tried + 1)
     })
   )

@@ -1,6 +1,7 @@
 /** `channel`, `channel mcp` and `channel serve`: joins a channel and wires the session to what flags and variables say. */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { native } from "@catenet/crypto/native"
+import { clause } from "@catenet/domain/values/Sentence"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -170,7 +171,7 @@ export const channel = (use: Use) =>
         OriginDown: ({ message }) =>
           Effect.fail(
             new Unreachable({
-              detail: `The peer at CT_CHANNEL_ADDR cannot be reached: ${message}. Start the accepting member, or correct the address.`
+              detail: `The peer at CT_CHANNEL_ADDR cannot be reached: ${clause(message)}. Start the accepting member, or correct the address.`
             })
           ),
         MessagesCut: ({ message }) => Effect.fail(new Unreachable({ detail: message }))

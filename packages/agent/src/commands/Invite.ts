@@ -5,6 +5,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import * as Invitation from "@catenet/crypto/Invitation"
 import * as Json from "@catenet/crypto/Json"
 import { native } from "@catenet/crypto/native"
+import { clause } from "@catenet/domain/values/Sentence"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Effect, Option, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -109,7 +110,7 @@ export const invite = Effect.fn("Invite.invite")(
       const token = yield* Credential.resolve(LoginVariables.sourceOf(given))
       const url = `${given.controlPlane}/me/channels/${Hex.encode(channel)}/join-links`
       return yield* JsonHttp.ask({ whom: "The control plane", url, method: "POST", token, body: { secret } })
-    }).pipe(Effect.mapError(({ reason }) => new Refused({ detail: `No invite link was made. ${reason}.` })))
+    }).pipe(Effect.mapError(({ reason }) => new Refused({ detail: `No invite link was made. ${clause(reason)}.` })))
     const token = Hex.decode(textOf(answer, "token") ?? "", 32)
     if (Result.isFailure(token)) return yield* new Refused({ detail: "The control plane answered without a token." })
     const link = InviteLink.write({

@@ -1,5 +1,6 @@
 /** `channel room`: a member of every channel of a room in one process, or a call of one of its peers. */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { clause } from "@catenet/domain/values/Sentence"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -53,7 +54,7 @@ const callOf = Effect.fnUntraced(function* (settings: Pairs, peer: string, state
     const client = RpcClient.make(socket)
     return yield* Effect.andThen(CallSocket.name(client, peer), call(client)).pipe(
       Effect.catchTag("PeerAway", ({ why }) =>
-        Effect.fail(new Unreachable({ detail: `${pair.name} cannot be called: ${why}. Is its agent running?` }))
+        Effect.fail(new Unreachable({ detail: `${pair.name} cannot be called: ${clause(why)}. Is its agent running?` }))
       ),
       Effect.ensuring(Effect.sync(() => socket.destroy()))
     )

@@ -6,6 +6,7 @@
 import type { Capability } from "@catenet/crypto/Capability"
 import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
+import { clause } from "@catenet/domain/values/Sentence"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import type { ProcessFaults } from "@catenet/wire/transport/ProcessFaults"
@@ -90,7 +91,7 @@ const on = Effect.fnUntraced(function* ({ capability, ca, faults }: Target, addr
         Effect.fail(
           new RendezvousFailed({
             edge,
-            why: `${why}. The agent is offline, the capability was replaced, or too many clients connect at once.`
+            why: `${clause(why)}. The agent is offline, the capability was replaced, or too many clients connect at once.`
           })
         )
       )

@@ -1,4 +1,5 @@
 /** Whether the authority of the user's own answers, and what it means to have one. */
+import { ended } from "@catenet/domain/values/Sentence"
 import { Effect } from "effect"
 import { decoded } from "../certificate/AcmeAccount.ts"
 import { Directory } from "../certificate/AcmeDocuments.ts"
@@ -25,7 +26,7 @@ export const check = ({ authority, authorityRoots }: OwnCertificate) =>
           return `${server} ${meaning}`
         }).pipe(
           Effect.catchTag("AcmeFailed", ({ message }) =>
-            Effect.fail(new Unreachable({ detail: `${message} Check CT_ACME_DIRECTORY_URL and CT_ACME_CA_FILE.` }))
+            Effect.fail(new Unreachable({ detail: `${ended(message)} Check CT_ACME_DIRECTORY_URL and CT_ACME_CA_FILE.` }))
           )
         )
       )

@@ -1,4 +1,5 @@
 /** Asks an edge the way a serving agent does, as far as a registration that takes no visitors. */
+import { clause } from "@catenet/domain/values/Sentence"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { Effect, Result } from "effect"
 import { Refused, Unreachable } from "../Failure.ts"
@@ -15,7 +16,7 @@ export const tls = Effect.fnUntraced(function* (edge: HostPort, ca: string) {
       new Unreachable({
         detail: error.untrusted
           ? `The edge at ${error.edge} shows a certificate that the root does not cover (${error.why}). Delete the cached root, or correct CT_AGENT_EDGE_CERT_URL.`
-          : `${error.message}. Check CT_AGENT_EDGE, and whether a firewall lets TLS through; CT_AGENT_FALLBACK_443=1 may help.`
+          : `${clause(error.message)}. Check CT_AGENT_EDGE, and whether a firewall lets TLS through; CT_AGENT_FALLBACK_443=1 may help.`
       })
   )
   const protocol = socket.alpnProtocol === "ct-edge-mux" ? "multiplexed" : "parked slots"

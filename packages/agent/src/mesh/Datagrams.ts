@@ -1,4 +1,5 @@
 /** UDP on either end of a Noise session: one frame is one datagram, both ways. The first direction to end takes the other along. */
+import { clause } from "@catenet/domain/values/Sentence"
 import { abort } from "@catenet/wire/transport/Abort"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect } from "effect"
@@ -78,6 +79,6 @@ export const join = (origin: HostPort, metrics: AgentMetrics["Service"]) =>
       Effect.catchTag(serving, "OriginDown", (error) => {
         metrics.traffic.tunnelsFailed++
         abort(stream)
-        return Effect.logWarning(`${error.message}. Correct CT_AGENT_ORIGIN.`)
+        return Effect.logWarning(`${clause(error.message)}. Correct CT_AGENT_ORIGIN.`)
       })
   )

@@ -4,6 +4,7 @@
  */
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Tokens from "@catenet/crypto/Tokens"
+import { ended } from "@catenet/domain/values/Sentence"
 import { Effect, Redacted, Result } from "effect"
 import { Refused, StateUnusable } from "../Failure.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
@@ -58,7 +59,7 @@ export const exchange = Effect.fn("BootstrapSecret.exchange")(function* (
     Effect.fail(
       new Refused({
         detail:
-          `${detail} The folder ${stateDir} has no stored result of it. If this agent was started before, point ` +
+          `${ended(detail)} The folder ${stateDir} has no stored result of it. If this agent was started before, point ` +
           "CT_AGENT_STATE_DIR to the folder of that start; else ask the portal for a new CT_BOOTSTRAP."
       })
     )

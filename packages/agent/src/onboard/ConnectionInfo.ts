@@ -5,6 +5,7 @@
  * second, until one of them has it. It is pinned: a root that was fetched is written to the file, and the file serves when no server
  * answers.
  */
+import { ended } from "@catenet/domain/values/Sentence"
 import { Clock, Context, Effect, FileSystem, Layer, Result, Schedule } from "effect"
 import { X509Certificate } from "node:crypto"
 import { Unreachable } from "../Failure.ts"
@@ -114,7 +115,7 @@ export class ConnectionInfo extends Context.Service<
             Effect.flatMap(cached, (pem) =>
               pem === undefined
                 ? Effect.fail(error)
-                : Effect.as(Effect.logWarning(`${error.message} Using the copy at ${place}.`), pem)
+                : Effect.as(Effect.logWarning(`${ended(error.message)} Using the copy at ${place}.`), pem)
             )
           )
         )
@@ -132,7 +133,7 @@ export class ConnectionInfo extends Context.Service<
         }).pipe(
           Effect.catchTag("Unreachable", (error) =>
             Effect.flatMap(CachedMeshPort.read(settings.stateDir), (kept) =>
-              Effect.as(Effect.logWarning(`${error.message} Trying port ${kept}.`), { host, port: kept })
+              Effect.as(Effect.logWarning(`${ended(error.message)} Trying port ${kept}.`), { host, port: kept })
             )
           ),
           Effect.provideService(FileSystem.FileSystem, fs)

@@ -10,6 +10,7 @@ import { native } from "@catenet/crypto/native"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { AgentId } from "@catenet/domain/enrollment/Agent"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
+import { clause, ended } from "@catenet/domain/values/Sentence"
 import { BootstrapToken, JoinToken } from "@catenet/domain/values/Tokens"
 import { Context, Data, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
@@ -81,7 +82,7 @@ export class ControlPlane extends Context.Service<
           const code = statusOf(error)
           const said = code === undefined ? why(error) : `it answered ${code}${isRedirect(code) ? redirected : ""}`
           return new Unreachable({
-            detail: `The control plane at ${base} cannot ${what}: ${said}. Check CT_AGENT_CP_URL and that the control plane is up.`
+            detail: `The control plane at ${base} cannot ${what}: ${clause(said)}. Check CT_AGENT_CP_URL and that the control plane is up.`
           })
         }
 
@@ -129,10 +130,10 @@ export class ControlPlane extends Context.Service<
                 JoinTokenSpent: ({ detail }) => Effect.fail(new TokenSpent({ detail })),
                 JoinTokenUnknown: ({ detail }) =>
                   Effect.fail(
-                    new Refused({ detail: `${detail} Copy CT_AGENT_JOIN_TOKEN again from the install page.` })
+                    new Refused({ detail: `${ended(detail)} Copy CT_AGENT_JOIN_TOKEN again from the install page.` })
                   ),
                 JoinProofRefused: ({ detail }) =>
-                  Effect.fail(new Refused({ detail: `${detail} Update this agent, or the control plane.` }))
+                  Effect.fail(new Refused({ detail: `${ended(detail)} Update this agent, or the control plane.` }))
               }),
               Effect.mapError((error) =>
                 error instanceof TokenSpent || error instanceof Refused ? error : sorted(what)(error)
@@ -158,7 +159,7 @@ export class ControlPlane extends Context.Service<
               ),
               Effect.catchTags({
                 BootstrapProofRefused: ({ detail }) =>
-                  Effect.fail(new Refused({ detail: `${detail} Update this agent, or the control plane.` })),
+                  Effect.fail(new Refused({ detail: `${ended(detail)} Update this agent, or the control plane.` })),
                 BootstrapTokenSpent: ({ detail }) => Effect.fail(new TokenSpent({ detail })),
                 BootstrapTokenUnknown: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${ask}` })),
                 BootstrapTokenExpired: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${ask}` }))

@@ -8,6 +8,7 @@
  */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Hex from "@catenet/crypto/Hex"
+import { clause, ended } from "@catenet/domain/values/Sentence"
 import { Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Refused, Unreachable } from "../Failure.ts"
@@ -64,7 +65,7 @@ const enroll = Effect.fnUntraced(function* (
             `${previous}, or unset it`
       return Effect.fail(
         new Refused({
-          detail: `${detail} Here ${cause}; otherwise get a fresh join token from the install page of the tunnel.`
+          detail: `${ended(detail)} Here ${clause(cause)}; otherwise get a fresh join token from the install page of the tunnel.`
         })
       )
     }),

@@ -1,5 +1,6 @@
 /** Sentences about values of `channel` that are legal but probably not meant, or have no effect beside the others. Pure. */
 import type * as Reader from "@catenet/config/Reader"
+import { clause } from "@catenet/domain/values/Sentence"
 import type * as Variables from "./Variables.ts"
 
 type Values = Reader.Values<typeof Variables.channel>
@@ -91,7 +92,7 @@ export const warningsOf = (values: Reader.Values<typeof Variables.channel>): Rea
     warnings.push("CT_CHANNEL_FRONT_DOOR is not set: only broker and relay are tried.")
   if (values.bridgePeer !== undefined && values.bridgePeer.key === undefined)
     warnings.push("CT_CHANNEL_BRIDGE_PEER is not 64 hex digits: the bridge tools are not offered.")
-  for (const [name, why] of unused(values)) if (why !== false) warnings.push(`${name} has no effect: ${why}. Unset it.`)
-  for (const [name, why] of outOfPlace(values)) if (why !== false) warnings.push(`${name} has no effect ${why}.`)
+  for (const [name, why] of unused(values)) if (why !== false) warnings.push(`${name} has no effect: ${clause(why)}. Unset it.`)
+  for (const [name, why] of outOfPlace(values)) if (why !== false) warnings.push(`${name} has no effect ${clause(why)}.`)
   return warnings
 }

@@ -1,4 +1,5 @@
 /** The sentence about a file of the agent's own that cannot be used: what is wrong with it, and what to do. */
+import { clause } from "@catenet/domain/values/Sentence"
 import type { PlatformError } from "effect"
 import { StateUnusable } from "../Failure.ts"
 
@@ -27,4 +28,4 @@ const remedies: ReadonlyMap<string, string> = new Map([
 const usual = "Make it and its folder readable and writable for this user"
 
 export const unusable = (path: string) => (error: PlatformError.PlatformError) =>
-  new StateUnusable({ path, detail: `${words(error)}. ${remedies.get(codeOf(error)) ?? usual}.` })
+  new StateUnusable({ path, detail: `${clause(words(error))}. ${remedies.get(codeOf(error)) ?? usual}.` })

@@ -2,6 +2,7 @@
  * One user at a time of a folder: a lock of the system on a file in it, which ends with the process however that ends. It is
  * that of SQLite, which the runtime brings on every system.
  */
+import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, FileSystem } from "effect"
 import { DatabaseSync } from "node:sqlite"
 import { StateUnusable } from "../Failure.ts"
@@ -35,7 +36,7 @@ export const take = Effect.fn("FolderLock.take")(function* (folder: string, name
       catch: (error) =>
         new StateUnusable({
           path,
-          detail: `it cannot be locked: ${error instanceof Error ? error.message : String(error)}. Remove it while no agent runs.`
+          detail: `it cannot be locked: ${clause(error instanceof Error ? error.message : String(error))}. Remove it while no agent runs.`
         })
     }),
     (database) => Effect.sync(() => database?.close())

@@ -2,6 +2,7 @@
  * Browser mode: the bytes of one client go to the origin as they are. The origin is dialled when the client's first bytes are
  * there, so that a client that says nothing costs it nothing.
  */
+import { clause } from "@catenet/domain/values/Sentence"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
 import { abort } from "@catenet/wire/transport/Abort"
@@ -48,7 +49,7 @@ const says = () => {
       Effect.suspend(() => {
         if (down) return Effect.logDebug(error.message)
         down = true
-        return Effect.logWarning(`${error.message}. Start the local service, or correct CT_AGENT_ORIGIN.`)
+        return Effect.logWarning(`${clause(error.message)}. Start the local service, or correct CT_AGENT_ORIGIN.`)
       })
   }
 }

@@ -2,6 +2,7 @@
  * Keeps the agent registered: establishes a link, serves what comes through it, and when it ends begins again with a growing
  * pause. Ends only by a final refusal, by an exhausted budget of attempts, or by interruption.
  */
+import { clause } from "@catenet/domain/values/Sentence"
 import { abort } from "@catenet/wire/transport/Abort"
 import { Effect, Exit, Fiber, type FileSystem, Result, Schedule, Scope } from "effect"
 import { Refused, Unreachable } from "../Failure.ts"
@@ -140,7 +141,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
         return yield* new Unreachable({
           detail:
             `Gave up after ${settings.reconnect.maxAttempts} attempts (CT_AGENT_RECONNECT_MAX_ATTEMPTS); the last one said: ` +
-            `${reason}. Check that the edge is up and that this machine can reach it.`
+            `${clause(reason)}. Check that the edge is up and that this machine can reach it.`
         })
       }
       yield* Effect.logInfo(`trying again in ${Math.round(pause)} ms`)

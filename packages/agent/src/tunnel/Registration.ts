@@ -1,4 +1,5 @@
 /** What the agent registers at an edge, and how an edge says no. */
+import { clause } from "@catenet/domain/values/Sentence"
 import type { OnEcho } from "@catenet/wire/transport/Echoes"
 import { Data, type Redacted } from "effect"
 import type { CertificateReport } from "./CertificateReport.ts"
@@ -60,7 +61,7 @@ const advice: ReadonlyMap<string, string> = new Map([
 /** A refusal with its reason and what to do about it. */
 export const refused = (edge: string, code: string, sentence: string) => {
   const next = finalCodes.get(code) ?? advice.get(code)
-  const said = sentence.trim().replace(/\.$/, "")
+  const said = clause(sentence)
   return new RegistrationRefused({
     edge,
     code,

@@ -1,6 +1,7 @@
 /** Refusals of the bridge: this deployment as a member of channels, for the owners of tunnels. */
 import { Schema } from "effect"
 import { Problem } from "../values/Problem.ts"
+import { clause } from "../values/Sentence.ts"
 
 /** The deployment has no identity of its own on channels. */
 export class BridgeNotConfigured extends Problem<BridgeNotConfigured>()("BridgeNotConfigured", {
@@ -22,7 +23,7 @@ export class BridgeCallFailed extends Problem<BridgeCallFailed>()(
   {
     status: 502,
     title: "Bridge call failed",
-    detail: ({ reason }) => `The agent cannot be reached over the bridge: ${reason}.`
+    detail: ({ reason }) => `The agent cannot be reached over the bridge: ${clause(reason)}.`
   },
   { reason: Schema.String }
 ) {}

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { Count } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
+import { clause } from "../values/Sentence.ts"
 
 /** Deliveries of one account, over all its alerts, in any hour. */
 export const deliveryBudget = 20
@@ -12,7 +13,7 @@ export class AlertRefused extends Problem<AlertRefused>()(
   {
     status: 400,
     title: "Alert refused",
-    detail: ({ field, reason }) => `${field} ${reason}.`
+    detail: ({ field, reason }) => `${field} ${clause(reason)}.`
   },
   { field: Schema.Literals(["webhook_url", "threshold_minutes"]), reason: Schema.String }
 ) {}

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { Count } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
+import { clause } from "../values/Sentence.ts"
 
 /** Foreign or unknown; one answer for both. */
 export class TunnelNotFound extends Problem<TunnelNotFound>()("TunnelNotFound", {
@@ -34,7 +35,7 @@ export class AccessRefused extends Problem<AccessRefused>()(
   {
     status: 400,
     title: "Access window refused",
-    detail: ({ field, reason }) => `${field} ${reason}.`
+    detail: ({ field, reason }) => `${field} ${clause(reason)}.`
   },
   { field: Schema.String, reason: Schema.String }
 ) {}
@@ -52,7 +53,7 @@ export class ReceiptsUnavailable extends Problem<ReceiptsUnavailable>()(
   {
     status: 502,
     title: "Receipts unavailable",
-    detail: ({ reason }) => `The receipts cannot be exported now: ${reason}.`
+    detail: ({ reason }) => `The receipts cannot be exported now: ${clause(reason)}.`
   },
   { reason: Schema.String }
 ) {}

@@ -2,6 +2,7 @@
 import type { EdgePlace } from "@catenet/agent/channel/bridge/MemberCall"
 import * as Grant from "@catenet/crypto/Grant"
 import * as Json from "@catenet/crypto/Json"
+import { clause } from "@catenet/domain/values/Sentence"
 import { type BridgeCall, BridgeDialer, BridgeDialFailed } from "@catenet/server/channels/BridgeDialer"
 import { Settings } from "@catenet/server/settings/Settings"
 import { Effect, Layer, type Schema } from "effect"
@@ -11,7 +12,7 @@ import { readFile } from "node:fs/promises"
 /** A whole call, the meeting included. */
 const callBound = "20 seconds"
 
-const failed = (why: string) => new BridgeDialFailed({ why: why.replace(/\.$/u, "") })
+const failed = (why: string) => new BridgeDialFailed({ why: clause(why) })
 
 /** Where this deployment's edge is. The root is read at every call: an edge that was set up anew has another one. */
 const placeOf = Effect.fnUntraced(function* ({

@@ -1,4 +1,5 @@
 /** A program of the stack: how it is started and how one knows that it serves. */
+import { ended } from "@catenet/domain/values/Sentence"
 import { Data, type Effect } from "effect"
 
 export interface Program {
@@ -19,6 +20,6 @@ export class ProgramFailed extends Data.TaggedError("ProgramFailed")<{
   readonly log: string
 }> {
   override get message() {
-    return `${this.name} did not come up: ${this.detail} Its log is ${this.log}.`
+    return `${this.name} did not come up: ${ended(this.detail)} Its log is ${this.log}.`
   }
 }

@@ -1,6 +1,7 @@
 /** The bundle of an approved manifest: fetched, compared with its digest, and read. Nothing is written here. */
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import * as Hex from "@catenet/crypto/Hex"
+import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, Result } from "effect"
 import { createHash } from "node:crypto"
 import { promisify } from "node:util"
@@ -40,17 +41,17 @@ export const fetch = Effect.fn("Bundle.fetch")(function* (
   const rejected = (reason: string, detail: string) =>
     new InstallRejected({ reason, detail, manifestId: Hex.encode(manifest.manifestId) })
   const packed = yield* Effect.mapError(fetchBytes(url, bundleBounds), ({ why }) =>
-    rejected("bundle_not_fetched", `The bundle ${why}.`)
+    rejected("bundle_not_fetched", `The bundle ${clause(why)}.`)
   )
   const digest = createHash("sha256").update(packed).digest()
   if (!ConstantTime.equal(digest, bundle.sha256))
     return yield* rejected("bundle_digest_mismatch", "The bundle is not the one of the manifest: its SHA-256 differs.")
   const bytes = yield* Effect.tryPromise({
     try: () => unzip(packed, { maxOutputLength: mostUnpackedBytes }),
-    catch: (error) => rejected("bundle_refused", `The bundle ${unzipProblem(error)}.`)
+    catch: (error) => rejected("bundle_refused", `The bundle ${clause(unzipProblem(error))}.`)
   })
   const read = BundleArchive.read(bytes)
-  if (Result.isFailure(read)) return yield* rejected("bundle_refused", `The bundle ${read.failure}.`)
+  if (Result.isFailure(read)) return yield* rejected("bundle_refused", `The bundle ${clause(read.failure)}.`)
   const archive = read.success
   const find = (path: string) => archive.files.find((file) => file.path === plainPath(path))
   const program = find(bundle.composeFile)

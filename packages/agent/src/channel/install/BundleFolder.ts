@@ -1,4 +1,5 @@
 /** The folder of an installed service: filled beside its place and moved there whole, so that a half of a bundle is never run. */
+import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, FileSystem, type PlatformError } from "effect"
 import { words } from "../../state/FileProblem.ts"
 import * as PrivateFile from "../../state/PrivateFile.ts"
@@ -27,7 +28,7 @@ const stagedOf = ({ project, workDir }: Place) => `${workDir}/.${project}.new`
 const failed = (error: PlatformError.PlatformError | { readonly _tag: "StateUnusable"; readonly detail: string }) =>
   new InstallFailed({
     step: "unpack",
-    detail: `The bundle cannot be written: ${error._tag === "StateUnusable" ? error.detail : `${words(error)}.`}`
+    detail: `The bundle cannot be written: ${clause(error._tag === "StateUnusable" ? error.detail : words(error))}.`
   })
 
 /** Whether the place is free: absent, or an empty folder. */

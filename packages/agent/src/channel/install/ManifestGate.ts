@@ -5,6 +5,7 @@
 import * as Hex from "@catenet/crypto/Hex"
 import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
 import { native } from "@catenet/crypto/native"
+import { clause } from "@catenet/domain/values/Sentence"
 import { Clock, Effect, Result } from "effect"
 import { InstallRejected } from "./InstallProblem.ts"
 import { addressOf, type Bounds, fetchBytes } from "./SecureDownload.ts"
@@ -65,7 +66,7 @@ export const approve = Effect.fn("ManifestGate.approve")(function* (
     )
   const text = yield* fetchBytes(url, manifestBounds).pipe(
     Effect.map((bytes) => new TextDecoder().decode(bytes)),
-    Effect.mapError(({ why }) => rejected("manifest_not_fetched", `The manifest ${why}.`))
+    Effect.mapError(({ why }) => rejected("manifest_not_fetched", `The manifest ${clause(why)}.`))
   )
   const read = ServiceManifest.json.parse(text)
   if (Result.isFailure(read))

@@ -2,6 +2,7 @@
  * A program of an installed service, in a process group of its own, which ends as a whole: with this program in any case, since a
  * shell in the group waits for the end of a pipe that only this program holds.
  */
+import { clause } from "@catenet/domain/values/Sentence"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -63,7 +64,7 @@ export const start = Effect.fn("ServiceProcess.start")(function* (
     for (const stream of child.stdio) stream?.on("error", () => {})
     for (const stream of [child.stdout, child.stderr]) if (stream !== null) readLines(stream, log)
     child.once("error", ({ message }) =>
-      resume(Effect.fail(new InstallFailed({ step: "start", detail: `The shell could not be started: ${message}.` })))
+      resume(Effect.fail(new InstallFailed({ step: "start", detail: `The shell could not be started: ${clause(message)}.` })))
     )
     child.once("spawn", () => resume(Effect.succeed({ child, exit })))
   })

@@ -1,5 +1,6 @@
 /** The folder of all installed services, which one process works in at a time. What was installed before is started again. */
 import * as Hex from "@catenet/crypto/Hex"
+import { clause } from "@catenet/domain/values/Sentence"
 import { Effect } from "effect"
 import type { InstallTerms } from "../../settings/ChannelSettings.ts"
 import * as FolderLock from "../../state/FolderLock.ts"
@@ -50,6 +51,6 @@ export const open = Effect.fn("WorkFolder.open")(function* (terms: InstallTerms,
   const work = yield* Effect.catchTag(opened, "StateUnusable", ({ detail }) =>
     Effect.succeed(unusable(`CT_MANIFEST_WORK_DIR cannot be used: ${detail}`))
   )
-  if ("unusable" in work) yield* Effect.logWarning(`Nothing is installed here: ${work.unusable}.`)
+  if ("unusable" in work) yield* Effect.logWarning(`Nothing is installed here: ${clause(work.unusable)}.`)
   return work
 })

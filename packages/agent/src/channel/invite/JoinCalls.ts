@@ -8,6 +8,7 @@ import * as Redemption from "@catenet/crypto/Redemption"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { BootstrapRedemption } from "@catenet/domain/api/EnrollmentApi"
 import { InvitationRedemption } from "@catenet/domain/channels/InvitationRedemption"
+import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, Redacted, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
@@ -23,7 +24,7 @@ const unreachable = (controlPlane: string) => (error: unknown) =>
   error instanceof Refused
     ? error
     : new Unreachable({
-        detail: `The control plane at ${controlPlane} does not answer: ${error instanceof Error ? error.message : "no answer"}. Try the same line again.`
+        detail: `The control plane at ${controlPlane} does not answer: ${clause(error instanceof Error ? error.message : "no answer")}. Try the same line again.`
       })
 
 /** The membership behind the link; again for the same seed, whose owner asks. */

@@ -2,6 +2,7 @@
  * Offers the tools of a local MCP server to the peer of a channel, beside the built-in ones. A server that ends is started again; its
  * tools are gone meanwhile.
  */
+import { clause } from "@catenet/domain/values/Sentence"
 import { Deferred, Duration, Effect, Queue } from "effect"
 import { version } from "../../Version.ts"
 import { isObject, type JsonObject, textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
@@ -91,7 +92,7 @@ export const make = Effect.fn("McpBackend.make")(function* (line: string, passes
       const [took, result] = yield* Effect.timed(Effect.result(serveOnce({ line, service: "mcp", passes }, put)))
       put([])
       const why = result._tag === "Failure" ? `: ${result.failure.message}` : ""
-      yield* Effect.logWarning(`the MCP server has ended${why}. It is started again.`)
+      yield* Effect.logWarning(`the MCP server has ended${clause(why)}. It is started again.`)
       yield* Effect.sleep(pause.after(Duration.toMillis(took)))
     }
   })

@@ -1,5 +1,6 @@
 /** Why a channel command gives up, as the failure of a command: a sentence with the next step, and the exit code of its kind. */
 import { unavailable } from "@catenet/crypto/admission/Refusal"
+import { clause, ended } from "@catenet/domain/values/Sentence"
 import { Effect } from "effect"
 import { Refused, Unreachable } from "../../Failure.ts"
 import type * as Handshake from "../../mesh/Handshake.ts"
@@ -16,18 +17,18 @@ export const ofLadder = (error: Ladder.LadderExhausted): Refused | Unreachable =
   const isUntrusted = attempts.some((attempt) => attempt.error._tag === "DialFailed" && attempt.error.untrusted)
   return new Unreachable({
     detail: isUntrusted
-      ? `${message} Set CT_CHANNEL_FRONT_DOOR_CERT to the edge's root, from /pki/ca of the control plane.`
-      : `${message} Check the addresses and that this network lets the connection out.`
+      ? `${ended(message)} Set CT_CHANNEL_FRONT_DOOR_CERT to the edge's root, from /pki/ca of the control plane.`
+      : `${ended(message)} Check the addresses and that this network lets the connection out.`
   })
 }
 
 export const ofHandshake = ({ forUs, message }: Handshake.HandshakeFailed): Refused | Unreachable =>
   forUs
     ? new Refused({
-        detail: `${message}. The peer runs with another CT_CHANNEL_NOISE_KEY than the one that the channel knows for it.`
+        detail: `${clause(message)}. The peer runs with another CT_CHANNEL_NOISE_KEY than the one that the channel knows for it.`
       })
     : new Unreachable({
-        detail: `${message}. The peer may run with another Noise key, or it went away; ask its operator, or try again.`
+        detail: `${clause(message)}. The peer may run with another Noise key, or it went away; ask its operator, or try again.`
       })
 
 /** For `Effect.catchTags` around a session. */

@@ -6,6 +6,7 @@ import type { Acknowledgement } from "@catenet/crypto/admission/Acknowledgement"
 import * as Address from "@catenet/crypto/admission/Address"
 import type * as Join from "@catenet/crypto/admission/Join"
 import { Broken, type ParkExpired, Refused } from "@catenet/crypto/admission/Outcome"
+import { clause } from "@catenet/domain/values/Sentence"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Data, Effect, Result } from "effect"
 import type { Socket } from "node:net"
@@ -50,7 +51,7 @@ export class LadderExhausted extends Data.TaggedError("LadderExhausted")<{
         ? `${rung.name} ${error.message.replace(/^edge /, "")}`
         : `${rung.name} ${formatHostPort(rung.address)}: ${error.message}`
     )
-    return `No way to the edge admits this member. ${said.join("; ")}.`
+    return `No way to the edge admits this member. ${said.map(clause).join("; ")}.`
   }
   /** The refusal with a reason, or else any. */
   get refusal() {

@@ -2,6 +2,7 @@
  * The mail server of the operator. A connection is encrypted before it says anything of an account, by TLS from the start or
  * by STARTTLS, unless the server is this machine itself; the certificate must be good.
  */
+import { clause } from "@catenet/domain/values/Sentence"
 import { Context, Data, Effect, Layer, Option, Redacted, type Scope } from "effect"
 import { isIP } from "node:net"
 import SmtpConnection from "nodemailer/lib/smtp-connection"
@@ -14,7 +15,7 @@ export class MailRefused extends Data.TaggedError("MailRefused")<{
   readonly isForNow: boolean
 }> {
   override get message() {
-    return `The mail server of CT_CP_SMTP_URL did not take a mail: ${this.why}.`
+    return `The mail server of CT_CP_SMTP_URL did not take a mail: ${clause(this.why)}.`
   }
 }
 

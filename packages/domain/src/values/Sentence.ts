@@ -1,0 +1,17 @@
+/**
+ * Where a sentence takes up what another program, a library or another part of this one says. Some say it with a full stop, some
+ * without, so every text that is not written in the same place goes through one of these.
+ */
+
+/** As a part of a sentence that continues or ends behind it: without a full stop of its own. */
+export const clause = (text: string): string => {
+  let said = text.trimEnd()
+  while (said.endsWith(".")) said = said.slice(0, -1).trimEnd()
+  return said
+}
+
+/** As a sentence before another one: with one full stop, unless it ends with another sign. */
+export const ended = (text: string): string => {
+  const said = clause(text)
+  return said === "" || /[!?…]$/u.test(said) ? said : said.concat(".")
+}
