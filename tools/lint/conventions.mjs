@@ -117,13 +117,16 @@ for (const file of plainWords.flatMap((name) => filesOf(name, ["src", "test", "b
 
 /** A text of another place in a template, before a full stop, a semicolon or the next sentence. */
 const takenUp = /\$\{((?:[^{}]|\{[^{}]*\})*)\}(?:[.;](?=[\s`"\\])| [A-Z](?=[a-z ]))/g
-const fromElsewhere = /\.(?:message|detail)\b|\b(?:message|detail|why|reason|said|failure|unusable|failed|remedy)$|\bString\(|\bwords\(|\w+Problem\(/
+const fromElsewhere =
+  /\.(?:message|detail)\b|\b(?:message|detail|why|reason|said|failure|unusable|failed|remedy)$|\bString\(|\bwords\(|\w+Problem\(/
 const joins = plainWords.filter((name) => name !== "config" && name !== "crypto")
 for (const file of joins.flatMap((name) => filesOf(name, ["src"])))
   for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
     for (const [, text] of line.length > 1000 ? [] : line.matchAll(takenUp))
       if (fromElsewhere.test(text) && !/\b(?:clause|ended|quoted)\b/.test(text))
-        found.push(`${file}:${index + 1}: \`${text}\` may bring a full stop of its own; write clause(...) or ended(...)`)
+        found.push(
+          `${file}:${index + 1}: \`${text}\` may bring a full stop of its own; write clause(...) or ended(...)`
+        )
 
 const named = new Set(Object.values(realTimeInTests).flat())
 for (const file of timed)

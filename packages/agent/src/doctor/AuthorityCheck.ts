@@ -26,7 +26,9 @@ export const check = ({ authority, authorityRoots }: OwnCertificate) =>
           return `${server} ${meaning}`
         }).pipe(
           Effect.catchTag("AcmeFailed", ({ message }) =>
-            Effect.fail(new Unreachable({ detail: `${ended(message)} Check CT_ACME_DIRECTORY_URL and CT_ACME_CA_FILE.` }))
+            Effect.fail(
+              new Unreachable({ detail: `${ended(message)} Check CT_ACME_DIRECTORY_URL and CT_ACME_CA_FILE.` })
+            )
           )
         )
       )

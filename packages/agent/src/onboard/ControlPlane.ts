@@ -110,7 +110,12 @@ export class ControlPlane extends Context.Service<
           ca: Effect.fn("ControlPlane.ca")(function* (base) {
             const from = base ?? url
             const edgeCa = yield* HttpApiClient.endpoint(ControlPlaneApi, { ...status(from), endpoint: "edgeCa" })
-            return yield* Effect.mapError(bounded(edgeCa({})), unreachable(from, "give the edge's root certificate"))
+            const what = "give the edge's root certificate"
+            return yield* Effect.mapError(bounded(edgeCa({})), (error) =>
+              "_tag" in error && (error._tag === "EdgeCaNotPublished" || error._tag === "EdgeCaNotConfigured")
+                ? new Unreachable({ detail: `The control plane at ${from} cannot ${what}. ${ended(error.detail)}` })
+                : unreachable(from, what)(error)
+            )
           }),
           redeem: Effect.fn("ControlPlane.redeem")(function* (token, agent, seed) {
             const payload = yield* Effect.orDie(

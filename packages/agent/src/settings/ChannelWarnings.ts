@@ -92,7 +92,9 @@ export const warningsOf = (values: Reader.Values<typeof Variables.channel>): Rea
     warnings.push("CT_CHANNEL_FRONT_DOOR is not set: only broker and relay are tried.")
   if (values.bridgePeer !== undefined && values.bridgePeer.key === undefined)
     warnings.push("CT_CHANNEL_BRIDGE_PEER is not 64 hex digits: the bridge tools are not offered.")
-  for (const [name, why] of unused(values)) if (why !== false) warnings.push(`${name} has no effect: ${clause(why)}. Unset it.`)
-  for (const [name, why] of outOfPlace(values)) if (why !== false) warnings.push(`${name} has no effect ${clause(why)}.`)
+  for (const [name, why] of unused(values))
+    if (why !== false) warnings.push(`${name} has no effect: ${clause(why)}. Unset it.`)
+  for (const [name, why] of outOfPlace(values))
+    if (why !== false) warnings.push(`${name} has no effect ${clause(why)}.`)
   return warnings
 }

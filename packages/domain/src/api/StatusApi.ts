@@ -1,7 +1,7 @@
 /** Public status: liveness, readiness, counts, ports and the certificate authority of the mesh plane. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { EdgeCaNotPublished } from "../edges/EdgeErrors.ts"
+import { EdgeCaNotConfigured, EdgeCaNotPublished } from "../edges/EdgeErrors.ts"
 import { NetworkInfo, Status } from "../edges/PlatformStatus.ts"
 import { DatabaseUnreachable, NotServing } from "../values/RequestErrors.ts"
 
@@ -16,5 +16,5 @@ export class StatusApi extends HttpApiGroup.make("status").add(
     error: [DatabaseUnreachable, NotServing]
   }),
   HttpApiEndpoint.get("networkInfo", "/network-info", { success: NetworkInfo }),
-  HttpApiEndpoint.get("edgeCa", "/pki/ca", { success: CaCertificate, error: EdgeCaNotPublished })
+  HttpApiEndpoint.get("edgeCa", "/pki/ca", { success: CaCertificate, error: [EdgeCaNotPublished, EdgeCaNotConfigured] })
 ) {}

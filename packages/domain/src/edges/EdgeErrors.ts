@@ -1,4 +1,5 @@
 /** Refusals between edges and the control plane. */
+import { Schema } from "effect"
 import { Problem } from "../values/Problem.ts"
 
 /** The edge has a pinned key, and the heartbeat does not prove it. */
@@ -54,5 +55,23 @@ export class EdgeUnavailable extends Problem<EdgeUnavailable>()("EdgeUnavailable
 export class EdgeCaNotPublished extends Problem<EdgeCaNotPublished>()("EdgeCaNotPublished", {
   status: 503,
   title: "CA not published yet",
-  detail: () => "The edge has not published its certificate authority yet; try again shortly."
+  detail: () =>
+    "The edge has not published its certificate authority yet, or its file was not copied here yet; try again shortly."
 }) {}
+
+/** Why a control plane has no root to give: its settings name no file, or one that holds no certificate. */
+const noRoot = {
+  unset: "CT_CP_EDGE_CERT_PATH is not set at the control plane; set it to a copy of the edge's CT_EDGE_CERT_OUT",
+  unusable: "the file of CT_CP_EDGE_CERT_PATH at the control plane is no certificate that can be read; copy it again"
+} as const
+
+/** The control plane does not get the edge's certificate authority by itself: an operator has to mend its settings. */
+export class EdgeCaNotConfigured extends Problem<EdgeCaNotConfigured>()(
+  "EdgeCaNotConfigured",
+  {
+    status: 503,
+    title: "CA not configured",
+    detail: ({ reason }) => `There is no certificate authority of the edge: ${noRoot[reason]}.`
+  },
+  { reason: Schema.Literals(["unset", "unusable"]) }
+) {}

@@ -127,6 +127,7 @@ const table = [
   [Hostnames.HostnameTaken, 409, ["(host name of another tunnel)"]],
   [Edges.EdgeUnavailable, 502, ["(edge on authorize-host)"]],
   [Edges.EdgeCaNotPublished, 503, ["(CA before the edge published it)"]],
+  [Edges.EdgeCaNotConfigured, 503, ["(CA that no setting names)"]],
   [
     CertificateAdmission.NotHostnameOwner,
     403,

@@ -11,7 +11,7 @@ import { LiveEdges } from "./LiveEdges.ts"
 /** An edge did not answer, or answered that it cannot now. The same call may succeed later. */
 export class EdgeUnreachable extends Data.TaggedError("EdgeUnreachable")<{ readonly why: string }> {
   override get message() {
-    return `The edge could not be reached: ${this.why}`
+    return `The edge did not take a call, which is sent again: ${this.why}`
   }
 }
 
@@ -60,10 +60,17 @@ const orders = ({ orders }: EdgeClient.EdgeClient, token: RoutingToken, call: Ed
  */
 const isFinal = (status: number) => status >= 400 && status < 500 && ![401, 404, 408, 425, 429].includes(status)
 
+/** What the socket says, such as `connect ECONNREFUSED 10.0.0.2:9443`. */
+const socketSays = ({ reason }: HttpClientError.HttpClientError) => {
+  const cause = "cause" in reason ? reason.cause : undefined
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  return inner instanceof Error && inner.message !== "" ? inner.message : "it cannot be reached"
+}
+
 const judge = (error: unknown): EdgeUnreachable | EdgeRefused => {
   if (HttpClientError.isHttpClientError(error)) {
     const status = error.response?.status
-    const why = status === undefined ? error.reason._tag : `it answered ${status}`
+    const why = status === undefined ? socketSays(error) : `it answered ${status}`
     return status !== undefined && isFinal(status) ? new EdgeRefused({ why }) : new EdgeUnreachable({ why })
   }
   const status = typeof error === "object" && error !== null && "status" in error ? Number(error.status) : 0

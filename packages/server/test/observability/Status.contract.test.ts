@@ -1,15 +1,17 @@
 import { afterAll, layer } from "@effect/vitest"
 import { Layer } from "effect"
+import { X509Certificate } from "node:crypto"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { rootCertificates } from "node:tls"
 import * as Contract from "../harness/Contract.ts"
 import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "catenet-contract-"))
 const certificate = join(folder, "ca.der")
-writeFileSync(certificate, new Uint8Array([0x30, 0x00]))
+writeFileSync(certificate, new X509Certificate(rootCertificates[0] ?? "").raw)
 const server = TestServer.layer({ CT_CP_EDGE_CERT_PATH: certificate }).pipe(Layer.provideMerge(TestIssuer.layer))
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -29,7 +31,8 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("status", (i
       {
         "ready DatabaseUnreachable": "Statuses.test.ts takes the database away",
         "ready NotServing": "Drain.test.ts asks a server that is about to stop",
-        "edgeCa EdgeCaNotPublished": "Statuses.test.ts asks before the edge has published its root"
+        "edgeCa EdgeCaNotPublished": "Statuses.test.ts asks before the edge has published its root",
+        "edgeCa EdgeCaNotConfigured": "Statuses.test.ts asks for a file that is no certificate"
       }
     )
   )

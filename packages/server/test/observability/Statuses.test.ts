@@ -8,11 +8,13 @@ import { ConfigProvider, Duration, Effect, Layer, Option, Redacted, Schema } fro
 import { FetchHttpClient, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { X509Certificate } from "node:crypto"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { rootCertificates } from "node:tls"
 import { until, untilSuccess } from "../../../domain/test/Eventually.ts"
 import type { EdgeAddress } from "../../src/edges/EdgeAddressStore.ts"
 import { LiveEdges } from "../../src/edges/LiveEdges.ts"
@@ -214,14 +216,19 @@ layer(Layer.merge(server, cleaned), { excludeTestServices: true, timeout: "60 se
     Effect.gen(function* () {
       const { status } = yield* TestServer.client
       assert.strictEqual((yield* Effect.flip(status.edgeCa()))._tag, "EdgeCaNotPublished")
+      const [first, second] = rootCertificates.map((pem) => new Uint8Array(new X509Certificate(pem).raw))
+      if (first === undefined || second === undefined) throw new Error("Node has no two root certificates")
       writeFileSync(certificate, "")
       assert.strictEqual((yield* TestServer.raw("/pki/ca")).status, 503)
-      writeFileSync(certificate, new Uint8Array([0x30, 0x01]))
-      assert.deepStrictEqual(yield* status.edgeCa(), new Uint8Array([0x30, 0x01]))
-      writeFileSync(certificate, new Uint8Array([0x30, 0x02]))
+      // As a copy that is still running leaves it.
+      writeFileSync(certificate, first.subarray(0, 100))
+      assert.deepInclude(yield* Effect.flip(status.edgeCa()), { _tag: "EdgeCaNotConfigured", reason: "unusable" })
+      writeFileSync(certificate, first)
+      assert.deepStrictEqual(yield* status.edgeCa(), first)
+      writeFileSync(certificate, second)
       const response = yield* TestServer.raw("/pki/ca")
       assert.strictEqual(response.headers.get("content-type"), "application/x-x509-ca-cert")
-      assert.deepStrictEqual([...new Uint8Array(yield* Effect.promise(() => response.arrayBuffer()))], [0x30, 0x01])
+      assert.deepStrictEqual(new Uint8Array(yield* Effect.promise(() => response.arrayBuffer())), first)
     })
   )
 

@@ -32,7 +32,7 @@ const ofPrograms = new Set(
   JoinProofRefused JoinTokenSpent JoinTokenUnknown BatchCountOutOfRange BootstrapAlreadyRedeemed
   BootstrapProofRefused BootstrapTokenExpired BootstrapTokenSpent BootstrapTokenUnknown AgentNotListed
   ChannelUnknown MemberNotAdmitted InvitationExpired InvitationRefused InvitationSpent NotPipelineOwner
-  PipelineIdTaken PipelineNotFound RoleTagRepeated RoleWithoutUnits EdgeCaNotPublished EdgeUnhealthy EdgeUnknown
+  PipelineIdTaken PipelineNotFound RoleTagRepeated RoleWithoutUnits EdgeCaNotConfigured EdgeCaNotPublished EdgeUnhealthy EdgeUnknown
   NoLiveEdge HeartbeatProofIncomplete HeartbeatRefused HistoryDisabled ReceiptsDisabled LookupAmbiguous
   ChallengeNotBrokered DnsBusy DnsNotConverged DnsProviderFailed HostnameUnknown NotAdmitted NotHostnameOwner
   RoutingTokenRevoked ChunkExtensionsTooLarge HeadersTooLarge NotHttp NotServing`.split(/\s+/u)

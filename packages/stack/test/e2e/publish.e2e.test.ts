@@ -8,6 +8,7 @@ import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { server } from "../../../server/test/harness/Accounts.ts"
 import * as JoinLinks from "../agent/JoinLinks.ts"
+import { followStartPages } from "./StartPages.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../../..")
 const libraries = ["config", "domain", "crypto", "server"]
@@ -58,7 +59,8 @@ describe("the published packages", () => {
       "--out",
       join(modules, "@catenet"),
       ...libraries,
-      "ct-agent"
+      "ct-agent",
+      "catenet"
     ])
     // The libraries' own dependencies, as an install would lay them out.
     for (const name of readdirSync(join(root, "node_modules")))
@@ -142,6 +144,9 @@ describe("the published packages", () => {
     const [entry] = Object.values<{ readonly args: ReadonlyArray<string> }>(JSON.parse(stdout).mcpServers)
     assert.include(readFileSync(entry?.args.at(-1) ?? "", "utf8"), "CT_CHANNEL_NOISE_KEY=")
   })
+
+  it("starts on three machines by the lines of the pages, from packed files in empty folders", () =>
+    followStartPages(join(modules, "@catenet"), join(project, "machines")))
 
   it("answers with the agent's version", () => {
     const program = join(modules, "@catenet", "ct-agent", "ct-agent.js")

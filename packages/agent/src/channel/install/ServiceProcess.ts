@@ -64,7 +64,9 @@ export const start = Effect.fn("ServiceProcess.start")(function* (
     for (const stream of child.stdio) stream?.on("error", () => {})
     for (const stream of [child.stdout, child.stderr]) if (stream !== null) readLines(stream, log)
     child.once("error", ({ message }) =>
-      resume(Effect.fail(new InstallFailed({ step: "start", detail: `The shell could not be started: ${clause(message)}.` })))
+      resume(
+        Effect.fail(new InstallFailed({ step: "start", detail: `The shell could not be started: ${clause(message)}.` }))
+      )
     )
     child.once("spawn", () => resume(Effect.succeed({ child, exit })))
   })
