@@ -14,7 +14,7 @@ import * as JsonHttp from "../channel/bridge/JsonHttp.ts"
 import * as InviteLink from "../channel/invite/InviteLink.ts"
 import * as Membership from "../channel/invite/Membership.ts"
 import { textOf } from "../channel/rpc/Tool.ts"
-import { Refused } from "../Failure.ts"
+import { Refused, Unreachable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as Credential from "../login/Credential.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
@@ -110,7 +110,13 @@ export const invite = Effect.fn("Invite.invite")(
       const token = yield* Credential.resolve(LoginVariables.sourceOf(given))
       const url = `${given.controlPlane}/me/channels/${Hex.encode(channel)}/join-links`
       return yield* JsonHttp.ask({ whom: "The control plane", url, method: "POST", token, body: { secret } })
-    }).pipe(Effect.mapError(({ reason }) => new Refused({ detail: `No invite link was made. ${clause(reason)}.` })))
+    }).pipe(
+      Effect.mapError((error) => {
+        const detail = `No invite link was made. ${clause(error.reason)}.`
+        const isUnreachable = error._tag === "ToolFailed" && error.isUnreachable === true
+        return isUnreachable ? new Unreachable({ detail: `${detail} Try again.` }) : new Refused({ detail })
+      })
+    )
     const token = Hex.decode(textOf(answer, "token") ?? "", 32)
     if (Result.isFailure(token)) return yield* new Refused({ detail: "The control plane answered without a token." })
     const link = InviteLink.write({

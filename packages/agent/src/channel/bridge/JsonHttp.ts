@@ -21,7 +21,7 @@ const bound = 30_000
 
 /** The JSON of a 2xx answer, null for none. */
 export const ask = Effect.fn("JsonHttp.ask")(function* ({ body, method = "GET", token, url, whom }: Ask) {
-  const failed = (what: string) => new ToolFailed({ reason: `${whom} ${what}` })
+  const failed = (what: string, isUnreachable = true) => new ToolFailed({ reason: `${whom} ${what}`, isUnreachable })
   const headers = {
     accept: "application/json",
     ...(body === undefined ? {} : { "content-type": "application/json" }),
@@ -43,7 +43,8 @@ export const ask = Effect.fn("JsonHttp.ask")(function* ({ body, method = "GET", 
   if (!ok) {
     const detail = value === undefined ? undefined : textOf(value, "detail")
     return yield* failed(
-      `answered ${status}${detail === undefined ? "" : `: ${redact(detail).slice(0, longestDetail)}`}`
+      `answered ${status}${detail === undefined ? "" : `: ${redact(detail).slice(0, longestDetail)}`}`,
+      status >= 500 || status === 429
     )
   }
   return value === undefined ? yield* failed("answered no JSON") : value

@@ -10,7 +10,11 @@ export interface Caller {
 }
 
 /** The tool did not do what it was asked; the text goes to the caller. */
-export class ToolFailed extends Data.TaggedError("ToolFailed")<{ readonly reason: string }> {
+export class ToolFailed extends Data.TaggedError("ToolFailed")<{
+  readonly reason: string
+  /** Whom the tool asked could not answer; it may do so later. */
+  readonly isUnreachable?: boolean
+}> {
   override get message() {
     return this.reason
   }
