@@ -135,6 +135,20 @@ describe("a channel without a local side", () => {
     )
   })
 
+  it("meets its peer at the relay when the edge closes the legs of the rendezvous late and does not say so", async () => {
+    const { acceptor, initiator, script } = makePair("both")
+    await using broker = await startBroker({ ...script, closesLate: true })
+    await using home = await makeHome()
+    await using one = runAgent(home, throughFrontDoor(broker, script, acceptor), ["channel"], "a")
+    await using two = runAgent(home, throughFrontDoor(broker, script, initiator), ["channel"], "b")
+    assert.deepStrictEqual([await one.exited, await two.exited], [0, 0], [...one.lines, ...two.lines].join("\n"))
+    assert.deepStrictEqual([one.stdout(), two.stdout()], ["b", "a"])
+    assert.deepStrictEqual(
+      broker.joins.map(({ phase }) => phase),
+      [1, 1, 2, 2]
+    )
+  })
+
   it("ends with exit code 5 and a sentence when the session is cut or changed on its way", async () => {
     const { acceptor, initiator, script } = makePair()
     let frames = 0

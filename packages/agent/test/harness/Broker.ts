@@ -33,6 +33,10 @@ export interface BrokerOptions {
   readonly line?: (line: string, to: Joined) => string
   /** Sees and changes what is relayed. */
   readonly relayed?: (chunk: Buffer) => Buffer
+  /** Closes the legs of a rendezvous when one of the two has spoken, instead of at once. */
+  readonly closesLate?: boolean
+  /** Ends a relayed session, both ways and in order, when it has carried so many chunks. */
+  readonly endsAfter?: number
   /** Where it listens. */
   readonly host?: string
 }
@@ -85,19 +89,23 @@ export const startBroker = async (options: BrokerOptions): Promise<Broker> => {
     return options.line?.(line, join) ?? line
   }
   const pair = (a: Parked, b: Parked) => {
+    let chunks = 0
     for (const [one, other] of [
       [a, b],
       [b, a]
     ] as const) {
       one.socket.write(lineTo(one, other))
       if (a.join.phase === 1 && b.join.phase === 1) {
-        one.socket.end()
+        if (options.closesLate === true) one.socket.once("data", () => [one, other].map(({ socket }) => socket.end()))
+        else one.socket.end()
         one.socket.resume()
         continue
       }
       one.socket.on("data", (chunk: Buffer) => {
         carried += chunk.length
+        chunks += 1
         other.socket.write(options.relayed?.(chunk) ?? chunk)
+        if (chunks === options.endsAfter) for (const { socket } of [one, other]) socket.end()
       })
       one.socket.on("end", () => other.socket.end())
       one.socket.on("close", () => {

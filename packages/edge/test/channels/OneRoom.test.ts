@@ -165,7 +165,12 @@ describe.concurrent("several edges", () => {
         const from = performance.now()
         assert.strictEqual((await talking.rest()).length + (await other.rest()).length, 0)
         assert.strictEqual(await waiting, "sent away")
-        const again = await Promise.all([Members.insist(one, a), Members.insist(two, b), Members.insist(one, c), Members.insist(two, d)])
+        const again = await Promise.all([
+          Members.insist(one, a),
+          Members.insist(two, b),
+          Members.insist(one, c),
+          Members.insist(two, d)
+        ])
         assert.isBelow(performance.now() - from, 5_000)
         for (const peer of again) peer.socket.destroy()
       })

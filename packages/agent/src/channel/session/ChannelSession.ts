@@ -20,6 +20,7 @@ import * as DirectPath from "./DirectPath.ts"
 import * as DirectUpgrade from "./DirectUpgrade.ts"
 import * as KeyProof from "./KeyProof.ts"
 import * as Ladder from "./Ladder.ts"
+import * as LegCompletion from "./LegCompletion.ts"
 import * as Peer from "./Peer.ts"
 import * as Reachability from "./Reachability.ts"
 import type { SessionCut } from "./SessionCut.ts"
@@ -59,20 +60,6 @@ export interface ChannelSession {
   readonly bytes: () => { readonly sent: number; readonly received: number }
 }
 
-/** The edge closes a leg behind the acknowledgement at once, or not at all. */
-const closeMillis = 3_000
-
-/**
- * Whether the leg of a rendezvous is the session's own: its peer is in no phase, so the edge has joined the two. Where the edge does
- * not say so, a peer that speaks second is waited for in vain.
- */
-const isSpliced = Effect.fnUntraced(function* ({ acknowledgement, isMarked, stream }: Ladder.Leg) {
-  if (!isMarked) return true
-  if (acknowledgement.next !== undefined) return acknowledgement.next === "peer"
-  const readable = yield* Effect.timeoutOption(awaitReadable(stream), closeMillis)
-  return Option.getOrElse(readable, () => true)
-})
-
 const peerOf = ({ acknowledgement }: Ladder.Leg, { grant }: Ladder.Broker, { configured, expected, role }: Member) =>
   Effect.fromResult(Peer.ofAcknowledgement(native, acknowledgement, { grant, role, configured, expected }))
 
@@ -83,7 +70,7 @@ export interface Met {
   readonly carrier: ChannelCarrier
   readonly peer: Pick<Peer.Peer, "holder" | "isInitiator" | "noiseKey" | "rights" | "grantEnds" | "observed">
   /** The session, where both keys are proved already. */
-  readonly stream?: NoiseStream
+  readonly stream?: SessionStream
   /** The relay behind a direct path. */
   readonly tether?: Duplex
 }
@@ -163,8 +150,12 @@ export const meet = Effect.fn("ChannelSession.meet")(function* (
     const known = yield* peerOf(first, broker, member).pipe(
       Effect.tapError(() => Effect.sync(() => first.stream.destroy()))
     )
-    if (yield* isSpliced(first)) return met(first, known)
-    first.stream.end()
+    const completion = yield* LegCompletion.of(first, known.isInitiator)
+    if (completion === "spliced") return met(first, known)
+    // Only the first word shows it: the peer answers, or the edge closes the leg late.
+    const proved = completion === "unsaid" ? yield* Effect.option(proving(first.stream, known, member)) : Option.none()
+    if (Option.isSome(proved)) return { ...met(first, known), stream: proved.value }
+    if (!first.stream.destroyed) first.stream.end()
     const joining = relayLeg(broker, member, endpoint, known)
     const way = broker.node === undefined ? directWay(known, member, reach) : undefined
     const next = way === undefined ? Effect.map(joining, relayed) : tethered(known, way, joining)
@@ -191,6 +182,9 @@ const relayLeg = Effect.fnUntraced(function* (
   return joined
 })
 
+const proving = (carrier: Duplex, { isInitiator, noiseKey }: Met["peer"], { isUpgrading, noise }: Member) =>
+  (isUpgrading ? KeyProof.proveAndAsk : KeyProof.prove)(carrier, noise, noiseKey, isInitiator)
+
 const met = (leg: Ladder.Leg, peer: Peer.Peer): Met => ({ leg, carrier: leg.rung.name, peer })
 
 /** The peer on a direct path, where both keys are proved already. */
@@ -202,10 +196,10 @@ export const overDirect = ({ socket, stream }: DirectPath.Direct, peer: Met["pee
 })
 
 /** Proves both keys and opens the session with the peer. */
-export const open = Effect.fn("ChannelSession.open")(function* (met: Met, { isUpgrading, noise }: Member) {
+export const open = Effect.fn("ChannelSession.open")(function* (met: Met, member: Member) {
   const { carrier, leg, peer } = met
-  const prove = isUpgrading ? KeyProof.proveAndAsk : KeyProof.prove
-  const stream = met.stream ?? (yield* prove(leg.stream, noise, peer.noiseKey, peer.isInitiator))
+  const { noise } = member
+  const stream = met.stream ?? (yield* proving(leg.stream, peer, member))
   let direct: Socket | undefined
   const move =
     stream instanceof TaggedStream
