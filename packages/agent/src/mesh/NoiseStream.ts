@@ -1,13 +1,15 @@
 /**
  * A Noise session as a stream: what is written goes out in sealed frames, what comes in is opened and read as plain bytes. An end
  * is the end of the carrier's half, behind the last whole frame. A frame that is torn or not authentic breaks the stream, so that
- * a cut transfer is not taken for a complete one.
+ * a cut transfer is not taken for a complete one. Between two frames a cut looks like an end; {@link NoiseStream.markEnd} tells
+ * them apart where both sides do so.
  */
 import * as Frame from "@catenet/crypto/noise/Frame"
 import { frameOverhead, type Transport } from "@catenet/crypto/noise/Transport"
 import { abort } from "@catenet/wire/transport/Abort"
 import { Deferred, Effect, Result } from "effect"
 import { Duplex } from "node:stream"
+import { EndMarkMissing, EndMarks } from "./EndMarks.ts"
 
 export interface Session {
   readonly transport: Transport
@@ -24,6 +26,7 @@ export class NoiseStream extends Duplex {
   readonly #session: Session
   readonly #datagrams: boolean
   readonly #begun = Deferred.makeUnsafe<boolean>()
+  readonly #marks = new EndMarks()
 
   /** Takes the carrier over. With `datagrams` every write is one frame and every frame is one read. */
   constructor(carrier: Duplex, session: Session, { datagrams = false }: { readonly datagrams?: boolean } = {}) {
@@ -40,6 +43,7 @@ export class NoiseStream extends Duplex {
     carrier.on("end", () => {
       const torn = session.decoder.end()
       if (Result.isFailure(torn)) this.destroy(torn.failure)
+      else if (this.#marks.areMissing) this.destroy(new EndMarkMissing())
       else this.push(null)
       this.#settle(false)
     })
@@ -62,6 +66,20 @@ export class NoiseStream extends Duplex {
     if (Result.isSuccess(frame)) this.#carrier.write(frame.success)
   }
 
+  /**
+   * From now on this side marks its end, and one without a mark breaks the stream when the peer marks its own, too. It must be
+   * called before the first byte is written. An empty frame is a mark, which others read over.
+   */
+  markEnd() {
+    this.#marks.isMarking = true
+    this.begin()
+  }
+
+  /** Whether the last frame of the peer marks its end. */
+  get isEndMarked(): boolean {
+    return this.#marks.isEnd
+  }
+
   override _read() {
     this.#carrier.resume()
   }
@@ -82,6 +100,7 @@ export class NoiseStream extends Duplex {
   }
 
   override _final(done: Done) {
+    if (this.#marks.isMarking && !this.#carrier.destroyed) this.begin()
     this.#carrier.end()
     done()
   }
@@ -108,6 +127,7 @@ export class NoiseStream extends Duplex {
     const plain = this.#session.transport.decrypt(message)
     if (Result.isFailure(plain)) return void this.destroy(plain.failure)
     this.#settle(true)
+    this.#marks.heard(plain.success.length === 0)
     // Outside of datagram mode an empty chunk would say nothing, and Node takes it for a pause.
     if (plain.success.length === 0 && !this.#datagrams) return
     if (!this.push(plain.success)) this.#carrier.pause()

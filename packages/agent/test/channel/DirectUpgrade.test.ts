@@ -132,6 +132,31 @@ describe("a session that moves to a direct link", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  for (const where of ["on the relay", "on the direct link"] as const)
+    it.live(`tells the end of a peer that marks it from its death, ${where}`, () =>
+      Effect.gen(function* () {
+        for (const how of ["end", "death"] as const) {
+          const { legs, movers, one, two } = yield* meet
+          one.markEnd()
+          two.markEnd()
+          const received = buffer(two).catch((error: Error) => error)
+          one.resume()
+          one.write("first")
+          const [moved] = where === "on the relay" ? [Option.none()] : yield* movers(here)
+          one.write(", last")
+          if (how === "end") for (const stream of [one, two]) stream.end()
+          else {
+            yield* Effect.promise(() => eventually(() => one.writableLength === 0, "its bytes are on their way"))
+            // All that the kernel says of a process that is killed.
+            Option.match(moved, { onNone: () => legs[0], onSome: ({ socket }) => socket }).end()
+          }
+          const seen = yield* Effect.promise(() => received)
+          if (how === "end") assert.strictEqual(String(seen), "first, last")
+          else assert.include(String(seen), "the peer went away before it had ended")
+        }
+      }).pipe(Effect.scoped, Effect.provide(layer))
+    )
+
   it.live("stays on the relay when there is no candidate, nothing listens, or the peer would not move", () =>
     Effect.gen(function* () {
       const closed: DirectUpgrade.Reachability = { ...here, choose: () => ({ host: "127.0.0.1", port: 1 }) }

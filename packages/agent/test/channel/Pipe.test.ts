@@ -1,6 +1,7 @@
 /** Two real members of a channel through a scripted edge: their bytes reach each other, and nothing between reads them. */
 import type { Direction } from "@catenet/crypto/Permission"
 import { assert, describe, it } from "@effect/vitest"
+import { eventually } from "../../../domain/test/Eventually.ts"
 import { makeHome, runAgent } from "../harness/Agent.ts"
 import { makeAuthority } from "../harness/Authority.ts"
 import { startBroker, throughFrontDoor } from "../harness/Broker.ts"
@@ -147,6 +148,22 @@ describe("a channel without a local side", () => {
       broker.joins.map(({ phase }) => phase),
       [1, 1, 2, 2]
     )
+  })
+
+  it("takes a peer that is killed, and a session that ends between two frames, for no end", async () => {
+    const { acceptor, initiator, script } = makePair()
+    for (const how of ["killed", "cut"] as const) {
+      await using broker = await startBroker(script)
+      await using home = await makeHome()
+      await using one = runAgent(home, throughFrontDoor(broker, script, acceptor), ["channel"], "a")
+      await using two = runAgent(home, throughFrontDoor(broker, script, initiator), ["channel"], null)
+      two.type("b")
+      await eventually(() => one.stdout() === "b", "the first bytes have come")
+      if (how === "killed") two.kill("SIGKILL")
+      else broker.endSessions()
+      assert.strictEqual(await one.exited, 5, `${how}: ${one.lines.join("\n")}`)
+      assert.include(one.lines.join("\n"), "the peer went away before it had ended")
+    }
   })
 
   it("ends with exit code 5 and a sentence when the session is cut or changed on its way", async () => {

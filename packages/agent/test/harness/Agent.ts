@@ -16,6 +16,8 @@ export interface Agent extends AsyncDisposable {
   said(text: string, from?: number): Promise<string>
   readonly exited: Promise<number>
   kill(signal?: NodeJS.Signals): void
+  /** Writes to its stdin, which was left open. */
+  type(text: string): void
   /** Closes the reading ends of stdout and stderr. */
   deafen(): void
 }
@@ -100,6 +102,7 @@ export const runAgent = (
       }
     },
     kill: (signal = "SIGTERM") => void child.kill(signal),
+    type: (text) => void child.stdin.write(text),
     deafen: () => {
       reader.close()
       child.stdout.destroy()

@@ -35,8 +35,6 @@ export interface BrokerOptions {
   readonly relayed?: (chunk: Buffer) => Buffer
   /** Closes the legs of a rendezvous when one of the two has spoken, instead of at once. */
   readonly closesLate?: boolean
-  /** Ends a relayed session, both ways and in order, when it has carried so many chunks. */
-  readonly endsAfter?: number
   /** Where it listens. */
   readonly host?: string
 }
@@ -48,6 +46,8 @@ export interface Broker extends AsyncDisposable {
   readonly sockets: Set<Socket>
   /** Bytes of sessions in the relay. */
   readonly carried: () => number
+  /** Ends all sessions in the relay, both ways and in order. */
+  readonly endSessions: () => void
 }
 
 const hex = (bytes: Uint8Array) => Hex.encode(bytes)
@@ -80,6 +80,7 @@ export const startBroker = async (options: BrokerOptions): Promise<Broker> => {
   const joins: Array<Joined> = []
   const parked = new Set<Parked>()
   const sockets = new Set<Socket>()
+  const relayed = new Set<TLSSocket>()
   let carried = 0
 
   const lineTo = ({ join, socket }: Parked, peer: Parked) => {
@@ -89,7 +90,6 @@ export const startBroker = async (options: BrokerOptions): Promise<Broker> => {
     return options.line?.(line, join) ?? line
   }
   const pair = (a: Parked, b: Parked) => {
-    let chunks = 0
     for (const [one, other] of [
       [a, b],
       [b, a]
@@ -101,11 +101,10 @@ export const startBroker = async (options: BrokerOptions): Promise<Broker> => {
         one.socket.resume()
         continue
       }
+      relayed.add(one.socket)
       one.socket.on("data", (chunk: Buffer) => {
         carried += chunk.length
-        chunks += 1
         other.socket.write(options.relayed?.(chunk) ?? chunk)
-        if (chunks === options.endsAfter) for (const { socket } of [one, other]) socket.end()
       })
       one.socket.on("end", () => other.socket.end())
       one.socket.on("close", () => {
@@ -189,6 +188,9 @@ export const startBroker = async (options: BrokerOptions): Promise<Broker> => {
     joins,
     sockets,
     carried: () => carried,
+    endSessions: () => {
+      for (const socket of relayed) socket.end()
+    },
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy()
       await new Promise<void>((resolve) => server.close(() => resolve()))

@@ -33,9 +33,13 @@ const lingering = (meeting: Meeting) =>
   meeting._tag === "Broker" && (meeting.node !== undefined || meeting.isUpgrading) ? Effect.sleep(linger) : Effect.void
 
 /** Raw bytes go both ways, whatever they mean: the peer must be allowed both. */
-const rawly = <A, E, R>({ peerRights }: ChannelSession.ChannelSession, join: Effect.Effect<A, E, R>) =>
+const rawly = <A, E, R>({ peerRights, stream }: ChannelSession.ChannelSession, join: Effect.Effect<A, E, R>) =>
   peerRights === "rw"
-    ? join
+    ? Effect.andThen(
+        // Nothing in the bytes themselves says whether they are all.
+        Effect.sync(() => stream.markEnd()),
+        join
+      )
     : Effect.fail(
         new PeerRefused({
           why: `its grant permits ${peerRights}, and a raw stream needs rw. Ask the operator of the channel for a grant with both rights.`

@@ -11,6 +11,7 @@ import * as TaggedMessage from "@catenet/crypto/upgrade/TaggedMessage"
 import { abort } from "@catenet/wire/transport/Abort"
 import { Option, Result } from "effect"
 import { Duplex } from "node:stream"
+import { EndMarkMissing, EndMarks } from "../../mesh/EndMarks.ts"
 import type { NoiseStream, Session } from "../../mesh/NoiseStream.ts"
 
 type Done = (error?: Error | null) => void
@@ -37,6 +38,7 @@ export class TaggedStream extends Duplex {
   #isSendingDirectly = false
   #isHearingDirectly = false
   #hasFarewell = false
+  readonly #marks = new EndMarks()
   readonly #controls: Array<Control> = []
   #onControl: ((message: Control) => void) | undefined
 
@@ -68,6 +70,12 @@ export class TaggedStream extends Duplex {
 
   control(message: Control): void {
     this.#send(Message.Control({ bytes: ControlMessage.encode(message) }))
+  }
+
+  /** As that of a plain stream. The mark is then the last message of each direction, wherever that goes. */
+  markEnd(): void {
+    this.#marks.isMarking = true
+    this.#mark()
   }
 
   /** The direct link, proved by both. What the peer has moved is heard on it. */
@@ -130,6 +138,7 @@ export class TaggedStream extends Duplex {
   }
 
   override _final(done: Done) {
+    if (this.#marks.isMarking) this.#mark()
     if (this.#isSendingDirectly) this.#direct?.end()
     else this.#relay.end()
     done()
@@ -148,6 +157,11 @@ export class TaggedStream extends Duplex {
       if (this.#direct !== undefined) abort(this.#direct)
     }
     done(error)
+  }
+
+  #mark() {
+    if (this.#isSendingDirectly) this.#direct?.begin()
+    else this.#send(Message.Data({ bytes: new Uint8Array() }))
   }
 
   #frame(message: TaggedMessage.TaggedMessage, output?: Uint8Array): Uint8Array | undefined {
@@ -177,6 +191,7 @@ export class TaggedStream extends Duplex {
       case "Data":
         if (this.#isHearingDirectly)
           return void this.destroy(new Error("the peer sent on the relay after it had moved"))
+        this.#marks.heard(message.bytes.length === 0)
         if (message.bytes.length > 0 && !this.push(message.bytes)) this.#relay.pause()
         return
       case "Cutover":
@@ -204,7 +219,10 @@ export class TaggedStream extends Duplex {
     direct.on("data", (chunk: Uint8Array) => {
       if (!this.push(chunk)) direct.pause()
     })
-    direct.on("end", () => this.push(null))
+    direct.on("end", () => {
+      this.#marks.heard(direct.isEndMarked)
+      this.#ended()
+    })
     this.emit("moved")
   }
 
@@ -213,7 +231,12 @@ export class TaggedStream extends Duplex {
     const torn = this.#session.decoder.end()
     if (Result.isFailure(torn)) return void this.destroy(torn.failure)
     if (this.#isHearingDirectly) return this.#cut()
-    this.push(null)
+    this.#ended()
+  }
+
+  #ended() {
+    if (this.#marks.areMissing) this.destroy(new EndMarkMissing())
+    else this.push(null)
   }
 
   #cut() {
