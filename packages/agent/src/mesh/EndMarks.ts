@@ -1,5 +1,5 @@
 /**
- * Tells the end of a peer from its death. A carrier says the same of both, and so does whoever carries it. A side that marks its
+ * Tells the end of a peer from its death. A carrier says the same of both, and so can the edge that carries it. A side that marks its
  * end says so by an empty message before all others, and sends another one as its last.
  */
 
