@@ -113,7 +113,7 @@ export const invite = Effect.fn("Invite.invite")(
     }).pipe(
       Effect.mapError((error) => {
         const detail = `No invite link was made. ${clause(error.reason)}.`
-        const isUnreachable = error._tag === "ToolFailed" && error.isUnreachable === true
+        const isUnreachable = error._tag === "ToolFailed" ? error.isUnreachable === true : error.kind === "passing"
         return isUnreachable ? new Unreachable({ detail: `${detail} Try again.` }) : new Refused({ detail })
       })
     )
