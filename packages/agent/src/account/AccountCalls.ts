@@ -3,6 +3,7 @@
  * with. What the control plane says of a refusal is the sentence to print.
  */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { clause, ended } from "@catenet/domain/values/Sentence"
 import { Effect, Option, type Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { Refused, Unreachable } from "../Failure.ts"
@@ -37,7 +38,7 @@ const problemOf = Schema.decodeUnknownOption(Problem)
 export const bearer = (source: BearerSource) =>
   Effect.mapError(Credential.resolve(source), ({ kind, reason }) => {
     if (kind === "none") return ConfigurationInvalid.of("The bearer token", `is missing: ${reason}`)
-    const detail = `No bearer token: ${reason}.`
+    const detail = `No bearer token: ${clause(reason)}.`
     return kind === "passing" ? new Unreachable({ detail }) : new Refused({ detail })
   })
 
@@ -54,7 +55,9 @@ const requestOf = <A, I>({ body, idempotencyKey, method, path }: Call<A, I>, url
 const refusal = (status: number, text: string) => {
   const said = Option.getOrUndefined(problemOf(text))?.detail
   const detail = said === undefined ? `The control plane answered ${status}.` : quoted(said)
-  return new Refused({ detail: status === 401 ? `${detail} Run ct-agent login, or renew CT_OIDC_TOKEN.` : detail })
+  return new Refused({
+    detail: status === 401 ? `${ended(detail)} Run ct-agent login, or renew CT_OIDC_TOKEN.` : detail
+  })
 }
 
 /** What the control plane answers. */
@@ -62,7 +65,7 @@ export const ask = Effect.fn("AccountCalls.ask")(function* <A, I>({ controlPlane
   const client = yield* HttpClient.HttpClient
   const away = (why: string) =>
     new Unreachable({
-      detail: `The control plane at ${controlPlane} does not answer: ${why}. Check CT_AGENT_CP_URL and that the control plane is up.`
+      detail: `The control plane at ${controlPlane} does not answer: ${clause(why)}. Check CT_AGENT_CP_URL and that the control plane is up.`
     })
   const { status, text } = yield* Effect.flatMap(bearer(source), (token) =>
     Effect.gen(function* () {

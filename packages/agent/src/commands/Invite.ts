@@ -5,7 +5,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import * as Invitation from "@catenet/crypto/Invitation"
 import * as Json from "@catenet/crypto/Json"
 import { native } from "@catenet/crypto/native"
-import { clause } from "@catenet/domain/values/Sentence"
+import { clause, ended } from "@catenet/domain/values/Sentence"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Effect, Option, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -114,7 +114,7 @@ export const invite = Effect.fn("Invite.invite")(
       Effect.mapError((error) => {
         const detail = `No invite link was made. ${clause(error.reason)}.`
         const isUnreachable = error._tag === "ToolFailed" ? error.isUnreachable === true : error.kind === "passing"
-        return isUnreachable ? new Unreachable({ detail: `${detail} Try again.` }) : new Refused({ detail })
+        return isUnreachable ? new Unreachable({ detail: `${ended(detail)} Try again.` }) : new Refused({ detail })
       })
     )
     const token = Hex.decode(textOf(answer, "token") ?? "", 32)

@@ -3,6 +3,7 @@
  * asks for the tokens at the interval that the provider wants. Silence of the provider is waited out for as long as the code is
  * good.
  */
+import { clause } from "@catenet/domain/values/Sentence"
 import { Clock, Effect, Redacted } from "effect"
 import { Refused, Unreachable } from "../Failure.ts"
 import * as ProviderCalls from "./ProviderCalls.ts"
@@ -38,12 +39,12 @@ const once = Effect.fnUntraced(function* ({ clientId, issuer }: Asked, device: D
   return yield* ProviderCalls.tokens(issuer, form).pipe(
     Effect.catchTags({
       ProviderAway: ({ reason }) =>
-        Effect.as(Effect.logWarning(`the identity provider does not answer: ${reason}; trying on`), interval),
+        Effect.as(Effect.logWarning(`the identity provider does not answer: ${clause(reason)}; trying on`), interval),
       ProviderRefused: ({ code, reason }) => {
         if (code === "authorization_pending") return Effect.succeed(interval)
         if (code === "slow_down") return Effect.succeed(interval + 5)
         return Effect.fail(
-          ends.get(code)?.() ?? new Refused({ detail: `The identity provider refused the login: ${reason}.` })
+          ends.get(code)?.() ?? new Refused({ detail: `The identity provider refused the login: ${clause(reason)}.` })
         )
       }
     })
@@ -58,13 +59,13 @@ export const run = Effect.fn("DeviceFlow.run")(function* (asked: Asked, show: (d
       ProviderAway: ({ reason }) =>
         Effect.fail(
           new Unreachable({
-            detail: `The identity provider ${issuer} cannot be asked for a login: ${reason}. Check CT_OIDC_ISSUER.`
+            detail: `The identity provider ${issuer} cannot be asked for a login: ${clause(reason)}. Check CT_OIDC_ISSUER.`
           })
         ),
       ProviderRefused: ({ reason }) =>
         Effect.fail(
           new Refused({
-            detail: `The identity provider ${issuer} gives no login to the client ${clientId}: ${reason}. Check CT_OIDC_ISSUER and CT_OIDC_CLI_CLIENT_ID.`
+            detail: `The identity provider ${issuer} gives no login to the client ${clientId}: ${clause(reason)}. Check CT_OIDC_ISSUER and CT_OIDC_CLI_CLIENT_ID.`
           })
         )
     })

@@ -1,5 +1,6 @@
 /** Which identity provider a control plane takes tokens of: the first that its protected-resource metadata names (RFC 9728). */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { Unreachable } from "../Failure.ts"
@@ -22,7 +23,7 @@ export const issuerOf = Effect.fn("Discovery.issuerOf")(function* (controlPlane:
   const client = yield* HttpClient.HttpClient
   const away = (why: string) =>
     new Unreachable({
-      detail: `The control plane at ${controlPlane} does not say who its identity provider is: ${why}. Check the address, or set CT_OIDC_ISSUER.`
+      detail: `The control plane at ${controlPlane} does not say who its identity provider is: ${clause(why)}. Check the address, or set CT_OIDC_ISSUER.`
     })
   const { status, text } = yield* Effect.gen(function* () {
     const response = yield* client.get(`${controlPlane}/.well-known/oauth-protected-resource`)
