@@ -7,6 +7,7 @@ import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFil
 import { dirname, join, resolve } from "node:path"
 import { rolldown } from "rolldown"
 import { needed, root } from "./node.mjs"
+import { pack } from "./pack.mjs"
 
 const args = process.argv.slice(2)
 const out = args.indexOf("--out")
@@ -174,4 +175,10 @@ for (const program of programs.filter(({ name }) => wanted(name))) {
   process.stderr.write(`program ${program.name} ...\n`)
   rmSync(join(dist, program.name), { recursive: true, force: true })
   await buildProgram(program)
+}
+
+// The platform brings the agent along, for its control plane to serve.
+if (["catenet", "ct-agent"].every(wanted)) {
+  const { version } = readJson(join(dist, "ct-agent", "package.json"))
+  pack(join(dist, "ct-agent"), join(dist, "catenet", "releases", version))
 }

@@ -60,7 +60,7 @@ const channelInvite = Command.make(
       Flag.optional,
       Flag.withMetavar("PACKAGE"),
       Flag.withDescription(
-        "What npx runs on the other machine, such as the path of a packed ct-agent; without it ct-agent"
+        "What npx runs on the other machine, such as the path of a packed ct-agent; without it the control plane's /agent.tgz"
       )
     )
   },

@@ -79,6 +79,7 @@ import * as NoticeMailWorker from "./notices/mail/NoticeMailWorker.ts"
 import { Notices } from "./notices/Notices.ts"
 import { Statuses } from "./observability/Statuses.ts"
 import { PortalSignIns } from "./portal/PortalSignIns.ts"
+import { Releases } from "./releases/Releases.ts"
 import * as Database from "./store/Database.ts"
 import * as Reseal from "./store/Reseal.ts"
 import { Sealing } from "./store/Sealing.ts"
@@ -131,6 +132,7 @@ export const services = Layer.mergeAll(
   Idempotency.layer,
   Limits.layer,
   PortalSignIns.layer,
+  Releases.layer,
   Statuses.layer
 ).pipe(Layer.provideMerge(base))
 

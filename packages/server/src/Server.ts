@@ -29,6 +29,7 @@ import * as PortalMail from "./portal/MailRoutes.ts"
 import * as PortalPages from "./portal/PageRoutes.ts"
 import * as PortalRoutes from "./portal/PortalRoutes.ts"
 import * as ProblemResponses from "./portal/shell/ProblemResponses.ts"
+import * as ReleaseRoutes from "./releases/ReleaseRoutes.ts"
 import { Settings } from "./settings/Settings.ts"
 
 const routes = Layer.mergeAll(
@@ -42,7 +43,8 @@ const routes = Layer.mergeAll(
   PortalEvents.layer,
   PortalEditor.layer,
   PortalAllowlist.layer,
-  PortalMail.layer
+  PortalMail.layer,
+  ReleaseRoutes.layer
 )
 
 /** What is served beside the API value. */
@@ -56,7 +58,8 @@ export const extraRoutes: ExtraRoutes = [
   ...PortalEvents.addresses,
   ...PortalEditor.addresses,
   ...PortalAllowlist.addresses,
-  ...PortalMail.addresses
+  ...PortalMail.addresses,
+  ...ReleaseRoutes.addresses
 ]
 
 /** A parameter of a path is read by its schema, whatever its length: a host name may have 253 characters. */

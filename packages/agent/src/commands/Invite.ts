@@ -29,11 +29,25 @@ interface Options {
   readonly mcp: boolean
   /** How many days the grant is good for. */
   readonly days: number
-  /** What `npx` runs on the other machine. */
+  /** What `npx` runs on the other machine, in place of what the control plane serves. */
   readonly program: Option.Option<string>
 }
 
 const daySeconds = 86_400
+
+/** Milliseconds in which a control plane says whether it has the package. */
+const packageBound = 5000
+
+/** The package of the agent, where the control plane serves it: then the line brings the program along. */
+const packageOf = (controlPlane: string) =>
+  Effect.tryPromise(async (signal) => {
+    const url = `${controlPlane}/agent.tgz`
+    const { ok } = await OutgoingHttp.send(url, {
+      method: "HEAD",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(packageBound)])
+    })
+    return ok ? Option.some(url) : Option.none<string>()
+  }).pipe(Effect.orElseSucceed(() => Option.none<string>()))
 
 /** A file that is named as the program itself is run by `npx` as it is, so it is named as a package. */
 const programLine = (from: string) =>
@@ -125,7 +139,8 @@ export const invite = Effect.fn("Invite.invite")(
       key: Redacted.make(key)
     })
     if (screen.json) return screen.result(Json.write({ link }))
-    const run = Option.match(program, { onNone: () => "ct-agent", onSome: programLine })
+    const brought = Option.isSome(program) ? program : yield* packageOf(given.controlPlane)
+    const run = Option.match(brought, { onNone: () => "ct-agent", onSome: programLine })
     screen.log("Send this line to the one who joins. It works once, within a day.")
     screen.result(`${run} channel join '${link}'`)
   },

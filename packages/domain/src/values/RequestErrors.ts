@@ -77,6 +77,17 @@ export class MethodNotAllowed extends Problem<MethodNotAllowed>()(
   { allow: Schema.Array(Schema.String) }
 ) {}
 
+/** None of the bytes that were asked for are in what is served. */
+export class RangeNotSatisfiable extends Problem<RangeNotSatisfiable>()(
+  "RangeNotSatisfiable",
+  {
+    status: 416,
+    title: "Range not satisfiable",
+    detail: ({ size }) => `There are ${size} bytes, and none of them were asked for.`
+  },
+  { size: Count }
+) {}
+
 /** The caller asked more often than it may; `retry_after` is in seconds and is also the header of that name. */
 export class RateLimited extends Problem<RateLimited>()(
   "RateLimited",

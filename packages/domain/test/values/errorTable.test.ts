@@ -99,6 +99,7 @@ const table = [
     ["account routes without a verifier", "billing trio without an admin token", "(an unknown path)"]
   ],
   [Requests.MethodNotAllowed, 405, ["(a known path with another method)"]],
+  [Requests.RangeNotSatisfiable, 416, ["(bytes beyond the end of a file)"]],
   [Requests.RateLimited, 429, ["(too many requests)"]],
   [Requests.InternalFailure, 500, ["(a fault of the service)"]],
   [Requests.DatabaseUnreachable, 503, ["(readiness)"]],

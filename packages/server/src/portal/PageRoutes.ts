@@ -7,6 +7,7 @@ import type { ExtraRoutes } from "../http/Routes.ts"
 import * as Stylesheet from "../http/Stylesheet.ts"
 import { NoticeMails } from "../notices/mail/NoticeMails.ts"
 import { Statuses } from "../observability/Statuses.ts"
+import { Releases } from "../releases/Releases.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as AccountPages from "./AccountPages.ts"
 import * as Addresses from "./Addresses.ts"
@@ -66,6 +67,7 @@ export const layer = HttpRouter.use(
     const mails = yield* NoticeMails
     const signIns = yield* PortalSignIns
     const { socialProviders: providers = [] } = yield* Settings
+    const releases = yield* Releases
     const tunnels = yield* TunnelPages.make
     const account = yield* AccountPages.make
     const bridges = yield* BridgeForms.make
@@ -97,7 +99,10 @@ export const layer = HttpRouter.use(
       yield* router.add("GET", path, Effect.succeed(unchanging(text, "text/javascript")))
     const verification = Effect.map(visit, (self) => show(self, VerifyReceiptsPage.page(self.reader.texts)))
     yield* router.add("GET", VerifyReceiptsPage.address, verification)
-    const joining = Effect.map(visit, (self) => show(self, JoinPage.page(self.reader.texts)))
+    const joining = Effect.gen(function* () {
+      const self = yield* visit
+      return show(self, JoinPage.page(self.reader.texts, yield* releases.joining))
+    })
     yield* router.add("GET", JoinPage.address, joining)
 
     const front = Effect.gen(function* () {

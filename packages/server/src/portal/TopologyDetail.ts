@@ -3,6 +3,7 @@ import type { Caller } from "@catenet/domain/api/Access"
 import type { Suggestion } from "@catenet/domain/topologies/Topology"
 import { TopologyIdInPath } from "@catenet/domain/values/Ids"
 import { Effect, Schema } from "effect"
+import { Releases } from "../releases/Releases.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as TopologyFacts from "./live/TopologyFacts.ts"
 import * as TopologyMembers from "./live/TopologyMembers.ts"
@@ -16,6 +17,7 @@ export const make = Effect.gen(function* () {
   const { show } = yield* Visits.make
   const facts = yield* TopologyFacts.make
   const members = yield* TopologyMembers.make
+  const releases = yield* Releases
   const { agentsUrl, channelBrokerPort, meshEdgePort, portalBaseUrl } = yield* Settings
 
   return Effect.fnUntraced(function* (
@@ -45,7 +47,8 @@ export const make = Effect.gen(function* () {
       sent: more.sent,
       suggestion: more.suggestion,
       ports: { mesh: meshEdgePort, broker: channelBrokerPort },
-      host: (agentsUrl ?? portalBaseUrl).hostname
+      host: (agentsUrl ?? portalBaseUrl).hostname,
+      command: yield* releases.command
     })
     return show(self, page, more.status)
   })

@@ -8,6 +8,7 @@ import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Redacted, Schema } from "effect"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
 import { Limits } from "../http/Limits.ts"
+import { Releases } from "../releases/Releases.ts"
 import { tokenBytes } from "../runtime/Secrets.ts"
 import { Records } from "../tunnels/records/Records.ts"
 import { TokenRotations } from "../tunnels/TokenRotations.ts"
@@ -52,6 +53,7 @@ export const make = Effect.gen(function* () {
   const records = yield* Records
   const bootstraps = yield* Bootstraps
   const limits = yield* Limits
+  const releases = yield* Releases
 
   const list = Effect.fnUntraced(function* (
     self: Visits.Visit,
@@ -109,7 +111,7 @@ export const make = Effect.gen(function* () {
     )
     const reach = tunnel.owned ? yield* records.reach(caller, [id]) : undefined
     const facts = {
-      line: ConnectPage.lineOf(installation, Redacted.value(token), port),
+      line: ConnectPage.lineOf(installation, Redacted.value(token), port, yield* releases.command),
       environment: ConnectPage.environmentOf(installation, port),
       reach: reach?.get(id),
       address: addressOf(tunnel)

@@ -16,6 +16,7 @@ import * as Database from "./Database.ts"
 import * as Dns from "./Dns.ts"
 import * as LegalPages from "./LegalPages.ts"
 import * as Mail from "./Mail.ts"
+import * as Releases from "./Releases.ts"
 import * as SocialProviders from "./SocialProviders.ts"
 
 const { defaulted, optional } = Variable
@@ -200,6 +201,7 @@ export const variables = {
     "Bearer token that /metrics wants; not served without it."
   ),
   ...LegalPages.variables,
+  ...Releases.variables,
   pgBin: optional("CT_CP_PG_BIN", Parser.text, "Folder of pg_dump and pg_restore; without it they are found on PATH."),
   ...Dns.variables,
   requestsPerMinute: defaulted(

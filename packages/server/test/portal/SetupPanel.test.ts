@@ -35,6 +35,7 @@ const factsOf = (links: number, channel: string | undefined, more: Partial<Edito
   version: "",
   ports: { mesh: 4433, broker: 4435 },
   host: "edge.example",
+  command: "npx ct-agent",
   ...more
 })
 const linesIn = (text: string) => [

@@ -2,6 +2,7 @@
 import { Redacted } from "effect"
 import { join } from "node:path"
 import { boundAccount, boundPath } from "../acme/ExternalAccount.ts"
+import * as AgentReleases from "./AgentReleases.ts"
 import { demoUser } from "./DemoUser.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { Listen, UpSettings } from "./Settings.ts"
@@ -24,7 +25,8 @@ export const replaceable: ReadonlySet<string> = new Set([
   "CT_CP_ACME_BROKER_TICK_SECS",
   "CT_CP_ACME_CAS",
   "CT_CHANNEL_FRONT_DOOR",
-  "CT_CP_RESERVED_HOSTNAMES"
+  "CT_CP_RESERVED_HOSTNAMES",
+  "CT_CP_RELEASES_DIR"
 ])
 
 /** The name below which the portal is served over TLS, by the edge. Browsers resolve it to this machine by themselves. */
@@ -89,6 +91,7 @@ export const ofControlPlane = (
   CT_EDGE_ID: edgeId,
   CT_CP_HOSTNAME_ZONE: "localhost",
   CT_CP_RESERVED_HOSTNAMES: reservedHosts.join(","),
+  CT_CP_RELEASES_DIR: AgentReleases.folderOf(folder),
   CT_GATE_COOKIE_DOMAIN: "localhost",
   CT_GATE_HOSTS_PORT: String(settings.frontDoor.port),
   CT_GATE_CLIENT_ID: "catenet-gate",

@@ -7,6 +7,7 @@ import { mkdirSync } from "node:fs"
 import * as ChildProcesses from "../supervisor/ChildProcesses.ts"
 import type { Program } from "../supervisor/Program.ts"
 import * as Supervisor from "../supervisor/Supervisor.ts"
+import * as AgentReleases from "./AgentReleases.ts"
 import { banner } from "./Banner.ts"
 import * as Database from "./Database.ts"
 import * as Demo from "./Demo.ts"
@@ -88,6 +89,7 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   }
   const shown = demo ? { demoHostname: Demo.demoHostname, ownHostname: Demo.ownHostname } : undefined
   process.stdout.write(`${banner({ settings, folder, secrets, demo: shown })}\n`)
+  if (passed.controlPlane["CT_CP_RELEASES_DIR"] === undefined) yield* AgentReleases.prepare(folder)
   return yield* Effect.never
 })
 

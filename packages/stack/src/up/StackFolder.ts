@@ -5,6 +5,7 @@ export interface StackFolder {
   readonly root: string
   readonly logs: string
   readonly postgres: string
+  readonly releases: string
   readonly idp: string
   readonly edge: string
   readonly edgeRoot: string
@@ -30,6 +31,7 @@ export const at = (path: string): StackFolder => {
     root,
     logs: inside("logs"),
     postgres: inside("postgres"),
+    releases: inside("releases"),
     idp: inside("idp"),
     edge: inside("edge"),
     edgeRoot: inside("edge", "edge-cert.der"),

@@ -28,6 +28,7 @@ const server: Table = {
   store: [],
   http: [],
   dns: [],
+  releases: [],
   notices: [],
   identity: [],
   billing: ["identity"],
@@ -51,6 +52,7 @@ const server: Table = {
     "channels",
     "topologies",
     "accounts",
+    "releases",
     "observability"
   ],
   observability: ["identity", "edges"],

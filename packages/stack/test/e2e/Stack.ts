@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { delimiter, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { agentProgram } from "../../../agent/test/harness/AgentProgram.ts"
 import { freePort } from "../../src/Ports.ts"
@@ -126,12 +126,20 @@ export const agent = (
   behind: ReadonlyArray<string> = []
 ) => new Spawned([agentProgram, ...args], env, behind)
 
-/** Runs a line that a page printed for a terminal, as it is, in a folder; `npx` finds the agent of this checkout. */
+/** Runs a line that a page printed for a terminal, as it is, in a folder; instead of `npx` the agent of this checkout. */
 export const pasted = (line: string, folder: string, env: Readonly<Record<string, string>> = {}) => {
-  const words = line.replace(/ npx ct-agent$/u, "")
+  const words = line.replace(/ npx \S+$/u, "")
   if (words === line) throw new Error(`not a line that starts an agent: ${line}`)
   return agent([], env, ["sh", "-c", `cd "$0" && exec env ${words} "$@"`, folder])
 }
+
+/** The environment of a person who has Node and npm and nothing else: an empty home, and no registry that answers. */
+export const onlyNodeAndNpm = (home: string) => ({
+  PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter),
+  HOME: home,
+  npm_config_registry: "http://127.0.0.1:9/",
+  npm_config_update_notifier: "false"
+})
 
 export class Stack {
   readonly folder: string
@@ -152,7 +160,9 @@ export class Stack {
       variables[name as keyof Ports],
       `127.0.0.1:${port}`
     ])
-    return { ...Object.fromEntries(listeners), CT_STACK_FOLDER: this.path() }
+    // A folder of the operator's own: then no package of the agent is built, which only some tests want.
+    const own = { CT_STACK_FOLDER: this.path(), CT_CP_RELEASES_DIR: this.path("releases") }
+    return { ...Object.fromEntries(listeners), ...own }
   }
 
   path(...names: ReadonlyArray<string>): string {

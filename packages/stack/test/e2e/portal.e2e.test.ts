@@ -1,4 +1,6 @@
+import { spawn } from "node:child_process"
 import { generateKeyPairSync } from "node:crypto"
+import { once } from "node:events"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { type Browser, chromium } from "playwright-core"
@@ -7,7 +9,7 @@ import { eventually } from "../../../domain/test/Eventually.ts"
 import { press, type, walk } from "../../../server/test/portal/browser/ByKeyboard.ts"
 import { httpOrigin } from "./Origins.ts"
 import { newcomer } from "./People.ts"
-import { pasted, Stack } from "./Stack.ts"
+import { onlyNodeAndNpm, pasted, Stack } from "./Stack.ts"
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path))
 const missing = executablePath === undefined
@@ -30,13 +32,32 @@ describe.skipIf(missing)("the portal in a browser", () => {
 
   beforeAll(async () => {
     stack = await Stack.make()
-    await stack.up()
+    await stack.up([], { CT_CP_RELEASES_DIR: "" })
+    // The agent's package is built when the stack is up already.
+    await eventually(async () => (await fetch(stack.url("/agent.tgz"), { method: "HEAD" })).ok, "the agent's package")
     browser = await chromium.launch({ executablePath: executablePath ?? "", args: ["--no-sandbox", "--disable-gpu"] })
   })
   afterAll(async () => {
     await browser?.close()
     await stack?.dispose()
   })
+
+  /** Gives the line to a shell that has Node and npm, an empty home and no registry, and waits until the tunnel is served. */
+  const servesByItself = async (line: string) => {
+    const home = mkdtempSync(join(stack.folder, "home-"))
+    const child = spawn("sh", ["-c", line], { cwd: home, env: onlyNodeAndNpm(home), detached: true, stdio: "pipe" })
+    let printed = ""
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (printed += String(text)))
+    try {
+      await eventually(
+        () => printed.includes("visitors of"),
+        () => `an agent by ${line}: ${printed}`
+      )
+    } finally {
+      process.kill(-(child.pid ?? 0), "SIGINT")
+    }
+    await once(child, "close")
+  }
 
   /** What is wrong with a page for those who cannot see it or have a narrow screen; it runs in the page. */
   const faults = `(() => {
@@ -79,8 +100,12 @@ describe.skipIf(missing)("the portal in a browser", () => {
     await page.keyboard.press("Enter")
     await page.getByRole("button", { name: "Copied" }).waitFor()
     const line = await page.locator("pre").first().textContent()
-    assert.match(line ?? "", /^CT_BOOTSTRAP=[0-9a-f]{64} .*CT_AGENT_ORIGIN=127\.0\.0\.1:3000 npx ct-agent$/u)
+    assert.match(
+      line ?? "",
+      /^CT_BOOTSTRAP=[0-9a-f]{64} .*CT_AGENT_ORIGIN=127\.0\.0\.1:3000 npx http:\S+\/agent\.tgz$/u
+    )
     assert.strictEqual(await page.evaluate("navigator.clipboard.readText()"), line)
+    await servesByItself(line ?? "")
     await walk(page, ".rail form[action='/portal/logout'] button")
     await press(page, "Enter", /\/logout$|^\/$/u)
     await context.close()
@@ -137,7 +162,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
         await page.fill("input[name=port]", String(origin.port))
         await page.locator("form[action$='/install'] button").click()
         const line = (await page.locator("pre").first().textContent()) ?? ""
-        assert.match(line, /^CT_BOOTSTRAP=[0-9a-f]{64} .*npx ct-agent$/u)
+        assert.match(line, /^CT_BOOTSTRAP=[0-9a-f]{64} .*npx http:\S+\/agent\.tgz$/u)
         await look("line")
         assert.strictEqual(await page.locator(".state").getAttribute("data-state"), "down")
         const folder = mkdtempSync(join(stack.folder, "user-"))

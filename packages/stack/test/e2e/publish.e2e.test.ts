@@ -1,13 +1,24 @@
 import { Effect, Layer } from "effect"
 import { execFile, execFileSync, spawn, spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
-import { delimiter, dirname, join } from "node:path"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { server } from "../../../server/test/harness/Accounts.ts"
+import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import * as JoinLinks from "../agent/JoinLinks.ts"
+import { onlyNodeAndNpm } from "./Stack.ts"
 import { followStartPages } from "./StartPages.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../../..")
@@ -116,23 +127,20 @@ describe("the published packages", () => {
     }
   })
 
-  it("joins a channel by one line of npx, with only Node and npm and an empty home", async () => {
+  it("joins a channel by one line of npx from the control plane, with only Node and npm and an empty home", async () => {
     const run = promisify(execFile)
     const pack = ["pack", "--silent", "--pack-destination", project]
     const packed = await run("npm", pack, { cwd: join(modules, "@catenet", "ct-agent") })
+    const releases = join(project, "releases")
+    mkdirSync(join(releases, "0.1.0"), { recursive: true })
+    renameSync(join(project, packed.stdout.trim()), join(releases, "0.1.0", "agent.tgz"))
     const home = join(project, "home")
     mkdirSync(home)
-    const env = {
-      PATH: [dirname(process.execPath), process.env["PATH"]].join(delimiter),
-      HOME: home,
-      npm_config_offline: "true",
-      npm_config_update_notifier: "false"
-    }
     const joins = Effect.gen(function* () {
       const channel = yield* JoinLinks.open("npx-ann")
       const { holder, text } = yield* JoinLinks.mint("npx-ann", channel)
-      const line = ["--yes", "--package", join(project, packed.stdout.trim()), "ct-agent", "channel", "join", text]
-      const { stdout } = yield* Effect.promise(() => run("npx", line, { cwd: home, env }))
+      const line = `npx ${yield* TestServer.baseUrl}/agent.tgz channel join '${text}'`
+      const { stdout } = yield* Effect.promise(() => run("sh", ["-c", line], { cwd: home, env: onlyNodeAndNpm(home) }))
       const members = yield* JoinLinks.members("npx-ann", channel)
       assert.deepStrictEqual(
         members.map((member) => member.holder),
@@ -140,7 +148,8 @@ describe("the published packages", () => {
       )
       return stdout
     })
-    const stdout = await Effect.runPromise(joins.pipe(Effect.provide(Layer.fresh(server()))))
+    const served = server({ CT_CP_RELEASES_DIR: releases })
+    const stdout = await Effect.runPromise(joins.pipe(Effect.provide(Layer.fresh(served))))
     const [entry] = Object.values<{ readonly args: ReadonlyArray<string> }>(JSON.parse(stdout).mcpServers)
     assert.include(readFileSync(entry?.args.at(-1) ?? "", "utf8"), "CT_CHANNEL_NOISE_KEY=")
   })

@@ -11,8 +11,8 @@ import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 import { state } from "./AgentState.ts"
 
-/** What the agent beside the service is started with. */
-export const lineOf = (installation: Installation, token: string, port: number): string => {
+/** What the agent beside the service is started with; `command` is what starts an agent here. */
+export const lineOf = (installation: Installation, token: string, port: number, command: string): string => {
   const { agent_id, control_plane_url, hostname } = installation
   const named = hostname === null ? [] : ["CT_AGENT_MODE=browser", `CT_AGENT_HOSTNAME=${hostname}`]
   return [
@@ -23,7 +23,7 @@ export const lineOf = (installation: Installation, token: string, port: number):
     `CT_AGENT_STATE_DIR=.ct-agent-${agent_id.slice(0, 8)}`,
     ...named,
     `CT_AGENT_ORIGIN=127.0.0.1:${port}`,
-    "npx ct-agent"
+    command
   ].join(" ")
 }
 

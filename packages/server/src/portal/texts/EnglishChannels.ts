@@ -36,6 +36,7 @@ export const channelsTexts = {
   joinIncomplete: "This address is cut off: it ends with # and 86 characters. Ask for the whole link.",
   joinProgram:
     "It needs the program ct-agent. The person who sent the link can send the line that brings it, which begins with npx.",
+  joinNode: "It needs Node 26 and npm, and installs nothing else.",
   joinOnce: "The link works once, within a day. To look at this page does not use it.",
   pickupTitle: "Your grant",
   pickupWaits: "The owner of the channel has not deposited a grant for this holder yet.",

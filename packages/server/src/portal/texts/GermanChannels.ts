@@ -37,6 +37,7 @@ export const channelsTexts: ChannelsTexts = {
   joinIncomplete: "Diese Adresse ist abgeschnitten: sie endet mit # und 86 Zeichen. Bitten Sie um den ganzen Link.",
   joinProgram:
     "Dazu ist das Programm ct-agent nötig. Wer den Link geschickt hat, kann die Zeile schicken, die es mitbringt und mit npx beginnt.",
+  joinNode: "Nötig sind Node 26 und npm; sonst wird nichts installiert.",
   joinOnce: "Der Link gilt einmal und einen Tag lang. Diese Seite anzusehen verbraucht ihn nicht.",
   pickupTitle: "Ihre Erlaubnis",
   pickupWaits: "Der Besitzer des Kanals hat für diesen Halter noch keine Erlaubnis hinterlegt.",

@@ -32,4 +32,6 @@ export interface EditorFacts {
   readonly version: string
   readonly ports: { readonly mesh: number; readonly broker: number | undefined }
   readonly host: string
+  /** What starts an agent in a terminal. */
+  readonly command: string
 }

@@ -21,8 +21,8 @@ const channelOf = ({ owner }: EditorFacts, { a, b, channel }: TopologyEdge): str
     : Hex.encode(ChannelIds.link(native, bytesOf(operator), bytesOf(a), bytesOf(b)))
 }
 
-const lineOf = (broker: string, role: "initiate" | "accept") =>
-  `CT_CHANNEL_ROLE=${role} CT_CHANNEL_BROKER=${broker} CT_CHANNEL_RELAY_ONLY=1 CT_CHANNEL_GRANT=… CT_CHANNEL_HOLDER_KEY=… CT_CHANNEL_NOISE_KEY=… npx ct-agent channel`
+const lineOf = (command: string, broker: string, role: "initiate" | "accept") =>
+  `CT_CHANNEL_ROLE=${role} CT_CHANNEL_BROKER=${broker} CT_CHANNEL_RELAY_ONLY=1 CT_CHANNEL_GRANT=… CT_CHANNEL_HOLDER_KEY=… CT_CHANNEL_NOISE_KEY=… ${command} channel`
 
 const linkLines = (texts: Texts, facts: EditorFacts, broker: string) => {
   const { labels, topology } = facts
@@ -38,16 +38,16 @@ const linkLines = (texts: Texts, facts: EditorFacts, broker: string) => {
     .map(
       ({ a, b, channel }) => markup`<details data-link="${a} ${b}"><summary>${names(a)} – ${names(b)}</summary>
       <p class="hint">${texts.channel} <code>${channel}</code></p>
-      <p class="hint">${names(a)}</p><pre tabindex="0">${lineOf(broker, "initiate")}</pre>
-      <p class="hint">${names(b)}</p><pre tabindex="0">${lineOf(broker, "accept")}</pre></details>`
+      <p class="hint">${names(a)}</p><pre tabindex="0">${lineOf(facts.command, broker, "initiate")}</pre>
+      <p class="hint">${names(b)}</p><pre tabindex="0">${lineOf(facts.command, broker, "accept")}</pre></details>`
     )}${linked.length > mostLinks ? markup`<p class="hint">${texts.setupMore(linked.length - mostLinks)}</p>` : undefined}`
 }
 
 export const setup = (texts: Texts, facts: EditorFacts): Markup => {
-  const { host, ports, topology } = facts
+  const { command, host, ports, topology } = facts
   return panel(
     texts.setupTitle,
-    markup`<p class="hint">${texts.setupText}</p><pre tabindex="0">CT_TOPOLOGY_ID=${topology.id} CT_AGENT_EDGE=${host}:${String(ports.mesh)} npx ct-agent</pre>${
+    markup`<p class="hint">${texts.setupText}</p><pre tabindex="0">CT_TOPOLOGY_ID=${topology.id} CT_AGENT_EDGE=${host}:${String(ports.mesh)} ${command}</pre>${
       ports.broker === undefined
         ? undefined
         : markup`<h3>${texts.linksTitle}</h3>${linkLines(texts, facts, `${host}:${String(ports.broker)}`)}`

@@ -1,0 +1,65 @@
+/**
+ * A file as a response: with a tag that changes with the file, for caches; by parts, for downloads that were cut; and from the
+ * disk piece by piece, as fast as the client reads.
+ */
+import { RangeNotSatisfiable } from "@catenet/domain/values/RequestErrors"
+import { Effect } from "effect"
+import { HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { constants } from "node:fs"
+import { open } from "node:fs/promises"
+import * as ByteRange from "./ByteRange.ts"
+
+const types = new Map([
+  ["tgz", "application/gzip"],
+  ["gz", "application/gzip"],
+  ["tar", "application/x-tar"],
+  ["deb", "application/vnd.debian.binary-package"],
+  ["json", "application/json"],
+  ["sha256", "text/plain; charset=utf-8"],
+  ["sig", "text/plain; charset=utf-8"]
+])
+
+/** By the end of the name: no browser is to run what it gets. */
+export const typeOf = (name: string): string =>
+  types.get(/\.([a-z0-9]+)$/u.exec(name)?.[1] ?? "") ?? "application/octet-stream"
+
+/** A link that took the place of the file is not followed. */
+const opened = (path: string) =>
+  Effect.acquireRelease(
+    Effect.tryPromise(() => open(path, constants.O_RDONLY | constants.O_NOFOLLOW)),
+    (file) => Effect.promise(() => file.close())
+  )
+
+const names = (header: string | undefined, tag: string) =>
+  header !== undefined && header.split(",").some((each) => ["*", tag, `W/${tag}`].includes(each.trim()))
+
+/** The answer to a request for the file. It fails where the file is not there or no longer. */
+export const of = Effect.fn("FileResponse.of")(function* (path: string, contentType: string) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const file = yield* opened(path)
+  const { mtimeNs, size: bytes } = yield* Effect.tryPromise(() => file.stat({ bigint: true }))
+  const size = Number(bytes)
+  const etag = `"${bytes.toString(36)}-${mtimeNs.toString(36)}"`
+  // Whether the copy that a cache has is still the file is asked each time: a release must come whole.
+  const headers = { etag, "accept-ranges": "bytes", "cache-control": "public, no-cache" }
+  if (names(request.headers["if-none-match"], etag)) return HttpServerResponse.empty({ status: 304, headers })
+
+  const condition = request.headers["if-range"]
+  const isWhole = request.method !== "GET" || (condition !== undefined && condition.trim() !== etag)
+  const range = isWhole ? "whole" : ByteRange.parse(request.headers["range"], size)
+  if (range === "unsatisfiable")
+    return HttpServerResponse.setHeader(
+      yield* HttpServerRespondable.toResponse(new RangeNotSatisfiable({ size })),
+      "content-range",
+      `bytes */${size}`
+    )
+  const { first, last } = range === "whole" ? { first: 0, last: size - 1 } : range
+  const length = last - first + 1
+  const part = range === "whole" ? {} : { "content-range": `bytes ${first}-${last}/${size}` }
+  const options = { status: range === "whole" ? 200 : 206, contentType, contentLength: length }
+  const body =
+    request.method === "HEAD" || length === 0
+      ? new Uint8Array(0)
+      : file.createReadStream({ start: first, end: last, autoClose: false, highWaterMark: 262_144 })
+  return HttpServerResponse.raw(body, { ...options, headers: { ...headers, ...part } })
+})

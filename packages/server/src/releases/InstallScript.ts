@@ -1,0 +1,116 @@
+/**
+ * `/install.sh`: installs the agent of the newest release on a machine that has neither Node nor npm. It needs `curl` or `wget`
+ * and a program for SHA-256. It checks the digest always, and the signature of the manifest where this control plane names the
+ * keys and there is an `openssl` that can.
+ */
+
+interface Facts {
+  /** Where the machine reaches this control plane. */
+  readonly origin: string
+  /** Public keys, 64 hex digits each. */
+  readonly keys: ReadonlyArray<string>
+}
+
+/** A word of a shell, whatever is in it. */
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** An Ed25519 public key as `openssl` reads it (RFC 8410), without its head and foot. */
+const pemBody = (key: string) => Buffer.from(`302a300506032b6570032100${key}`, "hex").toString("base64")
+
+export const render = ({ keys, origin }: Facts): string => `#!/bin/sh
+# Installs ct-agent, the agent of Catenet:
+#   curl -fsSL ${origin}/install.sh | sh
+# CT_INSTALL_DIR is where to, by default /usr/local/bin for root and ~/.local/bin for others.
+# CT_INSTALL_VERSION is which version, by default the newest.
+set -eu
+
+origin=${quoted(origin)}
+keys=${quoted(keys.map(pemBody).join(" "))}
+
+say() { printf '%s\\n' "$*" >&2; }
+fail() { say "ct-agent is not installed: $*"; exit 1; }
+has() { command -v "$1" >/dev/null 2>&1; }
+
+download() {
+  if has curl; then curl -fsSL --connect-timeout 20 --max-time 900 -o "$2" "$1"
+  elif has wget; then wget -q -T 60 -O "$2" "$1"
+  else fail "it needs curl or wget."
+  fi
+}
+
+digest() {
+  if has sha256sum; then sha256sum "$1" | cut -c1-64
+  elif has shasum; then shasum -a 256 "$1" | cut -c1-64
+  elif has openssl; then openssl dgst -sha256 -r "$1" | cut -c1-64
+  else fail "it needs sha256sum, shasum or openssl, to check what it fetches."
+  fi
+}
+
+# The system and the machine, as releases name them.
+platform() {
+  case "$(uname -s)" in
+    Linux) os=linux ;;
+    Darwin) os=darwin ;;
+    *) fail "there is no build for $(uname -s)." ;;
+  esac
+  case "$(uname -m)" in
+    x86_64 | amd64) arch=x86_64 ;;
+    aarch64 | arm64) arch=aarch64 ;;
+    *) fail "there is no build for $(uname -m)." ;;
+  esac
+}
+
+check_signature() {
+  [ -n "$keys" ] || return 0
+  if ! has openssl || ! openssl pkeyutl -help 2>&1 | grep -q -e -rawin; then
+    say "No openssl 3 is here: the digest is checked, the signature is not."
+    return 0
+  fi
+  download "$release/release-manifest.sig" "$work/sig" || fail "the release has no signature."
+  tr -d ' \\t\\r\\n' <"$work/sig" | openssl base64 -d -A >"$work/sig.bin" || fail "the signature cannot be read."
+  for key in $keys; do
+    printf -- '-----BEGIN PUBLIC KEY-----\\n%s\\n-----END PUBLIC KEY-----\\n' "$key" >"$work/key.pem"
+    openssl pkeyutl -verify -pubin -inkey "$work/key.pem" -rawin -in "$work/manifest" -sigfile "$work/sig.bin" \\
+      >/dev/null 2>&1 && return 0
+  done
+  fail "the signature of the release is by none of the keys of $origin."
+}
+
+main() {
+  platform
+  asset="ct-agent-$os-$arch"
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' EXIT
+  trap 'exit 1' HUP INT TERM
+
+  download "$origin/releases/\${CT_INSTALL_VERSION:-latest}/release-manifest.json" "$work/manifest" ||
+    fail "$origin has no such release. With Node 26 and npm: npx $origin/agent.tgz"
+  tag=$(sed -n 's/.*"tag":"v\\{0,1\\}\\([0-9.]\\{1,40\\}\\)".*/\\1/p' "$work/manifest")
+  [ -n "$tag" ] || fail "the list of the release cannot be read."
+  # From here on every file is of this version, also when a newer one is published meanwhile.
+  release="$origin/releases/$tag"
+  check_signature
+  listed=$(sed -n 's/.*"'"$asset"'":"\\([0-9a-f]\\{64\\}\\)".*/\\1/p' "$work/manifest")
+  [ -n "$listed" ] || fail "version $tag has no $asset."
+  download "$release/$asset.sha256" "$work/sha256" || fail "$release/$asset.sha256 cannot be fetched."
+  download "$release/$asset" "$work/ct-agent" || fail "$release/$asset cannot be fetched whole."
+  got=$(digest "$work/ct-agent")
+  [ "$got" = "$listed" ] || fail "$asset does not have the digest that the release names."
+  [ "$got" = "$(cut -c1-64 <"$work/sha256" | head -n 1)" ] || fail "$asset does not have the digest of $asset.sha256."
+
+  if [ "$(id -u)" = 0 ]; then dir=/usr/local/bin; else dir="\${HOME:?}/.local/bin"; fi
+  dir=\${CT_INSTALL_DIR:-$dir}
+  mkdir -p "$dir" || fail "$dir cannot be made."
+  # Beside its place first, where it is tried: a rename puts it there whole, also over one that runs.
+  new="$dir/.ct-agent.$$"
+  trap 'rm -rf "$work" "$new"' EXIT
+  cp "$work/ct-agent" "$new" && chmod 755 "$new" || fail "$dir cannot be written."
+  version=$("$new" --version) || fail "version $tag does not run on this machine."
+  mv -f "$new" "$dir/ct-agent" || fail "$dir cannot be written."
+  say "$version is installed as $dir/ct-agent."
+  case ":$PATH:" in *":$dir:"*) ;; *) say "$dir is not in PATH: write $dir/ct-agent, or add it." ;; esac
+}
+
+# The last line runs all of it, so that a script that was cut does nothing.
+main
+`

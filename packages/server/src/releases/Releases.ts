@@ -1,0 +1,52 @@
+/** The agent's releases that this control plane serves. */
+import { Context, Effect, Layer } from "effect"
+import { Settings } from "../settings/Settings.ts"
+import * as ReleaseFolder from "./ReleaseFolder.ts"
+
+/** The npm package of the agent, as each release has it. */
+export const packageName = "agent.tgz"
+
+export class Releases extends Context.Service<
+  Releases,
+  {
+    /** The file of a version, or of the newest release. */
+    file(version: string, name: string): Effect.Effect<string | undefined>
+    /** The npm package of the newest release that has one. */
+    readonly package: Effect.Effect<string | undefined>
+    /** What starts the agent in a terminal: it brings the package along where a release has one. */
+    readonly command: Effect.Effect<string>
+    /** The same for a person who may have the program only by another way. */
+    readonly joining: Effect.Effect<string>
+  }
+>()("server/releases/Releases") {
+  static readonly make = Effect.gen(function* () {
+    const { agentsUrl, portalBaseUrl, releasesFolder } = yield* Settings
+    const none: ReadonlyArray<ReleaseFolder.Release> = []
+    const read = Effect.tryPromise(() => ReleaseFolder.list(releasesFolder ?? "")).pipe(
+      Effect.catch(({ cause }) =>
+        cause instanceof Error && "code" in cause && cause.code === "ENOENT"
+          ? Effect.succeed(none)
+          : Effect.as(Effect.logWarning("The releases cannot be listed", cause), none)
+      )
+    )
+    // A release is put beside the others while the service runs.
+    const listed = releasesFolder === undefined ? Effect.succeed(none) : yield* Effect.cachedWithTTL(read, "2 seconds")
+    const packaged = Effect.map(listed, (releases) =>
+      releases.flatMap(({ files }) => files.get(packageName) ?? []).at(0)
+    )
+    const bringing = `npx ${(agentsUrl ?? portalBaseUrl).origin}/${packageName}`
+    return {
+      file: Effect.fn("Releases.file")(function* (version: string, name: string) {
+        const releases = yield* listed
+        const wanted = ReleaseFolder.versionOf(version)
+        const found = version === "latest" ? releases.at(0) : releases.find((release) => release.version === wanted)
+        return found?.files.get(name)
+      }),
+      package: packaged,
+      command: Effect.map(packaged, (path) => (path === undefined ? "npx ct-agent" : bringing)),
+      joining: Effect.map(packaged, (path) => (path === undefined ? "ct-agent" : bringing))
+    }
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps
+}

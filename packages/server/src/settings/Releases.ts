@@ -1,0 +1,21 @@
+/** Variables of the agent's releases, which the control plane serves to machines that have no agent yet or an older one. */
+import * as Parser from "@catenet/config/Parser"
+import { optional } from "@catenet/config/Variable"
+
+const publicKeys = Parser.listOf(
+  Parser.make("64 hex digits", (text) => (/^[0-9a-f]{64}$/iu.test(text) ? text.toLowerCase() : undefined)),
+  "64 hex digits each, between commas"
+)
+
+export const variables = {
+  releasesFolder: optional(
+    "CT_CP_RELEASES_DIR",
+    Parser.path,
+    "Folder of the agent's releases, with a folder for each version; without it /agent.tgz, /install.sh and /releases are not there."
+  ),
+  releaseKeys: optional(
+    "CT_CP_RELEASE_PUBKEY",
+    publicKeys,
+    "Keys of which one has signed the releases, for /install.sh to check where openssl is."
+  )
+} as const
