@@ -9,7 +9,13 @@ import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { AgentProof } from "../edges/AgentProof.ts"
 import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../edges/EdgeAdminErrors.ts"
 import { ReceiptKey, ReceiptPage } from "../tunnels/Receipt.ts"
-import { TokenStatusReport, TokenSums, TunnelHistory, TunnelStatusReport } from "../tunnels/TunnelTraffic.ts"
+import {
+  TokenHistory,
+  TokenStatusReport,
+  TokenSums,
+  TunnelHistory,
+  TunnelStatusReport
+} from "../tunnels/TunnelTraffic.ts"
 import { boundedArray } from "../values/BoundedArray.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { HolderKey, PublicKey } from "../values/Keys.ts"
@@ -25,6 +31,9 @@ const most = 32_768
 
 const token = { token: RoutingToken }
 const tokenHeader = { "x-ct-routing-token": RoutingToken }
+
+/** As many tunnels or channels as one question about all that is kept of them is for. */
+export const maxQuestioned = 256
 
 /** Present: the edge terminates TLS for the host with the shared certificate. Absent: it passes TLS through. */
 const tier = {
@@ -170,6 +179,22 @@ class TunnelFactsApi extends HttpApiGroup.make("facts")
       payload: Schema.Struct({ tokens: boundedArray(most, Schema.Unknown) }),
       success: Schema.Array(TokenSums),
       error: HistoryDisabled
+    }).middleware(ReadsEdgeBody),
+    /** The newest sessions of many tunnels, as one history each. */
+    HttpApiEndpoint.post("histories", "/internal/tunnel/history/bulk", {
+      payload: Schema.Struct({
+        tokens: boundedArray(maxQuestioned, Schema.Unknown),
+        limit: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 200 }))),
+        /** With the sums and the days of thirty days. */
+        figures: Schema.optionalKey(Schema.Boolean)
+      }),
+      success: Schema.Array(TokenHistory),
+      error: HistoryDisabled
+    }).middleware(ReadsEdgeBody),
+    /** The holders that were seen on each of many channels. */
+    HttpApiEndpoint.post("presences", "/internal/channel/presence/bulk", {
+      payload: Schema.Struct({ channels: boundedArray(maxQuestioned, ChannelId) }),
+      success: Schema.Array(Schema.Struct({ channel: ChannelId, holders: Schema.Array(ChannelPresence) }))
     }).middleware(ReadsEdgeBody),
     HttpApiEndpoint.post("statuses", "/admin/tunnel-status/bulk", {
       payload: Schema.Struct({

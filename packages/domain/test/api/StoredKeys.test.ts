@@ -22,6 +22,7 @@ const others: Readonly<Record<string, string>> = {
   "POST /internal/channel/authorize .channel": "is no key",
   "POST /internal/channel/authorize .holder": "is looked up among the members",
   "POST /internal/channel/cut .channel": "is no key",
+  "POST /internal/channel/presence/bulk .channels[]": "is no key",
   "POST /internal/channel/cut .holder": "is looked up among the members",
   "POST /internal/gate/redeem .browser": "is no key",
   "POST /internal/tunnel/agent-keys []": "come from the control plane, which took them at enrollment",

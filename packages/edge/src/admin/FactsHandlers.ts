@@ -3,7 +3,7 @@ import { ChannelPresence, EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import { HistoryDisabled, ReceiptsDisabled } from "@catenet/domain/edges/EdgeAdminErrors"
 import { EdgeId } from "@catenet/domain/edges/EdgeNode"
 import { Receipt, ReceiptKey, ReceiptPage } from "@catenet/domain/tunnels/Receipt"
-import { TokenStatusReport, TokenSums, TunnelHistory } from "@catenet/domain/tunnels/TunnelTraffic"
+import { TokenHistory, TokenStatusReport, TokenSums, TunnelHistory } from "@catenet/domain/tunnels/TunnelTraffic"
 import { HolderKey, PublicKey } from "@catenet/domain/values/Keys"
 import { Count } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -57,6 +57,16 @@ export const FactsHandlers = HttpApiBuilder.group(
       const found = sessions.history(routes.recordsOf(Redacted.value(token)), limit, now, figures === "1")
       return yield* Effect.orDie(decodeHistory(found))
     })
+    /** Others have their turn between two tunnels. */
+    const histories = (tokens: ReadonlyArray<unknown>, limit?: number, figures = false) =>
+      Effect.forEach(
+        tokens.flatMap((given) => Option.toArray(readToken(given))),
+        (token) =>
+          history(token, limit, figures ? "1" : undefined).pipe(
+            Effect.map((found) => new TokenHistory({ ...found, token })),
+            Effect.tap(Effect.yieldNow)
+          )
+      )
     const receiptPage = Effect.fnUntraced(function* (token: RoutingToken, since = 0, limit = 200) {
       const { receipts } = sessionHistory
       if (receipts === undefined) return yield* new ReceiptsDisabled({})
@@ -83,6 +93,9 @@ export const FactsHandlers = HttpApiBuilder.group(
       hosts: () => Effect.succeed(HttpServerResponse.jsonUnsafe(routes.dump())),
       history: ({ params, query }) => history(params.token, query.limit, query.figures),
       historyByHeader: ({ headers, query }) => history(headers["x-ct-routing-token"], query.limit, query.figures),
+      histories: ({ payload: { figures, limit, tokens } }) => histories(tokens, limit, figures),
+      presences: ({ payload }) =>
+        Effect.sync(() => payload.channels.map((channel) => ({ channel, holders: presenceOf(room.seen(channel)) }))),
       sums: Effect.fnUntraced(function* ({ payload }) {
         const { sessions } = sessionHistory
         if (sessions === undefined) return yield* new HistoryDisabled({})

@@ -107,7 +107,12 @@ describe("the admin API", () => {
         [keys, "{}", "application/json"],
         [keys, '["ab"]', "application/json"],
         [keys, "[]", "application/x-www-form-urlencoded"],
-        ["/admin/tunnel-status/bulk", "{}", "application/json"]
+        ["/admin/tunnel-status/bulk", "{}", "application/json"],
+        ["/internal/tunnel/history/bulk", JSON.stringify({ tokens: Array(257).fill(T) }), "application/json"],
+        ["/internal/tunnel/history/bulk", '{"tokens":[],"limit":0}', "application/json"],
+        ["/internal/tunnel/history/bulk", '{"tokens":[],"limit":201}', "application/json"],
+        ["/internal/channel/presence/bulk", '{"channels":["ab"]}', "application/json"],
+        ["/internal/channel/presence/bulk", JSON.stringify({ channels: Array(257).fill(T) }), "application/json"]
       ] as const) {
         const answer = yield* send(path, body, type)
         assert.strictEqual(answer.status, 400, `${path} ${type} ${body}`)
@@ -184,6 +189,25 @@ describe("the admin API", () => {
         { token: T, visitors: 0, bytes_in: 0, bytes_out: 0 },
         { token: token("b"), visitors: 0, bytes_in: 0, bytes_out: 0 }
       ])
+      const many = (more: object) =>
+        Effect.promise(() =>
+          world.admin("POST", "/internal/tunnel/history/bulk", {
+            body: { tokens: [T, "nonsense", token("b")], ...more }
+          })
+        )
+      const all = (yield* many({ limit: 200, figures: true })).body as ReadonlyArray<object>
+      assert.strictEqual(all.length, 2)
+      assert.deepStrictEqual({ ...all[0], figures: 0 }, { ...(asked.body as object), token: T, figures: 0 })
+      assert.deepInclude(all[1], { token: token("b"), open: false, sessions: [] })
+      assert.deepStrictEqual(Object.keys(((yield* many({})).body as ReadonlyArray<object>)[0] ?? {}).toSorted(), [
+        "open",
+        "sessions",
+        "token",
+        "uptime"
+      ])
+      const full = { tokens: Array(256).fill(token("b")) }
+      const most = yield* Effect.promise(() => world.admin("POST", "/internal/tunnel/history/bulk", { body: full }))
+      assert.deepStrictEqual([most.status, (most.body as ReadonlyArray<object>).length], [200, 256])
     }).pipe(Effect.scoped)
   )
 

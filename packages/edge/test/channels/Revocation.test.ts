@@ -118,6 +118,11 @@ describe.concurrent("presence", () => {
     const other = await Members.join(world, b)
     await Promise.all([Members.acknowledged(waiting), Members.acknowledged(other)])
     assert.sameMembers([...(await presence()).keys()], [hex(a.holder), hex(b.holder)])
+    const channels = [hex(a.channel.id), "00".repeat(32)]
+    const { body } = await world.admin("POST", "/internal/channel/presence/bulk", { body: { channels } })
+    const [own, unseen] = body as ReadonlyArray<{ channel: string; holders: ReadonlyArray<{ holder: string }> }>
+    assert.sameMembers(own?.holders.map(({ holder }) => holder) ?? [], [hex(a.holder), hex(b.holder)])
+    assert.deepStrictEqual(unseen, { channel: "00".repeat(32), holders: [] })
     for (const peer of [waiting, other]) peer.socket.destroy()
   })
 })

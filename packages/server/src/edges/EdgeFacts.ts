@@ -18,11 +18,15 @@ import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { unixSeconds } from "../runtime/Now.ts"
+import * as EdgeBatches from "./EdgeBatches.ts"
 import * as EdgeClient from "./EdgeClient.ts"
 import * as AddedUp from "./EdgeFactSums.ts"
 import { LiveEdges } from "./LiveEdges.ts"
 
 const patience = "2 seconds"
+
+/** For all requests of a question about many tunnels. */
+const ofMany = "30 seconds"
 
 /** Most sessions that an edge gives. */
 const allSessions = 200
@@ -80,12 +84,24 @@ export class EdgeFacts extends Context.Service<
     ) => Effect.Effect<Answer<ReadonlyArray<TokenStatusReport>>>
     /** The sessions of a tunnel, newest first, at most `limit`. Uptime over several edges needs all sessions of each. */
     readonly history: (token: RoutingToken, limit: number, figures?: "figures") => Effect.Effect<History>
+    /**
+     * The newest session of each of many tunnels, with its figures where they are asked for, by one question to each edge. Of
+     * several edges, and of one of before, all sessions that it gives.
+     */
+    readonly histories: (
+      tokens: ReadonlyArray<RoutingToken>,
+      figures?: "figures"
+    ) => Effect.Effect<(token: RoutingToken) => History>
     /** What passed in thirty days through many tunnels, by one question to each edge; none of an edge without history. */
     readonly sums: (tokens: ReadonlyArray<RoutingToken>) => Effect.Effect<Answer<ReadonlyArray<TokenSums>>>
     /** The keys under which edges sign receipts; none of an edge that writes none. */
     readonly receiptKeys: Effect.Effect<Answer<ReadonlyArray<ReceiptKey>>>
     /** The holders that were seen on a channel since the edges started; one that two edges saw stands there twice. */
     readonly presence: (channel: ChannelId) => Effect.Effect<Option.Option<ReadonlyArray<ChannelPresence>>>
+    /** The same of many channels, by one question to each edge. */
+    readonly presences: (
+      channels: ReadonlyArray<ChannelId>
+    ) => Effect.Effect<(channel: ChannelId) => ReadonlyArray<ChannelPresence>>
   }
 >()("server/edges/EdgeFacts") {
   static readonly make = Effect.gen(function* () {
@@ -94,7 +110,11 @@ export class EdgeFacts extends Context.Service<
 
     const lastAnswers = new Map<string, UnixSeconds>()
 
-    const ask = Effect.fnUntraced(function* <A, E>(question: (client: EdgeClient.EdgeClient) => Effect.Effect<A, E>) {
+    /** Whether an edge answers at all is seen by the first request; questions of several have a patience for each. */
+    const ask = Effect.fnUntraced(function* <A, E>(
+      question: (client: EdgeClient.EdgeClient) => Effect.Effect<A, E>,
+      most: typeof patience | typeof ofMany = patience
+    ) {
       const asked = Option.isNone(clientAt) ? [] : yield* edges.all
       const answers = yield* Effect.forEach(
         asked,
@@ -103,7 +123,7 @@ export class EdgeFacts extends Context.Service<
             onNone: () => Effect.succeed({ id, answer: Option.none<A>() }),
             onSome: (at) =>
               Effect.flatMap(at(url), question).pipe(
-                Effect.timeout(patience),
+                Effect.timeout(most),
                 Effect.asSome,
                 Effect.catch(() => Effect.succeed(Option.none<A>())),
                 Effect.map((answer) => ({ id, answer }))
@@ -167,6 +187,24 @@ export class EdgeFacts extends Context.Service<
         return { _tag: "Known", silent, history }
       }),
 
+      histories: Effect.fnUntraced(function* (
+        tokens: ReadonlyArray<RoutingToken>,
+        figures?: "figures"
+      ): Effect.fn.Return<(token: RoutingToken) => History> {
+        const isShared = (yield* edges.all).length > 1
+        const limit = isShared ? allSessions : 1
+        const asked = { limit, limitOfBefore: isShared || figures ? allSessions : 1, figures: figures !== undefined }
+        const { answers, silent } = yield* ask((client) => EdgeBatches.histories(client, tokens, asked), ofMany)
+        const now = yield* unixSeconds
+        if (answers.length === 0) return () => ({ _tag: "Silent", silent })
+        const known = answers.flatMap(Option.toArray)
+        return (token) => {
+          const found = known.flatMap((each) => each.get(Redacted.value(token)) ?? [])
+          if (found.length === 0) return { _tag: "Disabled", silent }
+          return { _tag: "Known", silent, history: AddedUp.history(found, asked.limitOfBefore, now) }
+        }
+      }),
+
       sums: (tokens: ReadonlyArray<RoutingToken>) =>
         tokens.length === 0
           ? Effect.succeed({ known: Option.some([]), silent: [], silentSince: null })
@@ -194,6 +232,14 @@ export class EdgeFacts extends Context.Service<
           ask(({ facts }) => facts.presence({ params: { channel } })),
           ({ answers }) =>
             answers.length === 0 ? Option.none() : Option.some(answers.flatMap(({ holders }) => holders))
+        ),
+
+      presences: (channels: ReadonlyArray<ChannelId>) =>
+        Effect.map(
+          ask((client) => EdgeBatches.presences(client, channels), ofMany),
+          ({ answers }) =>
+            (channel: ChannelId) =>
+              answers.flatMap((each) => each.get(channel) ?? [])
         )
     }
   })

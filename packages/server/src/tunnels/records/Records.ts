@@ -3,13 +3,13 @@
  * be unknown, and while some are silent these are named. No agent is dialled for any of this.
  */
 import type { Caller } from "@catenet/domain/api/Access"
+import type { ChannelPresence } from "@catenet/domain/api/EdgeAdminApi"
 import { daysTogether } from "@catenet/domain/tunnels/FleetDays"
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import type { TokenStatusReport, TokenSums, TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import { FleetRow, type UptimeReport, UsageRow } from "@catenet/domain/tunnels/Usage"
 import { usageCsv } from "@catenet/domain/tunnels/UsageCsv"
-import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { type Answer, anyOf, EdgeFacts, type History, reachOf } from "../../edges/EdgeFacts.ts"
@@ -81,29 +81,20 @@ export class Records extends Context.Service<
       )
 
     /**
-     * Each tunnel with whether it is served and with its history. One question about all of them comes first, so that an
-     * edge that is away costs one wait and not one a tunnel.
+     * Each tunnel with whether it is served and with its history. Whether they are served is asked first, so that an edge
+     * that is away costs one short wait.
      */
-    const known = Effect.fnUntraced(function* (
-      found: ReadonlyArray<Store.Owned>,
-      sessions: number,
-      figures?: "figures"
-    ) {
-      const statuses = yield* edge.statuses(found.map(({ routingToken }) => routingToken))
+    const known = Effect.fnUntraced(function* (found: ReadonlyArray<Store.Owned>, figures?: "figures") {
+      const tokens = found.map(({ routingToken }) => routingToken)
+      const statuses = yield* edge.statuses(tokens)
       const reports = byToken(statuses)
       const silent: History = { _tag: "Silent", silent: statuses.silent }
-      const historyOf = (token: RoutingToken) =>
-        Option.isNone(statuses.known) ? Effect.succeed(silent) : edge.history(token, sessions, figures)
-      return yield* Effect.forEach(
-        found,
-        (tunnel) =>
-          Effect.map(historyOf(tunnel.routingToken), (history) => {
-            const report = reports.get(Redacted.value(tunnel.routingToken))
-            const online = anyOf(statuses, () => report?.connected === true)
-            return { tunnel, history, online, reach: reachOf(statuses, report) }
-          }),
-        { concurrency: 16 }
-      )
+      const historyOf = Option.isNone(statuses.known) ? () => silent : yield* edge.histories(tokens, figures)
+      return found.map((tunnel) => {
+        const report = reports.get(Redacted.value(tunnel.routingToken))
+        const online = anyOf(statuses, () => report?.connected === true)
+        return { tunnel, history: historyOf(tunnel.routingToken), online, reach: reachOf(statuses, report) }
+      })
     })
 
     const daysOf = (all: ReadonlyArray<{ readonly history: History }>) =>
@@ -111,7 +102,7 @@ export class Records extends Context.Service<
 
     const usageByDay = Effect.fnUntraced(function* (account: Account, page: Page) {
       const now = yield* unixSeconds
-      const all = yield* known(yield* owned(account, page), FactFormat.mostSessions, "figures")
+      const all = yield* known(yield* owned(account, page), "figures")
       const rows = all.map(
         ({ history, tunnel: { hostname, id, name } }) =>
           new UsageRow({ ...FactFormat.usage(history, now), id, tunnel: name, hostname, silent_edges: history.silent })
@@ -120,16 +111,14 @@ export class Records extends Context.Service<
     })
     const rows = (account: Account, page: Page) => Effect.map(usageByDay(account, page), ({ rows }) => rows)
 
-    /** Seconds since a member was on the bridge's channel; null when none was, or the edge does not say. */
-    const lastSeen = Effect.fnUntraced(function* ({ channel }: Store.Owned) {
-      if (channel === null) return null
-      const holders = Option.getOrElse(yield* edge.presence(channel), () => [])
+    /** Seconds since a member was on the bridge's channel; null when none was, or no edge says it. */
+    const lastSeen = (holders: ReadonlyArray<ChannelPresence>) => {
       const ages = holders.map(({ last_seen_secs_ago }) => last_seen_secs_ago)
       return ages.length === 0 ? null : Math.min(...ages)
-    })
+    }
 
-    const fleetRow = Effect.fnUntraced(function* ({ history, online, reach, tunnel }: Known) {
-      return new FleetRow({
+    const fleetRow = ({ history, online, reach, tunnel }: Known, holders: ReadonlyArray<ChannelPresence>) =>
+      new FleetRow({
         id: tunnel.id,
         tunnel: tunnel.name,
         hostname: tunnel.hostname,
@@ -139,14 +128,17 @@ export class Records extends Context.Service<
         uptime_7d_pct: FactFormat.shares(history)?.d7 ?? null,
         bridge_mode: tunnel.bridgeMode,
         bridge_granted: tunnel.channel !== null,
-        bridge_last_seen_secs_ago: history._tag === "Silent" ? null : yield* lastSeen(tunnel),
+        bridge_last_seen_secs_ago: history._tag === "Silent" ? null : lastSeen(holders),
         agent_version: tunnel.agentVersion,
         gaps: gaps(tunnel.readiness),
         probed_at: tunnel.probedAt,
         silent_edges: history.silent
       })
+    const fleetRows = Effect.fnUntraced(function* (all: ReadonlyArray<Known>) {
+      const bridged = all.flatMap(({ history, tunnel }) => (history._tag === "Silent" ? [] : (tunnel.channel ?? [])))
+      const holdersOn = yield* edge.presences(bridged)
+      return all.map((each) => fleetRow(each, each.tunnel.channel === null ? [] : holdersOn(each.tunnel.channel)))
     })
-    const fleetRows = (all: ReadonlyArray<Known>) => Effect.forEach(all, fleetRow, { concurrency: 16 })
 
     return {
       uptime: Effect.fn("Records.uptime")(function* (account: Account, id: string) {
@@ -187,11 +179,11 @@ export class Records extends Context.Service<
       usageCsv: Effect.fn("Records.usageCsv")((account: Account) => Effect.map(rows(account, {}), usageCsv), sqlOrDie),
 
       fleet: Effect.fn("Records.fleet")(function* (account: Account, page: Page) {
-        return yield* fleetRows(yield* known(yield* owned(account, page), 1))
+        return yield* fleetRows(yield* known(yield* owned(account, page)))
       }, sqlOrDie),
 
       fleetByDay: Effect.fn("Records.fleetByDay")(function* (account: Account) {
-        const all = yield* known(yield* owned(account, {}), 1, "figures")
+        const all = yield* known(yield* owned(account, {}), "figures")
         return { rows: yield* fleetRows(all), days: daysOf(all) }
       }, sqlOrDie)
     }

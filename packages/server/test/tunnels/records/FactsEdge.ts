@@ -41,6 +41,10 @@ export class FactsEdge extends Context.Service<
     /** The key under which the edge signs receipts; without one it writes none. */
     readonly signs: (key: string | undefined) => Effect.Effect<void>
     readonly away: (away: boolean) => Effect.Effect<void>
+    /** An edge of before: it has no route for the histories of many tunnels, and none for the holders on many channels. */
+    readonly before: (before: boolean) => Effect.Effect<void>
+    /** The paths that were asked since this was looked at before. */
+    readonly paths: Effect.Effect<ReadonlyArray<string>>
     /** How often the edge was asked for the status of a token. */
     readonly asked: (token: string) => number
     /** What the edge was ordered for a token, once the last of it was sent to this path. */
@@ -56,6 +60,8 @@ export class FactsEdge extends Context.Service<
       const asked = new Map<string, number>()
       const orders: Array<Order> = []
       let isAway = false
+      let isBefore = false
+      const paths: Array<string> = []
       let receiptKey: string | undefined
       const status = ({ connected = false, reach }: Facts) => ({
         ...(reach === undefined ? {} : { reach }),
@@ -83,7 +89,7 @@ export class FactsEdge extends Context.Service<
                 Object.assign(
                   {
                     transport: "quic",
-                    reason: session.disconnected_at === null ? null : "closed",
+                    reason: session.disconnected_at === null ? null : "registration-closed",
                     bytes_in: 0,
                     bytes_out: 0
                   },
@@ -94,6 +100,7 @@ export class FactsEdge extends Context.Service<
       const server = createServer((request, response) => {
         if (isAway) return void request.socket.destroy()
         const url = new URL(request.url ?? "", "http://edge.test")
+        paths.push(url.pathname)
         const token = request.headers["x-ct-routing-token"]?.toString() ?? ""
         const facts = tunnels.get(token) ?? {}
         const answer = (value: unknown) =>
@@ -116,6 +123,30 @@ export class FactsEdge extends Context.Service<
         let body = ""
         request.setEncoding("utf8").on("data", (text: string) => (body += text))
         request.on("end", () => {
+          // One that has such routes tells figures too.
+          const isWithoutFigures = ({ figures, sessions = [] }: Facts) => sessions.length > 0 && figures === undefined
+          const isOlder = isBefore || (body.includes('"figures":true') && [...tunnels.values()].some(isWithoutFigures))
+          if (isOlder && /(?:history|presence)\/bulk$/u.test(url.pathname))
+            return void response
+              .writeHead(404, { "content-type": "application/problem+json" })
+              .end(JSON.stringify({ ...disabled, code: "RouteNotFound" }))
+          if (url.pathname === "/internal/tunnel/history/bulk") {
+            const asked = JSON.parse(body) as { tokens: ReadonlyArray<string>; limit: number; figures?: boolean }
+            const found = asked.tokens.map((each) => ({
+              each,
+              known: history(tunnels.get(each) ?? {}, asked.limit, asked.figures === true)
+            }))
+            if (found.some(({ known }) => known === undefined))
+              return void response
+                .writeHead(404, { "content-type": "application/problem+json" })
+                .end(JSON.stringify(disabled))
+            return void answer(found.map(({ each, known }) => Object.assign({ token: each }, known)))
+          }
+          if (url.pathname === "/internal/channel/presence/bulk") {
+            const { channels } = JSON.parse(body) as { channels: ReadonlyArray<string> }
+            const holders = [{ holder: "ab".repeat(32), parked_now: true, last_seen_secs_ago: 7 }]
+            return void answer(channels.map((channel) => ({ channel, holders })))
+          }
           if (url.pathname === "/admin/tunnel-status/bulk") {
             const { tokens } = JSON.parse(body) as { tokens: ReadonlyArray<string> }
             return void answer(tokens.map((each) => Object.assign(status(tunnels.get(each) ?? {}), { token: each })))
@@ -175,6 +206,8 @@ export class FactsEdge extends Context.Service<
         url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
         tunnel: (token, facts) => Effect.sync(() => void tunnels.set(token, facts)),
         signs: (key) => Effect.sync(() => void (receiptKey = key)),
+        before: (before) => Effect.sync(() => void (isBefore = before)),
+        paths: Effect.sync(() => paths.splice(0)),
         away: (away) => Effect.sync(() => void (isAway = away)),
         asked: (token) => asked.get(token) ?? 0,
         ordersUntil: (token, path) =>
