@@ -23,6 +23,10 @@ export class TokenStatusReport extends TunnelStatusReport.extend<TokenStatusRepo
   token: RoutingToken
 }) {}
 
+/** Why sessions end, as edges write it; an edge of another version may know further reasons. */
+export const sessionEnds = ["registration-closed", "removed", "revoked", "edge-restart", "idle-evicted"] as const
+export type SessionEnd = (typeof sessionEnds)[number]
+
 /** One unbroken streak of a tunnel being served. `bytes_in` counts client to agent. */
 export class SessionRecord extends Schema.Class<SessionRecord>("SessionRecord")({
   transport: Schema.String,
@@ -87,3 +91,6 @@ export class TunnelHistory extends Schema.Class<TunnelHistory>("TunnelHistory")(
   silences: Schema.optionalKey(Schema.Array(Silence)),
   figures: Schema.optionalKey(TunnelFigures)
 }) {}
+
+/** The history of one tunnel among many. */
+export class TokenHistory extends TunnelHistory.extend<TokenHistory>("TokenHistory")({ token: RoutingToken }) {}

@@ -6,6 +6,7 @@
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import { isReached } from "@catenet/domain/tunnels/Reachability"
+import type { SessionEnd } from "@catenet/domain/tunnels/TunnelTraffic"
 import { Clock, Context, Effect, FiberSet, Layer, Schedule } from "effect"
 import * as Seed from "../ca/Seed.ts"
 import { Routes } from "../routes/Routes.ts"
@@ -134,7 +135,7 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
     if (!session.unnamed) record(session)
   }
 
-  const end = (session: OpenSession, reason: SessionStore.EndReason, at: number) => {
+  const end = (session: OpenSession, reason: SessionEnd, at: number) => {
     open.delete(session.tunnel.token)
     settle(session, at)
     if (!session.recorded) return
@@ -156,7 +157,7 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
    * when the tunnel comes back before that.
    */
   const ending = new Map<string, () => void>()
-  const endSettled = (session: OpenSession, reason: SessionStore.EndReason) => {
+  const endSettled = (session: OpenSession, reason: SessionEnd) => {
     const { token } = session.tunnel
     const at = now()
     const finish = () => {

@@ -2,6 +2,7 @@
  * The session store (data-plane 11.1): one row per unbroken streak of a tunnel being served, named by the hash of its
  * token. Times are unix seconds; `bytes_in` is what visitors sent.
  */
+import type { SessionEnd } from "@catenet/domain/tunnels/TunnelTraffic"
 import { type Session, uptime, uptimeWindows } from "@catenet/domain/tunnels/Uptime"
 import { Schema } from "effect"
 import type { Database } from "../sqlite/SqliteDatabase.ts"
@@ -26,8 +27,6 @@ const Open = Schema.Struct({
 
 const Span = Schema.Struct({ connected_at: Schema.Int, disconnected_at: Schema.NullOr(Schema.Int) })
 const First = Schema.Struct({ at: Schema.NullOr(Schema.Int) })
-
-export type EndReason = "registration-closed" | "revoked" | "edge-restart"
 
 /** Percent of each window, or of the tunnel's life if that is shorter. One that has no life yet is what it is now. */
 const shares = (spans: ReadonlyArray<Session>, first: number | null, now: number, open: boolean) => {
@@ -62,7 +61,7 @@ export const make = (db: Database, days: DayStore.DayStore) => ({
   /** The open session continues over another carrier. */
   carry: (tunnel: string, transport: string) =>
     db.run("update sessions set transport = ? where tunnel = ? and disconnected_at is null", transport, tunnel),
-  close: (tunnel: string, reason: EndReason, at: number) =>
+  close: (tunnel: string, reason: SessionEnd, at: number) =>
     db.run(
       "update sessions set disconnected_at = ?, reason = ? where tunnel = ? and disconnected_at is null",
       at,

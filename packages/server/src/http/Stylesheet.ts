@@ -148,7 +148,7 @@ tfoot > tr > * { border-top: 2px solid var(--line); border-bottom: 0; font-weigh
 fieldset { border: 1px solid var(--line); border-radius: 8px; margin: 0 0 12px; padding: 8px 14px; display: flex; flex-wrap: wrap; gap: 0 20px }
 fieldset p { margin: 4px 0 }
 .columns > div > form > p, .panel form p { margin-bottom: 8px }
-.panel form + form, .panel .row + .row, .panel form + .row { margin-top: 12px }
+.panel form + form, .panel .row + .row, .panel form + :is(.row, .hint, dl.pairs, [data-suggestion]:not(:empty)) { margin-top: 12px }
 .panel .row > form + form { margin-top: 0 }
 .switch { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 12px; align-items: center; padding: 12px 0;
   border-top: 1px solid var(--line) }
@@ -192,6 +192,8 @@ button + [role=status]:not(:empty) { margin-top: 12px }
   .foot strong { display: inline }
   .main { padding: 20px 16px 40px }
   .columns { display: block }
+  .switch { grid-template-columns: minmax(0, 1fr) }
+  .switch > button { justify-self: start; margin-left: 24px }
   .head { display: block }
   .head > .button, .head > form { margin-top: 12px }
   .figures { grid-template-columns: repeat(auto-fit, minmax(140px, 1fr)) }

@@ -33,11 +33,14 @@ export const make = Effect.gen(function* () {
   const bridge = yield* Bridges
   const tunnels = yield* Tunnels
 
-  const answered = ({ self }: Submission, tool: string, shown: string) =>
-    show(
-      self,
-      OncePage.page(self.reader.texts, { title: tool, detail: self.reader.texts.bridgeAnswer, shown, back: home })
-    )
+  const answered = ({ self }: Submission, title: string, shown: string) =>
+    show(self, OncePage.page(self.reader.texts, { title, detail: self.reader.texts.bridgeAnswer, shown, back: home }))
+
+  /** What went wrong is said as the bridge says it, in English. */
+  const failed = ({ self }: Submission, title: string, shown: string) => {
+    const { bridgeFailed: detail } = self.reader.texts
+    return show(self, OncePage.page(self.reader.texts, { title, detail, shown, isEnglish: true, back: home }))
+  }
 
   const pageOf = Effect.fnUntraced(function* (self: Visits.Visit, caller: Submission["caller"], sent?: Sent) {
     const own = (yield* tunnels.list(caller, {})).filter(({ owned }) => owned)
@@ -72,7 +75,7 @@ export const make = Effect.gen(function* () {
   const call = (sent: Submission, tool: string, given: Schema.Json) =>
     bridge.call(sent.caller, idOf(sent), { tool, arguments: given }).pipe(
       Effect.map(({ result }) => answered(sent, tool, JSON.stringify(result, undefined, 2))),
-      Effect.catchTag("BridgeCallFailed", ({ detail }) => Effect.succeed(answered(sent, tool, detail)))
+      Effect.catchTag("BridgeCallFailed", ({ detail }) => Effect.succeed(failed(sent, tool, detail)))
     )
 
   const forms = {

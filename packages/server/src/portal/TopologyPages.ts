@@ -88,9 +88,13 @@ export const make = Effect.gen(function* () {
       }).pipe(
         Effect.catch((refusal) => {
           const { texts } = sent.self.reader
-          const notice =
-            refusal instanceof EdgeRefused ? texts.edgeRefused[refusal.reason] : problemTexts(texts, refusal).join(". ")
           const back = sentBack(sent, formOf(name, sent), fieldsOf(name, refusal))
+          const notice =
+            refusal instanceof EdgeRefused
+              ? texts.edgeRefused[refusal.reason]
+              : back.refused.length > 0
+                ? texts.formRefused
+                : problemTexts(texts, refusal)[1]
           const again = detail(sent.self, sent.caller, sent.at("id"), { notice, sent: back, status: refusal.status })
           return again.pipe(Effect.catch(() => refused(sent.self, refusal)))
         })

@@ -47,6 +47,13 @@ const refusedForm = (page: string, action: string) => {
   return forms.find((form) => form.includes(" aria-invalid")) ?? forms[0] ?? ""
 }
 
+/** What a decoder says, which names fields as programs do, in place of a sentence. */
+const rawProblems = (page: string): ReadonlyArray<string> =>
+  page
+    .replaceAll(/<[^>]*>/gu, "\n")
+    .split("\n")
+    .filter((line) => /\bExpected\b|^\s*[a-z]+_[a-z_]+(?:\.\d+)?: /u.test(line))
+
 interface Wrong {
   readonly field: string
   readonly value: string | undefined
@@ -67,6 +74,7 @@ layer(server(variables), { excludeTestServices: true, timeout: "120 seconds" })(
     Effect.gen(function* () {
       const place = yield* furnished
       const { get, post } = yield* personAt(kim, "de")
+      const inEnglish = yield* personAt(kim)
       // Who looks at the page for the first time gets an account.
       yield* get("/portal/account")
       const table = new Map<string, FormRow>(Object.entries<FormRow>(tableOf(place)))
@@ -116,6 +124,11 @@ layer(server(variables), { excludeTestServices: true, timeout: "120 seconds" })(
           { concurrency: 4 }
         )
         wrong.push(...new Set(faults.flat()))
+        const ofField = Map.groupBy(row.ways.flatMap(wrongOf), ({ field }) => field)
+        for (const [field, [first]] of ofField) {
+          const { text } = yield* inEnglish.post(action, first?.form ?? {})
+          wrong.push(...rawProblems(text).map((line) => `${path} ${field}: raw problem: ${line}`))
+        }
         const after = yield* everything
         wrong.push(...changes(before, after).map((change) => `${path} ${change}`))
         before = after

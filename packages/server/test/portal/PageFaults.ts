@@ -2,6 +2,10 @@
 
 import { englishOn } from "./EnglishWords.ts"
 
+/** Shares and sizes with the decimal sign of another language. */
+export const misread = (text: string, { language }: { readonly language: string }): ReadonlyArray<string> =>
+  text.match(language === "de" ? /\b\d+\.\d+ (?:%|[KMGTPE]iB)/gu : /\b\d+,\d+ (?:%|[KMGTPE]iB)/gu) ?? []
+
 /** What is wrong with the HTML of a page. */
 export const faults = (text: string, { language }: { readonly language: string }): ReadonlyArray<string> => {
   const ids = [...text.matchAll(/ id="([^"]+)"/gu)].map(([, id]) => id ?? "")
@@ -13,6 +17,7 @@ export const faults = (text: string, { language }: { readonly language: string }
   ]
   return [
     ...(text.startsWith(`<!doctype html>\n<html lang="${language}">`) ? [] : ["no language"]),
+    ...misread(text, { language }).map((figure) => `decimal sign: ${figure}`),
     ...(language === "de" ? englishOn(text).map((line) => `English: ${line}`) : []),
     // So that what finds English is known to find it.
     ...(language === "en" && englishOn(text).length === 0 ? ["no English"] : []),

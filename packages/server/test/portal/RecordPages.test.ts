@@ -1,14 +1,17 @@
 /** What the pages of records say: of a silent edge no figure, of its receipts the key, and the same in both languages. */
 import type { AccessState } from "@catenet/domain/api/TunnelControlsApi"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
+import type { Badge } from "@catenet/domain/tunnels/Badge"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import { FleetRow } from "@catenet/domain/tunnels/Usage"
+import { sessionEnds } from "@catenet/domain/tunnels/TunnelTraffic"
+import { FleetRow, UptimeReport } from "@catenet/domain/tunnels/Usage"
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import * as FleetPage from "../../src/portal/pages/FleetPage.ts"
 import * as AccessPanel from "../../src/portal/pages/tunnel/AccessPanel.ts"
 import type { Controls } from "../../src/portal/pages/tunnel/Controls.ts"
-import { english } from "../../src/portal/texts/English.ts"
+import * as UptimePage from "../../src/portal/pages/UptimePage.ts"
+import { english, type Texts } from "../../src/portal/texts/English.ts"
 import { german } from "../../src/portal/texts/German.ts"
 import { headersOf } from "../harness/Contract.ts"
 import * as TestServer from "../harness/TestServer.ts"
@@ -17,6 +20,7 @@ import { account, server, tunnel } from "../tunnels/records/FactsServer.ts"
 
 const languages = [english, german] as const
 const id = "ab".repeat(16)
+const origin = "https://portal.example"
 const now = 1_800_000_000
 
 const row = (more: Partial<typeof FleetRow.Encoded>) =>
@@ -56,7 +60,7 @@ describe("a row of the fleet", () => {
         [{ probed_at: now - 60 }, ">1 m<"],
         [{ probed_at: now - 7199 }, ">1 h<"],
         [{ probed_at: now - 200_000 }, ">2 d<"],
-        [{}, "98.4 %"],
+        [{}, texts.language === "de" ? "98,4 %" : "98.4 %"],
         [{ transport: null, uptime_7d_pct: null }, texts.noSessions]
       ] as const) {
         const page = FleetPage.page(texts, { rows: [row(more)], days: [] }, now).main.text
@@ -87,6 +91,45 @@ describe("a row of the fleet", () => {
       assert(first !== undefined)
       assert.notInclude(FleetPage.page(texts, { rows: [first], days: [] }, now).main.text, texts.drift("1.2.3"))
     }
+  })
+})
+
+describe("the end of a session", () => {
+  const report = (reason: string | null) =>
+    Schema.decodeSync(UptimeReport)({
+      edge_silent: false,
+      silent_edges: [],
+      open: false,
+      uptime: { h24: 1, d7: 2, d30: 3 },
+      longest_outage_30d_secs: 4,
+      sessions_30d: 1,
+      bytes_in_30d: 0,
+      bytes_out_30d: 0,
+      visitors_30d: 0,
+      days: [],
+      sessions: [{ transport: "mux", connected_at: 1, disconnected_at: 2, reason, bytes_in: 0, bytes_out: 0 }]
+    })
+  const cell = (texts: Texts, reason: string | null) => {
+    const facts = {
+      tunnel: { id, name: "cam", hostname: null } as Tunnel,
+      badge: { public_id: null } as Badge,
+      now,
+      origin
+    }
+    const page = UptimePage.page(texts, { ...facts, report: report(reason) }).main.text
+    return new RegExp(`data-label="${texts.sessionReason}">([^<]*)<`, "u").exec(page)?.[1]
+  }
+
+  plain("has a text of its own for each code, in both languages, and one for codes to come", () => {
+    const said = languages.map((texts) => [...sessionEnds, "later-code"].map((code) => cell(texts, code)))
+    for (const [index, code] of [...sessionEnds, "later-code"].entries()) {
+      const [inEnglish, inGerman] = said.map((each) => each[index])
+      assert.match(`${inEnglish}`, /^[a-z ,]{5,}$/u, code)
+      assert.match(`${inGerman}`, /^[a-zäöüß ,]{5,}$/iu, code)
+      assert.notStrictEqual(inEnglish, inGerman, code)
+    }
+    for (const each of said) assert.strictEqual(new Set(each).size, sessionEnds.length + 1)
+    assert.strictEqual(cell(german, null), "–")
   })
 })
 

@@ -80,7 +80,7 @@ const paid = (texts: Texts, { payments }: Facts) =>
           created_at,
           credits,
           payment
-        }) => markup`<tr><th scope="row">${moment(created_at)}</th><td>${String(credits)}</td>
+        }) => markup`<tr><th scope="row">${moment(created_at)}</th><td>${texts.count(credits)}</td>
           <td>${confirmed ? texts.paymentConfirmed : texts.paymentPending}</td><td>${shortKey(payment)}</td></tr>`
       )}</tbody></table></section>`
 
@@ -105,7 +105,7 @@ export const page = (texts: Texts, facts: Facts): Page => {
       <dt>${texts.email}</dt><dd>${email ?? texts.withoutEmail}</dd>
       <dt>${texts.subject}</dt><dd class="mono">${account.subject ?? ""}</dd>
       <dt>${texts.accountId}</dt><dd class="mono">${account.account}</dd>
-      <dt>${texts.balance}</dt><dd>${String(account.balance)}</dd>
+      <dt>${texts.balance}</dt><dd>${texts.count(account.balance)}</dd>
       <dt>${texts.apiAddress}</dt><dd class="mono">${origin}/me</dd></dl>
       <p class="hint">${texts.apiHint} <a href="/docs">${texts.apiDocs}</a></p>
       ${consoleUrl === undefined ? undefined : markup`<p><a href="${consoleUrl}">${texts.consoleLink}</a></p>`}</section>

@@ -1,6 +1,6 @@
 /** Thirty days as bars: uptime, visitors and bytes of each, as pictures with the same as tables. Null: not known. */
 import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
-import { bytesText, percentText, timeText } from "@catenet/domain/values/Format"
+import { timeText } from "@catenet/domain/values/Format"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
 import { panel } from "../shell/Field.ts"
 import type { Texts } from "../texts/English.ts"
@@ -58,9 +58,9 @@ const orNone = (value: number | null, text: (value: number) => string) => (value
 /** A bar is as high as its share, so that colour is not all that tells it; a day that was all down is a low one. */
 export const uptime = (texts: Texts, days: ReadonlyArray<Day>, label: string = texts.barsLabel): Markup =>
   markup`${picture(label, days, ({ uptime_pct: share }) => ({
-    text: percentText(share),
+    text: texts.percent(share),
     parts: share === null ? unknown : [[kindOf(share), Math.max(0.1, share / 100)]]
-  }))}${table(texts, days, [[texts.uptimeTitle, ({ uptime_pct }) => percentText(uptime_pct)]])}`
+  }))}${table(texts, days, [[texts.uptimeTitle, ({ uptime_pct }) => texts.percent(uptime_pct)]])}`
 
 /** The highest bar fills the picture. */
 const visitors = (texts: Texts, days: ReadonlyArray<Day>): Markup => {
@@ -75,8 +75,8 @@ const visitors = (texts: Texts, days: ReadonlyArray<Day>): Markup => {
 /** What was sent stands on what was received. */
 const bytes = (texts: Texts, days: ReadonlyArray<Day>): Markup => {
   const most = Math.max(1, ...days.map(({ bytes_in, bytes_out }) => (bytes_in ?? 0) + (bytes_out ?? 0)))
-  const received = ({ bytes_in }: Day) => orNone(bytes_in, bytesText)
-  const sent = ({ bytes_out }: Day) => orNone(bytes_out, bytesText)
+  const received = ({ bytes_in }: Day) => orNone(bytes_in, texts.bytes)
+  const sent = ({ bytes_out }: Day) => orNone(bytes_out, texts.bytes)
   return markup`${picture(texts.bytesLabel, days, (day) => ({
     text: `${texts.bytesIn} ${received(day)}, ${texts.bytesOut} ${sent(day)}`,
     parts:

@@ -1,7 +1,7 @@
 /** `/portal/fleet`: every own tunnel in one row, from what is remembered and what the edges say. No agent is dialled. */
 import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import type { FleetRow } from "@catenet/domain/tunnels/Usage"
-import { ageText, percentText } from "@catenet/domain/values/Format"
+import { ageText } from "@catenet/domain/values/Format"
 import { markup } from "@catenet/domain/values/Markup"
 import { panel } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
@@ -24,7 +24,7 @@ const presence = (texts: Texts, { bridge_granted, bridge_last_seen_secs_ago: see
   !bridge_granted
     ? texts.noGrant
     : seen !== null
-      ? texts.serving(String(seen))
+      ? texts.serving(texts.count(seen))
       : online === null
         ? texts.presenceUnknown
         : texts.notConnected
@@ -43,7 +43,7 @@ const row = (texts: Texts, fleet: FleetRow, now: number) =>
       fleet,
       fleet.transport === null ? null : texts.transport(fleet.transport)
     )}</span></td>
-    <td class="figure" data-label="${texts.uptimeDays7}">${ofSessions(texts, fleet, fleet.uptime_7d_pct === null ? null : percentText(fleet.uptime_7d_pct))}</td>
+    <td class="figure" data-label="${texts.uptimeDays7}">${ofSessions(texts, fleet, fleet.uptime_7d_pct === null ? null : texts.percent(fleet.uptime_7d_pct))}</td>
     <td data-label="${texts.bridgeTitle}">${texts.bridgeModeOf(fleet.bridge_mode)}<span class="sub">${presence(texts, fleet)}</span></td>
     <td data-label="${texts.version}">${fleet.agent_version ?? texts.unknown}${
       fleet.probed_at === null

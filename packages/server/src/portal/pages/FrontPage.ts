@@ -25,7 +25,7 @@ export const page = (texts: Texts, facts: Facts): Page => {
           ${field({ name: "login_hint", type: "email", label: texts.joinEmail, hint: texts.joinText, isOptional: true })}
           <button>${texts.register}</button></form>`
       : undefined
-  const figure = (label: string, count: number) => markup`<div><dt>${label}</dt><dd>${String(count)}</dd></div>`
+  const figure = (label: string, count: number) => markup`<div><dt>${label}</dt><dd>${texts.count(count)}</dd></div>`
   return {
     title: texts.frontTitle,
     main: markup`<h1>${texts.frontTitle}</h1>

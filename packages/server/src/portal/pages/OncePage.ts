@@ -9,6 +9,8 @@ export const page = (
     readonly title: string
     readonly detail: string
     readonly shown: string
+    /** What is shown is English whatever the language of the page. */
+    readonly isEnglish?: boolean
     readonly back: string
     readonly area?: Page["area"]
   }
@@ -17,6 +19,6 @@ export const page = (
   ...(facts.area === undefined ? {} : { area: facts.area }),
   main: markup`<div class="head"><h1>${facts.title}</h1></div>
     <section class="panel notice"><p>${facts.detail}</p>
-    <pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${facts.shown}</pre>
+    <pre tabindex="0"${facts.isEnglish === true ? markup` lang="en"` : undefined} data-copy="${texts.copy}" data-copied="${texts.copied}">${facts.shown}</pre>
     <p><a href="${facts.back}">${texts.back}</a></p></section>`
 })

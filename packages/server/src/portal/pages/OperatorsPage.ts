@@ -85,8 +85,8 @@ const limits = (texts: Texts, { defaults, limited, sent }: Facts) => {
   const rows = limited.map(
     ({ email, maxChannels, maxTunnels, subject, tunnels }) =>
       markup`<tr><th scope="row" class="mono">${subject}<span class="sub">${email ?? texts.withoutEmail}</span></th>
-        <td data-label="${texts.limitTunnels}">${String(maxTunnels ?? defaults.tunnels)}<span class="sub">${texts.limitUsed(tunnels)}</span></td>
-        <td data-label="${texts.limitChannels}">${String(maxChannels ?? defaults.channels)}</td></tr>`
+        <td data-label="${texts.limitTunnels}">${texts.count(maxTunnels ?? defaults.tunnels)}<span class="sub">${texts.limitUsed(tunnels)}</span></td>
+        <td data-label="${texts.limitChannels}">${texts.count(maxChannels ?? defaults.channels)}</td></tr>`
   )
   return markup`${table(texts.limitsTitle, texts.limitsNone, [texts.account, texts.limitTunnels, texts.limitChannels], rows)}
     <form class="panel" method="post" action="/operators/limits" aria-labelledby="limit"><h2 id="limit">${texts.limitSet}</h2>
@@ -113,7 +113,7 @@ const queue = (texts: Texts, { waiting }: Facts) =>
       ({ at, ca, claim, hostname, lapses }) =>
         markup`<tr><th scope="row" class="mono">${hostname}</th><td data-label="${texts.queueState}">${texts.queueStates[claim]}</td>
           <td data-label="${texts.queueAt}">${moment(at)}</td><td data-label="${texts.queueAuthority}">${ca ?? "–"}</td>
-          <td data-label="${texts.queueLapses}">${String(lapses)}</td></tr>`
+          <td data-label="${texts.queueLapses}">${texts.count(lapses)}</td></tr>`
     )
   )
 

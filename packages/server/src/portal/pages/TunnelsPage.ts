@@ -2,7 +2,6 @@
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import type { TokenSums } from "@catenet/domain/tunnels/TunnelTraffic"
-import { bytesText } from "@catenet/domain/values/Format"
 import { markup } from "@catenet/domain/values/Markup"
 import { field, type Refused } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
@@ -24,8 +23,8 @@ export interface Facts {
 const visitorsText = (texts: Texts, sums: TokenSums | undefined) =>
   sums === undefined || sums.visitors === null ? "n/a" : texts.count(sums.visitors)
 
-const carriedText = (sums: TokenSums | undefined) =>
-  sums === undefined ? "n/a" : bytesText(sums.bytes_in + sums.bytes_out)
+const carriedText = (texts: Texts, sums: TokenSums | undefined) =>
+  sums === undefined ? "n/a" : texts.bytes(sums.bytes_in + sums.bytes_out)
 
 const row = (
   texts: Texts,
@@ -34,7 +33,7 @@ const row = (
 ) =>
   markup`<tr><th scope="row"><a class="mono" href="/portal/tunnels/${id}">${hostname ?? name}</a><span class="sub">${hostname === null ? texts.noHostname : name}${owned ? undefined : ` · ${texts.shared}`}${
     require_login ? ` · ${texts.loginRequired}` : undefined
-  }</span></th><td data-label="${texts.columnState}">${state(texts, reach.get(id), owned ? id : undefined)}</td><td data-label="${texts.columnCertificate}"><span class="tier ${status}">${status}</span></td><td class="figure" data-label="${texts.visitorsOf30}">${visitorsText(texts, sums.get(id))}</td><td class="figure" data-label="${texts.carriedOf30}">${carriedText(sums.get(id))}</td></tr>`
+  }</span></th><td data-label="${texts.columnState}">${state(texts, reach.get(id), owned ? id : undefined)}</td><td data-label="${texts.columnCertificate}"><span class="tier ${status}">${status}</span></td><td class="figure" data-label="${texts.visitorsOf30}">${visitorsText(texts, sums.get(id))}</td><td class="figure" data-label="${texts.carriedOf30}">${carriedText(texts, sums.get(id))}</td></tr>`
 
 /** Of all tunnels of the account: where the list is whole, and edges say something of them. */
 const figures = (texts: Texts, { isFirst, next, reach, sums }: Facts) => {
@@ -44,11 +43,11 @@ const figures = (texts: Texts, { isFirst, next, reach, sums }: Facts) => {
   const total = (numbers: ReadonlyArray<number>) => numbers.reduce((a, b) => a + b, 0)
   const reached = [...reach.values()].filter(({ state }) => state === "up").length
   const shown = [
-    [texts.reachableNow, `${reached} / ${reach.size}`],
+    [texts.reachableNow, `${texts.count(reached)} / ${texts.count(reach.size)}`],
     [texts.visitors30, visitors.length === 0 ? "n/a" : texts.count(total(visitors))],
     [
       texts.carried30,
-      known.length === 0 ? "n/a" : bytesText(total(known.map((each) => each.bytes_in + each.bytes_out)))
+      known.length === 0 ? "n/a" : texts.bytes(total(known.map((each) => each.bytes_in + each.bytes_out)))
     ]
   ] as const
   return markup`<dl class="figures">${shown.map(

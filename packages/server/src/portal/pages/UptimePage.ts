@@ -1,10 +1,10 @@
 /** `/portal/tunnels/:id/uptime`: how long a tunnel was served, its sessions, and its badge. A silent edge gives no number. */
 import type { Badge } from "@catenet/domain/tunnels/Badge"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import type { SessionRecord } from "@catenet/domain/tunnels/TunnelTraffic"
+import { sessionEnds, type SessionRecord } from "@catenet/domain/tunnels/TunnelTraffic"
 import { uptimeByDay } from "@catenet/domain/tunnels/Uptime"
 import type { UptimeReport } from "@catenet/domain/tunnels/Usage"
-import { bytesText, durationText, percentText, timeText } from "@catenet/domain/values/Format"
+import { durationText, timeText } from "@catenet/domain/values/Format"
 import { markup } from "@catenet/domain/values/Markup"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { panel } from "../shell/Field.ts"
@@ -24,6 +24,12 @@ export interface Facts {
 
 const figure = (label: string, value: string) => markup`<div><dt>${label}</dt><dd>${value}</dd></div>`
 
+const endOf = (texts: Texts, reason: string | null) => {
+  if (reason === null) return "–"
+  const known = sessionEnds.find((end) => end === reason)
+  return known === undefined ? texts.sessionEndOther : texts.sessionEnds[known]
+}
+
 const session = (
   texts: Texts,
   { bytes_in, bytes_out, connected_at, disconnected_at, reason, transport }: SessionRecord
@@ -31,8 +37,8 @@ const session = (
   markup`<tr><th scope="row">${timeText(connected_at)}</th>
     <td data-label="${texts.sessionUntil}">${disconnected_at === null ? texts.sessionOpen : timeText(disconnected_at)}</td>
     <td data-label="${texts.sessionTransport}">${texts.transport(transport)}</td>
-    <td class="figure" data-label="${texts.bytesIn}">${bytesText(bytes_in)}</td><td class="figure" data-label="${texts.bytesOut}">${bytesText(bytes_out)}</td>
-    <td data-label="${texts.sessionReason}">${reason === null ? "–" : texts.sessionReasonOf(reason)}</td></tr>`
+    <td class="figure" data-label="${texts.bytesIn}">${texts.bytes(bytes_in)}</td><td class="figure" data-label="${texts.bytesOut}">${texts.bytes(bytes_out)}</td>
+    <td data-label="${texts.sessionReason}">${endOf(texts, reason)}</td></tr>`
 
 /** An edge of before tells no days: those of the sessions that it gave. */
 const daysOf = ({ days, sessions }: UptimeReport, now: number): ReadonlyArray<DayBars.Day> => {
@@ -61,12 +67,12 @@ const figures = (texts: Texts, { now, report }: Facts) => {
   if (uptime === null || longest === null) return markup`<p class="panel notice">${texts.uptimeNone}</p>`
   const days = daysOf(report, now)
   return markup`<dl class="figures">
-      ${figure(texts.hours24, percentText(uptime.h24))}${figure(texts.days7, percentText(uptime.d7))}
-      ${figure(texts.days30, percentText(uptime.d30))}
+      ${figure(texts.hours24, texts.percent(uptime.h24))}${figure(texts.days7, texts.percent(uptime.d7))}
+      ${figure(texts.days30, texts.percent(uptime.d30))}
       ${figure(texts.longestOutage, longest === 0 ? texts.noneObserved : durationText(longest))}
       ${figure(texts.sessions30, texts.count(sessions_30d ?? 0))}
       ${figure(texts.visitors30, visitors_30d === null ? "n/a" : texts.count(visitors_30d))}
-      ${figure(texts.bytesIn30, bytesText(bytes_in_30d ?? 0))}${figure(texts.bytesOut30, bytesText(bytes_out_30d ?? 0))}</dl>
+      ${figure(texts.bytesIn30, texts.bytes(bytes_in_30d ?? 0))}${figure(texts.bytesOut30, texts.bytes(bytes_out_30d ?? 0))}</dl>
     ${panel(texts.barsTitle, DayBars.uptime(texts, days))}
     ${DayBars.traffic(texts, days)}
     <section class="panel list"><h2>${texts.sessionsOfTunnel}</h2>

@@ -1,7 +1,6 @@
 /** `/portal/usage`: what every tunnel of an account carried in thirty days, with the sums. */
 import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import type { UsageRow } from "@catenet/domain/tunnels/Usage"
-import { bytesText, percentText } from "@catenet/domain/values/Format"
 import { markup } from "@catenet/domain/values/Markup"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
@@ -21,11 +20,11 @@ const row = (
   { bytes_in_30d, bytes_out_30d, hostname, id, sessions_30d, tunnel, uptime_30d_pct, visitors_30d }: UsageRow
 ) =>
   markup`<tr><th scope="row"><a href="/portal/tunnels/${id}/uptime">${tunnel}</a><span class="sub mono">${hostname ?? texts.noHostname}</span></th>
-    <td class="figure" data-label="${texts.uptimeTitle}">${percentText(uptime_30d_pct)}</td>
+    <td class="figure" data-label="${texts.uptimeTitle}">${texts.percent(uptime_30d_pct)}</td>
     <td class="figure" data-label="${texts.sessionsTitle}">${orNone(sessions_30d, texts.count)}</td>
     <td class="figure" data-label="${texts.visitors}">${orNone(visitors_30d, texts.count)}</td>
-    <td class="figure" data-label="${texts.bytesIn}">${orNone(bytes_in_30d, bytesText)}</td>
-    <td class="figure" data-label="${texts.bytesOut}">${orNone(bytes_out_30d, bytesText)}</td></tr>`
+    <td class="figure" data-label="${texts.bytesIn}">${orNone(bytes_in_30d, texts.bytes)}</td>
+    <td class="figure" data-label="${texts.bytesOut}">${orNone(bytes_out_30d, texts.bytes)}</td></tr>`
 
 /** Of the tunnels whose figure is known; none when no figure is. */
 const sum = (rows: ReadonlyArray<UsageRow>, of: (row: UsageRow) => number | null) => {
@@ -65,11 +64,11 @@ export const page = (texts: Texts, { days, rows }: Facts): Page => ({
               )}</td>
               <td class="figure" data-label="${texts.bytesIn}">${orNone(
                 sum(rows, (each) => each.bytes_in_30d),
-                bytesText
+                texts.bytes
               )}</td>
               <td class="figure" data-label="${texts.bytesOut}">${orNone(
                 sum(rows, (each) => each.bytes_out_30d),
-                bytesText
+                texts.bytes
               )}</td></tr></tfoot></table></div>
             ${DayBars.traffic(texts, days)}`
     }`

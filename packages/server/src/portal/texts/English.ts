@@ -9,12 +9,17 @@ import { recordsTexts } from "./EnglishRecords.ts"
 import { topologiesTexts } from "./EnglishTopologies.ts"
 import { tunnelTexts } from "./EnglishTunnel.ts"
 import { visitorsTexts } from "./EnglishVisitors.ts"
+import { numerals } from "./Numerals.ts"
 import type { TextsOf } from "./TextsOf.ts"
 
-const figures = new Intl.NumberFormat("en")
+const figure = numerals.en.count
 
-/** Refusals say themselves in English what they say; of these a page says the time in a sentence of its own. */
+/**
+ * Refusals say themselves in English what they say. Of these a page says the time in a sentence of its own, and of what is
+ * malformed no more than that, since the fields are named as programs name them.
+ */
 const ownWords: ReadonlyMap<string, readonly [title: string, detail: string]> = new Map([
+  ["MalformedRequest", ["Not readable", "Something is missing, or does not have the form that is wanted."]],
   ["RateLimited", ["Too many requests", "More was asked than is allowed in a minute."]],
   ["DeliveryBudgetSpent", ["Delivery budget spent", "Your account has used its deliveries of this hour."]],
   ["DnsBusy", ["Too many DNS challenges at once", "Too many DNS challenges are being checked."]]
@@ -32,7 +37,7 @@ export const english = {
   ...mailTexts,
   ...visitorsTexts,
   language: "en",
-  count: (figure: number) => figures.format(figure),
+  ...numerals.en,
   skip: "Skip to the content",
   navigation: "Main navigation",
   menu: "Menu",
@@ -73,14 +78,14 @@ export const english = {
   signOutTitle: "Sign out",
   signOutText: "This ends your session in this browser.",
 
-  tunnelsLead: (count: number) => (count === 1 ? "1 tunnel." : `${count} tunnels on this page.`),
+  tunnelsLead: (count: number) => (count === 1 ? "1 tunnel." : `${figure(count)} tunnels on this page.`),
   noTunnels: "A tunnel gives the service on your machine a public address.",
   noFurtherTunnels: "There are no further tunnels.",
   tunnelName: "What is it called?",
   tunnelNameHint: "1 to 60 characters, for example: photos.",
   nameRefused: "Give a name of 1 to 60 characters, without control characters.",
   limitReached: (limit: number) =>
-    `Your account has ${limit} ${limit === 1 ? "tunnel" : "tunnels"}, which is its limit. Delete one, or ask the operator for more.`,
+    `Your account has ${figure(limit)} ${limit === 1 ? "tunnel" : "tunnels"}, which is its limit. Delete one, or ask the operator for more.`,
   hostnameTaken: (hostname: string) => `The address ${hostname} is taken. Choose another name.`,
   createTunnel: "Create tunnel",
   newTunnel: "New tunnel",

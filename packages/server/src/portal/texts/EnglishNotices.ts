@@ -1,11 +1,14 @@
 /** Notices, in English. */
+import { numerals } from "./Numerals.ts"
 import type { TextsOf } from "./TextsOf.ts"
+
+const figure = numerals.en.count
 
 export const noticesTexts = {
   notices: "Notices",
   noticesText: "What waits for you, and what does not work. A notice goes when its cause is gone.",
   noticesNone: "Nothing waits for you.",
-  noticesWaiting: (count: number) => `, ${count} waiting`,
+  noticesWaiting: (count: number) => `, ${figure(count)} waiting`,
   noticeKind: "About",
   noticeWhat: "What happened",
   noticeKinds: {

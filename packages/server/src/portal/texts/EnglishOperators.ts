@@ -1,5 +1,8 @@
 /** The operators' page, in English. */
+import { numerals } from "./Numerals.ts"
 import type { TextsOf } from "./TextsOf.ts"
+
+const figure = numerals.en.count
 
 export const operatorsTexts = {
   operators: "Operators",
@@ -28,10 +31,10 @@ export const operatorsTexts = {
   limitsTitle: "Accounts with limits of their own",
   limitsNone: "No account has a limit of its own.",
   limitsText: (tunnels: number, channels: number) =>
-    `Every other account may have ${tunnels} tunnels and ${channels} channels.`,
+    `Every other account may have ${figure(tunnels)} tunnels and ${figure(channels)} channels.`,
   limitTunnels: "Tunnels",
   limitChannels: "Channels",
-  limitUsed: (tunnels: number) => `${tunnels} in use`,
+  limitUsed: (tunnels: number) => `${figure(tunnels)} in use`,
   limitWhat: "Limit of",
   limitMax: "At most",
   limitSet: "Set limit",

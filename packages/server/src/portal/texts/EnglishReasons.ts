@@ -2,6 +2,7 @@
 import type { TextsOf } from "./TextsOf.ts"
 
 export const reasonsTexts = {
+  formRefused: "Nothing was changed. The marked fields say why.",
   reasonUnknown: "This value is not accepted.",
   reasons: {
     name: "Give a name of 1 to 60 characters, without control characters.",

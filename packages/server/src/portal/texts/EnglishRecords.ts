@@ -1,11 +1,9 @@
 /** Uptime, usage and fleet, in English. */
+import type { SessionEnd } from "@catenet/domain/tunnels/TunnelTraffic"
+import { numerals } from "./Numerals.ts"
 import type { TextsOf } from "./TextsOf.ts"
 
-const endReasons: ReadonlyMap<string, string> = new Map([
-  ["registration-closed", "the agent"],
-  ["revoked", "revocation"],
-  ["edge-restart", "restart of the edge"]
-])
+const figure = numerals.en.count
 
 export const recordsTexts = {
   reachUp: (since: string | undefined) => (since === undefined ? "Up." : `Up since ${since}.`),
@@ -58,13 +56,20 @@ export const recordsTexts = {
   carried30: "carried, 30 days",
   reachableNow: "reachable now",
   uptimeDays7: "Uptime, 7 days",
-  reachLead: (reached: number, all: number) => `${reached} of ${all} reach their service.`,
+  reachLead: (reached: number, all: number) => `${figure(reached)} of ${figure(all)} reach their service.`,
   sessionsOfTunnel: "Sessions of its agents",
   sessionUntil: "Until (UTC)",
   sessionOpen: "now",
   sessionTransport: "Carrier",
   sessionReason: "Ended by",
-  sessionReasonOf: (reason: string) => endReasons.get(reason) ?? reason,
+  sessionEnds: {
+    "registration-closed": "the agent",
+    removed: "removal of the tunnel",
+    revoked: "revocation",
+    "edge-restart": "restart of the edge",
+    "idle-evicted": "the edge, as no agent came back"
+  } satisfies Record<SessionEnd, string>,
+  sessionEndOther: "another cause",
   bytesIn: "Received",
   bytesOut: "Sent",
   transport: (name: string) =>
@@ -73,7 +78,7 @@ export const recordsTexts = {
   usageCsv: "Download as CSV",
   totals: "Total",
   fleetLine: (counts: { tunnels: number; online: number; bridges: number; gaps: number }) =>
-    `${counts.tunnels} tunnels, ${counts.online} online, ${counts.bridges} bridges served, ${counts.gaps} with gaps.`,
+    `${figure(counts.tunnels)} tunnels, ${figure(counts.online)} online, ${figure(counts.bridges)} bridges served, ${figure(counts.gaps)} with gaps.`,
   fleetBarsLabel: "Mean uptime of all tunnels on each of the last thirty days",
   fleetBarsText: "The mean uptime of the tunnels that existed on the day.",
   drift: (versions: string) => `Agents of different versions are in use: ${versions}.`,

@@ -1,5 +1,8 @@
 /** Topologies, their editor and their public page, in English. */
+import { numerals } from "./Numerals.ts"
 import type { TextsOf } from "./TextsOf.ts"
+
+const figure = numerals.en.count
 
 export const topologiesTexts = {
   topology: "Topology",
@@ -81,7 +84,7 @@ export const topologiesTexts = {
     "The agents of a link run these lines, each with its own grant for the channel, its holder key and its Noise key. The certificate of the edge is checked against",
   setupNoChannel: "A link has a channel when an operator is bound, or when one is noted at it.",
   setupMore: (count: number) =>
-    count === 1 ? "One further link runs the same lines." : `${count} further links run the same lines.`
+    count === 1 ? "One further link runs the same lines." : `${figure(count)} further links run the same lines.`
 }
 
 export type TopologiesTexts = TextsOf<typeof topologiesTexts>

@@ -1,7 +1,10 @@
 /** One tunnel, in English. */
 import type { IssuanceStep } from "@catenet/domain/certificates/CertificateStanding"
 import { ordinal } from "@catenet/domain/values/Format"
+import { numerals } from "./Numerals.ts"
 import type { TextsOf } from "./TextsOf.ts"
+
+const figure = numerals.en.count
 
 const agentDoes: Readonly<Record<IssuanceStep, string>> = {
   waiting: "waits",
@@ -48,7 +51,8 @@ export const tunnelTexts = {
   visitorEmail: "E-mail address",
   visitorAdd: "Add",
   requestsTitle: "Asking for access",
-  requestsWaiting: (count: number) => (count === 1 ? "1 person asks for access." : `${count} people ask for access.`),
+  requestsWaiting: (count: number) =>
+    count === 1 ? "1 person asks for access." : `${figure(count)} people ask for access.`,
   allowIt: "Allow",
   dismissIt: "Dismiss",
   allow: (email: string) => `Allow ${email}`,
@@ -70,6 +74,7 @@ export const tunnelTexts = {
   bridgeModeOf: (mode: string) => (mode === "off" ? "off" : mode),
   bridgeSave: "Set mode",
   bridgeAnswer: "The answer of the agent:",
+  bridgeFailed: "The call failed. What the bridge says of it:",
   windowLines: { open: "Open. There is no restriction.", closed: "Closed. No reopening is scheduled." },
   windowExpires: (within: string, at: string) => `Open. It expires in ${within}, at ${at} UTC.`,
   windowCloses: (within: string) => `Open. It closes in ${within}.`,

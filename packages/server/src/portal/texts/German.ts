@@ -11,8 +11,9 @@ import { recordsTexts } from "./GermanRecords.ts"
 import { topologiesTexts } from "./GermanTopologies.ts"
 import { tunnelTexts } from "./GermanTunnel.ts"
 import { visitorsTexts } from "./GermanVisitors.ts"
+import { numerals } from "./Numerals.ts"
 
-const figures = new Intl.NumberFormat("de")
+const figure = numerals.de.count
 
 export const german: Texts = {
   ...reasonsTexts,
@@ -26,7 +27,7 @@ export const german: Texts = {
   ...mailTexts,
   ...visitorsTexts,
   language: "de",
-  count: (figure) => figures.format(figure),
+  ...numerals.de,
   skip: "Zum Inhalt springen",
   navigation: "Hauptnavigation",
   menu: "Menü",
@@ -68,14 +69,14 @@ export const german: Texts = {
   signOutTitle: "Abmelden",
   signOutText: "Das beendet Ihre Sitzung in diesem Browser.",
 
-  tunnelsLead: (count) => (count === 1 ? "1 Tunnel." : `${count} Tunnel auf dieser Seite.`),
+  tunnelsLead: (count) => (count === 1 ? "1 Tunnel." : `${figure(count)} Tunnel auf dieser Seite.`),
   noTunnels: "Ein Tunnel gibt dem Dienst auf Ihrem Rechner eine öffentliche Adresse.",
   noFurtherTunnels: "Es gibt keine weiteren Tunnel.",
   tunnelName: "Wie soll er heißen?",
   tunnelNameHint: "1 bis 60 Zeichen, zum Beispiel: fotos.",
   nameRefused: "Geben Sie einen Namen aus 1 bis 60 Zeichen ohne Steuerzeichen an.",
   limitReached: (limit) =>
-    `Ihr Konto hat ${limit} Tunnel und damit sein Limit erreicht. Löschen Sie einen, oder fragen Sie den Betreiber nach mehr.`,
+    `Ihr Konto hat ${figure(limit)} Tunnel und damit sein Limit erreicht. Löschen Sie einen, oder fragen Sie den Betreiber nach mehr.`,
   hostnameTaken: (hostname) => `Die Adresse ${hostname} ist vergeben. Wählen Sie einen anderen Namen.`,
   createTunnel: "Tunnel anlegen",
   newTunnel: "Neuer Tunnel",

@@ -1,11 +1,14 @@
 /** Notices, in German. */
 import type { NoticesTexts } from "./EnglishNotices.ts"
+import { numerals } from "./Numerals.ts"
+
+const figure = numerals.de.count
 
 export const noticesTexts: NoticesTexts = {
   notices: "Hinweise",
   noticesText: "Was auf Sie wartet, und was nicht geht. Ein Hinweis verschwindet mit seinem Anlass.",
   noticesNone: "Nichts wartet auf Sie.",
-  noticesWaiting: (count) => `, ${count} offen`,
+  noticesWaiting: (count) => `, ${figure(count)} offen`,
   noticeKind: "Worum es geht",
   noticeWhat: "Was geschehen ist",
   noticeKinds: {

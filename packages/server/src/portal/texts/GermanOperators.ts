@@ -1,5 +1,8 @@
 /** The operators' page, in German. */
 import type { OperatorsTexts } from "./EnglishOperators.ts"
+import { numerals } from "./Numerals.ts"
+
+const figure = numerals.de.count
 
 export const operatorsTexts: OperatorsTexts = {
   operators: "Betrieb",
@@ -27,10 +30,11 @@ export const operatorsTexts: OperatorsTexts = {
   orderResend: (id) => `Anweisung ${id} noch einmal senden`,
   limitsTitle: "Konten mit eigenen Limits",
   limitsNone: "Kein Konto hat ein eigenes Limit.",
-  limitsText: (tunnels, channels) => `Jedes andere Konto darf ${tunnels} Tunnel und ${channels} Kanäle haben.`,
+  limitsText: (tunnels, channels) =>
+    `Jedes andere Konto darf ${figure(tunnels)} Tunnel und ${figure(channels)} Kanäle haben.`,
   limitTunnels: "Tunnel",
   limitChannels: "Kanäle",
-  limitUsed: (tunnels) => `${tunnels} in Gebrauch`,
+  limitUsed: (tunnels) => `${figure(tunnels)} in Gebrauch`,
   limitWhat: "Limit für",
   limitMax: "Höchstens",
   limitSet: "Limit setzen",

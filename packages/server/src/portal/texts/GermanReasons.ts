@@ -2,6 +2,7 @@
 import type { ReasonTexts } from "./EnglishReasons.ts"
 
 export const reasonsTexts: ReasonTexts = {
+  formRefused: "Nichts wurde geändert. Warum, steht an den markierten Feldern.",
   reasonUnknown: "Dieser Wert wird nicht angenommen.",
   reasons: {
     name: "Geben Sie einen Namen aus 1 bis 60 Zeichen ohne Steuerzeichen an.",

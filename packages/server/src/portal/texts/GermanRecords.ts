@@ -1,11 +1,8 @@
 /** Uptime, usage and fleet, in German. */
 import type { RecordTexts } from "./EnglishRecords.ts"
+import { numerals } from "./Numerals.ts"
 
-const endReasons: ReadonlyMap<string, string> = new Map([
-  ["registration-closed", "den Agenten"],
-  ["revoked", "Widerruf"],
-  ["edge-restart", "Neustart des Edge"]
-])
+const figure = numerals.de.count
 
 export const recordsTexts: RecordTexts = {
   reachUp: (since) => (since === undefined ? "Erreichbar." : `Erreichbar seit ${since}.`),
@@ -58,13 +55,20 @@ export const recordsTexts: RecordTexts = {
   carried30: "übertragen, 30 Tage",
   reachableNow: "jetzt erreichbar",
   uptimeDays7: "Verfügbarkeit, 7 Tage",
-  reachLead: (reached, all) => `${reached} von ${all} erreichen ihren Dienst.`,
+  reachLead: (reached, all) => `${figure(reached)} von ${figure(all)} erreichen ihren Dienst.`,
   sessionsOfTunnel: "Sitzungen seiner Agenten",
   sessionUntil: "Bis (UTC)",
   sessionOpen: "jetzt",
   sessionTransport: "Träger",
   sessionReason: "Beendet durch",
-  sessionReasonOf: (reason) => endReasons.get(reason) ?? reason,
+  sessionEnds: {
+    "registration-closed": "den Agenten",
+    removed: "Entfernen des Tunnels",
+    revoked: "Widerruf",
+    "edge-restart": "Neustart des Edge",
+    "idle-evicted": "den Edge, da kein Agent wiederkam"
+  },
+  sessionEndOther: "eine andere Ursache",
   bytesIn: "Empfangen",
   bytesOut: "Gesendet",
   transport: (name) =>
@@ -73,7 +77,7 @@ export const recordsTexts: RecordTexts = {
   usageCsv: "Als CSV herunterladen",
   totals: "Summe",
   fleetLine: (counts) =>
-    `${counts.tunnels} Tunnel, ${counts.online} verbunden, ${counts.bridges} Brücken bedient, ${counts.gaps} mit Lücken.`,
+    `${figure(counts.tunnels)} Tunnel, ${figure(counts.online)} verbunden, ${figure(counts.bridges)} Brücken bedient, ${figure(counts.gaps)} mit Lücken.`,
   fleetBarsLabel: "Mittlere Verfügbarkeit aller Tunnel an jedem der letzten dreißig Tage",
   fleetBarsText: "Die mittlere Verfügbarkeit der Tunnel, die es an dem Tag gab.",
   drift: (versions) => `Agenten verschiedener Versionen sind im Einsatz: ${versions}.`,

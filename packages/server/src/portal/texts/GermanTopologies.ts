@@ -1,5 +1,8 @@
 /** Topologies, their editor and their public page, in German. */
 import type { TopologiesTexts } from "./EnglishTopologies.ts"
+import { numerals } from "./Numerals.ts"
+
+const figure = numerals.de.count
 
 export const topologiesTexts: TopologiesTexts = {
   topology: "Topologie",
@@ -83,5 +86,5 @@ export const topologiesTexts: TopologiesTexts = {
   setupMore: (count) =>
     count === 1
       ? "Eine weitere Verbindung führt die gleichen Zeilen aus."
-      : `${count} weitere Verbindungen führen die gleichen Zeilen aus.`
+      : `${figure(count)} weitere Verbindungen führen die gleichen Zeilen aus.`
 }

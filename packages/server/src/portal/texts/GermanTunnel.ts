@@ -1,6 +1,9 @@
 /** One tunnel, in German. */
 import type { IssuanceStep } from "@catenet/domain/certificates/CertificateStanding"
 import type { TunnelTexts } from "./EnglishTunnel.ts"
+import { numerals } from "./Numerals.ts"
+
+const figure = numerals.de.count
 
 const agentDoes: Readonly<Record<IssuanceStep, string>> = {
   waiting: "wartet",
@@ -48,7 +51,8 @@ export const tunnelTexts: TunnelTexts = {
   visitorEmail: "E-Mail-Adresse",
   visitorAdd: "Hinzufügen",
   requestsTitle: "Bitten um Zugang",
-  requestsWaiting: (count) => (count === 1 ? "1 Person bittet um Zugang." : `${count} Personen bitten um Zugang.`),
+  requestsWaiting: (count) =>
+    count === 1 ? "1 Person bittet um Zugang." : `${figure(count)} Personen bitten um Zugang.`,
   allowIt: "Zulassen",
   dismissIt: "Ablehnen",
   allow: (email) => `${email} zulassen`,
@@ -76,6 +80,7 @@ export const tunnelTexts: TunnelTexts = {
   bridgeModeOf: (mode) => (mode === "off" ? "aus" : mode === "ephemeral" ? "je Aufruf" : "dauerhaft"),
   bridgeSave: "Betrieb setzen",
   bridgeAnswer: "Die Antwort des Agenten:",
+  bridgeFailed: "Der Aufruf ist fehlgeschlagen. Was die Brücke dazu sagt:",
   windowLines: {
     open: "Offen. Es gibt keine Einschränkung.",
     closed: "Geschlossen. Eine Öffnung ist nicht vorgesehen."

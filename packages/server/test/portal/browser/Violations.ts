@@ -30,6 +30,18 @@ const faults = `(() => {
   for (const panel of document.querySelectorAll(".panel, td, th"))
     if (panel.checkVisibility() && panel.scrollWidth > panel.clientWidth + 1 && panel.clientWidth > 1)
       found.push("more than fits: " + panel.outerHTML.slice(0, 80))
+  const width = (element) => element.clientWidth - parseFloat(getComputedStyle(element).paddingLeft)
+  if (innerWidth < 500)
+    for (const form of document.querySelectorAll("form"))
+      for (const hint of form.querySelectorAll(".hint"))
+        if (hint.checkVisibility() && hint.textContent.length > 40 && width(form) > 200 && width(hint) < 0.7 * width(form))
+          found.push("narrow: " + hint.textContent.slice(0, 60))
+  for (const form of document.querySelectorAll(".panel > form:not(.switch)")) {
+    const next = form.nextElementSibling
+    if (next === null || !form.checkVisibility() || !next.checkVisibility() || next.classList.contains("hidden")) continue
+    const gap = next.getBoundingClientRect().top - form.getBoundingClientRect().bottom
+    if (next.textContent.trim() !== "" && gap < 6 && gap > -1) found.push("no gap above: " + next.outerHTML.slice(0, 80))
+  }
   if (innerWidth > 1000)
     for (const button of document.querySelectorAll("button, .button"))
       if (button.checkVisibility() && button.getBoundingClientRect().height > 50) found.push("button of two lines: " + button.textContent)
@@ -38,6 +50,6 @@ const faults = `(() => {
 
 /**
  * What has not the room that it needs: a page wider than its window, a panel that does not hold its content, words that are
- * broken in their middle, and buttons of more than a line.
+ * broken in their middle, buttons of more than a line, hints that are narrow beside a button, and no gap below a form.
  */
 export const cramped = (page: Page): Promise<ReadonlyArray<string>> => page.evaluate<ReadonlyArray<string>>(faults)

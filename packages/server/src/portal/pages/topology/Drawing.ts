@@ -78,8 +78,8 @@ export const drawing = (texts: Texts, drawn: Drawn, isEditable: boolean): Markup
     }<text y="38" text-anchor="middle">${name}</text></g>`
   })
   return markup`<svg class="topology" viewBox="0 0 ${size}" data-size="${size}" role="group" aria-label="${texts.drawingLabel(
-    String(nodes.length),
-    String(drawn.edges.length)
+    texts.count(nodes.length),
+    texts.count(drawn.edges.length)
   )}">${present(drawn.edges.map(({ a, b }) => line(at, a, b, "link")))}${present(
     (drawn.suggested ?? []).map(([a, b]) => line(at, a, b, "suggested"))
   )}${groups}</svg>`

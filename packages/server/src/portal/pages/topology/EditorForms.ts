@@ -25,7 +25,7 @@ const noted = (texts: Texts, channel: string | undefined, members: EditorFacts["
   return markup`${shortKey(channel)}${
     count === undefined
       ? undefined
-      : markup`<span class="sub" data-members="${channel}">${texts.membersOf(String(count))}</span>`
+      : markup`<span class="sub" data-members="${channel}">${texts.membersOf(texts.count(count))}</span>`
   }`
 }
 

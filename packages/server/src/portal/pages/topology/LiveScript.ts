@@ -116,7 +116,7 @@ export const text = `
   const count = (found) => {
     counts = found;
     for (const shown of main.querySelectorAll("[data-members]"))
-      if (Object.hasOwn(counts, shown.dataset.members)) shown.textContent = words.members.replace("#", counts[shown.dataset.members]);
+      if (Object.hasOwn(counts, shown.dataset.members)) shown.textContent = words.members.replace("#", Number(counts[shown.dataset.members]).toLocaleString(document.documentElement.lang));
   };
   const events = new EventSource(tools.dataset.follow);
   events.addEventListener("topology", read);

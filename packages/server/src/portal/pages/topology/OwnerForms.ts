@@ -12,8 +12,8 @@ const suggested = (texts: Texts, own: string, { suggestion }: EditorFacts) =>
   suggestion === undefined
     ? undefined
     : markup`<div class="notice panel" role="status"><p>${texts.suggested(
-        String(suggestion.links.length),
-        String(suggestion.total_cost),
+        texts.count(suggestion.links.length),
+        texts.count(suggestion.total_cost),
         suggestion.connected
       )}</p><form method="post" action="${own}/apply"><input type="hidden" name="links" value="${suggestion.links
         .map((pair) => pair.join(" "))
