@@ -1,8 +1,8 @@
 /** `channel invite`: prepares a membership of the operator's channel, and prints the one line by which another machine takes it up. */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
-import * as Invitation from "@catenet/crypto/Invitation"
+import * as InviteLink from "@catenet/crypto/invite/InviteLink"
+import * as PreparedMembership from "@catenet/crypto/invite/PreparedMembership"
 import * as Json from "@catenet/crypto/Json"
 import { native } from "@catenet/crypto/native"
 import { clause, ended } from "@catenet/domain/values/Sentence"
@@ -11,8 +11,6 @@ import { Clock, Effect, Option, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { X509Certificate } from "node:crypto"
 import * as JsonHttp from "../channel/bridge/JsonHttp.ts"
-import * as InviteLink from "../channel/invite/InviteLink.ts"
-import * as Membership from "../channel/invite/Membership.ts"
 import { textOf } from "../channel/rpc/Tool.ts"
 import { Refused, Unreachable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
@@ -32,8 +30,6 @@ interface Options {
   /** What `npx` runs on the other machine, in place of what the control plane serves. */
   readonly program: Option.Option<string>
 }
-
-const daySeconds = 86_400
 
 /** Milliseconds in which a control plane says whether it has the package. */
 const packageBound = 5000
@@ -72,7 +68,7 @@ const placeOf = Effect.fnUntraced(function* (given: Given) {
       "is not set",
       "set it to the edge's root, from /pki/ca of the control plane"
     )
-  const place: Membership.Membership["values"] = [
+  const place: PreparedMembership.PreparedMembership["values"] = [
     ["CT_CHANNEL_BROKER", formatHostPort(broker ?? only)],
     ["CT_CHANNEL_RELAY", formatHostPort(relay ?? broker ?? only)],
     ["CT_CHANNEL_RELAY_ONLY", "1"],
@@ -95,31 +91,16 @@ export const invite = Effect.fn("Invite.invite")(
     const place = yield* placeOf(given)
     const random = yield* SecureRandom.SecureRandom
     const [holderKey, key] = [yield* random.randomBytes(32), yield* random.randomBytes(32)]
-    const holder = native.ed25519.publicKey(holderKey)
-    const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
-    const direction = given.role === "accept" ? ("initiate" as const) : ("accept" as const)
-    const permission = { channel, direction, rights: "rw", delegable: false } as const
-    const grant = Grant.sign(native, given.operatorKey, {
-      ...permission,
-      holder,
-      expiresAt: now + BigInt(days * daySeconds)
-    })
-    const invitation = Invitation.sign(native, given.operatorKey, {
-      ...permission,
-      invitee: holder,
-      expiresAt: now + BigInt(daySeconds)
-    })
-    const secret = Membership.seal(Redacted.make(key), {
+    const membership = PreparedMembership.prepare(native, given.operatorKey, {
       use: mcp ? "mcp" : "variables",
-      invitation: Invitation.toHex(invitation),
-      holderKey: Hex.encode(holderKey),
-      values: [
-        ["CT_CHANNEL_ROLE", direction],
-        ["CT_CHANNEL_GRANT", Grant.toHex(grant)],
-        ["CT_CHANNEL_HOLDER_KEY", Hex.encode(holderKey)],
-        ...place
-      ]
+      channel,
+      direction: given.role === "accept" ? "initiate" : "accept",
+      holderKey: Redacted.make(holderKey),
+      days,
+      now: BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000)),
+      place
     })
+    const secret = PreparedMembership.seal(native, Redacted.make(key), membership)
     const answer = yield* Effect.gen(function* () {
       const token = yield* Credential.resolve(LoginVariables.sourceOf(given))
       const url = `${given.controlPlane}/me/channels/${Hex.encode(channel)}/join-links`

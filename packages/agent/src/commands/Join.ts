@@ -1,10 +1,10 @@
 /** `channel join`: redeems an invite link, makes this member's Noise key, and stores what `channel` needs, for this user only. */
+import * as InviteLink from "@catenet/crypto/invite/InviteLink"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { homedir } from "node:os"
 import { join as pathOf } from "node:path"
-import * as InviteLink from "../channel/invite/InviteLink.ts"
 import * as JoinFolder from "../channel/invite/JoinFolder.ts"
 import { StateUnusable, UsageWrong } from "../Failure.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"

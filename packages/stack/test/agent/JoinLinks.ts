@@ -2,12 +2,12 @@
 import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Invitation from "@catenet/crypto/Invitation"
+import * as InviteLink from "@catenet/crypto/invite/InviteLink"
+import * as PreparedMembership from "@catenet/crypto/invite/PreparedMembership"
 import { native } from "@catenet/crypto/native"
 import { ChannelId, ChannelRegistration } from "@catenet/domain/channels/Channel"
 import { Effect, Redacted, Schema } from "effect"
 import { randomBytes } from "node:crypto"
-import * as InviteLink from "../../../agent/src/channel/invite/InviteLink.ts"
-import * as Membership from "../../../agent/src/channel/invite/Membership.ts"
 import { bearerOf } from "../../../server/test/harness/Accounts.ts"
 import * as TestServer from "../../../server/test/harness/TestServer.ts"
 
@@ -56,7 +56,7 @@ export const mint = Effect.fn("JoinLinks.mint")(function* (owner: string, { chan
   const [holderKey, key] = [bytes(), bytes()]
   const holder = native.ed25519.publicKey(holderKey)
   const permission = { channel, direction: "accept", rights: "rw", delegable: false, expiresAt: farFuture } as const
-  const secret = Membership.seal(Redacted.make(key), {
+  const secret = PreparedMembership.seal(native, Redacted.make(key), {
     use: "mcp",
     invitation: Invitation.toHex(Invitation.sign(native, operator, { ...permission, invitee: holder })),
     holderKey: Hex.encode(holderKey),

@@ -3,6 +3,7 @@
  * was cut finishes with the same line.
  */
 import * as Hex from "@catenet/crypto/Hex"
+import type { InviteLink } from "@catenet/crypto/invite/InviteLink"
 import { native } from "@catenet/crypto/native"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, References } from "effect"
@@ -10,7 +11,6 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import type { InviteLink } from "../../../agent/src/channel/invite/InviteLink.ts"
 import * as JoinFolder from "../../../agent/src/channel/invite/JoinFolder.ts"
 import * as PrivateFile from "../../../agent/src/state/PrivateFile.ts"
 import { makeHome, runAgent } from "../../../agent/test/harness/Agent.ts"

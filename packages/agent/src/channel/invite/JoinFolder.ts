@@ -4,13 +4,13 @@
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
+import type { InviteLink } from "@catenet/crypto/invite/InviteLink"
 import { native } from "@catenet/crypto/native"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { join as pathOf } from "node:path"
 import { StateUnusable } from "../../Failure.ts"
 import * as PrivateFile from "../../state/PrivateFile.ts"
-import type { InviteLink } from "./InviteLink.ts"
 import * as JoinCalls from "./JoinCalls.ts"
 
 const keyLength = 32

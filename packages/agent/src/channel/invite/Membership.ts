@@ -1,11 +1,7 @@
-/**
- * The prepared membership that a link gives out, sealed under the key of the link, so that the control plane keeps what it cannot
- * read. The holder key comes with it, because the operator's grant names it; the Noise key is made by the one who joins. Pure.
- */
-import * as Json from "@catenet/crypto/Json"
+/** The prepared membership that a link gives out, with the variables that it may set and no others. Pure. */
+import * as PreparedMembership from "@catenet/crypto/invite/PreparedMembership"
 import { native } from "@catenet/crypto/native"
-import * as SealedText from "@catenet/crypto/SealedText"
-import { Redacted, Result, Schema } from "effect"
+import { type Redacted, Result, Schema } from "effect"
 
 /** Variables of `channel` that an invite may set, and no others. */
 const variables = [
@@ -30,14 +26,8 @@ const Membership = Schema.Struct({
 })
 export type Membership = typeof Membership.Type
 
-const place = "channel invite v1"
 const decode = Schema.decodeUnknownResult(Membership)
-
-const keyOf = (key: Redacted.Redacted<Uint8Array>) => SealedText.keyOf(native, Redacted.value(key))
-
-export const seal = (key: Redacted.Redacted<Uint8Array>, membership: Membership): string =>
-  SealedText.seal(native, keyOf(key), place, Json.write(membership))
 
 /** Fails when it was sealed under another key, or is none. */
 export const open = (key: Redacted.Redacted<Uint8Array>, text: string): Result.Result<Membership, unknown> =>
-  SealedText.open(native, [keyOf(key)], place, text).pipe(Result.flatMap(Json.parse), Result.flatMap(decode))
+  Result.flatMap(PreparedMembership.open(native, key, text), decode)

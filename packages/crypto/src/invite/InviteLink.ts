@@ -2,9 +2,9 @@
  * The link of an invite: where the control plane is, and behind the `#` a token that is redeemed there once, and the key of what it
  * gives out. A `#` part is sent to no server. Pure.
  */
-import * as Base64 from "@catenet/crypto/Base64"
-import * as Bytes from "@catenet/crypto/Bytes"
 import { Redacted, Result } from "effect"
+import * as Base64 from "../Base64.ts"
+import * as Bytes from "../Bytes.ts"
 
 export interface InviteLink {
   /** Base address of the control plane, without a slash at its end. */
@@ -15,10 +15,32 @@ export interface InviteLink {
 
 const keyBytes = 32
 
+/**
+ * The link as a text.
+ *
+ * ```ts
+ * import { match } from "node:assert"
+ * import { Redacted } from "effect"
+ * import * as InviteLink from "@catenet/crypto/invite/InviteLink"
+ *
+ * const secret = Redacted.make(new Uint8Array(32))
+ * match(InviteLink.write({ controlPlane: "https://a.example", token: secret, key: secret }), /^https:\/\/a\.example\/join#A{86}$/)
+ * ```
+ */
 export const write = ({ controlPlane, key, token }: InviteLink): string =>
   `${controlPlane}/join#${Base64.encodeUrl(Bytes.concat(Redacted.value(token), Redacted.value(key)))}`
 
-/** Undefined for a text that is no such link. */
+/**
+ * Undefined for a text that is no such link.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import * as InviteLink from "@catenet/crypto/invite/InviteLink"
+ *
+ * strictEqual(InviteLink.read("https://a.example/join#short"), undefined)
+ * strictEqual(InviteLink.read(`https://a.example/join#${"A".repeat(86)}`)?.controlPlane, "https://a.example")
+ * ```
+ */
 export const read = (text: string): InviteLink | undefined => {
   const found = /^(https?:\/\/[^\s#?]+)\/join#([A-Za-z0-9_-]{86})$/u.exec(text.trim())
   const [, controlPlane, secrets] = found ?? []
