@@ -131,6 +131,37 @@ const events = async () =>
     .map(({ ok, tool }) => [tool, ok])
 
 describe("the bridge tools", () => {
+  it("install by one installer for all members of a process, and are those of each member otherwise", async () => {
+    const env = { ...environment(), CT_MANIFEST_WORK_DIR: `${home.path}/work` }
+    const answers = await run(
+      Effect.scoped(
+        Effect.gen(function* () {
+          const own = yield* settingsOf(env)
+          const other = yield* settingsOf({ ...env, CT_CHANNEL_RELAY: "other.example.net:4436" })
+          const all = yield* BridgeTools.ofAll([own, other, { ...own, bridge: { ...own.bridge, peer: undefined } }])
+          const called = (name: string, args: Json.Json) =>
+            Effect.forEach(all, (tools) => {
+              const tool = tools.find((each) => each.name === name)
+              return tool === undefined ? Effect.succeed("none") : tool.run(args, { noiseKey: peer, rights: "rw" })
+            })
+          const wanted = { manifest_location: "https://localhost:1/none", project_name: "echo" }
+          return {
+            installed: yield* called("bridge/manifest-install", wanted),
+            facts: yield* called("bridge/config", {})
+          }
+        })
+      )
+    )
+    const [first, second, third] = answers.installed as ReadonlyArray<any>
+    assert.strictEqual(first.status, "rejected", JSON.stringify(answers.installed))
+    assert.deepStrictEqual(second, first)
+    assert.strictEqual(third, "none")
+    assert.deepStrictEqual(
+      (answers.facts as ReadonlyArray<any>).map(({ relay }) => relay),
+      ["edge.example.net:4436", "other.example.net:4436", undefined]
+    )
+  })
+
   it("are listed for a member that names a bridge peer, and for no other", async () => {
     const listed = async (env: Readonly<Record<string, string>>) =>
       (await run(ask(env, peer, "tools/list"))).result.tools.map(({ name }: { name: string }) => name)

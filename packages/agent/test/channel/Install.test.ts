@@ -16,6 +16,7 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { gzipSync } from "node:zlib"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import * as ManifestInstall from "../../src/channel/bridge/ManifestInstall.ts"
+import * as Installer from "../../src/channel/install/Installer.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { Events } from "../../src/observe/Events.ts"
 import type { InstallTerms } from "../../src/settings/ChannelSettings.ts"
@@ -89,7 +90,10 @@ const world = Layer.suspend(() =>
 const open = async (terms: InstallTerms) => {
   const scope = Effect.runSync(Scope.make())
   const tool = await Effect.runPromise(
-    ManifestInstall.make(terms).pipe(Effect.provideService(Scope.Scope, scope), Effect.provide(world))
+    Effect.map(Installer.make(terms), ManifestInstall.make).pipe(
+      Effect.provideService(Scope.Scope, scope),
+      Effect.provide(world)
+    )
   )
   return {
     install: (manifest_location: string, project_name = "echo") =>
@@ -431,7 +435,7 @@ describe("an install that comes to nothing", () => {
   it.effect("is refused when the publisher is silent", () =>
     Effect.gen(function* () {
       const workDir = folder("slow")
-      const tool = yield* ManifestInstall.make(termsIn(workDir))
+      const tool = ManifestInstall.make(yield* Installer.make(termsIn(workDir)))
       at.set("/silent", "silence")
       const location = yield* Effect.sync(() => publish(good()))
       at.set(`${new URL(location).pathname}.tar.gz`, "silence")

@@ -24,6 +24,9 @@ export interface Wanted {
   readonly project: string
 }
 
+/** One install: its report, or why this agent installs nothing. */
+export type Install = (wanted: Wanted) => Effect.Effect<Json.Json, ToolFailed>
+
 const machine = { platform: process.platform, arch: process.arch }
 
 /** The variables of the template that the operator lets it have. */
@@ -121,7 +124,7 @@ export const make = Effect.fn("Installer.make")(function* (terms: InstallTerms) 
   const services = yield* InstalledServices.make()
   const line = yield* Semaphore.make(1)
   const work = yield* WorkFolder.open(terms, services)
-  return Effect.fn("Installer.install")(function* ({ location, project }: Wanted) {
+  const install: Install = Effect.fn("Installer.install")(function* ({ location, project }) {
     if (terms.isDisabled)
       return yield* new ToolFailed({
         reason: "installs are switched off at this agent (CT_CHANNEL_BRIDGE_DISABLE_MANIFEST_INSTALL)"
@@ -136,4 +139,5 @@ export const make = Effect.fn("Installer.make")(function* (terms: InstallTerms) 
       )
     )
   })
+  return install
 })

@@ -32,13 +32,10 @@ export const stand = Effect.fnUntraced(function* (settings: ReadonlyArray<PairSe
   yield* PrivateFile.folder(stateDir)
   yield* CallSocket.serving(stateDir, pairs)
   const tools = yield* MemberTools.make(first.settings.serving)
-  yield* Effect.forEach(
-    pairs,
-    Effect.fnUntraced(function* (pair, index) {
-      const bridge = yield* BridgeTools.make(settings[index]?.settings ?? first.settings)
-      yield* RoomPair.run(pair, [...tools, ...bridge])
-    }),
-    { concurrency: "unbounded", discard: true }
-  )
+  const bridges = yield* BridgeTools.ofAll(settings.map(({ settings }) => settings))
+  yield* Effect.forEach(pairs, (pair, index) => RoomPair.run(pair, [...tools, ...(bridges[index] ?? [])]), {
+    concurrency: "unbounded",
+    discard: true
+  })
   return yield* new Unreachable({ detail: "The grants of all pairs have expired. Ask their operator for new ones." })
 })
