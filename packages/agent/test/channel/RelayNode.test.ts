@@ -3,73 +3,16 @@ import * as Join from "@catenet/crypto/admission/Join"
 import * as Possession from "@catenet/crypto/admission/Possession"
 import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
-import type { Direction } from "@catenet/crypto/Permission"
 import { assert, describe, it } from "@effect/vitest"
-import { Clock, Effect, Redacted, Result, Schema } from "effect"
+import { Clock, Effect, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { connect, type Socket } from "node:net"
 import { vi } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import { holds } from "../../src/channel/node/NodeJoin.ts"
-import { mostParks, NodeRoom, parkMillis, type Waiting } from "../../src/channel/node/NodeRoom.ts"
 import * as RelayNode from "../../src/channel/node/RelayNode.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { type Channel, farFuture, makeChannel, type Member } from "../harness/Member.ts"
-
-const grantOf = (channel: number, holder: number, direction: Direction): Grant.Grant => ({
-  channel: new Uint8Array(32).fill(channel),
-  holder: new Uint8Array(32).fill(holder),
-  direction,
-  rights: "rw",
-  delegable: false,
-  expiresAt: farFuture,
-  signature: new Uint8Array(64)
-})
-
-const directions = ["initiate", "accept", "both"] as const
-const Arriving = Schema.Struct({
-  channel: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 })),
-  holder: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 4 })),
-  direction: Schema.Literals(directions),
-  later: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 12_000 }))
-})
-
-describe("the room of a relay node", () => {
-  it.prop(
-    "pairs members of one channel with different holders of which one may begin, and forgets none",
-    [Schema.Array(Arriving)],
-    ([arrivals]) => {
-      const room = new NodeRoom<Waiting>()
-      const waiting = new Set<Waiting>()
-      let now = 0
-      const gone = (all: ReadonlyArray<Waiting>) => {
-        for (const each of all) assert.isTrue(waiting.delete(each))
-      }
-      for (const { channel, direction, holder, later } of arrivals) {
-        now += later
-        const { expired } = room.tick(now)
-        gone(expired)
-        const newcomer = { grant: grantOf(channel, holder, direction) }
-        waiting.add(newcomer)
-        const { pair, refused, superseded } = room.arrive(newcomer, now)
-        gone([...refused, ...superseded])
-        if (pair !== undefined) {
-          const [a, b] = pair
-          assert.strictEqual(a.grant.channel[0], b.grant.channel[0])
-          assert.notStrictEqual(a.grant.holder[0], b.grant.holder[0])
-          assert.notStrictEqual(a.grant.direction, "accept")
-          assert.notStrictEqual(b.grant.direction, "initiate")
-          gone(pair)
-        }
-        assert.strictEqual(room.size, waiting.size)
-        const same = [...waiting].filter(({ grant }) => grant.channel[0] === channel && grant.holder[0] === holder)
-        assert.isAtMost(same.length, mostParks)
-      }
-      gone(room.tick(now + parkMillis).expired)
-      assert.strictEqual(waiting.size, 0)
-    }
-  )
-})
 
 describe("a grant at a relay node", () => {
   it("holds while it is alive, and, where operators are named, by the signature of one", () => {

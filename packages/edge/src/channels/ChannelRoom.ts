@@ -4,6 +4,7 @@
  */
 import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
+import { type Pairing, PairingRoom } from "@catenet/wire/channels/PairingRoom"
 import { StreamReset } from "@catenet/wire/transport/Carrier"
 import { contained } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Context, Effect, FiberSet, Layer, Result, Schedule } from "effect"
@@ -16,7 +17,6 @@ import { ChannelMeter, type ChannelSession, ChannelSessions } from "./ChannelSes
 import type { Member } from "./Member.ts"
 import { MemberAuthority } from "./MemberAuthority.ts"
 import { MemberLeg } from "./MemberLeg.ts"
-import { type Pairing, PairingRoom } from "./PairingRoom.ts"
 import { RecentCuts } from "./RecentCuts.ts"
 import { SeenMembers } from "./SeenMembers.ts"
 

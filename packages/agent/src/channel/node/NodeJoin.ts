@@ -12,12 +12,14 @@ import type { Socket } from "node:net"
 const joinLimit = "15 seconds"
 const nothing = new Uint8Array(0)
 
+export const isAlive = (grant: Grant.Grant, now: Seconds): boolean => grant.expiresAt > BigInt(now)
+
 /** Whether one of these operators has signed the grant. Without any the grant must only be alive: the gate in front has checked it. */
 export const holds =
   (operators: ReadonlyArray<Uint8Array>) =>
   (grant: Grant.Grant, now: Seconds): boolean =>
     operators.length === 0
-      ? grant.expiresAt > BigInt(now)
+      ? isAlive(grant, now)
       : operators.some((operator) => Result.isSuccess(Grant.verify(native, grant, operator, now)))
 
 /** The grant of the member; when it was refused or has left, the connection is over. */

@@ -7,6 +7,8 @@ import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
 import * as Address from "@catenet/crypto/admission/Address"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
 import type { Grant } from "@catenet/crypto/Grant"
+import * as Hex from "@catenet/crypto/Hex"
+import { PairingRoom, type Present } from "@catenet/wire/channels/PairingRoom"
 import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice, type SpliceCounters } from "@catenet/wire/transport/Splice"
 import { Clock, Effect, FiberSet, Schedule } from "effect"
@@ -14,7 +16,6 @@ import { createServer, type Server, type Socket } from "node:net"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../../settings/HostPort.ts"
 import * as NodeJoin from "./NodeJoin.ts"
-import { NodeRoom } from "./NodeRoom.ts"
 
 export interface NodeOptions {
   readonly listen: HostPort
@@ -23,16 +24,29 @@ export interface NodeOptions {
   readonly mostConnections: number
 }
 
-interface Leg {
+interface Leg extends Present {
   readonly socket: Socket
-  readonly grant: Grant
   /** Ends the watch over a member that waits. */
   readonly release: () => void
 }
 
+const parkMillis = 30_000
 const idleMillis = 300_000
 const keepAliveMillis = 20_000
 const leaveTime = "2 seconds"
+
+const noKey = new Uint8Array(0)
+
+/** All come to be relayed, by a grant that was checked when they came. */
+const memberOf = (grant: Grant): Leg["member"] => ({
+  channel: Hex.encode(grant.channel),
+  holder: Hex.encode(grant.holder),
+  grant,
+  phase: "relay",
+  authorization: { operatorKey: noKey },
+  authorizedAt: 0,
+  keepAlive: true
+})
 
 const cannotListen = (address: HostPort) => (error: Error) =>
   ConfigurationInvalid.of(
@@ -46,7 +60,10 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnect
   const { ending, fault, joining, relayNode } = yield* AgentMetrics
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
-  const room = new NodeRoom<Leg>()
+  const room = new PairingRoom<Leg>({
+    holds: ({ grant }, _, at) => NodeJoin.isAlive(grant, Math.floor(at / 1_000)),
+    parkMillis: () => parkMillis
+  })
   const open = new Set<Socket>()
   const live = new Set<SpliceCounters>()
   const done = { begun: 0, bytes: 0, refused: 0, expired: 0, shed: 0 }
@@ -75,7 +92,7 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnect
     socket.end(word)
     leave(socket)
   }
-  const acknowledge = ({ release, socket }: Leg, { grant }: Leg, role: Acknowledgement.Role) => {
+  const acknowledge = ({ release, socket }: Leg, { member: { grant } }: Leg, role: Acknowledgement.Role) => {
     release()
     const line = Acknowledgement.write({
       peerEndpoint: Address.relayOnly,
@@ -92,7 +109,8 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnect
   const relay = (a: Leg, b: Leg) =>
     Effect.gen(function* () {
       const controller = new AbortController()
-      const ends = a.grant.expiresAt < b.grant.expiresAt ? a.grant.expiresAt : b.grant.expiresAt
+      const [first, second] = [a.member.grant.expiresAt, b.member.grant.expiresAt]
+      const ends = first < second ? first : second
       const over = Effect.sync(() => controller.abort())
       const left = Math.min(Number(ends) * 1000 - now(), 2_000_000_000)
       const counters = { aToB: 0, bToA: 0 }
@@ -120,7 +138,7 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnect
       for (const event of ["data", "end", "close"]) socket.off(event, gone)
       socket.pause()
     }
-    const leg = { socket, grant, release }
+    const leg: Leg = { socket, member: memberOf(grant), release }
     for (const event of ["data", "end", "close"]) socket.on(event, gone)
     socket.resume()
     return leg
@@ -133,12 +151,12 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnect
     }
     if (grant === "left") return
     const leg = park(socket, grant)
-    const { pair, refused, superseded } = room.arrive(leg, now())
+    const { pairing, refused, superseded } = room.arrive(leg, now())
     done.refused += refused.length
     for (const each of superseded) dismiss(each, "EX")
     for (const each of refused) dismiss(each, Refusal.encode("pairing"))
-    if (pair === undefined) return
-    const [initiator, acceptor] = pair
+    if (pairing === undefined) return
+    const { acceptor, initiator } = pairing
     acknowledge(initiator, acceptor, "initiate")
     acknowledge(acceptor, initiator, "accept")
     yield* relay(initiator, acceptor)

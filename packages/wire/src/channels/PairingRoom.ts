@@ -1,13 +1,28 @@
 /**
- * Who waits for whom (data-plane 7.3). One room for all members of a channel, however they came. It moves no bytes and has no
- * clock: times are arguments, in epoch milliseconds.
+ * Who waits for whom (data-plane 7.3), at an edge and at a relay node. One room for all members of a channel, however they came.
+ * It moves no bytes and has no clock: times are arguments, in epoch milliseconds.
  */
+import type { Phase } from "@catenet/crypto/admission/Join"
 import * as Bytes from "@catenet/crypto/Bytes"
+import type { Grant } from "@catenet/crypto/Grant"
 import { permits } from "@catenet/crypto/Permission"
-import type { Member } from "./Member.ts"
+
+/** What the room looks at in a member. */
+interface RoomMember {
+  /** 64 hex digits, and so is the holder. */
+  readonly channel: string
+  readonly holder: string
+  readonly grant: Grant
+  readonly phase: Phase | undefined
+  readonly authorization: { readonly operatorKey: Uint8Array }
+  /** Epoch milliseconds of the moment at which the operator's key was asked for. */
+  readonly authorizedAt: number
+  /** Whether it is sent a NUL now and then while it waits, and understands it. */
+  readonly keepAlive: boolean
+}
 
 export interface Present {
-  readonly member: Member
+  readonly member: RoomMember
 }
 
 export interface Pairing<P> {
@@ -25,10 +40,10 @@ export interface Arrival<P> {
   readonly superseded: ReadonlyArray<P>
 }
 
-export interface RoomOptions {
+export interface RoomOptions<M extends RoomMember> {
   /** Whether the member's grant still holds under the operator key. */
-  readonly holds: (member: Member, operatorKey: Uint8Array, now: number) => boolean
-  readonly parkMillis: (member: Member) => number
+  readonly holds: (member: M, operatorKey: Uint8Array, now: number) => boolean
+  readonly parkMillis: (member: M) => number
 }
 
 interface Park<P> {
@@ -40,7 +55,8 @@ interface Park<P> {
 const mostParks = 4
 const tickMillis = 10_000
 
-const compatible = (a: Member, b: Member) => a.phase === undefined || b.phase === undefined || a.phase === b.phase
+const compatible = (a: RoomMember, b: RoomMember) =>
+  a.phase === undefined || b.phase === undefined || a.phase === b.phase
 
 const sameHolder = (a: Present, b: Present) => a.member.holder === b.member.holder
 
@@ -56,11 +72,11 @@ const directed = <P extends Present>(older: P, newer: P): readonly [initiator: P
 }
 
 export class PairingRoom<P extends Present> {
-  readonly #options: RoomOptions
+  readonly #options: RoomOptions<P["member"]>
   readonly #channels = new Map<string, Array<Park<P>>>()
   #size = 0
 
-  constructor(options: RoomOptions) {
+  constructor(options: RoomOptions<P["member"]>) {
     this.#options = options
   }
 
@@ -151,7 +167,7 @@ export class PairingRoom<P extends Present> {
   }
 
   /** The key that the control plane named last: the other member may have been admitted under the one before. */
-  #newestKey(a: Member, b: Member): Uint8Array {
+  #newestKey(a: RoomMember, b: RoomMember): Uint8Array {
     return (a.authorizedAt > b.authorizedAt ? a : b).authorization.operatorKey
   }
 }
