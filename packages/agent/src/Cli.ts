@@ -3,7 +3,7 @@ import * as Documentation from "@catenet/config/Documentation"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
 import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
-import { login, logout, whoami } from "./AccountCli.ts"
+import { expose, login, logout, tunnel, tunnels, whoami } from "./AccountCli.ts"
 import { channel, relayNode } from "./ChannelCli.ts"
 import * as Flags from "./Flags.ts"
 import { loaded } from "./LoadedCommand.ts"
@@ -218,9 +218,12 @@ const service = Command.make(
 
 const program = root.pipe(
   Command.withSubcommands([
+    expose,
     login,
     logout,
     whoami,
+    tunnels,
+    tunnel,
     init,
     onboard,
     status,

@@ -1,7 +1,9 @@
 /** Which control plane a user's command asks: the one that is configured, or else the one of the stored login. */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { Effect } from "effect"
 import * as StoredLogin from "../login/StoredLogin.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
+import type { Account } from "./AccountCalls.ts"
 
 type Given = Parameters<typeof LoginVariables.sourceOf>[0] & { readonly controlPlane: string | undefined }
 
@@ -11,4 +13,16 @@ export const controlPlaneOf = Effect.fnUntraced(function* ({ controlPlane, ...gi
   const { stored } = LoginVariables.sourceOf(given)
   const login = yield* Effect.orElseSucceed(StoredLogin.read(stored), () => undefined)
   return login?.controlPlane
+})
+
+export const of = Effect.fn("KnownAccount.of")(function* (given: Given) {
+  const controlPlane = yield* controlPlaneOf(given)
+  if (controlPlane === undefined)
+    return yield* ConfigurationInvalid.of(
+      "CT_AGENT_CP_URL",
+      "is not set",
+      "set it to the address of the control plane, or run ct-agent login with that address"
+    )
+  const account: Account = { controlPlane, source: LoginVariables.sourceOf(given) }
+  return account
 })

@@ -174,27 +174,45 @@ const certificates = Effect.fnUntraced(function* (
   return Effect.provide(Certificates.leave(options), admission)
 })
 
-const body = Effect.fnUntraced(function* (config: Settings.Settings, required: boolean) {
+/** What one who serves adds to it. */
+interface Serving<R> {
+  /** An agent that is not enrolled and has nothing to enroll with is refused. */
+  readonly mustEnroll: boolean
+  /** What the status line calls it. */
+  readonly what: string
+  /** Runs beside it, until its end. */
+  readonly beside: Effect.Effect<void, never, R>
+}
+
+const body = Effect.fnUntraced(function* <R>(config: Settings.Settings, { beside, mustEnroll, what }: Serving<R>) {
   const pair = yield* ready(config)
   yield* Credential.warn(config.credential)
   yield* Effect.forkScoped(CredentialWatch.run(config.credential))
   if (config.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(config.metricsListen, config.credential))
-  yield* Effect.forkScoped(StatusLine.run(`${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`))
-  const onboarded = yield* Onboarding.bounded(config, required)
+  yield* Effect.forkScoped(StatusLine.run(what))
+  yield* Effect.forkScoped(beside)
+  const onboarded = yield* Onboarding.bounded(config, mustEnroll)
   const reported = yield* certificateReport(config, pair)
   const leave = yield* certificates(config, onboarded, reported)
   const serving = Effect.provide(tunnel(config, pair, onboarded, reported), ConnectionInfo.layer(config))
   return yield* Effect.tapErrorTag(serving, "Refused", () => leave)
 })
 
-/** `onboard`: the command that requires an enrollment. */
-export const serve = ({ onboard }: { readonly onboard: boolean }) =>
+/** Serves with these settings until a signal or a final refusal. */
+export const serveWith = <R>(config: Settings.Settings, serving: Serving<R>) =>
   Effect.gen(function* () {
-    const config = yield* settings
     const layer = Layer.mergeAll(
       Events.layer(config.stateDir).pipe(Layer.provideMerge(AgentMetrics.layer)),
       ControlPlane.layer(config.controlPlane).pipe(Layer.provide(OutgoingHttp.layer)),
       SecureRandom.layerWebCrypto
     )
-    yield* Effect.raceFirst(Effect.scoped(body(config, onboard)).pipe(Effect.provide(layer)), Signals.first)
+    yield* Effect.raceFirst(Effect.scoped(body(config, serving)).pipe(Effect.provide(layer)), Signals.first)
+  })
+
+/** `onboard`: the command that requires an enrollment. */
+export const serve = ({ onboard }: { readonly onboard: boolean }) =>
+  Effect.gen(function* () {
+    const config = yield* settings
+    const what = `${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`
+    yield* serveWith(config, { mustEnroll: onboard, what, beside: Effect.void })
   }).pipe(Effect.provide(NodeFileSystem.layer))

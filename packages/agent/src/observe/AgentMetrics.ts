@@ -12,6 +12,11 @@ import type { RelayNodeCounts } from "./RelayNodeCounts.ts"
 export const transports = ["quic", "tcp-fallback", "masque", "none"] as const
 export type Transport = (typeof transports)[number]
 
+/** HTTP requests of visitors; undefined where they are not counted. */
+export interface Requests {
+  count: number | undefined
+}
+
 /** Traffic since the start. Mutable: `splice` counts bytes while they flow. */
 export interface Traffic {
   tunnelsOpened: number
@@ -99,6 +104,9 @@ export class AgentMetrics extends Context.Service<
   {
     readonly session: Session
     readonly traffic: Traffic
+    readonly requests: Requests
+    /** Whether the agent is stopping: it finishes what runs. */
+    readonly draining: { is: boolean }
     readonly probe: Probe
     readonly certificate: CertificateWords
     readonly relayNode: RelayNodeReader
@@ -168,6 +176,8 @@ export class AgentMetrics extends Context.Service<
       return {
         session,
         traffic,
+        requests: { count: undefined },
+        draining: { is: false },
         probe: { last: undefined },
         certificate: { current: undefined },
         relayNode: { read: undefined },

@@ -76,6 +76,14 @@ export const exchange = Effect.fn("BootstrapSecret.exchange")(function* (
   return kept
 }, Effect.uninterruptible)
 
+/** Stores tokens that were given to this user and not for a bootstrap token. */
+export const keep = Effect.fn("BootstrapSecret.keep")(function* (
+  stateDir: string,
+  { joinToken, token }: { readonly joinToken: string; readonly token: string }
+) {
+  yield* write(stateDir, `CT_JOIN_TOKEN=${joinToken};${routingOnly}${token}`)
+})
+
 /** Forgets the join token, which is spent. */
 export const forgetJoinToken = (stateDir: string, { routingToken }: Kept) =>
   write(stateDir, routingOnly + Redacted.value(Tokens.hexText(routingToken)))

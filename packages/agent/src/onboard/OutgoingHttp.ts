@@ -11,4 +11,10 @@ export const send = strictFetch(globalThis.fetch, longestAnswer)
 /** For what is longer by its nature; the answer is in memory. */
 export const sendForUpTo = (most: number) => strictFetch(globalThis.fetch, most)
 
-export const layer = FetchHttpClient.layer.pipe(Layer.provide(Layer.succeed(FetchHttpClient.Fetch, send)))
+const sendingBy = (fetch: typeof globalThis.fetch) =>
+  FetchHttpClient.layer.pipe(Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch)))
+
+export const layer = sendingBy(send)
+
+/** For lists of an account, which are as long as its limits permit. */
+export const layerForLists = sendingBy(sendForUpTo(4_194_304))

@@ -36,14 +36,27 @@ const fromFile = Effect.fnUntraced(function* (named: string | undefined) {
   return ConfigProvider.fromDotEnvContents(contents, { preserveEmptyStrings: true })
 })
 
+const sourcesOf = Effect.fnUntraced(function* (named: string | undefined) {
+  const environment = yield* ConfigProvider.ConfigProvider
+  const file = yield* fromFile(named)
+  return file === undefined ? [environment] : [environment, file]
+})
+
+/** The texts of these variables that are set, to be passed on. */
+export const texts = Effect.fn("Environment.texts")(function* (
+  named: string | undefined,
+  variables: ReadonlyArray<string>
+) {
+  const found = yield* Effect.forEach(yield* sourcesOf(named), (source) => Reader.textsOf(source, variables))
+  return Object.assign({}, ...found.toReversed()) as Readonly<Record<string, string>>
+})
+
 /** Reads a command's variables. The environment wins over the file that `named` names, variable by variable. */
 export const read = Effect.fn("Environment.read")(function* <const V extends Reader.Variables>(
   named: string | undefined,
   variables: V,
   rules?: (values: Reader.PartialValues<V>) => ReturnType<NonNullable<Reader.Options<V>["rules"]>>
 ) {
-  const environment = yield* ConfigProvider.ConfigProvider
-  const file = yield* fromFile(named)
-  const sources = file === undefined ? [environment] : [environment, file]
+  const sources = yield* sourcesOf(named)
   return yield* Reader.read(variables, { sources, known: names, unused, ...(rules === undefined ? {} : { rules }) })
 })

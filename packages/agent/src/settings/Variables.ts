@@ -98,6 +98,27 @@ export const account = {
   ...credential
 }
 
+/**
+ * What `expose` takes of an agent's configuration: how the edge is reached, and what is served locally beside the tunnel. What
+ * names another tunnel, its tokens and its folders is left out: an agent of that tunnel may be configured in the same place.
+ */
+export const exposePassedOn = [
+  tunnel.edge,
+  tunnel.edgeCertificate,
+  tunnel.edgeCertificateUrl,
+  tunnel.fallback443,
+  tunnel.framed,
+  tunnel.healthPath,
+  tunnel.maxServing,
+  tunnel.metricsListen,
+  tunnel.poolSize,
+  tunnel.proxyProtocol,
+  tunnel.reconnectAttempts,
+  tunnel.reconnectBase,
+  tunnel.reconnectMax,
+  tunnel.tcpOnly
+].map(({ name }) => name)
+
 /** Of `login`. */
 export const login = { ...account, ...LoginVariables.provider }
 

@@ -1,6 +1,6 @@
 /** The live line of a serving agent on a terminal. `describe` is pure; `run` redraws it every second and leaves no trace. */
 import { Effect, Schedule } from "effect"
-import { type Session, type Traffic, AgentMetrics } from "../observe/AgentMetrics.ts"
+import { type Requests, type Session, type Traffic, AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Screen } from "./Screen.ts"
 
 const units = ["B", "kB", "MB", "GB", "TB"] as const
@@ -16,21 +16,51 @@ export const bytes = (count: number): string => {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit] ?? "B"}`
 }
 
-const describe = (what: string, session: Session, traffic: Traffic, open: number): string => {
-  const state = session.live > 0 ? "online" : session.conn === undefined ? "starting" : "offline, reconnecting"
-  return `ct-agent ${state} | ${what} | ${open} open | ${bytes(traffic.bytesToOrigin)} in, ${bytes(traffic.bytesToClient)} out`
+export interface Shown {
+  readonly session: Pick<Session, "live" | "conn">
+  readonly traffic: Pick<Traffic, "bytesToOrigin" | "bytesToClient">
+  readonly requests: Requests
+  readonly open: number
+  /** No stream is taken any more. */
+  readonly isStopping: boolean
 }
 
-/** Runs until interrupted. */
+const stateOf = ({ isStopping, session }: Shown) => {
+  if (isStopping) return "stopping"
+  if (session.live > 0) return "online"
+  return session.conn === undefined ? "starting" : "offline, reconnecting"
+}
+
+const carried = ({ requests: { count }, traffic }: Shown) =>
+  `${count === undefined ? "" : `${count} ${count === 1 ? "request" : "requests"} | `}` +
+  `${bytes(traffic.bytesToOrigin)} in, ${bytes(traffic.bytesToClient)} out`
+
+export const describe = (what: string, shown: Shown): string =>
+  `ct-agent ${stateOf(shown)} | ${what} | ${shown.open} open | ${carried(shown)}`
+
+/** What stays on the screen: what was served, and that nothing is any more. */
+export const farewell = (what: string, shown: Shown): string => `ct-agent stopped | ${what} | ${carried(shown)}`
+
+/** Runs until interrupted, and then for as long as the agent drains; the line it leaves is the truth. */
 export const run = Effect.fn("StatusLine.run")(function* (what: string) {
   const screen = yield* Screen
   if (!screen.live) return yield* Effect.never
   const metrics = yield* AgentMetrics
-  return yield* Effect.sync(() =>
-    screen.status(describe(what, metrics.session, metrics.total(), metrics.tasksLive()))
-  ).pipe(
+  const shown = (): Shown => ({
+    session: metrics.session,
+    traffic: metrics.total(),
+    requests: metrics.requests,
+    open: metrics.tasksLive(),
+    isStopping: metrics.draining.is
+  })
+  return yield* Effect.sync(() => screen.status(describe(what, shown()))).pipe(
     Effect.repeat(Schedule.spaced("1 second")),
     Effect.andThen(Effect.never),
-    Effect.ensuring(Effect.sync(() => screen.status("")))
+    Effect.ensuring(
+      Effect.sync(() => {
+        screen.status("")
+        screen.log(farewell(what, shown()))
+      })
+    )
   )
 })

@@ -15,6 +15,7 @@ import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Origin as OriginSettings } from "../settings/Settings.ts"
 import { awaitReadable } from "./AwaitReadable.ts"
 import * as Origin from "./Origin.ts"
+import * as RequestCount from "./RequestCount.ts"
 
 /**
  * Serves one client until both directions have ended. Never fails: what goes wrong is counted, logged and reported to the edge.
@@ -96,6 +97,7 @@ export const join = (origin: OriginSettings, metrics: AgentMetrics["Service"]) =
       if (first === undefined) return void socket.destroy()
       const { counters, close } = metrics.openStream()
       metrics.traffic.tunnelsOpened++
+      if (metrics.requests.count !== undefined) RequestCount.count(metrics.requests, client, first)
       if (first.length > 0) socket.write(first)
       counters.aToB += first.length
       yield* Effect.promise((signal) => splice(client, socket, { counters, signal, onFault: metrics.fault })).pipe(

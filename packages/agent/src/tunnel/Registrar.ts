@@ -110,6 +110,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
 
   /** Asks for no more streams, and gives those that run a while to finish. */
   const drain = Effect.gen(function* () {
+    metrics.draining.is = true
     const all = () => [...links.keys(), ...additional.links()]
     for (const link of all()) link.retire()
     const open = metrics.tasksLive()

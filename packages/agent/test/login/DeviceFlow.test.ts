@@ -92,7 +92,7 @@ describe("a login by device", () => {
           [{ status: 404, body: "<html>" }, "answered 404"],
           [
             { status: 400, body: { error: "x", error_description: `a\n\u001b[31m${"b".repeat(9999)}` } },
-            "answered 400: a"
+            "answered 400: x, a"
           ]
         ] as const) {
           const { exit, times } = yield* flow([said])

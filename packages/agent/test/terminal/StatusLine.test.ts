@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { bytes } from "../../src/terminal/StatusLine.ts"
+import { bytes, describe as describeLine, farewell, type Shown } from "../../src/terminal/StatusLine.ts"
 
 describe("the status line", () => {
   it("shows bytes in the unit that fits", () => {
@@ -22,4 +22,27 @@ describe("the status line", () => {
       assert.isAtMost(bytes(count).length, 8)
     }
   )
+})
+
+describe("the words of the status line", () => {
+  const shown = {
+    session: { live: 1, conn: 1 },
+    traffic: { bytesToOrigin: 10, bytesToClient: 2000 },
+    requests: { count: undefined },
+    open: 2,
+    isStopping: false
+  }
+
+  it("say what is true: starting, online, offline, stopping, and at the end that it has stopped", () => {
+    const of = (more: Partial<Shown>) => describeLine("a -> b", { ...shown, ...more })
+    assert.strictEqual(of({}), "ct-agent online | a -> b | 2 open | 10 B in, 2.0 kB out")
+    assert.include(of({ session: { live: 0, conn: undefined } }), "ct-agent starting |")
+    assert.include(of({ session: { live: 0, conn: 3 } }), "ct-agent offline, reconnecting |")
+    assert.include(of({ isStopping: true }), "ct-agent stopping |")
+    assert.include(of({ requests: { count: 1 } }), "| 1 request | 10 B in")
+    assert.strictEqual(
+      farewell("a -> b", { ...shown, requests: { count: 0 } }),
+      "ct-agent stopped | a -> b | 0 requests | 10 B in, 2.0 kB out"
+    )
+  })
 })

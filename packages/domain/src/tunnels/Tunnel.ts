@@ -74,5 +74,7 @@ export class Installation extends Schema.Class<Installation>("Installation")({
   agent_id: AgentId,
   control_plane_url: Schema.String,
   edge: Schema.String,
-  hostname: Schema.NullOr(Hostname)
+  hostname: Schema.NullOr(Hostname),
+  /** Where visitors reach the host name; absent where there is none. */
+  public_url: Schema.optionalKey(Schema.String)
 }) {}

@@ -1,5 +1,6 @@
 /** The page of one tunnel with everything on it, also as the answer to a form on it that was refused. */
 import type { Caller } from "@catenet/domain/api/Access"
+import { publicAddress } from "@catenet/domain/tunnels/PublicAddress"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelIdInPath } from "@catenet/domain/values/Ids"
 import { Effect, Option, Schema } from "effect"
@@ -18,7 +19,6 @@ import { Tunnels } from "../tunnels/Tunnels.ts"
 import { TunnelSharing } from "../tunnels/TunnelSharing.ts"
 import * as TunnelPage from "./pages/TunnelPage.ts"
 import type { Sent } from "./shell/Field.ts"
-import { publicAddress } from "./shell/PublicAddress.ts"
 import * as Visits from "./shell/Visits.ts"
 
 export const idFrom = Schema.decodeSync(TunnelIdInPath)

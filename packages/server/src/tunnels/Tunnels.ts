@@ -13,6 +13,7 @@ import type {
   HostnameTaken,
   NoHostnameToVerify
 } from "@catenet/domain/tunnels/HostnameErrors"
+import { publicAddress } from "@catenet/domain/tunnels/PublicAddress"
 import {
   Installation,
   type Tunnel,
@@ -117,7 +118,7 @@ export class Tunnels extends Context.Service<
     const enrollments = yield* Enrollments
     const keys = yield* AgentKeys
     const { once } = yield* Idempotency
-    const { agentsUrl, meshEdgePort, portalBaseUrl } = yield* Settings
+    const { agentsUrl, gateHostsPort, meshEdgePort, portalBaseUrl } = yield* Settings
     const forAgents = agentsUrl ?? portalBaseUrl
     const proofs = yield* HostnameProofs
     const rules = yield* HostnameRules
@@ -203,7 +204,8 @@ export class Tunnels extends Context.Service<
               agent_id: AgentId.make(tunnel.id),
               control_plane_url: forAgents.origin,
               edge: `${forAgents.hostname}:${meshEdgePort}`,
-              hostname: tunnel.hostname
+              hostname: tunnel.hostname,
+              ...(tunnel.hostname === null ? {} : { public_url: publicAddress(tunnel.hostname, gateHostsPort) })
             })
         )
         const repeat = { caller: account.subject, operation: `install-tunnel ${tunnel.id}`, key, request: null }

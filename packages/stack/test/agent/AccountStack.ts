@@ -4,12 +4,17 @@
  */
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { makeHome, runAgent, type Agent, type Home } from "../../../agent/test/harness/Agent.ts"
 import { start } from "../../../edge/test/harness/TestEdge.ts"
 import { type Address, Realm, variables } from "../../../server/test/gate/SignInServer.ts"
 import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import { freePort } from "../../src/Ports.ts"
 
+/** The edge's folder, where the control plane reads the root that agents pin. */
+const folder = Effect.runSync(Effect.cached(Effect.sync(() => mkdtempSync(join(tmpdir(), "catenet-account-")))))
 const port = () => Effect.runSync(Effect.cached(freePort("127.0.0.1")))
 const adminPort = port()
 const meshPort = port()
@@ -20,18 +25,23 @@ const controlPlane = Layer.unwrap(
       ...(yield* variables),
       CT_CP_HOSTNAME_ZONE: "zone.test",
       CT_CP_MESH_EDGE_PORT: String(yield* meshPort),
+      CT_CP_EDGE_CERT_PATH: join(yield* folder, "edge-cert.der"),
       CT_CP_EDGE_ADMIN_URL: `http://127.0.0.1:${yield* adminPort}`
     })
   })
 ).pipe(Layer.provideMerge(Realm.layer))
 
 const edge = Effect.gen(function* () {
-  return yield* start({
+  const variables = {
     CT_EDGE_CP_URL: yield* TestServer.baseUrl,
     CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${yield* adminPort}`,
     CT_EDGE_LISTEN: `127.0.0.1:${yield* meshPort}`,
     CT_EDGE_ID: "primary"
-  })
+  }
+  const at = yield* Effect.acquireRelease(folder, (made) =>
+    Effect.sync(() => rmSync(made, { recursive: true, force: true }))
+  )
+  return yield* start(variables, { folder: at })
 })
 
 export class AccountEdge extends Context.Service<AccountEdge, Effect.Success<typeof edge>>()("test/AccountEdge") {

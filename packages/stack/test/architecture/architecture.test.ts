@@ -21,7 +21,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "tldts"
   ],
   edge: ["effect", "@effect/", "@catenet/config", "@catenet/domain", "@catenet/crypto", "@catenet/wire"],
-  agent: ["effect", "@effect/", "@catenet/config", "@catenet/domain", "@catenet/crypto", "@catenet/wire", "jose"],
+  agent: ["effect", "@effect/", "@catenet/config", "@catenet/domain", "@catenet/crypto", "@catenet/wire", "jose", "qr"],
   idp: ["@catenet/domain", "oidc-provider", "jose"],
   stack: ["effect", "@effect/", "@catenet/", "jose"]
 }

@@ -1,0 +1,271 @@
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { createServer, type RequestListener } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { eventually } from "../../../domain/test/Eventually.ts"
+import { ready } from "../../../server/test/harness/Accounts.ts"
+import * as TestServer from "../../../server/test/harness/TestServer.ts"
+import { ask } from "../gate/GateStack.ts"
+import { AccountEdge, ended, home, login, running, stack } from "./AccountStack.ts"
+
+/** A local service that says what it was asked for. */
+const origin = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const server = createServer((request, response) => response.end(`asked for ${request.url}`))
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    return { port: (server.address() as AddressInfo).port, server }
+  }),
+  ({ server }) => Effect.sync(() => (server.closeAllConnections(), void server.close()))
+)
+
+const olga = "olga@example.test" as const
+const fileIn = (path: string) => join(path, ".ct-agent", "oidc-token.json")
+const stored = (path: string) => JSON.parse(readFileSync(fileIn(path), "utf8")) as Record<string, unknown>
+const expire = (path: string) =>
+  writeFileSync(fileIn(path), JSON.stringify({ ...stored(path), access_expires_at: 1 }), { mode: 0o600 })
+
+/** A server that holds every request, and says when the first has come. */
+const holding = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const asked = Promise.withResolvers<void>()
+    let answer: RequestListener = () => asked.resolve()
+    const server = createServer((request, response) => answer(request, response))
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const set = (next: RequestListener) => {
+      answer = next
+    }
+    return { url, asked: asked.promise, set, close: () => (server.closeAllConnections(), void server.close()) }
+  }),
+  ({ close }) => Effect.sync(close)
+)
+
+layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 seconds" })(
+  "a user without the portal",
+  (it) => {
+    it.effect(
+      "logs in from an empty home by the provider that the control plane names, is refreshed, shared, killed, and left",
+      () =>
+        Effect.gen(function* () {
+          const at = yield* home
+          const url = yield* TestServer.baseUrl
+          const before = yield* ended(at, ["whoami"])
+          assert.strictEqual(before.code, 3)
+          assert.include(before.stderr, "ct-agent login")
+
+          const agent = yield* login(at, olga, [url])
+          assert.strictEqual(agent.stdout(), "")
+          assert.include(agent.lines.join("\n"), fileIn(at.path))
+          assert.strictEqual(statSync(fileIn(at.path)).mode & 0o777, 0o600)
+          assert.deepStrictEqual(readdirSync(join(at.path, ".ct-agent")).toSorted(), [
+            "oidc-token.json",
+            "oidc-token.json.lock"
+          ])
+          const first = stored(at.path)
+          assert.strictEqual(first["control_plane"], url)
+          assert.strictEqual(first["client_id"], "ct-agent-cli")
+
+          yield* ready
+          const self = yield* ended(at, ["whoami", "--json"])
+          assert.strictEqual(self.code, 0, self.stderr)
+          const { subject, ...facts } = JSON.parse(self.stdout) as Record<string, unknown>
+          assert.isString(subject)
+          assert.include(facts, { email: olga, control_plane: url, issuer: first["issuer"], credential: "stored" })
+          assert.include((yield* ended(at, ["whoami"])).stdout, `subject       = ${String(subject)}\n`)
+
+          // The provider takes back all tokens of a login whose refresh token is used twice: only one process uses it.
+          expire(at.path)
+          const both = yield* Effect.all([ended(at, ["whoami"]), ended(at, ["whoami"]), ended(at, ["whoami"])], {
+            concurrency: "unbounded"
+          })
+          assert.deepStrictEqual(
+            both.map(({ code }) => code),
+            [0, 0, 0],
+            both.map(({ stderr }) => stderr).join("\n")
+          )
+          const second = stored(at.path)
+          assert.notStrictEqual(second["access_token"], first["access_token"])
+          assert.strictEqual(second["control_plane"], url)
+
+          // A second login that is killed while a person is asked leaves the first one good.
+          const killed = yield* running(at, ["login", url])
+          yield* Effect.promise(() => killed.said("Waiting for the confirmation"))
+          killed.kill("SIGKILL")
+          yield* Effect.promise(() => killed.exited)
+          assert.deepStrictEqual(stored(at.path), second)
+          expire(at.path)
+          assert.strictEqual((yield* ended(at, ["whoami"])).code, 0)
+
+          const left = yield* ended(at, ["logout"])
+          assert.strictEqual(left.code, 0, left.stderr)
+          assert.notInclude(left.stderr, "was not informed")
+          assert.isFalse(existsSync(fileIn(at.path)))
+          assert.strictEqual((yield* ended(at, ["whoami"])).code, 3)
+          // The provider has ended it as well.
+          writeFileSync(fileIn(at.path), JSON.stringify({ ...second, access_expires_at: 1 }), { mode: 0o600 })
+          const gone = yield* ended(at, ["whoami"])
+          assert.strictEqual(gone.code, 4)
+          assert.include(gone.stderr, "invalid_grant")
+          assert.isNull(stored(at.path)["refresh_token"])
+          assert.notInclude(gone.stderr + left.stderr, String(second["refresh_token"]))
+        })
+    )
+
+    it.effect("exposes a port by one command, gets the same address the next time, and leaves nothing with --rm", () =>
+      Effect.gen(function* () {
+        const at = yield* home
+        const edge = yield* AccountEdge
+        const url = yield* TestServer.baseUrl
+        const { port } = yield* origin
+        assert.strictEqual((yield* ended(at, ["expose", String(port)])).code, 3)
+        yield* login(at, "vera@example.test", [url])
+        yield* ready
+
+        const visit = (address: string, path: string) =>
+          Effect.promise(async () => (await ask(edge, new URL(path, address).href)).text)
+        /** Exposes until it has been visited; what it printed. */
+        const exposed = (args: ReadonlyArray<string>, signal: NodeJS.Signals = "SIGINT") =>
+          Effect.gen(function* () {
+            const agent = yield* running(at, ["expose", String(port), ...args])
+            const isPrinted = Effect.promise(() =>
+              eventually(async () => agent.stdout() !== "", "an address", 12_000).catch(() => {})
+            )
+            const isOver = Effect.promise(() => agent.exited)
+            yield* Effect.raceFirst(isPrinted, isOver)
+            const address = agent.stdout().trim()
+            assert.notStrictEqual(address, "", agent.lines.join("\n"))
+            assert.strictEqual(yield* visit(address, "/a?b"), "asked for /a?b", agent.lines.join("\n"))
+            agent.kill(signal)
+            const code = yield* isOver
+            return { address, code, lines: agent.lines.join("\n") }
+          }).pipe(Effect.scoped)
+
+        const first = yield* exposed(["--qr"])
+        assert.strictEqual(first.code, 0, first.lines)
+        assert.match(first.address, new RegExp(`^https://[a-z0-9-]+-${port}-[0-9a-f]{8}\\.zone\\.test/$`, "u"))
+        assert.include(first.lines, "▄")
+        assert.include(first.lines, "the same command serves it again")
+        const killed = yield* exposed([], "SIGKILL")
+        assert.strictEqual(killed.address, first.address)
+        for (const absent of ["made the tunnel", "enrolled agent", "▄"]) assert.notInclude(killed.lines, absent)
+
+        const listed = yield* ended(at, ["tunnels"])
+        const host = new URL(first.address).hostname
+        assert.match(listed.stdout, new RegExp(`^[0-9a-f]{32} {2}\\w+ +\\S+-${port} {2}${host}\n$`, "u"))
+
+        // The tokens of the folder are no good any more: it gets others.
+        const [id = ""] = listed.stdout.split(" ")
+        const { tunnels } = yield* TestServer.clientAs({ bearer: String(stored(at.path)["access_token"]) })
+        yield* tunnels.rotateToken({ headers: {}, params: { id: id as never } })
+        const last = yield* exposed(["--rm"])
+        assert.strictEqual(last.code, 0, last.lines)
+        assert.strictEqual(last.address, first.address)
+        assert.include(last.lines, "deleted the tunnel")
+        assert.strictEqual((yield* ended(at, ["tunnels"])).stdout, "")
+        const left = readdirSync(join(at.path, ".ct-agent", "exposed"))
+        assert.deepStrictEqual(
+          left.filter((name) => !name.endsWith(".lock")),
+          []
+        )
+
+        const made = yield* ended(at, ["tunnel", "create", "camera"])
+        const printed = /^id {7}= [0-9a-f]{32}\nhostname = (camera-[0-9a-f]{8}\.zone\.test)\n$/
+        const [, hostname = ""] = printed.exec(made.stdout) ?? []
+        assert.notStrictEqual(hostname, "", made.stdout)
+        assert.strictEqual((yield* ended(at, ["tunnel", "delete", "other"])).code, 4)
+        assert.strictEqual((yield* ended(at, ["tunnel", "delete", hostname])).code, 0)
+      })
+    )
+
+    it.effect("whose login is killed while it waits for any answer keeps what was stored before", () =>
+      Effect.gen(function* () {
+        const at = yield* home
+        const old = {
+          access_token: "old",
+          refresh_token: "old refresh",
+          access_expires_at: 1,
+          refresh_expires_at: null,
+          issuer: "",
+          client_id: "ct-agent-cli"
+        }
+        const device = {
+          device_code: "d",
+          user_code: "ABCD",
+          verification_uri: "https://idp.example/device",
+          interval: 1
+        }
+        const cases = [
+          { args: ["login"], until: "/token", from: "CT_OIDC_ISSUER" },
+          { args: ["whoami"], until: "/token", from: "CT_AGENT_CP_URL" },
+          { args: ["logout"], until: "/revoke", from: "CT_AGENT_CP_URL" }
+        ]
+        yield* Effect.forEach(
+          cases,
+          ({ args, from, until }) =>
+            Effect.gen(function* () {
+              const own = yield* home
+              const server = yield* holding
+              const asked = Promise.withResolvers<void>()
+              server.set((request, response) => {
+                if (request.url?.includes(until) === true) return asked.resolve()
+                response.end(JSON.stringify(device))
+              })
+              const file = join(own.path, "login.json")
+              writeFileSync(file, JSON.stringify({ ...old, issuer: server.url }), { mode: 0o600 })
+              const before = readFileSync(file, "utf8")
+              const env = { CT_AGENT_LOGIN_TOKEN_FILE: file, [from]: server.url }
+              const agent = yield* running(own, args, env)
+              yield* Effect.promise(() => asked.promise)
+              agent.kill("SIGKILL")
+              yield* Effect.promise(() => agent.exited)
+              assert.strictEqual(readFileSync(file, "utf8"), before, `${args[0]} at ${until}`)
+              // The lock of the dead process keeps no other from going on.
+              if (args[0] === "whoami") {
+                server.set((request, response) =>
+                  response.end(
+                    request.url?.includes("/token") === true
+                      ? JSON.stringify({ access_token: "new", expires_in: 300 })
+                      : JSON.stringify({ account: "a".repeat(32), balance: 0, subject: "olga" })
+                  )
+                )
+                const again = yield* ended(own, ["whoami", "--json"], env)
+                assert.strictEqual(JSON.parse(readFileSync(file, "utf8")).access_token, "new", again.stderr)
+                assert.strictEqual(JSON.parse(readFileSync(file, "utf8")).refresh_token, "old refresh")
+              }
+            }),
+          { concurrency: 2 }
+        )
+        assert.isFalse(existsSync(fileIn(at.path)))
+      })
+    )
+
+    it.effect("is refused a login with the right exit code when nothing or nonsense is named", () =>
+      Effect.gen(function* () {
+        const at = yield* home
+        const server = yield* holding
+        server.set((_request, response) => response.writeHead(404).end())
+        const all = yield* Effect.all(
+          [
+            ended(at, ["login"]),
+            ended(at, ["login", "portal.example"]),
+            ended(at, ["login", "http://127.0.0.1:1"]),
+            ended(at, ["login", server.url]),
+            ended(at, ["login"], { CT_OIDC_ISSUER: server.url })
+          ],
+          { concurrency: 2 }
+        )
+        assert.deepStrictEqual(
+          all.map(({ code }) => code),
+          [3, 2, 5, 3, 4],
+          all.map(({ stderr }) => stderr).join("\n")
+        )
+        for (const { stderr, stdout } of all) {
+          assert.strictEqual(stdout, "")
+          assert.match(stderr.split("\n").at(-1) ?? "", /^Error: .*\.$/)
+        }
+      })
+    )
+  }
+)
