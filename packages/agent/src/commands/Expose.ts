@@ -1,4 +1,5 @@
 /** `expose`: a public address for a local service in one command, on a tunnel that is made when there is none yet. */
+import { ended } from "@catenet/domain/values/Sentence"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Effect, FileSystem, Option, Schedule } from "effect"
 import { homedir, hostname } from "node:os"
@@ -97,7 +98,7 @@ const serving = Effect.fnUntraced(function* (
     serve,
     "Refused",
     Effect.fnUntraced(function* ({ message }) {
-      yield* Effect.logWarning(`${message} Getting new tokens.`)
+      yield* Effect.logWarning(`${ended(message)} Getting new tokens.`)
       const again = yield* run(true)
       yield* again.serve
     })
