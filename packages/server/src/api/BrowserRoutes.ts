@@ -153,6 +153,10 @@ export const browserRoutes: Readonly<
   "POST /portal/channels/:channel/allowlist/:email/remove": ["Invites it no more."],
   "POST /portal/channels/:channel/grants": ["Leaves a grant for a member.", "holder", "grant"],
   "POST /portal/channels/:channel/claim-invites": ["Makes a claim invite and shows it once.", ...material, "label"],
+  "POST /portal/channels/:channel/join-links": [
+    "Keeps what the script of the page has sealed for an invite link, and answers with its token.",
+    "secret"
+  ],
   "POST /portal/topologies": ["Makes a topology."],
   "POST /portal/topologies/:id/connect": ["Connects two agents.", "a", "b"],
   "POST /portal/topologies/:id/remove": ["Removes a link.", "a", "b"],

@@ -73,6 +73,7 @@ export const forms = [
   "/portal/channels/:channel/allowlist/:email/remove",
   "/portal/channels/:channel/grants",
   "/portal/channels/:channel/claim-invites",
+  "/portal/channels/:channel/join-links",
   "/portal/topologies",
   "/portal/topologies/:id/connect",
   "/portal/topologies/:id/remove",

@@ -1,5 +1,11 @@
 /** Forms of channels: registration, members, who may claim, grants, rooms, and the end of a channel. */
-import { ChannelId, ChannelRegistration, Grant, MemberMaterial } from "@catenet/domain/channels/Channel"
+import {
+  ChannelId,
+  ChannelRegistration,
+  Grant,
+  joinLinkSeconds,
+  MemberMaterial
+} from "@catenet/domain/channels/Channel"
 import {
   ChannelNotFound,
   HolderRepeated,
@@ -10,9 +16,12 @@ import { InviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import { Email } from "@catenet/domain/values/Email"
 import { HolderKey, NewHolderKey, NewOperatorKey } from "@catenet/domain/values/Keys"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
+import { BootstrapSecret } from "@catenet/domain/values/Tokens"
 import { Effect, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { HttpServerResponse } from "effect/http"
 import { hideForeign } from "../channels/Channels.ts"
+import { Bootstraps } from "../enrollment/Bootstraps.ts"
 import { freshHex64 } from "../runtime/Secrets.ts"
 import * as ChannelPages from "./ChannelPages.ts"
 import { channelServices } from "./ChannelServices.ts"
@@ -22,6 +31,7 @@ import * as ProblemPage from "./shell/ProblemPage.ts"
 import { problemTexts } from "./shell/ProblemTexts.ts"
 import * as Visits from "./shell/Visits.ts"
 
+const readSecret = read(Schema.Struct({ secret: BootstrapSecret }))
 const readChannel = read(Schema.Struct({ channel: ChannelId }))
 const readOperator = read(Schema.Struct({ operator_pubkey: NewOperatorKey }))
 const readMaterial = read(MemberMaterial)
@@ -38,6 +48,7 @@ export const make = Effect.gen(function* () {
   const { show } = yield* Visits.make
   const pages = yield* ChannelPages.make
   const { allowLists, channels, claims, invites, members, rooms } = yield* channelServices
+  const bootstraps = yield* Bootstraps
   const random = yield* SecureRandom.SecureRandom
   const fresh = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
 
@@ -159,6 +170,21 @@ export const make = Effect.gen(function* () {
           area: "channels"
         })
         return show(sent.self, page)
+      })
+    ),
+    // The script of the page sends what it has sealed; the key of the link stays in the browser.
+    "/portal/channels/:channel/join-links": ofChannel("line", (sent) =>
+      Effect.gen(function* () {
+        const { secret } = yield* readSecret(sent.form)
+        const minted = yield* Effect.catchTag(
+          bootstraps.mint(secret, joinLinkSeconds, undefined, sent.caller.subject),
+          "IdempotencyKeyReused",
+          Effect.die
+        )
+        return HttpServerResponse.jsonUnsafe({
+          token: Redacted.value(minted.token),
+          expires_in_secs: joinLinkSeconds
+        })
       })
     ),
     "/portal/claim/confirm": ({ caller, form }) =>

@@ -1,10 +1,13 @@
 /** The pages of channels: those that somebody was invited to, and own ones with everything that hangs on them. */
+import { formatAddress } from "@catenet/config/NetworkParser"
 import type { Caller } from "@catenet/domain/api/Access"
 import { ChannelId } from "@catenet/domain/channels/Channel"
 import { ChannelNotFound } from "@catenet/domain/channels/ChannelErrors"
 import { VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { hideForeign } from "../channels/Channels.ts"
+import { Releases } from "../releases/Releases.ts"
+import { Settings } from "../settings/Settings.ts"
 import { channelServices } from "./ChannelServices.ts"
 import * as ChannelPage from "./pages/ChannelPage.ts"
 import * as ChannelsPage from "./pages/ChannelsPage.ts"
@@ -25,6 +28,16 @@ export const channelFrom = (text: string) =>
 export const make = Effect.gen(function* () {
   const { show } = yield* Visits.make
   const { allowLists, channels, claims, invites, members, rooms } = yield* channelServices
+
+  const releases = yield* Releases
+  const { agentsUrl, channelBrokerPort, channelFrontDoor, channelRelayPort, portalBaseUrl } = yield* Settings
+  const { hostname, origin } = agentsUrl ?? portalBaseUrl
+  const whereabouts = {
+    origin,
+    frontDoor: formatAddress(channelFrontDoor ?? { host: hostname, port: 443 }),
+    broker: channelBrokerPort,
+    relay: channelRelayPort
+  }
 
   const list = Effect.fnUntraced(function* (self: Visits.Visit, account: Account, sent?: Sent) {
     const facts = yield* Effect.all(
@@ -48,7 +61,8 @@ export const make = Effect.gen(function* () {
       },
       { concurrency: "unbounded" }
     )
-    const page = ChannelPage.page(self.reader.texts, { channel, ...facts, sent })
+    const place = { ...whereabouts, command: yield* releases.joining }
+    const page = ChannelPage.page(self.reader.texts, { channel, ...facts, place, sent })
     return show(self, page, sent === undefined ? 200 : 400)
   }, hideForeign)
 

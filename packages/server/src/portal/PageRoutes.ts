@@ -16,6 +16,7 @@ import * as BridgeForms from "./BridgeForms.ts"
 import * as ChannelForms from "./ChannelForms.ts"
 import * as ChannelPages from "./ChannelPages.ts"
 import { serve, type Submit } from "./Forms.ts"
+import * as InviteScript from "./invite/InviteScript.ts"
 import * as NoticePages from "./NoticePages.ts"
 import * as OperatorPages from "./OperatorPages.ts"
 import * as FrontPage from "./pages/FrontPage.ts"
@@ -41,7 +42,7 @@ export const addresses: ExtraRoutes = [
   ["GET", "/"],
   ["GET", Stylesheet.path],
   ["GET", Script.path],
-  ...VerifierScript.scripts.map(([path]) => ["GET", path] as const),
+  ...[...VerifierScript.scripts, ...InviteScript.scripts].map(([path]) => ["GET", path] as const),
   ["GET", VerifyReceiptsPage.address],
   ["GET", JoinPage.address],
   ["GET", "/portal/logout"],
@@ -95,7 +96,7 @@ export const layer = HttpRouter.use(
     yield* router.add("GET", Stylesheet.path, Effect.succeed(unchanging(Stylesheet.text, "text/css")))
     yield* router.add("GET", Script.path, Effect.succeed(unchanging(Script.text, "text/javascript")))
 
-    for (const [path, text] of VerifierScript.scripts)
+    for (const [path, text] of [...VerifierScript.scripts, ...InviteScript.scripts])
       yield* router.add("GET", path, Effect.succeed(unchanging(text, "text/javascript")))
     const verification = Effect.map(visit, (self) => show(self, VerifyReceiptsPage.page(self.reader.texts)))
     yield* router.add("GET", VerifyReceiptsPage.address, verification)

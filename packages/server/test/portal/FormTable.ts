@@ -117,6 +117,8 @@ export const tableOf = (place: Place): Table => {
         }
       ]
     },
+    // What its field holds is made by the script of the page.
+    "/portal/channels/:channel/join-links": { ways: [], free: ["secret"] },
     "/portal/topologies": button,
     "/portal/topologies/:id/connect": {
       ways: [{ given: { a: keyOf("limit a"), b: keyOf("limit c") }, refuses: { a: keys, b: keys } }]

@@ -126,6 +126,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a form that
         [hall, `${hall}/members`, materialOf(channel, "m"), 303, "channel_members"],
         [hall, `${hall}/allowlist`, { email: "a@b.example" }, 303, "channel_allowlist"],
         [hall, `${hall}/claim-invites`, { ...materialOf(channel, "i"), label: "" }, 200, "claim_invites"],
+        [hall, `${hall}/join-links`, { secret: "s1.00000000.sealed" }, 200, "bootstrap_tokens"],
         [hall, `${hall}/grants`, deposit, 303, "channel_grants"],
         ["/portal/topologies", "/portal/topologies", {}, 303, "topologies"],
         [editor, `${drawn}/add`, { agent: keyOf("t3") }, 303, "topology_agents"],

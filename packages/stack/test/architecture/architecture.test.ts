@@ -58,6 +58,8 @@ const ambient = new Set([
   "packages/server/src/http/GracefulClose.ts",
   "packages/server/src/http/ProxiedConnections.ts",
   // Scripts of pages, which run in browsers.
+  "packages/server/src/portal/invite/InviteScript.generated.ts",
+  "packages/server/src/portal/invite/InviteScript.ts",
   "packages/server/src/portal/pages/topology/LiveScript.ts",
   "packages/server/src/portal/receipts/VerifierScript.generated.ts",
   "packages/server/src/portal/shell/Script.ts",
@@ -99,6 +101,7 @@ const httpClients = new Set([
   "packages/server/src/api/ApiDocsScript.ts",
   "packages/server/src/http/OutgoingHttp.ts",
   // A script of a page: its policy lets it ask the portal alone.
+  "packages/server/src/portal/invite/InviteScript.ts",
   "packages/server/src/portal/pages/topology/LiveScript.ts",
   "packages/server/src/portal/shell/Script.ts",
   "packages/server/src/tunnels/alerts/AlertReceivers.ts",

@@ -2,10 +2,12 @@
 import type { Channel, DepositedGrant, Member } from "@catenet/domain/channels/Channel"
 import type { ClaimInvite } from "@catenet/domain/channels/ClaimInvite"
 import { markup } from "@catenet/domain/values/Markup"
+import * as InviteScript from "../invite/InviteScript.ts"
 import { area, button, checkbox, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import { moment } from "../shell/Moment.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
+import * as JoinLinePanel from "./JoinLinePanel.ts"
 import { materialFields } from "./MaterialFields.ts"
 import { shortKey } from "./ShortKey.ts"
 
@@ -15,6 +17,7 @@ export interface Facts {
   readonly grants: ReadonlyArray<DepositedGrant>
   readonly emails: ReadonlyArray<string>
   readonly invites: ReadonlyArray<ClaimInvite>
+  readonly place: JoinLinePanel.JoinPlace
   readonly sent: Sent | undefined
 }
 
@@ -100,9 +103,10 @@ export const page = (texts: Texts, facts: Facts): Page => {
   return {
     title: `${texts.channel} ${channel.channel.slice(0, 8)}`,
     area: "channels",
+    script: InviteScript.pagePath,
     main: markup`<p class="crumb"><a href="/portal/channels">${texts.channels}</a> / ${channel.channel.slice(0, 8)}</p>
       <div class="head"><div><h1>${texts.channel}</h1><p class="lead mono">${channel.channel}</p></div></div>
       <section class="panel"><dl class="pairs"><dt>${texts.operatorKey}</dt><dd class="mono">${channel.operator_pubkey}</dd></dl></section>
-      ${membership(texts, own, facts)}${claiming(texts, own, facts)}${ending(texts, own, facts)}`
+      ${membership(texts, own, facts)}${JoinLinePanel.render(texts, channel, facts.place)}${claiming(texts, own, facts)}${ending(texts, own, facts)}`
   }
 }

@@ -72,6 +72,31 @@ export const channelsTexts: ChannelsTexts = {
   inviteUnnamed: "ohne Bezeichnung",
   inviteExpires: "Gültig bis (UTC)",
   inviteConfirm: "Mitglied werden",
+  lineTitle: "Mit einer Zeile einladen",
+  lineText:
+    "Macht eine Zeile, mit der ein anderer Rechner in den Kanal kommt. Sie gilt einmal, einen Tag lang. Wer beitritt, braucht hier kein Konto.",
+  lineNoScript:
+    "Die Zeile entsteht nur mit Skript, da der Schlüssel des Operators allein im Browser benutzt wird. Dieser Befehl macht sie auch:",
+  lineFile: "Datei mit dem Schlüssel des Operators",
+  lineFileHint: "Sie bleibt in Ihrem Browser: Nichts daraus wird gesendet.",
+  lineUse: "Was der andere Rechner tut",
+  lineUses: {
+    mcp: "ruft Werkzeuge auf, aus einem MCP-Client",
+    initiate: "ruft Werkzeuge auf, aus der Befehlszeile",
+    accept: "bietet Werkzeuge an"
+  },
+  lineDays: "Tage, bis die Erlaubnis endet",
+  lineDoor: "Eingang des Edge, wie jener Rechner ihn erreicht",
+  lineDoorHint: "Host:Port",
+  lineMake: "Zeile machen",
+  lineBusy: "Die Zeile entsteht.",
+  lineMade: "Senden Sie diese Zeile an die Person, die beitritt. Sie wird nur jetzt gezeigt.",
+  lineFailed: "Es wurde keine Zeile gemacht. Laden Sie die Seite neu und versuchen Sie es noch einmal.",
+  lineNoFile: "Wählen Sie die Datei mit dem Schlüssel des Operators.",
+  lineOtherKey: "In der Datei ist kein Schlüssel, der zum Operator dieses Kanals gehört.",
+  lineNoDays: "Geben Sie eine ganze Zahl von 1 bis 3650 Tagen an.",
+  lineNoDoor: "Geben Sie Host und Port an, etwa edge.example.net:443.",
+  lineNoRoot: "Das Wurzelzertifikat des Edge ist unter /pki/ca nicht zu lesen.",
   rekeyTitle: "Schlüssel des Operators ersetzen",
   rekeyText:
     "Erlaubnisse, die der bisherige Schlüssel unterschrieben hat, gelten nicht mehr. Jedes Mitglied braucht eine neue.",
