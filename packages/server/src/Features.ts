@@ -52,6 +52,7 @@ import { Invitations } from "./channels/Invitations.ts"
 import { Members } from "./channels/Members.ts"
 import { Rooms } from "./channels/Rooms.ts"
 import * as Cleanup from "./Cleanup.ts"
+import * as EdgeComparisonLoop from "./edges/EdgeComparisonLoop.ts"
 import { Edges } from "./edges/Edges.ts"
 import * as EdgeServices from "./edges/EdgeServices.ts"
 import * as OutboxWorker from "./edges/OutboxWorker.ts"
@@ -139,6 +140,7 @@ export const services = Layer.mergeAll(
 /** What runs without a request. */
 export const background = Layer.mergeAll(
   OutboxWorker.layer,
+  EdgeComparisonLoop.layer,
   AddressRecordWorker.layer,
   AlertWatcher.layer,
   NoticeMailWorker.layer,

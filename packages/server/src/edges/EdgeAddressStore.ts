@@ -95,8 +95,8 @@ export const make = Effect.gen(function* () {
     configure: (edge: EdgeAddress, now: number) =>
       sql.withTransaction(
         Effect.all([
-          sql`insert into edge_addresses (edge_id, admin_url, expires_at)
-            values (${edge.id}, ${edge.url}, ${now + configuredSeconds})
+          sql`insert into edge_addresses (edge_id, admin_url, expires_at, compared_at)
+            values (${edge.id}, ${edge.url}, ${now + configuredSeconds}, ${now})
             on conflict (edge_id) do update set admin_url = excluded.admin_url,
               expires_at = greatest(edge_addresses.expires_at, excluded.expires_at)`,
           sql`update outbox set edge = ${edge.id} where edge = ''`

@@ -1,9 +1,11 @@
 /** The admin interfaces of the edges, as the control plane gives orders there. Which edges there are, `LiveEdges` says. */
 import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import { Count } from "@catenet/domain/values/Numbers"
+import { redact } from "@catenet/domain/values/Redaction"
+import { ended } from "@catenet/domain/values/Sentence"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Context, Data, Effect, Layer, Option } from "effect"
-import { HttpClientError } from "effect/http"
+import { Context, Data, Effect, Layer, Option, Predicate } from "effect"
+import { HttpClientError, type HttpClientResponse } from "effect/http"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import * as EdgeClient from "./EdgeClient.ts"
 import { LiveEdges } from "./LiveEdges.ts"
@@ -18,7 +20,7 @@ export class EdgeUnreachable extends Data.TaggedError("EdgeUnreachable")<{ reado
 /** The edge refused the call for good; repeating it would change nothing. */
 export class EdgeRefused extends Data.TaggedError("EdgeRefused")<{ readonly why: string }> {
   override get message() {
-    return `The edge refused: ${this.why}`
+    return ended(`The edge refused: ${this.why}`)
   }
 }
 
@@ -67,17 +69,52 @@ const socketSays = ({ reason }: HttpClientError.HttpClientError) => {
   return inner instanceof Error && inner.message !== "" ? inner.message : "it cannot be reached"
 }
 
-const judge = (error: unknown): EdgeUnreachable | EdgeRefused => {
-  if (HttpClientError.isHttpClientError(error)) {
-    const status = error.response?.status
-    const why = status === undefined ? socketSays(error) : `it answered ${status}`
-    return status !== undefined && isFinal(status) ? new EdgeRefused({ why }) : new EdgeUnreachable({ why })
+/** As much of an answer as a line of a log has room for. */
+const mostOfAnswer = 200
+
+const answerOf = ({ status, text }: HttpClientResponse.HttpClientResponse) =>
+  Effect.map(
+    Effect.orElseSucceed(text, () => ""),
+    (body) => {
+      const line = redact(body.replace(/[^\P{C}]+|\s+/gu, " ").trim()).slice(0, mostOfAnswer)
+      return line === "" ? String(status) : `${status}: ${line}`
+    }
+  )
+
+const verdictOf = (status: number, why: string) =>
+  isFinal(status) ? new EdgeRefused({ why }) : new EdgeUnreachable({ why })
+
+const judge = Effect.fnUntraced(function* (error: unknown) {
+  if (!HttpClientError.isHttpClientError(error)) {
+    // An error that the edge's API declares.
+    const status = Predicate.hasProperty(error, "status") ? Number(error.status) : 0
+    return verdictOf(status, status === 0 ? "its answer could not be read" : `it answered ${status}`)
   }
-  const status = typeof error === "object" && error !== null && "status" in error ? Number(error.status) : 0
-  return isFinal(status)
-    ? new EdgeRefused({ why: `it answered ${status}` })
-    : new EdgeUnreachable({ why: status === 0 ? "its answer could not be read" : `it answered ${status}` })
-}
+  if (error.response === undefined) return new EdgeUnreachable({ why: socketSays(error) })
+  return verdictOf(error.response.status, `it answered ${yield* answerOf(error.response)}`)
+})
+
+/**
+ * An edge of the reference kind has no route for some orders. Which kind it is shows in whether it is asked for a tunnel's
+ * status by the path.
+ */
+const hasNoRoute = Effect.fnUntraced(function* (client: EdgeClient.EdgeClient, token: RoutingToken, error: unknown) {
+  if (!HttpClientError.isHttpClientError(error) || error.response?.status !== 404) return false
+  if (!client.isByPath()) yield* Effect.ignore(client.facts.statusByHeader({ headers: EdgeClient.about(token) }))
+  return client.isByPath()
+})
+
+const performed = (client: EdgeClient.EdgeClient, token: RoutingToken, call: EdgeOrder) =>
+  orders(client, token, call).pipe(
+    Effect.asVoid,
+    Effect.catch((error: unknown) =>
+      Effect.gen(function* () {
+        const verdict = yield* judge(error)
+        if (!(yield* hasNoRoute(client, token, error)) || verdict._tag === "EdgeRefused") return yield* verdict
+        return yield* new EdgeRefused({ why: verdict.why })
+      })
+    )
+  )
 
 export class EdgeAdmin extends Context.Service<
   EdgeAdmin,
@@ -100,9 +137,7 @@ export class EdgeAdmin extends Context.Service<
     })
     return {
       perform: (edge: string, token: RoutingToken, call: EdgeOrder) =>
-        Effect.flatMap(reached(edge), (client) =>
-          Effect.mapError(Effect.asVoid(orders(client, token, call)), judge)
-        ).pipe(
+        Effect.flatMap(reached(edge), (client) => performed(client, token, call)).pipe(
           Effect.timeoutOrElse({
             duration: "5 seconds",
             orElse: () => Effect.fail(new EdgeUnreachable({ why: "it did not answer within 5 s" }))

@@ -7,8 +7,12 @@ import { Effect, Option, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { Settings } from "../settings/Settings.ts"
+import * as PathForms from "./PathForms.ts"
 
-export type EdgeClient = HttpApiClient.ForApi<typeof EdgeAdminApi>
+export interface EdgeClient extends HttpApiClient.ForApi<typeof EdgeAdminApi> {
+  /** Whether it is an edge of the reference kind, as far as it was asked. */
+  readonly isByPath: () => boolean
+}
 
 /** Clients that are kept. Edges are few; addresses that are no longer used must not add up. */
 const most = 256
@@ -29,10 +33,12 @@ export const make = Effect.gen(function* () {
   const clientAt = Effect.fnUntraced(function* (url: string) {
     const known = clients.get(url)
     if (known !== undefined) return known
-    const client = yield* HttpApiClient.make(EdgeAdminApi, { baseUrl: url }).pipe(
+    const { client: either, isByPath } = PathForms.make(http)
+    const typed = yield* HttpApiClient.make(EdgeAdminApi, { baseUrl: url }).pipe(
       Effect.provide(access),
-      Effect.provideService(HttpClient.HttpClient, http)
+      Effect.provideService(HttpClient.HttpClient, either)
     )
+    const client: EdgeClient = { ...typed, isByPath }
     if (clients.size >= most) clients.clear()
     clients.set(url, client)
     return client

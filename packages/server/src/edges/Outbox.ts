@@ -6,7 +6,7 @@
  */
 import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Layer, Option, Result, type Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Result, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { unixSeconds } from "../runtime/Now.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
@@ -52,6 +52,15 @@ export class Outbox extends Context.Service<
       queue: RoutingToken,
       ...calls: ReadonlyArray<EdgeOrder>
     ) => Effect.Effect<DeliveryTicket, Schema.SchemaError | SqlError.SqlError>
+    /**
+     * Writes for one edge what holds while these queues wait: no order about them is written before this transaction ends. What
+     * waits already is not written twice.
+     */
+    readonly restate: (
+      edge: string,
+      queues: ReadonlyArray<RoutingToken>,
+      entries: Effect.Effect<ReadonlyArray<Store.Entry>, Schema.SchemaError | SqlError.SqlError>
+    ) => Effect.Effect<number, Schema.SchemaError | SqlError.SqlError>
     /** Delivers now. What could not be delivered stays and is repeated by the worker. */
     readonly deliver: (ticket: DeliveryTicket) => Effect.Effect<void, EdgeRefused | EdgeUnreachable>
     /** Delivers everything that is due, and what becomes due by that. */
@@ -68,7 +77,13 @@ export class Outbox extends Context.Service<
       if (entries.length === 0) return []
       const now = yield* unixSeconds
       yield* edges.hold
-      const rows = yield* store.insert({ entries, home, now, leasedUntil: own && edges.able ? now + ownSeconds : 0 })
+      const rows = yield* store.insert({
+        entries,
+        home,
+        only: null,
+        now,
+        leasedUntil: own && edges.able ? now + ownSeconds : 0
+      })
       if (rows.length > 0) yield* store.notify
       return rows.map(({ id }) => id)
     })
@@ -77,13 +92,13 @@ export class Outbox extends Context.Service<
     const attempt = Effect.fnUntraced(function* (row: Store.Leased) {
       yield* edge.perform(row.edge, row.queue, row.call).pipe(
         Effect.tapErrorTag("EdgeUnreachable", () =>
-          Effect.flatMap(unixSeconds, (now) => store.postpone(row.id, now + backOff(row.attempts)))
+          Effect.flatMap(unixSeconds, (now) => store.postpone(row, now + backOff(row.attempts)))
         ),
         Effect.tapErrorTag("EdgeRefused", ({ why }) =>
           Effect.flatMap(unixSeconds, (now) => store.refuse(row, now, why))
         )
       )
-      yield* store.acknowledge(row.id)
+      yield* store.acknowledge(row)
     })
 
     /** Delivers the queue to one edge up to the caller's last row; another replica may be at work on an earlier one. */
@@ -136,7 +151,7 @@ export class Outbox extends Context.Service<
         (row) =>
           attempt(row).pipe(
             Effect.catchTag("EdgeUnreachable", (error) =>
-              Effect.logWarning(error.message, { edge: row.edge, attempt: row.attempts })
+              Effect.logWarning(error.message, { edge: row.edge, call: row.call._tag, attempt: row.attempts })
             ),
             Effect.catchTag("EdgeRefused", (error) =>
               Effect.logError(error.message, { edge: row.edge, call: row.call._tag })
@@ -160,6 +175,19 @@ export class Outbox extends Context.Service<
         ),
       appendOwn: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeOrder>) =>
         Effect.map(write(inQueue(queue, calls), true), (ids) => ({ queue, ids })),
+      restate: Effect.fnUntraced(function* (
+        edge: string,
+        queues: ReadonlyArray<RoutingToken>,
+        read: Effect.Effect<ReadonlyArray<Store.Entry>, Schema.SchemaError | SqlError.SqlError>
+      ) {
+        yield* edges.hold
+        yield* store.lock(queues.map((queue) => Redacted.value(queue)))
+        const entries = yield* read
+        if (entries.length === 0) return 0
+        const rows = yield* store.insert({ entries, home: edge, only: edge, now: yield* unixSeconds, leasedUntil: 0 })
+        if (rows.length > 0) yield* store.notify
+        return rows.length
+      }),
       deliver: (ticket: DeliveryTicket) => (ticket.ids.length === 0 ? Effect.void : deliver(ticket)),
       deliverAll: deliverDue.pipe(Effect.repeat({ while: (count) => count > 0 }), Effect.asVoid)
     }

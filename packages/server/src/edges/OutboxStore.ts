@@ -1,7 +1,7 @@
 /**
  * The table of undelivered calls, a row for each edge that has to take one. A row is leased before it is delivered and
  * deleted once acknowledged. A row may be leased only while no earlier row of its queue is left for the same edge, which
- * keeps the calls about one tunnel in order.
+ * keeps the calls about one tunnel in order. The end of a token overtakes what waits, and takes it away.
  */
 import { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -34,6 +34,8 @@ const Written = Schema.Struct({
   entries: Schema.Array(Schema.Struct({ queue: RoutingToken, call: Schema.toType(EdgeOrder) })),
   /** The edge of this replica's settings, which counts whether or not it has been named in the database. */
   home: Schema.NullOr(Schema.String),
+  /** For this edge alone, and only what does not wait for it already. */
+  only: Schema.NullOr(Schema.String),
   now: Schema.Int,
   leasedUntil: Schema.Int
 })
@@ -63,6 +65,10 @@ export const make = Effect.gen(function* () {
       and exists (
         select 1 from queued f where f.queue = q.queue and f.edge = q.edge and f.attempts > 0 and f.leased_until <= ${now})`
 
+  const isNews = (only: string) => sql`edge_id = ${only} and not exists (
+    select 1 from outbox o where o.queue = written.queue and o.edge = live.edge_id and o.refused_at is null
+      and o.call = written.call)`
+
   /**
    * A row of each entry for each live edge, in the order of the entries. Rows of one queue get their ids in the order of
    * commit, because the lock is held to the end.
@@ -70,7 +76,7 @@ export const make = Effect.gen(function* () {
   const insert = SqlSchema.findAll({
     Request: Written,
     Result: Schema.Struct({ id: Schema.Int }),
-    execute: ({ entries, home, leasedUntil, now }) => {
+    execute: ({ entries, home, leasedUntil, now, only }) => {
       const queues = entries.map(({ queue }) => queue)
       const written = entries.map(({ call, queue }) => ({ queue, about: aboutOf(call), call: encodeCall(call) }))
       const rows = sql`rows from (jsonb_to_recordset(${PgTypes.jsonb(written)}) as (queue text, about text, call jsonb))
@@ -82,24 +88,38 @@ export const make = Effect.gen(function* () {
           select queue, edge_id, about, call, ${now}, ${now}, ${leasedUntil}
           from ${rows}, (select edge_id from edge_addresses where expires_at > ${now}
             union select ${home}::text where ${home}::text is not null) as live
+          where ${only === null ? sql`true` : isNews(only)}
           order by place, edge_id returning id`)
       )
     }
   })
 
-  const isFirst = sql`not exists (
+  const ends = (row: "o" | "earlier" | "later") => sql`${sql.literal(row)}.call ->> '_tag' = 'Revoke'`
+
+  /** The end of a token waits only for a call that is under way, which could come after it at the edge. */
+  const isFirst = (now: number) => sql`not exists (
     select 1 from outbox earlier where earlier.queue = o.queue and earlier.edge = o.edge and earlier.id < o.id
-      and earlier.refused_at is null)`
+      and earlier.refused_at is null and (not ${ends("o")} or earlier.leased_until > ${now}
+        or ${ends("earlier")}))
+    and not exists (
+      select 1 from outbox later where later.queue = o.queue and later.edge = o.edge and later.id > o.id
+        and later.refused_at is null and ${ends("later")} and not ${ends("o")})`
+
+  /** What a later end of the token has made needless. */
+  const isEnded = sql`exists (
+    select 1 from outbox later where later.queue = o.queue and later.edge = o.edge and later.id > o.id
+      and later.refused_at is null and ${ends("later")})`
 
   const lease = (now: number, where: Statement.Fragment, limit: number) => sql`
     update outbox set leased_until = ${now + leaseSeconds}, attempts = attempts + 1
     where id in (
-      select o.id from outbox o where o.refused_at is null and ${where} and ${isFirst}
+      select o.id from outbox o where o.refused_at is null and ${where} and ${isFirst(now)}
       order by o.due_at, o.id limit ${limit} for update skip locked)
     returning id, queue, edge, call, attempts`
 
   return {
     insert,
+    lock,
     /** Deletes orders that an edge refused, because they are about to be given again. */
     deleteRefusals: (queues: ReadonlyArray<RoutingToken>) =>
       sql`delete from outbox where queue = any(${queues.map((queue) => Redacted.value(queue))}::text[])
@@ -142,9 +162,15 @@ export const make = Effect.gen(function* () {
         select count(*) as remaining from outbox
         where id = any(${ids}::bigint[]) and edge = ${edge} and refused_at is null`
     }),
-    acknowledge: (id: number) => sql`delete from outbox where id = ${id}`,
-    postpone: (id: number, dueAt: number) =>
-      sql`update outbox set due_at = ${dueAt}, leased_until = 0 where id = ${id}`,
+    /** With the end of a token goes what it has overtaken. */
+    acknowledge: ({ call, edge, id, queue }: Leased) =>
+      call._tag === "Revoke"
+        ? sql`delete from outbox where queue = ${Redacted.value(queue)} and edge = ${edge} and id <= ${id}`
+        : sql`delete from outbox where id = ${id}`,
+    postpone: ({ id }: Leased, dueAt: number) =>
+      sql`with needless as (delete from outbox o where o.id = ${id} and ${isEnded} returning id)
+        update outbox set due_at = ${dueAt}, leased_until = 0
+        where id = ${id} and not exists (select 1 from needless)`,
     /**
      * Keeps an order that was refused, unless a later one has made it needless: sent again, it would undo that one. Who
      * writes a later order holds the same lock.

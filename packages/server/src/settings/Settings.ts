@@ -267,6 +267,12 @@ export const variables = {
     "5",
     "How often undelivered calls to the edge are looked for."
   ),
+  edgeCompareSeconds: defaulted(
+    "CT_CP_EDGE_COMPARE_SECS",
+    Parser.whole(1, 3600),
+    "60",
+    "How often an edge that does not restore by itself what it has missed is compared with what it is to serve."
+  ),
   ...Mail.variables
 } as const
 

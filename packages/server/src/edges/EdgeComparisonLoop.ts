@@ -1,0 +1,106 @@
+/**
+ * Pushes again what an edge has forgotten. An edge of our make restores everything by itself, in an epoch; one that enters
+ * none comes back from a restart with its host names and without their tiers, and does not say that it was away.
+ */
+import { Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
+import { HttpClientError } from "effect/http"
+import * as OutgoingHttp from "../http/OutgoingHttp.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { retryForever } from "../runtime/RetryForever.ts"
+import { Settings } from "../settings/Settings.ts"
+import * as EdgeClient from "./EdgeClient.ts"
+import * as Store from "./EdgeComparisonStore.ts"
+import { authorizeHost } from "./EdgeOrders.ts"
+import { LiveEdges } from "./LiveEdges.ts"
+import { Outbox } from "./Outbox.ts"
+
+const patience = "5 seconds"
+const pageOfHosts = 500
+
+/** How the host is to be served; whether its visitors log in is an order of its own. */
+const orderOf = ({ admissionUntil, hostname, tier }: Store.Wanted) =>
+  authorizeHost(hostname, { tier, ...(admissionUntil === null ? {} : { admissionUntil }) })
+
+type Served = ReadonlyMap<string, string> | "unknown"
+
+/** It has no such route, or answers in a way of its own. */
+const cannotSay = (error: unknown) =>
+  HttpClientError.isHttpClientError(error)
+    ? error.response?.status === 404 || error.reason._tag === "DecodeError"
+    : Schema.isSchemaError(error)
+
+const work = Effect.gen(function* () {
+  const store = yield* Store.make
+  const edges = yield* LiveEdges
+  const outbox = yield* Outbox
+  const clientAt = yield* EdgeClient.make
+  const { edgeCompareSeconds, outboxIntervalSeconds } = yield* Settings
+  if (Option.isNone(clientAt)) return yield* Effect.never
+  const away = new Set<string>()
+  /** Tokens whose end was pushed to an edge since it was last away; it may go on naming their hosts. */
+  const pushedEnds = new Map<string, Set<string>>()
+
+  /** The hosts that the edge says it serves: none where it does not answer, unknown where it cannot say. */
+  const served = Effect.fnUntraced(function* (url: string) {
+    const client = yield* clientAt.value(url)
+    return yield* client.facts.hosts().pipe(
+      Effect.map((hosts): Served => new Map(hosts.map(({ hostname, token }) => [hostname, Redacted.value(token)]))),
+      Effect.catchIf(cannotSay, () => Effect.succeed<Served>("unknown")),
+      Effect.timeout(patience),
+      Effect.asSome,
+      Effect.orElseSucceed(() => Option.none<Served>())
+    )
+  })
+
+  /** An edge does not say which tier a host has, so what is not its first state is pushed whatever it serves. */
+  const pushPage = Effect.fnUntraced(function* (edge: string, hosts: Served, after: string) {
+    const page = yield* store.wanted({ after, limit: pageOfHosts })
+    const unsure = page.filter(
+      ({ hostname, tier, token }) =>
+        tier === "gelb" || (hosts !== "unknown" && hosts.get(hostname) !== Redacted.value(token))
+    )
+    const tokens = [...new Map(unsure.map(({ token }) => [Redacted.value(token), token])).values()]
+    const hostnames = unsure.map(({ hostname }) => hostname)
+    const entries = Effect.map(store.wantedNow({ hostnames, tokens }), (rows) =>
+      rows.map((row) => ({ queue: row.token, call: orderOf(row) }))
+    )
+    if (unsure.length > 0) yield* store.transaction(outbox.restate(edge, tokens, entries))
+    return page.length < pageOfHosts ? undefined : page.at(-1)?.hostname
+  })
+
+  const push = Effect.fnUntraced(function* (edge: string, hosts: Served) {
+    const pushed = pushedEnds.get(edge) ?? new Set()
+    const tokens = hosts === "unknown" ? [] : [...new Set(hosts.values())].filter((token) => !pushed.has(token))
+    const ended = (yield* store.ended(tokens)).map(({ token }) => token)
+    pushedEnds.set(edge, new Set([...pushed, ...ended.map((token) => Redacted.value(token))]))
+    const revocations = ended.map((queue) => ({ queue, call: { _tag: "Revoke" } as const }))
+    if (ended.length > 0) yield* store.transaction(outbox.restate(edge, ended, Effect.succeed(revocations)))
+    let after: string | undefined = ""
+    while (after !== undefined) after = yield* pushPage(edge, hosts, after)
+  })
+
+  const compare = Effect.fnUntraced(function* ({ id, isDue }: { readonly id: string; readonly isDue: boolean }) {
+    const url = (yield* edges.all).find((edge) => edge.id === id)?.url
+    if (url === undefined) return
+    const hosts = yield* served(url)
+    if (Option.isNone(hosts)) {
+      if (!away.has(id))
+        yield* Effect.logWarning("An edge does not say which hosts it serves; it is asked again.", { edge: id })
+      return void away.add(id)
+    }
+    const isBack = away.delete(id)
+    if (isBack) pushedEnds.delete(id)
+    if (isDue || isBack) yield* push(id, hosts.value)
+    if (isBack) yield* Effect.flatMap(unixSeconds, (now) => store.hasten(id, now))
+  })
+
+  return yield* Effect.gen(function* () {
+    const due = yield* store.takeDue({ now: yield* unixSeconds, interval: edgeCompareSeconds, away: [...away] })
+    yield* Effect.forEach(due, compare, { discard: true })
+  }).pipe(Effect.repeat(Schedule.spaced(`${outboxIntervalSeconds} seconds`)), Effect.asVoid)
+}).pipe(retryForever("Comparing edges with what they are to serve"))
+
+/** Runs as long as the layer lives. */
+export const layer = Layer.effectDiscard(Effect.forkScoped(work)).pipe(
+  Layer.provide([LiveEdges.layer, Outbox.layer, OutgoingHttp.layerToEdges])
+)
