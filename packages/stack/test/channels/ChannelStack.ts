@@ -1,7 +1,9 @@
-/** A control plane and two edges that are one room for channels, all real and in this process. */
+/** A control plane, two edges that are one room for channels, and a relay node behind the gates of both: all real, in this process. */
 import { Context, Effect, Layer } from "effect"
 import { copyFileSync } from "node:fs"
 import { join } from "node:path"
+import * as RelayNode from "../../../agent/src/channel/node/RelayNode.ts"
+import { AgentMetrics } from "../../../agent/src/observe/AgentMetrics.ts"
 import { start, temporaryFolder } from "../../../edge/test/harness/TestEdge.ts"
 import { Way } from "../../../server/test/edges/EdgeProgram.ts"
 import { TestIssuer } from "../../../server/test/harness/TestIssuer.ts"
@@ -30,7 +32,13 @@ const away = Effect.acquireRelease(
   ({ way }) => Effect.sync(() => way.close())
 )
 
-const edge = Effect.fn("edge")(function* (id: string, url: string, admin: number, root?: string) {
+interface Surroundings {
+  /** Of the control plane. */
+  readonly url: string
+  readonly node: number
+}
+
+const edge = Effect.fn("edge")(function* (id: string, { node, url }: Surroundings, admin: number, root?: string) {
   const folder = yield* temporaryFolder
   // All edges of an operator share the root.
   if (root !== undefined)
@@ -45,6 +53,8 @@ const edge = Effect.fn("edge")(function* (id: string, url: string, admin: number
     CT_EDGE_CHANNEL_LISTEN: "127.0.0.1:0",
     CT_EDGE_CHANNEL_RELAY_LISTEN: "127.0.0.1:0",
     CT_EDGE_WS_CHANNEL_LISTEN: "127.0.0.1:0",
+    CT_EDGE_RELAY_UPSTREAM: `127.0.0.1:${node}`,
+    CT_EDGE_RELAY_NODE_PEER: "node",
     CT_EDGE_HEARTBEAT_SECS: "1",
     CT_EDGE_ID: id,
     CT_EDGE_MESH_RELAY_ENABLED: "1",
@@ -55,13 +65,16 @@ const edge = Effect.fn("edge")(function* (id: string, url: string, admin: number
 
 const edges = Effect.gen(function* () {
   const { url, way } = yield* away
-  const first = yield* edge("first", url, yield* adminPort)
-  const second = yield* edge("second", url, yield* freePort("127.0.0.1"), first.folder)
+  const listen = { host: "127.0.0.1", port: 0 }
+  const { address } = yield* RelayNode.make({ listen, operators: [], mostConnections: 64 })
+  const places = { url, node: address.port }
+  const first = yield* edge("first", places, yield* adminPort)
+  const second = yield* edge("second", places, yield* freePort("127.0.0.1"), first.folder)
   return { first, second, way }
 })
 
 export class Edges extends Context.Service<Edges, Effect.Success<typeof edges>>()("test/ChannelEdges") {
-  static readonly layer = Layer.effect(Edges, edges)
+  static readonly layer = Layer.effect(Edges, edges).pipe(Layer.provide(AgentMetrics.layer))
 }
 
 export const stack = Edges.layer.pipe(Layer.provideMerge(controlPlane))

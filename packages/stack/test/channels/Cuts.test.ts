@@ -38,6 +38,10 @@ const ways = {
   websocket: ({ bound }) => ({
     webSocket: new URL(`ws://127.0.0.1:${bound.channelWebSocket?.port}/ws/channel`)
   }),
+  "relay gate": (edge) => ({
+    ...frontDoor(edge),
+    node: { way: "gate", address: here(edge.frontDoor), root: edge.meshRoot }
+  }),
   direct: frontDoor,
   upgraded: (edge) => ({ ...frontDoor(edge), isUpgrading: true })
 } satisfies Record<string, Way>
@@ -118,6 +122,7 @@ const talk = Effect.fn("talk")(function* (way: WayName, channel: string, row: st
     const both = yield* Effect.all([moved(one, true), moved(two, false)], { concurrency: 2 })
     assert.isTrue(both.every(Option.isSome), "both have moved")
   }
+  if (way === "relay gate") assert.deepStrictEqual([one.session.carrier, two.session.carrier], ["gate", "gate"])
   if (way === "direct") assert.deepStrictEqual([one.session.carrier, two.session.carrier], ["direct", "direct"])
   const clock = yield* Clock.Clock
   const ended = yield* Effect.forEach([one, two], ({ broker, session }) =>
