@@ -173,6 +173,17 @@ export class ChannelParties {
     return codes.filter((code) => code === 0).length
   }
 
+  /** What the parties that run here have said last, and whether they still run. */
+  words(): string {
+    const own: ReadonlyArray<readonly [string, Spawned | undefined]> = [["node", this.#node], ...this.#servers]
+    const said = own.map(([name, program]) => {
+      const { exitCode, signalCode } = program?.child ?? {}
+      const end = exitCode ?? signalCode ?? undefined
+      return `${name}${end === undefined ? "" : `, ended with ${end}`}:\n${program?.stderr.slice(-2_000) ?? "not started"}`
+    })
+    return said.join("\n")
+  }
+
   async stop(): Promise<void> {
     await Promise.all([this.#node, ...this.#servers.values()].map((program) => program?.stop("SIGKILL")))
   }

@@ -68,7 +68,7 @@ describe("kill -9 of a party", () => {
         assert.strictEqual(await joining, 1, `${place}: machines that used one link`)
         const millis = await all.answered(way).catch((cause: unknown) => {
           throw new Error(
-            `${place}: ${String(cause)}\n${["control-plane", "postgres", "edge"].map(endOfLog).join("\n")}`
+            `${place}: ${String(cause)}\n${["control-plane", "postgres", "edge"].map(endOfLog).join("\n")}\n${all.words()}`
           )
         })
         recovery.push({ party, millis })
