@@ -17,7 +17,10 @@ const channelMcp = Command.make(
     "Is a standard MCP server on stdin and stdout for local clients, such as editors and assistants. Its tools are those of the " +
       "peer, listed live; the session with the peer is opened when a call needs it. Configured by the variables of `channel`."
   ),
-  Command.withShortDescription("Give the peer's tools to local MCP clients")
+  Command.withShortDescription("Give the peer's tools to local MCP clients"),
+  Command.withExamples([
+    { command: "ct-agent channel mcp --config peer.env", description: "As the command of an MCP client" }
+  ])
 )
 
 const channelServe = Command.make(
@@ -74,7 +77,10 @@ const channelInvite = Command.make(
       "variables of a member, CT_AGENT_CP_URL, CT_CHANNEL_OPERATOR_KEY, and the owner's token in CT_OIDC_TOKEN or CT_OIDC_TOKEN_FILE. " +
       "The control plane keeps what it cannot read: its key is in the line."
   ),
-  Command.withShortDescription("Make a line by which somebody joins the channel")
+  Command.withShortDescription("Make a line by which somebody joins the channel"),
+  Command.withExamples([
+    { command: "ct-agent channel invite --mcp --days 7", description: "For a week, for an MCP client" }
+  ])
 )
 
 const channelJoin = Command.make(
@@ -90,7 +96,13 @@ const channelJoin = Command.make(
       "only. Prints what to do with them; given again, the same line prints it again. Exit codes: 2 no invite link, 4 used or " +
       "expired, 5 the control plane cannot be reached."
   ),
-  Command.withShortDescription("Take up a membership by an invite link")
+  Command.withShortDescription("Take up a membership by an invite link"),
+  Command.withExamples([
+    {
+      command: "ct-agent channel join 'https://portal.example.org/join#...'",
+      description: "The line that you were sent"
+    }
+  ])
 )
 
 const channelRoom = Command.make(
@@ -131,6 +143,12 @@ export const channel = Command.make(
       `Its variables:\n${Documentation.help(Variables.channel)}`
   ),
   Command.withShortDescription("Reach another agent, or be reached by it"),
+  Command.withExamples([
+    {
+      command: "echo hi | CT_CHANNEL_CALL_SERVICE=text_generation ct-agent channel",
+      description: "Calls the peer once"
+    }
+  ]),
   Command.withSubcommands([channelMcp, channelServe, channelInvite, channelJoin, channelRoom])
 )
 
@@ -147,5 +165,8 @@ export const relayNode = Command.make(
       "the relay gate of an edge, or is dialled itself by members with CT_CHANNEL_CIRCUIT_RELAY.\n\n" +
       `Its variables:\n${Documentation.help(Variables.relayNode)}`
   ),
-  Command.withShortDescription("Relay members of channels, behind an edge's gate")
+  Command.withShortDescription("Relay members of channels, behind an edge's gate"),
+  Command.withExamples([
+    { command: "CT_RELAY_NODE_LISTEN=0.0.0.0:4440 ct-agent relay-node", description: "At every address" }
+  ])
 )

@@ -6,6 +6,7 @@ import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
 import { expose, login, logout, tunnel, tunnels, whoami } from "./AccountCli.ts"
 import { channel, relayNode } from "./ChannelCli.ts"
 import * as Flags from "./Flags.ts"
+import { argumentsOf } from "./HelpRequest.ts"
 import { loaded } from "./LoadedCommand.ts"
 import { managers } from "./service/ServiceDefinition.ts"
 import * as Variables from "./settings/Variables.ts"
@@ -25,8 +26,39 @@ const root = Command.make(
       "Without a command it serves; with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP set it enrolls first, once.\n\n" +
       "Exit codes: 0 stopped by a signal, 2 wrong usage, 3 wrong configuration, 4 refused by the control plane or the edge, " +
       "5 they cannot be reached.\n\n" +
-      `Everything is configured by variables:\n${Documentation.help(Variables.agent)}`
+      `The variables that matter most (ct-agent help variables shows all):\n${Documentation.help(Variables.first)}`
+  ),
+  Command.withExamples([
+    { command: "ct-agent expose 3000", description: "A public address for a local service" },
+    { command: "ct-agent --config /etc/catenet/ct-agent.env", description: "Serves the tunnel of this file" }
+  ])
+)
+
+const help = Command.make(
+  "help",
+  {},
+  loaded(
+    () => import("./commands/Help.ts"),
+    ({ variables }) => variables
   )
+).pipe(
+  Command.withDescription("Shows every variable. For a command, see ct-agent COMMAND --help."),
+  Command.withShortDescription("Show every variable"),
+  Command.withExamples([{ command: "ct-agent help variables", description: "All of them, with their defaults" }]),
+  Command.withSubcommands([
+    Command.make(
+      "variables",
+      {},
+      loaded(
+        () => import("./commands/Help.ts"),
+        ({ variables }) => variables
+      )
+    ).pipe(
+      Command.withDescription("Shows every variable that a command of this program reads, with form and default."),
+      Command.withShortDescription("Show every variable"),
+      Command.withExamples([{ command: "ct-agent help variables | grep CT_ACME", description: "Those of one subject" }])
+    )
+  ])
 )
 
 const onboard = Command.make(
@@ -41,7 +73,10 @@ const onboard = Command.make(
     "Enrolls with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP, then serves. An agent that is enrolled already restores its identity " +
       "from CT_AGENT_STATE_DIR and redeems nothing."
   ),
-  Command.withShortDescription("Enroll once, then serve")
+  Command.withShortDescription("Enroll once, then serve"),
+  Command.withExamples([
+    { command: "CT_BOOTSTRAP=... ct-agent onboard", description: "With the token of the install page" }
+  ])
 )
 
 const status = Command.make(
@@ -56,7 +91,8 @@ const status = Command.make(
     "Asks the running agent at CT_AGENT_METRICS_LISTEN for its status; without that variable it shows the last 20 events of " +
       "the ring in CT_AGENT_STATE_DIR."
   ),
-  Command.withShortDescription("Show how the agent is doing")
+  Command.withShortDescription("Show how the agent is doing"),
+  Command.withExamples([{ command: "ct-agent status --json", description: "For a script" }])
 )
 
 const rotate = Command.make(
@@ -71,7 +107,8 @@ const rotate = Command.make(
     "Makes a new origin key (CT_AGENT_ORIGIN_KEY) and capability (CT_AGENT_CAPABILITY_OUT) of a mesh tunnel, and moves the old " +
       "key to CT_AGENT_ORIGIN_KEY_DIR, from where the agent keeps serving it. The agent must be restarted."
   ),
-  Command.withShortDescription("Replace the origin key of a mesh tunnel")
+  Command.withShortDescription("Replace the origin key of a mesh tunnel"),
+  Command.withExamples([{ command: "ct-agent rotate --config db.env", description: "Of the agent of this file" }])
 )
 
 const certificate = Command.make(
@@ -93,7 +130,10 @@ const certificate = Command.make(
       "it is one of your own, whose root your visitors have to trust, and the edge passes them on unread all the same. Exit codes: 0 done or not due, 4 refused or " +
       "not this name's turn yet, 5 not reached. A serving agent with CT_ACME_CERT_OUT_DIR does the same by itself."
   ),
-  Command.withShortDescription("Order or renew the certificate of the host name")
+  Command.withShortDescription("Order or renew the certificate of the host name"),
+  Command.withExamples([
+    { command: "ct-agent certificate --watch", description: "Beside an agent that does not do it itself" }
+  ])
 )
 
 const topologyProof = Command.make(
@@ -109,7 +149,8 @@ const topologyProof = Command.make(
       "CT_TOPOLOGY_ACCOUNT, made with CT_CHANNEL_HOLDER_KEY. With --json it prints the body of POST /me/topologies/:id/agents. " +
       "A placement with it takes the agent from any account that placed it without."
   ),
-  Command.withShortDescription("Sign for an account that places this agent in a topology")
+  Command.withShortDescription("Sign for an account that places this agent in a topology"),
+  Command.withExamples([{ command: "ct-agent topology-proof --json", description: "The body of the request" }])
 )
 
 const connect = Command.make(
@@ -174,7 +215,8 @@ const doctor = Command.make(
       "the enrollment, the edge's root certificate, name, port, TLS and its acceptance of the token, the public host name, the " +
       "origin, and the certificate. Ends with the exit code of the first failure; it serves no visitor and redeems no token."
   ),
-  Command.withShortDescription("Find out what is wrong and how to fix it")
+  Command.withShortDescription("Find out what is wrong and how to fix it"),
+  Command.withExamples([{ command: "ct-agent doctor --config shop.env", description: "Of the agent of this file" }])
 )
 
 const init = Command.make(
@@ -189,7 +231,8 @@ const init = Command.make(
     "Asks for what an agent needs and writes it to the file of --config (default ./ct-agent.env), readable for you only. Answers " +
       "may also come line by line on stdin."
   ),
-  Command.withShortDescription("Write the configuration file by answering questions")
+  Command.withShortDescription("Write the configuration file by answering questions"),
+  Command.withExamples([{ command: "ct-agent init --config shop.env", description: "Asks, and writes this file" }])
 )
 
 const service = Command.make(
@@ -234,13 +277,16 @@ const program = root.pipe(
     topologyProof,
     connect,
     channel,
-    relayNode
+    relayNode,
+    help
   ]),
   Command.withGlobalFlags([Flags.Version, Flags.ConfigFile, Flags.Json])
 )
 
 /** The whole program. Fails with a `CliError` on wrong usage, else with a `Failure`. */
-export const run = Command.run(program, { version, renderErrors: true }).pipe(
+export const run = Effect.suspend(() =>
+  Command.runWith(program, { version, renderErrors: true })(argumentsOf(program, process.argv.slice(2)))
+).pipe(
   Effect.provide(NodeServices.layer),
   Effect.provide(Presenter.layer),
   Effect.provide(CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Completions, GlobalFlag.LogLevel] })),

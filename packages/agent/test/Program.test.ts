@@ -10,7 +10,7 @@ import { agentProgram } from "./harness/AgentProgram.ts"
 import { echo, startOrigin } from "./harness/Origins.ts"
 import { exchange, joinToken, makeSurroundings, registered } from "./harness/Surroundings.ts"
 
-const commands = ["init", "onboard", "status", "doctor", "service", "rotate", "connect", "channel"]
+const commands = ["init", "onboard", "status", "doctor", "service", "rotate", "connect", "channel", "expose"]
 
 const run = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
   await using home = await makeHome()
@@ -28,28 +28,68 @@ describe("the program", () => {
     assert.deepStrictEqual(await run(["status", "--version"]), { code: 0, stdout: `ct-agent ${version}\n`, stderr: "" })
   })
 
-  it("helps on stdout, for itself and for `channel` with every variable of theirs, and for every command", async () => {
+  it("helps on stdout within 100 columns: commands and ten variables, all of them on demand, an example of each command", async () => {
     const whole = await run(["--help"])
     assert.strictEqual(whole.code, 0)
     assert.strictEqual(whole.stderr, "")
-    for (const name of [...Object.values(Variables.agent).map(({ name }) => name), ...commands, "Exit codes"])
-      assert.include(whole.stdout, name)
+    for (const name of [...commands, "Exit codes", "ct-agent help variables"]) assert.include(whole.stdout, name)
+    assert.strictEqual(new Set(whole.stdout.match(/^ {2}CT_\w+/gmu)).size, 10)
+    const all = await run(["help", "variables"])
+    assert.strictEqual(all.code, 0)
+    for (const { name } of Object.values(Variables.variables)) assert.include(all.stdout, `  ${name} `)
+    for (const line of `${whole.stdout}\n${all.stdout}`.split("\n")) assert.isAtMost(line.length, 100, line)
     for (const command of commands) {
       const { code, stdout, stderr } = await run([command, "--help"])
       assert.strictEqual(code, 0)
       assert.strictEqual(stderr, "")
       assert.include(stdout, `ct-agent ${command}`)
+      for (const line of stdout.split("\n")) assert.isAtMost(line.length, 100, line)
+      assert.include(stdout, "EXAMPLES", command)
       if (command === "channel") for (const { name } of Object.values(Variables.channel)) assert.include(stdout, name)
     }
   })
 
-  it("answers wrong usage with 2, the complaint and the usage on stderr", async () => {
-    for (const args of [["serv"], ["--port", "1"], ["status", "now"], ["connect"]]) {
+  it("answers wrong usage with 2, a short usage on stderr and the complaint as its last line", async () => {
+    for (const args of [
+      ["serv"],
+      ["--port", "1"],
+      ["status", "now"],
+      ["connect"],
+      ["serv", "--help"],
+      ["tunnel", "serv", "-h"]
+    ]) {
       const { code, stdout, stderr } = await run(args)
       assert.strictEqual(code, 2, args.join(" "))
       assert.strictEqual(stdout, "")
-      assert.include(stderr, "USAGE")
+      const lines = stderr.split("\n")
+      assert.strictEqual(lines[0], "USAGE")
+      assert.isAtMost(lines.length, 12, stderr)
+      assert.match(lines.at(-1) ?? "", /^Error: /, stderr)
     }
+  })
+
+  it("names all that is missing at once, and what is set and not used", async () => {
+    const nothing = await run(["onboard"], { CT_AGENT_MODE: "browser" })
+    assert.strictEqual(nothing.code, 3)
+    const missing = ["CT_AGENT_CP_URL", "CT_AGENT_HOSTNAME", "CT_AGENT_JOIN_TOKEN", "CT_AGENT_TOKEN"]
+    assert.deepStrictEqual(
+      nothing.stderr.split("\n").map((line) => /^Error: (\w+) is not set/u.exec(line)?.[1]),
+      missing
+    )
+    const env = {
+      CT_AGENT_CP_URL: "http://127.0.0.1:1",
+      CT_AGENT_JOIN_TOKEN: "ab".repeat(32),
+      CT_OIDC_ISSUER: "http://a.b"
+    }
+    const other = { CT_CHANNEL_ROLE: "accept", CT_CHANNEL_GRANT_FILE: "/a", CT_AGENT_SERVICES: "a" }
+    const unread = await run(["onboard"], { ...env, ...other })
+    const said = unread.stderr.split("\n").filter((line) => line.includes("does not use"))
+    assert.lengthOf(said, 1)
+    // Kept lines are dated.
+    assert.match(
+      said[0] ?? "",
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ info {2}this command does not use CT_AGENT_SERVICES, CT_CHANNEL_GRANT_FILE, CT_CHANNEL_ROLE$/
+    )
   })
 
   it("answers flags that do not go together with 2 and a sentence", async () => {
@@ -66,8 +106,8 @@ describe("the program", () => {
     assert.strictEqual(code, 3)
     assert.strictEqual(stdout, "")
     const lines = stderr.split("\n")
-    assert.strictEqual(lines.length, 3)
-    for (const name of ["CT_AGENT_CP_URL", "CT_AGENT_HOSTNAME", "CT_AGENT_ORIGIN"])
+    assert.strictEqual(lines.length, 4)
+    for (const name of ["CT_AGENT_CP_URL", "CT_AGENT_HOSTNAME", "CT_AGENT_TOKEN", "CT_AGENT_ORIGIN"])
       assert.isTrue(
         lines.some((line) => line.startsWith(`Error: ${name} is not`)),
         name
@@ -79,7 +119,7 @@ describe("the program", () => {
     assert.strictEqual(code, 3)
     const lines = stderr.split("\n").map((line) => JSON.parse(line))
     assert.isTrue(lines.every(({ level, message }) => level === "error" && message.includes("is not set")))
-    assert.strictEqual(lines.length, 2)
+    assert.strictEqual(lines.length, 3)
   })
 
   it("never says a secret, not even a malformed one", async () => {

@@ -40,8 +40,8 @@ import * as Streams from "../tunnel/Streams.ts"
 import * as TlsTermination from "../tunnel/TlsTermination.ts"
 
 /** The settings of this start; fails with every problem at once. */
-const settings = Effect.gen(function* () {
-  const config = yield* Settings.read(yield* configFile)
+const settings = Effect.fnUntraced(function* (mustEnroll: boolean) {
+  const config = yield* Settings.readForStart(yield* configFile, mustEnroll)
   yield* Effect.forEach(config.warnings, (warning) => Effect.logWarning(warning), { discard: true })
   return config
 })
@@ -212,7 +212,7 @@ export const serveWith = <R>(config: Settings.Settings, serving: Serving<R>) =>
 /** `onboard`: the command that requires an enrollment. */
 export const serve = ({ onboard }: { readonly onboard: boolean }) =>
   Effect.gen(function* () {
-    const config = yield* settings
+    const config = yield* settings(onboard)
     const what = `${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`
     yield* serveWith(config, { mustEnroll: onboard, what, beside: Effect.void })
   }).pipe(Effect.provide(NodeFileSystem.layer))

@@ -262,5 +262,7 @@ export const settingsOf = Effect.fnUntraced(function* (values: Values) {
 /** The settings of a channel member, from the environment and the file that `named` names. */
 export const read = Effect.fn("ChannelSettings.read")(function* (named: string | undefined) {
   const rules = ChannelRules.rules(yield* Clock.currentTimeMillis)
-  return yield* settingsOf(yield* Environment.read(named, channel, rules))
+  const values = yield* Environment.read(named, channel, rules)
+  yield* Environment.sayUnread(named, channel)
+  return yield* settingsOf(values)
 })

@@ -6,7 +6,7 @@ import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Reader from "@catenet/config/Reader"
 import { ConfigProvider, Effect, FileSystem } from "effect"
 import { unused } from "./UnusedVariables.ts"
-import { names, secrets } from "./Variables.ts"
+import { logging, login, names, secrets, topologyProof } from "./Variables.ts"
 
 export const defaultFile = "./ct-agent.env"
 
@@ -49,6 +49,22 @@ export const texts = Effect.fn("Environment.texts")(function* (
 ) {
   const found = yield* Effect.forEach(yield* sourcesOf(named), (source) => Reader.textsOf(source, variables))
   return Object.assign({}, ...found.toReversed()) as Readonly<Record<string, string>>
+})
+
+/** Of the commands that a person gives around a program that goes on: they are set in the same environment on purpose. */
+const ofPeople = new Set(
+  [...Object.values(login), ...Object.values(topologyProof), ...Object.values(logging)].map(({ name }) => name)
+)
+
+/** Says in one line which variables are set that this command does not read, and that another one of this program does. */
+export const sayUnread = Effect.fn("Environment.sayUnread")(function* (
+  named: string | undefined,
+  variables: Reader.Variables
+) {
+  const read = new Set(Reader.namesOf(variables))
+  const others = names.filter((name) => !read.has(name) && !ofPeople.has(name.replace(/_FILE$/u, "")))
+  const set = Object.keys(yield* texts(named, others)).toSorted()
+  if (set.length > 0) yield* Effect.logInfo(`this command does not use ${set.join(", ")}`)
 })
 
 /** Reads a command's variables. The environment wins over the file that `named` names, variable by variable. */

@@ -36,6 +36,7 @@ const inRoom = {
 /** The settings of every pair, from the environment and the file that `named` names. There is at least one. */
 export const read = Effect.fn("RoomSettings.read")(function* (named: string | undefined) {
   const { grants, ...values } = yield* Environment.read(named, room, RoomRules.rules)
+  yield* Environment.sayUnread(named, room)
   return yield* Effect.forEach(grants.pairs, ({ grant, name, peer }) =>
     Effect.map(
       // Where both may begin, the edge says who does.

@@ -1,7 +1,7 @@
 /** The settings of an agent that serves a tunnel, read once and typed, with every problem and not only the first. */
 import type { Problem } from "@catenet/config/ConfigurationInvalid"
 import * as Reader from "@catenet/config/Reader"
-import { type ConfigProvider, Effect, type Redacted } from "effect"
+import { type ConfigProvider, Effect, FileSystem, type Redacted } from "effect"
 import * as Environment from "./Environment.ts"
 import type { HostPort } from "./HostPort.ts"
 import * as LoginVariables from "./LoginVariables.ts"
@@ -235,6 +235,44 @@ const settingsOf = (values: Values): Settings => {
 
 /** The settings of a serving agent, from the environment and the file that `named` names. */
 export const read = (named: string | undefined) => Effect.map(Environment.read(named, variables, rules), settingsOf)
+
+/** What onboarding will miss, unless an earlier start has stored it: said with everything else that is missing. */
+const missingTokens = Effect.fnUntraced(function* (named: string | undefined, mustEnroll: boolean) {
+  const fs = yield* FileSystem.FileSystem
+  const { CT_AGENT_STATE_DIR: folder = TunnelVariables.standardStateDir } = yield* Environment.texts(named, [
+    "CT_AGENT_STATE_DIR"
+  ])
+  const isThere = (name: string) => Effect.orElseSucceed(fs.exists(`${folder}/${name}`), () => true)
+  const hasSecret = yield* isThere("bootstrap.secret")
+  const isEnrolled = yield* isThere("tenant")
+  return ({ bootstrap, joinToken, mode, token }: Reader.PartialValues<Variables>): ReadonlyArray<Problem> =>
+    hasSecret || bootstrap !== undefined
+      ? []
+      : [
+          ...(mustEnroll && !isEnrolled && joinToken === undefined
+            ? [
+                unset(
+                  "CT_AGENT_JOIN_TOKEN",
+                  "copy the join token from the install page of the tunnel, or set CT_BOOTSTRAP"
+                )
+              ]
+            : []),
+          ...(mode === "browser" && token === undefined
+            ? [unset("CT_AGENT_TOKEN", "copy the routing token of the tunnel from the portal, or set CT_BOOTSTRAP")]
+            : [])
+        ]
+})
+
+/** The same for a start, which needs more; it also says what is set in vain. */
+export const readForStart = Effect.fn("Settings.readForStart")(function* (
+  named: string | undefined,
+  mustEnroll: boolean
+) {
+  const missing = yield* missingTokens(named, mustEnroll)
+  const settings = yield* Environment.read(named, variables, (values) => [...rules(values), ...missing(values)])
+  yield* Environment.sayUnread(named, variables)
+  return settingsOf(settings)
+})
 
 /** The same from one provider alone. */
 export const readFrom = (source: ConfigProvider.ConfigProvider) =>

@@ -125,6 +125,20 @@ export const login = { ...account, ...LoginVariables.provider }
 /** Of the bare command, and of those around a tunnel. */
 export const agent = { ...tunnel, ...logging, ...credential, ...LoginVariables.provider, ...topologyProof }
 
+/** Those of them that most agents need. */
+export const first = {
+  controlPlane: tunnel.controlPlane,
+  joinToken: tunnel.joinToken,
+  token: tunnel.token,
+  bootstrap: tunnel.bootstrap,
+  hostname: tunnel.hostname,
+  mode: tunnel.mode,
+  origin: tunnel.origin,
+  tls: tunnel.tls,
+  stateDir: tunnel.stateDir,
+  metricsListen: tunnel.metricsListen
+}
+
 /** Of `relay-node`. */
 export const relayNode = {
   listen: defaulted(

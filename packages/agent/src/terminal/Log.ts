@@ -63,7 +63,9 @@ const make = (screen: Screen["Service"]) => {
     }
     const text = typeof event === "string" ? eventText(event) : words(message)
     const extra = Object.entries(annotations).map(([key, value]) => ` ${key}=${bare(value)}`)
-    const time = date.toTimeString().slice(0, 8)
+    // Lines that are kept are read on another day, and on another machine.
+    const time =
+      screen.colors || screen.live ? date.toTimeString().slice(0, 8) : date.toISOString().replace(/\.\d+/u, "")
     const line = `${time} ${logLevel.toLowerCase().padEnd(5)} ${text}${extra.join("")}${failed === undefined ? "" : `: ${failed}`}`
     const color = screen.colors ? shade[logLevel] : undefined
     return log(color === undefined ? line : `${color}${line}\u001b[0m`)

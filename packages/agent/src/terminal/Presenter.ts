@@ -1,9 +1,20 @@
-/** How the command line answers about itself: asked-for help on stdout, complaints and the usage that follows on stderr. */
+/**
+ * How the command line answers about itself: asked-for help on stdout, and on stderr a short usage with the complaint as its last
+ * line, where a person looks.
+ */
 import { Effect } from "effect"
-import { CliOutput } from "effect/cli"
+import { CliOutput, type HelpDoc } from "effect/cli"
+import { wrapped } from "./Wrapped.ts"
 
 const formatter = (stream: NodeJS.WriteStream) =>
   CliOutput.defaultFormatter({ colors: stream.isTTY && (process.env["NO_COLOR"] ?? "") === "" })
+
+/** What a command is called with, and the names below it. */
+const shortUsage = ({ subcommands = [], usage }: HelpDoc.HelpDoc, path: ReadonlyArray<string>) => {
+  const names = subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
+  const below = names.length === 0 ? [] : ["", "COMMANDS", `  ${names.join(", ")}`]
+  return ["USAGE", `  ${usage}`, ...below, "", `More: ${path.join(" ")} --help`].join("\n")
+}
 
 export const layer = CliOutput.layerPresenter({
   present: (event) =>
@@ -11,11 +22,11 @@ export const layer = CliOutput.layerPresenter({
       const { stdout, stderr } = process
       switch (event._tag) {
         case "Help":
-          stdout.write(`${formatter(stdout).formatHelpDoc(event.helpDoc)}\n`)
+          stdout.write(`${wrapped(formatter(stdout).formatHelpDoc(event.helpDoc))}\n`)
           return
         case "InvalidInvocation":
-          stderr.write(`${formatter(stderr).formatErrors(event.errors).trim()}\n\n`)
-          stderr.write(`${formatter(stderr).formatHelpDoc(event.helpDoc)}\n`)
+          stderr.write(`${wrapped(shortUsage(event.helpDoc, event.commandPath))}\n\n`)
+          for (const error of event.errors) stderr.write(`Error: ${formatter(stderr).formatCliError(error)}\n`)
           return
         case "Version":
           stdout.write(`${event.name} ${event.version}\n`)
