@@ -100,7 +100,7 @@ const campaign = () => {
     ["domain", "test/"],
     ["stack", "agent/ChannelKilled"],
     ["e2e", "channelKills"],
-    ["e2e", "channelLinks"],
+    ["e2e", "net/links"],
     ["duration", "e2e/soak"],
     ["duration", "channels/soak"],
     ["e2e", "certificate"],

@@ -69,12 +69,12 @@ describe("catenet up", () => {
     )
   })
 
-  it("answers the shown call over the demo channel", async () => {
+  it.concurrent("answers the shown call over the demo channel", async () => {
     assert.strictEqual(await callsDemoChannel(), "Hello from the other end of the channel. You wrote: a haiku\n")
     assert.strictEqual(statSync(stack.path("demo-caller.env")).mode & 0o777, 0o600)
   })
 
-  it("calls the bridge tools of an agent for its owner, and shows what they say of it", async () => {
+  it.concurrent("calls the bridge tools of an agent for its owner, and shows what they say of it", async () => {
     const call = await owner(stack)
     const { id } = (await call("GET", "/me/tunnels")).find(
       ({ hostname }: { hostname: string }) => hostname === "hello.localhost"
@@ -94,74 +94,82 @@ describe("catenet up", () => {
     )
   })
 
-  it("invites another machine by one line, whose MCP client calls the peer until it is removed", async () => {
-    const call = await owner(stack)
-    const [channel] = (await call("GET", "/me/channels")).channels as ReadonlyArray<string>
-    const operator = createHmac("sha256", stack.secrets["demoChannelSecret"] ?? "").update("demo channel, operator")
-    const invited = await agent(["channel", "invite", "--mcp"], {
-      CT_CHANNEL_ROLE: "accept",
-      CT_CHANNEL_ID: channel ?? "",
-      CT_AGENT_CP_URL: stack.url(""),
-      CT_OIDC_TOKEN: await ownersToken(stack),
-      CT_CHANNEL_OPERATOR_KEY: operator.digest("hex"),
-      CT_CHANNEL_FRONT_DOOR: `127.0.0.1:${stack.ports.frontDoor}`,
-      CT_CHANNEL_FRONT_DOOR_CERT: stack.path("edge", "edge-cert.der"),
-      CT_CHANNEL_FRONT_DOOR_ONLY: "1"
-    }).ended
-    assert.strictEqual(invited.code, 0, invited.stderr)
-    const link = /^ct-agent channel join '(\S+)'\n$/.exec(invited.stdout)?.[1] ?? ""
-    const [home, elsewhere] = [stack.path("home"), stack.path("elsewhere")]
-    const joinedAt = (HOME: string, given = link) => agent(["channel", "join", given], { HOME }).ended
+  it.concurrent(
+    "invites another machine by one line, whose MCP client calls the peer until it is removed",
+    async () => {
+      const call = await owner(stack)
+      const [channel] = (await call("GET", "/me/channels")).channels as ReadonlyArray<string>
+      const operator = createHmac("sha256", stack.secrets["demoChannelSecret"] ?? "").update("demo channel, operator")
+      const invited = await agent(["channel", "invite", "--mcp"], {
+        CT_CHANNEL_ROLE: "accept",
+        CT_CHANNEL_ID: channel ?? "",
+        CT_AGENT_CP_URL: stack.url(""),
+        CT_OIDC_TOKEN: await ownersToken(stack),
+        CT_CHANNEL_OPERATOR_KEY: operator.digest("hex"),
+        CT_CHANNEL_FRONT_DOOR: `127.0.0.1:${stack.ports.frontDoor}`,
+        CT_CHANNEL_FRONT_DOOR_CERT: stack.path("edge", "edge-cert.der"),
+        CT_CHANNEL_FRONT_DOOR_ONLY: "1"
+      }).ended
+      assert.strictEqual(invited.code, 0, invited.stderr)
+      const link = /^ct-agent channel join '(\S+)'\n$/.exec(invited.stdout)?.[1] ?? ""
+      const [home, elsewhere] = [stack.path("home"), stack.path("elsewhere")]
+      const joinedAt = (HOME: string, given = link) => agent(["channel", "join", given], { HOME }).ended
 
-    const joined = await joinedAt(home)
-    assert.strictEqual(joined.code, 0, joined.stderr)
-    const [entry] = Object.values<McpEntry>(JSON.parse(joined.stdout).mcpServers)
-    const file = entry?.args.at(-1) ?? ""
-    assert.strictEqual(statSync(file).mode & 0o777, 0o600)
-    const stored = readFileSync(file, "utf8")
-    for (const key of stored.matchAll(/_KEY=(.*)/gu))
-      assert.notInclude(`${link}${joined.stdout}${joined.stderr}`, key[1] ?? "")
+      const joined = await joinedAt(home)
+      assert.strictEqual(joined.code, 0, joined.stderr)
+      const [entry] = Object.values<McpEntry>(JSON.parse(joined.stdout).mcpServers)
+      const file = entry?.args.at(-1) ?? ""
+      assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+      const stored = readFileSync(file, "utf8")
+      for (const key of stored.matchAll(/_KEY=(.*)/gu))
+        assert.notInclude(`${link}${joined.stdout}${joined.stderr}`, key[1] ?? "")
 
-    const again = await joinedAt(home)
-    assert.deepStrictEqual([again.code, again.stdout], [0, joined.stdout], "the line may be given again")
-    const used = await joinedAt(elsewhere)
-    assert.strictEqual(used.code, 4)
-    assert.include(used.stderr, "used already")
-    assert.strictEqual((await joinedAt(elsewhere, link.slice(0, -1))).code, 2)
-    const [at = "", secrets = ""] = link.split("#")
-    const unknown = await joinedAt(elsewhere, `${at}#${"A".repeat(43)}${secrets.slice(43)}`)
-    assert.strictEqual(unknown.code, 4)
-    assert.include(unknown.stderr, "does not know")
+      const again = await joinedAt(home)
+      assert.deepStrictEqual([again.code, again.stdout], [0, joined.stdout], "the line may be given again")
+      const used = await joinedAt(elsewhere)
+      assert.strictEqual(used.code, 4)
+      assert.include(used.stderr, "used already")
+      assert.strictEqual((await joinedAt(elsewhere, link.slice(0, -1))).code, 2)
+      const [at = "", secrets = ""] = link.split("#")
+      const unknown = await joinedAt(elsewhere, `${at}#${"A".repeat(43)}${secrets.slice(43)}`)
+      assert.strictEqual(unknown.code, 4)
+      assert.include(unknown.stderr, "does not know")
 
-    const client = await connectMcp(entry ?? { command: "", args: [] }, { HOME: home, PATH: process.env["PATH"] ?? "" })
-    try {
-      const { tools } = await client.listTools()
-      assert.include(
-        tools.map(({ name }) => name),
-        "service/text_generation"
-      )
-      const ask = () => client.callTool({ name: "service/text_generation", arguments: { input: "a haiku" } })
-      assert.include(JSON.stringify(await ask()), "You wrote: a haiku")
-      const members = (await call("GET", `/me/channels/${channel}/members`)).members as ReadonlyArray<{
-        holder: string
-      }>
-      const grant = /CT_CHANNEL_GRANT=(.*)/u.exec(stored)?.[1] ?? ""
-      const member = members.find(({ holder }) => grant.includes(holder))
-      await call("POST", `/me/channels/${channel}/members/${member?.holder}/remove`, {})
-      const removed = performance.now()
-      const answers: Array<string> = []
-      while (!answers.at(-1)?.includes("Ask the channel's owner") && performance.now() - removed < 5000)
-        answers.push(JSON.stringify(await ask().catch((error: Error) => error.message)))
-      const late = answers.filter((said) => !/You wrote: a haiku|The channel does not know|session was cut/u.test(said))
-      assert.deepStrictEqual(late, [], "each call is answered, cut or refused by a sentence")
-      assert.include(answers.at(-1), "Ask the channel's owner")
-    } finally {
-      await client.close()
+      const client = await connectMcp(entry ?? { command: "", args: [] }, {
+        HOME: home,
+        PATH: process.env["PATH"] ?? ""
+      })
+      try {
+        const { tools } = await client.listTools()
+        assert.include(
+          tools.map(({ name }) => name),
+          "service/text_generation"
+        )
+        const ask = () => client.callTool({ name: "service/text_generation", arguments: { input: "a haiku" } })
+        assert.include(JSON.stringify(await ask()), "You wrote: a haiku")
+        const members = (await call("GET", `/me/channels/${channel}/members`)).members as ReadonlyArray<{
+          holder: string
+        }>
+        const grant = /CT_CHANNEL_GRANT=(.*)/u.exec(stored)?.[1] ?? ""
+        const member = members.find(({ holder }) => grant.includes(holder))
+        await call("POST", `/me/channels/${channel}/members/${member?.holder}/remove`, {})
+        const removed = performance.now()
+        const answers: Array<string> = []
+        while (!answers.at(-1)?.includes("Ask the channel's owner") && performance.now() - removed < 5000)
+          answers.push(JSON.stringify(await ask().catch((error: Error) => error.message)))
+        const late = answers.filter(
+          (said) => !/You wrote: a haiku|The channel does not know|session was cut/u.test(said)
+        )
+        assert.deepStrictEqual(late, [], "each call is answered, cut or refused by a sentence")
+        assert.include(answers.at(-1), "Ask the channel's owner")
+      } finally {
+        await client.close()
+      }
+      const called = await agent(["channel", "--config", file], { HOME: home, CT_CHANNEL_CALL: "tools/list" }).ended
+      assert.strictEqual(called.code, 4)
+      assert.include(called.stderr, "Ask the channel's owner")
     }
-    const called = await agent(["channel", "--config", file], { HOME: home, CT_CHANNEL_CALL: "tools/list" }).ended
-    assert.strictEqual(called.code, 4)
-    assert.include(called.stderr, "Ask the channel's owner")
-  })
+  )
 
   it("serves status and documentation", async () => {
     const status = await stack.status()

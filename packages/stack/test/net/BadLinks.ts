@@ -1,3 +1,4 @@
+/** Tunnels whose links are slow, silent, forgetful or lossy, on each carrier. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
@@ -238,44 +239,46 @@ if (refusal !== undefined)
     `SKIPPED: links of packets need user and network namespaces, ip, unshare and nsenter: ${refusal}\n`
   )
 
-describe("a bad link between agent and edge", () => {
-  const cases = <Kind>(rows: ReadonlyArray<Row<Kind>>) =>
-    rows.flatMap((row) => row.carriers.map((carrier) => ({ ...row, carrier, name: `${row.weather} ${row.then}` })))
-  const runs = ({ long }: { readonly long?: true }) => patient || long !== true
-  const ofBytes = cases(bytes)
-  const ofPackets = cases(packets)
-  const outcomes = new Map<object, Promise<void>>()
-  let rooms: Rooms
+/** Lives all of them at once. */
+export const tunnels = () =>
+  describe.concurrent("a bad link between agent and edge", () => {
+    const cases = <Kind>(rows: ReadonlyArray<Row<Kind>>) =>
+      rows.flatMap((row) => row.carriers.map((carrier) => ({ ...row, carrier, name: `${row.weather} ${row.then}` })))
+    const runs = ({ long }: { readonly long?: true }) => patient || long !== true
+    const ofBytes = cases(bytes)
+    const ofPackets = cases(packets)
+    const outcomes = new Map<object, Promise<void>>()
+    let rooms: Rooms
 
-  // Most of their time is waiting, so all of them live at once.
-  beforeAll(async () => {
-    rooms = await Rooms.open()
-    const live: Array<() => void> = []
-    const prepare =
-      <Kind>(row: Row<Kind>, made: () => Promise<Room<Kind>>) =>
-      async () => {
-        const room = await made()
-        live.push(() => {
-          const outcome = row.live(room)
-          outcome.catch(() => {})
-          outcomes.set(row, outcome)
-        })
+    // Most of their time is waiting, so all of them live at once.
+    beforeAll(async () => {
+      rooms = await Rooms.open()
+      const live: Array<() => void> = []
+      const prepare =
+        <Kind>(row: Row<Kind>, made: () => Promise<Room<Kind>>) =>
+        async () => {
+          const room = await made()
+          live.push(() => {
+            const outcome = row.live(room)
+            outcome.catch(() => {})
+            outcomes.set(row, outcome)
+          })
+        }
+      const preparations = [
+        ...ofBytes.filter(runs).map((row) => prepare(row, () => rooms.withLink(row.carrier, row.edge ?? "patient"))),
+        ...(refusal === undefined ? ofPackets : []).map((row) => prepare(row, () => rooms.withPacketLink(row.carrier)))
+      ]
+      // All are awaited even when one fails, so that the end finds everything that was started.
+      const worker = async () => {
+        for (let next = preparations.shift(); next !== undefined; next = preparations.shift()) await next()
       }
-    const preparations = [
-      ...ofBytes.filter(runs).map((row) => prepare(row, () => rooms.withLink(row.carrier, row.edge ?? "patient"))),
-      ...(refusal === undefined ? ofPackets : []).map((row) => prepare(row, () => rooms.withPacketLink(row.carrier)))
-    ]
-    // All are awaited even when one fails, so that the end finds everything that was started.
-    const worker = async () => {
-      for (let next = preparations.shift(); next !== undefined; next = preparations.shift()) await next()
-    }
-    for (const outcome of await Promise.allSettled(Array.from({ length: 4 }, worker)))
-      if (outcome.status === "rejected") throw outcome.reason
-    for (const begin of live) begin()
-  }, 300_000)
-  afterAll(() => rooms?.close())
+      for (const outcome of await Promise.allSettled(Array.from({ length: 4 }, worker)))
+        if (outcome.status === "rejected") throw outcome.reason
+      for (const begin of live) begin()
+    }, 300_000)
+    afterAll(() => rooms?.close())
 
-  for (const row of ofBytes) it.skipIf(!runs(row))(`(${row.carrier}) ${row.name}`, () => outcomes.get(row))
-  for (const row of ofPackets)
-    it.skipIf(refusal !== undefined)(`(${row.carrier}, packets) ${row.name}`, () => outcomes.get(row))
-})
+    for (const row of ofBytes) it.skipIf(!runs(row))(`(${row.carrier}) ${row.name}`, () => outcomes.get(row))
+    for (const row of ofPackets)
+      it.skipIf(refusal !== undefined)(`(${row.carrier}, packets) ${row.name}`, () => outcomes.get(row))
+  })

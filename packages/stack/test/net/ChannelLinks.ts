@@ -16,7 +16,7 @@ import { edgeAddress, impossible, PacketLink } from "./PacketLink.ts"
 
 const patient = process.env["CATENET_LONG_OUTAGES"] === "1"
 /** What a middlebox forgets, and how long members wait behind it: several of its times. */
-const forgetting = patient ? { millis: 30_000, waits: 100_000 } : { millis: 11_000, waits: 26_000 }
+const forgetting = patient ? { millis: 30_000, waits: 100_000 } : { millis: 11_000, waits: 23_500 }
 const blackOutMillis = 20_000
 const kilobyte = 1024
 
@@ -24,15 +24,6 @@ const life = Effect.runSync(Scope.make())
 const folder = mkdtempSync(join(tmpdir(), "channel-links-"))
 let world: TestEdge
 let root: string
-beforeAll(async () => {
-  world = await Effect.runPromise(Effect.provideService(start({ CT_EDGE_KA_PARK_TTL_SECS: "600" }), Scope.Scope, life))
-  root = new X509Certificate(world.meshRoot).raw.toString("hex")
-})
-afterAll(async () => {
-  await Effect.runPromise(Scope.close(life, Exit.void))
-  rmSync(folder, { recursive: true, force: true })
-})
-
 const makePair = () => {
   const { channel, member, operator } = makeChannel()
   const pair = { caller: member("initiate"), server: member("accept") }
@@ -117,86 +108,99 @@ const refusal = impossible()
 if (refusal !== undefined)
   process.stderr.write(`SKIPPED: links of packets need user and network namespaces: ${refusal}\n`)
 
-describe.concurrent("members behind bad links", () => {
-  it("meet and speak with 200 ms each way, and no byte changes", () =>
-    withLinks(async (first, second) => {
-      for (const link of [first, second]) link.delayMillis = 200
-      const { caller, server } = makePair()
-      await exchange(
-        (input) => run(server, at(first), {}, input),
-        (input) => run(caller, at(second), {}, input),
-        512 * kilobyte
+/** Lives all of them at once. */
+export const members = () =>
+  describe.concurrent("members behind bad links", () => {
+    beforeAll(async () => {
+      world = await Effect.runPromise(
+        Effect.provideService(start({ CT_EDGE_KA_PARK_TTL_SECS: "600" }), Scope.Scope, life)
       )
-    }))
+      root = new X509Certificate(world.meshRoot).raw.toString("hex")
+    })
+    afterAll(async () => {
+      await Effect.runPromise(Scope.close(life, Exit.void))
+      rmSync(folder, { recursive: true, force: true })
+    })
 
-  it("go on with their session after a black-out of 20 s", () =>
-    withLinks(async (first, second) => {
-      for (const link of [first, second]) link.delayMillis = 20
-      const { caller, server } = makePair()
-      await exchange(
-        (input) => run(server, at(first), {}, input),
-        (input) => run(caller, at(second), {}, input),
-        8_192 * kilobyte,
-        async (heard) => {
-          await eventually(() => heard() > 0, "the session is under way")
-          for (const link of [first, second]) link.hold()
-          await sleep(blackOutMillis)
-          for (const link of [first, second]) link.release()
-        }
-      )
-    }))
-
-  it("are met after a black-out of 20 s while they waited", () =>
-    withLinks(async (first) => {
-      const { caller, server } = makePair()
-      const waits = run(server, at(first), serving, Buffer.alloc(0))
-      try {
-        await eventually(() => world.controlPlane.requests.length > 0 && first.flows > 0, "it has joined")
-        await sleep(1_000)
-        first.hold()
-        await sleep(blackOutMillis)
-        first.release()
-        const { code, stderr, stdout } = await run(caller, `127.0.0.1:${world.frontDoor}`, calling, Buffer.from("x"))
-          .ended
-        assert.deepStrictEqual([code, stdout], [0, "X\n"], stderr)
-      } finally {
-        await waits.stop("SIGKILL")
-      }
-    }))
-
-  it(`wait on behind a middlebox that forgets after ${forgetting.millis / 1_000} s of silence, on one connection`, () =>
-    withLinks(async (first) => {
-      first.forgetsAfterMillis = forgetting.millis
-      const { caller, server } = makePair()
-      const waits = run(server, at(first), serving, Buffer.alloc(0))
-      try {
-        await eventually(() => first.flows === 1, "it has joined")
-        await sleep(forgetting.waits)
-        assert.strictEqual(first.flows, 1)
-        assert.strictEqual(first.opened, 1, "the first connection waits still")
-        const { code, stderr, stdout } = await run(caller, `127.0.0.1:${world.frontDoor}`, calling, Buffer.from("x"))
-          .ended
-        assert.deepStrictEqual([code, stdout], [0, "X\n"], stderr)
-      } finally {
-        await waits.stop("SIGKILL")
-      }
-    }))
-
-  it.skipIf(refusal !== undefined)(
-    "meet and speak with 5 % loss and 200 ms there and back, and no byte changes",
-    async () => {
-      const link = await PacketLink.open(folder, "link", world.frontDoor, [])
-      try {
-        link.weather({ delayMillis: 100, loss: 0.05 })
+    it("meet and speak with 200 ms each way, and no byte changes", () =>
+      withLinks(async (first, second) => {
+        for (const link of [first, second]) link.delayMillis = 200
         const { caller, server } = makePair()
         await exchange(
-          (input) => run(server, edgeAddress, {}, input, link.behind),
-          (input) => run(caller, `127.0.0.1:${world.frontDoor}`, {}, input),
-          128 * kilobyte
+          (input) => run(server, at(first), {}, input),
+          (input) => run(caller, at(second), {}, input),
+          512 * kilobyte
         )
-      } finally {
-        await link.close()
+      }))
+
+    it("go on with their session after a black-out of 20 s", () =>
+      withLinks(async (first, second) => {
+        for (const link of [first, second]) link.delayMillis = 20
+        const { caller, server } = makePair()
+        await exchange(
+          (input) => run(server, at(first), {}, input),
+          (input) => run(caller, at(second), {}, input),
+          8_192 * kilobyte,
+          async (heard) => {
+            await eventually(() => heard() > 0, "the session is under way")
+            for (const link of [first, second]) link.hold()
+            await sleep(blackOutMillis)
+            for (const link of [first, second]) link.release()
+          }
+        )
+      }))
+
+    it("are met after a black-out of 20 s while they waited", () =>
+      withLinks(async (first) => {
+        const { caller, server } = makePair()
+        const waits = run(server, at(first), serving, Buffer.alloc(0))
+        try {
+          await eventually(() => world.controlPlane.requests.length > 0 && first.flows > 0, "it has joined")
+          await sleep(1_000)
+          first.hold()
+          await sleep(blackOutMillis)
+          first.release()
+          const { code, stderr, stdout } = await run(caller, `127.0.0.1:${world.frontDoor}`, calling, Buffer.from("x"))
+            .ended
+          assert.deepStrictEqual([code, stdout], [0, "X\n"], stderr)
+        } finally {
+          await waits.stop("SIGKILL")
+        }
+      }))
+
+    it(`wait on behind a middlebox that forgets after ${forgetting.millis / 1_000} s of silence, on one connection`, () =>
+      withLinks(async (first) => {
+        first.forgetsAfterMillis = forgetting.millis
+        const { caller, server } = makePair()
+        const waits = run(server, at(first), serving, Buffer.alloc(0))
+        try {
+          await eventually(() => first.flows === 1, "it has joined")
+          await sleep(forgetting.waits)
+          assert.strictEqual(first.flows, 1)
+          assert.strictEqual(first.opened, 1, "the first connection waits still")
+          const { code, stderr, stdout } = await run(caller, `127.0.0.1:${world.frontDoor}`, calling, Buffer.from("x"))
+            .ended
+          assert.deepStrictEqual([code, stdout], [0, "X\n"], stderr)
+        } finally {
+          await waits.stop("SIGKILL")
+        }
+      }))
+
+    it.skipIf(refusal !== undefined)(
+      "meet and speak with 5 % loss and 200 ms there and back, and no byte changes",
+      async () => {
+        const link = await PacketLink.open(folder, "link", world.frontDoor, [])
+        try {
+          link.weather({ delayMillis: 100, loss: 0.05 })
+          const { caller, server } = makePair()
+          await exchange(
+            (input) => run(server, edgeAddress, {}, input, link.behind),
+            (input) => run(caller, `127.0.0.1:${world.frontDoor}`, {}, input),
+            128 * kilobyte
+          )
+        } finally {
+          await link.close()
+        }
       }
-    }
-  )
-})
+    )
+  })
