@@ -69,12 +69,12 @@ describe("catenet up", () => {
     )
   })
 
-  it.concurrent("answers the shown call over the demo channel", async () => {
+  it("answers the shown call over the demo channel", async () => {
     assert.strictEqual(await callsDemoChannel(), "Hello from the other end of the channel. You wrote: a haiku\n")
     assert.strictEqual(statSync(stack.path("demo-caller.env")).mode & 0o777, 0o600)
   })
 
-  it.concurrent("calls the bridge tools of an agent for its owner, and shows what they say of it", async () => {
+  it("calls the bridge tools of an agent for its owner, and shows what they say of it", async () => {
     const call = await owner(stack)
     const { id } = (await call("GET", "/me/tunnels")).find(
       ({ hostname }: { hostname: string }) => hostname === "hello.localhost"
