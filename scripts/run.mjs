@@ -99,6 +99,7 @@ const campaign = () => {
     ["server", "test/certificates/"],
     ["domain", "test/"],
     ["stack", "agent/ChannelKilled"],
+    ["stack", "channels/RoomProcesses"],
     ["e2e", "channelKills"],
     ["e2e", "net/links"],
     ["duration", "e2e/soak"],
