@@ -1,2 +1,3 @@
-/** What the benchmarks, which are TypeScript, use of `install.mjs`. */
+/** What benchmarks and tests, which are TypeScript, use of `install.mjs`. */
 export declare const installBenchDriver: () => void
+export declare const installOpenApiTools: () => void

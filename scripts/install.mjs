@@ -44,3 +44,5 @@ export const installDependencies = () => install(root, "the pinned dependencies"
 export const installLinters = () => install(join(root, "tools", "lint"), "the linters")
 
 export const installBenchDriver = () => install(join(root, "tools", "bench"), "the driver of the bare server")
+
+export const installOpenApiTools = () => install(join(root, "tools", "openapi"), "the readers of API descriptions")

@@ -73,6 +73,7 @@ const campaign = () => {
     CT_MEMBER_CASES: "50000",
     CT_DIFFERENTIAL_CASES: "20000",
     FUZZ_REQUESTS: "100000",
+    CT_VALID_CASES: "200",
     CATENET_NAMES: "10000",
     PLAN_ROWS: "100000",
     FAULT_KILLS: "6",

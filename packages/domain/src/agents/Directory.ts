@@ -11,7 +11,8 @@ export const CardUrl = Schema.String.check(
   patternBy(
     (text) => text.length <= 2048 && text.startsWith("https://") && URL.canParse(text),
     "an https:// URL of at most 2048 characters",
-    /^https:\/\/[a-z0-9]{1,12}\.example\/[a-z0-9/._-]{0,24}$/u
+    /^https:\/\/[a-z0-9]{1,12}\.example\/[a-z0-9/._-]{0,24}$/u,
+    { format: "uri", pattern: "^https://", maxLength: 2048 }
   )
 ).pipe(Schema.brand("CardUrl"))
 export type CardUrl = typeof CardUrl.Type

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AgentStatus } from "../enrollment/AgentStatus.ts"
+import { describeApi, documentHead } from "./DescribedApi.ts"
 
 /** Prometheus text format. */
 const Exposition = Schema.String.pipe(HttpApiSchema.asText({ contentType: "text/plain; version=0.0.4" }))
@@ -29,6 +30,10 @@ class AgentLocalGroup extends HttpApiGroup.make("agent").add(
   })
 ) {}
 
+const description = "What an agent says of itself at CT_AGENT_METRICS_LISTEN, to all who reach that address."
+
 export class AgentLocalApi extends HttpApi.make("catenet-agent")
   .add(AgentLocalGroup)
-  .annotateMerge(OpenApi.annotations({ title: "Catenet agent", version: "0.1.0" })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Catenet agent", ...documentHead, description, transform: describeApi })
+  ) {}

@@ -13,8 +13,7 @@ import { BillingApi, PaymentWebhookApi } from "./BillingApi.ts"
 import { BridgeApi } from "./BridgeApi.ts"
 import { ChannelsApi } from "./ChannelsApi.ts"
 import { ClaimsApi } from "./ClaimsApi.ts"
-import { describeOperations } from "./DescribedOperations.ts"
-import { allowUnknownMembers } from "./DescribedRequests.ts"
+import { describeApi, documentHead } from "./DescribedApi.ts"
 import { describeEndpoints } from "./DescribedRoutes.ts"
 import { DirectoryApi } from "./DirectoryApi.ts"
 import { EdgesApi } from "./EdgesApi.ts"
@@ -65,14 +64,12 @@ export class ControlPlaneApi extends HttpApi.make("catenet")
   .annotateMerge(
     OpenApi.annotations({
       title: "Catenet control plane",
-      version: "0.1.0",
+      ...documentHead,
       description,
-      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       transform: flow(
         describeLossless([SuggestRequest, Suggestion, PipelineSpec, PipelinePublication, OperatorPublication]),
         describeEndpoints,
-        describeOperations,
-        allowUnknownMembers
+        describeApi
       )
     })
   ) {}

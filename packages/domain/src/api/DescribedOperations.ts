@@ -1,5 +1,7 @@
 /** What the document says of an operation, in sentences: who may call it, how it is repeated, what it takes and answers. */
 import { Option, Record } from "effect"
+import { errorsIn } from "./DescribedAnswers.ts"
+import { ruleOf } from "./EndpointRules.ts"
 import { isRecord, mapped, type Members } from "./JsonMembers.ts"
 
 type Json = Members
@@ -30,6 +32,19 @@ const namesIn = (operation: Json, place: string) =>
 
 const has = (operation: Json, status: string) => Option.isSome(Record.get(object(operation["responses"]), status))
 
+/** What readers of requests say of every route: that the schemas were not kept. */
+const ofReaders = new Set(["`MalformedRequest`", "`WrongShape`"])
+
+/** What a request is refused for although it has the form that the schemas say. */
+const rulesOf = (operation: Json): ReadonlyArray<string> => {
+  const responses = object(operation["responses"])
+  const rules = [
+    ...["400", "422"].flatMap((status) => errorsIn(Option.getOrUndefined(Record.get(responses, status)))),
+    ...ruleOf(operation["operationId"])
+  ].filter((sentence) => !ofReaders.has(sentence.replace(/:.*$/su, "")))
+  return rules.length === 0 ? [] : ["Beside the schemas these rules hold.", ...rules]
+}
+
 /** The sentences of one operation. */
 const describe = (method: string, path: string, operation: Json): string => {
   const ways = waysOf(operation)
@@ -49,7 +64,8 @@ const describe = (method: string, path: string, operation: Json): string => {
       ? "What belongs to another account is answered as what is not there."
       : undefined,
     has(operation, "429") ? "It is metered: Retry-After says when there is room again." : undefined,
-    method === "get" ? "It changes nothing." : undefined
+    method === "get" ? "It changes nothing." : undefined,
+    ...rulesOf(operation)
   ]
     .filter((sentence) => sentence !== undefined)
     .join(" ")

@@ -23,7 +23,7 @@ import { Count, CountFromText, countFromText } from "../values/Numbers.ts"
 import { literal } from "../values/Pattern.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { EdgeAdminAccess } from "./Access.ts"
-import { allowUnknownMembers } from "./DescribedRequests.ts"
+import { describeApi, documentHead } from "./DescribedApi.ts"
 import { ReadsEdgeBody, ReadsParameters } from "./RequestReading.ts"
 
 /** As many tokens or keys as a body has room for. */
@@ -212,9 +212,14 @@ class EdgeHealthApi extends HttpApiGroup.make("health").add(
   HttpApiEndpoint.get("live", "/healthz", { success: HttpApiSchema.Empty(200), error: EdgeUnhealthy })
 ) {}
 
+const description =
+  "The admin interface of an edge, for its control plane. Errors are RFC 9457 problems of type application/problem+json."
+
 export class EdgeAdminApi extends HttpApi.make("catenet-edge")
   .add(TunnelOrdersApi)
   .add(TunnelFactsApi)
   .add(EdgeHealthApi)
   .annotate(HttpApi.PayloadParseOptions, { errors: "all" })
-  .annotateMerge(OpenApi.annotations({ title: "Catenet edge", version: "0.1.0", transform: allowUnknownMembers })) {}
+  .annotateMerge(
+    OpenApi.annotations({ title: "Catenet edge", ...documentHead, description, transform: describeApi })
+  ) {}

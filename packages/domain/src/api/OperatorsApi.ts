@@ -12,17 +12,20 @@ import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 const subject = { subject: Subject }
 
+/** As many as a column of the database holds. */
+const limitOfAccount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))
+
 export class OperatorsApi extends HttpApiGroup.make("operators")
   .add(
     HttpApiEndpoint.post("setMaxTunnels", "/admin/accounts/:subject/max-tunnels", {
       params: subject,
-      payload: Schema.Struct({ max: Count }),
+      payload: Schema.Struct({ max: limitOfAccount }),
       success: HttpApiSchema.Empty(200),
       error: AccountUnknown
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("setMaxChannels", "/admin/accounts/:subject/max-channels", {
       params: subject,
-      payload: Schema.Struct({ max: Count }),
+      payload: Schema.Struct({ max: limitOfAccount }),
       success: HttpApiSchema.Empty(200),
       error: AccountUnknown
     }).middleware(ReadsBody),

@@ -11,7 +11,8 @@ import {
   OperatorKey
 } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
-import { patternBy } from "../values/Pattern.ts"
+import { describedAs, patternBy } from "../values/Pattern.ts"
+import { portable } from "../values/PortablePattern.ts"
 import { isSmallEd25519 } from "../values/SmallOrder.ts"
 
 /** Chosen by the owner; by convention derived from the keys of its two ends. 64 hex. */
@@ -46,7 +47,7 @@ export class MemberMaterial extends Schema.Class<MemberMaterial>("MemberMaterial
 }) {}
 
 /** A signed member grant, 139 bytes as 278 hex; blanks around it do not count. */
-export const Grant = Schema.String.pipe(
+export const Grant = Schema.String.check(describedAs({ ...portable(/^[0-9a-fA-F]{278}$/u) })).pipe(
   Schema.decodeTo(Hex278, {
     decode: SchemaGetter.transform((text: string) => text.trim()),
     encode: SchemaGetter.passthrough()

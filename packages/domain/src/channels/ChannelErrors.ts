@@ -12,7 +12,7 @@ export class NotChannelOwner extends Problem<NotChannelOwner>()("NotChannelOwner
   detail: () => "This channel is not registered to your account."
 }) {}
 
-/** As `NotChannelOwner`, on the routes where owner isolation answers 404. */
+/** The channel belongs to another account or does not exist; one answer for both. */
 export class ChannelNotFound extends Problem<ChannelNotFound>()("ChannelNotFound", {
   status: 404,
   title: "Channel not found",
@@ -89,7 +89,7 @@ export class MemberNotFound extends Problem<MemberNotFound>()("MemberNotFound", 
   detail: () => "This holder is not a member of the channel."
 }) {}
 
-/** A room has `minRoomHolders` to `maxRoomHolders` holders. */
+/** A room has at least two holders, and not too many; the answer says how many. */
 export class RoomSizeOutOfRange extends Problem<RoomSizeOutOfRange>()(
   "RoomSizeOutOfRange",
   {

@@ -42,7 +42,7 @@ export class AgentAlreadyEnrolled extends Problem<AgentAlreadyEnrolled>()(
   { tenant: Tenant }
 ) {}
 
-/** A batch holds 1 to `mostTokensOfBatch` tokens. */
+/** A batch holds at least one token, and not too many; the answer says how many. */
 export class BatchCountOutOfRange extends Problem<BatchCountOutOfRange>()(
   "BatchCountOutOfRange",
   {

@@ -1,22 +1,22 @@
 /** A machine credential: a client of the identity provider that stands for itself, owned by the account that made it. */
 import { Result, Schema, SchemaGetter } from "effect"
 import { UnixSeconds } from "../values/Numbers.ts"
-import { pattern } from "../values/Pattern.ts"
+import { describedAs, pattern } from "../values/Pattern.ts"
+import { portable } from "../values/PortablePattern.ts"
 import { label } from "../values/Text.ts"
 import { ClientSecret } from "../values/Tokens.ts"
 import { ServiceAccountLimitReached } from "./ServiceAccountErrors.ts"
 
 /** Made by the service: `sa-` and 32 hex. */
-export const ClientId = Schema.String.check(pattern(/^sa-[0-9a-f]{32}$/u, "sa- and 32 hex digits")).pipe(
-  Schema.brand("ClientId")
-)
+const form = /^sa-[0-9a-f]{32}$/u
+export const ClientId = Schema.String.check(pattern(form, "sa- and 32 hex digits")).pipe(Schema.brand("ClientId"))
 export type ClientId = typeof ClientId.Type
 
 const isClientId = Schema.is(ClientId)
 const unknownClient = ClientId.make(`sa-${"0".repeat(32)}`)
 
 /** As the ids of `Ids.ts`: what is no client id becomes one that is never issued. */
-export const ClientIdInPath = Schema.String.pipe(
+export const ClientIdInPath = Schema.String.check(describedAs({ ...portable(form) })).pipe(
   Schema.decodeTo(Schema.toType(ClientId), {
     decode: SchemaGetter.transform((text: string) => (isClientId(text) ? text : unknownClient)),
     encode: SchemaGetter.transform((id: ClientId) => id)

@@ -13,7 +13,7 @@ import {
   Signature
 } from "../values/Keys.ts"
 import { Count, Uint64 } from "../values/Numbers.ts"
-import { literal } from "../values/Pattern.ts"
+import { describedAs, literal } from "../values/Pattern.ts"
 import { Subject } from "../values/Subject.ts"
 import { label } from "../values/Text.ts"
 
@@ -21,10 +21,11 @@ import { label } from "../values/Text.ts"
 export const AgentKind = literal(["peer", "super-peer"])
 export type AgentKind = typeof AgentKind.Type
 
-const modes = literal(["baseline", "smart-route", "shortcut", "random-mesh"])
+const modeWords = ["baseline", "smart-route", "shortcut", "random-mesh"] as const
+const modes = literal(modeWords)
 
 /** Read without regard to case and blanks, with `_` for `-`. */
-export const OverlayMode = Schema.String.pipe(
+export const OverlayMode = Schema.String.check(describedAs({ enum: [...modeWords] })).pipe(
   Schema.decodeTo(modes, {
     decode: SchemaGetter.transform((text: string) => text.trim().toLowerCase().replaceAll("_", "-")),
     encode: SchemaGetter.passthrough()

@@ -95,7 +95,7 @@ export class NothingToSuggest extends Problem<NothingToSuggest>()("NothingToSugg
   detail: () => "The topology is in baseline mode; choose another overlay mode to have links suggested."
 }) {}
 
-/** A suggestion adds at most `maxSuggestBudget` shortcuts. */
+/** A suggestion adds a bounded number of shortcuts; the answer says how many. */
 export class ShortcutBudgetTooLarge extends Problem<ShortcutBudgetTooLarge>()(
   "ShortcutBudgetTooLarge",
   {
@@ -106,7 +106,7 @@ export class ShortcutBudgetTooLarge extends Problem<ShortcutBudgetTooLarge>()(
   { budget: Count }
 ) {}
 
-/** A suggestion is computed for at most `maxSuggestAgents` agents. */
+/** A suggestion is computed for a bounded number of agents; the answer says for how many. */
 export class TooManyAgents extends Problem<TooManyAgents>()(
   "TooManyAgents",
   {

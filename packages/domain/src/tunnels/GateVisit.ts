@@ -8,7 +8,10 @@ import { GateToken } from "../values/Tokens.ts"
 const Identity = Schema.String.check(pattern(/^[\u0020-\u007e]{0,4000}$/u, "printable ASCII"))
 
 /** Begins at the root of the host, and a browser reads no other host in it. */
-const Path = Schema.String.check(pattern(/^\/(?:[!-.0-[\]-~][!-~]{0,4000})?$/u, "an absolute path in ASCII"))
+const Path = Schema.String.check(
+  pattern(/^\/(?:[!-.0-[\]-~][!-~]*)?$/u, "an absolute path in ASCII"),
+  Schema.isMaxLength(4002)
+)
 
 /** Whether a visitor may pass. `identity` null: the visitor has to sign in, at `sign_in`, where signing in is possible. */
 export class GateAnswer extends Schema.Class<GateAnswer>("GateAnswer")({

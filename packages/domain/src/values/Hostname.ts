@@ -6,10 +6,13 @@
  */
 import { Schema, SchemaGetter } from "effect"
 import { lowerAscii } from "./AsciiCase.ts"
-import { pattern, patternBy } from "./Pattern.ts"
+import { describedAs, pattern, patternBy } from "./Pattern.ts"
+import { portable } from "./PortablePattern.ts"
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 const labels = pattern(new RegExp(`^${label}(?:\\.${label})*$`, "u"), "a host name")
+/** Letters of either case are read; a text with blanks around it or a dot at its end too. */
+const written = new RegExp(`^${label}(?:\\.${label})*$`.replaceAll("a-z", "A-Za-z"), "u")
 const length = patternBy((text) => text.length <= 253, "a host name of at most 253 characters")
 
 /** Brings a text to normal form as far as that goes; the result may still be no host name. */
@@ -36,7 +39,7 @@ const isBlank = (code: number) => code === 0x20 || (code >= 0x09 && code <= 0x0d
  * if (host !== "hello.example.test") throw new Error("host names have one normal form")
  * ```
  */
-export const Hostname = Schema.String.pipe(
+export const Hostname = Schema.String.check(describedAs({ maxLength: 253, ...portable(written) })).pipe(
   Schema.decodeTo(Schema.String.check(labels, length).pipe(Schema.brand("Hostname")), {
     decode: SchemaGetter.transform(normalise),
     encode: SchemaGetter.passthrough()

@@ -7,11 +7,13 @@
  */
 import { Schema, SchemaGetter } from "effect"
 import { Hex32, Hex64 } from "./Hex.ts"
+import { describedAs } from "./Pattern.ts"
+import { portable } from "./PortablePattern.ts"
 
 const inPath = <S extends Schema.Codec<string, string>>(id: S, digits: number) => {
   const isId = Schema.is(id)
   const unknownId = id.make("0".repeat(digits))
-  return Schema.String.pipe(
+  return Schema.String.check(describedAs({ ...portable(new RegExp(`^[0-9a-fA-F]{${digits}}$`, "u")) })).pipe(
     Schema.decodeTo(Schema.toType(id), {
       decode: SchemaGetter.transform((text: string) => {
         const lower = text.toLowerCase()

@@ -3,19 +3,29 @@
  * no value is ever rounded (see `JsonText` for how they pass through JSON).
  */
 import { Schema, SchemaGetter } from "effect"
-import { pattern } from "./Pattern.ts"
+import { describedAs, pattern } from "./Pattern.ts"
 
 /** An integer from 0 to 2^53-1. */
 export const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 export type Count = typeof Count.Type
 
+/** The format of a text that is a whole number; the API description makes an integer of a parameter that has it. */
+export const integerText = "integer-text"
+
+/** A parameter is a text, and described as the number that it stands for. */
+const digits = (minimum: number, maximum: number) =>
+  Schema.String.check(
+    pattern(/^(?:0|[1-9][0-9]{0,15})$/u, "a whole number"),
+    describedAs({ format: integerText, minimum, maximum })
+  )
+
+const fromDigits = {
+  decode: SchemaGetter.transform(Number),
+  encode: SchemaGetter.transform(String)
+}
+
 /** A count written in decimal, as query strings hold it; without sign, blanks or leading zeros. */
-export const CountFromText = Schema.String.check(pattern(/^(?:0|[1-9][0-9]{0,15})$/u, "a whole number")).pipe(
-  Schema.decodeTo(Count, {
-    decode: SchemaGetter.transform(Number),
-    encode: SchemaGetter.transform(String)
-  })
-)
+export const CountFromText = digits(0, Number.MAX_SAFE_INTEGER).pipe(Schema.decodeTo(Count, fromDigits))
 
 /**
  * A count in decimal between two bounds, both included.
@@ -31,7 +41,10 @@ export const CountFromText = Schema.String.check(pattern(/^(?:0|[1-9][0-9]{0,15}
  * ```
  */
 export const countFromText = (minimum: number, maximum: number) =>
-  CountFromText.check(Schema.isBetween({ minimum, maximum }))
+  digits(minimum, maximum).pipe(
+    Schema.decodeTo(Count, fromDigits),
+    Schema.check(Schema.isBetween({ minimum, maximum }))
+  )
 
 /** Whole seconds since 1970-01-01T00:00:00Z, as the platform's own records hold them. */
 export const UnixSeconds = Count.pipe(Schema.brand("UnixSeconds"))
@@ -47,7 +60,7 @@ export const maxUint64 = 2n ** 64n - 1n
 const Integer64 = Schema.BigInt.check(Schema.isBetweenBigInt({ minimum: 0n, maximum: maxUint64 }))
 
 const documented = Schema.makeFilter((value: number) => value >= 0, {
-  toJsonSchema: () => ({ multipleOf: 1, minimum: 0, format: "uint64" })
+  toJsonSchema: () => ({ type: "integer", minimum: 0, exclusiveMaximum: 2 ** 64, format: "uint64" })
 })
 
 /** The JSON value: exact as a number, or a `bigint` that `JsonText` has read. */

@@ -4,7 +4,8 @@
  * The two are refused with different statuses, so every textual noun takes its pattern from here: the mark that this
  * module leaves on the check is what the API reads when it chooses between them.
  */
-import { Schema, type SchemaAST, type SchemaIssue, SchemaTransformation } from "effect"
+import { type JsonSchema, Schema, type SchemaAST, type SchemaIssue, SchemaTransformation } from "effect"
+import { portable } from "./PortablePattern.ts"
 
 /** The annotation on a check whose failure means "a text, but malformed". */
 export const malformedText = "~catenet/malformedText"
@@ -23,13 +24,19 @@ export const malformedText = "~catenet/malformedText"
  * ```
  */
 export const pattern = (pattern: RegExp, expected: string, sample?: RegExp): SchemaAST.Filter<string> =>
-  Schema.isPattern(pattern, { expected, [malformedText]: true, ...drawnFrom(sample) })
+  Schema.isPattern(pattern, {
+    expected,
+    [malformedText]: true,
+    toJsonSchema: () => ({ ...portable(pattern) }),
+    ...drawnFrom(sample)
+  })
 
 const drawnFrom = (sample: RegExp | undefined) =>
   sample && { arbitraryConstraint: { patterns: [{ source: sample.source, flags: sample.flags }] as const } }
 
 /**
- * A check by a predicate where a pattern cannot say it; `sample` is a pattern whose texts mostly hold, for generators.
+ * A check by a predicate where a pattern cannot say it; `sample` is a pattern whose texts mostly hold, for generators. `json` is
+ * what the API description says of it.
  *
  * @example
  * ```ts
@@ -43,13 +50,31 @@ const drawnFrom = (sample: RegExp | undefined) =>
 export const patternBy = (
   holds: (text: string) => boolean,
   expected: string,
-  sample?: RegExp
+  sample?: RegExp,
+  json?: JsonSchema.JsonSchema
 ): SchemaAST.Filter<string> =>
   Schema.makeFilter(holds, {
     expected,
     [malformedText]: true,
+    ...(json !== undefined && { toJsonSchema: () => json }),
     ...drawnFrom(sample)
   })
+
+/**
+ * Refuses nothing; says in the API description what is decided behind a transformation, such as the length of a text without the
+ * blanks around it.
+ *
+ * @example
+ * ```ts
+ * import { Schema } from "effect"
+ * import { describedAs } from "@catenet/domain/values/Pattern"
+ *
+ * const Short = Schema.String.check(describedAs({ maxLength: 3 }))
+ * if (!JSON.stringify(Schema.toJsonSchemaDocument(Short)).includes('"maxLength":3')) throw new Error("it is described")
+ * ```
+ */
+export const describedAs = <T>(json: JsonSchema.JsonSchema): SchemaAST.Filter<T> =>
+  Schema.makeFilter<T>(() => true, { toJsonSchema: () => json })
 
 /**
  * One of a fixed list of words; another word is malformed rather than of the wrong type.

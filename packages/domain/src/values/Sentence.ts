@@ -3,14 +3,32 @@
  * without, so every text that is not written in the same place goes through one of these.
  */
 
-/** As a part of a sentence that continues or ends behind it: without a full stop of its own. */
+/**
+ * As a part of a sentence that continues or ends behind it: without a full stop of its own.
+ *
+ * @example
+ * ```ts
+ * import { clause } from "@catenet/domain/values/Sentence"
+ *
+ * if (`${clause("It is away.")}; try again.` !== "It is away; try again.") throw new Error("one full stop")
+ * ```
+ */
 export const clause = (text: string): string => {
   let said = text.trimEnd()
   while (said.endsWith(".")) said = said.slice(0, -1).trimEnd()
   return said
 }
 
-/** As a sentence before another one: with one full stop, unless it ends with another sign. */
+/**
+ * As a sentence before another one: with one full stop, unless it ends with another sign.
+ *
+ * @example
+ * ```ts
+ * import { ended } from "@catenet/domain/values/Sentence"
+ *
+ * if (`${ended("it is away")} Try again.` !== "it is away. Try again.") throw new Error("one full stop")
+ * ```
+ */
 export const ended = (text: string): string => {
   const said = clause(text)
   return said === "" || /[!?…]$/u.test(said) ? said : said.concat(".")

@@ -3,7 +3,7 @@
  * every such text can be stored, logged and shown.
  */
 import { Schema, SchemaGetter } from "effect"
-import { pattern } from "./Pattern.ts"
+import { describedAs, pattern } from "./Pattern.ts"
 
 /** Control characters, and halves of surrogate pairs, as a part of a character class. */
 const refused = "\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff"
@@ -41,13 +41,22 @@ export const line = (maximum: number, minimum = 1) => Schema.String.check(printa
 export const label = (maximum: number) => {
   const edge = `[^${refused} ]`
   const trimmed = new RegExp(`^${edge}(?:[^${refused}]{0,${maximum - 2}}${edge})?$`, "u")
-  return Schema.String.pipe(
+  return Schema.String.check(described(maximum)).pipe(
     Schema.decodeTo(Schema.String.check(pattern(trimmed, `1 to ${maximum} characters without control characters`)), {
       decode: SchemaGetter.transform(withoutBlankEdges),
       encode: SchemaGetter.passthrough()
     })
   )
 }
+
+/** Blanks at the ends do not count, and are not sent back. */
+const described = (maximum: number) =>
+  describedAs<string>({
+    minLength: 1,
+    maxLength: maximum,
+    pattern: "[^\\x00-\\x20\\x7f-\\x9f]",
+    not: { pattern: "[\\x00-\\x1f\\x7f-\\x9f]" }
+  })
 
 const withoutBlankEdges = (text: string): string => {
   let start = 0

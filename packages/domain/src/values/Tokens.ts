@@ -29,9 +29,19 @@ export type AdminToken = typeof AdminToken.Type
 export const AlertSecret = secret("alert secret")
 export type AlertSecret = typeof AlertSecret.Type
 
+/** Characters are counted as the API description counts them: one beyond U+FFFF is one. */
+const atMost = (maximum: number) =>
+  Schema.makeFilter(
+    (text: string) => text.length <= maximum || (text.length <= 2 * maximum && [...text].length <= maximum),
+    {
+      expected: `a value with a length of at most ${maximum}`,
+      toJsonSchema: () => ({ maxLength: maximum })
+    }
+  )
+
 /** The text of a bootstrap secret. The platform does not look inside, but seals its UTF-8 form. */
 export const BootstrapSecretText = Schema.String.check(
-  Schema.isMaxLength(8192),
+  atMost(8192),
   patternBy((text) => text.isWellFormed(), "a text without halves of surrogate pairs")
 )
 

@@ -1,5 +1,6 @@
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { textOf } from "@catenet/domain/api/DescribedSchemas"
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import { describe, it } from "@effect/vitest"
 import { Validator } from "@seriousme/openapi-schema-validator"
@@ -14,7 +15,7 @@ const documents = {
 describe("the OpenAPI documents", () => {
   for (const [file, document] of Object.entries(documents)) {
     it(`${file} is as published`, async ({ expect }) => {
-      await expect(JSON.stringify(document, null, 2) + "\n").toMatchFileSnapshot(`../${file}`)
+      await expect(textOf(document, 2) + "\n").toMatchFileSnapshot(`../${file}`)
     })
 
     it(`${file} is valid OpenAPI 3.1`, async ({ expect }) => {

@@ -3,6 +3,7 @@
  * page stands in the shell; its routes are described in English.
  */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { textOf } from "@catenet/domain/api/DescribedSchemas"
 import { Markup, markup } from "@catenet/domain/values/Markup"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -38,7 +39,7 @@ const describe = () => {
     )
   const made = new Map<string, HttpServerResponse.HttpServerResponse>()
   return {
-    json: HttpServerResponse.text(JSON.stringify(document), { contentType: "application/json", headers: cached }),
+    json: HttpServerResponse.text(textOf(document), { contentType: "application/json", headers: cached }),
     page: (texts: Texts) => {
       const answer = made.get(texts.language) ?? page(texts)
       made.set(texts.language, answer)

@@ -24,10 +24,12 @@ type Response = HttpServerResponse.HttpServerResponse
 const toResponse = HttpServerRespondable.toResponse
 
 const nothingThere = (request: Request, methods: ReadonlyArray<string>): Effect.Effect<Response> =>
-  methods.length === 0 || methods.includes(request.method)
+  methods.length === 0 || (methods.includes(request.method) && request.method !== "OPTIONS")
     ? toResponse(new RouteNotFound())
     : Effect.map(
-        toResponse(new MethodNotAllowed({ allow: [...methods] })),
+        request.method === "OPTIONS"
+          ? Effect.succeed(HttpServerResponse.empty({ status: 204 }))
+          : toResponse(new MethodNotAllowed({ allow: [...methods] })),
         HttpServerResponse.setHeader("allow", methods.join(", "))
       )
 

@@ -7,7 +7,7 @@ export type ExtraRoutes = ReadonlyArray<readonly [method: string, path: string]>
 const patternOf = (path: string) =>
   new RegExp(`^${path.replace(/[.+*?^${}()|[\]\\]/g, "\\$&").replace(/:[A-Za-z_]+/g, "[^/]+")}/?$`)
 
-/** The methods of an address, in alphabetical order; none where there is nothing. `GET` brings `HEAD` with it. */
+/** The methods of an address, in alphabetical order; none where there is nothing. `GET` brings `HEAD` with it, and any brings `OPTIONS`. */
 export const methodsOf = (extra: ExtraRoutes): ((url: string) => ReadonlyArray<string>) => {
   const declared = Object.values(ControlPlaneApi.groups).flatMap((group) =>
     Object.values(group.endpoints).map(({ method, path }): readonly [string, string] => [method, path])
@@ -21,6 +21,6 @@ export const methodsOf = (extra: ExtraRoutes): ((url: string) => ReadonlyArray<s
       methods.add(method)
       if (method === "GET") methods.add("HEAD")
     }
-    return [...methods].sort()
+    return methods.size === 0 ? [] : [...methods, "OPTIONS"].sort()
   }
 }

@@ -66,7 +66,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         assert.strictEqual(response.headers.get("content-type"), "application/problem+json", code)
         assert.deepInclude(yield* problemOf(response), { status, code })
       }
-      assert.strictEqual(cases[1][0].headers.get("allow"), "GET, HEAD")
+      assert.strictEqual(cases[1][0].headers.get("allow"), "GET, HEAD, OPTIONS")
     })
   )
 

@@ -1,0 +1,24 @@
+/** Rules about several members of a request, or about what a text holds, which no schema says. The fuzzer finds one that is missing. */
+import { Option, Record as Records } from "effect"
+
+const signedRecord = (name: string) =>
+  `\`${name}\` is a signed record; the schema says how long it is, and not what its bytes may be.`
+
+const rules: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "tunnelControls.setAccess": ["A slot of `slots` ends after it starts."],
+  "invitations.redeem": [signedRecord("invitation")],
+  "enrollment.redeemBootstrap": ["`pubkey` and `proof` come together, or neither."]
+}
+
+/**
+ * The rules of an operation.
+ *
+ * @example
+ * ```ts
+ * import { ruleOf } from "@catenet/domain/api/EndpointRules"
+ *
+ * if (ruleOf("enrollment.redeemBootstrap").length === 0) throw new Error("two members belong together")
+ * ```
+ */
+export const ruleOf = (operationId: unknown): ReadonlyArray<string> =>
+  Option.getOrElse(Records.get(rules, String(operationId)), () => [])
