@@ -3,6 +3,8 @@ import * as Documentation from "@catenet/config/Documentation"
 import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { loaded } from "./LoadedCommand.ts"
+import { operatorCommands } from "./OperatorCli.ts"
+import { ownerCommands } from "./OwnerCli.ts"
 import * as Variables from "./settings/Variables.ts"
 
 const channelMcp = Command.make(
@@ -75,7 +77,9 @@ const channelInvite = Command.make(
   Command.withDescription(
     "Prepares a membership of the channel and prints one line for another machine, which works once within a day. Needs the " +
       "variables of a member, CT_AGENT_CP_URL, CT_CHANNEL_OPERATOR_KEY, and the owner's token in CT_OIDC_TOKEN or CT_OIDC_TOKEN_FILE. " +
-      "The control plane keeps what it cannot read: its key is in the line."
+      "The control plane keeps what it cannot read: its key is in the line.\n\n" +
+      "With CT_INVITE_IDENTITY it signs a bare invitation instead, for CT_INVITE_CHANNEL, CT_INVITE_DIRECTION and CT_INVITE_EXPIRES, " +
+      "and prints its 278 hex digits; channel redeem takes it up."
   ),
   Command.withShortDescription("Make a line by which somebody joins the channel"),
   Command.withExamples([
@@ -149,7 +153,15 @@ export const channel = Command.make(
       description: "Calls the peer once"
     }
   ]),
-  Command.withSubcommands([channelMcp, channelServe, channelInvite, channelJoin, channelRoom])
+  Command.withSubcommands([
+    channelMcp,
+    channelServe,
+    channelInvite,
+    channelJoin,
+    channelRoom,
+    ...operatorCommands,
+    ...ownerCommands
+  ])
 )
 
 export const relayNode = Command.make(

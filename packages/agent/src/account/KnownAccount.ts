@@ -5,7 +5,7 @@ import * as StoredLogin from "../login/StoredLogin.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
 import type { Account } from "./AccountCalls.ts"
 
-type Given = Parameters<typeof LoginVariables.sourceOf>[0] & { readonly controlPlane: string | undefined }
+export type Given = Parameters<typeof LoginVariables.sourceOf>[0] & { readonly controlPlane: string | undefined }
 
 /** The address of the control plane, where it is known. */
 export const controlPlaneOf = Effect.fnUntraced(function* ({ controlPlane, ...given }: Given) {

@@ -7,6 +7,7 @@ import { wrapped } from "../terminal/Wrapped.ts"
 
 const sections = [
   ["A tunnel, its login and what stands around it", Variables.agent],
+  ["Making channels and their members", Variables.operator],
   ["channel and the commands below it", { ...Variables.channel, grants: Variables.room.grants }],
   ["relay-node", Variables.relayNode]
 ] as const

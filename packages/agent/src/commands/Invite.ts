@@ -22,6 +22,7 @@ import { formatHostPort } from "../settings/HostPort.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
 import * as Variables from "../settings/Variables.ts"
 import { Screen } from "../terminal/Screen.ts"
+import * as BareInvitation from "./Invitation.ts"
 
 interface Options {
   readonly mcp: boolean
@@ -81,7 +82,7 @@ const placeOf = Effect.fnUntraced(function* (given: Given) {
   return place
 })
 
-export const invite = Effect.fn("Invite.invite")(
+const link = Effect.fn("Invite.link")(
   function* ({ days, mcp, program }: Options) {
     const screen = yield* Screen
     const given = yield* Environment.read(yield* configFile, Variables.invite)
@@ -127,3 +128,7 @@ export const invite = Effect.fn("Invite.invite")(
   },
   Effect.provide([NodeFileSystem.layer, OutgoingHttp.layer, SecureRandom.layerWebCrypto])
 )
+
+/** For an identity, where one is named; else a link. */
+export const invite = (options: Options) =>
+  Effect.flatMap(BareInvitation.isAsked, (isAsked) => (isAsked ? BareInvitation.invite : link(options)))

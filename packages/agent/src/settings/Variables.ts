@@ -15,6 +15,7 @@ import * as ChannelVariables from "./ChannelVariables.ts"
 import { listenAddress } from "./HostPort.ts"
 import * as LoginVariables from "./LoginVariables.ts"
 import * as MarketVariables from "./MarketVariables.ts"
+import * as OperatorVariables from "./OperatorVariables.ts"
 import * as OwnAuthority from "./OwnAuthority.ts"
 import * as RoomVariables from "./RoomVariables.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
@@ -203,8 +204,76 @@ export const invite = {
   operatorKey: BridgeVariables.requiredOperatorKey
 } as const
 
+/** Of `channel member-material`. */
+export const memberMaterial = { ...OperatorVariables.memberMaterial, ...OperatorVariables.material }
+
+/** Of `channel join-pipeline-role`. */
+export const joinPipelineRole = {
+  operatorPubkey: OperatorVariables.optionalOperatorPubkey,
+  controlPlane: TunnelVariables.knownControlPlane,
+  ...OperatorVariables.pipeline,
+  ...OperatorVariables.material
+}
+
+/** Of `channel bind-topology`. */
+export const bindTopology = {
+  ...account,
+  operatorKey: BridgeVariables.requiredOperatorKey,
+  topology: OperatorVariables.topology
+}
+
+/** Of `channel grant`. */
+export const grantMember = { ...account, operatorKey: BridgeVariables.requiredOperatorKey, ...OperatorVariables.grant }
+
+/** Of `channel grant --interactive`, which asks for the others. */
+export const grantAsked = { ...account, operatorKey: BridgeVariables.requiredOperatorKey }
+
+/** Of `channel invite` for an identity. */
+export const bareInvite = { operatorKey: BridgeVariables.requiredOperatorKey, ...OperatorVariables.invitation }
+
+/** Of `channel redeem`. */
+export const redeem = {
+  controlPlane: tunnel.controlPlane,
+  holderKey: OperatorVariables.material.holderKey,
+  noiseKey: ChannelVariables.variables.noiseKey
+}
+
+/** Of the commands of a channel's owner. */
+export const ownedChannel = {
+  ...account,
+  channel: ChannelVariables.variables.channel,
+  grantChannel: OperatorVariables.optionalGrantChannel
+}
+
+/** Of `channel register`. */
+export const register = {
+  ...ownedChannel,
+  operatorPubkey: OperatorVariables.optionalOperatorPubkey,
+  operatorKey: BridgeVariables.variables.operatorKey
+}
+
+/** Of the commands that make channels and their members, as far as no other command reads them. */
+export const operator = {
+  ...OperatorVariables.memberMaterial,
+  noisePubkey: OperatorVariables.material.noisePubkey,
+  ...OperatorVariables.pipeline,
+  ...OperatorVariables.grant,
+  invitedChannel: OperatorVariables.invitation.channel,
+  invitee: OperatorVariables.invitation.invitee,
+  inviteDirection: OperatorVariables.invitation.direction,
+  inviteRights: OperatorVariables.invitation.rights,
+  inviteDelegable: OperatorVariables.invitation.isDelegable,
+  inviteExpiresAt: OperatorVariables.invitation.expiresAt
+}
+
 /** All of them. A name that several commands read stands here once for each. */
-export const variables: Reader.Variables = { ...channel, grants: room.grants, ...relayNode, ...agent }
+export const variables: Reader.Variables = {
+  ...operator,
+  ...channel,
+  grants: room.grants,
+  ...relayNode,
+  ...agent
+}
 
 /** The names of all of them, with those of the files of secrets. */
 export const names: ReadonlyArray<string> = [...new Set(Reader.namesOf(variables))]

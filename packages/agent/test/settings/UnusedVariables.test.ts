@@ -9,13 +9,9 @@ import * as Variables from "../../src/settings/Variables.ts"
 describe("a variable of other agents", () => {
   it.effect("is named once with the reason for which it has no effect, whatever its value", () =>
     Effect.gen(function* () {
-      const names = [
-        "RESOLVER_URLS",
-        "PROPAGATION_TIMEOUT_SECS",
-        "INITIAL_DELAY_SECS",
-        "ATTEMPTS",
-        "AUTHORITATIVE"
-      ].map((name) => `CT_ACME_DNS01_${name}`)
+      const names = ["RESOLVER_URLS", "PROPAGATION_TIMEOUT_SECS", "INITIAL_DELAY_SECS", "ATTEMPTS", "AUTHORITATIVE"]
+        .map((name) => `CT_ACME_DNS01_${name}`)
+        .concat("CT_GRANT_EXPIRES_AT")
       assert.sameMembers(Object.keys(unused), names)
       const given = ConfigProvider.fromUnknown(Object.fromEntries(names.map((name) => [name, "-1"])))
       yield* Environment.read("/dev/null", Variables.status).pipe(

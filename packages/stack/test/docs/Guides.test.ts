@@ -2,6 +2,7 @@
 import {
   agent as ofAgent,
   channel as ofChannels,
+  operator as ofOperators,
   relayNode as ofRelayNode,
   room as ofRooms
 } from "@catenet/agent/settings/Variables"
@@ -17,7 +18,7 @@ const root = join(import.meta.dirname, "../../../..")
 const guides = [
   { name: "edge", variables: ofEdge },
   { name: "agent", variables: ofAgent },
-  { name: "channels", variables: { ...ofChannels, grants: ofRooms.grants, ...ofRelayNode } }
+  { name: "channels", variables: { ...ofChannels, grants: ofRooms.grants, ...ofOperators, ...ofRelayNode } }
 ]
 
 describe.each(guides)("the guide of the $name", ({ name, variables }) => {

@@ -60,8 +60,8 @@ export const membership = Effect.fn("JoinCalls.membership")(function* (
 
 /** Makes the holder a member with this Noise key. `again` when an earlier attempt of this machine may have done so. */
 export const redeem = Effect.fn("JoinCalls.redeem")(function* (
-  { controlPlane }: InviteLink,
-  { holderKey, invitation: text }: Membership.Membership,
+  { controlPlane }: Pick<InviteLink, "controlPlane">,
+  { holderKey, invitation: text }: Pick<Membership.Membership, "holderKey" | "invitation">,
   noiseKey: Redacted.Redacted<Uint8Array>,
   again: boolean
 ) {

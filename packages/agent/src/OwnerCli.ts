@@ -1,0 +1,147 @@
+/** The command line of a channel's owner at the control plane: registration, allow-list, members. */
+import { Argument, Command, Flag } from "effect/cli"
+import { loaded } from "./LoadedCommand.ts"
+
+const register = Command.make(
+  "register",
+  {
+    rekey: Flag.Boolean("rekey").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Replace the operator's key: all grants of the old one end")
+    )
+  },
+  loaded(
+    () => import("./commands/OwnedChannel.ts"),
+    ({ register }, options) => register(options)
+  )
+).pipe(
+  Command.withDescription(
+    "Registers CT_CHANNEL_ID (else CT_GRANT_CHANNEL) as yours, with the operator CT_CHANNEL_OPERATOR_PUBKEY, else that of " +
+      "CT_CHANNEL_OPERATOR_KEY. Needs a login."
+  ),
+  Command.withShortDescription("Register a channel as yours"),
+  Command.withExamples([
+    { command: "ct-agent channel register --rekey", description: "With another operator from now on" }
+  ])
+)
+
+const email = { email: Argument.String("email") }
+
+const allowlist = Command.make("allowlist").pipe(
+  Command.withDescription(
+    "The e-mail addresses whose owners may claim a membership of your channel CT_CHANNEL_ID. Needs a login."
+  ),
+  Command.withShortDescription("Who may claim a membership"),
+  Command.withExamples([{ command: "ct-agent channel allowlist list", description: "An address a line" }]),
+  Command.withSubcommands([
+    Command.make(
+      "add",
+      email,
+      loaded(
+        () => import("./commands/OwnedChannel.ts"),
+        ({ allow }, options) => allow(options)
+      )
+    ).pipe(
+      Command.withDescription("Lets the owner of an address claim a membership."),
+      Command.withExamples([{ command: "ct-agent channel allowlist add ada@example.org", description: "One address" }])
+    ),
+    Command.make(
+      "remove",
+      email,
+      loaded(
+        () => import("./commands/OwnedChannel.ts"),
+        ({ disallow }, options) => disallow(options)
+      )
+    ).pipe(
+      Command.withDescription("Takes an address off the list."),
+      Command.withExamples([
+        { command: "ct-agent channel allowlist remove ada@example.org", description: "One address" }
+      ])
+    ),
+    Command.make(
+      "list",
+      {},
+      loaded(
+        () => import("./commands/OwnedChannel.ts"),
+        ({ allowed }) => allowed
+      )
+    ).pipe(
+      Command.withDescription("Prints the list, an address a line."),
+      Command.withExamples([{ command: "ct-agent channel allowlist list --json", description: "For a script" }])
+    )
+  ])
+)
+
+const material = {
+  holder: Argument.String("holder-pubkey"),
+  noise: Argument.String("noise-pubkey"),
+  attestation: Argument.String("noise-attestation")
+}
+
+const members = Command.make(
+  "members",
+  {},
+  loaded(
+    () => import("./commands/OwnedChannel.ts"),
+    ({ members }) => members
+  )
+).pipe(
+  Command.withDescription(
+    "Prints the members of your channel CT_CHANNEL_ID, a holder key and a Noise key a line. Needs a login."
+  ),
+  Command.withShortDescription("List, add or remove members of your channel"),
+  Command.withExamples([{ command: "ct-agent channel members", description: "All members" }]),
+  Command.withSubcommands([
+    Command.make(
+      "add",
+      material,
+      loaded(
+        () => import("./commands/OwnedChannel.ts"),
+        ({ addMember }, options) => addMember(options)
+      )
+    ).pipe(
+      Command.withDescription("Makes a holder a member, by what its channel member-material printed."),
+      Command.withExamples([
+        { command: "ct-agent channel members add db99... 2a4f... 91c0...", description: "The three values" }
+      ])
+    ),
+    Command.make(
+      "remove",
+      { holder: Argument.String("holder-pubkey") },
+      loaded(
+        () => import("./commands/OwnedChannel.ts"),
+        ({ removeMember }, options) => removeMember(options)
+      )
+    ).pipe(
+      Command.withDescription("Takes a holder out of the channel; its sessions end."),
+      Command.withExamples([{ command: "ct-agent channel members remove db99...", description: "By its holder key" }])
+    )
+  ])
+)
+
+const claimInvite = Command.make(
+  "claim-invite",
+  {
+    ...material,
+    label: Flag.String("label").pipe(
+      Flag.optional,
+      Flag.withMetavar("TEXT"),
+      Flag.withDescription("To tell invitations apart")
+    )
+  },
+  loaded(
+    () => import("./commands/OwnedChannel.ts"),
+    ({ claimInvite }, options) => claimInvite(options)
+  )
+).pipe(
+  Command.withDescription(
+    "Prints an address at which a person with an account claims the membership of this material, once, within a quarter of an hour."
+  ),
+  Command.withShortDescription("Make an address where a person claims a membership"),
+  Command.withExamples([
+    { command: "ct-agent channel claim-invite db99... 2a4f... 91c0... --label desk", description: "One use" }
+  ])
+)
+
+/** What stands below `channel` for its owner. */
+export const ownerCommands = [register, allowlist, members, claimInvite] as const
