@@ -1,12 +1,23 @@
 /** Refusals of a caller's credentials. None says which part was wrong. */
+import { Schema } from "effect"
 import { Problem } from "../values/Problem.ts"
 
 /** No bearer token or session, or one that does not verify. */
-export class Unauthenticated extends Problem<Unauthenticated>()("Unauthenticated", {
-  status: 401,
-  title: "Not signed in",
-  detail: () => "This route needs a valid access token or portal session."
-}) {}
+export class Unauthenticated extends Problem<Unauthenticated>()(
+  "Unauthenticated",
+  {
+    status: 401,
+    title: "Not signed in",
+    detail: ({ missing }) =>
+      missing === undefined
+        ? "This route needs a valid access token or portal session."
+        : "The access token does not say whose it is: ask for it with scope=openid, or have the identity provider put sub into the access tokens of this client."
+  },
+  {
+    /** A claim that the access token lacks, and that the provider does not say either. */
+    missing: Schema.optionalKey(Schema.Literal("sub"))
+  }
+) {}
 
 /** The admin header is missing, malformed or wrong. */
 export class AdminTokenRefused extends Problem<AdminTokenRefused>()("AdminTokenRefused", {

@@ -109,7 +109,8 @@ export const Problem =
       static readonly httpStatus = declaration.status
       static readonly problemType = type
       constructor(facts: Schema.Struct<Fields>["Type"] & { readonly detail?: string }, options?: unknown) {
-        super({ ...facts, detail: facts?.detail ?? declaration.detail(facts) }, options)
+        // A problem whose facts are all optional is made without them.
+        super({ ...facts, detail: facts?.detail ?? declaration.detail(facts ?? {}) }, options)
       }
     }
     return Derived as unknown as ProblemClass<Self, Tag, Status, Fields>

@@ -2,6 +2,7 @@
  * Access tokens of the identity provider: signature, issuer, audience, kind, expiry and not-before are checked. An ID
  * token or a refresh token is not an access token. A verified token is remembered until it expires or the provider's keys
  * change, so that each key set checks its signature once. A token for login gates is none for accounts, and the other way round.
+ * A token of a service account opens nothing once the account is deleted.
  */
 import { Email } from "@catenet/domain/values/Email"
 import { Subject } from "@catenet/domain/values/Subject"
@@ -11,12 +12,20 @@ import { hash as digest } from "node:crypto"
 import { Settings } from "../settings/Settings.ts"
 import type { Identity } from "./EmailDomains.ts"
 import { KeySet } from "./KeySet.ts"
+import * as LiveServiceAccounts from "./LiveServiceAccounts.ts"
+import * as Userinfo from "./Userinfo.ts"
 
 /** The token does not verify. Why is for the log, not for the caller. */
 export class TokenRefused extends Data.TaggedError("TokenRefused")<{ readonly cause?: unknown }> {}
 
+/** The token verifies and does not say whose it is, and neither does the provider. */
+export class SubjectMissing extends Data.TaggedError("SubjectMissing") {}
+
 interface Remembered {
-  readonly identity: Identity
+  /** Undefined: the provider does not say whose it is. */
+  readonly identity: Identity | undefined
+  /** The client that got the token. */
+  readonly azp: unknown
   readonly expiresAt: number
   /** The key set that verified it. */
   readonly generation: number
@@ -45,7 +54,7 @@ export class AccessTokens extends Context.Service<
   AccessTokens,
   {
     /** Who a valid token is of. */
-    readonly verify: (token: Redacted.Redacted) => Effect.Effect<Identity, TokenRefused>
+    readonly verify: (token: Redacted.Redacted) => Effect.Effect<Identity, SubjectMissing | TokenRefused>
     /** The same for a token that is made for login gates alone; where their audience is not configured there is none. */
     readonly verifyForGate: (token: Redacted.Redacted) => Effect.Effect<Subject, TokenRefused>
   }
@@ -53,6 +62,12 @@ export class AccessTokens extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const { gateAccessAudience, oidcAccessAudience, oidcIssuer } = yield* Settings
     const { generation, getKey } = yield* KeySet
+    const userinfo = yield* Userinfo.make(oidcIssuer)
+    const accounts = yield* LiveServiceAccounts.make
+    if (oidcIssuer !== undefined && oidcAccessAudience === undefined)
+      yield* Effect.logWarning(
+        "CT_OIDC_ACCESS_AUD is not set, so a token of any client of the realm opens /me/*; set it to the audience of ours."
+      )
     const known = new Map<string, Remembered>()
     const isForGate = ({ aud }: JWTPayload) =>
       gateAccessAudience !== undefined && [aud].flat().includes(gateAccessAudience)
@@ -69,7 +84,7 @@ export class AccessTokens extends Context.Service<
         try: () =>
           jwtVerify(Redacted.value(token), getKey, {
             algorithms: ["RS256"],
-            requiredClaims: ["exp", "sub"],
+            requiredClaims: ["exp"],
             clockTolerance,
             currentDate: DateTime.toDateUtc(DateTime.makeUnsafe(millis)),
             ...(oidcIssuer === undefined ? {} : { issuer: oidcIssuer }),
@@ -78,37 +93,55 @@ export class AccessTokens extends Context.Service<
         catch: (cause) => new TokenRefused({ cause })
       })
 
+    const identified = Effect.fnUntraced(function* (token: Redacted.Redacted, payload: JWTPayload) {
+      const claims = payload.sub === undefined ? { ...payload, ...(yield* userinfo.claimsOf(token)) } : payload
+      const subject = readSubject(claims.sub)
+      return Option.isNone(subject) ? yield* new TokenRefused({}) : identityOf(subject.value, claims)
+    })
+
     const check = Effect.fnUntraced(function* (token: Redacted.Redacted, hash: string, millis: number) {
       // Taken before: keys that change meanwhile ask again.
       const by = generation()
       const read = yield* verified(token, millis, oidcAccessAudience)
-      const subject = readSubject(read.payload.sub)
-      if (Option.isNone(subject) || !isAccessToken(read) || isForGate(read.payload)) return yield* new TokenRefused({})
-      const identity = identityOf(subject.value, read.payload)
-      remember(hash, { identity, expiresAt: read.payload.exp ?? 0, generation: by })
-      return identity
+      if (!isAccessToken(read) || isForGate(read.payload)) return yield* new TokenRefused({})
+      const entry = { azp: read.payload["azp"], expiresAt: read.payload.exp ?? 0, generation: by }
+      const identity = yield* identified(token, read.payload).pipe(
+        Effect.catchTag("SubjectUnknown", ({ isFinal }) => {
+          if (isFinal) remember(hash, { identity: undefined, ...entry })
+          return new SubjectMissing()
+        })
+      )
+      remember(hash, { identity, ...entry })
+      return { identity, azp: entry.azp }
+    })
+
+    const recognized = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+      const millis = yield* Clock.currentTimeMillis
+      const hash = digest("sha256", Redacted.value(token), "base64")
+      const before = known.get(hash)
+      if (before !== undefined && before.generation === generation()) {
+        const { azp, expiresAt, identity } = before
+        if (expiresAt * 1000 > millis) return identity === undefined ? yield* new SubjectMissing() : { identity, azp }
+        known.delete(hash)
+        return yield* new TokenRefused({})
+      }
+      known.delete(hash)
+      return yield* check(token, hash, millis)
     })
 
     return {
       verify: Effect.fnUntraced(function* (token: Redacted.Redacted) {
-        const millis = yield* Clock.currentTimeMillis
-        const hash = digest("sha256", Redacted.value(token), "base64")
-        const before = known.get(hash)
-        if (before !== undefined && before.generation === generation()) {
-          if (before.expiresAt * 1000 > millis) return before.identity
-          known.delete(hash)
-          return yield* new TokenRefused({})
-        }
-        known.delete(hash)
-        return yield* check(token, hash, millis)
+        const { azp, identity } = yield* recognized(token)
+        return (yield* accounts.has(azp)) ? identity : yield* new TokenRefused({})
       }),
 
       verifyForGate: Effect.fnUntraced(function* (token: Redacted.Redacted) {
         if (gateAccessAudience === undefined) return yield* new TokenRefused({})
         const read = yield* verified(token, yield* Clock.currentTimeMillis, gateAccessAudience)
         const subject = readSubject(read.payload.sub)
-        if (Option.isSome(subject) && isAccessToken(read) && !isForAccounts(read.payload)) return subject.value
-        return yield* new TokenRefused({})
+        if (Option.isNone(subject) || !isAccessToken(read) || isForAccounts(read.payload))
+          return yield* new TokenRefused({})
+        return (yield* accounts.has(read.payload["azp"])) ? subject.value : yield* new TokenRefused({})
       })
     }
   })

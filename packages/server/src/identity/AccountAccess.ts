@@ -23,7 +23,10 @@ export const make = Effect.gen(function* () {
 
   const bearer = Effect.fnUntraced(function* (credential: Redacted.Redacted) {
     if (Redacted.value(credential) === "") return yield* missing
-    const identity = yield* Effect.mapError(tokens.verify(credential), () => new Unauthenticated())
+    const identity = yield* Effect.mapError(
+      tokens.verify(credential),
+      ({ _tag }) => new Unauthenticated(_tag === "SubjectMissing" ? { missing: "sub" } : {})
+    )
     yield* domains.require(identity)
     const { subject } = identity
     return Caller.of({ subject, email: null, means: "bearer" })

@@ -22,6 +22,10 @@ export class TestIssuer extends Context.Service<
     readonly token: (claims: { readonly [name: string]: unknown }, kid?: string) => Effect.Effect<string>
     /** Publishes another key instead of, or beside, the ones so far. */
     readonly rotate: (kid: string, options?: { readonly keep: boolean }) => Effect.Effect<void>
+    /** How the provider answers at userinfo: the claims, a status, or nothing. */
+    readonly userinfo: (
+      answer: ((token: string) => Readonly<Record<string, unknown>> | number) | undefined
+    ) => Effect.Effect<void>
     /** Answers nothing from now on, or again. */
     readonly away: (away: boolean) => Effect.Effect<void>
   }
@@ -34,8 +38,14 @@ export class TestIssuer extends Context.Service<
         let published = ["first"]
         let isAway = initially.away
         let fetches = 0
+        let userinfo: ((token: string) => Readonly<Record<string, unknown>> | number) | undefined
         const server = createServer((request, response) => {
           fetches++
+          if (userinfo !== undefined && request.url === "/realms/test/protocol/openid-connect/userinfo") {
+            const answer = userinfo(request.headers.authorization ?? "")
+            if (typeof answer === "number") return void response.writeHead(answer).end()
+            return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer))
+          }
           if (isAway || request.url !== "/realms/test/protocol/openid-connect/certs") return void response.destroy()
           response.setHeader("content-type", "application/json")
           response.end(JSON.stringify({ keys: published.map((kid) => keys.get(kid)?.jwk) }))
@@ -62,6 +72,7 @@ export class TestIssuer extends Context.Service<
               keys.set(kid, await newKey(kid))
               published = options.keep ? [...published, kid] : [kid]
             }),
+          userinfo: (answer) => Effect.sync(() => void (userinfo = answer)),
           away: (away) => Effect.sync(() => void (isAway = away))
         }
       })

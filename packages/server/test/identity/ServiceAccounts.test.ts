@@ -2,6 +2,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { until } from "../../../domain/test/Eventually.ts"
 import * as Accounts from "../harness/Accounts.ts"
+import { TestIssuer } from "../harness/TestIssuer.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { account, agreed, rows, second, server } from "./RealmServer.ts"
 import { clients, login, TestRealm } from "./TestRealm.ts"
@@ -32,12 +33,20 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("service acc
       const { create, remove, rotate } = yield* account("ada")
       const { client_id: id, secret } = (yield* create("build server")).body
       assert.strictEqual((yield* login(id, secret)).status, 200)
+      const { token } = yield* TestIssuer
+      const own = yield* token({ sub: "ada-builds", azp: id })
+      const opens = Effect.map(
+        TestServer.raw("/me/tunnels", { headers: { authorization: `Bearer ${own}` } }),
+        ({ status }) => status
+      )
+      assert.strictEqual(yield* opens, 200)
       const next = (yield* rotate(id)).body.secret
       assert.notStrictEqual((yield* login(id, secret)).status, 200)
       assert.strictEqual((yield* login(id, next)).status, 200)
       const answers = yield* Effect.all([remove(id), remove(id), remove(id)], { concurrency: "unbounded" })
       assert.deepStrictEqual(answers.map(({ status }) => status).sort(), [204, 404, 404])
       assert.notStrictEqual((yield* login(id, next)).status, 200)
+      assert.strictEqual(yield* opens, 401, "a token that was got before and has not expired")
     })
   )
 
