@@ -64,7 +64,7 @@ export default defineConfig({
     reporters: ["default", new SecondAttempts()],
     maxWorkers: 2,
     projects: [
-      ...["config", "domain", "crypto", "wire", "server", "edge", "agent", "idp", "stack"].map(unit),
+      ...["config", "domain", "crypto", "wire", "server", "edge", "agent", "idp", "quic", "stack"].map(unit),
       duration,
       endToEnd
     ]

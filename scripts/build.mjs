@@ -12,7 +12,7 @@ import { pack } from "./pack.mjs"
 const args = process.argv.slice(2)
 const out = args.indexOf("--out")
 const dist = out < 0 ? join(root, "dist") : resolve(args.splice(out, 2)[1] ?? "dist")
-const libraries = ["config", "domain", "crypto", "wire", "server", "edge", "agent"]
+const libraries = ["config", "domain", "crypto", "wire", "quic", "server", "edge", "agent"]
 const programs = [
   {
     name: "catenet",
@@ -175,6 +175,17 @@ for (const program of programs.filter(({ name }) => wanted(name))) {
   process.stderr.write(`program ${program.name} ...\n`)
   rmSync(join(dist, program.name), { recursive: true, force: true })
   await buildProgram(program)
+}
+
+// What the runtime of QUIC runs beside the platform.
+if (wanted("catenet")) {
+  const bundle = await rolldown({
+    input: join(root, "packages", "quic", "src", "side", "main.ts"),
+    platform: "node",
+    logLevel: "warn"
+  })
+  await bundle.write({ file: join(dist, "catenet", "quic.js"), format: "esm", codeSplitting: false, minify: true })
+  await bundle.close()
 }
 
 // The platform brings the agent along, for its control plane to serve.

@@ -37,6 +37,7 @@ import * as SiblingSocket from "./processes/SiblingSocket.ts"
 import * as SocketPaths from "./processes/SocketPaths.ts"
 import * as Workers from "./processes/Workers.ts"
 import { WorkerStats } from "./processes/WorkerStats.ts"
+import * as QuicListener from "./quic/QuicListener.ts"
 import { Relays } from "./relay/Relays.ts"
 import { AgentKeys } from "./sessions/AgentKeys.ts"
 import { AgentSessions } from "./sessions/AgentSessions.ts"
@@ -142,6 +143,8 @@ const boot = Effect.gen(function* () {
       : yield* HttpListener.serve("CT_EDGE_ADMIN_LISTEN", settings.admin, AdminRoutes.routes(settings.adminToken))
   const { drain, listeners } = yield* settings.processes === 1 ? openAlone(limiter) : openTogether(limiter)
   yield* Effect.addFinalizer(() => drain)
+  const mesh = listeners.find(({ name }) => name === "mesh")
+  if (mesh !== undefined) yield* QuicListener.open(mesh.address, limiter)
   const at = (name: string) => listeners.find((listener) => listener.name === name)?.address
   const bound: Bound = {
     mesh: at("mesh") ?? settings.mesh,

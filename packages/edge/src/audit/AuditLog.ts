@@ -31,7 +31,13 @@ const unknown = "unknown"
 /** What files of earlier releases have not. */
 const addedColumns = ["channel_id", "holder_key"]
 
-export type AuditedTransport = "front_door_tls" | "tcp_fallback" | "mux_agent" | "tcp_client"
+export type AuditedTransport =
+  "front_door_tls" | "tcp_fallback" | "mux_agent" | "tcp_client" | "quic_agent" | "quic_client"
+
+/** Where a connection came from that is no socket of this process. */
+interface Remote {
+  readonly address: string
+}
 
 /** How a member of a channel came. */
 export type AuditedLeg = "tls_channel" | "ws_channel" | "relay_gate"
@@ -47,17 +53,21 @@ export type AuditRow = readonly [
 ]
 
 interface Notes {
-  readonly note: (transport: AuditedTransport, socket: Socket, token: string) => void
+  readonly note: (transport: AuditedTransport, socket: Socket | Remote, token: string) => void
   /** A member that was let in. `address` is absent behind a proxy. */
   readonly noteMember: (leg: AuditedLeg, address: string | undefined, channel: string, holder: string) => void
 }
+
+const sourceOf = (source: Socket | Remote) =>
+  "address" in source && typeof source.address === "string"
+    ? plainAddress(source.address)
+    : (endpointsOf(source as Socket).client?.address ?? unknown)
 
 /** Notes connections by rows that `append` takes. */
 export const noting = (clock: Clock.Clock, append: (row: AuditRow) => void): Notes => {
   const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
   return {
-    note: (transport, socket, token) =>
-      append([seconds(), transport, endpointsOf(socket).client?.address ?? unknown, tunnelName(token), "", ""]),
+    note: (transport, socket, token) => append([seconds(), transport, sourceOf(socket), tunnelName(token), "", ""]),
     noteMember: (leg, address, channel, holder) =>
       append([seconds(), leg, address === undefined ? unknown : plainAddress(address), "", channel, holder])
   }

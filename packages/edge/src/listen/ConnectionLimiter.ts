@@ -13,9 +13,15 @@ const spareDescriptors = 192
 
 export type ShedReason = "connections" | "address" | "descriptors"
 
+/** What takes a place: a socket, or a connection of QUIC. */
+export interface Admitted {
+  readonly remoteAddress?: string | undefined
+  readonly once: (event: "close", left: () => void) => unknown
+}
+
 export interface ConnectionLimiter {
   /** Takes a place until the socket closes; false when there is none. */
-  readonly admit: (socket: Socket, listener: string) => boolean
+  readonly admit: (socket: Admitted, listener: string) => boolean
   /** Calls back when it is the turn of an admitted connection, which is at once within the rate of its address. */
   readonly whenDue: (socket: Socket, open: () => void) => void
   /** Counts a connection that was turned away. */
@@ -42,7 +48,7 @@ export const make = (caps: Caps, descriptors: number | undefined): ConnectionLim
     counts[reason] += count
     sheds.set(listener, counts)
   }
-  const admit = (socket: Socket, listener: string) => {
+  const admit = (socket: Admitted, listener: string) => {
     const address = addressBlock(socket.remoteAddress ?? "")
     const here = perAddress.get(address) ?? 0
     const refusal =

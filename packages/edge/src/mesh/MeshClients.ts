@@ -7,6 +7,7 @@ import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
 import { challengeClient } from "@catenet/wire/transport/MeshRendezvous"
 import { Clock, Context, Effect, Layer, Result } from "effect"
 import { randomBytes } from "node:crypto"
+import type { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { TokenBuckets } from "../listen/TokenBuckets.ts"
@@ -21,8 +22,11 @@ const nonceBytes = 16
 export class MeshClients extends Context.Service<
   MeshClients,
   {
-    /** Serves a connection that has said `C`. */
-    readonly serve: (socket: TLSSocket) => Effect.Effect<void>
+    /** Serves a connection, or a stream of QUIC from an address, that has said `C`. */
+    readonly serve: {
+      (socket: TLSSocket): Effect.Effect<void>
+      (stream: Duplex, from: { readonly address: string }): Effect.Effect<void>
+    }
   }
 >()("edge/mesh/MeshClients") {
   static readonly make = Effect.gen(function* () {
@@ -35,7 +39,7 @@ export class MeshClients extends Context.Service<
     const rate = new TokenBuckets(rendezvousPerMinute)
 
     /** The tunnel a client has earned, or nothing. */
-    const earned = Effect.fnUntraced(function* (socket: TLSSocket) {
+    const earned = Effect.fnUntraced(function* (socket: Duplex) {
       const challenge = { nonce: randomBytes(nonceBytes), difficulty: proofOfWorkBits }
       const answer = yield* Effect.promise(() => challengeClient(socket, challenge))
       if (Result.isFailure(answer)) return undefined
@@ -49,7 +53,7 @@ export class MeshClients extends Context.Service<
 
     return MeshClients.of({
       serve: Effect.fn("MeshClients.serve")(
-        function* (socket: TLSSocket) {
+        function* (socket: Duplex, from?: { readonly address: string }) {
           const token = yield* earned(socket)
           if (token === undefined) {
             counters.rendezvousRefused += 1
@@ -57,7 +61,7 @@ export class MeshClients extends Context.Service<
           }
           const agent = yield* agents.deliver(token, { _tag: "Mesh" }, { kind: "mesh", tls: "none" })
           counters.rendezvous += 1
-          audit.note("tcp_client", socket, token)
+          audit.note(from === undefined ? "tcp_client" : "quic_client", from ?? (socket as TLSSocket), token)
           yield* relays.run(agent, socket, "dataplane")
         },
         (served, socket) => Effect.catchTag(served, "TunnelOffline", () => Effect.sync(() => void socket.destroy()))

@@ -18,6 +18,7 @@ import { ListenerHealth } from "../listen/ListenerHealth.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Orders } from "../orders/Orders.ts"
+import { QuicPeers } from "../quic/QuicPeers.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../routes/Routes.ts"
 import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
@@ -33,6 +34,7 @@ export const layer = Layer.mergeAll(
   AgentSessions.layer,
   MuxAgents.layer,
   ByteAgents.layer,
+  QuicPeers.layer,
   MemberAdmissions.layer,
   ChannelRoom.layer,
   OwnRoom.layer,

@@ -11,28 +11,11 @@ import { Settings } from "../settings/Settings.ts"
 import { refusalOf } from "./AgentRight.ts"
 import { CertificateHolders } from "./CertificateHolders.ts"
 import * as Liveness from "./Liveness.ts"
-import { type Carrier, type AgentTarget, type MuxAgent, type SlotAgent, Tunnel } from "./Tunnel.ts"
+import type { AgentWatcher, SessionObserver } from "./SessionObserver.ts"
+import { type Carrier, type AgentTarget, carrierOf, type MuxAgent, type SlotAgent, Tunnel } from "./Tunnel.ts"
 
 /** No agent of the tunnel could take the stream. */
 export class TunnelOffline extends Data.TaggedError("TunnelOffline")<{ readonly token: string }> {}
-
-/** What happens to the agents of a token, for the session history. */
-export interface SessionObserver {
-  readonly connected: (tunnel: Tunnel, carrier: Carrier) => void
-  /** An agent came to those that are there; the tunnel is now carried so. */
-  readonly carried: (tunnel: Tunnel, carrier: Carrier) => void
-  readonly disconnected: (tunnel: Tunnel, reason: "registration-closed" | "revoked") => void
-}
-
-/** What happens to the agents of this process, for those who tell the other processes of the edge. */
-export interface AgentWatcher {
-  readonly joined: (token: string, agent: MuxAgent) => void
-  readonly left: (token: string, agent: MuxAgent) => void
-  /** It says something else of a certificate. */
-  readonly changed: (token: string, agent: MuxAgent) => void
-  /** A slot of the host, or of none, was parked, taken or lost. */
-  readonly slots: (tunnel: Tunnel, host: string | undefined) => void
-}
 
 /** An agent's stream for one visitor. */
 export interface Delivered {
@@ -122,7 +105,7 @@ export class AgentSessions extends Context.Service<
       if (first) tunnel.connectedSince = tunnel.lastSeen
       for (const observer of observers) {
         if (first) observer.connected(tunnel, carrier)
-        else observer.carried(tunnel, tunnel.registrations > 0 ? "mux" : carrier)
+        else observer.carried(tunnel, tunnel.isMultiplexed ? "mux" : carrier)
       }
     }
 
@@ -157,7 +140,8 @@ export class AgentSessions extends Context.Service<
         if (attempts?.agents.has(agent) === true) continue
         if (yield* Liveness.responsive(tunnel, agent)) {
           const opened = agent.session.open({ ...header, registration: agent.id })
-          if (Result.isSuccess(opened)) return { tunnel, stream: opened.success, carrier, agent } satisfies Delivered
+          if (Result.isSuccess(opened))
+            return { tunnel, stream: opened.success, carrier: carrierOf(agent, carrier), agent }
         }
         counters.failovers += 1
       }
@@ -236,7 +220,9 @@ export class AgentSessions extends Context.Service<
           for (const watcher of watchers) watcher.joined(token, agent)
         }
         certificates.note(tunnel, agent)
-        arrived(tunnel, agent.sibling === "slots" ? "tcp-fallback" : "mux", () => tunnel.addMux(agent))
+        arrived(tunnel, carrierOf(agent, agent.sibling === "slots" ? "tcp-fallback" : "mux"), () =>
+          tunnel.addMux(agent)
+        )
       },
       certificateChanged: (token, agent) => {
         const tunnel = tunnels.get(token)

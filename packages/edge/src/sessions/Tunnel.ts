@@ -22,7 +22,7 @@ export type AgentTarget =
     }
   | { readonly _tag: "Mesh" }
 
-export type Carrier = "mux" | "tcp-fallback"
+export type Carrier = "mux" | "quic" | "tcp-fallback"
 
 export interface MuxAgent {
   readonly id: number
@@ -42,6 +42,8 @@ export interface MuxAgent {
   readonly answersEchoes: boolean
   /** Tells the agent why, and takes the registration away. */
   readonly end: (reason: "revoked" | "proof-required") => void
+  /** It came by QUIC, whose streams say nothing of whom they are for. */
+  readonly isQuic?: boolean
   /** Set when another process of this edge has it: its multiplexed agent, or its parked slots of one host. */
   readonly sibling?: "mux" | "slots"
 }
@@ -80,6 +82,9 @@ const lacksCertificate = ({ certificates }: MuxAgent, target: AgentTarget) =>
 
 const hasOrder = ({ certificates }: MuxAgent, target: AgentTarget) =>
   target._tag === "Host" && target.needs === "order" && certificates.get(target.host)?.order === "open"
+
+/** What carries an agent's streams; `other` where that is not QUIC. */
+export const carrierOf = ({ isQuic }: MuxAgent, other: Carrier): Carrier => (isQuic === true ? "quic" : other)
 
 const inOrder = (a: MuxAgent, b: MuxAgent) =>
   Number(b.owner) - Number(a.owner) ||
@@ -143,6 +148,12 @@ export class Tunnel {
     let count = 0
     for (const { sibling } of this.muxes) if (sibling !== "slots") count += 1
     return count
+  }
+
+  /** Whether one of them came by the multiplexed carrier. */
+  get isMultiplexed(): boolean {
+    for (const { isQuic, sibling } of this.muxes) if (sibling !== "slots" && isQuic !== true) return true
+    return false
   }
 
   /** Parked slots of this process that serve the host, or no host. */

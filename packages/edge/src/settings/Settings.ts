@@ -153,6 +153,8 @@ export class Settings extends Context.Service<
     readonly wildcard: PemPair | undefined
     readonly portal: TerminateHost | undefined
     readonly otherHosts: ReadonlyArray<TerminateHost>
+    /** Whether QUIC is spoken: `auto` where its process is installed. */
+    readonly quic: "off" | "on" | "auto"
     /** How many processes share the public listeners. */
     readonly processes: number
     /** All variables as they were given, for the other processes; absent when there is one. */
@@ -206,6 +208,7 @@ export class Settings extends Context.Service<
       wildcard: pemPair(values.wildcardCert, values.wildcardKey),
       portal: terminateHost(PORTAL),
       otherHosts: [AUTH, MASQUE, ADMIN_UI].map(terminateHost).filter((host) => host !== undefined),
+      quic: values.quic,
       processes: values.processes,
       given: values.processes === 1 ? undefined : Redacted.make(texts),
       requireAgentProof: values.requireAgentProof,

@@ -136,6 +136,12 @@ export const variables = {
   adminUiKey: optional("CT_EDGE_ADMIN_UI_KEY", Parser.path, key),
   browser: optional("CT_EDGE_BROWSER_LISTEN", address, "Where only visitors of tunnels come in."),
   processes: whole("CT_EDGE_PROCESSES", 1, 64, 1, "Processes that share the public listeners."),
+  quic: defaulted(
+    "CT_EDGE_QUIC",
+    Parser.literal("off", "on", "auto"),
+    "auto",
+    "QUIC on the UDP port of CT_EDGE_LISTEN: `auto` where its process is installed, `on` warns where it is not."
+  ),
   requireAgentProof: defaulted(
     "CT_EDGE_REQUIRE_AGENT_PROOF",
     flag,

@@ -82,6 +82,8 @@ export const start = Effect.fn("TestEdge.start")(function* (
             CT_EDGE_WILDCARD_CERT: file("wildcard.pem", wildcard.cert),
             CT_EDGE_WILDCARD_KEY: file("wildcard-key.pem", wildcard.key),
             CT_EDGE_SHUTDOWN_GRACE_SECS: "0",
+            // A process of its own, for the tests that speak it.
+            CT_EDGE_QUIC: "off",
             ...variables
           })
         )

@@ -147,6 +147,7 @@ describe("the session history of an edge", () => {
       const environment = {
         ...process.env,
         CT_EDGE_LISTEN: "127.0.0.1:0",
+        CT_EDGE_QUIC: "off",
         CT_EDGE_ADMIN_TOKEN: "ad".repeat(32),
         CT_EDGE_CP_URL: controlPlane.url,
         CT_EDGE_CERT_OUT: join(folder, "edge-cert.der"),

@@ -97,6 +97,7 @@ export class EdgeProgram {
         CT_EDGE_ADMIN_URL: `http://127.0.0.1:${await toAdmin.open()}`,
         CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
         CT_EDGE_LISTEN: `127.0.0.1:${mesh}`,
+        CT_EDGE_QUIC: "off",
         CT_FRONT_DOOR: `127.0.0.1:${frontDoor}`,
         CT_EDGE_HEARTBEAT_SECS: "1",
         CT_EDGE_RECEIPTS: "1",

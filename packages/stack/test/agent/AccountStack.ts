@@ -36,6 +36,7 @@ const edge = Effect.gen(function* () {
     CT_EDGE_CP_URL: yield* TestServer.baseUrl,
     CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${yield* adminPort}`,
     CT_EDGE_LISTEN: `127.0.0.1:${yield* meshPort}`,
+    CT_EDGE_QUIC: "off",
     CT_EDGE_ID: "primary"
   }
   const at = yield* Effect.acquireRelease(folder, (made) =>

@@ -93,8 +93,10 @@ const edge: Table = {
   channels: ["audit", "listen", "relay", "control", "ca", "mesh", "sessions"],
   frontdoor: ["channels", "listen", "mesh", "audit", "sessions", "ca", "tls", "routes", "gelb", "relay"],
   orders: ["channels", "gelb", "listen", "relay", "frontdoor", "sessions", "control", "routes"],
+  quic: ["listen", "mesh", "audit", "sessions", "ca", "orders"],
   processes: [
     "channels",
+    "quic",
     "frontdoor",
     "gelb",
     "listen",
@@ -175,6 +177,6 @@ describe("the areas inside", () => {
   hold("server", server, shared)
   hold("edge", edge, sharedInEdge)
 
-  for (const name of ["domain", "crypto", "wire", "server", "edge", "agent", "idp", "stack"])
+  for (const name of ["domain", "crypto", "wire", "server", "edge", "agent", "idp", "quic", "stack"])
     it(`${name} has no cycle of folders`, () => isAcyclic(name))
 })

@@ -20,9 +20,18 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "openid-client",
     "tldts"
   ],
-  edge: ["effect", "@effect/", "@catenet/config", "@catenet/domain", "@catenet/crypto", "@catenet/wire"],
+  edge: [
+    "effect",
+    "@effect/",
+    "@catenet/config",
+    "@catenet/domain",
+    "@catenet/crypto",
+    "@catenet/wire",
+    "@catenet/quic"
+  ],
   agent: ["effect", "@effect/", "@catenet/config", "@catenet/domain", "@catenet/crypto", "@catenet/wire", "jose", "qr"],
   idp: ["@catenet/domain", "oidc-provider", "jose"],
+  quic: ["effect", "@catenet/wire"],
   stack: ["effect", "@effect/", "@catenet/", "jose"]
 }
 
@@ -54,6 +63,7 @@ const ambient = new Set([
   "packages/edge/src/gelb/HeadPace.ts",
   "packages/edge/src/gelb/HeadTimer.ts",
   "packages/edge/src/relay/Relays.ts",
+  "packages/quic/src/process/Launch.ts",
   "packages/idp/src/MemoryAdapter.ts",
   "packages/server/src/http/GracefulClose.ts",
   "packages/server/src/http/ProxiedConnections.ts",

@@ -34,6 +34,7 @@ export class Edge {
       ...env,
       ...endsWithUs,
       CT_EDGE_LISTEN: at(ports.mesh),
+      CT_EDGE_QUIC: "off",
       CT_EDGE_PUBLIC_ADDR: at(ports.mesh),
       CT_FRONT_DOOR: at(ports.frontDoor),
       CT_EDGE_ADMIN_LISTEN: at(ports.edgeAdmin)

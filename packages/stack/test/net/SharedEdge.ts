@@ -52,6 +52,7 @@ export class SharedEdge {
       ...endsWithUs,
       CT_EDGE_PROCESSES: String(processes),
       CT_EDGE_LISTEN: `127.0.0.1:${mesh}`,
+      CT_EDGE_QUIC: "off",
       CT_FRONT_DOOR: `127.0.0.1:${frontDoor}`,
       CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${admin}`,
       CT_EDGE_METRICS_LISTEN: `127.0.0.1:${metrics}`,

@@ -1,7 +1,6 @@
 /**
  * Tagged fields inside the longer frames of the multiplexed carrier: tag u8, length u16, bytes. A reader skips tags
  * it does not know, so that fields can be added without a new version.
- * @internal
  */
 import { Buffer } from "node:buffer"
 import { Cursor } from "./Cursor.ts"

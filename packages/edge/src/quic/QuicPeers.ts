@@ -1,0 +1,188 @@
+/**
+ * Serves QUIC connections at the mesh port (data-plane 2.2): each stream begins with a role. Agents register and bind host names,
+ * mesh clients come to them, and anybody may ask for the address that is seen.
+ */
+import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import { normalHost } from "@catenet/wire/frames/HostName"
+import { decodeQuicRole, encodeAddressReply, encodePeerReply, type QuicRole } from "@catenet/wire/frames/QuicRole"
+import { admittedReply, refusedReply } from "@catenet/wire/frames/Role"
+import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import { FrameReader } from "@catenet/wire/transport/FrameReader"
+import { Context, Effect, Layer, Redacted, Result } from "effect"
+import { timingSafeEqual } from "node:crypto"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { makeServe } from "../listen/Connections.ts"
+import { MeshClients } from "../mesh/MeshClients.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { Counters } from "../observe/Counters.ts"
+import { Orders } from "../orders/Orders.ts"
+import { Admissions, refused } from "../sessions/Admissions.ts"
+import { AgentSessions } from "../sessions/AgentSessions.ts"
+import type { MuxAgent } from "../sessions/Tunnel.ts"
+import { UnnamedParks } from "../sessions/UnnamedParks.ts"
+import { Settings } from "../settings/Settings.ts"
+import { DirectListeners } from "./DirectListeners.ts"
+import { QuicAgentSession } from "./QuicAgentSession.ts"
+
+/** For the role, and for what belongs to it. */
+const roleMillis = 10_000
+/** Registrations of one connection; agents have one. */
+const mostRegistrations = 64
+
+interface Peer {
+  readonly connection: QuicConnection
+  readonly registered: Map<string, MuxAgent>
+  /** Takes the place of an agent of a tunnel without a name. */
+  readonly close: () => void
+}
+
+interface Registering {
+  readonly token: Uint8Array
+  readonly host?: string
+}
+
+export class QuicPeers extends Context.Service<
+  QuicPeers,
+  {
+    readonly serve: (connection: QuicConnection) => void
+    readonly open: () => number
+    /** Closes every connection. */
+    readonly closeAll: () => void
+  }
+>()("edge/quic/QuicPeers") {
+  static readonly make = Effect.gen(function* () {
+    const { adminToken, caps } = yield* Settings
+    const admissions = yield* Admissions
+    const agents = yield* AgentSessions
+    const audit = yield* AuditLog
+    const counters = yield* Counters
+    const direct = yield* DirectListeners
+    const meshClients = yield* MeshClients
+    const orders = yield* Orders
+    const unnamed = yield* UnnamedParks
+    const run = yield* makeServe
+    const peers = new Set<Peer>()
+    let lastId = 0
+
+    const isAdmin = (given: Uint8Array) =>
+      adminToken !== undefined && timingSafeEqual(given, Buffer.from(Redacted.value(adminToken), "hex"))
+
+    const remove = ({ registered }: Peer, token: string) => {
+      const agent = registered.get(token)
+      if (agent === undefined) return
+      registered.delete(token)
+      agents.removeMux(token, agent)
+    }
+
+    /** Registers the token, or the host beside those that it has; the reply says whether. */
+    const register = (peer: Peer, asked: Registering) => {
+      const token = Buffer.from(asked.token).toString("hex")
+      const before = peer.registered.get(token)
+      const isFull =
+        before === undefined && (peer.registered.size >= mostRegistrations || peers.size > caps.agentConnections)
+      const refusal = isFull ? refused("full") : admissions.bytes(token, asked.host)
+      if (refusal !== undefined) {
+        counters.registrationsRefused += 1
+        return refusedReply
+      }
+      const session =
+        before?.session instanceof QuicAgentSession ? before.session : new QuicAgentSession(peer.connection)
+      const agent: MuxAgent = {
+        id: ++lastId,
+        session,
+        hosts: new Set([
+          ...(before?.hosts ?? []),
+          ...(asked.host === undefined ? [] : [normalHost(asked.host) ?? asked.host])
+        ]),
+        key: undefined,
+        owner: false,
+        instance: undefined,
+        answersChallenges: false,
+        certificates: new Map(),
+        answersEchoes: false,
+        isQuic: true,
+        end: (reason) => {
+          session.cut(reason === "revoked" ? "revoked" : "refused", refused(reason).sentence)
+          remove(peer, token)
+        }
+      }
+      peer.registered.set(token, agent)
+      unnamed.settle(peer, peer.registered.keys(), peer.connection.remote.address)
+      audit.note("quic_agent", peer.connection.remote, token)
+      agents.addMux(token, agent)
+      if (before !== undefined) agents.removeMux(token, before)
+      return admittedReply
+    }
+
+    const answer = Effect.fnUntraced(function* (peer: Peer, stream: CarrierStream, role: QuicRole) {
+      const { remote } = peer.connection
+      switch (role.role) {
+        case "A":
+          return void stream.end(register(peer, { token: role.token }))
+        case "H":
+          return void stream.end(register(peer, role))
+        case "C":
+          return yield* meshClients.serve(stream, remote)
+        case "W":
+          return void stream.end(encodeAddressReply(`${remote.address}:${remote.port}`))
+        case "D": {
+          const token = Buffer.from(role.token).toString("hex")
+          const refusal = admissions.bytes(token, undefined)
+          if (refusal === undefined) direct.advertise(token, role.listener)
+          return void stream.end(refusal === undefined ? admittedReply : refusedReply)
+        }
+        case "P": {
+          const tunnel = agents.visited(Buffer.from(role.token).toString("hex"))
+          return void stream.end(encodePeerReply((tunnel && direct.of(tunnel.token)) ?? null))
+        }
+        case "R": {
+          const admitted = isAdmin(role.adminToken)
+          if (admitted) yield* orders.revoke(Buffer.from(role.token).toString("hex"))
+          return void stream.end(admitted ? admittedReply : refusedReply)
+        }
+      }
+    })
+
+    const take = (peer: Peer) => (stream: CarrierStream) =>
+      run(stream, () =>
+        Effect.gen(function* () {
+          const reader = new FrameReader(stream)
+          const read = yield* Effect.promise(() => reader.next(decodeQuicRole, roleMillis))
+          reader.release()
+          if (Result.isFailure(read)) return stream.reset("protocol", "no role came")
+          yield* answer(peer, stream, read.success)
+          if (read.success.role !== "C") stream.resume()
+        })
+      )
+
+    return QuicPeers.of({
+      serve: (connection) => {
+        const peer: Peer = { connection, registered: new Map(), close: () => connection.close() }
+        peers.add(peer)
+        connection.take(take(peer))
+        void connection.closed.then(() => {
+          peers.delete(peer)
+          unnamed.remove(peer)
+          for (const token of Array.from(peer.registered.keys())) remove(peer, token)
+        })
+      },
+      open: () => peers.size,
+      closeAll: () => {
+        for (const { connection } of peers) connection.close()
+      }
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([
+      Admissions.layer,
+      AgentSessions.layer,
+      ConnectionFaults.layer,
+      Counters.layer,
+      DirectListeners.layer,
+      MeshClients.layer,
+      Orders.layer,
+      UnnamedParks.layer
+    ])
+  )
+}

@@ -1,0 +1,20 @@
+/** Who is called when agents come and go. */
+import type { Carrier, MuxAgent, Tunnel } from "./Tunnel.ts"
+
+/** What happens to the agents of a token, for the session history. */
+export interface SessionObserver {
+  readonly connected: (tunnel: Tunnel, carrier: Carrier) => void
+  /** An agent came to those that are there; the tunnel is now carried so. */
+  readonly carried: (tunnel: Tunnel, carrier: Carrier) => void
+  readonly disconnected: (tunnel: Tunnel, reason: "registration-closed" | "revoked") => void
+}
+
+/** What happens to the agents of this process, for those who tell the other processes of the edge. */
+export interface AgentWatcher {
+  readonly joined: (token: string, agent: MuxAgent) => void
+  readonly left: (token: string, agent: MuxAgent) => void
+  /** It says something else of a certificate. */
+  readonly changed: (token: string, agent: MuxAgent) => void
+  /** A slot of the host, or of none, was parked, taken or lost. */
+  readonly slots: (tunnel: Tunnel, host: string | undefined) => void
+}

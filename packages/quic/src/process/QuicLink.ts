@@ -1,0 +1,142 @@
+/** The program's end of the link to its QUIC process: it listens and dials there, and takes the connections that come. */
+import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { type FrameMissing, FrameReader } from "@catenet/wire/transport/FrameReader"
+import { Mux } from "@catenet/wire/transport/Mux"
+import { Result } from "effect"
+import { randomBytes } from "node:crypto"
+import type { Duplex } from "node:stream"
+import { decode, encode, type Endpoint, type LinkFrame } from "../link/LinkFrame.ts"
+import { linkLimits } from "../link/LinkLimits.ts"
+import { QuicConnection } from "../QuicConnection.ts"
+
+/** What becomes of a connection that was let in: one of the two is called, once. */
+export interface Accepted {
+  readonly connected: (connection: QuicConnection) => void
+  /** The handshake did not end well. */
+  readonly failed: (why: string) => void
+}
+
+/** Asked before the handshake is done; a connection for which there is nothing is refused. */
+export type OnIncoming = (remote: Endpoint) => Accepted | undefined
+
+export type Listen = Omit<LinkFrame & { readonly _tag: "Listen" }, "_tag">
+export type Dial = Omit<LinkFrame & { readonly _tag: "Dial" }, "_tag">
+
+export interface Listening {
+  readonly at: Endpoint
+  readonly close: () => void
+}
+
+const unexpected = (said: Result.Result<LinkFrame, FrameMissing>) =>
+  Result.isFailure(said)
+    ? `the QUIC process went away: ${said.failure.reason} ${said.failure.detail}`
+    : `the QUIC process answered ${said.success._tag}`
+
+const whyOf = (said: Result.Result<LinkFrame, FrameMissing>) =>
+  Result.isSuccess(said) && said.success._tag === "Failed" ? said.success.why : unexpected(said)
+
+export class QuicLink {
+  readonly #mux: Mux
+  readonly #listeners = new Map<number, OnIncoming>()
+  readonly #connections = new Map<number, QuicConnection>()
+  readonly #report: OnFault
+  readonly closed: Promise<unknown>
+
+  constructor(socket: Duplex, report: OnFault) {
+    this.#report = report
+    this.#mux = new Mux(socket, {
+      side: "acceptor",
+      challenge: randomBytes(32),
+      keepAlive: false,
+      limits: linkLimits,
+      onFault: report,
+      onStream: (stream) => void this.#came(stream).catch(report)
+    })
+    this.closed = this.#mux.closed
+  }
+
+  /** Resolves when it can listen and dial. */
+  async ready(): Promise<boolean> {
+    return Result.isSuccess(await this.#mux.ready)
+  }
+
+  close(): void {
+    this.#mux.close("normal")
+  }
+
+  /** Connections come from the moment that the port is bound; a failure is a sentence. */
+  async listen(options: Listen, onIncoming: OnIncoming): Promise<Result.Result<Listening, string>> {
+    const opened = this.#mux.open({ registration: 0, kind: "mesh", tls: "none" })
+    if (Result.isFailure(opened)) return Result.fail(opened.failure.message)
+    const control = opened.success
+    this.#listeners.set(control.id, onIncoming)
+    control.once("close", () => this.#listeners.delete(control.id))
+    const reader = new FrameReader(control)
+    control.write(encode({ _tag: "Listen", ...options }))
+    const said = await reader.next(decode)
+    reader.release()
+    control.resume()
+    if (Result.isSuccess(said) && said.success._tag === "Listening")
+      return Result.succeed({ at: said.success.at, close: () => void control.destroy() })
+    control.destroy()
+    return Result.fail(whyOf(said))
+  }
+
+  async dial(options: Dial, signal: AbortSignal): Promise<Result.Result<QuicConnection, string>> {
+    const opened = this.#mux.open({ registration: 0, kind: "mesh", tls: "none" })
+    if (Result.isFailure(opened)) return Result.fail(opened.failure.message)
+    const control = opened.success
+    const reader = new FrameReader(control)
+    const abandon = () => control.destroy()
+    signal.addEventListener("abort", abandon, { once: true })
+    control.write(encode({ _tag: "Dial", ...options }))
+    const said = await reader.next(decode)
+    signal.removeEventListener("abort", abandon)
+    if (Result.isSuccess(said) && said.success._tag === "Connected")
+      return Result.succeed(this.#connected(control, reader, said.success.remote))
+    reader.release()
+    control.destroy()
+    return Result.fail(whyOf(said))
+  }
+
+  async #came(stream: CarrierStream): Promise<void> {
+    const reader = new FrameReader(stream)
+    const said = await reader.next(decode)
+    const frame = Result.isSuccess(said) ? said.success : undefined
+    if (frame?._tag === "Incoming") return this.#admit(stream, reader, frame)
+    reader.release()
+    if (frame?._tag !== "Stream") return stream.reset("protocol", "not for this side")
+    const connection = this.#connections.get(frame.connection)
+    if (connection === undefined) return stream.reset("lost", "the connection has ended")
+    connection.came(stream)
+  }
+
+  async #admit(
+    control: CarrierStream,
+    reader: FrameReader,
+    { listener, remote }: LinkFrame & { readonly _tag: "Incoming" }
+  ): Promise<void> {
+    const accepted = this.#listeners.get(listener)?.(remote)
+    control.write(encode({ _tag: "Judged", verdict: accepted === undefined ? "refuse" : "accept" }))
+    if (accepted === undefined) {
+      reader.release()
+      control.end()
+      control.resume()
+      return
+    }
+    const said = await reader.next(decode)
+    if (Result.isSuccess(said) && said.success._tag === "Connected")
+      return accepted.connected(this.#connected(control, reader, said.success.remote))
+    reader.release()
+    control.destroy()
+    accepted.failed(whyOf(said))
+  }
+
+  #connected(control: CarrierStream, reader: FrameReader, remote: Endpoint): QuicConnection {
+    const connection = new QuicConnection(this.#mux, control, reader, remote)
+    this.#connections.set(control.id, connection)
+    void connection.closed.then(() => this.#connections.delete(control.id)).catch(this.#report)
+    return connection
+  }
+}

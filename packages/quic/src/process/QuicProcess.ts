@@ -1,0 +1,116 @@
+/**
+ * QUIC for a program, by a process that owns the UDP sockets. Whatever that process carries ends with it and nothing else does; it is
+ * started again at once, and its listeners with it.
+ */
+import { Clock, Data, Deferred, Effect, Result, type Scope } from "effect"
+import type { Endpoint } from "../link/LinkFrame.ts"
+import type { QuicConnection } from "../QuicConnection.ts"
+import { launch, LaunchFailed } from "./Launch.ts"
+import type { Dial, Listen, OnIncoming, QuicLink } from "./QuicLink.ts"
+import type { QuicProgram } from "./QuicProgram.ts"
+
+export class QuicFailed extends Data.TaggedError("QuicFailed")<{ readonly why: string }> {
+  override get message() {
+    return this.why
+  }
+}
+
+export interface QuicProcess {
+  /** The port is bound, and bound again after each restart, while the scope lives. Port 0 is chosen once. */
+  readonly listen: (options: Listen, onIncoming: OnIncoming) => Effect.Effect<Endpoint, QuicFailed, Scope.Scope>
+  readonly dial: (options: Dial) => Effect.Effect<QuicConnection, QuicFailed>
+  /** The id of the process that runs now; 0 between two. */
+  readonly pid: () => number
+}
+
+interface Listener {
+  options: Listen
+  readonly onIncoming: OnIncoming
+  close: () => void
+}
+
+const down = "the QUIC process is down; it is started again"
+
+/** Those who were connected are back within a second; a process that cannot start is tried more rarely. */
+const firstPauseMillis = 100
+const longestPauseMillis = 5_000
+const steadyMillis = 10_000
+
+const bind = (link: QuicLink, listener: Listener) =>
+  Effect.gen(function* () {
+    const bound = yield* Effect.promise(() => link.listen(listener.options, listener.onIncoming))
+    if (Result.isFailure(bound)) return yield* new QuicFailed({ why: bound.failure })
+    const { at, close } = bound.success
+    listener.options = { ...listener.options, at }
+    listener.close = close
+    return at
+  })
+
+/** Starts the process and keeps it running while the scope lives; fails when the first start does. */
+export const start = Effect.fn("QuicProcess.start")(function* (program: QuicProgram) {
+  const log = Effect.runForkWith(yield* Effect.context())
+  const started = yield* Deferred.make<void, LaunchFailed>()
+  const listeners = new Set<Listener>()
+  let running: { readonly link: QuicLink; readonly pid: number } | undefined
+  const said = (line: string) => void log(Effect.logWarning("the QUIC process said", line))
+  const report = (error: unknown) => void log(Effect.logError("a fault beside the QUIC process", error))
+
+  const live = Effect.gen(function* () {
+    const { ended, link, pid } = yield* launch(program, said, report)
+    for (const listener of listeners)
+      yield* bind(link, listener).pipe(
+        Effect.catch(({ why }) => Effect.logError("a QUIC port could not be bound again", why))
+      )
+    running = { link, pid }
+    yield* Deferred.succeed(started, undefined)
+    const why = yield* Effect.promise(() => Promise.race([ended, link.closed.then(() => "its link closed")]))
+    running = undefined
+    return yield* new LaunchFailed({ why })
+  }).pipe(
+    Effect.scoped,
+    Effect.ensuring(
+      Effect.sync(() => {
+        running = undefined
+      })
+    )
+  )
+
+  const keep = Effect.gen(function* () {
+    let pause = firstPauseMillis
+    for (;;) {
+      const began = yield* Clock.currentTimeMillis
+      const ended = yield* Effect.flip(live)
+      if (yield* Deferred.fail(started, ended)) return
+      yield* Effect.logWarning("the QUIC process ended and is started again", ended.why)
+      const wasSteady = (yield* Clock.currentTimeMillis) - began > steadyMillis
+      pause = wasSteady ? firstPauseMillis : Math.min(2 * pause, longestPauseMillis)
+      yield* Effect.sleep(pause)
+    }
+  })
+  yield* Effect.forkScoped(keep)
+  yield* Deferred.await(started)
+
+  return {
+    pid: () => running?.pid ?? 0,
+    listen: Effect.fn("QuicProcess.listen")(function* (options, onIncoming) {
+      if (running === undefined) return yield* new QuicFailed({ why: down })
+      const listener: Listener = { options, onIncoming, close: () => undefined }
+      const at = yield* bind(running.link, listener)
+      yield* Effect.acquireRelease(
+        Effect.sync(() => listeners.add(listener)),
+        () =>
+          Effect.sync(() => {
+            listeners.delete(listener)
+            listener.close()
+          })
+      )
+      return at
+    }),
+    dial: Effect.fn("QuicProcess.dial")(function* (options) {
+      if (running === undefined) return yield* new QuicFailed({ why: down })
+      const { link } = running
+      const dialed = yield* Effect.promise((signal) => link.dial(options, signal))
+      return Result.isSuccess(dialed) ? dialed.success : yield* new QuicFailed({ why: dialed.failure })
+    })
+  } satisfies QuicProcess
+})

@@ -1,0 +1,71 @@
+/**
+ * A UDP port that takes QUIC connections. The program judges each one once its first packet is read and before its handshake is
+ * done: the runtime names no address sooner. What comes with that first packet waits for the handshake, so that nothing of it can be
+ * replayed.
+ */
+import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import { FrameReader } from "@catenet/wire/transport/FrameReader"
+import type { Mux } from "@catenet/wire/transport/Mux"
+import { Result } from "effect"
+import { decode, encode, type LinkFrame } from "../link/LinkFrame.ts"
+import type { Connections } from "./Connections.ts"
+import { type Closing, type Incoming, runtime } from "./DenoQuic.ts"
+import { optionsOf } from "./TransportOptions.ts"
+
+/** Connections that wait for their verdict or their handshake; more are ignored, and their clients come again. */
+const mostUnfinished = 512
+
+const unwanted: Closing = { closeCode: 0, reason: "" }
+
+export const listen = async (
+  link: Mux,
+  connections: Connections,
+  control: CarrierStream,
+  { at, certificate, key, transport }: LinkFrame & { readonly _tag: "Listen" }
+): Promise<void> => {
+  const endpoint = new runtime.QuicEndpoint({ hostname: at.address, port: at.port })
+  const listener = endpoint.listen({ cert: certificate, key, ...optionsOf(transport) })
+  control.once("close", () => {
+    listener.stop()
+    endpoint.close()
+  })
+  control.resume()
+  control.write(encode({ _tag: "Listening", at: { address: endpoint.addr.hostname, port: endpoint.addr.port } }))
+  let unfinished = 0
+
+  const admit = async (incoming: Incoming) => {
+    const connection = incoming.accept({ zeroRtt: true })
+    const opened = link.open({ registration: 0, kind: "mesh", tls: "none" })
+    if (Result.isFailure(opened)) return connection.close(unwanted)
+    const own = opened.success
+    const reader = new FrameReader(own)
+    const { hostname: address, port } = connection.remoteAddr
+    own.write(encode({ _tag: "Incoming", listener: control.id, remote: { address, port } }))
+    const judged = await reader.next(decode)
+    if (Result.isFailure(judged) || judged.success._tag !== "Judged" || judged.success.verdict === "refuse") {
+      connection.close(unwanted)
+      own.end()
+      return own.resume()
+    }
+    try {
+      await connection.handshake
+      void connections.hold(own, reader, connection)
+    } catch (error) {
+      own.end(encode({ _tag: "Failed", why: error instanceof Error ? error.message : "no handshake" }))
+      own.resume()
+    }
+  }
+
+  try {
+    for await (const incoming of listener) {
+      if (unfinished >= mostUnfinished) {
+        incoming.ignore()
+        continue
+      }
+      unfinished++
+      void admit(incoming).finally(() => unfinished--)
+    }
+  } catch {
+    // The listener was stopped.
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * The QUIC process. It is started by the program whose UDP sockets it owns, reads from its standard input where that listens and a
+ * token for it, and ends with it. It keeps no state: whatever it carries ends with it.
+ */
+import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import { FrameReader } from "@catenet/wire/transport/FrameReader"
+import { Mux } from "@catenet/wire/transport/Mux"
+import { Result } from "effect"
+import { connect } from "node:net"
+import process, { stdin } from "node:process"
+import { createInterface } from "node:readline"
+import { decode, encode } from "../link/LinkFrame.ts"
+import { linkLimits } from "../link/LinkLimits.ts"
+import { Connections } from "./Connections.ts"
+import { runtime } from "./DenoQuic.ts"
+import { listen } from "./Listening.ts"
+import { optionsOf } from "./TransportOptions.ts"
+
+const failed = (stream: CarrierStream, error: unknown) => {
+  stream.end(encode({ _tag: "Failed", why: error instanceof Error ? error.message : String(error) }))
+  stream.resume()
+}
+
+const serve = async (link: Mux, connections: Connections, stream: CarrierStream) => {
+  const reader = new FrameReader(stream)
+  const asked = await reader.next(decode)
+  if (Result.isFailure(asked)) return stream.reset("protocol", "no frame of the link")
+  const frame = asked.success
+  switch (frame._tag) {
+    case "Stream":
+      reader.release()
+      return connections.carry(frame.connection, stream)
+    case "Listen":
+      reader.release()
+      return listen(link, connections, stream, frame).catch((error: unknown) => failed(stream, error))
+    case "Dial": {
+      const { roots, serverName, to, transport } = frame
+      const options = { hostname: to.address, port: to.port, serverName, caCerts: [roots], ...optionsOf(transport) }
+      return runtime.connectQuic(options).then(
+        (connection) => connections.hold(stream, reader, connection),
+        (error: unknown) => failed(stream, error)
+      )
+    }
+    default:
+      stream.reset("protocol", "not for this side")
+  }
+}
+
+const start = (port: number, token: string) => {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true }, () => {
+    socket.write(Buffer.from(token, "hex"))
+    const link: Mux = new Mux(socket, {
+      side: "dialler",
+      keepAlive: false,
+      limits: linkLimits,
+      onStream: (stream) => void serve(link, connections, stream)
+    })
+    const connections = new Connections(link)
+  })
+  socket.on("error", () => runtime.exit(1)).on("close", () => runtime.exit(0))
+}
+
+// A fault beside one connection must not end the others.
+process.on("unhandledRejection", (reason) => void process.stderr.write(`${String(reason)}\n`))
+
+const lines = createInterface({ input: stdin })
+lines.once("line", (line) => {
+  const { port, token } = JSON.parse(line) as { readonly port: number; readonly token: string }
+  start(port, token)
+})
+lines.once("close", () => runtime.exit(0))

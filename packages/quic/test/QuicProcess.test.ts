@@ -1,0 +1,174 @@
+/** Real QUIC between two ends of one process, over loopback. */
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Result } from "effect"
+import { randomBytes } from "node:crypto"
+import { readFileSync } from "node:fs"
+import type { Duplex } from "node:stream"
+import { buffer, text } from "node:stream/consumers"
+import { setImmediate } from "node:timers/promises"
+import { eventually, untilSuccess } from "../../domain/test/Eventually.ts"
+import * as Quic from "../src/process/QuicProcess.ts"
+import * as QuicProgram from "../src/process/QuicProgram.ts"
+import type { QuicConnection } from "../src/QuicConnection.ts"
+import { certificate, privateKey } from "./certificate.ts"
+
+const program = QuicProgram.find()
+if (program === undefined) process.stderr.write("\nSKIPPED: the tests of QUIC need the runtime of this platform.\n\n")
+
+const transport = { keepAlive: 3_000, idle: 10_000, streams: 100 }
+const loopback = { address: "127.0.0.1", port: 0 }
+const listening = { at: loopback, certificate, key: privateKey, transport }
+
+class Running extends Context.Service<Running, Quic.QuicProcess>()("test/Running") {
+  static readonly layer = Layer.effect(
+    this,
+    Effect.suspend(() => (program === undefined ? Effect.never : Quic.start(program)))
+  )
+}
+
+/** A connection, from both ends; `serve` takes the streams of the dialing end. */
+const pair = Effect.fn("pair")(function* (serve: (stream: Duplex) => void = () => undefined, options = transport) {
+  const quic = yield* Running
+  const met = Promise.withResolvers<QuicConnection>()
+  const connected = (connection: QuicConnection) => {
+    connection.take(serve)
+    met.resolve(connection)
+  }
+  const at = yield* quic.listen({ ...listening, transport: options }, () => ({ connected, failed: met.reject }))
+  const one = yield* quic.dial({ to: at, serverName: "localhost", roots: certificate, transport: options })
+  return { at, one, two: yield* Effect.promise(() => met.promise) }
+})
+
+const opened = (connection: QuicConnection) => Result.getOrThrow(connection.open())
+
+if (program !== undefined)
+  layer(Running.layer, { excludeTestServices: true })("a QUIC process", (it) => {
+    it.effect("carries streams of both ends, each direction by itself", () =>
+      Effect.gen(function* () {
+        const { one, two } = yield* pair((stream) => stream.pipe(stream))
+        const stream = opened(one)
+        stream.write("hel")
+        stream.end("lo")
+        assert.strictEqual(yield* Effect.promise(() => text(stream)), "hello")
+        // The answer is over before the question is.
+        one.take((stream) => void stream.end("at once"))
+        const back = opened(two)
+        back.write("a")
+        assert.strictEqual(yield* Effect.promise(() => text(back)), "at once")
+        back.end("b")
+        one.close()
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("carries many streams at once, and megabytes unchanged", () =>
+      Effect.gen(function* () {
+        const { one } = yield* pair((stream) => stream.pipe(stream))
+        const sent = Array.from({ length: 60 }, (_, index) => randomBytes(index === 0 ? 8_000_000 : 20_000))
+        yield* Effect.promise(() =>
+          Promise.all(
+            sent.map(async (bytes) => {
+              const stream = opened(one)
+              stream.end(bytes)
+              assert.isTrue((await buffer(stream)).equals(bytes))
+            })
+          )
+        )
+        one.close()
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("holds a sender back whose reader waits", () =>
+      Effect.gen(function* () {
+        const stalled = Promise.withResolvers<Duplex>()
+        const { one } = yield* pair(stalled.resolve)
+        const stream = opened(one)
+        let written = 0
+        const chunk = Buffer.alloc(65_536)
+        for (let full = false; !full && written < 1_000; written++)
+          full = !stream.write(chunk) && (yield* Effect.promise(() => isStuck(stream)))
+        assert.isBelow(written, 200)
+        const reader = yield* Effect.promise(() => stalled.promise)
+        stream.end()
+        assert.strictEqual((yield* Effect.promise(() => buffer(reader))).length, written * chunk.length)
+        one.close()
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("ends what was reset, and says when the peer takes no more streams", () =>
+      Effect.gen(function* () {
+        const ended: Array<boolean> = []
+        const taken: Array<Duplex> = []
+        const take = (stream: Duplex) => {
+          taken.push(stream.resume())
+          stream.once("end", () => ended.push(true))
+        }
+        const { one } = yield* pair(take, { ...transport, streams: 2 })
+        const [first, second, third] = [opened(one), opened(one), opened(one)]
+        for (const stream of [first, second, third]) stream.write("x")
+        yield* Effect.promise(() => eventually(() => third.resetBy?.code === "full", "the third is refused"))
+        yield* Effect.promise(() => eventually(() => taken.length === 2, "two came"))
+        first.reset("cancelled")
+        yield* Effect.promise(() => eventually(() => ended.length === 1, "the runtime knows no reset"))
+        one.close()
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("ends a connection with a code, its streams with it, and refuses those that are not let in", () =>
+      Effect.gen(function* () {
+        const { one, two } = yield* pair()
+        const stream = opened(one)
+        one.close(7, "done")
+        assert.deepStrictEqual(yield* Effect.promise(() => two.closed), { by: "remote", code: 7, reason: "done" })
+        assert.strictEqual(stream.resetBy?.code, "lost")
+        assert.isTrue(Result.isSuccess(two.open()) ? two.isClosed : true)
+
+        const quic = yield* Running
+        const at = yield* quic.listen(listening, () => undefined)
+        const refused = yield* Effect.result(
+          quic.dial({ to: at, serverName: "localhost", roots: certificate, transport })
+        )
+        // The client may believe for a moment that it was taken.
+        if (Result.isSuccess(refused)) yield* Effect.promise(() => refused.success.closed)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("says why it cannot listen or connect", () =>
+      Effect.gen(function* () {
+        const quic = yield* Running
+        const { at } = yield* pair()
+        const taken = yield* Effect.flip(quic.listen({ ...listening, at }, () => undefined))
+        assert.match(taken.message, /in use/iu)
+        const dial = { to: at, serverName: "elsewhere.test", roots: certificate, transport }
+        assert.match((yield* Effect.flip(quic.dial(dial))).message, /certificate/iu)
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("loses with its process only what that carried, and listens again within a second", () =>
+      Effect.gen(function* () {
+        const quic = yield* Running
+        const { at, one, two } = yield* pair()
+        const before = quic.pid()
+        const environment = readFileSync(`/proc/${before}/environ`, "latin1")
+        assert.notInclude(environment, "PATH=")
+        assert.notMatch(readFileSync(`/proc/${before}/cmdline`, "latin1"), /[0-9a-f]{64}/u)
+        process.kill(before, "SIGKILL")
+        const killed = performance.now()
+        for (const end of [one, two]) assert.strictEqual((yield* Effect.promise(() => end.closed)).by, "process")
+        const again = yield* untilSuccess(quic.dial({ to: at, serverName: "localhost", roots: certificate, transport }))
+        process.stderr.write(
+          `a killed QUIC process listened again after ${Math.round(performance.now() - killed)} ms\n`
+        )
+        assert.notStrictEqual(quic.pid(), before)
+        again.close()
+      }).pipe(Effect.scoped)
+    )
+  })
+
+/** A few turns in which nothing moved. */
+const isStuck = async (stream: Duplex) => {
+  for (let turn = 0; turn < 300; turn++) {
+    await setImmediate()
+    if (!stream.writableNeedDrain) return false
+  }
+  return true
+}
