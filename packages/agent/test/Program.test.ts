@@ -1,4 +1,4 @@
-import { chmod, readFile, realpath, writeFile } from "node:fs/promises"
+import { chmod, readdir, readFile, realpath, writeFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { userInfo } from "node:os"
@@ -47,6 +47,17 @@ describe("the program", () => {
       assert.include(stdout, "EXAMPLES", command)
       if (command === "channel") for (const { name } of Object.values(Variables.channel)) assert.include(stdout, name)
     }
+  })
+
+  it("has an example for each command, and completions that know them all", async () => {
+    const folder = new URL("../src/", import.meta.url)
+    const names = (await readdir(folder)).filter((name) => name.endsWith("Cli.ts"))
+    const sources = await Promise.all(names.map((name) => readFile(new URL(name, folder), "utf8")))
+    const counted = (what: RegExp) => sources.map((source) => source.match(what)?.length ?? 0)
+    assert.deepStrictEqual(counted(/\bCommand\.withExamples\(/gu), counted(/\bCommand\.make\(/gu))
+    const { code, stdout } = await run(["--completions", "bash"])
+    assert.strictEqual(code, 0)
+    for (const name of [...commands, "join-pipeline-role", "claim-invite", "variables"]) assert.include(stdout, name)
   })
 
   it("answers wrong usage with 2, a short usage on stderr and the complaint as its last line", async () => {
