@@ -226,6 +226,7 @@ describe("the program", () => {
     const event = entries.find(({ kind }) => kind === "registered")
     assert.strictEqual(event.edge, `127.0.0.1:${stage.edge.port}`)
     assert.strictEqual(event.transport, "tcp-fallback")
+    assert.strictEqual(event.carrier, "mux")
     assert.isTrue(event.hostname_bound)
     assert.strictEqual(event.conn, 1)
     assert.match(event.session, /^[0-9a-f]{16}$/)

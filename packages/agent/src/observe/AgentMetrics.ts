@@ -73,6 +73,7 @@ export interface Session {
   /** Number of the latest registration attempt; undefined before the first. */
   conn: number | undefined
   transport: Transport
+  carrier: "mux" | "slots" | undefined
   /** Registrations that the edge accepted and that are alive. */
   live: number
   registeredSince: number | undefined
@@ -150,6 +151,7 @@ export class AgentMetrics extends Context.Service<
         startedAt: now(),
         conn: undefined,
         transport: "none",
+        carrier: undefined,
         live: 0,
         registeredSince: undefined,
         lastSeen: undefined,

@@ -2,7 +2,12 @@
 
 /** The fields of every kind besides its stamps. */
 export interface Fields {
-  readonly registered: { readonly edge: string; readonly transport: string; readonly hostname_bound: boolean }
+  readonly registered: {
+    readonly edge: string
+    readonly transport: string
+    readonly carrier: string
+    readonly hostname_bound: boolean
+  }
   readonly registration_failed: { readonly error: string }
   readonly disconnected: { readonly reason: string }
   readonly transport_switch: { readonly from: string; readonly to: string }

@@ -75,6 +75,7 @@ export const make = ({
     conn: session.conn ?? null,
     uptime_secs: secondsSince(session.startedAt, now),
     transport: session.transport,
+    carrier: session.carrier ?? null,
     registered: session.live > 0,
     registered_since:
       session.live > 0 && session.registeredSince !== undefined ? UnixSeconds.make(session.registeredSince) : null,

@@ -83,10 +83,12 @@ export const serve = Effect.fn("Registrar.serve")(function* (
     metrics.session.live++
     metrics.session.registeredSince = Math.floor(metrics.now() / 1000)
     metrics.heard()
+    metrics.session.carrier = link.carrier
     yield* switchTo("tcp-fallback")
     yield* events.record("registered", {
       edge: link.edge,
       transport: "tcp-fallback",
+      carrier: link.carrier,
       hostname_bound: registration.host !== undefined
     })
     yield* additional.follow(link)
@@ -134,7 +136,10 @@ export const serve = Effect.fn("Registrar.serve")(function* (
       yield* Result.isFailure(outcome)
         ? events.record("registration_failed", { error: reason })
         : events.record("disconnected", { reason })
-      if (metrics.session.live === 0) yield* switchTo("none")
+      if (metrics.session.live === 0) {
+        metrics.session.carrier = undefined
+        yield* switchTo("none")
+      }
       if (final) return yield* new Refused({ detail: reason })
       const pause = yield* backoff.next
       if (pause === undefined) {

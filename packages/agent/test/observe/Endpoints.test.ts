@@ -75,6 +75,7 @@ describe("the local endpoints", () => {
     const status = (await (await fetch(`${base}/status`)).json()) as Record<string, unknown>
     assert.include(status, { version: "0.1.0", conn: 1, transport: "tcp-fallback", registered: true, healthy: true })
     assert.include(status, { reconnects: 0, last_error: null, update_state: "off", oidc_credential: "none" })
+    assert.include(status, { transport: "tcp-fallback", carrier: "mux" })
     assert.match(String(status["session"]), /^[0-9a-f]{16}$/)
 
     const events = await fetch(`${base}/events?n=1`)

@@ -8,6 +8,7 @@ const session = (changes: Partial<Session>): Session => ({
   startedAt: 0,
   conn: 1,
   transport: "tcp-fallback",
+  carrier: "mux",
   live: 1,
   registeredSince: 0,
   lastSeen: 0,

@@ -1,11 +1,14 @@
 /** What an agent says of itself on its local status address. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { pattern } from "../values/Pattern.ts"
 
 /** How the agent is connected to its edge at present. */
 export const AgentTransport = Schema.Literals(["quic", "tcp-fallback", "masque", "none"])
 export type AgentTransport = typeof AgentTransport.Type
+
+/** Both are `tcp-fallback`: one connection for all visitors, or one for each. The control plane says the same of its tunnels. */
+const AgentCarrier = Schema.Literals(["mux", "slots"])
 
 /** Where the agent's bearer token comes from, and whether it is still good. */
 export const CredentialState = Schema.Literals([
@@ -64,6 +67,8 @@ export class AgentStatus extends Schema.Class<AgentStatus>("AgentStatus")({
   conn: Schema.NullOr(Count),
   uptime_secs: Count,
   transport: AgentTransport,
+  /** What carries it more exactly; null without a registration. */
+  carrier: Schema.NullOr(AgentCarrier).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   registered: Schema.Boolean,
   registered_since: Schema.NullOr(UnixSeconds),
   last_seen_secs_ago: Schema.NullOr(Count),

@@ -29,7 +29,10 @@ export type SessionEnd = (typeof sessionEnds)[number]
 
 /** One unbroken streak of a tunnel being served. `bytes_in` counts client to agent. */
 export class SessionRecord extends Schema.Class<SessionRecord>("SessionRecord")({
+  /** In the contract's words, as an agent says it. */
   transport: Schema.String,
+  /** What it is more exactly: `mux` is one connection, `slots` one for each visitor. An edge of before does not say it. */
+  carrier: Schema.optionalKey(Schema.String),
   connected_at: UnixSeconds,
   disconnected_at: Schema.NullOr(UnixSeconds),
   reason: Schema.NullOr(Schema.String),

@@ -1,5 +1,5 @@
 /** How a tunnel was used and whether it was up, over windows that end now. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { Hostname } from "../values/Hostname.ts"
 import { TunnelId } from "../values/Ids.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
@@ -49,7 +49,9 @@ export class FleetRow extends Schema.Class<FleetRow>("FleetRow")({
   online: Schema.NullOr(Schema.Boolean),
   /** Whether visitors reach the service behind it. */
   reach: Reachability,
+  /** In the contract's words; `carrier` says it more exactly. */
   transport: Schema.NullOr(Schema.String),
+  carrier: Schema.NullOr(Schema.String).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   uptime_7d_pct: Schema.NullOr(Percent),
   bridge_mode: Schema.String,
   bridge_granted: Schema.Boolean,

@@ -101,7 +101,11 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
       if (unnamed) unnamedTunnels.note(name)
       else unnamedTunnels.named(name)
       sessions.open(name, carrier, connectedAt)
-      receipts?.append(name, at, Receipt.sessionOpen({ connectedAt: BigInt(connectedAt), transport: carrier }))
+      receipts?.append(
+        name,
+        at,
+        Receipt.sessionOpen({ connectedAt: BigInt(connectedAt), transport: SessionStore.transportOf(carrier) })
+      )
       if (unnamed) unnamedTunnels.prune()
     })
   }

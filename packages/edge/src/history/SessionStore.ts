@@ -40,6 +40,15 @@ const mostSilences = 200
 const firstOf = (db: Database, tunnel: string) =>
   db.all(First, "select min(connected_at) as at from sessions where tunnel = ?", tunnel)[0]?.at ?? null
 
+/** Both carriers are the contract's `tcp-fallback`; the finer name stands beside it. */
+export const transportOf = (carrier: string): string => (carrier === "mux" ? "tcp-fallback" : carrier)
+
+const shown = ({ transport: kept, ...row }: typeof Row.Type) => ({
+  transport: transportOf(kept),
+  carrier: kept === "tcp-fallback" ? "slots" : kept,
+  ...row
+})
+
 export const make = (db: Database, days: DayStore.DayStore) => ({
   open: (tunnel: string, transport: string, now: number) =>
     db.run(
@@ -58,7 +67,7 @@ export const make = (db: Database, days: DayStore.DayStore) => ({
       now,
       tunnel
     ),
-  /** The open session continues over another carrier. */
+  /** The open session continues over another carrier, in whose name the column is kept. */
   carry: (tunnel: string, transport: string) =>
     db.run("update sessions set transport = ? where tunnel = ? and disconnected_at is null", transport, tunnel),
   close: (tunnel: string, reason: SessionEnd, at: number) =>
@@ -98,7 +107,7 @@ export const make = (db: Database, days: DayStore.DayStore) => ({
     return {
       open,
       uptime: shares(served, first, now, open),
-      sessions,
+      sessions: sessions.map(shown),
       ...(silences.length === 0 ? {} : { silences: silences.slice(-mostSilences).toReversed() }),
       ...(figures ? { figures: days.figures(tunnel, served, first, now) } : {})
     }

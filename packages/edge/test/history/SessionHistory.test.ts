@@ -75,7 +75,8 @@ describe("the session history of an edge", () => {
       const { open, sessions } = body as { open: boolean; sessions: Array<object> }
       assert.isFalse(open)
       assert.strictEqual(sessions.length, 1)
-      assert.deepInclude(sessions[0], { transport: "mux", reason: "registration-closed", bytes_in: 5, bytes_out: 5 })
+      const closed = { reason: "registration-closed", bytes_in: 5, bytes_out: 5 }
+      assert.deepInclude(sessions[0], { transport: "tcp-fallback", carrier: "mux", ...closed })
       const chain = yield* Effect.promise(() => page(world, T))
       assert.deepStrictEqual(
         chain.receipts.map(({ kind, seq }) => [seq, kind]),
@@ -103,21 +104,21 @@ describe("the session history of an edge", () => {
         Effect.promise(() =>
           eventually(async () => {
             const { body } = await world.admin("GET", `/internal/tunnel/history/${T}`)
-            const { sessions } = body as { sessions: Array<{ transport: string }> }
-            return sessions.map((session) => session.transport).join() === expected
+            const { sessions } = body as { sessions: Array<{ transport: string; carrier: string }> }
+            return sessions.map(({ carrier, transport }) => `${transport} by ${carrier}`).join() === expected
           }, `carried by ${expected}`)
         )
       yield* slotAgent(world, T, "L", tunnelHost)
-      yield* transport("tcp-fallback")
+      yield* transport("tcp-fallback by slots")
       const agent = yield* servingAgent(world, T, [tunnelHost])
-      yield* transport("mux")
+      yield* transport("tcp-fallback by mux")
       yield* slotAgent(world, T, "L", tunnelHost)
       agent.mux.close("normal")
       yield* Effect.promise(() =>
         eventually(async () => (await world.metrics())["ct_edge_agent_connections"] === 0, "the mux is gone")
       )
       yield* slotAgent(world, T, "L", tunnelHost)
-      yield* transport("tcp-fallback")
+      yield* transport("tcp-fallback by slots")
     }).pipe(Effect.scoped)
   )
 

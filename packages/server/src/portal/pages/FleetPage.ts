@@ -41,7 +41,7 @@ const row = (texts: Texts, fleet: FleetRow, now: number) =>
     <td data-label="${texts.columnState}">${state(texts, fleet.reach, fleet.id)}<span class="sub">${ofSessions(
       texts,
       fleet,
-      fleet.transport === null ? null : texts.transport(fleet.transport)
+      fleet.carrier === null ? null : texts.transport(fleet.carrier)
     )}</span></td>
     <td class="figure" data-label="${texts.uptimeDays7}">${ofSessions(texts, fleet, fleet.uptime_7d_pct === null ? null : texts.percent(fleet.uptime_7d_pct))}</td>
     <td data-label="${texts.bridgeTitle}">${texts.bridgeModeOf(fleet.bridge_mode)}<span class="sub">${presence(texts, fleet)}</span></td>

@@ -32,11 +32,11 @@ const endOf = (texts: Texts, reason: string | null) => {
 
 const session = (
   texts: Texts,
-  { bytes_in, bytes_out, connected_at, disconnected_at, reason, transport }: SessionRecord
+  { bytes_in, bytes_out, connected_at, disconnected_at, reason, transport, carrier = transport }: SessionRecord
 ) =>
   markup`<tr><th scope="row">${timeText(connected_at)}</th>
     <td data-label="${texts.sessionUntil}">${disconnected_at === null ? texts.sessionOpen : timeText(disconnected_at)}</td>
-    <td data-label="${texts.sessionTransport}">${texts.transport(transport)}</td>
+    <td data-label="${texts.sessionTransport}">${texts.transport(carrier)}</td>
     <td class="figure" data-label="${texts.bytesIn}">${texts.bytes(bytes_in)}</td><td class="figure" data-label="${texts.bytesOut}">${texts.bytes(bytes_out)}</td>
     <td data-label="${texts.sessionReason}">${endOf(texts, reason)}</td></tr>`
 

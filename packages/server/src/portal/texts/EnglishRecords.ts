@@ -73,7 +73,11 @@ export const recordsTexts = {
   bytesIn: "Received",
   bytesOut: "Sent",
   transport: (name: string) =>
-    name === "tcp-fallback" ? "one connection for each visitor" : name === "mux" ? "one connection" : name,
+    name === "tcp-fallback" || name === "slots"
+      ? "one connection for each visitor"
+      : name === "mux"
+        ? "one connection"
+        : name,
   usageText: "Thirty days of your tunnels. Bytes are what the edge relayed.",
   usageCsv: "Download as CSV",
   totals: "Total",

@@ -72,7 +72,11 @@ export const recordsTexts: RecordTexts = {
   bytesIn: "Empfangen",
   bytesOut: "Gesendet",
   transport: (name) =>
-    name === "tcp-fallback" ? "eine Verbindung je Besucher" : name === "mux" ? "eine Verbindung" : name,
+    name === "tcp-fallback" || name === "slots"
+      ? "eine Verbindung je Besucher"
+      : name === "mux"
+        ? "eine Verbindung"
+        : name,
   usageText: "Dreißig Tage Ihrer Tunnel. Gezählt ist, was der Edge weitergereicht hat.",
   usageCsv: "Als CSV herunterladen",
   totals: "Summe",

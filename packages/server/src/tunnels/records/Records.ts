@@ -7,7 +7,7 @@ import type { ChannelPresence } from "@catenet/domain/api/EdgeAdminApi"
 import { daysTogether } from "@catenet/domain/tunnels/FleetDays"
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import type { TokenStatusReport, TokenSums, TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
+import type { SessionRecord, TokenStatusReport, TokenSums, TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import { FleetRow, type UptimeReport, UsageRow } from "@catenet/domain/tunnels/Usage"
 import { usageCsv } from "@catenet/domain/tunnels/UsageCsv"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
@@ -117,6 +117,15 @@ export class Records extends Context.Service<
       return ages.length === 0 ? null : Math.min(...ages)
     }
 
+    /** An edge of before calls the one connection `mux` as a transport. */
+    const carriedBy = (session: SessionRecord | undefined) =>
+      session === undefined
+        ? { transport: null, carrier: null }
+        : {
+            transport: session.transport === "mux" ? "tcp-fallback" : session.transport,
+            carrier: session.carrier ?? session.transport
+          }
+
     const fleetRow = ({ history, online, reach, tunnel }: Known, holders: ReadonlyArray<ChannelPresence>) =>
       new FleetRow({
         id: tunnel.id,
@@ -124,7 +133,7 @@ export class Records extends Context.Service<
         hostname: tunnel.hostname,
         online,
         reach,
-        transport: history._tag === "Known" ? (history.history.sessions[0]?.transport ?? null) : null,
+        ...carriedBy(history._tag === "Known" ? history.history.sessions[0] : undefined),
         uptime_7d_pct: FactFormat.shares(history)?.d7 ?? null,
         bridge_mode: tunnel.bridgeMode,
         bridge_granted: tunnel.channel !== null,

@@ -70,7 +70,14 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("what is o
       assert.deepStrictEqual(lines.slice(2), [""])
 
       const row = (yield* tunnelRecords.fleet({ query: {} })).find((each) => each.id === id)
-      assert.deepInclude(row, { online: true, transport: "quic", uptime_7d_pct: 98.44, bridge_mode: "off", gaps: [] })
+      assert.deepInclude(row, {
+        online: true,
+        transport: "quic",
+        carrier: "quic",
+        uptime_7d_pct: 98.44,
+        bridge_mode: "off",
+        gaps: []
+      })
     })
   )
 
@@ -88,7 +95,13 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("what is o
       assert.deepInclude(row, { uptime_30d_pct: null, sessions_30d: null, bytes_in_30d: null, bytes_out_30d: null })
       assert.include((yield* download("bob", "/me/usage.csv")).text, '"cam","bob.zone.example",,,,')
       const [fleet] = yield* tunnelRecords.fleet({ query: {} })
-      assert.deepInclude(fleet, { online: null, transport: null, uptime_7d_pct: null, bridge_last_seen_secs_ago: null })
+      assert.deepInclude(fleet, {
+        online: null,
+        transport: null,
+        carrier: null,
+        uptime_7d_pct: null,
+        bridge_last_seen_secs_ago: null
+      })
       const grey = yield* badge(public_id ?? "")
       assert.strictEqual(grey.status, 200)
       assert.include(grey.text, 'aria-label="uptime 7d: n/a"')
