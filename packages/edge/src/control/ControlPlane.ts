@@ -12,6 +12,7 @@ import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import * as PersistedFile from "../ca/PersistedFile.ts"
 import * as Seed from "../ca/Seed.ts"
 import { Settings } from "../settings/Settings.ts"
+import { askedAgain } from "./Questions.ts"
 
 const callLimit = "10 seconds"
 
@@ -31,8 +32,8 @@ const makeClient = Effect.fn("ControlPlane.makeClient")(function* (baseUrl: URL,
   return yield* HttpApiClient.group(ControlPlaneApi, {
     group: "edges",
     baseUrl,
-    httpClient: HttpClient.transform(Context.get(services, HttpClient.HttpClient), (call) =>
-      Effect.timeout(call, callLimit)
+    httpClient: HttpClient.transform(Context.get(services, HttpClient.HttpClient), (call, request) =>
+      Effect.timeout(askedAgain(call, request), callLimit)
     )
   }).pipe(Effect.provide(services))
 })

@@ -232,6 +232,22 @@ describe("an edge", () => {
     30_000
   )
 
+  it.live("lets a member in when the control plane closes the connection on which it was to be asked", () =>
+    Effect.gen(function* () {
+      const own = yield* start()
+      const member = Members.member(Members.channel())
+      Members.register(own, member)
+      yield* Effect.promise(async () => {
+        const first = await Members.join(own, member)
+        own.controlPlane.closes = 1
+        const stranger = Members.member(member.channel)
+        Members.register(own, stranger)
+        const again = await Members.join(own, stranger)
+        for (const one of [first, again]) one.socket.destroy()
+      })
+    }).pipe(Effect.scoped)
+  )
+
   it.live("refuses for a while, and counts nothing, when the control plane cannot be asked", () =>
     Effect.gen(function* () {
       const own = yield* start()

@@ -1,7 +1,11 @@
-import { ControlPlane } from "@catenet/edge/control/ControlPlane"
+import { ChannelId } from "@catenet/domain/channels/Channel"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { HolderKey, PublicKey } from "@catenet/domain/values/Keys"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { ControlPlane, type ControlPlaneClient } from "@catenet/edge/control/ControlPlane"
 import { Settings } from "@catenet/edge/settings/Settings"
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Layer } from "effect"
+import { ConfigProvider, Effect, Layer, Schema } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 
@@ -14,11 +18,13 @@ const listening = (listener: RequestListener) =>
     (server) => Effect.sync(() => (server.closeAllConnections(), server.close()))
   ).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`))
 
-const failing = (url: string) =>
+const revoked = ({ revokedTokens }: ControlPlaneClient) => revokedTokens({ query: {} })
+
+const failingCall = <E>(url: string, call: (client: ControlPlaneClient) => Effect.Effect<unknown, E>) =>
   Effect.gen(function* () {
     const { client } = yield* ControlPlane
     if (client === undefined) return assert.fail("there is no client")
-    return yield* Effect.flip(client.revokedTokens({ query: {} }))
+    return yield* Effect.flip(call(client))
   }).pipe(
     Effect.provide(ControlPlane.layerUnsigned),
     Effect.provide(
@@ -36,6 +42,8 @@ const failing = (url: string) =>
     )
   )
 
+const failing = (url: string) => failingCall(url, revoked)
+
 describe("the edge's calls to its control plane", () => {
   it.live("follow no redirect", () =>
     Effect.gen(function* () {
@@ -49,6 +57,37 @@ describe("the edge's calls to its control plane", () => {
       )
       yield* failing(plane)
       assert.deepStrictEqual(strange, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ask once more when the connection breaks, and tell nothing twice", () =>
+    Effect.gen(function* () {
+      const calls = ["GET /internal/revoked-tokens", "POST /internal/channel/authorize", "POST /internal/gate/check"]
+      const heard: Array<string> = []
+      const plane = yield* listening((request) => {
+        heard.push(`${request.method} ${request.url?.replace(/\?.*/u, "")}`)
+        request.socket.destroy()
+      })
+      const holder = HolderKey.make("0a".repeat(32))
+      const token = Schema.decodeUnknownSync(RoutingToken)("0c".repeat(32))
+      yield* failingCall(plane, ({ authorizeChannel, agentProved, checkVisitor, revokedTokens }) =>
+        Effect.all(
+          [
+            Effect.exit(revokedTokens({ query: {} })),
+            Effect.exit(authorizeChannel({ payload: { channel: ChannelId.make("0b".repeat(32)), holder } })),
+            Effect.exit(checkVisitor({ payload: { host: Hostname.make("a.example.net") } })),
+            agentProved({ payload: { token, key: PublicKey.make("0d".repeat(32)) } })
+          ],
+          { discard: true }
+        )
+      )
+      for (const call of calls)
+        assert.lengthOf(
+          heard.filter((each) => each === call),
+          2,
+          call
+        )
+      assert.lengthOf(heard, 7)
     }).pipe(Effect.scoped)
   )
 

@@ -27,6 +27,8 @@ export interface ScriptedControlPlane {
   down: boolean
   /** It hears and never answers. */
   silent: boolean
+  /** Of so many calls from now on it closes the connection, as one does that kept it for long enough. */
+  closes: number
 }
 
 const read = async (request: AsyncIterable<Buffer>) => {
@@ -47,6 +49,10 @@ export const startControlPlane = Effect.acquireRelease(
               .writeHead(status, value === undefined ? {} : { "content-type": "application/json" })
               .end(value === undefined ? "" : JSON.stringify(value))
           if (plane.silent) return
+          if (plane.closes > 0) {
+            plane.closes -= 1
+            return request.socket.destroy()
+          }
           if (plane.down) return answer(503)
           if (request.headers["x-ct-admin-token"] !== adminToken) return answer(401)
           const { pathname, searchParams } = new URL(request.url ?? "", "http://plane")
@@ -111,6 +117,7 @@ export const startControlPlane = Effect.acquireRelease(
           visitor: undefined,
           down: false,
           silent: false,
+          closes: 0,
           close: () => {
             server.closeAllConnections()
             server.close()

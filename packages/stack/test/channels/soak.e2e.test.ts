@@ -41,7 +41,10 @@ it.skipIf(process.platform !== "linux")(
           samples.push(residentMegabytes(edge))
         }
         stop.abort()
-        return { samples, seen: await running }
+        const seen = await running.catch((cause: unknown) => {
+          throw new Error(`after ${samples.length} samples: ${String(cause)}\n${relay.edge.stderr.slice(-8_000)}`)
+        })
+        return { samples, seen }
       }
       // What is filled once: compiled code, pools, the heap's working size.
       await during(Math.min(60, seconds / 2) * 1_000)
