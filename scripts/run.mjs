@@ -15,7 +15,8 @@ const node = findNode()
 const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${from(".bin")}${delimiter}${process.env.PATH ?? ""}` }
 
 /** Programs that are started often are compiled once; a benchmark compiles, as those do who start a program once. */
-if (task !== "bench" && task !== "build") env.NODE_COMPILE_CACHE ??= from(".cache", "catenet", "compiled")
+if (task !== "bench" && task !== "build" && task !== "release")
+  env.NODE_COMPILE_CACHE ??= from(".cache", "catenet", "compiled")
 
 /** Runs one tool; the terminal sends Ctrl-C to the whole group, so only other signals are passed on. */
 const run = (script, ...args) =>
@@ -84,6 +85,8 @@ const campaign = () => {
     CATENET_LONG_OUTAGES: "1",
     CATENET_CERTIFICATE_SECONDS: "360",
     CATENET_RENEWALS: "5",
+    CT_MUTATED_RELEASES: "5000",
+    CATENET_UPDATES: "1",
     CATENET_SWITCH_RATE: "200",
     CATENET_SWITCH_SECONDS: "20"
   }
@@ -99,8 +102,10 @@ const campaign = () => {
     ["server", "test/store/Plans"],
     ["server", "test/certificates/"],
     ["domain", "test/"],
+    ["crypto", "release/Mutated"],
     ["stack", "agent/ChannelKilled"],
     ["stack", "channels/RoomProcesses"],
+    ["e2e", "e2e/update"],
     ["e2e", "channelKills"],
     ["e2e", "net/links"],
     ["duration", "e2e/soak"],
@@ -134,6 +139,7 @@ const tasks = {
     steps(["types", check], ["lint", lint], ["format", () => prettier("--check")], ["tests", () => vitest(...rest)]),
   campaign,
   build: () => run(join(root, "scripts", "build.mjs"), ...rest),
+  release: () => run(join(root, "scripts", "release.mjs"), ...rest),
   bench: () => run(join(root, "packages", "stack", "bench", "main.ts"), ...rest)
 }
 

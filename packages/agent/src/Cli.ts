@@ -8,9 +8,9 @@ import { channel, relayNode } from "./ChannelCli.ts"
 import * as Flags from "./Flags.ts"
 import { argumentsOf } from "./HelpRequest.ts"
 import { loaded } from "./LoadedCommand.ts"
-import { managers } from "./service/ServiceDefinition.ts"
 import * as Variables from "./settings/Variables.ts"
 import * as Presenter from "./terminal/Presenter.ts"
+import * as UpkeepCli from "./UpkeepCli.ts"
 import { version } from "./Version.ts"
 
 const root = Command.make(
@@ -235,30 +235,6 @@ const init = Command.make(
   Command.withExamples([{ command: "ct-agent init --config shop.env", description: "Asks, and writes this file" }])
 )
 
-const service = Command.make(
-  "service",
-  {
-    manager: Flag.Literals("for", managers).pipe(
-      Flag.optional,
-      Flag.withDescription("The service manager; without it that of this system")
-    )
-  },
-  loaded(
-    () => import("./commands/Service.ts"),
-    ({ service }, { manager }) => service(manager)
-  )
-).pipe(
-  Command.withDescription(
-    "Prints a unit of systemd or a property list of launchd that runs this program with the file of --config (default " +
-      "./ct-agent.env) from the start of the machine on. It is started again when it ends, but by systemd not with exit code 2, 3 " +
-      "or 4, which ask for a change of the configuration first."
-  ),
-  Command.withShortDescription("Print a service definition that keeps the agent running"),
-  Command.withExamples([
-    { command: "ct-agent service > /etc/systemd/system/ct-agent.service", description: "On Linux, as root" }
-  ])
-)
-
 const program = root.pipe(
   Command.withSubcommands([
     expose,
@@ -271,7 +247,8 @@ const program = root.pipe(
     onboard,
     status,
     doctor,
-    service,
+    UpkeepCli.service,
+    UpkeepCli.update,
     certificate,
     rotate,
     topologyProof,

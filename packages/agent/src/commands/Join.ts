@@ -7,6 +7,7 @@ import { homedir } from "node:os"
 import { join as pathOf } from "node:path"
 import * as JoinFolder from "../channel/invite/JoinFolder.ts"
 import { StateUnusable, UsageWrong } from "../Failure.ts"
+import { invocation } from "../Invocation.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
@@ -18,8 +19,8 @@ const text = (file: string, name: string, use: "mcp" | "variables") =>
         {
           mcpServers: {
             [name]: {
-              command: process.execPath,
-              args: [process.argv[1] ?? "ct-agent", "channel", "mcp", "--config", file]
+              command: invocation()[0],
+              args: [...invocation().slice(1), "channel", "mcp", "--config", file]
             }
           }
         },

@@ -38,6 +38,10 @@ import * as OriginProbe from "../tunnel/OriginProbe.ts"
 import * as Registrar from "../tunnel/Registrar.ts"
 import * as Streams from "../tunnel/Streams.ts"
 import * as TlsTermination from "../tunnel/TlsTermination.ts"
+import * as Restart from "../update/Restart.ts"
+import * as Trial from "../update/Trial.ts"
+import * as UpdateLoop from "../update/UpdateLoop.ts"
+import { version } from "../Version.ts"
 
 /** The settings of this start; fails with every problem at once. */
 const settings = Effect.fnUntraced(function* (mustEnroll: boolean) {
@@ -198,21 +202,57 @@ const body = Effect.fnUntraced(function* <R>(config: Settings.Settings, { beside
   return yield* Effect.tapErrorTag(serving, "Refused", () => leave)
 })
 
+/** What serving needs beside the metrics, for these settings. */
+const servicesOf = (config: Settings.Settings) =>
+  Layer.mergeAll(
+    Events.layer(config.stateDir),
+    ControlPlane.layer(config.controlPlane).pipe(Layer.provide(OutgoingHttp.layer)),
+    SecureRandom.layerWebCrypto
+  )
+
 /** Serves with these settings until a signal or a final refusal. */
 export const serveWith = <R>(config: Settings.Settings, serving: Serving<R>) =>
-  Effect.gen(function* () {
-    const layer = Layer.mergeAll(
-      Events.layer(config.stateDir).pipe(Layer.provideMerge(AgentMetrics.layer)),
-      ControlPlane.layer(config.controlPlane).pipe(Layer.provide(OutgoingHttp.layer)),
-      SecureRandom.layerWebCrypto
+  Effect.asVoid(
+    Effect.raceFirst(
+      Effect.scoped(body(config, serving)).pipe(
+        Effect.provide(servicesOf(config).pipe(Layer.provideMerge(AgentMetrics.layer)))
+      ),
+      Signals.first
     )
-    yield* Effect.raceFirst(Effect.scoped(body(config, serving)).pipe(Effect.provide(layer)), Signals.first)
-  })
+  )
+
+/** Ends with `restart` when a newer program is in this one's place. */
+const updates = Effect.fnUntraced(function* ({ autoUpdate }: Settings.Settings, started: Trial.Started | undefined) {
+  const { update: state } = yield* AgentMetrics
+  if (started?.rejected !== undefined) {
+    const { program, rejected } = started
+    const reason = `version ${rejected.to} did not register, so ${version} is back`
+    state.current = { at: "apply failed", reason }
+    if (!rejected.said) yield* Events.use(({ record }) => record("update_check", { result: `apply failed: ${reason}` }))
+    yield* Effect.ignore(program.said(rejected))
+  }
+  if (autoUpdate === undefined) return yield* Effect.never
+  if (started === undefined) {
+    yield* Effect.logWarning(
+      "CT_AGENT_AUTO_UPDATE has no effect: npm or a checkout brought this program, and it is updated there"
+    )
+    return yield* Effect.never
+  }
+  yield* UpdateLoop.run(autoUpdate, started.program, version)
+  return "restart" as const
+})
 
 /** `onboard`: the command that requires an enrollment. */
 export const serve = ({ onboard }: { readonly onboard: boolean }) =>
   Effect.gen(function* () {
-    const config = yield* settings(onboard)
-    const what = `${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`
-    yield* serveWith(config, { mustEnroll: onboard, what, beside: Effect.void })
+    const started = yield* Trial.begin()
+    const serving = Effect.gen(function* () {
+      const config = yield* settings(onboard)
+      const what = `${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`
+      const served = Effect.scoped(body(config, { mustEnroll: onboard, what, beside: Effect.void }))
+      return yield* Effect.raceFirst(served, updates(config, started)).pipe(Effect.provide(servicesOf(config)))
+    })
+    const guarded = Effect.provide(Trial.guard(started, serving), AgentMetrics.layer)
+    const end = yield* Effect.raceFirst(guarded, Signals.first)
+    if (end === "restart") yield* Restart.now
   }).pipe(Effect.provide(NodeFileSystem.layer))

@@ -4,6 +4,7 @@ import { ConfigProvider, Effect, Option } from "effect"
 import { userInfo } from "node:os"
 import { dirname, resolve } from "node:path"
 import { configFile } from "../Flags.ts"
+import { invocation } from "../Invocation.ts"
 import * as ServiceDefinition from "../service/ServiceDefinition.ts"
 import * as Environment from "../settings/Environment.ts"
 import * as Settings from "../settings/Settings.ts"
@@ -32,7 +33,7 @@ export const service = (wanted: Option.Option<ServiceDefinition.Manager>) =>
     const asRoot = manager === "systemd" && username === "root"
     const definition = ServiceDefinition.render(manager, {
       what: settings.hostname ?? "a mesh tunnel",
-      command: [process.execPath, resolve(process.argv[1] ?? ""), "--config", config],
+      command: [...invocation(), "--config", config],
       folder: dirname(config),
       user: asRoot ? ownUser : username,
       lowPort: [settings.directPort, settings.metricsListen?.port ?? 0].some((port) => port > 0 && port < 1024)

@@ -7,6 +7,7 @@ import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import * as ProcessFaults from "@catenet/wire/transport/ProcessFaults"
 import { Clock, Context, Effect, Layer, Random } from "effect"
 import type { RelayNodeCounts } from "./RelayNodeCounts.ts"
+import * as UpdateState from "./UpdateState.ts"
 
 /** The carriers the contract names. Our multiplexed connection and the parked slots are both TLS over TCP. */
 export const transports = ["quic", "tcp-fallback", "masque", "none"] as const
@@ -110,6 +111,7 @@ export class AgentMetrics extends Context.Service<
     readonly draining: { is: boolean }
     readonly probe: Probe
     readonly certificate: CertificateWords
+    readonly update: UpdateState.UpdateState
     readonly relayNode: RelayNodeReader
     /** The traffic with the bytes of running streams. */
     readonly total: () => Traffic
@@ -182,6 +184,7 @@ export class AgentMetrics extends Context.Service<
         draining: { is: false },
         probe: { last: undefined },
         certificate: { current: undefined },
+        update: UpdateState.initial(),
         relayNode: { read: undefined },
         room: { pairs: undefined },
         total: () => {

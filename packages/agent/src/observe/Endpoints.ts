@@ -63,6 +63,7 @@ const handlers = (source: BearerSource) =>
               traffic: metrics.traffic,
               probe: metrics.probe,
               certificate: metrics.certificate,
+              update: metrics.update,
               tasksLive: metrics.tasksLive(),
               ringWriteErrors: events.ring.writeErrors(),
               credential: yield* credential,

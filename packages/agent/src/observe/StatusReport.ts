@@ -14,6 +14,7 @@ import type {
   Traffic
 } from "./AgentMetrics.ts"
 import * as Health from "./Health.ts"
+import * as UpdateState from "./UpdateState.ts"
 
 export interface Facts {
   readonly channels: ReadonlyMap<ChannelCarrier, ChannelCounts>
@@ -23,6 +24,7 @@ export interface Facts {
   readonly traffic: Readonly<Traffic>
   readonly probe: Readonly<Probe>
   readonly certificate: Readonly<CertificateWords>
+  readonly update: Readonly<UpdateState.UpdateState>
   readonly tasksLive: number
   readonly ringWriteErrors: number
   readonly credential: CredentialState
@@ -61,6 +63,7 @@ export const make = ({
   pairs,
   session,
   traffic,
+  update,
   probe,
   tasksLive,
   ringWriteErrors,
@@ -83,7 +86,7 @@ export const make = ({
     reconnects: traffic.reconnects,
     last_error: session.lastError ?? null,
     tasks_live: tasksLive,
-    update_state: "off",
+    update_state: UpdateState.words(update, now),
     oidc_credential: credential,
     masque_dropped_datagrams: { outbound: 0, inbound: 0 },
     events_ring_write_errors: ringWriteErrors,

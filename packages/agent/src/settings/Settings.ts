@@ -7,6 +7,7 @@ import type { HostPort } from "./HostPort.ts"
 import * as LoginVariables from "./LoginVariables.ts"
 import * as OwnAuthority from "./OwnAuthority.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
+import * as UpdateVariables from "./UpdateVariables.ts"
 import { credential, names } from "./Variables.ts"
 
 /** Where the capability of a mesh tunnel is written when CT_AGENT_CAPABILITY_OUT is not set. */
@@ -78,13 +79,15 @@ export interface Settings {
   readonly metricsListen: HostPort | undefined
   /** Set where this agent is to keep its host name's certificate. */
   readonly certificate: OwnCertificate | undefined
+  /** Set where this agent updates itself. */
+  readonly autoUpdate: UpdateVariables.AutoUpdate | undefined
   /** The token that /status knows of. */
   readonly credential: LoginVariables.BearerSource
   /** Sentences about values that are legal but probably not meant. */
   readonly warnings: ReadonlyArray<string>
 }
 
-const variables = { ...TunnelVariables.variables, ...credential }
+const variables = { ...TunnelVariables.variables, ...UpdateVariables.variables, ...credential }
 type Variables = typeof variables
 type Values = Reader.Values<Variables>
 
@@ -228,6 +231,7 @@ const settingsOf = (values: Values): Settings => {
             authority: OwnAuthority.of(values),
             reload: values.reload
           },
+    autoUpdate: UpdateVariables.autoUpdateOf(values, values.controlPlane),
     credential: LoginVariables.sourceOf(values),
     warnings: warningsOf(values)
   }

@@ -19,6 +19,7 @@ import * as OperatorVariables from "./OperatorVariables.ts"
 import * as OwnAuthority from "./OwnAuthority.ts"
 import * as RoomVariables from "./RoomVariables.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
+import * as UpdateVariables from "./UpdateVariables.ts"
 
 /** Of the console: read before any file, so in the environment only. */
 export const logging = {
@@ -123,8 +124,18 @@ export const exposePassedOn = [
 /** Of `login`. */
 export const login = { ...account, ...LoginVariables.provider }
 
+/** Of `update`. */
+export const update = { controlPlane: TunnelVariables.knownControlPlane, ...UpdateVariables.source }
+
 /** Of the bare command, and of those around a tunnel. */
-export const agent = { ...tunnel, ...logging, ...credential, ...LoginVariables.provider, ...topologyProof }
+export const agent = {
+  ...tunnel,
+  ...UpdateVariables.variables,
+  ...logging,
+  ...credential,
+  ...LoginVariables.provider,
+  ...topologyProof
+}
 
 /** Those of them that most agents need. */
 export const first = {

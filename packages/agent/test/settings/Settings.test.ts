@@ -366,6 +366,64 @@ const rules: ReadonlyArray<Rule> = [
     ],
     bad: ["healthz", "http://other.example/", "/a b", "/a#b", "/a\nHost: x", "/\u00fc", `/${"x".repeat(1024)}`],
     read: ({ origin }) => origin.healthPath
+  },
+  {
+    name: "CT_AGENT_AUTO_UPDATE",
+    good: [
+      ["1", true],
+      ["TRUE", true],
+      ["0", false],
+      ["yes", false],
+      ["", false]
+    ],
+    bad: [],
+    read: ({ autoUpdate }) => autoUpdate !== undefined
+  },
+  {
+    name: "CT_AGENT_AUTO_UPDATE_INTERVAL_SECS",
+    base: { ...browser, CT_AGENT_AUTO_UPDATE: "1" },
+    good: [
+      ["300", 300],
+      ["299", 300],
+      ["0", 300],
+      ["90000", 90_000],
+      ["x", 86_400],
+      ["", 86_400]
+    ],
+    bad: [],
+    read: ({ autoUpdate }) => autoUpdate?.intervalSecs
+  },
+  {
+    name: "CT_AGENT_RELEASE_URL",
+    base: { ...browser, CT_AGENT_AUTO_UPDATE: "1" },
+    good: [
+      ["https://releases.example/agent", "https://releases.example/agent"],
+      ["", "https://portal.example.org/releases"]
+    ],
+    bad: ["releases.example", "ftp://releases.example"],
+    read: ({ autoUpdate }) => autoUpdate?.source.url
+  },
+  {
+    name: "CT_AGENT_RELEASE_PUBKEY",
+    base: { ...browser, CT_AGENT_AUTO_UPDATE: "1" },
+    good: [
+      ["AB".repeat(32), ["ab".repeat(32)]],
+      ["", []]
+    ],
+    bad: ["ab".repeat(31), "zz".repeat(32), `${"ab".repeat(32)}00`],
+    read: ({ autoUpdate }) => autoUpdate?.source.keys
+  },
+  {
+    name: "CT_AGENT_UPDATE_SKIP_VERIFY",
+    base: { ...browser, CT_AGENT_AUTO_UPDATE: "1" },
+    good: [
+      ["1", true],
+      ["true", true],
+      ["no", false],
+      ["", false]
+    ],
+    bad: [],
+    read: ({ autoUpdate }) => autoUpdate?.source.skipChecksum
   }
 ]
 

@@ -56,6 +56,9 @@ export interface Download {
   readonly checksumFile: string | undefined
 }
 
+/** What is fetched of a release before the asset itself. */
+export type Listing = Omit<Download, "content">
+
 const refused = (why: ReleaseRefused["why"]) => Result.fail(new ReleaseRefused({ why }))
 
 const form = JsonField.form("release manifest", Manifest)
@@ -152,10 +155,39 @@ export const judge = (suite: Suite, download: Download): Result.Result<Verified,
     return download.manifest === undefined ? "not-provided" : "unverified-no-key"
   })
 
+/**
+ * The digest that the asset must have, known before it is fetched. A pinned key is required: without a signature there is nothing
+ * to rest on. `skipChecksum` leaves the checksum file out, and nothing else.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { Result } from "effect"
+ * import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const listing = { pinnedKeys: [], manifest: undefined, signature: undefined, tag: "v1", asset: "a", checksumFile: "" }
+ * ok(Result.isFailure(ReleaseManifest.expectedDigest(portable, listing)))
+ * ```
+ */
+export const expectedDigest = (
+  suite: Suite,
+  listing: Listing,
+  skipChecksum = false
+): Result.Result<Uint8Array, ReleaseRefused> =>
+  Result.gen(function* () {
+    const keys = Result.all(listing.pinnedKeys.map((key) => Hex.decode(key, 32)))
+    if (Result.isFailure(keys) || keys.success.length === 0) return yield* refused("key")
+    const digest = yield* signedDigest(suite, keys.success, listing)
+    if (skipChecksum) return digest
+    const checksum = ChecksumFile.digestOf(listing.checksumFile ?? "", listing.asset)
+    const agrees = Result.isSuccess(checksum) && Bytes.equal(checksum.success, digest)
+    return agrees ? digest : yield* refused("per-asset digest")
+  })
+
 const signedDigest = (
   suite: Suite,
   keys: ReadonlyArray<Uint8Array>,
-  download: Download
+  download: Listing
 ): Result.Result<Uint8Array, ReleaseRefused> => {
   const { manifest, signature } = download
   if (manifest === undefined || signature === undefined) return refused("missing")

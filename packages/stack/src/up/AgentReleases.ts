@@ -2,12 +2,15 @@
  * The agent that the stack offers to other machines. A checkout makes its own, once, in the background and with the lowest
  * priority, so that no start waits for it; until then the portal's lines take the agent from where they are run.
  */
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync, mkdirSync } from "node:fs"
 import { constants, setPriority } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import * as ChildProcesses from "../supervisor/ChildProcesses.ts"
 import { RotatingLog } from "../supervisor/RotatingLog.ts"
 import type { StackFolder } from "./StackFolder.ts"
 
@@ -19,13 +22,16 @@ const carried = join(here, "releases")
 /** In a checkout; a published program is one file somewhere else. */
 const script = join(here, "..", "..", "..", "..", "scripts", "agentPackage.mjs")
 
+/** The key that signs what this stack makes. */
+export const publicKeyOf = (seed: string): string => Hex.encode(native.ed25519.publicKey(Buffer.from(seed, "hex")))
+
 const isPublished = () => existsSync(carried)
 
 /** Where the control plane finds the releases. */
 export const folderOf = ({ releases }: StackFolder): string => (isPublished() ? carried : releases)
 
 /** Makes the package if it is missing or older than the sources; it ends with the scope. What goes wrong is in its log. */
-export const prepare = ({ logs, releases }: StackFolder): Effect.Effect<void, never, Scope.Scope> =>
+export const prepare = ({ logs, releases }: StackFolder, seed: string): Effect.Effect<void, never, Scope.Scope> =>
   isPublished() || !import.meta.url.endsWith(".ts") || !existsSync(script)
     ? Effect.void
     : Effect.asVoid(
@@ -36,6 +42,7 @@ export const prepare = ({ logs, releases }: StackFolder): Effect.Effect<void, ne
             const child = spawn(process.execPath, [script, "--releases", releases], {
               // In a group of its own, so that what it runs ends with it.
               detached: true,
+              env: { ...ChildProcesses.given(), CATENET_RELEASE_SEED: seed },
               stdio: ["ignore", "pipe", "pipe"]
             })
             for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => log.append(chunk))

@@ -26,7 +26,8 @@ export const replaceable: ReadonlySet<string> = new Set([
   "CT_CP_ACME_CAS",
   "CT_CHANNEL_FRONT_DOOR",
   "CT_CP_RESERVED_HOSTNAMES",
-  "CT_CP_RELEASES_DIR"
+  "CT_CP_RELEASES_DIR",
+  "CT_CP_RELEASE_PUBKEY"
 ])
 
 /** The name below which the portal is served over TLS, by the edge. Browsers resolve it to this machine by themselves. */
@@ -92,6 +93,7 @@ export const ofControlPlane = (
   CT_CP_HOSTNAME_ZONE: "localhost",
   CT_CP_RESERVED_HOSTNAMES: reservedHosts.join(","),
   CT_CP_RELEASES_DIR: AgentReleases.folderOf(folder),
+  CT_CP_RELEASE_PUBKEY: AgentReleases.publicKeyOf(secrets.releaseSeed),
   CT_GATE_COOKIE_DOMAIN: "localhost",
   CT_GATE_HOSTS_PORT: String(settings.frontDoor.port),
   CT_GATE_CLIENT_ID: "catenet-gate",

@@ -89,7 +89,7 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   }
   const shown = demo ? { demoHostname: Demo.demoHostname, ownHostname: Demo.ownHostname } : undefined
   process.stdout.write(`${banner({ settings, folder, secrets, demo: shown })}\n`)
-  if (passed.controlPlane["CT_CP_RELEASES_DIR"] === undefined) yield* AgentReleases.prepare(folder)
+  if (passed.controlPlane["CT_CP_RELEASES_DIR"] === undefined) yield* AgentReleases.prepare(folder, secrets.releaseSeed)
   return yield* Effect.never
 })
 

@@ -15,7 +15,8 @@ export const Secrets = Schema.Struct({
   acmeBindingKey: Schema.String,
   demoChannelSecret: Schema.String,
   bridgeHolderKey: Schema.String,
-  bridgeNoiseKey: Schema.String
+  bridgeNoiseKey: Schema.String,
+  releaseSeed: Schema.String
 })
 export type Secrets = typeof Secrets.Type
 
@@ -33,7 +34,8 @@ const make = (): Secrets => ({
   acmeBindingKey: text(32),
   demoChannelSecret: hex(),
   bridgeHolderKey: hex(),
-  bridgeNoiseKey: hex()
+  bridgeNoiseKey: hex(),
+  releaseSeed: hex()
 })
 
 const Stored = Schema.fromJsonString(Schema.Record(Schema.String, Schema.String))

@@ -57,6 +57,8 @@ const ambient = new Set([
   "packages/agent/src/certificate/ReloadCommand.ts",
   "packages/agent/src/doctor/Network.ts",
   "packages/agent/src/terminal/Presenter.ts",
+  "packages/agent/src/update/ReleaseHost.ts",
+  "packages/agent/src/update/Restart.ts",
   "packages/edge/src/frontdoor/PlatformHosts.ts",
   "packages/edge/src/listen/GracefulClose.ts",
   "packages/edge/src/listen/ConnectionPace.ts",
@@ -104,6 +106,8 @@ const httpClients = new Set([
   "packages/agent/src/tunnel/Http2Exchange.ts",
   // On a socket that leads to the origin already; it reads no body and follows no redirect.
   "packages/agent/src/tunnel/OriginProbe.ts",
+  // Of files that are signed, up to 256 MiB, with bounds of its own; it follows no redirect and sends nothing secret.
+  "packages/agent/src/update/ReleaseHost.ts",
   "packages/domain/src/api/StrictFetch.ts",
   "packages/edge/src/control/ControlPlane.ts",
   "packages/edge/src/gelb/Http2Exchange.ts",

@@ -18,6 +18,7 @@ const secrets = {
   demoChannelSecret: "s",
   bridgeHolderKey: "s",
   bridgeNoiseKey: "s",
+  releaseSeed: "07".repeat(32),
   demoPassword: "b3pXv0TQm1Yc",
   sealKey: "5e".repeat(32)
 }

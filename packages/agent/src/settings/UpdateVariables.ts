@@ -1,0 +1,88 @@
+/** The variables of updates, and where this program's releases are. */
+import * as Parser from "@catenet/config/Parser"
+import type * as Reader from "@catenet/config/Reader"
+import { defaulted, optional } from "@catenet/config/Variable"
+import * as Asset from "@catenet/crypto/release/Asset"
+import { baseUrl } from "./HostPort.ts"
+import { compiledIn } from "./ReleaseKeys.ts"
+
+/** `1` and `true` in any case; every other text is a no, as other agents read it. */
+const switched = Parser.make("1 or true", (text) => /^(?:1|true)$/iu.test(text))
+
+const publicKey = Parser.make(
+  "a public key of 64 hex digits",
+  (text) => (/^[0-9a-f]{64}$/iu.test(text) ? text.toLowerCase() : undefined),
+  { remedy: "copy all of it, or unset it to use the keys of this build" }
+)
+
+/** Seconds; who asks more often than this gains nothing. */
+const shortestInterval = 300
+
+export const source = {
+  releaseUrl: optional("CT_AGENT_RELEASE_URL", baseUrl, "Where releases are.", {
+    standard: "/releases of CT_AGENT_CP_URL"
+  }),
+  releaseKey: optional("CT_AGENT_RELEASE_PUBKEY", publicKey, "Key that must have signed a release.", {
+    standard: "the keys of this build"
+  }),
+  skipVerify: defaulted(
+    "CT_AGENT_UPDATE_SKIP_VERIFY",
+    switched,
+    "0",
+    "Leaves out the checksum file of an update; its signature and the digest in it stay required."
+  )
+} as const
+
+export const variables = {
+  ...source,
+  autoUpdate: defaulted("CT_AGENT_AUTO_UPDATE", switched, "0", "Updates this program while it serves."),
+  updateInterval: defaulted(
+    "CT_AGENT_AUTO_UPDATE_INTERVAL_SECS",
+    Parser.whole(0, 31_536_000),
+    "86400",
+    "How often to look for an update, at least 300.",
+    { isLenient: true }
+  )
+} as const
+
+/** Releases, and by what they are judged. */
+export interface Source {
+  /** Base address of the releases. */
+  readonly url: string
+  /** 64 hex digits each. */
+  readonly keys: ReadonlyArray<string>
+  readonly skipChecksum: boolean
+  /** The file of this system and machine; none where no release has one. */
+  readonly asset: string | undefined
+  /** Milliseconds; without them the contract's. */
+  readonly bounds?: { readonly connect: number; readonly whole: number }
+}
+
+/** The releases of these variables; without an address there are none. */
+export const sourceOf = (
+  { releaseKey, releaseUrl, skipVerify }: Pick<Reader.Values<typeof source>, keyof typeof source>,
+  controlPlane: string | undefined
+): Source | undefined => {
+  const url = releaseUrl ?? (controlPlane === undefined ? undefined : `${controlPlane}/releases`)
+  return url === undefined
+    ? undefined
+    : {
+        url,
+        keys: releaseKey === undefined ? compiledIn : [releaseKey],
+        skipChecksum: skipVerify,
+        asset: Asset.nameFor(process.platform, process.arch)
+      }
+}
+
+/** What a serving agent does about updates. */
+export interface AutoUpdate {
+  readonly source: Source
+  readonly intervalSecs: number
+}
+
+export const autoUpdateOf = (values: Reader.Values<typeof variables>, controlPlane: string): AutoUpdate | undefined => {
+  const source = values.autoUpdate ? sourceOf(values, controlPlane) : undefined
+  return source === undefined
+    ? undefined
+    : { source, intervalSecs: Math.max(shortestInterval, values.updateInterval ?? 86_400) }
+}

@@ -1,0 +1,65 @@
+/** One update from the look for it to the new program in its place. */
+import * as Hex from "@catenet/crypto/Hex"
+import { Effect } from "effect"
+import { basename, dirname } from "node:path"
+import type { UpdateState } from "../observe/UpdateState.ts"
+import type { Source } from "../settings/UpdateVariables.ts"
+import * as FolderLock from "../state/FolderLock.ts"
+import * as Candidate from "./Candidate.ts"
+import type { ProgramFile } from "./ProgramFile.ts"
+
+interface Wanted {
+  readonly source: Source
+  readonly program: ProgramFile
+  /** The version that runs. */
+  readonly running: string
+  readonly state: UpdateState
+  /** A version that was rolled back is tried again only when a person asks. */
+  readonly byHand: boolean
+}
+
+const failed = (reason: string) => new Candidate.UpdateFailed({ step: "apply", reason })
+
+const apply = Effect.fnUntraced(function* (
+  { byHand, program, running, source, state }: Wanted,
+  found: Candidate.Candidate
+) {
+  const { version } = found
+  const hash = Hex.encode(found.digest)
+  const trial = yield* program.readTrial
+  if (trial?.failed === true && trial.digest === hash && !byHand)
+    return yield* failed(`version ${version} did not register on this machine before: ct-agent update tries it again`)
+  yield* program.replaceable
+  const folder = dirname(program.path)
+  const isAlone = yield* Effect.mapError(FolderLock.take(folder, `.${basename(program.path)}.lock`), ({ message }) =>
+    failed(message)
+  )
+  if (!isAlone) return yield* failed("another process of this machine updates the program now")
+  // Another agent of this machine may have put it there.
+  if ((yield* program.digest) === hash) return
+  state.current = { at: "downloading", version }
+  const content = yield* Candidate.download(source, found)
+  yield* program.replace(content, { from: running, to: version, hash })
+}, Effect.scoped)
+
+/** The version that is in the place of this program now; `undefined` where none is newer. The state says where it stands. */
+export const run = Effect.fn("Update.run")(
+  function* (wanted: Wanted) {
+    const { running, source, state } = wanted
+    state.current = { at: "checking" }
+    if (source.skipChecksum)
+      yield* Effect.logWarning("CT_AGENT_UPDATE_SKIP_VERIFY is set: the checksum file of the update is not looked at")
+    const found = yield* Candidate.check(source, running)
+    if (found === undefined) {
+      state.current = { at: "up-to-date", version: running }
+      return undefined
+    }
+    yield* apply(wanted, found)
+    state.current = { at: "applied", version: found.version }
+    return found.version
+  },
+  (effect, { state }) =>
+    Effect.tapErrorTag(effect, "UpdateFailed", ({ reason, step }) =>
+      Effect.sync(() => void (state.current = { at: `${step} failed`, reason }))
+    )
+)

@@ -1,0 +1,43 @@
+/** Looks for updates while the agent serves: after each interval, and at once on SIGHUP. */
+import { Clock, Effect } from "effect"
+import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import { Events } from "../observe/Events.ts"
+import type { AutoUpdate } from "../settings/UpdateVariables.ts"
+import type { ProgramFile } from "./ProgramFile.ts"
+import * as Update from "./Update.ts"
+
+const hangUp = Effect.callback<void>((resume) => {
+  const listener = () => resume(Effect.void)
+  process.once("SIGHUP", listener)
+  return Effect.sync(() => process.off("SIGHUP", listener))
+})
+
+/** Succeeds when a newer program is in the place of this one. A failure is said, and the next interval tries again. */
+export const run = Effect.fn("UpdateLoop.run")(function* (
+  { intervalSecs, source }: AutoUpdate,
+  program: ProgramFile,
+  running: string
+) {
+  const { update: state } = yield* AgentMetrics
+  const events = yield* Events
+  const scheduled = Effect.map(Clock.currentTimeMillis, (now) => {
+    if (state.current.at === "off") state.current = { at: "scheduled", next: now + intervalSecs * 1000 }
+  })
+  const once = Effect.gen(function* () {
+    yield* scheduled
+    yield* Effect.raceFirst(Effect.sleep(`${intervalSecs} seconds`), hangUp)
+    const version = yield* Update.run({ source, program, running, state, byHand: false })
+    yield* events.record("update_check", { result: version === undefined ? "up-to-date" : `newer: ${version}` })
+    return version
+  }).pipe(
+    Effect.catchTag("UpdateFailed", ({ reason, step }) =>
+      Effect.as(events.record("update_check", { result: `${step} failed: ${reason}` }), undefined)
+    )
+  )
+  while (true) {
+    const version = yield* once
+    if (version === undefined) continue
+    yield* events.record("update_applied", { version })
+    return
+  }
+})
