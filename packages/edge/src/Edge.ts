@@ -145,6 +145,8 @@ const boot = Effect.gen(function* () {
   yield* Effect.addFinalizer(() => drain)
   const mesh = listeners.find(({ name }) => name === "mesh")
   if (mesh !== undefined) yield* QuicListener.open(mesh.address, limiter)
+  const delay = Effect.andThen(Effect.sync(health.leave), Effect.sleep(`${settings.drainDelaySeconds} seconds`))
+  yield* Effect.addFinalizer(() => delay)
   const at = (name: string) => listeners.find((listener) => listener.name === name)?.address
   const bound: Bound = {
     mesh: at("mesh") ?? settings.mesh,

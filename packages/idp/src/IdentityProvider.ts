@@ -21,8 +21,10 @@ export interface IdentityProvider {
   readonly origin: string
   readonly port: number
   readonly store: RealmStore
-  /** Ends open connections and stops listening. */
-  readonly close: () => Promise<void>
+  /** It is about to stop, and says so to load balancers (`/health/ready`, as Keycloak does). */
+  readonly leave: () => void
+  /** Stops listening, and ends the connections that are left after so long. */
+  readonly close: (graceMillis?: number) => Promise<void>
 }
 
 const listen = (server: Server, host: string, port: number) =>
@@ -69,6 +71,7 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
   const base = `/realms/${options.realm}`
   const adminBase = `/admin/realms/${options.realm}`
   let origin = ""
+  let leaving = false
   let provider: Provider | undefined
   let oidc: ReturnType<Provider["callback"]> | undefined
 
@@ -116,6 +119,8 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
       const roles = claims && managementRoles(claims)
       return AdminApi.answer(request, response, { store, path: path.slice(adminBase.length), url, roles })
     }
+    if (path === "/health/ready")
+      return HttpBodies.json(response, leaving ? 503 : 200, { status: leaving ? "DOWN" : "UP" })
     if (path === `${base}${protocol}/userinfo`) return userinfo(request, response)
     if (path.startsWith(`${base}/interaction/`)) return interaction(request, response, path)
     if (!path.startsWith(`${base}/`) || oidc === undefined)
@@ -147,10 +152,16 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
     origin,
     port,
     store,
-    close: () =>
+    leave: () => {
+      leaving = true
+    },
+    close: (graceMillis = 0) =>
       new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
+        const cut = setTimeout(() => server.closeAllConnections(), graceMillis)
+        server.close(() => {
+          clearTimeout(cut)
+          resolve()
+        })
       })
   }
 }

@@ -7,6 +7,7 @@ import { contained, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import { closeGracefully, cutUnfinished } from "../listen/GracefulClose.ts"
+import { ClosingAnswer } from "./ClosingAnswer.ts"
 import { HeadPace } from "./HeadPace.ts"
 import { HeadTimer } from "./HeadTimer.ts"
 import type { GateVerdict } from "./LoginGate.ts"
@@ -51,6 +52,9 @@ export class ForwardedStream extends Duplex {
   #lastFields: RequestHead["fields"] = []
   /** Something was passed on. */
   #begun = false
+  /** The edge is stopping: the next answer that is the last one owed says that the connection ends. */
+  #leaves = false
+  #closing: ClosingAnswer | undefined
 
   constructor(socket: TLSSocket, visitor: Visitor, options: ForwardedStreamOptions) {
     super({ allowHalfOpen: true })
@@ -132,6 +136,39 @@ export class ForwardedStream extends Duplex {
     return undefined
   }
 
+  /** The edge is stopping: what the visitor has asked for is answered, and the last answer says that the connection ends. */
+  drain() {
+    this.#leaves = true
+  }
+
+  /** Ends a connection on which nothing is asked, behind {@link drain}. */
+  endIdle() {
+    const { busy, isEndless } = this.#answers
+    const asks = this.#rewriter.held || (this.#rewriter.spoke ? this.#rewriter.isReading : this.#rewriter.hasBegun)
+    if (!this.#refused && !busy && !isEndless && !asks && !this.#rewriter.isRaw) this.#leave()
+  }
+
+  /** Nothing more comes of the visitor, and nothing to it. */
+  #leave() {
+    this.#refused = true
+    this.#settle(false)
+    this.#visitor.removeAllListeners("data")
+    this.#visitor.end()
+    closeGracefully(this.#visitor)
+    if (!this.readableEnded) this.push(null)
+  }
+
+  /** What goes to the visitor of these bytes. */
+  #lastWords(chunk: Buffer): Buffer {
+    if (!this.#leaves) return chunk
+    const { between, owed } = this.#answers
+    if (this.#closing === undefined && between && owed === 1) this.#closing = new ClosingAnswer()
+    if (this.#closing === undefined) return chunk
+    const words = this.#closing.push(chunk)
+    if (this.#closing.said) this.#rewriter.endAfterThis()
+    return words
+  }
+
   /** Answers in the place of an agent that could not be found. */
   explain(answer: EdgeResponse) {
     // A fault in what followed the first request may have been answered while an agent was looked for.
@@ -164,9 +201,10 @@ export class ForwardedStream extends Duplex {
     if (this.#refused) return done()
     this.#answered = true
     // Waiting for each chunk to be sent would leave the visitor's line idle between chunks.
-    if (this.#visitor.write(chunk)) done()
+    if (this.#visitor.write(this.#lastWords(chunk))) done()
     else this.#visitor.once("drain", done)
     const accepted = this.#answers.push(chunk)
+    if (this.#closing?.said === true && this.#answers.between && this.#answers.owed === 0) return this.#leave()
     if (accepted !== undefined) this.#forward(this.#rewriter.answered(accepted))
     else if (this.#rewriter.refused !== undefined) this.#refuseWhenDue()
   }

@@ -42,8 +42,11 @@ export class GelbVisits extends Context.Service<
   {
     /** Absent without a usable wildcard certificate. `web`: the visitor offered HTTP/1.1 or HTTP/2 by ALPN. */
     readonly accept: ((socket: Socket, web: boolean, host: string) => void) | undefined
-    /** Lets HTTP/2 visitors finish what they asked and ask no more. */
+    /** Says to visitors, in the next answer or by GOAWAY, that their connections end. */
+    readonly announce: () => void
+    /** Lets them finish what they asked and ask no more, and ends connections on which nothing is asked. */
     readonly drain: () => void
+    readonly open: () => number
   }
 >()("edge/gelb/GelbVisits") {
   static readonly make = Effect.gen(function* () {
@@ -60,6 +63,8 @@ export class GelbVisits extends Context.Service<
     const { ending, report } = yield* ConnectionFaults
     const run = yield* makeServe
     const http2Visits = new Set<Http2Visit>()
+    const http1Visits = new Set<ForwardedStream>()
+    let isLeaving = false
 
     yield* Effect.forkScoped(
       Effect.sync(() => {
@@ -148,6 +153,9 @@ export class GelbVisits extends Context.Service<
       }
       visitor = new ForwardedStream(socket, { address, hostname: host }, options)
       const followed = visitor
+      http1Visits.add(followed)
+      socket.once("close", () => http1Visits.delete(followed))
+      if (isLeaving) followed.drain()
       // A visitor who may not pass, or has not asked yet, reaches no agent.
       if (!(yield* Effect.promise(() => followed.firstAdmitted()))) return
       const delivered = yield* deliverFirst(socket, host)
@@ -204,9 +212,16 @@ export class GelbVisits extends Context.Service<
 
     return GelbVisits.of({
       accept: Option.getOrUndefined(accept),
+      announce: () => {
+        isLeaving = true
+        for (const visit of http1Visits) visit.drain()
+        for (const visit of http2Visits) visit.announce()
+      },
       drain: () => {
+        for (const visit of http1Visits) visit.endIdle()
         for (const visit of http2Visits) visit.drain()
-      }
+      },
+      open: () => http1Visits.size + http2Visits.size
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)

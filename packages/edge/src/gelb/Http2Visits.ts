@@ -26,6 +26,8 @@ const maxStreams = 128
 const streamWindow = 256 * 1024
 const connectionWindow = 2 * 1024 * 1024
 const idleMillis = 120_000
+/** No stream has a higher number. */
+const lastStream = 2 ** 31 - 1
 /** How often in a row a connection may be found at its end before it is cut. */
 const mostStrikes = 3
 /** How long a connection that is closed for its behaviour may take to read the reason. */
@@ -118,6 +120,11 @@ export class Http2Visit {
         setImmediate(contained(fault, begin))
       })()
     })
+  }
+
+  /** Says that the connection ends soon; what is on its way already is still answered (RFC 9113 section 6.8). */
+  announce() {
+    if (!this.#session.destroyed) this.#session.goaway(constants.NGHTTP2_NO_ERROR, lastStream)
   }
 
   /** Lets the visitor finish what it asked and ask no more. */

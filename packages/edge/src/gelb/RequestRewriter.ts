@@ -96,6 +96,22 @@ export class RequestRewriter {
     return this.#phase._tag === "Head" && this.#refusal === undefined && begun ? this.#requests : undefined
   }
 
+  /** A request has begun that is not whole: its head, or its body. */
+  get isReading(): boolean {
+    return this.#phase._tag === "Body" || this.unfinished !== undefined
+  }
+
+  /** The visitor has said something. */
+  get hasBegun(): boolean {
+    return this.#phase._tag !== "Start" || this.#pending.length > 0
+  }
+
+  /** No request is taken behind the one that is being read. */
+  endAfterThis() {
+    this.#last = true
+    if (this.#phase._tag === "Head" && this.unfinished === undefined) this.#phase = { _tag: "Over" }
+  }
+
   /** Why nothing more goes to the origin, and whether the origin has part of the request at fault. */
   get refused(): { readonly why: BadRequest; readonly begun: boolean } | undefined {
     return this.#refusal === undefined ? undefined : { why: this.#refusal, begun: this.#phase._tag === "Body" }

@@ -21,6 +21,9 @@ export class ListenerHealth extends Context.Service<
     readonly lost: (name: string) => void
     /** The listeners that have not accepted for a minute; not started yet, and lost, count as stalled. */
     readonly stalled: Effect.Effect<ReadonlyArray<string>>
+    /** The edge is about to stop: it is not to get more connections. */
+    readonly leave: () => void
+    readonly isLeaving: () => boolean
     /** Names what must be there before the edge is healthy. */
     readonly expect: (names: ReadonlyArray<string>) => Effect.Effect<void>
     /** Epoch milliseconds since which a listener has to be there. */
@@ -33,6 +36,7 @@ export class ListenerHealth extends Context.Service<
     const lastAccepted = new Map<string, number>()
     const expectedSince = new Map<string, number>()
     const exhausted = new Set<string>()
+    let leaving = false
     const found = Effect.fnUntraced(function* (name: string, trial: Trial) {
       if (trial === "accepts") lastAccepted.set(name, yield* Clock.currentTimeMillis)
       else yield* Effect.logWarning("a listener does not accept").pipe(Effect.annotateLogs({ listener: name, trial }))
@@ -43,6 +47,10 @@ export class ListenerHealth extends Context.Service<
     return ListenerHealth.of({
       check,
       found,
+      leave: () => {
+        leaving = true
+      },
+      isLeaving: () => leaving,
       lost: (name) => void lastAccepted.delete(name),
       watch: (listener) =>
         Effect.gen(function* () {

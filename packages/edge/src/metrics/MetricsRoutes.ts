@@ -16,11 +16,12 @@ export const routes = (sources: Sources) =>
       yield* router.add(
         "GET",
         "/healthz",
-        Effect.map(health.stalled, (stalled) =>
-          stalled.length === 0
+        Effect.map(health.stalled, (stalled) => {
+          if (health.isLeaving()) return HttpServerResponse.text("stopping\n", { status: 503 })
+          return stalled.length === 0
             ? HttpServerResponse.text("ok\n")
             : HttpServerResponse.text(`not accepting: ${stalled.join(", ")}\n`, { status: 503 })
-        )
+        })
       )
     })
   )

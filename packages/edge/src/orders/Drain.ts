@@ -1,6 +1,7 @@
 /**
- * How the edge leaves: it stops accepting, tells agents to register elsewhere, lets relays finish for the grace time, and
- * cuts what is left.
+ * How the edge leaves: it stops accepting and says to visitors that their connections end. For a moment what they send is still
+ * answered, so that no visitor that keeps its connection busy meets a closed one. Then it sends agents elsewhere, lets relays
+ * finish for the grace time, and cuts what is left.
  */
 import { Effect, Schedule } from "effect"
 import { ChannelRoom } from "../channels/ChannelRoom.ts"
@@ -12,6 +13,15 @@ import { Relays } from "../relay/Relays.ts"
 import { MuxAgents } from "../sessions/MuxAgents.ts"
 import { Settings } from "../settings/Settings.ts"
 
+/** In which a visitor that keeps asking has heard that its connection ends. */
+const lastMoment = (graceSeconds: number) => Math.min(1_000, graceSeconds * 100)
+
+const whileTrue = (holds: () => boolean, millis: number) =>
+  Effect.sync(holds).pipe(
+    Effect.repeat({ schedule: Schedule.spaced("50 millis"), while: (still) => still }),
+    Effect.timeoutOrElse({ duration: millis, orElse: () => Effect.void })
+  )
+
 export const drain = Effect.fn("Drain.drain")(function* (listeners: ReadonlyArray<Listener>) {
   const { shutdownGraceSeconds } = yield* Settings
   const relays = yield* Relays
@@ -21,18 +31,20 @@ export const drain = Effect.fn("Drain.drain")(function* (listeners: ReadonlyArra
   const homes = yield* HomeEdges
   const room = yield* ChannelRoom
   yield* Effect.forEach(listeners, ({ stop }) => stop)
-  muxAgents.goAway("this edge is stopping")
-  byteAgents.closeParked()
   homes.drain()
   room.sendAway(() => true)
-  gelb.drain()
+  gelb.announce()
+  yield* whileTrue(() => gelb.open() > 0, lastMoment(shutdownGraceSeconds))
+  muxAgents.goAway("this edge is stopping")
+  byteAgents.closeParked()
   yield* Effect.logInfo("draining").pipe(
     Effect.annotateLogs({ relays: relays.active() + relays.passing(), grace: shutdownGraceSeconds })
   )
-  yield* Effect.sync(() => relays.active() + relays.passing() > 0).pipe(
-    Effect.repeat({ schedule: Schedule.spaced("50 millis"), while: (busy) => busy }),
-    Effect.timeoutOrElse({ duration: shutdownGraceSeconds * 1_000, orElse: () => Effect.void })
-  )
+  const isBusy = () => {
+    gelb.drain()
+    return relays.active() + relays.passing() + gelb.open() > 0
+  }
+  yield* whileTrue(isBusy, shutdownGraceSeconds * 1_000)
   relays.cutAll("draining")
   muxAgents.closeAll()
   yield* Effect.logInfo("drained")

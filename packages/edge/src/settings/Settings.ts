@@ -168,6 +168,7 @@ export class Settings extends Context.Service<
     readonly relayIdleSeconds: number
     readonly cutAtWindowClose: boolean
     readonly shutdownGraceSeconds: number
+    readonly drainDelaySeconds: number
     readonly proofOfWorkBits: number
     readonly rendezvousPerMinute: number
     readonly meshRelay: boolean
@@ -218,6 +219,7 @@ export class Settings extends Context.Service<
       relayIdleSeconds: values.relayIdleSeconds,
       cutAtWindowClose: values.cutAtWindowClose,
       shutdownGraceSeconds: values.shutdownGraceSeconds,
+      drainDelaySeconds: values.drainDelaySeconds,
       proofOfWorkBits: values.proofOfWorkBits,
       rendezvousPerMinute: share(values.rendezvousPerMinute),
       meshRelay: values.meshRelay,

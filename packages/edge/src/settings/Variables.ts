@@ -205,6 +205,13 @@ export const variables = {
     30,
     "Seconds in which connections may finish after SIGTERM."
   ),
+  drainDelaySeconds: whole(
+    "CT_EDGE_DRAIN_DELAY_SECS",
+    0,
+    600,
+    0,
+    "Seconds after SIGTERM in which the edge still takes connections and says 503 at /healthz, for a load balancer to see."
+  ),
   proofOfWorkBits: whole(
     "CT_EDGE_POW_DIFFICULTY",
     0,

@@ -25,3 +25,10 @@ export const attach = (server: Server, idleMillis: number): void => {
     return server
   }
 }
+
+/** Says `Connection: close` in each answer of a server that does not listen any more. */
+export const announce = (server: Server): void => {
+  server.prependListener("request", (_request, response) => {
+    if (!server.listening) response.setHeader("connection", "close")
+  })
+}

@@ -23,23 +23,48 @@ const variables = {
   portalSecret: needed("CT_IDP_PORTAL_CLIENT_SECRET", secret, "the secret of the portal's client"),
   gateSecret: needed("CT_IDP_GATE_CLIENT_SECRET", secret, "the secret of the client of login gates"),
   managerSecret: needed("CT_IDP_MANAGER_CLIENT_SECRET", secret, "the secret of the managing client"),
+  shutdownGrace: defaulted(
+    "CT_IDP_SHUTDOWN_GRACE_SECS",
+    Parser.whole(0, 3600),
+    "30",
+    "Seconds in which requests may finish after SIGTERM or SIGINT."
+  ),
+  drainDelay: defaulted(
+    "CT_IDP_DRAIN_DELAY_SECS",
+    Parser.whole(0, 600),
+    "0",
+    "Seconds after SIGTERM or SIGINT in which it still takes requests and says 503 at /health/ready."
+  ),
   trustedProxies: optional("CT_IDP_TRUSTED_PROXIES", networks, "Proxies that say who the client is, by PROXY v2."),
   email: needed("CT_IDP_USER_EMAIL", Parser.text, "the e-mail of the first user"),
   password: needed("CT_IDP_USER_PASSWORD", secret, "the password of the first user")
 } as const
 
-/** The same reader of PROXY v2 as the control plane's: an edge in front of both speaks it to both. */
-const prepared = Effect.fnUntraced(function* (networks: ReadonlyArray<string>) {
-  const [{ trusts }, ProxiedConnections] = yield* Effect.promise(() =>
-    Promise.all([import("@catenet/server/http/ClientAddresses"), import("@catenet/server/http/ProxiedConnections")])
+/** In which a client that keeps asking has heard that its connection ends. */
+const lastMoment = (graceSeconds: number) => Math.min(1_000, graceSeconds * 100)
+
+/**
+ * The control plane's way to let clients go, and its reader of PROXY v2: an edge in front of both speaks it to both.
+ */
+const prepared = Effect.fnUntraced(function* (graceSeconds: number, networks: ReadonlyArray<string> | undefined) {
+  const [{ trusts }, ProxiedConnections, GracefulClose] = yield* Effect.promise(() =>
+    Promise.all([
+      import("@catenet/server/http/ClientAddresses"),
+      import("@catenet/server/http/ProxiedConnections"),
+      import("@catenet/server/http/GracefulClose")
+    ])
   )
-  return (server: Server) => ProxiedConnections.accept(server, trusts(networks))
+  return (server: Server) => {
+    GracefulClose.attach(server, lastMoment(graceSeconds))
+    GracefulClose.announce(server)
+    if (networks !== undefined) ProxiedConnections.accept(server, trusts(networks))
+  }
 })
 
 const serve = Effect.gen(function* () {
-  const { email, folder, gateSecret, listen, managerSecret, password, portal, portalSecret, realm, trustedProxies } =
-    yield* Reader.read(variables)
-  const prepare = trustedProxies === undefined ? undefined : yield* prepared(trustedProxies)
+  const settings = yield* Reader.read(variables)
+  const { email, folder, gateSecret, listen, managerSecret, password, portal, portalSecret, realm } = settings
+  const prepare = yield* prepared(settings.shutdownGrace, settings.trustedProxies)
   const { start } = yield* Effect.promise(() => import("@catenet/idp/IdentityProvider"))
   const provider = yield* Effect.acquireRelease(
     Effect.promise(() =>
@@ -47,7 +72,7 @@ const serve = Effect.gen(function* () {
         ...listen,
         folder,
         realm,
-        ...(prepare === undefined ? {} : { prepare }),
+        prepare,
         audience: "catenet",
         users: [{ email, password: Redacted.value(password) }],
         clients: [
@@ -77,7 +102,11 @@ const serve = Effect.gen(function* () {
         ]
       })
     ),
-    (running) => Effect.promise(() => running.close())
+    (running) =>
+      Effect.sync(() => running.leave()).pipe(
+        Effect.andThen(Effect.sleep(`${settings.drainDelay} seconds`)),
+        Effect.andThen(Effect.promise(() => running.close(settings.shutdownGrace * 1_000)))
+      )
   )
   yield* Effect.logInfo("identity provider ready").pipe(Effect.annotateLogs({ issuer: provider.issuer }))
   return yield* Effect.never

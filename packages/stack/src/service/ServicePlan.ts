@@ -28,6 +28,8 @@ interface Reads {
   readonly reads: ReadonlyArray<string>
   readonly writes: ReadonlyArray<string>
   readonly grace: string
+  /** How long it takes requests before its grace begins. */
+  readonly delay: string
   readonly connections: string | undefined
 }
 
@@ -37,6 +39,7 @@ const reads: Readonly<Record<Program, Reads>> = {
     reads: [...Reader.namesOf(ofServer).filter((name) => name.endsWith("_FILE")), "CT_OIDC_PUBKEY_PATH"],
     writes: [],
     grace: "CT_CP_SHUTDOWN_GRACE_SECS",
+    delay: "CT_CP_DRAIN_DELAY_SECS",
     connections: undefined
   },
   edge: {
@@ -44,14 +47,15 @@ const reads: Readonly<Record<Program, Reads>> = {
     reads: names.filter((name) => /_(?:CERT|KEY|FILE)$/.test(name)),
     writes: ["CT_EDGE_CERT_OUT", ...names.filter((name) => name.endsWith("_PATH"))],
     grace: "CT_EDGE_SHUTDOWN_GRACE_SECS",
+    delay: "CT_EDGE_DRAIN_DELAY_SECS",
     connections: "CT_EDGE_MAX_CONNECTIONS"
   }
 }
 
 /** Every variable that counts here. */
 export const variables = (program: Program): ReadonlyArray<string> => {
-  const { connections, grace, listens, reads: read, writes } = reads[program]
-  return [...listens, ...read, ...writes, grace, ...(connections === undefined ? [] : [connections])]
+  const { connections, delay, grace, listens, reads: read, writes } = reads[program]
+  return [...listens, ...read, ...writes, grace, delay, ...(connections === undefined ? [] : [connections])]
 }
 
 export const unitName = (program: Program) => `catenet-${program}`
@@ -85,11 +89,14 @@ export const plan = (program: Program, values: ReadonlyMap<string, string>): Pla
     const path = values.get(name)
     return path === undefined ? [] : [[name, path] as const]
   })
-  const grace = values.get(asked.grace) ?? ""
+  const seconds = (name: string, standard: number) => {
+    const text = values.get(name) ?? ""
+    return /^\d+$/.test(text) ? Number(text) : standard
+  }
   return {
     lowPort: asked.listens.some((name) => isLow(values.get(name))),
     credentials,
-    stopSeconds: (/^\d+$/.test(grace) ? Number(grace) : graceSeconds) + spareSeconds,
+    stopSeconds: seconds(asked.delay, 0) + seconds(asked.grace, graceSeconds) + spareSeconds,
     descriptors: asked.connections === undefined ? undefined : descriptorsFor(values.get(asked.connections)),
     problems: [
       ...credentials

@@ -65,6 +65,7 @@ const ambient = new Set([
   "packages/edge/src/gelb/HeadPace.ts",
   "packages/edge/src/gelb/HeadTimer.ts",
   "packages/edge/src/relay/Relays.ts",
+  "packages/idp/src/IdentityProvider.ts",
   "packages/quic/src/process/Launch.ts",
   "packages/idp/src/MemoryAdapter.ts",
   "packages/server/src/http/GracefulClose.ts",

@@ -100,6 +100,7 @@ describe("a unit of systemd", () => {
 
   it("sets the stop timeout and the descriptors that the program's variables need", () => {
     assert.strictEqual(planOf("serve", { CT_CP_SHUTDOWN_GRACE_SECS: "600" }).stopSeconds, 615)
+    assert.strictEqual(planOf("edge", { CT_EDGE_DRAIN_DELAY_SECS: "60" }).stopSeconds, 105)
     assert.strictEqual(planOf("edge", {}).descriptors, 65_536)
     assert.strictEqual(planOf("edge", { CT_EDGE_MAX_CONNECTIONS: "100000" }).descriptors, 201_024)
     assert.strictEqual(planOf("edge", { CT_EDGE_MAX_CONNECTIONS: "off" }).descriptors, 1_048_576)
