@@ -21,6 +21,7 @@ export const withConsole = <A, R>(body: Effect.Effect<A, Failure, R>) =>
   Effect.gen(function* () {
     const format = yield* Effect.orElseSucceed(logging.logFormat.config, () => "text")
     const json = (yield* Json) || format.toLowerCase() === "json"
-    const layer = Telemetry.layer.pipe(Layer.provideMerge(Log.layer), Layer.provideMerge(Screen.layer({ json })))
-    return yield* Effect.provide(Effect.tapError(body, report), layer)
+    const screen = Layer.provideMerge(Log.layer, Screen.layer({ json }))
+    const observed = Effect.provide(body, Telemetry.layer)
+    return yield* Effect.provide(Effect.tapError(observed, report), screen)
   })

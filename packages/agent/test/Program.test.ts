@@ -1,8 +1,7 @@
 import { chmod, readdir, readFile, realpath, writeFile } from "node:fs/promises"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { userInfo } from "node:os"
 import { assert, describe, it } from "vitest"
+import * as Collector from "../../config/test/Collector.ts"
 import * as Variables from "../src/settings/Variables.ts"
 import { version } from "../src/Version.ts"
 import { makeHome, runAgent } from "./harness/Agent.ts"
@@ -201,20 +200,29 @@ describe("the program", () => {
   it("exports telemetry when an OTLP endpoint is set", async () => {
     await using stage = await makeSurroundings()
     await using home = await makeHome()
-    const posts = new Set<string>()
-    const collector = createServer((request, response) => {
-      posts.add(`${request.method} ${request.url}`)
-      request.resume()
-      response.end("{}")
+    const collector = await Collector.start()
+    await using agent = runAgent(home, {
+      ...stage.env,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
+      OTEL_EXPORTER_OTLP_HEADERS: "api-key=of-the-collector"
     })
-    await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve))
-    const { port } = collector.address() as AddressInfo
-    await using agent = runAgent(home, { ...stage.env, OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` })
     await registered(agent)
     agent.kill()
     assert.strictEqual(await agent.exited, 0)
     collector.close()
-    assert.includeMembers([...posts], ["POST /v1/traces", "POST /v1/logs"])
+    const own = collector.taken.filter(
+      ({ headers, service }) => service === "ct-agent" && headers["api-key"] === "of-the-collector"
+    )
+    assert.includeMembers(
+      own.map(({ signal }) => signal),
+      ["traces", "logs"]
+    )
+    assert.deepStrictEqual(collector.refused, [])
+    const wrong = await run(["status"], { OTEL_EXPORTER_OTLP_HEADERS: "hunter2" })
+    assert.strictEqual(wrong.code, 3)
+    assert.match(wrong.stderr, /^Error: OTEL_EXPORTER_OTLP_HEADERS is not names and values/u)
+    assert.notInclude(wrong.stderr, "hunter2")
   })
 
   it("logs JSON lines with --json, events among them, and shows the ring with status", async () => {

@@ -2,13 +2,13 @@
  * One line an event on standard error, as text or JSON, and OpenTelemetry export when the standard OTEL_* variables ask
  * for it. Without them nothing is traced and nothing leaves the machine.
  */
-import { text } from "@catenet/config/Parser"
-import { optional } from "@catenet/config/Variable"
-import * as RedactedTelemetry from "@catenet/domain/api/RedactedTelemetry"
+import * as Telemetry from "@catenet/config/Telemetry"
+import { serializations } from "@catenet/domain/api/RedactedTelemetry"
 import { redacted } from "@catenet/domain/values/Redaction"
 import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
-import { Effect, Layer, Logger, References } from "effect"
-import { Otlp } from "effect/observability"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Effect, Layer, Logger } from "effect"
+import { asStartFailed } from "./StartFailed.ts"
 
 export type Format = "text" | "json"
 
@@ -18,23 +18,11 @@ const onStandardError = (logger: Logger.Logger<unknown, string>) =>
 const loggers = (format: Format) =>
   Logger.layer([onStandardError(redacted(format === "json" ? Logger.formatJson : Logger.formatLogFmt))])
 
-const variables = {
-  endpoint: optional("OTEL_EXPORTER_OTLP_ENDPOINT", text, "Where traces, metrics and logs are sent."),
-  serviceName: optional("OTEL_SERVICE_NAME", text, "What the program is called there.")
-}
-
 const telemetry = (serviceName: string) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const endpoint = yield* variables.endpoint.config
-      if (endpoint === undefined) return Layer.succeed(References.TracerEnabled, false)
-      const name = (yield* variables.serviceName.config) ?? serviceName
-      return Otlp.layer({ baseUrl: endpoint, resource: { serviceName: name } }).pipe(
-        Layer.provide(RedactedTelemetry.layer),
-        Layer.provide(OutgoingHttp.layer)
-      )
-    })
-  )
+  Telemetry.layer({ serviceName, serializations }).pipe(Layer.provide([OutgoingHttp.layer, NodeFileSystem.layer]))
 
 export const layer = (format: Format, serviceName: string) =>
-  Layer.orDie(telemetry(serviceName)).pipe(Layer.provideMerge(loggers(format)))
+  telemetry(serviceName).pipe(
+    Layer.catch((error) => Layer.effectDiscard(Effect.fail(asStartFailed(error)))),
+    Layer.provideMerge(loggers(format))
+  )

@@ -1,5 +1,8 @@
-import { createServer, type Server } from "node:http"
+import { mkdtempSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import * as Collector from "../../../config/test/Collector.ts"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import { catenet, freePorts, type Spawned } from "./Stack.ts"
 
@@ -62,51 +65,66 @@ describe("catenet serve", () => {
 })
 
 describe("telemetry", () => {
-  const posts: Array<{ path: string; body: string }> = []
-  let collector: Server
-  let endpoint: string
+  let collector: Awaited<ReturnType<typeof Collector.start>>
   let serving: Spawned
-  let port: number
+  let edge: Spawned
 
   beforeAll(async () => {
-    collector = createServer((request, response) => {
-      let body = ""
-      request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk))
-      request.on("end", () => {
-        posts.push({ path: request.url ?? "", body })
-        response.end("{}")
-      })
-    })
-    await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve))
-    const address = collector.address()
-    endpoint = `http://127.0.0.1:${address !== null && typeof address === "object" ? address.port : 0}`
-    port = (await freePorts()).controlPlane
+    collector = await Collector.start()
+    const ports = await freePorts()
+    const home = mkdtempSync(join(tmpdir(), "catenet-telemetry-"))
+    const telemetry = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
+      OTEL_EXPORTER_OTLP_COMPRESSION: "gzip",
+      OTEL_EXPORTER_OTLP_HEADERS: "api-key=of-the-collector",
+      OTEL_BSP_SCHEDULE_DELAY: "200"
+    }
     serving = catenet(["serve", "--log-format", "json"], {
-      CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${port}`,
+      CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${ports.controlPlane}`,
       CT_CP_DATABASE_URL: database(),
       CT_CP_SEAL_KEY: "5e".repeat(32),
-      OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+      CT_CP_EDGE_ADMIN_TOKEN: "ad".repeat(32),
+      ...telemetry,
       OTEL_SERVICE_NAME: "control-plane-under-test"
     })
     const ready = () =>
-      fetch(`http://127.0.0.1:${port}/readyz`).then(
+      fetch(`http://127.0.0.1:${ports.controlPlane}/readyz`).then(
         ({ status }) => status === 200,
         () => false
       )
     await eventually(ready, "the control plane", 120_000)
+    edge = catenet(["edge", "--log-format", "json"], {
+      CT_EDGE_LISTEN: `127.0.0.1:${ports.mesh}`,
+      CT_FRONT_DOOR: `127.0.0.1:${ports.frontDoor}`,
+      CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${ports.edgeAdmin}`,
+      CT_EDGE_METRICS_LISTEN: `127.0.0.1:${ports.edgeMetrics}`,
+      CT_EDGE_ADMIN_TOKEN: "ad".repeat(32),
+      CT_EDGE_CP_URL: `http://127.0.0.1:${ports.controlPlane}`,
+      CT_EDGE_CERT_OUT: join(home, "root.pem"),
+      ...telemetry
+    })
   })
   afterAll(async () => {
-    await serving.stop()
+    await Promise.all([serving.stop(), edge.stop()])
     collector.close()
   })
 
-  it("reaches the collector that OTEL_EXPORTER_OTLP_ENDPOINT names", async () => {
-    await eventually(async () => posts.some(({ path }) => path === "/v1/traces"), "a trace")
-    assert.isTrue(posts.some(({ body }) => body.includes("control-plane-under-test")))
+  it.each(["control-plane-under-test", "catenet-edge"])("of %s is taken by the official protobufs", async (service) => {
+    const of = (signal: string) => collector.taken.filter((each) => each.service === service && each.signal === signal)
+    await eventually(() => of("traces").length > 0 && of("logs").length > 0, `traces and logs of ${service}`)
+    for (const { headers } of [...of("traces"), ...of("logs")]) {
+      assert.strictEqual(headers["api-key"], "of-the-collector")
+      assert.strictEqual(headers["content-type"], "application/x-protobuf")
+    }
+    assert.deepStrictEqual(collector.refused, [])
   })
 
   it("writes one JSON line an event", () => {
-    for (const line of serving.stderr.split("\n").filter((text) => text !== ""))
+    for (const line of serving.stderr
+      .concat(edge.stderr)
+      .split("\n")
+      .filter((text) => text !== ""))
       assert.hasAnyKeys(JSON.parse(line), ["message"])
   })
 })
