@@ -1,13 +1,7 @@
 /** Variables of other agents that have no effect here, with the reason. */
 const published = "the control plane publishes the proof and waits until every name server of the zone shows it"
 
-const updates = "this version does not update itself"
-
 export const unused = {
-  CT_AGENT_AUTO_UPDATE: updates,
-  CT_AGENT_AUTO_UPDATE_INTERVAL_SECS: updates,
-  CT_AGENT_UPDATE_SKIP_VERIFY: updates,
-  CT_AGENT_RELEASE_PUBKEY: updates,
   CT_GRANT_EXPIRES_AT: "the end of a grant is CT_GRANT_EXPIRES",
   CT_ACME_DNS01_RESOLVER_URLS: published,
   CT_ACME_DNS01_PROPAGATION_TIMEOUT_SECS: `${published}, for 180 seconds at most`,

@@ -11,8 +11,7 @@ describe("a variable of other agents", () => {
     Effect.gen(function* () {
       const names = ["RESOLVER_URLS", "PROPAGATION_TIMEOUT_SECS", "INITIAL_DELAY_SECS", "ATTEMPTS", "AUTHORITATIVE"]
         .map((name) => `CT_ACME_DNS01_${name}`)
-        .concat("CT_GRANT_EXPIRES_AT", "CT_AGENT_AUTO_UPDATE", "CT_AGENT_AUTO_UPDATE_INTERVAL_SECS")
-        .concat("CT_AGENT_UPDATE_SKIP_VERIFY", "CT_AGENT_RELEASE_PUBKEY")
+        .concat("CT_GRANT_EXPIRES_AT")
       assert.sameMembers(Object.keys(unused), names)
       const given = ConfigProvider.fromUnknown(Object.fromEntries(names.map((name) => [name, "-1"])))
       yield* Environment.read("/dev/null", Variables.status).pipe(
