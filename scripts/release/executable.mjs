@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { findNode } from "../node.mjs"
 
 export const sha256 = (path) => createHash("sha256").update(readFileSync(path)).digest("hex")
@@ -12,9 +12,13 @@ export const make = (bundle, node, output) => {
   const config = `${output}.sea.json`
   // A snapshot or a cache of code would be of the Node that builds, not of the one that runs.
   const options = { disableExperimentalSEAWarning: true, useSnapshot: false, useCodeCache: false }
-  writeFileSync(config, JSON.stringify({ main: bundle, mainFormat: "module", executable: node, output, ...options }))
+  writeFileSync(
+    config,
+    JSON.stringify({ main: basename(bundle), mainFormat: "module", executable: node, output, ...options })
+  )
   const { status } = spawnSync(findNode(), [`--build-sea=${config}`], {
-    cwd: dirname(output),
+    // The program holds the path by which it was named here; a relative one is the same in every folder.
+    cwd: dirname(bundle),
     stdio: ["ignore", "ignore", "inherit"]
   })
   rmSync(config)
