@@ -5,6 +5,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { loaded } from "./LoadedCommand.ts"
 import { operatorCommands } from "./OperatorCli.ts"
 import { ownerCommands } from "./OwnerCli.ts"
+import * as CardVariables from "./settings/CardVariables.ts"
 import * as Variables from "./settings/Variables.ts"
 
 const channelMcp = Command.make(
@@ -109,6 +110,37 @@ const channelJoin = Command.make(
   ])
 )
 
+const channelAgentCard = Command.make(
+  "agent-card",
+  {
+    a2a: Flag.Boolean("a2a").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Makes the same file an A2A 1.0 agent card too")
+    ),
+    verify: Flag.String("verify").pipe(
+      Flag.optional,
+      Flag.withMetavar("FILE"),
+      Flag.withDescription("Reads a card, and says whether it is signed and alive")
+    )
+  },
+  loaded(
+    () => import("./commands/AgentCard.ts"),
+    ({ agentCard }, options) => agentCard(options)
+  )
+).pipe(
+  Command.withDescription(
+    "Writes this agent's signed card to .well-known/agent-card.json below CT_AGENT_CARD_OUT, and prints its path. With " +
+      "CT_AGENT_CARD_URL and CT_AGENT_CP_URL it registers the card: as the user of ct-agent login, or with CT_CP_EDGE_ADMIN_TOKEN as " +
+      "the operator. Exit codes: 1 --verify found no valid card, 3 wrong configuration, 4 refused, 5 not reached.\n\n" +
+      `Its variables:\n${Documentation.help(CardVariables.agentCard)}`
+  ),
+  Command.withShortDescription("Write, register or verify an agent's card"),
+  Command.withExamples([
+    { command: "CT_AGENT_CARD_ROLES=translator ct-agent channel agent-card --a2a", description: "One file for both" },
+    { command: "ct-agent channel agent-card --verify agent-card.json", description: "Is it signed and alive?" }
+  ])
+)
+
 const channelRoom = Command.make(
   "room",
   { peer: Argument.String("peer").pipe(Argument.optional) },
@@ -159,6 +191,7 @@ export const channel = Command.make(
     channelInvite,
     channelJoin,
     channelRoom,
+    channelAgentCard,
     ...operatorCommands,
     ...ownerCommands
   ])

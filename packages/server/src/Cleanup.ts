@@ -4,6 +4,7 @@
  * it: a statement deletes what is there, so that doing it twice does no harm.
  */
 import { Effect, Layer, Schedule } from "effect"
+import { Directory } from "./agents/Directory.ts"
 import { Payments } from "./billing/Payments.ts"
 import { ClaimInvites } from "./channels/ClaimInvites.ts"
 import { Invitations } from "./channels/Invitations.ts"
@@ -37,7 +38,8 @@ const services = [
   NoticeMails,
   Gate,
   GateSessions,
-  ShareLinks
+  ShareLinks,
+  Directory
 ] as const
 
 const work = Effect.gen(function* () {

@@ -1,5 +1,6 @@
 /** The variables of a member's card and of its capacity offer. */
 import * as Parser from "@catenet/config/Parser"
+import { secretBytes } from "@catenet/config/SecretParser"
 import { defaulted, optional } from "@catenet/config/Variable"
 import * as Hex from "@catenet/crypto/Hex"
 import { Result } from "effect"
@@ -48,6 +49,36 @@ export const card = {
   cardCells: optional("CT_AGENT_CARD_CELLS", keys, "Cells that the card names."),
   cardChannels: optional("CT_AGENT_CARD_CHANNELS", keys, "Channels that the card names."),
   cardTtlSecs: defaulted("CT_AGENT_CARD_TTL_SECS", seconds, "86400", "How long a card is valid.")
+}
+
+const httpsAddress = Parser.make(
+  "an https address",
+  (text) => (text.length <= 2048 && text.startsWith("https://") && URL.canParse(text) ? text : undefined),
+  { example: "https://agent.example/.well-known/agent-card.json" }
+)
+
+/** Of `channel agent-card` alone: where the card goes, and what A2A wants to know. */
+export const cardFile = {
+  cardOut: defaulted(
+    "CT_AGENT_CARD_OUT",
+    Parser.path,
+    ".",
+    "Folder of agent-card: it writes .well-known/agent-card.json below it."
+  ),
+  cardUrl: optional("CT_AGENT_CARD_URL", httpsAddress, "Where the card is served; agent-card registers it there."),
+  adminToken: optional(
+    "CT_CP_EDGE_ADMIN_TOKEN",
+    secretBytes,
+    "The operator's token, with which agent-card registers; without it as a user."
+  ),
+  cardName: optional("CT_AGENT_CARD_NAME", Parser.text, "Name in an A2A card.", { standard: "the first role" }),
+  cardDescription: optional("CT_AGENT_CARD_DESCRIPTION", Parser.text, "Sentence about the agent in an A2A card.", {
+    standard: "a sentence with its roles"
+  }),
+  cardVersion: defaulted("CT_AGENT_CARD_VERSION", Parser.text, "1.0.0", "Version of the agent in an A2A card."),
+  cardA2aUrl: optional("CT_AGENT_CARD_A2A_URL", httpsAddress, "Where the agent answers A2A by JSON-RPC.", {
+    standard: "the origin of CT_AGENT_CARD_URL"
+  })
 }
 
 export const offer = {

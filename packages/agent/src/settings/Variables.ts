@@ -277,10 +277,14 @@ export const operator = {
   inviteExpiresAt: OperatorVariables.invitation.expiresAt
 }
 
+/** Of `channel agent-card` alone. */
+export const cardFile = MarketVariables.cardFile
+
 /** All of them. A name that several commands read stands here once for each. */
 export const variables: Reader.Variables = {
   ...operator,
   ...channel,
+  ...cardFile,
   grants: room.grants,
   ...relayNode,
   ...agent

@@ -1,7 +1,7 @@
 /** The public directory of agents, as an operator registered them. A listed agent may have stopped answering. */
 import { Effect, Schema } from "effect"
 import { boundedArray } from "../values/BoundedArray.ts"
-import { HolderKey, NewHolderKey } from "../values/Keys.ts"
+import { HolderKey, NewHolderKey, Signature } from "../values/Keys.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { patternBy } from "../values/Pattern.ts"
 import { line } from "../values/Text.ts"
@@ -30,6 +30,15 @@ export class DirectoryRegistration extends Schema.Class<DirectoryRegistration>("
   skill_ids: tokens.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 }) {}
 
+/** What an account registers for an agent whose holder key it can sign with; `proof` is over all of it and the account. */
+export class ProvedRegistration extends Schema.Class<ProvedRegistration>("ProvedRegistration")({
+  ...DirectoryRegistration.fields,
+  issued_at: UnixSeconds,
+  /** When the card expires; from then on the entry is not listed. */
+  expires_at: UnixSeconds,
+  proof: Signature
+}) {}
+
 /** `registered_at`: the time of the last registration. */
 export class DirectoryEntry extends Schema.Class<DirectoryEntry>("DirectoryEntry")({
   holder_pubkey: HolderKey,
@@ -37,4 +46,9 @@ export class DirectoryEntry extends Schema.Class<DirectoryEntry>("DirectoryEntry
   role_tags: tokens,
   skill_ids: tokens,
   registered_at: UnixSeconds
+}) {}
+
+/** An entry of one's own. */
+export class OwnDirectoryEntry extends DirectoryEntry.extend<OwnDirectoryEntry>("OwnDirectoryEntry")({
+  expires_at: UnixSeconds
 }) {}

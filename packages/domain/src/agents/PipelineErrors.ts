@@ -45,6 +45,23 @@ export class RoleWithoutUnits extends Problem<RoleWithoutUnits>()(
   { tag: Schema.String }
 ) {}
 
+const whyRefused = {
+  expired: "The card has expired.",
+  time: "The proof was made more than five minutes ago, or in the future. Check the machine's clock, and register again.",
+  signature: "The proof is no signature of the holder over this registration for this account."
+}
+
+/** The proof of the holder key does not hold for this registration. */
+export class DirectoryProofRefused extends Problem<DirectoryProofRefused>()(
+  "DirectoryProofRefused",
+  {
+    status: 400,
+    title: "Proof refused",
+    detail: ({ reason }) => whyRefused[reason]
+  },
+  { reason: Schema.Literals(["expired", "time", "signature"]) }
+) {}
+
 /** The directory has no entry for this holder. */
 export class AgentNotListed extends Problem<AgentNotListed>()("AgentNotListed", {
   status: 404,

@@ -1,13 +1,19 @@
 /** The public agent directory, and the rendezvous records of an operator's self-test. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { DirectoryEntry, DirectoryRegistration, DirectoryToken } from "../agents/Directory.ts"
-import { AgentNotListed } from "../agents/PipelineErrors.ts"
+import {
+  DirectoryEntry,
+  DirectoryRegistration,
+  DirectoryToken,
+  OwnDirectoryEntry,
+  ProvedRegistration
+} from "../agents/Directory.ts"
+import { AgentNotListed, DirectoryProofRefused } from "../agents/PipelineErrors.ts"
 import { AgentId, Tenant } from "../enrollment/Agent.ts"
 import { HolderKey } from "../values/Keys.ts"
-import { RouteNotFound } from "../values/RequestErrors.ts"
+import { LimitReached, RouteNotFound } from "../values/RequestErrors.ts"
 import { RoutingToken } from "../values/Tokens.ts"
-import { AdminAccess, Metered } from "./Access.ts"
+import { AdminAccess, BearerAccess, Metered } from "./Access.ts"
 import { pageQuery } from "./Page.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
@@ -18,6 +24,29 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
     HttpApiEndpoint.post("register", "/registry/agents", { payload: DirectoryRegistration, success: done })
       .middleware(ReadsBody)
       .middleware(AdminAccess),
+    HttpApiEndpoint.post("enlist", "/me/agents-directory", {
+      payload: ProvedRegistration,
+      success: done,
+      error: [DirectoryProofRefused, LimitReached]
+    })
+      .middleware(ReadsBody)
+      .middleware(Metered)
+      .middleware(BearerAccess),
+    HttpApiEndpoint.get("listOwn", "/me/agents-directory", {
+      query: pageQuery,
+      success: Schema.Array(OwnDirectoryEntry)
+    })
+      .middleware(ReadsParameters)
+      .middleware(Metered)
+      .middleware(BearerAccess),
+    HttpApiEndpoint.delete("unlist", "/me/agents-directory/:holder", {
+      params: { holder: HolderKey },
+      success: done,
+      error: AgentNotListed
+    })
+      .middleware(ReadsParameters)
+      .middleware(Metered)
+      .middleware(BearerAccess),
     HttpApiEndpoint.get("search", "/registry/agents", {
       query: {
         role: Schema.optionalKey(DirectoryToken),

@@ -208,6 +208,9 @@ export const endpointSummaries: Readonly<Record<string, GroupSummaries>> = {
     about: "Agent directory",
     routes: {
       register: "Lists an agent with its card.",
+      enlist: "Lists an agent for your account, with a proof by its holder key, until its card expires.",
+      listOwn: "Your agents in the directory.",
+      unlist: "Takes an agent of yours out of the directory.",
       search: "Agents that have exactly this role, or this skill, or both.",
       get: "One agent.",
       registerRendezvous: "Records which agent serves a routing token, for an operator's self-test.",

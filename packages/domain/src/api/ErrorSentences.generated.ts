@@ -10,6 +10,8 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "Every role of a pipeline has a tag of its own.",
   RoleWithoutUnits:
     "A role asks for at least one unit.",
+  DirectoryProofRefused:
+    "The proof of the holder key does not hold for this registration.",
   AgentNotListed:
     "The directory has no entry for this holder.",
   PriceBelowOne:

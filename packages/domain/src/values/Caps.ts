@@ -22,6 +22,7 @@ export const mostEdgesOfTopology = 4_000
 export const mostSharesOfTopology = 100
 
 export const mostPipelinesOfAccount = 100
+export const mostListedAgentsOfAccount = 100
 export const mostTopologiesOfAccount = 100
 
 /** Join tokens of a tenant that no agent has redeemed. Those that were given to a grantee count for that grantee alone. */

@@ -187,6 +187,7 @@ const sameAgain = [
   "/me/channels/:channel/allowlist",
   "/me/channels/:channel/grants/:holder",
   "/me/channels/:channel/members",
+  "/me/agents-directory",
   "/me/pipelines",
   "/me/rooms",
   "/me/topologies/:id/share",

@@ -190,6 +190,7 @@ const table = [
   [Pipelines.RoleTagRepeated, 400, ["(pipeline roles)"]],
   [Pipelines.RoleWithoutUnits, 400, ["(pipeline roles)"]],
   [Pipelines.AgentNotListed, 404, ["(directory)"]],
+  [Pipelines.DirectoryProofRefused, 400, ["(proof of the holder key)"]],
   [Authentication.SessionNotFound, 404, ["(sessions of an account)"]],
   [ServiceAccounts.ServiceAccountNotFound, 404, ["foreign or unknown service account"]],
   [ServiceAccounts.ServiceAccountLimitReached, 400, ["(51st service account)"]],

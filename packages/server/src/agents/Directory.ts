@@ -1,15 +1,32 @@
-/** The public directory of agents, as an operator registered them. A listed agent may have stopped answering. */
-import { DirectoryEntry, type DirectoryRegistration } from "@catenet/domain/agents/Directory"
-import { AgentNotListed } from "@catenet/domain/agents/PipelineErrors"
+/** The public directory of agents, as operators and accounts registered them. A listed agent may have stopped answering. */
+import * as DirectoryProof from "@catenet/crypto/DirectoryProof"
+import { native } from "@catenet/crypto/native"
+import {
+  DirectoryEntry,
+  type DirectoryRegistration,
+  OwnDirectoryEntry,
+  type ProvedRegistration
+} from "@catenet/domain/agents/Directory"
+import { AgentNotListed, DirectoryProofRefused } from "@catenet/domain/agents/PipelineErrors"
+import type { Caller } from "@catenet/domain/api/Access"
 import { audit } from "@catenet/domain/values/AuditEffect"
+import { mostListedAgentsOfAccount } from "@catenet/domain/values/Caps"
 import { HolderKey } from "@catenet/domain/values/Keys"
+import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { paged, type Page } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/Now.ts"
+import { bytesOf } from "../runtime/Secrets.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { within } from "../store/Within.ts"
 import * as Store from "./DirectoryStore.ts"
+
+type Account = Caller["Service"]
+
+/** Seconds for which a proof is good, in both directions of the clock. */
+const patience = 300
 
 /** A search: for entries that have both tokens, each matched as a whole. */
 interface Search extends Page {
@@ -22,6 +39,18 @@ export class Directory extends Context.Service<
   {
     /** Registers an agent, in place of an earlier registration of its key. */
     readonly register: (registration: DirectoryRegistration) => Effect.Effect<void>
+    /** Registers an agent for an account that its holder has signed for, in place of an earlier registration of its key. */
+    readonly enlist: (
+      account: Account,
+      registration: ProvedRegistration
+    ) => Effect.Effect<void, DirectoryProofRefused | LimitReached>
+    readonly listOwn: (
+      account: Account,
+      page: Page
+    ) => Effect.Effect<ReadonlyArray<OwnDirectoryEntry>, never, HttpServerRequest.HttpServerRequest>
+    readonly unlist: (account: Account, holder: HolderKey) => Effect.Effect<void, AgentNotListed>
+    /** Deletes entries whose card has expired. */
+    readonly prune: Effect.Effect<void>
     /** Lists entries, sorted by holder key. */
     readonly search: (
       query: Search
@@ -50,7 +79,9 @@ export class Directory extends Context.Service<
             cardUrl: card_url,
             roleTags: role_tags,
             skillIds: skill_ids,
-            registeredAt: yield* unixSeconds
+            registeredAt: yield* unixSeconds,
+            subject: null,
+            expiresAt: null
           })
           yield* audits.append(audit("directory_agent_registered", "operator", holder_pubkey, card_url))
         },
@@ -58,18 +89,77 @@ export class Directory extends Context.Service<
         sqlOrDie
       ),
 
-      search: Effect.fn("Directory.search")(function* ({ role, skill, ...page }: Search) {
+      enlist: Effect.fn("Directory.enlist")(
+        function* ({ subject }: Account, registration: ProvedRegistration) {
+          const { card_url, expires_at, holder_pubkey, issued_at, proof, role_tags, skill_ids } = registration
+          const now = yield* unixSeconds
+          if (expires_at <= now) return yield* new DirectoryProofRefused({ reason: "expired" })
+          if (Math.abs(now - issued_at) > patience) return yield* new DirectoryProofRefused({ reason: "time" })
+          const signed = {
+            subject,
+            holder: bytesOf(holder_pubkey),
+            cardUrl: card_url,
+            roleTags: role_tags,
+            skillIds: skill_ids,
+            issuedAt: BigInt(issued_at),
+            expiresAt: BigInt(expires_at)
+          }
+          if (!DirectoryProof.verify(native, signed, bytesOf(proof)))
+            return yield* new DirectoryProofRefused({ reason: "signature" })
+          yield* store.lock(subject)
+          const stored = yield* store.put({
+            holderPubkey: holder_pubkey,
+            cardUrl: card_url,
+            roleTags: role_tags,
+            skillIds: skill_ids,
+            registeredAt: now,
+            subject,
+            expiresAt: expires_at
+          })
+          yield* within("agents of this account in the directory", mostListedAgentsOfAccount)(stored)
+          yield* audits.append(audit("directory_agent_registered", subject, holder_pubkey, card_url))
+        },
+        store.transaction,
+        sqlOrDie
+      ),
+
+      listOwn: Effect.fn("Directory.listOwn")(function* ({ subject }: Account, page: Page) {
+        const now = yield* unixSeconds
         const found = yield* paged(
           page,
           HolderKey,
-          (slice) => store.search({ role, skill, ...slice }),
+          (slice) => store.listOwn({ subject, now, ...slice }),
+          ({ holderPubkey }) => holderPubkey
+        )
+        return found.map(
+          (own) => new OwnDirectoryEntry({ ...entry(own), expires_at: own.expiresAt ?? own.registeredAt })
+        )
+      }, Effect.orDie),
+
+      unlist: Effect.fn("Directory.unlist")(
+        function* ({ subject }: Account, holder: HolderKey) {
+          if ((yield* store.remove(subject, holder)).length === 0) return yield* new AgentNotListed()
+          yield* audits.append(audit("directory_agent_removed", subject, holder))
+        },
+        store.transaction,
+        sqlOrDie
+      ),
+
+      prune: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, store.prune))),
+
+      search: Effect.fn("Directory.search")(function* ({ role, skill, ...page }: Search) {
+        const now = yield* unixSeconds
+        const found = yield* paged(
+          page,
+          HolderKey,
+          (slice) => store.search({ role, skill, now, ...slice }),
           ({ holderPubkey }) => holderPubkey
         )
         return found.map(entry)
       }, Effect.orDie),
 
       get: Effect.fn("Directory.get")(function* (holder: HolderKey) {
-        const found = yield* store.find(holder)
+        const found = yield* store.find({ holder, now: yield* unixSeconds })
         return yield* Option.isSome(found) ? Effect.succeed(entry(found.value)) : new AgentNotListed()
       }, sqlOrDie)
     }

@@ -1,4 +1,5 @@
 /** Handlers of the `directory` group. */
+import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -13,6 +14,9 @@ export const DirectoryHandlers = HttpApiBuilder.group(
     const rendezvous = yield* Rendezvous
     return handlers.handleAll({
       register: ({ payload }) => directory.register(payload),
+      enlist: ({ payload }) => Caller.use((caller) => directory.enlist(caller, payload)),
+      listOwn: ({ query }) => Caller.use((caller) => directory.listOwn(caller, query)),
+      unlist: ({ params }) => Caller.use((caller) => directory.unlist(caller, params.holder)),
       search: ({ query }) => directory.search(query),
       get: ({ params }) => directory.get(params.holder),
       registerRendezvous: ({ payload: { token, ...record } }) => rendezvous.leave(token, record),

@@ -1,7 +1,10 @@
 import { layer } from "@effect/vitest"
+import { keyOf } from "../channels/ChannelsKeys.ts"
 import { server } from "../harness/Accounts.ts"
 import * as Contract from "../harness/Contract.ts"
+import { enlistedBy } from "./Enlisting.ts"
 
+const ada = { bearer: "card-ada" }
 const key = (digit: string) => digit.repeat(64)
 const card_url = "https://agent.example/.well-known/agent-card.json"
 const register = (holder_pubkey: string, more: object = {}) => ({
@@ -29,6 +32,19 @@ const rows: ReadonlyArray<Contract.Row> = [
   { call: "search", query: "?role=ar", status: 200, answer: [], because: "a token matches as a whole" },
   { call: "search", query: "?role=art&skill=swim", status: 200, answer: [], because: "both must match" },
   { call: "search", query: "?role=", status: 400, code: "MalformedRequest" },
+  { call: "enlist", as: ada, body: enlistedBy("card-ada", "contract"), status: 200 },
+  {
+    call: "enlist",
+    as: ada,
+    body: enlistedBy("card-bob", "contract"),
+    status: 400,
+    code: "DirectoryProofRefused",
+    because: "the proof is for another account"
+  },
+  { call: "listOwn", as: { bearer: "card-bob" }, status: 200, answer: [] },
+  { call: "unlist", as: ada, at: { holder: key("b") }, status: 404, code: "AgentNotListed" },
+  { call: "unlist", as: ada, at: { holder: "b" }, status: 400, code: "MalformedRequest" },
+  { call: "unlist", as: ada, at: { holder: keyOf("contract") }, status: 200 },
   { call: "get", at: { holder: key("c") }, status: 404, code: "AgentNotListed" },
   { call: "get", at: { holder: "c" }, status: 400, code: "MalformedRequest" },
   { call: "get", at: { holder: key("A") }, status: 200 },
@@ -47,5 +63,5 @@ const rows: ReadonlyArray<Contract.Row> = [
 ]
 
 layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("the directory", (it) => {
-  it.effect("answers as declared", () => Contract.hold("directory", "operator", rows))
+  it.effect("answers as declared", () => Contract.hold("directory", ada, rows))
 })

@@ -35,7 +35,8 @@ const ofPrograms = new Set(
   PipelineIdTaken PipelineNotFound RoleTagRepeated RoleWithoutUnits EdgeCaNotConfigured EdgeCaNotPublished EdgeUnhealthy EdgeUnknown
   NoLiveEdge HeartbeatProofIncomplete HeartbeatRefused HistoryDisabled ReceiptsDisabled LookupAmbiguous
   ChallengeNotBrokered DnsBusy DnsNotConverged DnsProviderFailed HostnameUnknown NotAdmitted NotHostnameOwner
-  RoutingTokenRevoked ChunkExtensionsTooLarge HeadersTooLarge NotHttp NotServing`.split(/\s+/u)
+  RoutingTokenRevoked ChunkExtensionsTooLarge HeadersTooLarge NotHttp NotServing DirectoryProofRefused
+  RangeNotSatisfiable`.split(/\s+/u)
 )
 /** A page says of these what it says of nothing. */
 const ofNothing = new Set(["TunnelNotFound", "ChannelNotFound", "NetworkUnknown"])

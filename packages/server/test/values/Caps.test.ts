@@ -2,6 +2,7 @@ import * as Caps from "@catenet/domain/values/Caps"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { enlistedBy } from "../agents/Enlisting.ts"
 import { account, ask, otherReplica } from "../channels/Asking.ts"
 import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
 import { database, server } from "../harness/Accounts.ts"
@@ -101,6 +102,16 @@ const cases: ReadonlyArray<Case> = [
     path: "/me/pipelines",
     body: (n) => ({ spec: { id: `p${n}`, roles: [role] } }),
     count: "pipelines where owner = 'ada'",
+    repeatable: true
+  },
+  {
+    of: "agents of this account in the directory",
+    limit: Caps.mostListedAgentsOfAccount,
+    fill: `insert into directory_agents (holder_pubkey, card_url, role_tags, skill_ids, registered_at, subject, expires_at)
+      select lpad(to_hex(n), 64, '0'), 'https://a.example/', '{}', '{}', 1, 'ada', 4000000000`,
+    path: "/me/agents-directory",
+    body: (n) => enlistedBy("ada", `capped ${n}`),
+    count: "directory_agents where subject = 'ada'",
     repeatable: true
   },
   {

@@ -1,6 +1,7 @@
 /** The guides of edge and agent name every variable, as the programs' own help does (UPDATE_DOCS=1 writes the tables). */
 import {
   agent as ofAgent,
+  cardFile as ofCards,
   channel as ofChannels,
   operator as ofOperators,
   relayNode as ofRelayNode,
@@ -18,7 +19,10 @@ const root = join(import.meta.dirname, "../../../..")
 const guides = [
   { name: "edge", variables: ofEdge },
   { name: "agent", variables: ofAgent },
-  { name: "channels", variables: { ...ofChannels, grants: ofRooms.grants, ...ofOperators, ...ofRelayNode } }
+  {
+    name: "channels",
+    variables: { ...ofChannels, ...ofCards, grants: ofRooms.grants, ...ofOperators, ...ofRelayNode }
+  }
 ]
 
 describe.each(guides)("the guide of the $name", ({ name, variables }) => {

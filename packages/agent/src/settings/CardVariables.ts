@@ -1,0 +1,18 @@
+/** The variables of `channel agent-card`: those of a card, where it goes, and whose account registers it. */
+import * as Parser from "@catenet/config/Parser"
+import { secretBytes } from "@catenet/config/SecretParser"
+import { required } from "@catenet/config/Variable"
+import * as MarketVariables from "./MarketVariables.ts"
+import * as Variables from "./Variables.ts"
+
+export const agentCard = {
+  ...MarketVariables.card,
+  ...MarketVariables.cardFile,
+  cardRoles: required("CT_AGENT_CARD_ROLES", Parser.list, "Role tags of this agent's card."),
+  holderKey: required(
+    "CT_CHANNEL_HOLDER_KEY",
+    Parser.described(secretBytes, { expected: "a key of 64 hex characters", remedy: undefined }),
+    "Private holder key that signs the card."
+  ),
+  ...Variables.account
+} as const
