@@ -61,8 +61,8 @@ import * as bootstrapTokensOfAccounts from "./0087_bootstrap_tokens_of_accounts.
 import * as sealedWebhooks from "./0092_sealed_webhooks.ts"
 import * as mailsInHand from "./0096_mails_in_hand.ts"
 import * as registrationOfLinks from "./0098_registration_of_links.ts"
-import * as directoryOfAccounts from "./0102_directory_of_accounts.ts"
 import * as edgeComparisons from "./0110_edge_comparisons.ts"
+import * as directoryOfAccounts from "./0111_directory_of_accounts.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -124,6 +124,6 @@ export const migrations = {
   "0092_sealed_webhooks": sealedWebhooks.up,
   "0096_mails_in_hand": mailsInHand.up,
   "0098_registration_of_links": registrationOfLinks.up,
-  "0102_directory_of_accounts": directoryOfAccounts.up,
-  "0110_edge_comparisons": edgeComparisons.up
+  "0110_edge_comparisons": edgeComparisons.up,
+  "0111_directory_of_accounts": directoryOfAccounts.up
 } as const
