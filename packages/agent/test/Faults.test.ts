@@ -2,6 +2,7 @@
 import { once } from "node:events"
 import { assert, it } from "vitest"
 import { makeHome, runAgent } from "./harness/Agent.ts"
+import { agentSources } from "./harness/AgentProgram.ts"
 import { startOrigin } from "./harness/Origins.ts"
 import { exchange, makeSurroundings, registered } from "./harness/Surroundings.ts"
 
@@ -17,13 +18,14 @@ it("a fault in a callback ends its own stream or session, is counted, and is log
     socket.on("end", () => socket.end())
   })
   await using home = await makeHome()
-  await using agent = runAgent(home, {
+  const env = {
     ...stage.env,
     CT_AGENT_ORIGIN: origin.address,
     CT_AGENT_METRICS_LISTEN: "127.0.0.1:0",
     CT_AGENT_RECONNECT_BASE_MS: "100",
     NODE_OPTIONS: `--import ${new URL("./harness/Inject.ts", import.meta.url)}`
-  })
+  }
+  await using agent = runAgent(home, env, [], "", undefined, agentSources)
   await registered(agent)
   const base = /http:\/\/[^/]+/.exec(await agent.said("status, metrics and events at"))?.[0] ?? ""
   const bystander = await stage.edge.open()

@@ -49,9 +49,10 @@ export const runAgent = (
   /** What it reads on stdin; null leaves stdin open. */
   input: string | null = "",
   /** Limits of its resources, as the shell's `ulimit` takes them. */
-  limits: string | undefined = undefined
+  limits: string | undefined = undefined,
+  program = agentProgram
 ): Agent => {
-  const command = [process.execPath, agentProgram, ...args]
+  const command = [process.execPath, program, ...args]
   const [file = "", ...rest] =
     limits === undefined ? command : ["bash", "-c", `ulimit ${limits} && exec "$0" "$@"`, ...command]
   const child = spawn(file, rest, {

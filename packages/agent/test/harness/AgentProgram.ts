@@ -1,5 +1,8 @@
-/** What starts the agent: as it is published where the run has built it, else from its sources. */
+/** What starts the agent. */
 import { fileURLToPath } from "node:url"
 
-export const agentProgram =
-  process.env["CATENET_TEST_AGENT"] ?? fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+/** Its sources, in which what is loaded before them can change classes. */
+export const agentSources = fileURLToPath(new URL("../../src/main.ts", import.meta.url))
+
+/** As it is published, where the run has built it. */
+export const agentProgram = process.env["CATENET_TEST_AGENT"] ?? agentSources

@@ -6,7 +6,7 @@ import { parseAddress } from "@catenet/config/NetworkParser"
 import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
 import { pem } from "@catenet/crypto/x509/Certificate"
 import { Hostname } from "@catenet/domain/values/Hostname"
-import { Clock, Context, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Redacted, Result } from "effect"
 import type { Socket } from "node:net"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { ControlPlane } from "../control/ControlPlane.ts"
@@ -18,6 +18,8 @@ import { dial, introduce } from "./PeerDial.ts"
 
 /** How long an unknown host is not asked for again; scanners must not reach the control plane at their own rate. */
 const missMillis = 30_000
+/** The same where the control plane did not answer: it may know the host when it is back. */
+const unansweredMillis = 1_000
 const maxMisses = 10_000
 
 export class PeerEdges extends Context.Service<
@@ -35,25 +37,27 @@ export class PeerEdges extends Context.Service<
     const { ending } = yield* ConnectionFaults
     const relays = yield* Relays
     const clock = yield* Clock.Clock
+    /** Until when, in epoch milliseconds. */
     const misses = new Map<string, number>()
     const ca = pem(root)
 
-    const missed = (host: string) =>
-      clock.currentTimeMillisUnsafe() - (misses.get(host) ?? Number.NEGATIVE_INFINITY) < missMillis
-    const remember = (host: string) => {
+    const missed = (host: string) => clock.currentTimeMillisUnsafe() < (misses.get(host) ?? 0)
+    const remember = (host: string, millis: number) => {
       misses.delete(host)
-      misses.set(host, clock.currentTimeMillisUnsafe())
+      misses.set(host, clock.currentTimeMillisUnsafe() + millis)
       for (const oldest of misses.keys()) if (misses.size > maxMisses) misses.delete(oldest)
     }
 
     const locate = Effect.fnUntraced(function* (host: string) {
       if (client === undefined || missed(host)) return undefined
-      const node = yield* Effect.option(client.lookup({ query: { host: Hostname.make(host) } }))
-      const reachable = (address: string) => meshRelayPrivate || isGlobalEndpoint(address)
-      if (node._tag === "Some" && node.value.edge_id !== edgeId && reachable(node.value.peer_addr)) {
-        return parseAddress(node.value.peer_addr)
+      const node = yield* Effect.result(client.lookup({ query: { host: Hostname.make(host) } }))
+      if (Result.isFailure(node)) {
+        remember(host, node.failure._tag === "NoLiveEdge" ? missMillis : unansweredMillis)
+        return undefined
       }
-      remember(host)
+      const { edge_id, peer_addr } = node.success
+      if (edge_id !== edgeId && (meshRelayPrivate || isGlobalEndpoint(peer_addr))) return parseAddress(peer_addr)
+      remember(host, missMillis)
       return undefined
     })
 

@@ -70,7 +70,14 @@ export const startControlPlane = Effect.acquireRelease(
           }
           if (request.url?.startsWith("/internal/edges/lookup?host=")) {
             const owner = plane.owners.get(request.url.slice("/internal/edges/lookup?host=".length))
-            return owner === undefined ? answer(404) : answer(200, owner)
+            if (owner !== undefined) return answer(200, owner)
+            return answer(404, {
+              type: problemType("NoLiveEdge"),
+              title: "No live edge",
+              status: 404,
+              detail: "No live edge serves this tunnel.",
+              code: "NoLiveEdge"
+            })
           }
           if (request.url === "/internal/edges/heartbeat") {
             plane.heartbeats.push(JSON.parse(body))

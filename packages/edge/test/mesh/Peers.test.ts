@@ -117,6 +117,22 @@ describe("two edges", () => {
       assert.strictEqual(yield* visit(receiving.frontDoor, "unknown.example.test"), "closed")
       assert.strictEqual(yield* visit(receiving.frontDoor, "unknown.example.test"), "closed")
       assert.strictEqual(lookups(), 2)
+      // What the control plane could not answer is asked again a second later, and not at once.
+      controlPlane.down = true
+      for (let n = 0; n < 3; n++) assert.strictEqual(yield* visit(receiving.frontDoor, "away.example.test"), "closed")
+      const asked = lookups()
+      controlPlane.down = false
+      yield* Effect.promise(() =>
+        eventually(
+          async () => {
+            await Effect.runPromise(visit(receiving.frontDoor, "away.example.test"))
+            return lookups() > asked
+          },
+          "it is asked again",
+          5_000
+        )
+      )
+      assert.isAtMost(asked, 2 + 2)
       const careful = yield* start({ CT_EDGE_MESH_RELAY_ENABLED: "1" }, { controlPlane })
       yield* Effect.promise(() => serving.authorize(T, "lost.example.test"))
       assert.strictEqual(yield* visit(careful.frontDoor, "lost.example.test"), "closed")

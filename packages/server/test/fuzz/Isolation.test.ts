@@ -8,6 +8,7 @@ import { Effect, Layer } from "effect"
 import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
 import { createHash } from "node:crypto"
+import { enlistedBy } from "../agents/Enlisting.ts"
 import { secret as webhookSecret } from "../billing/Customers.ts"
 import { grantBy, idOf, keyOf, linkOf, materialOf } from "../channels/ChannelsKeys.ts"
 import * as Client from "../faults/Client.ts"
@@ -127,6 +128,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "pipelines.publish": ({ pipeline }) => ({ spec: { id: pipeline, roles: [] } }),
   "pipelines.publishFor": ({ pipeline, subject }) => ({ owner: subject, spec: { id: pipeline, roles: [] } }),
   "directory.register": ({ agent }) => ({ holder_pubkey: agent, card_url: "https://thieves.example/" }),
+  "directory.enlist": ({ agent, subject }) => ({ ...enlistedBy(subject, "thief"), holder_pubkey: agent }),
   "directory.registerRendezvous": ({ token }) => ({ token, tenant: "t", agent: "a" }),
   "serviceAccounts.create": () => ({ name: "n" }),
   "credits.issue": () => ({ price: 1 }),

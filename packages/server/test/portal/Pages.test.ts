@@ -139,7 +139,7 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages
       const program = yield* open(ada, "/portal/nothing", { accept: "*/*" })
       assert.deepInclude(JSON.parse(program.text), { code: "RouteNotFound", status: 404 })
       const wrong = yield* open(ada, `/portal/tunnels/${id}/badge/enable`, { accept: "*/*" })
-      assert.deepStrictEqual([wrong.status, wrong.headers.get("allow")], [405, "POST"])
+      assert.deepStrictEqual([wrong.status, wrong.headers.get("allow")], [405, "OPTIONS, POST"])
     })
   )
 

@@ -124,7 +124,7 @@ layer(server({ ...zone, CT_PORTAL_SOCIAL_PROVIDERS: "github, google" }), {
         assert.deepInclude(JSON.parse(answer.text), { code: "RouteNotFound", status: 404 })
       }
       const wrong = yield* open("/impressum", { method: "POST" })
-      assert.deepStrictEqual([wrong.status, wrong.headers.get("allow")], [405, "GET, HEAD"])
+      assert.deepStrictEqual([wrong.status, wrong.headers.get("allow")], [405, "GET, HEAD, OPTIONS"])
       assert.match(wrong.headers.get("content-type") ?? "", /^text\/html/u)
     })
   )

@@ -8,6 +8,7 @@ import { secret } from "@catenet/config/SecretParser"
 import { optional, required } from "@catenet/config/Variable"
 import { Clock, Effect } from "effect"
 import { Command } from "effect/cli"
+import * as Listening from "../Listening.ts"
 import * as Logs from "../Logs.ts"
 import { certificateLifetime } from "../up/Settings.ts"
 import { root } from "./root.ts"
@@ -33,7 +34,7 @@ const serve = Effect.gen(function* () {
   const { serve } = yield* Effect.promise(() => import("../acme/DevelopmentAcme.ts"))
   const clock = yield* Clock.Clock
   yield* Effect.acquireRelease(
-    Effect.promise(() =>
+    Listening.start("CT_ACME_SERVER_LISTEN", options.listen, () =>
       serve({
         ...options,
         ...frontDoor,

@@ -8,6 +8,7 @@ import { defaulted, optional, required } from "@catenet/config/Variable"
 import { Effect, Redacted } from "effect"
 import { Command } from "effect/cli"
 import type { Server } from "node:http"
+import * as Listening from "../Listening.ts"
 import * as Logs from "../Logs.ts"
 import { root } from "./root.ts"
 
@@ -67,7 +68,7 @@ const serve = Effect.gen(function* () {
   const prepare = yield* prepared(settings.shutdownGrace, settings.trustedProxies)
   const { start } = yield* Effect.promise(() => import("@catenet/idp/IdentityProvider"))
   const provider = yield* Effect.acquireRelease(
-    Effect.promise(() =>
+    Listening.start("CT_IDP_LISTEN", listen, () =>
       start({
         ...listen,
         folder,
