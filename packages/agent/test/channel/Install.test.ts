@@ -234,8 +234,9 @@ describe("a service of a trusted publisher", () => {
     await killed.said("echo is started")
     await killed.said("echo: ready")
     assert.deepStrictEqual(left(workDir).sort(), ["echo", "own"], "what a cut install left is gone")
-    const pid = pidsOf(join(workDir, "echo")).at(-1) ?? 0
-    assert.isTrue(isAlive(pid))
+    const newest = () => pidsOf(join(workDir, "echo")).at(-1) ?? 0
+    await eventually(() => isAlive(newest()), "the service runs")
+    const pid = newest()
     killed.kill("SIGKILL")
     await eventually(() => !isAlive(pid), "the service has ended too")
   })

@@ -39,8 +39,8 @@ const answers = (url: string, status: number) => () =>
     () => false
   )
 
-/** `built` has the folders of the packages. */
-export const followStartPages = async (built: string, folder: string): Promise<void> => {
+/** `built` has the folders of the packages, `database` is empty. */
+export const followStartPages = async (built: string, folder: string, database: string): Promise<void> => {
   const [build = "", serving = "", provisioning = ""] = startOf("operations")
   const [edging = "", publishing = ""] = startOf("edge")
   const [serve = ""] = startOf("agent")
@@ -63,7 +63,7 @@ export const followStartPages = async (built: string, folder: string): Promise<v
   const examples: Examples = [
     ["CT_CONTROL_PLANE_LISTEN=", `CT_CP_MESH_EDGE_PORT=${ports.mesh} CT_CONTROL_PLANE_LISTEN=`],
     ["CT_FRONT_DOOR=", `CT_EDGE_LISTEN=127.0.0.1:${ports.mesh} CT_FRONT_DOOR=`],
-    ["postgres://catenet:…@db.internal/catenet", process.env["CATENET_TEST_DATABASE_URL"] ?? ""],
+    ["postgres://catenet:…@db.internal/catenet", database],
     ["10.0.0.1:8090", `127.0.0.1:${ports.controlPlane}`],
     ["10.0.0.2:9443", `127.0.0.1:${ports.edgeAdmin}`],
     ["0.0.0.0:443", `127.0.0.1:${ports.frontDoor}`],

@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { execFile, execFileSync, spawn, spawnSync } from "node:child_process"
 import {
   mkdirSync,
@@ -16,6 +16,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { server } from "../../../server/test/harness/Accounts.ts"
+import { TestDatabase } from "../../../server/test/harness/TestDatabase.ts"
 import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import * as JoinLinks from "../agent/JoinLinks.ts"
 import { onlyNodeAndNpm } from "./Stack.ts"
@@ -155,7 +156,13 @@ describe("the published packages", () => {
   })
 
   it("starts on three machines by the lines of the pages, from packed files in empty folders", () =>
-    followStartPages(join(modules, "@catenet"), join(project, "machines")))
+    Effect.runPromise(
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase
+        const machines = mkdtempSync(join(project, "machines-"))
+        yield* Effect.promise(() => followStartPages(join(modules, "@catenet"), machines, Redacted.value(url)))
+      }).pipe(Effect.provide(TestDatabase.layerEmpty))
+    ))
 
   it("answers with the agent's version", () => {
     const program = join(modules, "@catenet", "ct-agent", "ct-agent.js")

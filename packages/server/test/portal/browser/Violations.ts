@@ -38,7 +38,7 @@ const faults = `(() => {
           found.push("narrow: " + hint.textContent.slice(0, 60))
   for (const form of document.querySelectorAll(".panel > form:not(.switch)")) {
     const next = form.nextElementSibling
-    if (next === null || !form.checkVisibility() || !next.checkVisibility() || next.classList.contains("hidden")) continue
+    if (form.getBoundingClientRect().height < 2 || next === null || !form.checkVisibility() || !next.checkVisibility() || next.classList.contains("hidden")) continue
     const gap = next.getBoundingClientRect().top - form.getBoundingClientRect().bottom
     if (next.textContent.trim() !== "" && gap < 6 && gap > -1) found.push("no gap above: " + next.outerHTML.slice(0, 80))
   }
