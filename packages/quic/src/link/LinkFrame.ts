@@ -41,7 +41,6 @@ export type LinkFrame =
     }
   | {
       readonly _tag: "Dial"
-      /** `address` may be a host name. */
       readonly to: Endpoint
       readonly serverName: string
       /** PEM; besides them the public ones are trusted. */

@@ -2,7 +2,7 @@
  * QUIC for a program, by a process that owns the UDP sockets. Whatever that process carries ends with it and nothing else does; it is
  * started again at once, and its listeners with it.
  */
-import { Clock, Data, Deferred, Effect, Result, type Scope } from "effect"
+import { Clock, Data, Deferred, Effect, Latch, Result, type Scope } from "effect"
 import type { Endpoint } from "../link/LinkFrame.ts"
 import type { QuicConnection } from "../QuicConnection.ts"
 import { launch, LaunchFailed } from "./Launch.ts"
@@ -18,6 +18,7 @@ export class QuicFailed extends Data.TaggedError("QuicFailed")<{ readonly why: s
 export interface QuicProcess {
   /** The port is bound, and bound again after each restart, while the scope lives. Port 0 is chosen once. */
   readonly listen: (options: Listen, onIncoming: OnIncoming) => Effect.Effect<Endpoint, QuicFailed, Scope.Scope>
+  /** Waits for a process that is being started again; the time is up to the caller. */
   readonly dial: (options: Dial) => Effect.Effect<QuicConnection, QuicFailed>
   /** The id of the process that runs now; 0 between two. */
   readonly pid: () => number
@@ -51,7 +52,12 @@ export const start = Effect.fn("QuicProcess.start")(function* (program: QuicProg
   const log = Effect.runForkWith(yield* Effect.context())
   const started = yield* Deferred.make<void, LaunchFailed>()
   const listeners = new Set<Listener>()
+  const up = yield* Latch.make()
   let running: { readonly link: QuicLink; readonly pid: number } | undefined
+  const isDown = Effect.suspend(() => {
+    running = undefined
+    return up.close
+  })
   const said = (line: string) => void log(Effect.logWarning("the QUIC process said", line))
   const report = (error: unknown) => void log(Effect.logError("a fault beside the QUIC process", error))
 
@@ -62,18 +68,12 @@ export const start = Effect.fn("QuicProcess.start")(function* (program: QuicProg
         Effect.catch(({ why }) => Effect.logError("a QUIC port could not be bound again", why))
       )
     running = { link, pid }
+    yield* up.open
     yield* Deferred.succeed(started, undefined)
     const why = yield* Effect.promise(() => Promise.race([ended, link.closed.then(() => "its link closed")]))
-    running = undefined
+    yield* isDown
     return yield* new LaunchFailed({ why })
-  }).pipe(
-    Effect.scoped,
-    Effect.ensuring(
-      Effect.sync(() => {
-        running = undefined
-      })
-    )
-  )
+  }).pipe(Effect.scoped, Effect.ensuring(isDown))
 
   const keep = Effect.gen(function* () {
     let pause = firstPauseMillis
@@ -107,6 +107,7 @@ export const start = Effect.fn("QuicProcess.start")(function* (program: QuicProg
       return at
     }),
     dial: Effect.fn("QuicProcess.dial")(function* (options) {
+      yield* up.await
       if (running === undefined) return yield* new QuicFailed({ why: down })
       const { link } = running
       const dialed = yield* Effect.promise((signal) => link.dial(options, signal))

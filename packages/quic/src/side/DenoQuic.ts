@@ -58,7 +58,12 @@ export interface QuicEndpoint {
 interface Runtime {
   readonly QuicEndpoint: new (at: NetAddress) => QuicEndpoint
   readonly connectQuic: (
-    options: TransportOptions & NetAddress & { readonly serverName: string; readonly caCerts: ReadonlyArray<string> }
+    options: TransportOptions &
+      NetAddress & {
+        readonly serverName: string
+        readonly caCerts: ReadonlyArray<string>
+        readonly endpoint: QuicEndpoint
+      }
   ) => Promise<Connection>
   readonly exit: (code: number) => never
 }

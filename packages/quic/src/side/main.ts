@@ -13,8 +13,8 @@ import { decode, encode } from "../link/LinkFrame.ts"
 import { linkLimits } from "../link/LinkLimits.ts"
 import { Connections } from "./Connections.ts"
 import { runtime } from "./DenoQuic.ts"
+import { dial } from "./Dialing.ts"
 import { listen } from "./Listening.ts"
-import { optionsOf } from "./TransportOptions.ts"
 
 const failed = (stream: CarrierStream, error: unknown) => {
   stream.end(encode({ _tag: "Failed", why: error instanceof Error ? error.message : String(error) }))
@@ -33,14 +33,11 @@ const serve = async (link: Mux, connections: Connections, stream: CarrierStream)
     case "Listen":
       reader.release()
       return listen(link, connections, stream, frame).catch((error: unknown) => failed(stream, error))
-    case "Dial": {
-      const { roots, serverName, to, transport } = frame
-      const options = { hostname: to.address, port: to.port, serverName, caCerts: [roots], ...optionsOf(transport) }
-      return runtime.connectQuic(options).then(
-        (connection) => connections.hold(stream, reader, connection),
-        (error: unknown) => failed(stream, error)
-      )
-    }
+    case "Dial":
+      return dial(connections, stream, reader, frame).catch((error: unknown) => {
+        reader.release()
+        failed(stream, error)
+      })
     default:
       stream.reset("protocol", "not for this side")
   }

@@ -29,7 +29,17 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "@catenet/wire",
     "@catenet/quic"
   ],
-  agent: ["effect", "@effect/", "@catenet/config", "@catenet/domain", "@catenet/crypto", "@catenet/wire", "jose", "qr"],
+  agent: [
+    "effect",
+    "@effect/",
+    "@catenet/config",
+    "@catenet/domain",
+    "@catenet/crypto",
+    "@catenet/wire",
+    "@catenet/quic",
+    "jose",
+    "qr"
+  ],
   idp: ["@catenet/domain", "oidc-provider", "jose"],
   quic: ["effect", "@catenet/wire"],
   stack: ["effect", "@effect/", "@catenet/", "jose"]

@@ -1,0 +1,108 @@
+/**
+ * QUIC for this agent or client: everything that dials or listens shares one QUIC process, which is started where the first of
+ * them needs it and ends with the last.
+ */
+import * as QuicProcess from "@catenet/quic/process/QuicProcess"
+import * as QuicProgram from "@catenet/quic/process/QuicProgram"
+import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import { Context, Data, Effect, Layer, RcRef, type Scope } from "effect"
+import { lookup } from "node:dns/promises"
+import { isIP } from "node:net"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
+
+/** No connection by QUIC. */
+export class QuicUnreachable extends Data.TaggedError("QuicUnreachable")<{
+  readonly peer: string
+  readonly why: string
+}> {
+  override get message() {
+    return `${this.peer} by QUIC: ${this.why}`
+  }
+}
+
+export interface QuicTarget extends HostPort {
+  /** What the certificate must be for; edges and agents are `localhost`. */
+  readonly serverName?: string
+  /** PEM of the roots, or of the one leaf that is trusted. */
+  readonly roots: string
+  /** Bounds all of it; 5 s is the agent's (agent.md 5.1). */
+  readonly millis?: number
+  /** Milliseconds, and streams that the peer may open at a time. */
+  readonly transport?: { readonly keepAlive: number; readonly idle: number; readonly streams: number }
+}
+
+const dialMillis = 5_000
+/** Agent.md 5.1. More streams than the 100 of the reference kind: each visitor is one. */
+const agentTransport = { keepAlive: 5_000, idle: 30_000, streams: 4_096 }
+/** A lost connection is dialed again before its process is given up. */
+const idleTimeToLive = "30 seconds"
+
+const addressesOf = async (host: string) =>
+  isIP(host) === 0 ? (await lookup(host, { all: true })).map(({ address }) => address) : [host]
+
+const within = <A, R>(millis: number, dialing: Effect.Effect<A, QuicProcess.QuicFailed, R>) =>
+  Effect.timeoutOrElse(dialing, {
+    duration: millis,
+    orElse: () => Effect.fail(new QuicProcess.QuicFailed({ why: `no connection within ${millis / 1_000} s` }))
+  })
+
+const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+
+export class QuicDial extends Context.Service<
+  QuicDial,
+  {
+    /** Whether the runtime of the QUIC process is there. */
+    readonly isInstalled: boolean
+    /** The shared process, for what listens. It is there for at least as long as the scope. */
+    readonly process: Effect.Effect<QuicProcess.QuicProcess, QuicProcess.QuicFailed, Scope.Scope>
+    /** A connection that ends with the scope. Streams come paused. */
+    readonly dial: (target: QuicTarget) => Effect.Effect<QuicConnection, QuicUnreachable, Scope.Scope>
+  }
+>()("agent/carrier/QuicDial") {
+  static readonly make = Effect.gen(function* () {
+    const program = QuicProgram.find()
+    const shared = yield* RcRef.make({
+      acquire:
+        program === undefined
+          ? Effect.fail(new QuicProcess.QuicFailed({ why: "the runtime of the QUIC process is not installed" }))
+          : Effect.mapError(QuicProcess.start(program), ({ message }) => new QuicProcess.QuicFailed({ why: message })),
+      idleTimeToLive
+    })
+    const process = RcRef.get(shared)
+
+    /** The first address that answers; each has its part of the time. */
+    const connect = Effect.fnUntraced(function* ({
+      host,
+      millis = dialMillis,
+      port,
+      roots,
+      serverName = "localhost",
+      transport = agentTransport
+    }: QuicTarget) {
+      const quic = yield* process
+      const addresses = yield* Effect.tryPromise({
+        try: () => addressesOf(host),
+        catch: (error) => new QuicProcess.QuicFailed({ why: reasonOf(error) })
+      })
+      const attempts = addresses.map((address) =>
+        within(millis / addresses.length, quic.dial({ to: { address, port }, serverName, roots, transport }))
+      )
+      return yield* Effect.acquireRelease(
+        Effect.firstSuccessOf(attempts),
+        (connection) => Effect.sync(() => connection.close()),
+        { interruptible: true }
+      )
+    })
+
+    return QuicDial.of({
+      isInstalled: program !== undefined,
+      process,
+      dial: Effect.fn("QuicDial.dial")((target) =>
+        within(target.millis ?? dialMillis, connect(target)).pipe(
+          Effect.mapError(({ why }) => new QuicUnreachable({ peer: formatHostPort(target), why }))
+        )
+      )
+    })
+  })
+  static readonly layer = Layer.effect(this, this.make)
+}
