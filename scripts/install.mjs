@@ -46,3 +46,5 @@ export const installLinters = () => install(join(root, "tools", "lint"), "the li
 export const installBenchDriver = () => install(join(root, "tools", "bench"), "the driver of the bare server")
 
 export const installOpenApiTools = () => install(join(root, "tools", "openapi"), "the readers of API descriptions")
+
+export const installMcpPrograms = () => install(join(root, "tools", "mcp"), "programs of other makers that speak MCP")

@@ -13,7 +13,6 @@ export interface Seen {
 }
 
 const chunkBytes = 16 * 1024
-const pauseMillis = 250
 /** How long a session lasts of a pair that comes and goes, and how long that pair is away. */
 const churnRounds = 4
 const awayMillis = 3_000
@@ -43,8 +42,8 @@ const part = async ([one, two]: readonly [Members.Peer, Members.Peer]) => {
   if (left.some(({ length }) => length > 0)) throw new Error("there was more than was said")
 }
 
-/** Runs so many pairs, half of them churning, until the signal. */
-export const run = async (place: Place, count: number, signal: AbortSignal): Promise<Seen> => {
+/** Runs so many pairs, half of them churning, until the signal; each pauses between what it says. */
+export const run = async (place: Place, count: number, pauseMillis: number, signal: AbortSignal): Promise<Seen> => {
   const seen: Seen = { sessions: 0, bytes: 0 }
   const isOver = () => signal.aborted
   const pair = async (index: number) => {
