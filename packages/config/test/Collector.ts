@@ -3,6 +3,7 @@ import otlp from "@opentelemetry/otlp-transformer/build/src/generated/root.js"
 import { createServer, type IncomingHttpHeaders } from "node:http"
 import type { AddressInfo } from "node:net"
 import { gunzipSync } from "node:zlib"
+import { assert } from "vitest"
 
 interface Message {
   readonly decode: (bytes: Uint8Array) => object
@@ -12,8 +13,18 @@ interface Message {
 }
 
 /** The package declares other names for what it has. */
-const messageOf = (signal: string, name: string) =>
-  (otlp as any).opentelemetry.proto.collector[signal].v1[`Export${name}ServiceRequest`] as Message
+interface Generated {
+  readonly opentelemetry: {
+    readonly proto: {
+      readonly collector: Readonly<Record<string, { readonly v1: Readonly<Record<string, Message>> }>>
+    }
+  }
+}
+
+const messageOf = (signal: string, name: string) => {
+  const { collector } = (otlp as unknown as Generated).opentelemetry.proto
+  return collector[signal]?.v1[`Export${name}ServiceRequest`] ?? assert.fail(`there are no ${signal}`)
+}
 
 const requests = {
   traces: messageOf("trace", "Trace"),

@@ -1,13 +1,13 @@
 /** BIND as a name server of one zone that takes signed updates, on loopback, where it is installed (`named` on PATH). */
 import { Effect, Redacted } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
-import { spawn, spawnSync } from "node:child_process"
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createInterface } from "node:readline"
 import { freePort } from "../../../stack/src/Ports.ts"
 import * as Rfc2136 from "../../src/dns/Rfc2136.ts"
+import * as Daemon from "../harness/Daemon.ts"
 
 export const isInstalled = spawnSync("named", ["-v"]).status === 0
 const keyName = "catenet"
@@ -29,24 +29,14 @@ options { directory "${folder}"; listen-on port ${port} { 127.0.0.1; }; listen-o
 controls { };
 zone "zone.test" { type primary; file "zone"; update-policy { grant catenet zonesub TXT A AAAA; }; };`
   )
-  yield* Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof spawn>>((resume) => {
-      const child = spawn("named", ["-g", "-c", join(folder, "named.conf"), "-n", "1"])
-      // It has also said before that it is "running on Linux".
-      createInterface({ input: child.stderr }).on("line", (line) => {
-        if (line.endsWith(" running")) resume(Effect.succeed(child))
-      })
-      child.on("exit", (code) => resume(Effect.die(new Error(`named ended with ${code}`))))
-    }).pipe(Effect.timeout("20 seconds"), Effect.orDie),
-    (child) =>
-      Effect.callback<void>((resume) => {
-        child.removeAllListeners("exit").on("exit", () => {
-          rmSync(folder, { recursive: true, force: true })
-          resume(Effect.void)
-        })
-        child.kill("SIGTERM")
-      })
-  )
+  yield* Daemon.start({
+    program: "named",
+    args: ["-g", "-c", join(folder, "named.conf"), "-n", "1"],
+    folder,
+    // It has also said before that it is "running on Linux".
+    isReady: (line) => line.endsWith(" running"),
+    endedBy: "SIGTERM"
+  })
   const server = { host: "127.0.0.1", port }
   const key = { name: keyName, secret: Redacted.make(Uint8Array.from(secret)) }
   const { set } = yield* Rfc2136.make({ server, zone: "zone.test", key })

@@ -1,12 +1,12 @@
 /** PgBouncer in front of the PostgreSQL of the tests, with nothing in its configuration but where things are. */
 import { Effect, Redacted } from "effect"
-import { spawn, spawnSync } from "node:child_process"
-import { chownSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { chownSync, mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createInterface } from "node:readline"
 import { freePort } from "../../../stack/src/Ports.ts"
 import * as Account from "../../../stack/src/postgres/Account.ts"
+import * as Daemon from "./Daemon.ts"
 
 /** Debian puts it where the PATH of a plain account does not look. */
 const program = ["pgbouncer", "/usr/sbin/pgbouncer"].find((path) => spawnSync(path, ["--version"]).status === 0)
@@ -41,23 +41,14 @@ default_pool_size = 8
 `
   )
   if (account !== undefined) chownSync(folder, account.uid, account.gid)
-  yield* Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof spawn>>((resume) => {
-      const child = spawn(program ?? "pgbouncer", [join(folder, "pgbouncer.ini")], { ...account, cwd: "/" })
-      createInterface({ input: child.stderr }).on("line", (line) => {
-        if (line.includes("process up")) resume(Effect.succeed(child))
-      })
-      child.on("exit", (code) => resume(Effect.die(new Error(`pgbouncer ended with ${code}`))))
-    }).pipe(Effect.timeout("20 seconds"), Effect.orDie),
-    (child) =>
-      Effect.callback<void>((resume) => {
-        child.removeAllListeners("exit").on("exit", () => {
-          rmSync(folder, { recursive: true, force: true })
-          resume(Effect.void)
-        })
-        child.kill("SIGQUIT")
-      })
-  )
+  yield* Daemon.start({
+    program: program ?? "pgbouncer",
+    args: [join(folder, "pgbouncer.ini")],
+    folder,
+    isReady: (line) => line.includes("process up"),
+    endedBy: "SIGQUIT",
+    options: { ...account, cwd: "/" }
+  })
   return (url: Redacted.Redacted) => {
     const pooled = new URL(Redacted.value(url))
     pooled.host = `127.0.0.1:${port}`

@@ -12,6 +12,7 @@ import { start } from "../../../edge/test/harness/TestEdge.ts"
 import { type Address, Realm, variables } from "../../../server/test/gate/SignInServer.ts"
 import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import { freePort } from "../../src/Ports.ts"
+import { type Page, visitor } from "./CookieVisits.ts"
 
 /** The edge's folder, where the control plane reads the root that agents pin. */
 const folder = Effect.runSync(Effect.cached(Effect.sync(() => mkdtempSync(join(tmpdir(), "catenet-account-")))))
@@ -73,21 +74,8 @@ export const ended = (at: Home, args: ReadonlyArray<string>, env: Readonly<Recor
 
 /** Confirms the code behind this address, signed in as this person. */
 export const confirm = async (address: string, username: Address) => {
-  const jar = new Map<string, string>()
-  const visit = async (url: string, form?: Record<string, string>): Promise<{ url: string; text: string }> => {
-    const response = await fetch(url, {
-      redirect: "manual",
-      headers: { cookie: Array.from(jar, ([name, value]) => `${name}=${value}`).join("; ") },
-      ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) })
-    })
-    for (const cookie of response.headers.getSetCookie()) {
-      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
-      jar.set(name, value)
-    }
-    const location = response.headers.get("location")
-    return location === null ? { url, text: await response.text() } : visit(new URL(location, url).href)
-  }
-  const submit = ({ text, url }: { url: string; text: string }, more: Record<string, string>) => {
+  const visit = visitor()
+  const submit = ({ text, url }: Page, more: Record<string, string>) => {
     const fields = [...text.matchAll(/name="([a-z_]+)" value="([^"]*)"/gu)].map(([, name = "", value = ""]) => [
       name,
       value

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Keycloak from "../../../server/test/harness/Keycloak.ts"
 import { ended, home, running } from "./AccountStack.ts"
+import { visitor } from "./CookieVisits.ts"
 
 const kim = { username: "kim@people.example", password: "correct horse" }
 
@@ -38,23 +39,7 @@ const unescaped = (text: string) => text.replaceAll("&amp;", "&")
 
 /** Follows the pages from the address of the code to the one that says that the device is connected. */
 const confirm = async (address: string) => {
-  const jar = new Map<string, string>()
-  const visit = async (
-    url: string,
-    form?: Readonly<Record<string, string>>
-  ): Promise<{ url: string; text: string }> => {
-    const response = await fetch(url, {
-      redirect: "manual",
-      headers: { cookie: Array.from(jar, ([name, value]) => `${name}=${value}`).join("; ") },
-      ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form) })
-    })
-    for (const cookie of response.headers.getSetCookie()) {
-      const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? []
-      jar.set(name, value)
-    }
-    const location = response.headers.get("location")
-    return location === null ? { url, text: await response.text() } : visit(new URL(location, url).href)
-  }
+  const visit = visitor()
   let page = await visit(address)
   for (let step = 0; step < 4; step++) {
     const [, action] = /<form[^>]*action="([^"]+)"/u.exec(page.text) ?? []
