@@ -3,6 +3,7 @@ import * as Documentation from "@catenet/config/Documentation"
 import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { loaded } from "./LoadedCommand.ts"
+import { marketCommands } from "./MarketCli.ts"
 import { operatorCommands } from "./OperatorCli.ts"
 import { ownerCommands } from "./OwnerCli.ts"
 import * as CardVariables from "./settings/CardVariables.ts"
@@ -192,6 +193,7 @@ export const channel = Command.make(
     channelJoin,
     channelRoom,
     channelAgentCard,
+    ...marketCommands,
     ...operatorCommands,
     ...ownerCommands
   ])

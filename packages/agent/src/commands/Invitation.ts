@@ -55,5 +55,5 @@ export const redeem = ({ invitation }: { readonly invitation: string }) =>
       )
     const member = { invitation: text, holderKey: Hex.encode(Redacted.value(holderKey)) }
     yield* JoinCalls.redeem({ controlPlane }, member, noiseKey, false)
-    yield* Effect.logInfo(`a member of the channel ${Hex.encode(decoded.success.channel)} now`)
+    yield* Effect.logInfo("a member of the channel now")
   }).pipe(Effect.provide([NodeFileSystem.layer, OutgoingHttp.layer]))

@@ -52,7 +52,7 @@ export const register = ({ rekey }: { readonly rekey: boolean }) =>
     const body = { channel, operator_pubkey: Hex.encode(key), ...(rekey ? { confirm_rekey: true } : {}) }
     const account = yield* KnownAccount.of(values)
     yield* AccountCalls.ask(account, { method: "POST", path: "/me/channels", body, answer: Schema.Unknown })
-    yield* Effect.logInfo(`registered the channel ${channel}`)
+    yield* Effect.logInfo("registered the channel")
   }).pipe(services)
 
 export const allow = ({ email }: { readonly email: string }) =>
@@ -109,14 +109,14 @@ export const addMember = (material: Material) =>
   Effect.gen(function* () {
     const ask = yield* owned
     yield* ask({ method: "POST", path: "members", body: bodyOf(material), answer: Schema.Unknown })
-    yield* Effect.logInfo(`${material.holder} is a member`)
+    yield* Effect.logInfo("the holder is a member")
   }).pipe(services)
 
 export const removeMember = ({ holder }: { readonly holder: string }) =>
   Effect.gen(function* () {
     const ask = yield* owned
     yield* ask({ method: "POST", path: `members/${encodeURIComponent(holder)}/remove`, answer: Schema.Unknown })
-    yield* Effect.logInfo(`${holder} is no member any more`)
+    yield* Effect.logInfo("the holder is no member any more")
   }).pipe(services)
 
 export const claimInvite = ({ label, ...material }: Material & { readonly label: Option.Option<string> }) =>

@@ -29,10 +29,12 @@ import * as PrivateFile from "../state/PrivateFile.ts"
 import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
 import * as BrowserClients from "../tunnel/BrowserClients.ts"
+import * as CardAnswer from "../tunnel/CardAnswer.ts"
 import * as CertificatePair from "../tunnel/CertificatePair.ts"
 import { CertificateReport } from "../tunnel/CertificateReport.ts"
 import * as CertificateWatch from "../tunnel/CertificateWatch.ts"
 import * as ChallengeAnswer from "../tunnel/ChallengeAnswer.ts"
+import * as FirstHead from "../tunnel/FirstHead.ts"
 import type { Link } from "../tunnel/Link.ts"
 import * as OriginProbe from "../tunnel/OriginProbe.ts"
 import * as Registrar from "../tunnel/Registrar.ts"
@@ -80,10 +82,13 @@ const certificateReport = Effect.fnUntraced(function* (config: Settings.Settings
 })
 type Reported = Effect.Success<ReturnType<typeof certificateReport>>
 
-const browser = Effect.fnUntraced(function* ({ origin, stateDir }: Settings.Settings, pair: Pair) {
+const browser = Effect.fnUntraced(function* ({ cardFile, origin, stateDir }: Settings.Settings, pair: Pair) {
   const metrics = yield* AgentMetrics
+  const card = cardFile === undefined ? undefined : yield* CardAnswer.make(cardFile)
   const ordinary =
-    pair === undefined ? BrowserClients.make(origin, metrics) : TlsTermination.make(origin, pair, metrics)
+    pair === undefined
+      ? BrowserClients.make(origin, metrics)
+      : TlsTermination.make(origin, pair, metrics, FirstHead.usualBounds, card)
   return yield* ChallengeAnswer.make(stateDir, origin, metrics, ordinary)
 })
 

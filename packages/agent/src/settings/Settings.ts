@@ -57,6 +57,8 @@ export interface Settings {
   readonly hostname: string | undefined
   readonly mode: "browser" | "mesh"
   readonly origin: Origin
+  /** Answers the well-known path of an agent's card, in the origin's place. */
+  readonly cardFile: string | undefined
   readonly edge: HostPort | undefined
   readonly edgeCertificate: EdgeCertificate
   readonly fallback443: boolean
@@ -104,7 +106,7 @@ const unset = (variable: string, remedy: string): Problem => ({ variable, proble
 
 /** What the variables must be together. */
 const rules = (values: Reader.PartialValues<Variables>): ReadonlyArray<Problem> => {
-  const { healthPath, hostname, mode, protocol, tls } = values
+  const { cardFile, healthPath, hostname, mode, protocol, tls } = values
   const { certificate, key } = pairOf(values)
   const isBrowser = mode === "browser"
   const terminates = tls === "terminate"
@@ -127,6 +129,15 @@ const rules = (values: Reader.PartialValues<Variables>): ReadonlyArray<Problem> 
             variable: "CT_AGENT_HEALTH_PATH",
             problem: "does not work with CT_AGENT_ORIGIN_PROTO=udp",
             remedy: "unset one of the two"
+          }
+        ]
+      : []),
+    ...(cardFile !== undefined && tls === "passthrough"
+      ? [
+          {
+            variable: "CT_AGENT_CARD_FILE",
+            problem: "needs CT_AGENT_ORIGIN_TLS=terminate",
+            remedy: "set it, or unset CT_AGENT_CARD_FILE and let the origin answer"
           }
         ]
       : []),
@@ -195,6 +206,7 @@ const settingsOf = (values: Values): Settings => {
           ? { certificate, key, isAwaited: values.certificate === undefined && values.key === undefined }
           : undefined
     },
+    cardFile: values.cardFile,
     edge: values.edge,
     edgeCertificate: {
       url: values.edgeCertificateUrl,

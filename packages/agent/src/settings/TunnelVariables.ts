@@ -74,6 +74,12 @@ export const variables = {
     "Asked by plain HTTP GET when the edge asks for the origin: 2xx and 3xx are up.",
     { standard: "a TCP connection is enough" }
   ),
+  cardFile: optional(
+    "CT_AGENT_CARD_FILE",
+    Parser.path,
+    "Card that the agent answers with at /.well-known/agent-card.json; only with `terminate`.",
+    { standard: "the origin answers" }
+  ),
   certificate: optional("CT_AGENT_TLS_CERT", Parser.path, "Certificate chain for `terminate`, PEM.", {
     standard: "fullchain.pem in CT_ACME_CERT_OUT_DIR"
   }),

@@ -75,15 +75,11 @@ const reasons = { 408: "Request Timeout", 431: "Request Header Fields Too Large"
 /** After its answer a client that stays is cut. */
 const closeMillis = 2_000
 
-/** Answers a client that is not served, and closes. */
-export const refuse = Effect.fnUntraced(function* (client: Duplex, first: Unserved) {
-  const answer =
-    first._tag === "Gone"
-      ? ""
-      : `HTTP/1.1 ${first.status} ${reasons[first.status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`
+/** Answers a client in the origin's place, and closes. */
+export const answer = Effect.fnUntraced(function* (client: Duplex, bytes: string | Uint8Array) {
   const closed = Effect.callback<void>((resume) => {
     client.once("close", () => resume(Effect.void))
-    client.end(answer)
+    client.end(bytes)
     client.resume()
   })
   yield* Effect.ensuring(
@@ -91,3 +87,12 @@ export const refuse = Effect.fnUntraced(function* (client: Duplex, first: Unserv
     Effect.sync(() => void client.destroy())
   )
 })
+
+/** Answers a client that is not served, and closes. */
+export const refuse = (client: Duplex, first: Unserved) =>
+  answer(
+    client,
+    first._tag === "Gone"
+      ? ""
+      : `HTTP/1.1 ${first.status} ${reasons[first.status]}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`
+  )

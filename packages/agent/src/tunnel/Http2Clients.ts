@@ -10,6 +10,7 @@ import { type IncomingHttpHeaders, performServerHandshake, type ServerHttp2Strea
 import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
+import type { CardAnswer } from "./CardAnswer.ts"
 import { exchange } from "./Http2Exchange.ts"
 import { OriginAway, OriginConnections } from "./OriginConnections.ts"
 
@@ -21,8 +22,11 @@ const connectionWindow = 2 * 1024 * 1024
 const lookEvery = "30 seconds"
 const mostQuietLooks = 4
 
+/** Answers a request in the origin's place, and says that it has. */
+type Answers = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean
+
 /** Takes the connection over; its requests go through `agent`. */
-const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault) => {
+const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault, answers: Answers) => {
   // An HTTP/2 connection has no halves: a peer that ends it is gone.
   socket.allowHalfOpen = false
   // Only a `tls.Server` says this of its sockets; until it is said a session waits for the handshake.
@@ -52,7 +56,9 @@ const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault) =>
     stream.on("error", () => undefined)
     const incoming = { stream, headers, trailers: trailersOf(stream) }
     // A stream that is reset in the packet it began in leads to no work.
-    const serve = () => (stream.closed ? undefined : exchange(incoming, agent, fault))
+    const serve = () => {
+      if (!stream.closed && !answers(stream, headers)) exchange(incoming, agent, fault)
+    }
     setImmediate(contained(fault, serve))
   })
   const look = () => {
@@ -65,7 +71,8 @@ const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault) =>
 /** `dial` gives a connection to the origin that is ready for its first byte, or fails with what was said about it. */
 export const make = (
   dial: (header: OpenHeader | undefined) => Effect.Effect<Socket, unknown>,
-  metrics: AgentMetrics["Service"]
+  metrics: AgentMetrics["Service"],
+  own?: CardAnswer["http2"]
 ) =>
   Effect.fnUntraced(function* (socket: TLSSocket, header: OpenHeader | undefined) {
     const run = yield* FiberSet.makeRuntime<never>()
@@ -76,6 +83,11 @@ export const make = (
       })
       run(dialled)
     })
+    const answers: Answers = (stream, headers) => {
+      const answered = own?.(stream, headers)
+      if (answered !== undefined) run(answered)
+      return answered !== undefined
+    }
     const looks = (look: () => void) => Effect.repeat(Effect.sync(look), Schedule.spaced(lookEvery))
     yield* Effect.callback<void>((resume) => {
       if (socket.destroyed) return resume(Effect.void)
@@ -83,7 +95,7 @@ export const make = (
         agent.destroy()
         resume(Effect.void)
       })
-      const { look, session } = begin(socket, agent, metrics.fault)
+      const { look, session } = begin(socket, agent, metrics.fault, answers)
       run(looks(look))
       return Effect.sync(() => {
         session.destroy()

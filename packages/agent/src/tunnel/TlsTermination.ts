@@ -13,6 +13,7 @@ import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Origin } from "../settings/Settings.ts"
 import { awaitReadable } from "./AwaitReadable.ts"
 import * as BrowserClients from "./BrowserClients.ts"
+import type { CardAnswer } from "./CardAnswer.ts"
 import * as FirstHead from "./FirstHead.ts"
 import * as HelloPeek from "./HelloPeek.ts"
 import * as Http2Clients from "./Http2Clients.ts"
@@ -82,38 +83,48 @@ export const make = (
   origin: Origin,
   context: Effect.Effect<SecureContext | undefined>,
   metrics: AgentMetrics["Service"],
-  bounds: FirstHead.Bounds = FirstHead.usualBounds
+  bounds: FirstHead.Bounds = FirstHead.usualBounds,
+  card?: CardAnswer
 ): BrowserClients.Handler => {
   const join = BrowserClients.join(origin, metrics)
-  const http2 = Http2Clients.make(BrowserClients.dial(origin, metrics), metrics)
+  const http2 = Http2Clients.make(BrowserClients.dial(origin, metrics), metrics, card?.http2)
 
   /** What a client said that is not served ends it. */
-  const refuse = (plain: TLSSocket, first: FirstHead.Unserved) => {
+  const refuse = (plain: Duplex, first: FirstHead.Unserved) => {
     metrics.traffic.tunnelsFailed++
     return FirstHead.refuse(plain, first)
   }
 
   /** The client is silent: the origin is heard first, or the client speaks after all. */
-  const opening = (plain: TLSSocket) => (socket: Socket) =>
+  const opening = (plain: Duplex) => (socket: Socket) =>
     Effect.flatMap(FirstHead.readUnless(plain, awaitReadable(socket), bounds), (first) =>
       first._tag === "Begun" ? Effect.succeed(first.bytes) : Effect.as(refuse(plain, first), undefined)
     )
 
-  const serve = Effect.fnUntraced(function* (plain: TLSSocket, header: OpenHeader | undefined) {
-    if (plain.alpnProtocol === "h2") return yield* http2(plain, header)
+  const serveHttp1 = Effect.fnUntraced(function* (plain: Duplex, header: OpenHeader | undefined) {
     const first = yield* Effect.onInterrupt(FirstHead.read(plain, bounds), () =>
       Effect.sync(() => void plain.destroy())
     )
-    if (first._tag === "Begun") return yield* join(plain, header, first.bytes)
     if (first._tag === "Silent") return yield* join(plain, header, nothing, opening(plain))
-    yield* refuse(plain, first)
+    if (first._tag !== "Begun") return yield* refuse(plain, first)
+    const follows = card === undefined ? { origin: first.bytes } : yield* card.http1(first.bytes)
+    if ("origin" in follows) yield* join(plain, header, follows.origin)
+    else yield* FirstHead.answer(plain, follows.answer)
   })
+
+  const serve = (plain: TLSSocket, header: OpenHeader | undefined) =>
+    plain.alpnProtocol === "h2" ? http2(plain, header) : serveHttp1(plain, header)
 
   return Effect.fnUntraced(
     function* (stream, header, taken = nothing) {
       const first = yield* take(stream, taken)
       if (first.length === 0) return void stream.end()
-      if (!TlsHello.isTlsHello(first)) return yield* join(stream, header, first)
+      if (!TlsHello.isTlsHello(first)) {
+        if (card === undefined) return yield* join(stream, header, first)
+        // Where the edge ends TLS the card is at the same address.
+        stream.unshift(first)
+        return yield* serveHttp1(stream, header)
+      }
       const pair = yield* context
       if (pair === undefined) {
         stream.end(internalError)

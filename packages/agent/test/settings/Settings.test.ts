@@ -368,6 +368,16 @@ const rules: ReadonlyArray<Rule> = [
     read: ({ origin }) => origin.healthPath
   },
   {
+    name: "CT_AGENT_CARD_FILE",
+    base: terminating,
+    good: [
+      ["/srv/card.json", "/srv/card.json"],
+      ["", undefined]
+    ],
+    bad: [],
+    read: ({ cardFile }) => cardFile
+  },
+  {
     name: "CT_AGENT_AUTO_UPDATE",
     good: [
       ["1", true],
@@ -479,6 +489,11 @@ describe("settings", () => {
       "CT_AGENT_HEALTH_PATH"
     )
     assert.strictEqual(problems({ ...browser, CT_AGENT_ORIGIN_TLS: "terminate" }).length, 2)
+    for (const base of [browser, mesh])
+      assert.include(
+        problems({ ...base, CT_AGENT_CARD_FILE: "card.json" }).join(),
+        "CT_AGENT_CARD_FILE needs CT_AGENT_ORIGIN_TLS=terminate"
+      )
     assert.include(
       problems({ ...mesh, CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: "/c" }).join(),
       "CT_AGENT_MODE"
