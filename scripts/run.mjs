@@ -86,6 +86,7 @@ const campaign = () => {
     CATENET_CERTIFICATE_SECONDS: "360",
     CATENET_RENEWALS: "5",
     CT_MUTATED_RELEASES: "5000",
+    CT_MUTATED_OFFERS: "5000",
     CATENET_UPDATES: "1",
     CATENET_SWITCH_RATE: "200",
     CATENET_SWITCH_SECONDS: "20"
@@ -102,7 +103,8 @@ const campaign = () => {
     ["server", "test/store/Plans"],
     ["server", "test/certificates/"],
     ["domain", "test/"],
-    ["crypto", "release/Mutated"],
+    ["crypto", "Mutated"],
+    ["agent", "channel/Serving"],
     ["stack", "agent/ChannelKilled"],
     ["stack", "channels/RoomProcesses"],
     ["e2e", "e2e/update"],

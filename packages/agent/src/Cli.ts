@@ -8,6 +8,7 @@ import { channel, relayNode } from "./ChannelCli.ts"
 import * as Flags from "./Flags.ts"
 import { argumentsOf } from "./HelpRequest.ts"
 import { loaded } from "./LoadedCommand.ts"
+import * as MarketCli from "./MarketCli.ts"
 import * as Variables from "./settings/Variables.ts"
 import * as Presenter from "./terminal/Presenter.ts"
 import * as UpkeepCli from "./UpkeepCli.ts"
@@ -254,6 +255,7 @@ const program = root.pipe(
     topologyProof,
     connect,
     channel,
+    MarketCli.offer,
     relayNode,
     help
   ]),

@@ -1,6 +1,34 @@
-/** The command line of how agents find and engage each other: the directory. */
-import { Argument, Command } from "effect/cli"
+/** The command line of how agents find and engage each other: offers and the directory. */
+import * as Documentation from "@catenet/config/Documentation"
+import { Argument, Command, Flag } from "effect/cli"
 import { loaded } from "./LoadedCommand.ts"
+import * as MarketVariables from "./settings/MarketVariables.ts"
+
+export const offer = Command.make(
+  "offer",
+  {
+    verify: Flag.String("verify").pipe(
+      Flag.optional,
+      Flag.withMetavar("FILE"),
+      Flag.withDescription("Reads an offer, and says whether it is signed and alive")
+    )
+  },
+  loaded(
+    () => import("./commands/Offer.ts"),
+    ({ offer }, options) => offer(options)
+  )
+).pipe(
+  Command.withDescription(
+    "Prints the signed capacity offer of CT_AGENT_OFFER_*, as a serving member shows it to its peers in the tool auction/offer: one " +
+      "line of JSON. It asks no network. Exit codes: 1 --verify found no valid offer, 3 wrong configuration.\n\n" +
+      `Its variables:\n${Documentation.help(MarketVariables.signedOffer)}`
+  ),
+  Command.withShortDescription("Print the signed capacity offer of an agent"),
+  Command.withExamples([
+    { command: "ct-agent offer --config seller.env > offer.json", description: "With the variables of this file" },
+    { command: "ct-agent offer --verify offer.json", description: "Is it signed and alive?" }
+  ])
+)
 
 const directory = Command.make(
   "directory",

@@ -9,7 +9,7 @@ import { agentProgram } from "./harness/AgentProgram.ts"
 import { echo, startOrigin } from "./harness/Origins.ts"
 import { exchange, joinToken, makeSurroundings, registered } from "./harness/Surroundings.ts"
 
-const commands = ["init", "onboard", "status", "doctor", "service", "rotate", "connect", "channel", "expose"]
+const commands = ["init", "onboard", "status", "doctor", "service", "rotate", "connect", "channel", "expose", "offer"]
 
 const run = async (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) => {
   await using home = await makeHome()
@@ -56,7 +56,8 @@ describe("the program", () => {
     assert.deepStrictEqual(counted(/\bCommand\.withExamples\(/gu), counted(/\bCommand\.make\(/gu))
     const { code, stdout } = await run(["--completions", "bash"])
     assert.strictEqual(code, 0)
-    for (const name of [...commands, "join-pipeline-role", "claim-invite", "variables"]) assert.include(stdout, name)
+    for (const name of [...commands, "join-pipeline-role", "claim-invite", "directory", "variables"])
+      assert.include(stdout, name)
   })
 
   it("answers wrong usage with 2, a short usage on stderr and the complaint as its last line", async () => {

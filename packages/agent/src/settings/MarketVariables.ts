@@ -1,7 +1,7 @@
 /** The variables of a member's card and of its capacity offer. */
 import * as Parser from "@catenet/config/Parser"
 import { secretBytes } from "@catenet/config/SecretParser"
-import { defaulted, optional } from "@catenet/config/Variable"
+import { defaulted, optional, required } from "@catenet/config/Variable"
 import * as Hex from "@catenet/crypto/Hex"
 import { Result } from "effect"
 import { services } from "./ChannelVariables.ts"
@@ -105,4 +105,18 @@ export const offer = {
     "60",
     "Seconds of that window; 0 is one window without end."
   )
+}
+
+const holderKey = Parser.described(secretBytes, { expected: "a key of 64 hex characters", remedy: undefined })
+
+/** Of `offer`, which has nothing to print without them. */
+export const signedOffer = {
+  holderKey: required("CT_CHANNEL_HOLDER_KEY", holderKey, "Private holder key that signs the offer."),
+  offerKind: required("CT_AGENT_OFFER_KIND", kind, "What is offered: `cloud` quota or `local` hardware."),
+  offerModels: required("CT_AGENT_OFFER_MODELS", Parser.list, "Models offered, at least one."),
+  offerUnits: required("CT_AGENT_OFFER_UNITS", unsigned, "Units offered."),
+  offerMinPrice: required("CT_AGENT_OFFER_MIN_PRICE", unsigned, "The least total price of a bid."),
+  offerCurrency: required("CT_AGENT_OFFER_CURRENCY", Parser.text, "Id of the currency."),
+  offerTtlSecs: offer.offerTtlSecs,
+  offerServices: offer.offerServices
 }

@@ -1,4 +1,7 @@
-/** This member's capacity offer: signed anew before it expires, and what of it has been promised. */
+/**
+ * This member's capacity offer: signed anew before it expires, and what of it has been promised. A bid that was made before the newer
+ * one was signed is for the older one, as long as that is valid.
+ */
 import * as Hex from "@catenet/crypto/Hex"
 import type * as Json from "@catenet/crypto/Json"
 import * as Bid from "@catenet/crypto/market/Bid"
@@ -30,12 +33,17 @@ const wantsOf = ({ expiresAt, kind, model, service, totalPrice, units }: Bid.Bid
   expires_at: expiresAt
 })
 
+/** An offer that is shown lives on for a tenth of its time, and no longer than a minute of it: enough to bid on it. */
+const restOf = (ttlSecs: number) => BigInt(Math.min(60, Math.floor(ttlSecs / 10)))
+
 const refuse = (reason: string) => Result.fail(new ToolFailed({ reason }))
 
 export class OfferBook {
   readonly #terms: OfferTerms
   readonly #holderKey: Redacted.Redacted<Uint8Array>
   #offer: Offer.Offer | undefined
+  /** The one before, which is taken at its word until it expires. */
+  #older: Offer.Offer | undefined
   #promised: Commitments = new Map()
   #bids: BidRates = noBids
 
@@ -44,13 +52,38 @@ export class OfferBook {
     this.#holderKey = holderKey
   }
 
-  /** The offer that is valid now. What was promised of an expired one is over with it. */
+  /** The offer to show now. What was promised of an expired one is over with it. */
   current(now: bigint): Offer.Offer {
-    if (this.#offer !== undefined && now < this.#offer.expiresAt) return this.#offer
     const { limit: _, ttlSecs, ...terms } = this.#terms
+    if (this.#older !== undefined && now >= this.#older.expiresAt) {
+      this.#forget(this.#older)
+      this.#older = undefined
+    }
+    if (this.#offer !== undefined && now + restOf(ttlSecs) < this.#offer.expiresAt) return this.#offer
+    if (this.#offer !== undefined && now < this.#offer.expiresAt) this.#older = this.#offer
+    else if (this.#offer !== undefined) this.#forget(this.#offer)
     this.#offer = Offer.sign(native, this.#holderKey, { ...terms, issuedAt: now, expiresAt: now + BigInt(ttlSecs) })
-    this.#promised = new Map()
     return this.#offer
+  }
+
+  #forget({ signature }: Offer.Offer) {
+    const over = Hex.encode(signature)
+    this.#promised = new Map([...this.#promised].filter(([each]) => each !== over))
+  }
+
+  /** The offer that a bid of this time is for. */
+  #bidOn(issuedAt: bigint, now: bigint): Offer.Offer {
+    const offer = this.current(now)
+    return this.#older !== undefined && issuedAt < offer.issuedAt ? this.#older : offer
+  }
+
+  /** Promises units of an offer. Both that are valid sell the same units, once. */
+  #promise(offer: Offer.Offer, units: bigint): boolean {
+    const signature = Hex.encode(offer.signature)
+    const elsewhere = [...this.#promised].reduce((sum, [other, each]) => (other === signature ? sum : sum + each), 0n)
+    const promised = commit(this.#promised, { signature, units_available: offer.unitsAvailable - elsewhere }, units)
+    if (promised !== null) this.#promised = promised
+    return promised !== null
   }
 
   /** Takes a bid, or says why not, in the order of signed-bytes.md 8.4. */
@@ -65,12 +98,9 @@ export class OfferBook {
     const counted = countBid(this.#bids, Hex.encode(noiseKey), Number(now), { ...bidLimit, bids, window })
     if (counted === null) return refuse(`too many bids: ${bids} in ${window} s`)
     this.#bids = counted
-    const offer = this.current(now)
+    const offer = this.#bidOn(bid.issuedAt, now)
     if (!takes(termsOf(offer), wantsOf(bid), now)) return refuse("the bid does not clear this offer")
-    const signature = Hex.encode(offer.signature)
-    const promised = commit(this.#promised, { signature, units_available: offer.unitsAvailable }, bid.units)
-    if (promised === null) return refuse("not enough units are left of this offer")
-    this.#promised = promised
+    if (!this.#promise(offer, bid.units)) return refuse("not enough units are left of this offer")
     return Result.succeed(matchOf(offer, bid))
   }
 }
