@@ -18,7 +18,7 @@ const stage = async (serving: Raw) => {
   const broker = await startBroker(script)
   const home = await makeHome()
   const agents: Array<Agent> = []
-  const run = (env: Raw, input?: string) => {
+  const run = (env: Raw, input?: string | null) => {
     const agent = runAgent(home, env, ["channel"], input)
     agents.push(agent)
     return agent
@@ -33,7 +33,7 @@ const stage = async (serving: Raw) => {
       const code = await caller.exited
       return { code, stdout: caller.stdout(), said: caller.lines.join("\n") }
     },
-    start: (env: Raw, input?: string) => run({ ...throughFrontDoor(broker, script, initiator), ...env }, input),
+    start: (env: Raw, input?: string | null) => run({ ...throughFrontDoor(broker, script, initiator), ...env }, input),
     [Symbol.asyncDispose]: async () => {
       for (const agent of agents) await agent[Symbol.asyncDispose]()
       await broker[Symbol.asyncDispose]()
@@ -142,6 +142,17 @@ describe("a serving member", () => {
       const { code, said, stdout } = await it.call({}, bytes)
       assert.deepStrictEqual([code, stdout.length], [0, expected.length], `${bytes.length} bytes: ${said}`)
     }
+  })
+
+  it("sends all that a stream handler says that ends before its caller does", async () => {
+    await using it = await stage({ CT_AGENT_STREAM_HANDLER_CMD: "seq 1 200000", CT_AGENT_STREAM_SERVICE: "count" })
+    const expected = Array.from({ length: 200_000 }, (_, index) => `${index + 1}\n`).join("")
+    const caller = it.start({}, null)
+    caller.type("x".repeat(1_000_000))
+    await eventually(() => caller.stdout().length >= expected.length, "all of it has come")
+    caller.endInput()
+    assert.strictEqual(await caller.exited, 0, caller.lines.join("\n"))
+    assert.strictEqual(caller.stdout(), expected)
   })
 
   it("gives a stream handler the raw bytes of each session, and no tool", async () => {

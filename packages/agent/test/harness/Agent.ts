@@ -18,6 +18,8 @@ export interface Agent extends AsyncDisposable {
   kill(signal?: NodeJS.Signals): void
   /** Writes to its stdin, which was left open. */
   type(text: string): void
+  /** Ends its stdin, which was left open. */
+  endInput(): void
   /** Closes the reading ends of stdout and stderr. */
   deafen(): void
 }
@@ -104,6 +106,7 @@ export const runAgent = (
     },
     kill: (signal = "SIGTERM") => void child.kill(signal),
     type: (text) => void child.stdin.write(text),
+    endInput: () => void child.stdin.end(),
     deafen: () => {
       reader.close()
       child.stdout.destroy()

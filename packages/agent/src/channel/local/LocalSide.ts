@@ -32,6 +32,9 @@ const linger = "6 seconds"
 const lingering = (meeting: Meeting) =>
   meeting._tag === "Broker" && (meeting.node !== undefined || meeting.isUpgrading) ? Effect.sleep(linger) : Effect.void
 
+/** How long a peer may go on after the command has ended: all that it said may still be on its way. */
+const rawCloseBound = "10 seconds"
+
 /** Raw bytes go both ways, whatever they mean: the peer must be allowed both. */
 const rawly = <A, E, R>({ peerRights, stream }: ChannelSession.ChannelSession, join: Effect.Effect<A, E, R>) =>
   peerRights === "rw"
@@ -77,7 +80,14 @@ export const of = Effect.fn("LocalSide.of")(function* (
       }
     case "StreamHandler": {
       const command = { line: localSide.command, service: localSide.service, passes: serving.passes }
-      return { isServing: true, run: (session) => rawly(session, StreamHandler.join(session.stream, command)) }
+      return {
+        isServing: true,
+        run: (session) =>
+          rawly(
+            session,
+            Effect.andThen(StreamHandler.join(session.stream, command), ChannelSession.close(session, rawCloseBound))
+          )
+      }
     }
     case "Serve": {
       const own = [...(yield* MemberTools.make(serving)), ...(yield* BridgeTools.make(settings))]

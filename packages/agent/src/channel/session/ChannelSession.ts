@@ -7,7 +7,7 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import type { Rights } from "@catenet/crypto/Permission"
 import type { KeyPair } from "@catenet/crypto/Suite"
-import { Effect, Fiber, Option } from "effect"
+import { type Duration, Effect, Fiber, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
@@ -237,13 +237,16 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, member
 /** How long the peer may take to end, when this side is done with the session. */
 const closeBound = "2 seconds"
 
-/** Ends this side and lets the peer end its own, for a short while. */
-export const close = Effect.fnUntraced(function* ({ stream }: ChannelSession) {
+/**
+ * Ends this side and lets the peer end its own, for a short while. What was written is on its way until then: a stream that is
+ * destroyed while its peer still sends takes that with it.
+ */
+export const close = Effect.fnUntraced(function* ({ stream }: ChannelSession, bound: Duration.Input = closeBound) {
   yield* Effect.callback<void>((resume) => {
     if (stream.destroyed) return resume(Effect.void)
     stream.once("close", () => resume(Effect.void))
     stream.end()
     stream.resume()
-  }).pipe(Effect.timeoutOption(closeBound))
+  }).pipe(Effect.timeoutOption(bound))
   stream.destroy()
 })
