@@ -7,6 +7,8 @@ export interface Row {
   /** `value` as a multiple of what `against` names. */
   readonly ratio?: number
   readonly against?: string
+  /** Spread, and what belongs to the figure. */
+  readonly note?: string
 }
 
 const number = (value: number) =>
@@ -15,10 +17,12 @@ const number = (value: number) =>
 export const print = (title: string, rows: ReadonlyArray<Row>): void => {
   const width = Math.max(0, ...rows.map(({ name }) => name.length))
   console.log(`\n${title}`)
-  for (const { against, name, ratio, unit, value } of rows) {
+  for (const { against, name, note, ratio, unit, value } of rows) {
     const comparison =
       ratio === undefined ? "" : `  x${ratio.toFixed(2)}${against === undefined ? "" : ` of ${against}`}`
-    console.log(`  ${name.padEnd(width)}  ${number(value).padStart(10)} ${unit}${comparison}`)
+    console.log(
+      `  ${name.padEnd(width)}  ${number(value).padStart(10)} ${unit}${comparison}${note === undefined ? "" : `  (${note})`}`
+    )
   }
 }
 

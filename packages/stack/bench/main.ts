@@ -17,7 +17,7 @@ const onStack =
   }
 
 /** Run only when asked for by name. */
-const long = new Set(["soak", "api", "scale", "portal"])
+const long = new Set(["soak", "api", "scale", "portal", "peers"])
 
 const groups: Readonly<Record<string, { readonly title: string; readonly run: Group }>> = {
   start: { title: "Cold start", run: async () => (await import("./coldStart.ts")).rows() },
@@ -35,6 +35,10 @@ const groups: Readonly<Record<string, { readonly title: string; readonly run: Gr
   compared: {
     title: "Beside programs that people use today",
     run: onStack(async (stack) => (await import("./compared.ts")).rows(stack))
+  },
+  peers: {
+    title: "Beside other makers' tunnels, in turns",
+    run: async () => (await import("./peers/rows.ts")).rows()
   },
   idle: { title: "Idle agents and visitors", run: async () => (await import("./data/idle.ts")).rows() },
   members: { title: "Members of channels", run: async () => (await import("./data/members.ts")).rows() },

@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { eventually } from "../../../domain/test/Eventually.ts"
-import { agent, catenet, freePorts, type Ports, type Spawned } from "../../test/e2e/Stack.ts"
+import { agent, catenet, freePorts, type Ports, Spawned } from "../../test/e2e/Stack.ts"
 import type { Aim } from "../Load.ts"
 import * as Service from "./Service.ts"
 
@@ -37,6 +37,36 @@ const mintPair = () => {
   }
 }
 
+/** Resolves when something answers there. */
+const answers = (port: number) =>
+  eventually(
+    () =>
+      fetch(`http://${local(port)}/`).then(
+        () => true,
+        () => false
+      ),
+    "an answer of the admin interface",
+    20_000
+  )
+
+type Environment = Readonly<Record<string, string>>
+
+/** The two programs of a tunnel. */
+export interface Programs {
+  readonly edge: (env: Environment) => Spawned
+  readonly agent: (args: ReadonlyArray<string>, env: Environment) => Spawned
+  /** What the edge prints once it serves; without it the first answer of its admin interface counts. */
+  readonly ready?: string
+}
+
+const ours: Programs = { edge: (env) => catenet(["edge"], env), agent, ready: "edge ready" }
+
+/** Programs elsewhere on this machine that take the same variables. */
+export const programsAt = (edge: string, agent: string): Programs => {
+  const behind = (path: string) => ["sh", "-c", 'exec "$0"', path]
+  return { edge: (env) => new Spawned([], env, behind(edge)), agent: (_, env) => new Spawned([], env, behind(agent)) }
+}
+
 export class Relay {
   readonly folder: string
   readonly ports: Ports
@@ -44,19 +74,29 @@ export class Relay {
   readonly origin: Service.Service<{ readonly plain: number; readonly tls: number }>
   /** PEM that visitors trust. */
   readonly ca: string
+  /** Its pair for all hosts. */
+  readonly certFile: string
+  readonly keyFile: string
+  readonly #programs: Programs
   readonly #agents: Array<Spawned> = []
   readonly #services: Array<Service.Service<object>> = []
 
-  private constructor(folder: string, ports: Ports, edge: Spawned, origin: Relay["origin"], ca: string) {
-    this.folder = folder
-    this.ports = ports
-    this.edge = edge
-    this.origin = origin
-    this.ca = ca
+  private constructor(
+    of: Pick<Relay, "folder" | "ports" | "edge" | "origin" | "ca" | "certFile" | "keyFile">,
+    programs: Programs
+  ) {
+    this.folder = of.folder
+    this.ports = of.ports
+    this.edge = of.edge
+    this.origin = of.origin
+    this.ca = of.ca
+    this.certFile = of.certFile
+    this.keyFile = of.keyFile
+    this.#programs = programs
   }
 
   /** `more` are variables of the edge. Its caps are lifted: a benchmark comes from one address. */
-  static async make(more: Readonly<Record<string, string>> = {}): Promise<Relay> {
+  static async make(more: Environment = {}, programs: Programs = ours): Promise<Relay> {
     const folder = mkdtempSync(join(tmpdir(), "catenet-bench-"))
     const ports = await freePorts()
     const { ca, cert, key } = mintPair()
@@ -64,14 +104,15 @@ export class Relay {
       writeFileSync(join(folder, name), text, { mode: 0o600 })
       return join(folder, name)
     }
-    const edge = catenet(["edge"], {
+    const [certFile, keyFile] = [file("wildcard.pem", cert), file("wildcard-key.pem", key)]
+    const edge = programs.edge({
       CT_EDGE_LISTEN: local(ports.mesh),
       CT_FRONT_DOOR: local(ports.frontDoor),
       CT_EDGE_ADMIN_LISTEN: local(ports.edgeAdmin),
       CT_EDGE_ADMIN_TOKEN: adminToken,
       CT_EDGE_CERT_OUT: join(folder, "edge-cert.der"),
-      CT_EDGE_WILDCARD_CERT: file("wildcard.pem", cert),
-      CT_EDGE_WILDCARD_KEY: file("wildcard-key.pem", key),
+      CT_EDGE_WILDCARD_CERT: certFile,
+      CT_EDGE_WILDCARD_KEY: keyFile,
       CT_EDGE_MAX_CONNECTIONS: "0",
       CT_EDGE_MAX_CONNECTIONS_PER_IP: "0",
       CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS: "0",
@@ -84,9 +125,11 @@ export class Relay {
       ...more
     })
     try {
-      await edge.printed("edge ready")
+      if (programs.ready === undefined) await answers(ports.edgeAdmin)
+      else await edge.printed(programs.ready)
       const service = new URL("originService.ts", import.meta.url)
-      return new Relay(folder, ports, edge, await Service.start(service, { cert, key }), ca)
+      const origin: Relay["origin"] = await Service.start(service, { cert, key })
+      return new Relay({ folder, ports, edge, origin, ca, certFile, keyFile }, programs)
     } catch (error) {
       await edge.stop("SIGKILL")
       rmSync(folder, { recursive: true, force: true })
@@ -117,8 +160,8 @@ export class Relay {
   }
 
   /** Starts a `ct-agent` that dials this port of the edge; resolves when it is registered. */
-  async agent(tunnel: Tunnel, edgePort: number, more: Readonly<Record<string, string>>): Promise<Spawned> {
-    const started = agent([], {
+  async agent(tunnel: Tunnel, edgePort: number, more: Environment): Promise<Spawned> {
+    const started = this.#programs.agent([], {
       CT_AGENT_CP_URL: `http://${local(1)}`,
       CT_AGENT_TOKEN: tunnel.token,
       CT_AGENT_HOSTNAME: tunnel.host,
@@ -152,8 +195,8 @@ export class Relay {
   }
 
   /** Runs `ct-agent` with these arguments for as long as this edge lives. */
-  run(args: ReadonlyArray<string>, env: Readonly<Record<string, string>>): Spawned {
-    const started = agent(args, env)
+  run(args: ReadonlyArray<string>, env: Environment): Spawned {
+    const started = this.#programs.agent(args, env)
     this.#agents.push(started)
     return started
   }

@@ -1,0 +1,176 @@
+/**
+ * Our tunnel beside those that people use instead, on one machine in one run: each figure is taken of each in turn, round by
+ * round, so that whatever else the machine does meets all alike. The processor time of their programs says more than a rate
+ * where load, origin and all programs share the cores.
+ */
+import { secondsOf, secondsOfChildren } from "../api/Processor.ts"
+import * as Closed from "../data/Closed.ts"
+import * as Open from "../data/Open.ts"
+import { Relay } from "../data/Relay.ts"
+import { type Aim, connectionsPerSecond } from "../Load.ts"
+import { median, percentile, type Row } from "../Report.ts"
+import * as Others from "./Others.ts"
+import { memoryOf, type Peer, type Tier } from "./Peer.ts"
+import * as Relays from "./Relays.ts"
+
+const rounds = 5
+const millis = 2_000
+const megabytes = 256
+const share = 0.7
+
+interface Work {
+  readonly name: string
+  readonly unit: string
+  /** For so many of the units the processor time is given. */
+  readonly each: readonly [count: number, name: string]
+  readonly run: (aim: Required<Aim>) => Promise<{ readonly rate: number; readonly done: number }>
+}
+
+const requests = (connections: number): Work => ({
+  name: `requests on ${connections} connection${connections === 1 ? "" : "s"}`,
+  unit: "/s",
+  each: [1_000, "a 1,000"],
+  run: async (aim) => {
+    const { latencies, perSecond } = await Closed.requests(aim, connections, millis)
+    return { rate: perSecond, done: latencies.length }
+  }
+})
+
+const full = requests(64)
+const works: ReadonlyArray<Work> = [
+  requests(1),
+  full,
+  {
+    name: "new TLS connections, each with one request",
+    unit: "/s",
+    each: [1_000, "a 1,000"],
+    run: async (aim) => {
+      const rate = await connectionsPerSecond(aim, 32, millis)
+      return { rate, done: (rate * millis) / 1_000 }
+    }
+  },
+  {
+    name: "download on 4 connections",
+    unit: "MB/s",
+    each: [1_024, "a GB"],
+    run: async (aim) => ({ rate: await Closed.megabytesPerSecond(aim, 4, megabytes, "down"), done: megabytes })
+  }
+]
+
+interface Seen {
+  readonly rate: number
+  readonly server: number
+  readonly client: number
+}
+
+const spentBy = (peer: Peer, tier: Tier) => ({
+  server: secondsOf(peer.server) + secondsOfChildren(peer.server),
+  client: secondsOf(peer.client[tier])
+})
+
+const measured = async (peer: Peer, tier: Tier, aim: Required<Aim>, { each, run }: Work): Promise<Seen> => {
+  const before = spentBy(peer, tier)
+  const { done, rate } = await run(aim)
+  const after = spentBy(peer, tier)
+  const share = each[0] / done
+  return { rate, server: (after.server - before.server) * share, client: (after.client - before.client) * share }
+}
+
+/** All peers in turns; who goes first changes from round to round. */
+const inRounds = async <A>(
+  peers: ReadonlyArray<Peer>,
+  tier: Tier,
+  take: (peer: Peer, aim: Required<Aim>) => Promise<A>
+) => {
+  const seen = new Map<Peer, Array<A>>()
+  const taking = peers.flatMap((peer) => {
+    const aim = peer.aims[tier]
+    return aim === undefined ? [] : [{ peer, aim }]
+  })
+  for (let round = 0; round < rounds; round++) {
+    const first = round % taking.length
+    for (const { aim, peer } of [...taking.slice(first), ...taking.slice(0, first)])
+      seen.set(peer, [...(seen.get(peer) ?? []), await take(peer, aim)])
+  }
+  return seen
+}
+
+const figure = (value: number) => (value >= 100 ? String(Math.round(value)) : value.toPrecision(2))
+
+const ratesOf = async (peers: ReadonlyArray<Peer>, tier: Tier, work: Work) => {
+  const seen = await inRounds(peers, tier, (peer, aim) => measured(peer, tier, aim, work))
+  const [first] = peers
+  const ours = first === undefined ? [] : (seen.get(first) ?? [])
+  return Array.from(seen, ([peer, all]) => {
+    const rates = all.map(({ rate }) => rate)
+    const spent = (program: "server" | "client") => figure(median(all.map((one) => one[program])))
+    const row: Row = {
+      name: `${tier}, ${work.name}: ${peer.name}`,
+      value: median(rates),
+      unit: work.unit,
+      note:
+        `${figure(Math.min(...rates))} to ${figure(Math.max(...rates))}; ` +
+        `processor s ${work.each[1]}: server ${spent("server")}, client ${spent("client")}`,
+      ...(peer === first
+        ? {}
+        : {
+            ratio: median(all.map(({ rate }, round) => (ours[round]?.rate ?? Number.NaN) / rate)),
+            against: "it is ours"
+          })
+    }
+    return { peer, row }
+  })
+}
+
+/** Latencies from when each request was due, at a constant rate below what each carried. */
+const latenciesOf = async (peers: ReadonlyArray<Peer>, tier: Tier, highest: ReadonlyMap<Peer, number>) => {
+  const seen = await inRounds(peers, tier, async (peer, aim) => {
+    const { latencies } = await Open.step(aim, Math.floor((highest.get(peer) ?? 0) * share), millis, 64)
+    return { half: percentile(latencies, 0.5), slow: percentile(latencies, 0.99) }
+  })
+  return Array.from(seen, ([peer, all]): Row => {
+    const [half, slow] = [median(all.map(({ half }) => half)), median(all.map(({ slow }) => slow))]
+    const rate = Math.floor((highest.get(peer) ?? 0) * share)
+    return {
+      name: `${tier}, p99 at ${share * 100} % of its highest rate: ${peer.name}`,
+      value: slow,
+      unit: "ms",
+      note: `p50 ${figure(half)} ms, p99 is ${figure(slow / half)} of it, at ${rate}/s`
+    }
+  })
+}
+
+const idle = (peers: ReadonlyArray<Peer>): ReadonlyArray<Row> =>
+  peers.map((peer) => ({
+    name: `memory, idle: ${peer.name}`,
+    value: memoryOf(peer.server),
+    unit: "MiB",
+    note: `client ${figure(memoryOf(peer.client.gruen))} MiB`
+  }))
+
+export const rows = async (): Promise<ReadonlyArray<Row>> => {
+  const relay = await Relay.make({ CT_EDGE_PROCESSES: "1" })
+  const peers: Array<Peer> = []
+  try {
+    const shared = Relays.behind(relay)
+    peers.push(await Relays.ours(relay))
+    for (const make of [Relays.reference, Others.frp, Others.chisel, Others.rathole]) {
+      const peer = await make(shared)
+      if (peer !== undefined) peers.push(peer)
+    }
+    const result: Array<Row> = [...idle(peers)]
+    for (const tier of ["gelb", "gruen"] as const) {
+      const highest = new Map<Peer, number>()
+      for (const work of works)
+        for (const { peer, row } of await ratesOf(peers, tier, work)) {
+          if (work === full) highest.set(peer, row.value)
+          result.push(row)
+        }
+      result.push(...(await latenciesOf(peers, tier, highest)))
+    }
+    return result
+  } finally {
+    for (const peer of peers.toReversed()) await peer.stop()
+    if (peers.length === 0) await relay.dispose()
+  }
+}
