@@ -1,0 +1,42 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duplex } from "node:stream"
+import { MuxSender } from "../../src/transport/MuxSender.ts"
+
+/** Takes writes and counts how many there were. */
+class Carrier extends Duplex {
+  readonly writes: Array<number> = []
+
+  override _read() {}
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void) {
+    this.writes.push(chunk.length)
+    done()
+  }
+
+  override _writev(chunks: ReadonlyArray<{ readonly chunk: Buffer }>, done: () => void) {
+    this.writes.push(chunks.reduce((sum, { chunk }) => sum + chunk.length, 0))
+    done()
+  }
+}
+
+describe("MuxSender", () => {
+  it("writes once what all streams say in one turn of the event loop, also between promises", async () => {
+    const carrier = new Carrier()
+    const sender = new MuxSender(carrier, { bytesSent: 0 }, assert.fail)
+    for (let frame = 0; frame < 8; frame++) {
+      sender.control(Buffer.alloc(10))
+      await Promise.resolve()
+    }
+    assert.deepStrictEqual(carrier.writes, [])
+    await new Promise(setImmediate)
+    assert.deepStrictEqual(carrier.writes, [80])
+  })
+
+  it("writes at the end of the carrier what was said in the same turn", () => {
+    const carrier = new Carrier()
+    const sender = new MuxSender(carrier, { bytesSent: 0 }, assert.fail)
+    sender.control(Buffer.alloc(10))
+    carrier.end()
+    assert.deepStrictEqual(carrier.writes, [10])
+  })
+})
