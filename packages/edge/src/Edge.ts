@@ -143,8 +143,7 @@ const boot = Effect.gen(function* () {
       : yield* HttpListener.serve("CT_EDGE_ADMIN_LISTEN", settings.admin, AdminRoutes.routes(settings.adminToken))
   const { drain, listeners } = yield* settings.processes === 1 ? openAlone(limiter) : openTogether(limiter)
   yield* Effect.addFinalizer(() => drain)
-  const mesh = listeners.find(({ name }) => name === "mesh")
-  if (mesh !== undefined) yield* QuicListener.open(mesh.address, limiter)
+  yield* QuicListener.open(listeners, limiter)
   const delay = Effect.andThen(Effect.sync(health.leave), Effect.sleep(`${settings.drainDelaySeconds} seconds`))
   yield* Effect.addFinalizer(() => delay)
   const at = (name: string) => listeners.find((listener) => listener.name === name)?.address

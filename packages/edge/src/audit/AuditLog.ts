@@ -40,7 +40,7 @@ interface Remote {
 }
 
 /** How a member of a channel came. */
-export type AuditedLeg = "tls_channel" | "ws_channel" | "relay_gate"
+export type AuditedLeg = "tls_channel" | "ws_channel" | "quic_channel" | "relay_gate"
 
 /** `ts` in unix seconds. A connection is one of a tunnel or one of a channel; the columns of the other are empty. */
 export type AuditRow = readonly [

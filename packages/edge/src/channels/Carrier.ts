@@ -1,9 +1,10 @@
 /** What a carrier says of the connection of a member, beside its bytes (signed-bytes 6.1). */
 import type { Phase } from "@catenet/crypto/admission/Join"
+import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import type { AuditedLeg } from "../audit/AuditLog.ts"
-import { endpointsOf } from "../listen/Endpoints.ts"
+import { endpointsOf, plainAddress } from "../listen/Endpoints.ts"
 
 export interface Carrier {
   /** The member understands NULs while it waits, and keeps its side open. */
@@ -18,6 +19,8 @@ export interface Carrier {
   readonly observed: string | undefined
   /** The address that joins are counted by; absent behind a proxy. */
   readonly address: string | undefined
+  /** When the connection is over, where that is not the end of the stream of the join. */
+  readonly ended?: Promise<unknown>
 }
 
 /** In the order of the edge's preference. */
@@ -70,4 +73,15 @@ export const overWebSocket = (socket: Socket | undefined): Carrier => ({
   keepAlive: false,
   marked: false,
   phase: undefined
+})
+
+/** A member by QUIC: each port has a phase, and what a member says of it is ignored. QUIC itself keeps the connection alive. */
+export const overQuic = ({ closed, remote: { address, port } }: QuicConnection, phase: Phase): Carrier => ({
+  observed: written({ address: plainAddress(address), port }),
+  address,
+  leg: "quic_channel",
+  keepAlive: false,
+  marked: true,
+  phase,
+  ended: closed
 })

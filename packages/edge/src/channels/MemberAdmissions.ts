@@ -92,9 +92,11 @@ export class MemberAdmissions extends Context.Service<
     const admit = Effect.fn("MemberAdmissions.admit")(function* (stream: Duplex, carrier: Carrier, first: First) {
       if (!takes(carrier.address)) return void stream.destroy()
       open += 1
-      stream.once("close", () => {
+      const left = () => {
         open -= 1
-      })
+      }
+      if (carrier.ended === undefined) stream.once("close", left)
+      else void carrier.ended.then(left)
       const admission = new BrokerAdmission({
         suite: native,
         first,

@@ -3,11 +3,13 @@
  * it never reaches another one.
  */
 import { Cause, Effect, FiberSet } from "effect"
-import type { Duplex } from "node:stream"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 
-/** How a socket is handed to an effect from a callback. */
-export type Serve = <S extends Duplex>(socket: S, serve: (socket: S) => Effect.Effect<void>) => void
+/** How a socket, or another connection, is handed to an effect from a callback. */
+export type Serve = <S extends { readonly destroy: () => unknown }>(
+  socket: S,
+  serve: (socket: S) => Effect.Effect<void>
+) => void
 
 export const makeServe = Effect.gen(function* () {
   const run = yield* FiberSet.makeRuntime<never>()

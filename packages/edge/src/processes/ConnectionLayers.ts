@@ -18,6 +18,7 @@ import { ListenerHealth } from "../listen/ListenerHealth.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Orders } from "../orders/Orders.ts"
+import { QuicMembers } from "../quic/QuicMembers.ts"
 import { QuicPeers } from "../quic/QuicPeers.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../routes/Routes.ts"
@@ -35,6 +36,7 @@ export const layer = Layer.mergeAll(
   MuxAgents.layer,
   ByteAgents.layer,
   QuicPeers.layer,
+  QuicMembers.layer,
   MemberAdmissions.layer,
   ChannelRoom.layer,
   OwnRoom.layer,

@@ -1,6 +1,6 @@
 /**
- * The mesh port on UDP, where the QUIC process is installed. It comes up beside the other listeners and holds none of them up; without
- * it agents and clients use TLS on the same port.
+ * The ports on UDP, where the QUIC process is installed: that of the mesh, and the two of channels. They come up beside the other
+ * listeners, at the same numbers, and hold none of them up; without them agents, clients and members use TLS there.
  */
 import type { Address } from "@catenet/config/NetworkParser"
 import * as QuicProcess from "@catenet/quic/process/QuicProcess"
@@ -8,13 +8,23 @@ import * as QuicProgram from "@catenet/quic/process/QuicProgram"
 import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import { Effect } from "effect"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
+import { MemberAdmissions } from "../channels/MemberAdmissions.ts"
 import type { Admitted, ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
+import { QuicMembers } from "./QuicMembers.ts"
 import { QuicPeers } from "./QuicPeers.ts"
 
 /** Data-plane 1.4: milliseconds, and streams that a peer may open at a time. */
-const transport = { keepAlive: 3_000, idle: 10_000, streams: 100 }
+const ofPeers = { keepAlive: 3_000, idle: 10_000, streams: 100 }
+/** A member opens that of its join and that of its session; streams that have ended count for a while longer. */
+const ofMembers = { ...ofPeers, streams: 4 }
+
+/** A listener of TCP whose number is one of UDP, too. */
+interface Numbered {
+  readonly name: string
+  readonly address: Address
+}
 
 /** The place of a connection, until it ends. */
 const placeOf = (remoteAddress: string) => {
@@ -23,37 +33,68 @@ const placeOf = (remoteAddress: string) => {
   return { place, leave: () => left.forEach((leave) => leave()) }
 }
 
+/** What is served at the ports by name. */
+const services = Effect.gen(function* () {
+  const admissions = yield* MemberAdmissions
+  const members = yield* QuicMembers
+  const peers = yield* QuicPeers
+  yield* Effect.addFinalizer(() => Effect.sync(members.closeAll))
+  yield* Effect.addFinalizer(() => Effect.sync(peers.closeAll))
+  const ofPhase = (phase: "rendezvous" | "relay") => ({
+    transport: ofMembers,
+    takes: admissions.takes,
+    serve: (connection: QuicConnection) => members.serve(connection, phase)
+  })
+  return new Map([
+    ["mesh", { transport: ofPeers, takes: () => true, serve: peers.serve }],
+    ["channel-broker", ofPhase("rendezvous")],
+    ["channel-relay", ofPhase("relay")]
+  ])
+})
+
 const listen = Effect.fn("QuicListener.listen")(function* (
   program: QuicProgram.QuicProgram,
-  { host, port }: Address,
+  listeners: ReadonlyArray<Numbered>,
   limiter: ConnectionLimiter
 ) {
   const { leaf } = yield* CertificateAuthority
   const counters = yield* Counters
-  const peers = yield* QuicPeers
   const quic = yield* QuicProcess.start(program)
-  const incoming = ({ address }: { readonly address: string }) => {
-    const { leave, place } = placeOf(address)
-    if (!limiter.admit(place, "mesh-quic")) return undefined
-    return {
-      connected: (connection: QuicConnection) => {
-        void connection.closed.then(leave)
-        peers.serve(connection)
-      },
-      failed: () => {
-        counters.handshakesFailed += 1
-        leave()
+  const serving = yield* services
+  for (const { address, name } of listeners) {
+    const service = serving.get(name)
+    if (service === undefined) continue
+    const incoming = (remote: { readonly address: string }) => {
+      if (!service.takes(remote.address)) return undefined
+      const { leave, place } = placeOf(remote.address)
+      if (!limiter.admit(place, `${name}-quic`)) return undefined
+      return {
+        connected: (connection: QuicConnection) => {
+          void connection.closed.then(leave)
+          service.serve(connection)
+        },
+        failed: () => {
+          counters.handshakesFailed += 1
+          leave()
+        }
       }
     }
+    const { cert: certificate, key } = leaf.current
+    const at = { address: address.host, port: address.port }
+    const where = { listener: name, udp: `${address.host}:${address.port}` }
+    yield* quic.listen({ at, certificate, key, transport: service.transport }, incoming).pipe(
+      Effect.andThen(Effect.logInfo("QUIC is listened for")),
+      Effect.catch(({ why }) => Effect.logWarning("QUIC is not listened for", why)),
+      Effect.annotateLogs(where)
+    )
   }
-  const { cert: certificate, key } = leaf.current
-  yield* quic.listen({ at: { address: host, port }, certificate, key, transport }, incoming)
-  yield* Effect.addFinalizer(() => Effect.sync(peers.closeAll))
-  yield* Effect.logInfo("QUIC is listened for").pipe(Effect.annotateLogs({ udp: `${host}:${port}` }))
 })
 
-/** Starts it at the port of the mesh listener; a failure is logged unless QUIC was asked for. */
-export const open = Effect.fn("QuicListener.open")(function* (address: Address, limiter: ConnectionLimiter) {
+/** Starts it at the ports of the listeners; a failure is logged unless QUIC was asked for. */
+export const open = Effect.fn("QuicListener.open")(function* (
+  listeners: ReadonlyArray<Numbered>,
+  limiter: ConnectionLimiter
+) {
   const { quic } = yield* Settings
   if (quic === "off") return
   const program = QuicProgram.find()
@@ -65,7 +106,7 @@ export const open = Effect.fn("QuicListener.open")(function* (address: Address, 
     return
   }
   yield* Effect.forkScoped(
-    listen(program, address, limiter).pipe(
+    listen(program, listeners, limiter).pipe(
       Effect.andThen(Effect.never),
       Effect.catch((error) => Effect.logWarning("QUIC is not listened for", error.message)),
       Effect.scoped

@@ -140,7 +140,7 @@ export const variables = {
     "CT_EDGE_QUIC",
     Parser.literal("off", "on", "auto"),
     "auto",
-    "QUIC on the UDP port of CT_EDGE_LISTEN: `auto` where its process is installed, `on` warns where it is not."
+    "QUIC on the UDP ports of CT_EDGE_LISTEN and of the two channel listeners: `auto` where its process is installed, `on` warns where it is not."
   ),
   requireAgentProof: defaulted(
     "CT_EDGE_REQUIRE_AGENT_PROOF",

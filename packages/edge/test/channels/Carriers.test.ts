@@ -8,6 +8,7 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { tlsTo, readAll } from "../harness/Agent.ts"
 import * as Members from "../harness/Members.ts"
+import { processOfMembers, program, untilTaken } from "../harness/QuicMember.ts"
 import { eventually, mintPair, start, temporaryFolder, type TestEdge } from "../harness/TestEdge.ts"
 
 const portal = "portal.example.test"
@@ -17,6 +18,8 @@ const life = Effect.runSync(Scope.make())
 let world: TestEdge
 let upstream: Server
 let carriers: Readonly<Record<string, Members.JoinOptions>>
+/** Ways to the port of the rendezvous, besides TLS. */
+let met: ReadonlyArray<Members.JoinOptions>
 beforeAll(async () => {
   upstream = createServer((request, response) => response.end(`upstream ${request.url}`))
   await new Promise<void>((resolve) => void upstream.listen(0, "127.0.0.1", resolve))
@@ -37,7 +40,11 @@ beforeAll(async () => {
     CT_EDGE_PORTAL_KEY: pair.key,
     CT_CP_PROXY_ADDR: `127.0.0.1:${(upstream.address() as AddressInfo).port}`
   }
-  world = await Effect.runPromise(start(variables, { folder }).pipe(Scope.provide(life)))
+  const quic = program === undefined ? {} : { CT_EDGE_QUIC: "on" }
+  world = await Effect.runPromise(start({ ...variables, ...quic }, { folder }).pipe(Scope.provide(life)))
+  const process =
+    program === undefined ? undefined : await Effect.runPromise(processOfMembers.pipe(Scope.provide(life)))
+  const byQuic = (port = 0): Members.JoinOptions => (process === undefined ? {} : { quic: { process, port } })
   carriers = {
     "front door, keepalive": { phase: 2 },
     "front door, plain": { alpn: Members.plain },
@@ -45,8 +52,12 @@ beforeAll(async () => {
     "relay port": { port: world.bound.channelRelay?.port ?? 0 },
     "relay port, marked": { phase: 1, alpn: Members.plain, port: world.bound.channelRelay?.port ?? 0 },
     "front door, WebSocket": { webSocket: atPortal("/ws/channel") },
-    "WebSocket port": { webSocket: atPort("/ws/channel") }
+    "WebSocket port": { webSocket: atPort("/ws/channel") },
+    ...(process === undefined ? {} : { "relay port, QUIC": byQuic(world.bound.channelRelay?.port) })
   }
+  met = process === undefined ? [] : [byQuic(world.bound.channelBroker?.port)]
+  if (process !== undefined)
+    await Effect.runPromise(untilTaken({ process, port: world.bound.channelRelay?.port ?? 0 }, world.meshRoot))
 })
 afterAll(async () => {
   await Effect.runPromise(Scope.close(life, Exit.void))
@@ -115,7 +126,7 @@ describe("members meet", () => {
 
   it("at the port of the rendezvous, which only tells them of each other", async () => {
     const port = world.bound.channelBroker?.port ?? 0
-    const ways: ReadonlyArray<Members.JoinOptions> = [{ port }, { port, phase: 2 }, { phase: 1 }]
+    const ways: ReadonlyArray<Members.JoinOptions> = [{ port }, { port, phase: 2 }, { phase: 1 }, ...met]
     for (const way of ways) {
       const { acks, one, two } = await meet({ port }, way)
       for (const ack of acks)

@@ -3,17 +3,24 @@ import { native } from "@catenet/crypto/native"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import * as Members from "../harness/Members.ts"
+import { processOfMembers, program, type QuicPlace, untilTaken } from "../harness/QuicMember.ts"
 import { start, type TestEdge } from "../harness/TestEdge.ts"
 
 const life = Effect.runSync(Scope.make())
 let world: TestEdge
+let quic: QuicPlace | undefined
 beforeAll(async () => {
   const variables = {
     CT_EDGE_CHANNEL_LISTEN: "127.0.0.1:0",
     CT_EDGE_CHANNEL_RELAY_LISTEN: "127.0.0.1:0",
-    CT_EDGE_WS_CHANNEL_LISTEN: "127.0.0.1:0"
+    CT_EDGE_WS_CHANNEL_LISTEN: "127.0.0.1:0",
+    CT_EDGE_QUIC: "auto"
   }
   world = await Effect.runPromise(start(variables).pipe(Scope.provide(life)))
+  if (program === undefined) return
+  const process = await Effect.runPromise(processOfMembers.pipe(Scope.provide(life)))
+  quic = { process, port: world.bound.channelRelay?.port ?? 0 }
+  await Effect.runPromise(untilTaken(quic, world.meshRoot))
 })
 afterAll(() => Effect.runPromise(Scope.close(life, Exit.void)))
 
@@ -37,6 +44,9 @@ const carriers: Readonly<Record<string, { readonly marker: Marker; readonly opti
     marker: "ignored",
     options: () => ({ ...address(5), port: world.bound.channelRelay?.port ?? 0 })
   },
+  ...(program === undefined
+    ? {}
+    : { "the port of the relay by QUIC": { marker: "ignored", options: () => (quic === undefined ? {} : { quic }) } }),
   "a WebSocket": {
     marker: "refused",
     options: () => ({

@@ -6,6 +6,7 @@ import { createWebSocketStream, WebSocket } from "@effect/platform-node/NodeWS"
 import { Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { Peer } from "./Peer.ts"
+import { dialMember, type QuicPlace } from "./QuicMember.ts"
 import type { TestEdge } from "./TestEdge.ts"
 
 export { Peer }
@@ -94,6 +95,7 @@ export interface JoinOptions {
     readonly servername?: string
     readonly origin?: string
   }
+  readonly quic?: QuicPlace
 }
 
 export const joinFrame = ({ grant }: TestMember, { endpoint = "relay-only", phase }: JoinOptions = {}) =>
@@ -108,8 +110,11 @@ type Place = Pick<TestEdge, "frontDoor" | "meshRoot">
 
 export const dial = (
   world: Place,
-  { alpn = keepAlive, from, port = world.frontDoor, serverName = "localhost", webSocket }: JoinOptions = {}
-) => (webSocket === undefined ? Peer.to(port, world.meshRoot, alpn, serverName, from) : dialWebSocket(webSocket))
+  { alpn = keepAlive, from, port = world.frontDoor, quic, serverName = "localhost", webSocket }: JoinOptions = {}
+) => {
+  if (quic !== undefined) return dialMember(quic, world.meshRoot)
+  return webSocket === undefined ? Peer.to(port, world.meshRoot, alpn, serverName, from) : dialWebSocket(webSocket)
+}
 
 /** A WebSocket whose binary messages are the bytes. */
 const dialWebSocket = ({ url, ...options }: NonNullable<JoinOptions["webSocket"]>) =>

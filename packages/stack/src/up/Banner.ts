@@ -55,6 +55,7 @@ export const banner = (facts: Facts): string => {
     `  Sign in as      ${demoUser.email}   password ${secrets.demoPassword}`,
     `  Control plane   ${base}/status   ${base}/docs`,
     `  Edge            ${address(settings.frontDoor)} for visitors, ${address(settings.mesh)} for agents`,
+    "                  (TCP, and the same port of UDP where the runtime of QUIC is installed)",
     "",
     "  So that browsers on this machine trust these names, import the development root",
     `    ${near(folder.developmentRoot)}`,

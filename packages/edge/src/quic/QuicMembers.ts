@@ -1,0 +1,92 @@
+/**
+ * Members of channels by QUIC (data-plane 7.2 and 8.1): each connection is one member, its first stream the join. They meet all others
+ * in the room where the channel is at home.
+ */
+import type { Phase } from "@catenet/crypto/admission/Join"
+import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { Context, type Duration, Effect, Layer } from "effect"
+import * as Carrier from "../channels/Carrier.ts"
+import { HomeEdges } from "../channels/HomeEdges.ts"
+import { MemberAdmissions } from "../channels/MemberAdmissions.ts"
+import { makeServe } from "../listen/Connections.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { QuicLeg } from "./QuicLeg.ts"
+
+const joinLimit = "5 seconds"
+/** For the last word to arrive; the member closes the connection. */
+const wordLimit = "10 seconds"
+/** The same for a session: of what was written last, megabytes may be under way to a slow member. */
+const sessionLimit = "60 seconds"
+
+const noBytes = new Uint8Array(0)
+
+/** The first stream, where all others go, and what is done when one comes. */
+const arrivals = (connection: QuicConnection) => {
+  const first = Promise.withResolvers<CarrierStream>()
+  let isFirst = true
+  let later = (stream: CarrierStream) => stream.reset("refused", "the join comes first")
+  connection.take((stream) => {
+    if (!isFirst) return later(stream)
+    isFirst = false
+    first.resolve(stream)
+  })
+  return { first: first.promise, onLater: (take: typeof later) => void (later = take) }
+}
+
+export class QuicMembers extends Context.Service<
+  QuicMembers,
+  {
+    readonly serve: (connection: QuicConnection, phase: Phase) => void
+    /** Closes every connection. */
+    readonly closeAll: () => void
+  }
+>()("edge/quic/QuicMembers") {
+  static readonly make = Effect.gen(function* () {
+    const admissions = yield* MemberAdmissions
+    const homes = yield* HomeEdges
+    const { ending } = yield* ConnectionFaults
+    const run = yield* makeServe
+    const open = new Set<QuicConnection>()
+
+    const left = (connection: QuicConnection, duration: Duration.Input) =>
+      Effect.promise(() => connection.closed).pipe(
+        Effect.timeoutOrElse({ duration, orElse: () => Effect.sync(() => connection.close()) })
+      )
+
+    const join = Effect.fn("QuicMembers.join")(function* (connection: QuicConnection, phase: Phase) {
+      const { first, onLater } = arrivals(connection)
+      const stream = yield* Effect.timeoutOrElse(
+        Effect.promise(() => Promise.race([first, connection.closed.then(() => undefined)])),
+        { duration: joinLimit, orElse: () => Effect.undefined }
+      )
+      if (stream === undefined) return connection.close()
+      const admitted = yield* admissions.admit(stream, Carrier.overQuic(connection, phase), "join")
+      if (admitted === undefined) return stream.destroyed ? connection.close() : yield* left(connection, wordLimit)
+      const leg = new QuicLeg(connection, stream)
+      guard(leg, ending(leg))
+      onLater((stream) => leg.came(stream))
+      const isOver = new Promise<void>((resolve) => leg.once("close", resolve))
+      // What came behind the signature on the stream of the join belongs to no one: the session has a stream of its own.
+      yield* homes.enter(leg, admitted.member, noBytes)
+      yield* Effect.promise(() => isOver)
+      yield* left(connection, leg.goesOn ? sessionLimit : wordLimit)
+    })
+
+    return QuicMembers.of({
+      serve: (connection, phase) => {
+        open.add(connection)
+        void connection.closed.then(() => open.delete(connection))
+        run({ destroy: () => connection.close() }, () => join(connection, phase))
+      },
+      closeAll: () => {
+        for (const connection of open) connection.close()
+      }
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([MemberAdmissions.layer, HomeEdges.layer, ConnectionFaults.layer])
+  )
+}
