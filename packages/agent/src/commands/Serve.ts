@@ -231,9 +231,13 @@ const updates = Effect.fnUntraced(function* ({ autoUpdate }: Settings.Settings, 
   const { update: state } = yield* AgentMetrics
   if (started?.rejected !== undefined) {
     const { program, rejected } = started
-    const reason = `version ${rejected.to} did not register, so ${version} is back`
+    const how = rejected.failed ?? "failed"
+    const reason = `version ${rejected.to} ${how}, so version ${version} is back and ${rejected.to} is not tried again`
     state.current = { at: "apply failed", reason }
-    if (!rejected.said) yield* Events.use(({ record }) => record("update_check", { result: `apply failed: ${reason}` }))
+    if (!rejected.said) {
+      yield* Effect.logWarning(reason)
+      yield* Events.use(({ record }) => record("update_check", { result: `apply failed: ${reason}` }))
+    }
     yield* Effect.ignore(program.said(rejected))
   }
   if (autoUpdate === undefined) return yield* Effect.never
@@ -251,6 +255,7 @@ const updates = Effect.fnUntraced(function* ({ autoUpdate }: Settings.Settings, 
 export const serve = ({ onboard }: { readonly onboard: boolean }) =>
   Effect.gen(function* () {
     const started = yield* Trial.begin()
+    if (started?.parent !== undefined) return yield* Restart.withTrial(started.parent)
     const serving = Effect.gen(function* () {
       const config = yield* settings(onboard)
       const what = `${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`
@@ -259,5 +264,5 @@ export const serve = ({ onboard }: { readonly onboard: boolean }) =>
     })
     const guarded = Effect.provide(Trial.guard(started, serving), AgentMetrics.layer)
     const end = yield* Effect.raceFirst(guarded, Signals.first)
-    if (end === "restart") yield* Restart.now
+    if (end === "restart" && started !== undefined) yield* Restart.withTrial(started.program.path)
   }).pipe(Effect.provide(NodeFileSystem.layer))

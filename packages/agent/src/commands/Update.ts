@@ -47,7 +47,9 @@ export const update = Effect.fn("Update.update")(
       return show(found?.version, false)
     }
     const program = yield* ProgramFile.make(process.execPath)
-    const newer = yield* Update.run({ source, program, running: version, state: UpdateState.initial(), byHand: true })
+    const { trialSeconds } = given
+    const state = UpdateState.initial()
+    const newer = yield* Update.run({ source, program, running: version, state, byHand: true, trialSeconds })
     show(newer, newer !== undefined)
     if (newer !== undefined)
       yield* Effect.logInfo("A service that runs goes on with the old version until it is restarted.")

@@ -30,6 +30,12 @@ export const source = {
     switched,
     "0",
     "Leaves out the checksum file of an update; its signature and the digest in it stay required."
+  ),
+  trialSeconds: defaulted(
+    "CT_AGENT_UPDATE_TRIAL_SECS",
+    Parser.whole(1, 3600),
+    "120",
+    "How long a new version has to register before the old one comes back."
   )
 } as const
 
@@ -60,7 +66,11 @@ export interface Source {
 
 /** The releases of these variables; without an address there are none. */
 export const sourceOf = (
-  { releaseKey, releaseUrl, skipVerify }: Pick<Reader.Values<typeof source>, keyof typeof source>,
+  {
+    releaseKey,
+    releaseUrl,
+    skipVerify
+  }: Pick<Reader.Values<typeof source>, "releaseKey" | "releaseUrl" | "skipVerify">,
   controlPlane: string | undefined
 ): Source | undefined => {
   const url = releaseUrl ?? (controlPlane === undefined ? undefined : `${controlPlane}/releases`)
@@ -78,11 +88,16 @@ export const sourceOf = (
 export interface AutoUpdate {
   readonly source: Source
   readonly intervalSecs: number
+  readonly trialSeconds: number
 }
 
 export const autoUpdateOf = (values: Reader.Values<typeof variables>, controlPlane: string): AutoUpdate | undefined => {
   const source = values.autoUpdate ? sourceOf(values, controlPlane) : undefined
   return source === undefined
     ? undefined
-    : { source, intervalSecs: Math.max(shortestInterval, values.updateInterval ?? 86_400) }
+    : {
+        source,
+        intervalSecs: Math.max(shortestInterval, values.updateInterval ?? 86_400),
+        trialSeconds: values.trialSeconds
+      }
 }

@@ -16,6 +16,8 @@ import * as ReleaseHost from "./ReleaseHost.ts"
 export class UpdateFailed extends Data.TaggedError("UpdateFailed")<{
   readonly step: "check" | "apply"
   readonly reason: string
+  /** Another process of this machine is at it, and it is worth to ask again soon. */
+  readonly isBusy?: boolean
 }> {
   override get message() {
     return this.reason

@@ -1,36 +1,22 @@
 /**
  * The file of this program, replaced by a newer one. Whatever ends the process at whatever step, the file is whole: the old
- * program or the new one, by one rename. The old one is kept beside it until the new one has registered; the note of the trial,
- * which is there before the rename, says which is which.
+ * program or the new one, by one rename. What a serving agent has fetched takes its place when it has registered; what a person
+ * asks for takes it at once, and the old one is kept beside it until the new one has registered.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
-import { Effect, FileSystem, Option, Schedule, Schema, Stream } from "effect"
+import { Clock, Effect, FileSystem, Option, Schedule, Stream } from "effect"
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
-import { basename, dirname, join } from "node:path"
+import { dirname } from "node:path"
 import { UpdateFailed } from "./Candidate.ts"
+import { decode, placesOf, type Trial } from "./TrialFiles.ts"
 
-/** A new version that has not registered yet, or one that did not and is not tried again. */
-const Trial = Schema.Struct({
-  from: Schema.String,
-  to: Schema.String,
-  /** SHA-256 of the new program, in hex. */
-  digest: Schema.String,
-  starts: Schema.Int,
-  failed: Schema.Boolean,
-  /** Whether the failure is an event already. */
-  said: Schema.Boolean
-})
-export type Trial = typeof Trial.Type
-
-const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Trial))
-
-/** Milliseconds in which a program says its version; a machine may be busy. */
+/** Milliseconds in which a program loads all that serving needs and says its version; a machine may be busy. */
 const versionBound = 30_000
 
 const says = (path: string, version: string) =>
   Effect.callback<boolean, "busy">((resume) => {
-    execFile(path, ["--version"], { timeout: versionBound, env: {} }, (error, stdout) =>
+    execFile(path, ["--self-test"], { timeout: versionBound, env: {} }, (error, stdout) =>
       error?.code === "ETXTBSY"
         ? resume(Effect.fail("busy"))
         : resume(Effect.succeed(error === null && stdout.trim() === `ct-agent ${version}`))
@@ -44,14 +30,33 @@ const says = (path: string, version: string) =>
 const failed = (what: string) => (error: { readonly message: string }) =>
   new UpdateFailed({ step: "apply", reason: `${what}: ${error.message}` })
 
+/** A version that takes the place of another one. */
+export interface NewVersion {
+  readonly from: string
+  readonly to: string
+  /** SHA-256 in hex. */
+  readonly hash: string
+  /** Seconds in which it registers. */
+  readonly seconds: number
+}
+
+const trialOf = ({ from, hash, seconds, to }: NewVersion): Trial => ({
+  from,
+  to,
+  digest: hash,
+  seconds,
+  starts: 1,
+  failed: undefined,
+  said: false
+})
+
 const isWindows = process.platform === "win32"
 
 /** The program at a path. */
 export const make = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const folder = dirname(path)
-  const beside = (suffix: string) => join(folder, `.${basename(path)}.${suffix}`)
-  const places = { next: beside("new"), old: beside("old"), trial: beside("trial") }
+  const places = placesOf(path)
   const gone = (place: string) => fs.remove(place, { force: true })
 
   /** Whole and on the disk when this returns. */
@@ -87,19 +92,38 @@ export const make = Effect.fnUntraced(function* (path: string) {
 
   const put = Effect.fnUntraced(function* (from: string) {
     // Windows renames nothing over a program that runs; it does rename the program.
-    if (isWindows) yield* fs.rename(path, beside("running"))
+    if (isWindows) yield* fs.rename(path, places.running)
     yield* fs.rename(from, path)
     yield* flush
   })
+
+  /** It must run here, load what serving needs, and be the version that it is meant to be. */
+  const writeNew = Effect.fnUntraced(function* (content: Uint8Array, { to }: NewVersion) {
+    yield* Effect.mapError(write(places.new, content, 0o755), failed(`${places.new} cannot be written`))
+    if (yield* says(places.new, to)) return
+    yield* Effect.ignore(gone(places.new))
+    return yield* new UpdateFailed({ step: "apply", reason: `version ${to} does not run on this machine` })
+  })
+
+  const readTrial = Effect.map(
+    Effect.orElseSucceed(fs.readFileString(places.trial), () => ""),
+    decode
+  )
+
+  const is = (place: string) => Effect.orElseSucceed(fs.exists(place), () => false)
 
   return {
     path,
     places,
 
-    readTrial: Effect.map(
-      Effect.orElseSucceed(fs.readFileString(places.trial), () => ""),
-      (text) => Option.getOrUndefined(decode(text))
-    ),
+    readTrial,
+
+    /** Milliseconds since the note was written. */
+    trialAge: Effect.gen(function* () {
+      const { mtime } = yield* fs.stat(places.trial)
+      const written = Option.getOrUndefined(mtime)?.getTime() ?? 0
+      return (yield* Clock.currentTimeMillis) - written
+    }).pipe(Effect.orElseSucceed(() => Number.POSITIVE_INFINITY)),
 
     /** SHA-256 in hex. */
     digest: Effect.map(
@@ -124,42 +148,58 @@ export const make = Effect.fnUntraced(function* (path: string) {
         })
     ),
 
-    /** Puts a verified program in the place of this one. It must run here and be the version that it is meant to be. */
-    replace: Effect.fn("ProgramFile.replace")(function* (
-      content: Uint8Array,
-      { from, hash, to }: { readonly from: string; readonly to: string; readonly hash: string }
-    ) {
-      yield* Effect.mapError(write(places.next, content, 0o755), failed(`${places.next} cannot be written`))
-      if (!(yield* says(places.next, to))) {
-        yield* Effect.ignore(gone(places.next))
-        return yield* new UpdateFailed({ step: "apply", reason: `version ${to} does not run on this machine` })
-      }
-      yield* Effect.mapError(keep, failed(`${path} cannot be kept`))
-      yield* writeTrial({ from, to, digest: hash, starts: 0, failed: false, said: false })
-      yield* Effect.mapError(put(places.next), failed(`${path} cannot be replaced`))
+    /** Puts a verified program beside this one, for a trial. */
+    stage: Effect.fn("ProgramFile.stage")(function* (content: Uint8Array, version: NewVersion) {
+      yield* writeNew(content, version)
+      yield* Effect.mapError(
+        Effect.all([gone(places.old), fs.rename(places.new, places.next), flush]),
+        failed(`${places.next} cannot be written`)
+      )
+      yield* writeTrial(trialOf(version))
+    }),
+
+    /** Puts a verified program in the place of this one, which is kept. */
+    replace: Effect.fn("ProgramFile.replace")(function* (content: Uint8Array, version: NewVersion) {
+      yield* writeNew(content, version)
+      yield* Effect.mapError(Effect.andThen(gone(places.next), keep), failed(`${path} cannot be kept`))
+      yield* writeTrial({ ...trialOf(version), starts: 0 })
+      yield* Effect.mapError(put(places.new), failed(`${path} cannot be replaced`))
     }),
 
     /** Counts a start of a version on trial. */
-    started: (trial: Trial) => {
-      const next = { ...trial, starts: trial.starts + 1 }
-      return Effect.as(writeTrial(next), next)
-    },
+    started: (trial: Trial) => writeTrial({ ...trial, starts: trial.starts + 1 }),
 
     /** The failure of a version has become an event. */
     said: (trial: Trial) => writeTrial({ ...trial, said: true }),
 
-    /** Whether the old program is there to come back. */
-    isKept: Effect.orElseSucceed(fs.exists(places.old), () => false),
+    /** Whether the new version waits beside the program. */
+    isWaiting: is(places.next),
 
-    /** The new version stays. The note goes first: without it nothing is put back. */
-    confirm: Effect.ignore(Effect.andThen(gone(places.trial), gone(places.old))),
+    /** Whether the old program is there to come back. */
+    isKept: is(places.old),
+
+    /** The new version stays. Without the note nothing is put back, and the old one is not needed. */
+    confirm: ({ digest }: Trial) =>
+      Effect.gen(function* () {
+        // Another agent of this machine may have confirmed it, and have fetched a version that is newer still.
+        if ((yield* readTrial)?.digest !== digest) return
+        if (yield* is(places.next)) yield* put(places.next)
+        yield* gone(places.trial)
+        yield* gone(places.old)
+      }).pipe(Effect.ignore),
+
+    /** There is no trial any more: what was left of one goes. */
+    clear: Effect.ignore(Effect.all([gone(places.trial), gone(places.old), gone(places.next)])),
 
     /** The old version comes back, and the new one is not tried again by itself. */
-    rollBack: (trial: Trial) =>
-      Effect.andThen(
-        writeTrial({ ...trial, failed: true }),
-        Effect.mapError(put(places.old), failed(`${path} cannot be put back`))
-      )
+    rollBack: Effect.fnUntraced(function* (trial: Trial, how: string) {
+      yield* writeTrial({ ...trial, failed: how })
+      const undo = Effect.gen(function* () {
+        if (yield* is(places.next)) yield* gone(places.next)
+        else if (yield* is(places.old)) yield* put(places.old)
+      })
+      yield* Effect.mapError(undo, failed(`${path} cannot be put back`))
+    })
   }
 })
 export type ProgramFile = Effect.Success<ReturnType<typeof make>>

@@ -1,12 +1,18 @@
-/** Starts the program that is in this one's place now. */
+/** Hands over to the version that is on trial, or to the program that is in this one's place. Nothing may be open any more. */
 import { Effect } from "effect"
+import { environment, hasParent } from "./Stage.ts"
+import { programOf } from "./TrialFiles.ts"
+import { supervise } from "./TrialParent.ts"
+
+const args = () => process.argv.slice(2)
 
 /**
- * The process goes on with the new program where the system can do that, with no manager of services needed; where it cannot, it
- * ends, and the manager starts it again. Nothing may be open any more.
+ * This process becomes the parent of what is on trial, as the executable that is kept for it. It never returns.
  */
-export const now = Effect.sync(() => {
-  if (process.platform !== "win32" && process.execve !== undefined)
-    process.execve(process.execPath, [process.execPath, ...process.argv.slice(2)], process.env)
-  process.exit(0)
-})
+export const withTrial = (parent: string) =>
+  Effect.callback<never>(() => {
+    // The one that waits already goes on with the newer version.
+    if (hasParent()) process.exit(0)
+    if (process.platform !== "win32") process.execve?.(parent, [parent, ...args()], environment("parent"))
+    supervise(programOf(parent), args())
+  })

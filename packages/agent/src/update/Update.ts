@@ -16,30 +16,39 @@ interface Wanted {
   readonly state: UpdateState
   /** A version that was rolled back is tried again only when a person asks. */
   readonly byHand: boolean
+  /** Seconds in which the new version registers. */
+  readonly trialSeconds: number
 }
 
-const failed = (reason: string) => new Candidate.UpdateFailed({ step: "apply", reason })
+/** Milliseconds after which a trial whose time is over counts as one that was cut. */
+const trialMargin = 60_000
+
+const failed = (reason: string, isBusy = false) => new Candidate.UpdateFailed({ step: "apply", reason, isBusy })
 
 const apply = Effect.fnUntraced(function* (
-  { byHand, program, running, source, state }: Wanted,
+  { byHand, program, running, source, state, trialSeconds }: Wanted,
   found: Candidate.Candidate
 ) {
   const { version } = found
   const hash = Hex.encode(found.digest)
   const trial = yield* program.readTrial
-  if (trial?.failed === true && trial.digest === hash && !byHand)
+  if (trial?.failed !== undefined && trial.digest === hash && !byHand)
     return yield* failed(`version ${version} did not register on this machine before: ct-agent update tries it again`)
+  const isTried = trial?.failed === undefined && (yield* program.isWaiting)
+  if (isTried && (yield* program.trialAge) < (trial?.seconds ?? 0) * 1000 + trialMargin)
+    return yield* failed(`version ${trial?.to} is on trial in another agent of this machine`, true)
   yield* program.replaceable
   const folder = dirname(program.path)
   const isAlone = yield* Effect.mapError(FolderLock.take(folder, `.${basename(program.path)}.lock`), ({ message }) =>
     failed(message)
   )
-  if (!isAlone) return yield* failed("another process of this machine updates the program now")
+  if (!isAlone) return yield* failed("another process of this machine updates the program now", true)
   // Another agent of this machine may have put it there.
   if ((yield* program.digest) === hash) return
   state.current = { at: "downloading", version }
   const content = yield* Candidate.download(source, found)
-  yield* program.replace(content, { from: running, to: version, hash })
+  const next = { from: running, to: version, hash, seconds: trialSeconds }
+  yield* byHand ? program.replace(content, next) : program.stage(content, next)
 }, Effect.scoped)
 
 /** The version that is in the place of this program now; `undefined` where none is newer. The state says where it stands. */

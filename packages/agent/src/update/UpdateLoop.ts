@@ -14,7 +14,7 @@ const hangUp = Effect.callback<void>((resume) => {
 
 /** Succeeds when a newer program is in the place of this one. A failure is said, and the next interval tries again. */
 export const run = Effect.fn("UpdateLoop.run")(function* (
-  { intervalSecs, source }: AutoUpdate,
+  { intervalSecs, source, trialSeconds }: AutoUpdate,
   program: ProgramFile,
   running: string
 ) {
@@ -23,16 +23,19 @@ export const run = Effect.fn("UpdateLoop.run")(function* (
   const scheduled = Effect.map(Clock.currentTimeMillis, (now) => {
     if (state.current.at === "off") state.current = { at: "scheduled", next: now + intervalSecs * 1000 }
   })
+  let pause = intervalSecs
   const once = Effect.gen(function* () {
     yield* scheduled
-    yield* Effect.raceFirst(Effect.sleep(`${intervalSecs} seconds`), hangUp)
-    const version = yield* Update.run({ source, program, running, state, byHand: false })
+    yield* Effect.raceFirst(Effect.sleep(`${pause} seconds`), hangUp)
+    pause = intervalSecs
+    const version = yield* Update.run({ source, program, running, state, byHand: false, trialSeconds })
     yield* events.record("update_check", { result: version === undefined ? "up-to-date" : `newer: ${version}` })
     return version
   }).pipe(
-    Effect.catchTag("UpdateFailed", ({ reason, step }) =>
-      Effect.as(events.record("update_check", { result: `${step} failed: ${reason}` }), undefined)
-    )
+    Effect.catchTag("UpdateFailed", ({ isBusy, reason, step }) => {
+      if (isBusy === true) pause = Math.min(intervalSecs, trialSeconds)
+      return Effect.as(events.record("update_check", { result: `${step} failed: ${reason}` }), undefined)
+    })
   )
   while (true) {
     const version = yield* once

@@ -434,6 +434,17 @@ const rules: ReadonlyArray<Rule> = [
     ],
     bad: [],
     read: ({ autoUpdate }) => autoUpdate?.source.skipChecksum
+  },
+  {
+    name: "CT_AGENT_UPDATE_TRIAL_SECS",
+    base: { ...browser, CT_AGENT_AUTO_UPDATE: "1" },
+    good: [
+      ["1", 1],
+      ["3600", 3600],
+      ["", 120]
+    ],
+    bad: ["0", "3601", "1.5", "two"],
+    read: ({ autoUpdate }) => autoUpdate?.trialSeconds
   }
 ]
 

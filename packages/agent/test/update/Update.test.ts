@@ -1,7 +1,7 @@
 /** One update against hosts that are honest, hostile or broken: what does not verify is refused and nothing is written. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect } from "effect"
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
@@ -43,7 +43,14 @@ const update = async (
   assert.isNotEmpty(path)
   const state = UpdateState.initial()
   const source = { url: host.url, keys: [keyOf(7)], skipChecksum: false, asset, bounds, ...more }
-  const run = Update.run({ source, program, running: more.running ?? "1.0.0", state, byHand: more.byHand ?? false })
+  const run = Update.run({
+    source,
+    program,
+    running: more.running ?? "1.0.0",
+    state,
+    byHand: more.byHand ?? false,
+    trialSeconds: 120
+  })
   const said = await Effect.runPromise(
     Effect.match(run, { onFailure: ({ reason, step }) => `${step}: ${reason}`, onSuccess: (version) => version }).pipe(
       Effect.provide(NodeFileSystem.layer)
@@ -53,15 +60,15 @@ const update = async (
 }
 
 describe.skipIf(process.platform === "win32")("an update", () => {
-  it("puts a newer release in the place of the program, and keeps the old one", async () => {
+  it("puts a newer release beside the program, where it is tried, and fetches it once for all agents of the machine", async () => {
     await using host = await ReleaseServer.start()
     const here = machine()
     host.offer("1.1.0")
     const { said, words } = await update(host, here)
     assert.deepStrictEqual([said, words], ["1.1.0", "applied 1.1.0, restarting"])
-    assert.strictEqual(here.runs(), String(programOf("1.1.0")))
-    assert.deepStrictEqual(here.left(), [".ct-agent.old", ".ct-agent.trial", "ct-agent"])
-    assert.strictEqual(readFileSync(here.program.places.old, "utf8"), String(programOf("1.0.0")))
+    assert.deepStrictEqual(here.left(), [".ct-agent.next", ".ct-agent.trial", "ct-agent"])
+    assert.strictEqual(here.runs(), String(programOf("1.0.0")))
+    assert.strictEqual(readFileSync(here.program.places.next, "utf8"), String(programOf("1.1.0")))
     assert.deepStrictEqual(host.asked.slice(2), [
       `1.1.0/${asset}.sha256`,
       "1.1.0/release-manifest.json",
@@ -69,9 +76,34 @@ describe.skipIf(process.platform === "win32")("an update", () => {
       `1.1.0/${asset}`
     ])
     host.asked.length = 0
-    // Another agent that runs the same file finds it in place and fetches it no second time.
+    // Another agent that runs the same file waits until the trial is over, and finds it in place then.
+    const waits = "apply: version 1.1.0 is on trial in another agent of this machine"
+    assert.strictEqual((await update(host, here)).said, waits)
+    const trial = await Effect.runPromise(here.program.readTrial)
+    if (trial !== undefined) await Effect.runPromise(here.program.confirm(trial))
     assert.strictEqual((await update(host, here)).said, "1.1.0")
     assert.notInclude(host.asked, `1.1.0/${asset}`)
+    assert.deepStrictEqual([here.left(), here.runs()], [["ct-agent"], String(programOf("1.1.0"))])
+  })
+
+  it("fetches again what was on trial for longer than a trial lasts", async () => {
+    await using host = await ReleaseServer.start()
+    const here = machine()
+    host.offer("1.1.0")
+    await update(host, here)
+    const { mtimeMs } = statSync(here.program.places.trial)
+    const before = mtimeMs / 1000 - 181
+    utimesSync(here.program.places.trial, before, before)
+    assert.strictEqual((await update(host, here)).said, "1.1.0")
+  })
+
+  it("puts it in the place of the program at once when a person asks, and keeps the old one", async () => {
+    await using host = await ReleaseServer.start()
+    const here = machine()
+    host.offer("1.1.0")
+    assert.strictEqual((await update(host, here, { byHand: true })).said, "1.1.0")
+    assert.strictEqual(here.runs(), String(programOf("1.1.0")))
+    assert.deepStrictEqual(here.left(), [".ct-agent.old", ".ct-agent.trial", "ct-agent"])
     assert.strictEqual(readFileSync(here.program.places.old, "utf8"), String(programOf("1.0.0")))
   })
 
@@ -335,7 +367,7 @@ describe.skipIf(process.platform === "win32")("an update", () => {
     await update(host, here)
     const trial = await Effect.runPromise(here.program.readTrial)
     assert.isDefined(trial)
-    if (trial !== undefined) await Effect.runPromise(here.program.rollBack(trial))
+    if (trial !== undefined) await Effect.runPromise(here.program.rollBack(trial, "ended"))
     assert.strictEqual(here.runs(), String(programOf("1.0.0")))
     assert.match(
       String((await update(host, here)).said),
@@ -347,7 +379,7 @@ describe.skipIf(process.platform === "win32")("an update", () => {
     const again = machine()
     await update(host, again)
     const second = await Effect.runPromise(again.program.readTrial)
-    if (second !== undefined) await Effect.runPromise(again.program.rollBack(second))
+    if (second !== undefined) await Effect.runPromise(again.program.rollBack(second, "ended"))
     assert.strictEqual((await update(host, again, { byHand: true })).said, "1.1.1")
   })
 
@@ -358,8 +390,12 @@ describe.skipIf(process.platform === "win32")("an update", () => {
     const answers = await Promise.all(Array.from({ length: 4 }, () => update(host, here)))
     const said = answers.map((each) => String(each.said))
     assert.include(said, "1.1.0")
-    for (const each of said) assert.match(each, /^1\.1\.0$|another process of this machine updates the program now$/u)
-    assert.strictEqual(here.runs(), String(programOf("1.1.0")))
-    assert.strictEqual(readFileSync(here.program.places.old, "utf8"), String(programOf("1.0.0")))
+    for (const each of said)
+      assert.match(
+        each,
+        /^1\.1\.0$|another process of this machine updates the program now$|is on trial in another agent/u
+      )
+    assert.strictEqual(here.runs(), String(programOf("1.0.0")))
+    assert.strictEqual(readFileSync(here.program.places.next, "utf8"), String(programOf("1.1.0")))
   })
 })

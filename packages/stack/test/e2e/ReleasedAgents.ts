@@ -1,6 +1,5 @@
-/** Releases of the agent as `npm run release` makes them, and a machine that has no Node. */
-import { execFileSync, spawnSync } from "node:child_process"
-import { copyFileSync, cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
+/** Releases of the agent as `npm run release` makes them. */
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 const scripts = join(import.meta.dirname, "../../../../scripts")
@@ -45,61 +44,32 @@ export class ReleasedAgents {
     return new ReleasedAgents(work, await loaded())
   }
 
-  /** Publishes this checkout under a version. */
-  publish(version: string) {
+  /** Publishes this checkout under a version, with something before all that it does but the self-test. */
+  publish(version: string, before = "") {
     const next = join(this.#work, `next-${version}`)
     mkdirSync(next)
     const bundle = join(this.#work, `program-${version}.js`)
     const text = readFileSync(join(this.#built, "program.js"), "utf8").replaceAll("0.1.0", version)
-    writeFileSync(bundle, text)
+    const fault =
+      before === "" ? "" : `if (process.argv[2] !== "--self-test" && process.argv[2] !== "--version") { ${before} }\n`
+    writeFileSync(bundle, fault + text)
     this.#scripts.make(bundle, this.#scripts.binaryOf(this.#scripts.local), join(next, this.asset))
+    rmSync(bundle)
+    this.#sign(next, version)
+  }
+
+  /** Publishes a shell script that passes for that version until it is to serve, which is made at once. */
+  publishScript(version: string, serves: string) {
+    const next = join(this.#work, `next-${version}`)
+    mkdirSync(next)
+    const script = `#!/bin/sh\n[ "$1" != --self-test ] || { echo "ct-agent ${version}"; exit; }\n${serves}\n`
+    writeFileSync(join(next, this.asset), script)
+    this.#sign(next, version)
+  }
+
+  #sign(next: string, version: string) {
     this.#scripts.writeChecksum(next, this.asset)
     this.#scripts.write(next, version, this.#seed, 1)
     renameSync(next, join(this.folder, version))
-  }
-}
-
-/** A folder that becomes the root of commands: the programs of this machine without Node and npm, and nothing else of it. */
-export class BareMachine {
-  readonly #root: string
-
-  static readonly possible =
-    process.platform === "linux" && process.getuid?.() === 0 && spawnSync("unshare", ["-m", "true"]).status === 0
-
-  constructor(root: string) {
-    this.#root = root
-    for (const name of ["usr", "etc", "tmp", "root", "var/lib", "dev", "proc", "local"])
-      mkdirSync(join(root, name), { recursive: true })
-    for (const name of ["bin", "lib", "lib64", "sbin"]) spawnSync("cp", ["-P", `/${name}`, join(root, name)])
-    for (const name of ["passwd", "group", "nsswitch.conf"]) copyFileSync(join("/etc", name), join(root, "etc", name))
-    cpSync("/etc/ssl", join(root, "etc", "ssl"), { recursive: true, verbatimSymlinks: true })
-    mkdirSync(join(root, "local", "bin"))
-  }
-
-  path(...names: ReadonlyArray<string>) {
-    return join(this.#root, ...names)
-  }
-
-  /** What runs a command there. */
-  get inside(): ReadonlyArray<string> {
-    const [root, nothing] = [this.#root, this.path("tmp", "nothing")]
-    writeFileSync(nothing, "")
-    const hidden = ["node", "npm", "npx"].map(
-      (name) => `[ ! -e /usr/bin/${name} ] || mount --bind ${nothing} ${root}/usr/bin/${name}`
-    )
-    const mounts = [
-      `mount --bind /usr ${root}/usr`,
-      `mount --bind ${root}/local ${root}/usr/local`,
-      `mount --bind /dev ${root}/dev`,
-      `mount -t proc proc ${root}/proc`,
-      ...hidden
-    ]
-    return ["unshare", "-m", "sh", "-c", `set -e; ${mounts.join("; ")}; exec /usr/sbin/chroot ${root} "$0" "$@"`]
-  }
-
-  run(line: string, env: Readonly<Record<string, string>> = {}): string {
-    const [command = "", ...args] = [...this.inside, "sh", "-c", line]
-    const variables = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/root", ...env }
-    return execFileSync(command, args, { env: variables, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
   }
 }

@@ -1,26 +1,30 @@
 /** A machine without Node installs the agent from a running stack, serves, and updates itself while visitors come. */
-import { type ChildProcess, spawn } from "node:child_process"
 import { rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
+import { BareMachine } from "./BareMachine.ts"
 import { httpOrigin } from "./Origins.ts"
-import { BareMachine, ReleasedAgents } from "./ReleasedAgents.ts"
-import { freePorts, Stack } from "./Stack.ts"
+import { ReleasedAgents } from "./ReleasedAgents.ts"
+import { Stack } from "./Stack.ts"
 import { steadyVisitors } from "./SteadyVisitors.ts"
 import { provision, type Tunnel } from "./Tunnel.ts"
+import { UpdatingAgent } from "./UpdatingAgent.ts"
 import { ask } from "./Visitor.ts"
 
 const visitorsASecond = 20
 
-/** With a second agent and visitors all the time, which `npm run campaign` does. */
+/** With two agents, visitors all the time, the two minutes of a trial and a kill at each step: `npm run campaign e2e/update`. */
 const inFull = process.env["CATENET_UPDATES"] === "1"
+const trialSeconds = inFull ? 120 : 2
 
-const isServed = (target: Tunnel["target"]) =>
+/** Nothing, or why a visitor is not served. */
+const refusal = (target: Tunnel["target"]) =>
   ask(target).then(
-    ({ status }) => status === 200,
-    () => false
+    ({ status }) => (status === 200 ? undefined : `status ${status}`),
+    ({ message }: Error) => message
   )
+const isServed = async (target: Tunnel["target"]) => (await refusal(target)) === undefined
 
 if (!BareMachine.possible) process.stderr.write("\nSKIPPED: the test of updates needs root and unshare on Linux.\n\n")
 
@@ -28,7 +32,6 @@ describe.skipIf(!BareMachine.possible)("an agent that updates itself", () => {
   let stack: Stack
   let releases: ReleasedAgents
   let machine: BareMachine
-  const agents: Array<ChildProcess> = []
 
   beforeAll(async () => {
     stack = await Stack.make()
@@ -38,71 +41,22 @@ describe.skipIf(!BareMachine.possible)("an agent that updates itself", () => {
     await stack.up(["--no-demo"], { CT_CP_RELEASES_DIR: releases.folder, CT_CP_RELEASE_PUBKEY: releases.publicKey })
   })
   afterAll(async () => {
-    for (const agent of agents) agent.kill("SIGKILL")
     await stack?.dispose()
     rmSync(stack.folder, { recursive: true, force: true })
   })
-
-  interface Started {
-    readonly child: ChildProcess
-    readonly printed: () => string
-    readonly version: () => Promise<string>
-  }
-
-  /** Starts the installed program with its own state, and waits until it is registered. */
-  const start = async (variables: Readonly<Record<string, string>>, name: string): Promise<Started> => {
-    const { mesh: port } = await freePorts()
-    const { token } = (await (await stack.admin("POST", "/enroll/issue", { tenant: "tester" })).json()) as {
-      token: string
-    }
-    const [command = "", ...args] = [...machine.inside, "/usr/local/bin/ct-agent"]
-    const env = {
-      ...variables,
-      PATH: "/usr/bin:/bin",
-      HOME: "/root",
-      CT_AGENT_JOIN_TOKEN: token,
-      CT_AGENT_STATE_DIR: `/var/lib/${name}`,
-      CT_AGENT_EDGE_CERT: `/var/lib/${name}.der`,
-      CT_AGENT_METRICS_LISTEN: `127.0.0.1:${port}`,
-      CT_AGENT_AUTO_UPDATE: "1"
-    }
-    const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] })
-    agents.push(child)
-    let printed = ""
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (printed += String(text)))
-    const status = async () => {
-      const response = await fetch(`http://127.0.0.1:${port}/status`)
-      return (await response.json()) as { version: string; registered: boolean; update_state: string }
-    }
-    await eventually(
-      async () => (await status().catch(() => undefined))?.registered === true,
-      () => `${name} is registered: ${printed}`
-    )
-    const version = async () => {
-      const said = await status().catch(() => undefined)
-      return said?.registered === true ? said.version : ""
-    }
-    return { child, printed: () => printed, version }
-  }
-
-  /** Publishes a version and has the agent look for it. */
-  const update = async (agent: Started, version: string) => {
-    agent.child.kill("SIGHUP")
-    await eventually(
-      async () => (await agent.version()) === version,
-      () => `${version}: ${agent.printed()}`
-    )
-  }
 
   /** What a visitor meets while the only agent is replaced: for how long none is served. */
   const refusalsDuring = async (target: Tunnel["target"], replaced: () => Promise<void>) => {
     let from = 0
     let until = 0
+    const reasons = new Set<string>()
     const watch = new AbortController()
     const watching = (async () => {
       while (!watch.signal.aborted) {
         const at = performance.now()
-        if (await isServed(target)) continue
+        const reason = await refusal(target)
+        if (reason === undefined) continue
+        reasons.add(reason)
         from ||= at
         until = performance.now()
       }
@@ -110,40 +64,81 @@ describe.skipIf(!BareMachine.possible)("an agent that updates itself", () => {
     await replaced()
     watch.abort()
     await watching
-    return until - from
+    return { refused: Math.round(until - from), reasons: [...reasons].join("; ") }
+  }
+
+  const installed = () => machine.run("/usr/local/bin/ct-agent --version").trim()
+  const left = () => machine.run("ls -A /usr/local/bin").trim().split("\n")
+  const isTidy = async (version: string) => {
+    await eventually(() => !/next|new|old|trial/u.test(left().join()), "nothing is left of the trial")
+    assert.strictEqual(installed(), `ct-agent ${version}`)
   }
 
   it("is installed without Node, and replaced with at most 2 s of refusals where it is alone", async () => {
     assert.throws(() => machine.run("node --version"))
-    const installed = machine.run(`curl -fsSL ${stack.url("/install.sh")} | sh 2>&1`)
-    assert.include(installed, "ct-agent 0.1.0 is installed as /usr/local/bin/ct-agent.")
-    assert.notInclude(installed, "signature is not")
+    const said = machine.run(`curl -fsSL ${stack.url("/install.sh")} | sh 2>&1`)
+    assert.include(said, "ct-agent 0.1.0 is installed as /usr/local/bin/ct-agent.")
+    assert.notInclude(said, "signature is not")
     const origin = await httpOrigin()
     const { target, variables } = await provision(stack, "update.localhost", origin.port)
-    const first = await start(variables, "first")
+    const given = { ...variables, CT_AGENT_UPDATE_TRIAL_SECS: String(trialSeconds) }
+    await using first = await UpdatingAgent.start(stack, machine, given, "first")
     await eventually(() => isServed(target), "a visitor is served", 30_000)
 
-    releases.publish("0.2.0")
-    const refused = await refusalsDuring(target, () => update(first, "0.2.0"))
-    process.stderr.write(`one agent: refusals for ${Math.round(refused)} ms\n`)
-    assert.isAtMost(refused, 2000)
-    assert.strictEqual(machine.run("/usr/local/bin/ct-agent --version"), "ct-agent 0.2.0\n")
-    const isTidy = () => !/old|new|trial/u.test(machine.run("ls -A /usr/local/bin"))
-    await eventually(isTidy, "the old program is removed")
+    if (inFull) releases.publish("0.2.0", "for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)")
+    else releases.publishScript("0.2.0", "exec sleep 1000")
+    const from = performance.now()
+    first.look()
+    const isBack = `version 0.2.0 did not register within ${trialSeconds} s, so version 0.1.0 is back`
+    await eventually(
+      () => first.printed.includes(isBack),
+      () => first.printed,
+      300_000
+    )
+    await eventually(async () => (await first.version()) === "0.1.0", "the old version serves")
+    process.stderr.write(`a version that does not register: back after ${Math.round(performance.now() - from)} ms\n`)
+    assert.isAtLeast(performance.now() - from, trialSeconds * 1000)
+    assert.strictEqual(installed(), "ct-agent 0.1.0")
+    assert.match(first.printed, /event: update_check result=apply failed: version 0\.2\.0 did not register/u)
+    assert.include((await first.status())?.update_state, "0.2.0 is not tried again")
+
+    releases.publish("0.3.0")
+    const { reasons, refused } = await refusalsDuring(target, () => first.update("0.3.0"))
+    process.stderr.write(`one agent: refusals for ${refused} ms\n`)
+    assert.isAtMost(refused, 2000, reasons)
+    assert.match(first.printed, /event: update_applied conn=1 version=0\.3\.0/u)
+    await isTidy("0.3.0")
+    // The process that was started goes on, with the new version as its child.
+    assert.isNull(first.child.exitCode)
 
     if (inFull) {
-      const second = await start(variables, "second")
-      releases.publish("0.3.0")
+      await using second = await UpdatingAgent.start(stack, machine, given, "second")
+      releases.publish("0.4.0")
       const over = new AbortController()
       const { done } = steadyVisitors(target, visitorsASecond, over.signal)
-      await update(first, "0.3.0")
-      await update(second, "0.3.0")
+      await first.update("0.4.0")
+      await second.update("0.4.0")
+      // Neither loses a visitor to a version that crashes while it loads.
+      releases.publish("0.5.0", `throw new Error("this version is broken")`)
+      first.look()
+      await eventually(
+        () => /0\.5\.0 ended with 1 before it had registered/u.test(first.printed),
+        () => first.printed
+      )
+      await eventually(async () => (await first.version()) === "0.4.0", "the old version serves")
       over.abort()
       const { lost, visits } = await done
       process.stderr.write(`two agents: ${visits} visits, ${lost.length} lost\n`)
       assert.deepStrictEqual(lost, [], "two agents")
       assert.isAbove(visits, visitorsASecond)
+      await isTidyBut(left, "0.5.0")
     }
     await origin.close()
   })
 })
+
+/** Only the note stays of a version that was rolled back. */
+const isTidyBut = async (left: () => ReadonlyArray<string>, version: string) => {
+  await eventually(() => !/next|new|old/u.test(left().join()), `nothing but the note is left of ${version}`)
+  assert.include(left(), ".ct-agent.trial")
+}

@@ -1,0 +1,97 @@
+/**
+ * The files of a version on trial, beside the program, and the note that says where the trial stands. The parent of a trial reads
+ * them and loads nothing else, so that no Effect is here.
+ *
+ * A new version that a serving agent has fetched waits as `next`, and the program stays the old one until the new one has
+ * registered. One that a person has put in the place of the program has the old one beside it, as `old`.
+ */
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+
+/** A new version that has not registered yet, or one that did not and is not tried again. */
+export interface Trial {
+  readonly from: string
+  readonly to: string
+  /** SHA-256 of the new program, in hex. */
+  readonly digest: string
+  /** Seconds in which it registers. */
+  readonly seconds: number
+  readonly starts: number
+  /** How it failed, as the end of a sentence that begins with its version; nothing while it is on trial. */
+  readonly failed: string | undefined
+  /** Whether the failure is an event already. */
+  readonly said: boolean
+}
+
+const texts = ["from", "to", "digest"] as const
+const numbers = ["seconds", "starts"] as const
+
+export const decode = (text: string): Trial | undefined => {
+  try {
+    const note: unknown = JSON.parse(text)
+    if (typeof note !== "object" || note === null) return undefined
+    const field = (name: string): unknown => Reflect.get(note, name)
+    if (!texts.every((name) => typeof field(name) === "string")) return undefined
+    if (!numbers.every((name) => Number.isSafeInteger(field(name)))) return undefined
+    const failed = field("failed")
+    return {
+      from: String(field("from")),
+      to: String(field("to")),
+      digest: String(field("digest")),
+      seconds: Number(field("seconds")),
+      starts: Number(field("starts")),
+      failed: typeof failed === "string" ? failed : undefined,
+      said: field("said") === true
+    }
+  } catch {
+    return undefined
+  }
+}
+
+const beside = (path: string, suffix: string) => join(dirname(path), `.${basename(path)}.${suffix}`)
+
+export const placesOf = (path: string) => ({
+  /** Being written. */
+  new: beside(path, "new"),
+  next: beside(path, "next"),
+  old: beside(path, "old"),
+  trial: beside(path, "trial"),
+  /** Windows keeps a program that runs under another name. */
+  running: beside(path, "running")
+})
+
+/** The program that an executable is of: a version on trial and one that is kept have names of their own. */
+export const programOf = (executable: string): string => {
+  const [, name] = /^\.(.+)\.(?:next|old)$/u.exec(basename(executable)) ?? []
+  return name === undefined ? executable : join(dirname(executable), name)
+}
+
+/** The files as the parent of a trial uses them: at once, since it does nothing else meanwhile. */
+export const open = (path: string) => {
+  const places = placesOf(path)
+  const write = (trial: Trial) => {
+    const file = openSync(`${places.trial}.new`, "w", 0o644)
+    writeSync(file, JSON.stringify(trial))
+    fsyncSync(file)
+    closeSync(file)
+    renameSync(`${places.trial}.new`, places.trial)
+  }
+  return {
+    read: (): Trial | undefined => {
+      try {
+        return decode(readFileSync(places.trial, "utf8"))
+      } catch {
+        return undefined
+      }
+    },
+    /** What is on trial; nothing where its old version is not there to come back. */
+    candidate: (): string | undefined =>
+      existsSync(places.next) ? places.next : existsSync(places.old) ? path : undefined,
+    /** The old version comes back. */
+    rollBack: (trial: Trial, failed: string) => {
+      write({ ...trial, failed })
+      if (existsSync(places.next)) rmSync(places.next, { force: true })
+      else if (existsSync(places.old)) renameSync(places.old, path)
+    }
+  }
+}

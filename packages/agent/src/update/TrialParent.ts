@@ -1,0 +1,96 @@
+/**
+ * The old version, while a new one shows that it serves: it starts it as a child, passes signals on, and takes its place again when
+ * the child ends before it has registered or has not registered in time. So it does not matter at what the new version fails, or
+ * whether a manager of services would start it again. When the new version has registered, the parent waits for its end.
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { existsSync } from "node:fs"
+import { environment } from "./Stage.ts"
+import * as TrialFiles from "./TrialFiles.ts"
+
+/** Milliseconds between two looks at the note. */
+const pace = 200
+/** Milliseconds in which a version that is given up ends by itself. */
+const patience = 12_000
+
+const passed = ["SIGTERM", "SIGINT", "SIGHUP"] as const
+const numbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGSEGV: 11, SIGTERM: 15 }
+
+const passSignals = (child: ChildProcess, heard: () => void) => {
+  for (const signal of passed)
+    process.on(signal, () => {
+      if (signal !== "SIGHUP") heard()
+      child.kill(signal)
+    })
+}
+
+const endAs = (code: number | null, signal: NodeJS.Signals | null) =>
+  process.exit(code ?? 128 + (numbers[signal ?? ""] ?? 0))
+
+/** Goes on as a program; where the system cannot replace a process, the program is a child and this one ends with it. */
+const become = (path: string, args: ReadonlyArray<string>) => {
+  if (process.platform !== "win32") process.execve?.(path, [path, ...args], environment())
+  const child = spawn(path, args, { stdio: "inherit" })
+  passSignals(child, () => undefined)
+  child.once("error", () => process.exit(1))
+  child.once("exit", endAs)
+}
+
+/** Runs what is on trial. `path` is the program. */
+export const supervise = (path: string, args: ReadonlyArray<string>): void => {
+  const files = TrialFiles.open(path)
+  const trial = files.read()
+  const candidate = files.candidate()
+  if (trial === undefined || trial.failed !== undefined || candidate === undefined) return become(path, args)
+  let isStopping = false
+  let isOver = false
+  let failure: string | undefined
+
+  const child = spawn(candidate, args, { argv0: path, env: environment("child"), stdio: "inherit" })
+  const settle = () => {
+    clearTimeout(deadline)
+    clearInterval(looking)
+  }
+  const giveUp = (how: string) => {
+    settle()
+    failure = how
+    child.kill("SIGTERM")
+    setTimeout(() => child.kill("SIGKILL"), patience).unref()
+  }
+  const deadline = setTimeout(() => giveUp(`did not register within ${trial.seconds} s`), trial.seconds * 1000)
+  const looking = setInterval(() => {
+    const now = files.read()
+    if (now?.digest !== trial.digest) settle()
+    // Another agent of this machine has tried the same version.
+    else if (now.failed !== undefined) giveUp(now.failed)
+  }, pace)
+  passSignals(child, () => {
+    isStopping = true
+    settle()
+  })
+
+  const ended = (code: number | null, signal: NodeJS.Signals | null, how: string) => {
+    if (isOver) return
+    isOver = true
+    settle()
+    const now = files.read()
+    if (isStopping || (now === undefined && failure === undefined)) return endAs(code, signal)
+    if (now !== undefined && now.digest !== trial.digest && now.failed === undefined) return again(path, args)
+    try {
+      if (now?.digest === trial.digest && now.failed === undefined) files.rollBack(now, failure ?? how)
+    } catch {
+      // What cannot be written is not counted either: the old version serves without a trial.
+    }
+    become(path, args)
+  }
+  child.once("error", ({ message }) => ended(1, null, `does not start: ${message}`))
+  child.once("exit", (code, signal) =>
+    ended(code, signal, `ended with ${signal ?? code ?? 1} before it had registered`)
+  )
+}
+
+/** The child has brought a version that is newer still: the program is the parent of that one. */
+const again = (path: string, args: ReadonlyArray<string>) => {
+  if (process.platform !== "win32" && existsSync(path)) process.execve?.(path, [path, ...args], environment("parent"))
+  supervise(path, args)
+}

@@ -1,0 +1,49 @@
+/** A machine that has no Node. */
+import { execFileSync, spawnSync } from "node:child_process"
+import { copyFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+
+/** A folder that becomes the root of commands: the programs of this machine without Node and npm, and nothing else of it. */
+export class BareMachine {
+  readonly #root: string
+
+  static readonly possible =
+    process.platform === "linux" && process.getuid?.() === 0 && spawnSync("unshare", ["-m", "true"]).status === 0
+
+  constructor(root: string) {
+    this.#root = root
+    for (const name of ["usr", "etc", "tmp", "root", "var/lib", "dev", "proc", "local"])
+      mkdirSync(join(root, name), { recursive: true })
+    for (const name of ["bin", "lib", "lib64", "sbin"]) spawnSync("cp", ["-P", `/${name}`, join(root, name)])
+    for (const name of ["passwd", "group", "nsswitch.conf"]) copyFileSync(join("/etc", name), join(root, "etc", name))
+    cpSync("/etc/ssl", join(root, "etc", "ssl"), { recursive: true, verbatimSymlinks: true })
+    mkdirSync(join(root, "local", "bin"))
+  }
+
+  path(...names: ReadonlyArray<string>) {
+    return join(this.#root, ...names)
+  }
+
+  /** What runs a command there. */
+  get inside(): ReadonlyArray<string> {
+    const [root, nothing] = [this.#root, this.path("tmp", "nothing")]
+    writeFileSync(nothing, "")
+    const hidden = ["node", "npm", "npx"].map(
+      (name) => `[ ! -e /usr/bin/${name} ] || mount --bind ${nothing} ${root}/usr/bin/${name}`
+    )
+    const mounts = [
+      `mount --bind /usr ${root}/usr`,
+      `mount --bind ${root}/local ${root}/usr/local`,
+      `mount --bind /dev ${root}/dev`,
+      `mount -t proc proc ${root}/proc`,
+      ...hidden
+    ]
+    return ["unshare", "-m", "sh", "-c", `set -e; ${mounts.join("; ")}; exec /usr/sbin/chroot ${root} "$0" "$@"`]
+  }
+
+  run(line: string, env: Readonly<Record<string, string>> = {}): string {
+    const [command = "", ...args] = [...this.inside, "sh", "-c", line]
+    const variables = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/root", ...env }
+    return execFileSync(command, args, { env: variables, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+  }
+}

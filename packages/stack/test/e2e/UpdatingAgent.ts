@@ -1,0 +1,87 @@
+/** An agent of a release, installed on a machine of its own, that updates itself. */
+import { type ChildProcess, spawn } from "node:child_process"
+import { eventually } from "../../../domain/test/Eventually.ts"
+import type { BareMachine } from "./BareMachine.ts"
+import { freePorts, type Stack } from "./Stack.ts"
+
+interface Status {
+  readonly version: string
+  readonly registered: boolean
+  readonly update_state: string
+}
+
+export class UpdatingAgent implements AsyncDisposable {
+  printed = ""
+  readonly child: ChildProcess
+  readonly #port: number
+
+  private constructor(child: ChildProcess, port: number) {
+    this.child = child
+    this.#port = port
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on("data", (text: Buffer) => (this.printed += String(text)))
+  }
+
+  /** Starts the installed program with a state of that name, and waits until it is registered. */
+  static async start(
+    stack: Stack,
+    machine: BareMachine,
+    variables: Readonly<Record<string, string>>,
+    name: string
+  ): Promise<UpdatingAgent> {
+    const { mesh: port } = await freePorts()
+    const issued = await stack.admin("POST", "/enroll/issue", { tenant: "tester" })
+    const { token } = (await issued.json()) as { token: string }
+    const [command = "", ...args] = [...machine.inside, "/usr/local/bin/ct-agent"]
+    const env = {
+      PATH: "/usr/bin:/bin",
+      HOME: "/root",
+      CT_AGENT_JOIN_TOKEN: token,
+      ...variables,
+      CT_AGENT_STATE_DIR: `/var/lib/${name}`,
+      CT_AGENT_EDGE_CERT: `/var/lib/${name}.der`,
+      CT_AGENT_METRICS_LISTEN: `127.0.0.1:${port}`,
+      CT_AGENT_AUTO_UPDATE: "1"
+    }
+    const agent = new UpdatingAgent(spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] }), port)
+    await eventually(
+      async () => (await agent.status())?.registered === true,
+      () => `${name} is registered: ${agent.printed}`
+    )
+    return agent
+  }
+
+  status = async (): Promise<Status | undefined> => {
+    try {
+      return (await (await fetch(`http://127.0.0.1:${this.#port}/status`)).json()) as Status
+    } catch {
+      return undefined
+    }
+  }
+
+  /** The version that serves; none while no version does. */
+  async version() {
+    const said = await this.status()
+    return said?.registered === true ? said.version : ""
+  }
+
+  /** Has the agent look for a newer version now. */
+  look() {
+    this.child.kill("SIGHUP")
+  }
+
+  async update(version: string) {
+    this.look()
+    await eventually(
+      async () => (await this.version()) === version,
+      () => `${version}: ${this.printed}`
+    )
+  }
+
+  async [Symbol.asyncDispose]() {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return
+    const ended = new Promise((resolve) => this.child.once("close", resolve))
+    this.child.kill("SIGTERM")
+    await ended
+  }
+}
