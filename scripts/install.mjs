@@ -48,3 +48,5 @@ export const installBenchDriver = () => install(join(root, "tools", "bench"), "t
 export const installOpenApiTools = () => install(join(root, "tools", "openapi"), "the readers of API descriptions")
 
 export const installMcpPrograms = () => install(join(root, "tools", "mcp"), "programs of other makers that speak MCP")
+
+export const installSbomTools = () => install(join(root, "tools", "sbom"), "the writer of bills of materials")

@@ -15,7 +15,7 @@ const node = findNode()
 const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${from(".bin")}${delimiter}${process.env.PATH ?? ""}` }
 
 /** Programs that are started often are compiled once; a benchmark compiles, as those do who start a program once. */
-if (task !== "bench" && task !== "build" && task !== "release")
+if (task !== "bench" && task !== "build" && task !== "release" && task !== "package")
   env.NODE_COMPILE_CACHE ??= from(".cache", "catenet", "compiled")
 
 /** Runs one tool; the terminal sends Ctrl-C to the whole group, so only other signals are passed on. */
@@ -88,6 +88,7 @@ const campaign = () => {
     CT_MUTATED_RELEASES: "5000",
     CT_MUTATED_OFFERS: "5000",
     CATENET_UPDATES: "1",
+    CATENET_PACKAGES: "1",
     CATENET_SWITCH_RATE: "200",
     CATENET_SWITCH_SECONDS: "20"
   }
@@ -108,6 +109,7 @@ const campaign = () => {
     ["stack", "agent/ChannelKilled"],
     ["stack", "channels/RoomProcesses"],
     ["e2e", "e2e/update"],
+    ["stack", "test/packages/"],
     ["e2e", "channelKills"],
     ["e2e", "net/links"],
     ["duration", "e2e/soak"],
@@ -142,6 +144,7 @@ const tasks = {
   campaign,
   build: () => run(join(root, "scripts", "build.mjs"), ...rest),
   release: () => run(join(root, "scripts", "release.mjs"), ...rest),
+  package: () => run(join(root, "scripts", "package.mjs"), ...rest),
   bench: () => run(join(root, "packages", "stack", "bench", "main.ts"), ...rest)
 }
 
