@@ -17,7 +17,7 @@ const onStack =
   }
 
 /** Run only when asked for by name. */
-const long = new Set(["soak", "api", "scale", "portal", "peers"])
+const long = new Set(["soak", "api", "scale", "portal", "peers", "drain"])
 
 const groups: Readonly<Record<string, { readonly title: string; readonly run: Group }>> = {
   start: { title: "Cold start", run: async () => (await import("./coldStart.ts")).rows() },
@@ -47,6 +47,7 @@ const groups: Readonly<Record<string, { readonly title: string; readonly run: Gr
   api: { title: "Control plane beside a bare server", run: async () => (await import("./api/rows.ts")).rows() },
   scale: { title: "Control plane on a full database", run: async () => (await import("./scale/rows.ts")).rows() },
   portal: { title: "Pages of a large account", run: async () => (await import("./portal/rows.ts")).rows() },
+  drain: { title: "Stops under a thousand busy clients", run: async () => (await import("./drain.ts")).rows() },
   soak: {
     title: "Thirty minutes of mixed visitors",
     run: onStack(async (stack) => (await import("./soak.ts")).rows(stack))
