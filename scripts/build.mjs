@@ -181,14 +181,16 @@ for (const program of programs.filter(({ name }) => wanted(name))) {
   await buildProgram(program)
 }
 
-// What the runtime of QUIC runs beside the platform.
-if (wanted("catenet")) {
+// What the runtime of QUIC runs beside them.
+const beside = programs.filter(({ name }) => wanted(name))
+if (beside.length > 0) {
   const bundle = await rolldown({
     input: join(root, "packages", "quic", "src", "side", "main.ts"),
     platform: "node",
     logLevel: "warn"
   })
-  await bundle.write({ file: join(dist, "catenet", "quic.js"), format: "esm", codeSplitting: false, minify: true })
+  for (const { name } of beside)
+    await bundle.write({ file: join(dist, name, "quic.js"), format: "esm", codeSplitting: false, minify: true })
   await bundle.close()
 }
 

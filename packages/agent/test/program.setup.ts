@@ -18,9 +18,9 @@ export default () => {
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" })
   if (status !== 0) throw new Error(`the agent could not be built: ${stderr}`)
   // By its content: another run may use the one of yesterday, and what Node has compiled of it stays.
-  const digest = createHash("sha256")
-    .update(readFileSync(join(fresh, "ct-agent", "program.js")))
-    .digest("hex")
+  const hash = createHash("sha256")
+  for (const file of ["program.js", "quic.js"]) hash.update(readFileSync(join(fresh, "ct-agent", file)))
+  const digest = hash.digest("hex")
   const folder = join(built, digest.slice(0, 16))
   if (!existsSync(folder)) renameSync(join(fresh, "ct-agent"), folder)
   rmSync(fresh, { recursive: true, force: true })

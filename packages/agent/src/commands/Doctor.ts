@@ -3,12 +3,14 @@ import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Effect, Fiber, Redacted, Result } from "effect"
 import { X509Certificate } from "node:crypto"
+import { QuicDial } from "../carrier/QuicDial.ts"
 import * as AuthorityCheck from "../doctor/AuthorityCheck.ts"
 import * as CertificateCheck from "../doctor/CertificateCheck.ts"
 import * as CertificateOrder from "../doctor/CertificateOrder.ts"
 import * as Check from "../doctor/Check.ts"
 import * as EdgeCheck from "../doctor/EdgeCheck.ts"
 import * as Network from "../doctor/Network.ts"
+import * as QuicCheck from "../doctor/QuicCheck.ts"
 import { configFile } from "../Flags.ts"
 import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
@@ -79,6 +81,7 @@ const edge = Effect.fnUntraced(function* (config: Settings.Settings) {
     ),
     yield* Check.run("edge port", Effect.as(Network.accepts(address, fix), formatHostPort(address))),
     yield* Check.run("edge TLS", EdgeCheck.tls(address, ca)),
+    yield* QuicCheck.check(config.transports, address, ca),
     token === undefined
       ? Check.skipped("token", "CT_AGENT_TOKEN is not set, and no bootstrap token has been redeemed")
       : yield* Check.run(
@@ -182,4 +185,4 @@ export const doctor = Effect.gen(function* () {
   }).pipe(Effect.provide(ControlPlane.layer(config.controlPlane)))
   if (screen.json) screen.result(JSON.stringify({ healthy: first === undefined, findings: shown }))
   if (first !== undefined) return yield* Effect.fail(first)
-}).pipe(Effect.provide(NodeFileSystem.layer), Effect.provide(OutgoingHttp.layer))
+}).pipe(Effect.provide([NodeFileSystem.layer, OutgoingHttp.layer, QuicDial.layer]))

@@ -4,6 +4,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Redacted, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Socket } from "node:net"
+import { QuicDial } from "../carrier/QuicDial.ts"
 import { AcmeAdmission } from "../certificate/AcmeAdmission.ts"
 import * as CertificateFolder from "../certificate/CertificateFolder.ts"
 import * as CertificateLoop from "../certificate/CertificateLoop.ts"
@@ -212,6 +213,7 @@ const servicesOf = (config: Settings.Settings) =>
   Layer.mergeAll(
     Events.layer(config.stateDir),
     ControlPlane.layer(config.controlPlane).pipe(Layer.provide(OutgoingHttp.layer)),
+    QuicDial.layer,
     SecureRandom.layerWebCrypto
   )
 

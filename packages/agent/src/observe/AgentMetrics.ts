@@ -6,6 +6,7 @@ import type { OriginEcho } from "@catenet/wire/frames/MuxEcho"
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import * as ProcessFaults from "@catenet/wire/transport/ProcessFaults"
 import { Clock, Context, Effect, Layer, Random } from "effect"
+import type { Carrier } from "../settings/Transports.ts"
 import type { RelayNodeCounts } from "./RelayNodeCounts.ts"
 import * as UpdateState from "./UpdateState.ts"
 
@@ -74,7 +75,7 @@ export interface Session {
   /** Number of the latest registration attempt; undefined before the first. */
   conn: number | undefined
   transport: Transport
-  carrier: "mux" | "slots" | undefined
+  carrier: Carrier | undefined
   /** Registrations that the edge accepted and that are alive. */
   live: number
   registeredSince: number | undefined

@@ -6,6 +6,7 @@ import * as Environment from "./Environment.ts"
 import type { HostPort } from "./HostPort.ts"
 import * as LoginVariables from "./LoginVariables.ts"
 import * as OwnAuthority from "./OwnAuthority.ts"
+import * as Transports from "./Transports.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
 import * as UpdateVariables from "./UpdateVariables.ts"
 import { credential, names } from "./Variables.ts"
@@ -62,8 +63,8 @@ export interface Settings {
   readonly edge: HostPort | undefined
   readonly edgeCertificate: EdgeCertificate
   readonly fallback443: boolean
-  /** Never multiplexes: every client gets a connection of its own. */
-  readonly tcpOnly: boolean
+  /** What carries visitors, in the order in which it is tried. */
+  readonly transports: ReadonlyArray<Transports.Carrier>
   /** Prefers the framed relay where it does not multiplex. */
   readonly framed: boolean
   readonly poolSize: number
@@ -156,7 +157,8 @@ const rules = (values: Reader.PartialValues<Variables>): ReadonlyArray<Problem> 
     ...(terminates && key === undefined
       ? [unset("CT_AGENT_TLS_KEY", "set it, or CT_ACME_CERT_OUT_DIR, to say where the private key is")]
       : []),
-    ...OwnAuthority.rules(values)
+    ...OwnAuthority.rules(values),
+    ...Transports.rules(values)
   ]
 }
 
@@ -216,7 +218,7 @@ const settingsOf = (values: Values): Settings => {
       logIntervalSecs: Math.max(1, values.edgeCertificateLog)
     },
     fallback443: values.fallback443?.isOn ?? false,
-    tcpOnly: values.tcpOnly?.isOn ?? false,
+    transports: Transports.of(values),
     framed: values.framed?.isOn ?? false,
     poolSize: values.poolSize,
     maxServing: values.maxServing,

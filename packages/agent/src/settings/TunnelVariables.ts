@@ -6,6 +6,7 @@ import { defaulted, optional, required } from "@catenet/config/Variable"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { baseUrl, hostPort, listenAddress } from "./HostPort.ts"
 import * as OwnAuthority from "./OwnAuthority.ts"
+import { transports } from "./Transports.ts"
 
 const token = Parser.described(secretHex, {
   expected: "a token of 64 hex characters",
@@ -135,6 +136,7 @@ export const variables = {
   reconnectMax: defaulted("CT_AGENT_RECONNECT_MAX_MS", count, "30000", "Longest pause between attempts.", lenient),
   fallback443: optional("CT_AGENT_FALLBACK_443", flag, "Also try port 443 of the edge."),
   tcpOnly: optional("CT_AGENT_REGISTER_TCP_ONLY", flag, "Never multiplex: one connection for each client."),
+  transports,
   framed: optional("CT_AGENT_FRAMED_FALLBACK", flag, "Keep quiet streams alive where the edge does not multiplex."),
   poolSize: defaulted(
     "CT_AGENT_TCP_FALLBACK_POOL_SIZE",

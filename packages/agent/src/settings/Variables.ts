@@ -118,7 +118,8 @@ export const exposePassedOn = [
   tunnel.reconnectAttempts,
   tunnel.reconnectBase,
   tunnel.reconnectMax,
-  tunnel.tcpOnly
+  tunnel.tcpOnly,
+  tunnel.transports
 ].map(({ name }) => name)
 
 /** Of `login`. */

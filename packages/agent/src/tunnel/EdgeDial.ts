@@ -6,11 +6,15 @@ import { Data, Effect } from "effect"
 import { connect, type TLSSocket } from "node:tls"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
-/** No usable connection to the edge. `untrusted` when its certificate does not come from the pinned root. */
+/**
+ * No usable connection to the edge. `untrusted` when its certificate does not come from the pinned root, `isRefused` when the machine
+ * answered that there is no edge, as it does while one is started again.
+ */
 export class DialFailed extends Data.TaggedError("DialFailed")<{
   readonly edge: string
   readonly why: string
   readonly untrusted: boolean
+  readonly isRefused?: boolean
 }> {
   override get message() {
     return `edge ${this.edge}: ${this.why}`
@@ -65,7 +69,8 @@ export const dial = Effect.fn("EdgeDial.dial")(function* (
       const untrusted = code !== undefined && certificateErrors.has(code)
       // What Node adds behind the semicolon is advice for programs that trust the system's roots.
       const why = error.message === "" ? (code ?? "the connection failed") : error.message.replace(/;.*$/s, "")
-      resume(Effect.fail(new DialFailed({ edge, why, untrusted })))
+      const isRefused = code === "ECONNREFUSED" || code === "ECONNRESET"
+      resume(Effect.fail(new DialFailed({ edge, why, untrusted, isRefused })))
     }
     const ended = () => failed(new Error("the edge closed the connection during the TLS handshake"))
     socket.once("error", failed)

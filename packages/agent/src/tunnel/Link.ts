@@ -1,17 +1,20 @@
 /** A registration that an edge has accepted, whatever carries it. */
 import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
 import { Effect, Exit, Scope } from "effect"
+import type { Carrier } from "../settings/Transports.ts"
 
 /** Why a registration ended. `final` when the edge took it back for good. */
 export interface LinkEnd {
   readonly reason: string
   readonly final: boolean
+  /** The edge went silent, and what carried this may not come through to it any more. */
+  readonly isSilent?: boolean
 }
 
 export interface Link {
   /** `host:port` of the edge. */
   readonly edge: string
-  readonly carrier: "mux" | "slots"
+  readonly carrier: Carrier
   /** Which process of the edge it leads to, where the edge has several. */
   readonly edgeProcess: EdgeProcess | undefined
   /** The edge lets mesh clients in by visitor tokens. */

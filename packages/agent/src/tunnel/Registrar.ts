@@ -4,7 +4,8 @@
  */
 import { clause } from "@catenet/domain/values/Sentence"
 import { abort } from "@catenet/wire/transport/Abort"
-import { Effect, Exit, Fiber, type FileSystem, Result, Schedule, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, type FileSystem, Result, Schedule, Scope } from "effect"
+import { QuicDial } from "../carrier/QuicDial.ts"
 import { Refused, Unreachable } from "../Failure.ts"
 import { type Transport, AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
@@ -13,9 +14,11 @@ import type { Settings } from "../settings/Settings.ts"
 import * as Backoff from "./Backoff.ts"
 import type { Handler } from "./BrowserClients.ts"
 import { establish } from "./Establish.ts"
-import { discard, type Link } from "./Link.ts"
+import { discard, type Link, type LinkEnd } from "./Link.ts"
 import * as MultiProcessLinks from "./MultiProcessLinks.ts"
 import type { Serve } from "./MuxLink.ts"
+import * as QuicProbe from "./QuicProbe.ts"
+import * as Reach from "./Reach.ts"
 import type { Registration } from "./Registration.ts"
 import type { Streams } from "./Streams.ts"
 
@@ -24,6 +27,11 @@ const tick = "15 seconds"
 const heldMillis = 2_000
 /** How long a stopping agent continues to serve its streams. */
 const drainSeconds = 10
+
+/** `next` has taken the registration over. */
+interface End extends LinkEnd {
+  readonly next?: QuicProbe.Held
+}
 
 /** Marks the agent as heard from whenever something has arrived since the last tick. Runs until interrupted. */
 export const listen = (link: Pick<Link, "received">, metrics: Pick<AgentMetrics["Service"], "heard">) => {
@@ -46,6 +54,9 @@ export const serve = Effect.fn("Registrar.serve")(function* (
   const metrics = yield* AgentMetrics
   const events = yield* Events
   const backoff = Backoff.make(settings.reconnect)
+  const reach = Reach.make(metrics.now)
+  const { isInstalled } = yield* QuicDial
+  const wanted = settings.transports.filter((carrier) => carrier !== "quic" || isInstalled)
   const outer = yield* Effect.scope
   const links = new Map<Link, Scope.Closeable>()
   const serveStream: Serve = (stream, header) => {
@@ -65,14 +76,34 @@ export const serve = Effect.fn("Registrar.serve")(function* (
   const own = { ...registration, instance: Buffer.from(metrics.session.id, "hex") }
   const additional = yield* MultiProcessLinks.make(own, serveStream)
 
-  /** Registers and waits for the end of the registration; the link itself may go on serving in the background. */
-  const once = Effect.fnUntraced(function* () {
+  const register = Effect.gen(function* () {
     const scope = yield* Scope.fork(outer)
     metrics.session.conn = (metrics.session.conn ?? 0) + 1
-    const link = yield* establish(settings, own, serveStream).pipe(
+    const link = yield* establish(settings, own, serveStream, reach).pipe(
       Scope.provide(scope),
       Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
     )
+    return { link, scope }
+  })
+
+  /** Registers by QUIC when that answers, and hands over to it. */
+  const toQuic = (over: Deferred.Deferred<End>) =>
+    Effect.flatMap(QuicProbe.run(own, serveStream, reach, outer), (next) =>
+      Effect.gen(function* () {
+        metrics.session.live++
+        const reason = "QUIC answers and carries the visitors from now on"
+        if (yield* Deferred.succeed(over, { reason, final: false, next })) return
+        metrics.session.live--
+        yield* discard(next.link, next.scope)
+      })
+    )
+
+  /**
+   * Registers, unless that is done, and waits for the end of the registration, or until a better carrier has taken it over; the link
+   * itself may go on serving in the background.
+   */
+  const once = Effect.fnUntraced(function* (begun?: QuicProbe.Held) {
+    const { link, scope } = begun ?? (yield* register)
     links.set(link, scope)
     yield* accepted(link)
     backoff.reset()
@@ -80,33 +111,44 @@ export const serve = Effect.fn("Registrar.serve")(function* (
     if (metrics.session.registeredSince !== undefined) metrics.traffic.reconnects++
     else if (registration.host !== undefined)
       yield* Effect.logInfo(`visitors of ${registration.host} now reach ${formatHostPort(settings.origin)}`)
-    metrics.session.live++
+    if (begun === undefined) metrics.session.live++
     metrics.session.registeredSince = Math.floor(metrics.now() / 1000)
     metrics.heard()
     metrics.session.carrier = link.carrier
-    yield* switchTo("tcp-fallback")
+    const transport = link.carrier === "quic" ? "quic" : "tcp-fallback"
+    yield* switchTo(transport)
     yield* events.record("registered", {
       edge: link.edge,
-      transport: "tcp-fallback",
+      transport,
       carrier: link.carrier,
       hostname_bound: registration.host !== undefined
     })
     yield* additional.follow(link)
     const since = metrics.now()
-    const ticking = yield* Effect.forkChild(listen(link, metrics))
-    const end = yield* link.ended.pipe(
+    const over = yield* Deferred.make<End>()
+    const beside = yield* Effect.forEach(
+      [
+        listen(link, metrics),
+        Effect.flatMap(link.ended, (end) => Deferred.succeed(over, end)),
+        QuicProbe.isWanted(wanted, link.carrier) ? toQuic(over) : Effect.void
+      ],
+      (one) => Effect.forkChild(one)
+    )
+    const end = yield* Deferred.await(over).pipe(
       Effect.onInterrupt(() => events.record("disconnected", { reason: "the agent is stopping" })),
       Effect.ensuring(
         Effect.gen(function* () {
           metrics.session.live--
           if (metrics.now() - since >= heldMillis) backoff.lost()
           yield* additional.follow(undefined)
-          yield* Fiber.interrupt(ticking)
+          yield* Fiber.interruptAll(beside)
           const forget = Effect.sync(() => links.delete(link))
           yield* Effect.forkIn(Effect.andThen(discard(link, scope), forget), outer)
         })
       )
     )
+    if (link.carrier === "quic") reach.quicEnded(metrics.now() - since)
+    if (end.isSilent === true) reach.failed(["quic"])
     return end
   })
 
@@ -122,8 +164,11 @@ export const serve = Effect.fn("Registrar.serve")(function* (
   })
 
   const keepRegistered = Effect.gen(function* () {
+    let begun: QuicProbe.Held | undefined
     while (true) {
-      const outcome = yield* Effect.result(once())
+      const outcome = yield* Effect.result(once(begun))
+      begun = Result.isSuccess(outcome) ? outcome.success.next : undefined
+      if (begun !== undefined) continue
       const { reason, final } = Result.match(outcome, {
         onSuccess: (end) => end,
         onFailure: (error) => ({

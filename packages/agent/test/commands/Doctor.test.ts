@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises"
 import { assert, describe, it } from "vitest"
 import { makeHome, runAgent } from "../harness/Agent.ts"
 import { echo, startOrigin } from "../harness/Origins.ts"
+import { noQuic, startQuicEdge } from "../harness/QuicEdge.ts"
 import { joinToken, makeSurroundings } from "../harness/Surroundings.ts"
 
 interface Finding {
@@ -27,12 +28,33 @@ describe("doctor", () => {
     assert.isTrue(Object.values(found).every(({ outcome }) => outcome !== "failed"))
     assert.strictEqual(found["token"]?.detail, "accepted for hello.example")
     assert.include(found["edge TLS"]?.detail, "multiplexed")
+    assert.strictEqual(found["edge QUIC"]?.detail, "not wanted by CT_AGENT_TRANSPORTS")
     assert.strictEqual(found["certificate"]?.outcome, "skipped")
     assert.include(found["host name"]?.detail, "hello.example does not resolve on this machine")
     assert.strictEqual(stage.plane.joinTokens.get(joinToken), "fresh")
     await using plain = runAgent(home, env, ["doctor"])
     assert.strictEqual(await plain.exited, 0)
     assert.match(plain.stdout(), /^ok +origin +127\.0\.0\.1:\d+ accepts connections$/m)
+  })
+
+  it.skipIf(noQuic)("says whether the edge answers by QUIC, and fails only where nothing else is wanted", async () => {
+    await using stage = await makeSurroundings()
+    await using origin = await startOrigin(echo)
+    await using home = await makeHome()
+    const env = { ...stage.env, CT_AGENT_ORIGIN: origin.address }
+    const run = async (transports: string) => {
+      await using doctor = runAgent(home, { ...env, CT_AGENT_TRANSPORTS: transports }, ["doctor", "--json"])
+      return { code: await doctor.exited, quic: findings(doctor.stdout())["edge QUIC"] }
+    }
+    const [spare, needed] = await Promise.all([run(""), run("quic")])
+    assert.deepInclude(spare, { code: 0 })
+    assert.match(spare.quic?.detail ?? "", /by QUIC: no connection within 5 s\. TLS is used instead\.$/)
+    assert.deepInclude(needed, { code: 5 })
+    assert.match(needed.quic?.detail ?? "", /Open the UDP port in the firewall, or unset CT_AGENT_TRANSPORTS\.$/)
+    await using edge = await startQuicEdge(stage.leaf, stage.edge.port)
+    const answered = await run("quic")
+    assert.match(answered.quic?.detail ?? "", /^answers; it sees this machine at 127\.0\.0\.1:\d+$/)
+    assert.deepStrictEqual(edge.roles, ["W"])
   })
 
   it("checks the names and the validity of the certificate that visitors will see", async () => {

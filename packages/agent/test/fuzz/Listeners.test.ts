@@ -16,6 +16,7 @@ import { createServer, type TLSSocket } from "node:tls"
 import { until } from "../../../domain/test/Eventually.ts"
 import { mutate, type Random, random } from "../../../edge/test/fuzz/Mutation.ts"
 import { freePort } from "../../../stack/src/Ports.ts"
+import { QuicDial } from "../../src/carrier/QuicDial.ts"
 import * as DirectRoute from "../../src/connect/DirectRoute.ts"
 import * as MeshClient from "../../src/connect/MeshClient.ts"
 import * as DirectListener from "../../src/mesh/DirectListener.ts"
@@ -287,7 +288,7 @@ it.live(
       Effect.provide(
         Events.layer("/dev/null/nowhere").pipe(
           Layer.provideMerge(AgentMetrics.layer),
-          Layer.provideMerge(Layer.mergeAll(SecureRandom.layerWebCrypto, NodeFileSystem.layer))
+          Layer.provideMerge(Layer.mergeAll(SecureRandom.layerWebCrypto, NodeFileSystem.layer, QuicDial.layer))
         )
       ),
       Effect.provideService(References.MinimumLogLevel, "None")

@@ -6,12 +6,11 @@ import { splice } from "@catenet/wire/transport/Splice"
 import { Result } from "effect"
 import { randomBytes } from "node:crypto"
 import type { Duplex } from "node:stream"
-import type { TLSSocket } from "node:tls"
 
 const difficulty = 8
 
 /** Serves one client whose role byte has been read. */
-export const serveClient = async (socket: TLSSocket, open: (token: string) => Promise<Duplex | undefined>) => {
+export const serveClient = async (socket: Duplex, open: (token: string) => Promise<Duplex | undefined>) => {
   const challenge = { nonce: randomBytes(16), difficulty }
   const answer = Result.getOrUndefined(await challengeClient(socket, challenge))
   const routingToken = answer?.token

@@ -35,6 +35,7 @@ export const makeSurroundings = async (edgeOptions: Partial<EdgeOptions> = {}): 
       CT_AGENT_TOKEN: token,
       CT_AGENT_HOSTNAME: "hello.example",
       CT_AGENT_MODE: "browser",
+      CT_AGENT_TRANSPORTS: "mux,slots",
       CT_AGENT_RECONNECT_BASE_MS: "100"
     },
     [Symbol.asyncDispose]: async () => {

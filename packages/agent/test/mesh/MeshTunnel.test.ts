@@ -15,7 +15,8 @@ const meshEnv = (stage: Surroundings, home: string, origin: string) => ({
   CT_AGENT_ORIGIN: origin,
   CT_AGENT_CAPABILITY_OUT: `${home}/capability.bin`,
   CT_AGENT_STATE_DIR: `${home}/state`,
-  CT_AGENT_RECONNECT_BASE_MS: "100"
+  CT_AGENT_RECONNECT_BASE_MS: "100",
+  CT_AGENT_TRANSPORTS: "mux,slots"
 })
 
 const portOf = async (client: Agent) => Number(/listening on .*:(\d+)/.exec(await client.said("listening on"))?.[1])

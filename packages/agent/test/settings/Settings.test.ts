@@ -143,7 +143,19 @@ const rules: ReadonlyArray<Rule> = [
     read: ({ mode }) => mode
   },
   flag("CT_AGENT_FALLBACK_443", (settings) => settings.fallback443),
-  flag("CT_AGENT_REGISTER_TCP_ONLY", (settings) => settings.tcpOnly),
+  flag("CT_AGENT_REGISTER_TCP_ONLY", ({ transports }) => transports.join() === "slots"),
+  {
+    name: "CT_AGENT_TRANSPORTS",
+    base: browser,
+    good: [
+      ["", "mux,quic,slots"],
+      ["quic", "quic"],
+      ["quic, mux", "quic,mux"],
+      ["slots,quic,mux", "slots,quic,mux"]
+    ],
+    bad: ["tcp", "quic,quic", "quic,", "QUIC", "mux quic"],
+    read: ({ transports }) => transports.join()
+  },
   flag("CT_AGENT_FRAMED_FALLBACK", (settings) => settings.framed),
   {
     name: "CT_AGENT_DIRECT_PORT",
@@ -510,6 +522,10 @@ describe("settings", () => {
       "CT_AGENT_MODE"
     )
     assert.include(problems({ ...mesh, CT_AGENT_MODE: "browser" }).join(), "CT_AGENT_HOSTNAME")
+    assert.include(
+      problems({ ...browser, CT_AGENT_TRANSPORTS: "quic", CT_AGENT_REGISTER_TCP_ONLY: "1" }).join(),
+      "does not work with CT_AGENT_TRANSPORTS"
+    )
     const both = "set both, or neither"
     assert.include(problems({ ...ownAuthority, CT_ACME_EAB_KID: "k" }).join(), both)
     assert.include(problems({ ...ownAuthority, CT_ACME_EAB_HMAC: "c2VjcmV0" }).join(), both)

@@ -31,6 +31,7 @@ describe("a browser tunnel over parked slots", () => {
     await using home = await makeHome()
     const env = {
       CT_AGENT_REGISTER_TCP_ONLY: "1",
+      CT_AGENT_TRANSPORTS: "",
       CT_AGENT_FRAMED_FALLBACK: "yes",
       CT_AGENT_TCP_FALLBACK_POOL_SIZE: "2"
     }

@@ -7,8 +7,8 @@ import { pattern } from "../values/Pattern.ts"
 export const AgentTransport = Schema.Literals(["quic", "tcp-fallback", "masque", "none"])
 export type AgentTransport = typeof AgentTransport.Type
 
-/** Both are `tcp-fallback`: one connection for all visitors, or one for each. The control plane says the same of its tunnels. */
-const AgentCarrier = Schema.Literals(["mux", "slots"])
+/** Two are `tcp-fallback`: one connection for all visitors, or one for each. The control plane says the same of its tunnels. */
+const AgentCarrier = Schema.Literals(["mux", "quic", "slots"])
 
 /** Where the agent's bearer token comes from, and whether it is still good. */
 export const CredentialState = Schema.Literals([

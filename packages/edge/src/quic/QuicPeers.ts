@@ -4,7 +4,13 @@
  */
 import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import { normalHost } from "@catenet/wire/frames/HostName"
-import { decodeQuicRole, encodeAddressReply, encodePeerReply, type QuicRole } from "@catenet/wire/frames/QuicRole"
+import {
+  decodeQuicRole,
+  encodeAddressReply,
+  encodePeerReply,
+  type QuicRole,
+  revokedClose
+} from "@catenet/wire/frames/QuicRole"
 import { admittedReply, refusedReply } from "@catenet/wire/frames/Role"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { FrameReader } from "@catenet/wire/transport/FrameReader"
@@ -104,6 +110,10 @@ export class QuicPeers extends Context.Service<
         end: (reason) => {
           session.cut(reason === "revoked" ? "revoked" : "refused", refused(reason).sentence)
           remove(peer, token)
+          // An agent is not asked by this protocol, and learns of it so.
+          if (peer.registered.size > 0) return
+          if (reason === "revoked") peer.connection.close(revokedClose.code, revokedClose.reason)
+          else peer.connection.close(0, refused(reason).sentence)
         }
       }
       peer.registered.set(token, agent)

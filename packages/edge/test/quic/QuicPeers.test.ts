@@ -3,7 +3,7 @@ import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
 import * as Quic from "@catenet/quic/process/QuicProcess"
 import * as QuicProgram from "@catenet/quic/process/QuicProgram"
-import { decodePeerReply, encodeQuicRole, type QuicRole } from "@catenet/wire/frames/QuicRole"
+import { decodePeerReply, encodeQuicRole, type QuicRole, revokedClose } from "@catenet/wire/frames/QuicRole"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import { assert, describe, it } from "@effect/vitest"
@@ -100,7 +100,9 @@ describe.skipIf(program === undefined)("the mesh port on UDP", () => {
       const revoke = (admin: string) => say(client, { role: "R", adminToken: bytesOf(admin), token: bytesOf(T) })
       assert.strictEqual((yield* revoke(token("0"))).toString(), "NO")
       assert.strictEqual((yield* revoke(adminToken)).toString(), "OK")
-      assert.strictEqual((yield* say(agent, { role: "A", token: bytesOf(T) })).toString(), "NO")
+      const { code, reason } = yield* Effect.promise(() => agent.closed)
+      assert.deepStrictEqual({ code, reason }, revokedClose)
+      assert.strictEqual((yield* say(yield* dial, { role: "A", token: bytesOf(T) })).toString(), "NO")
       const silent = yield* say(client, { role: "P", token: bytesOf(T) })
       assert.deepStrictEqual([...silent], [0])
 

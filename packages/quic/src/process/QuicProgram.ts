@@ -27,8 +27,8 @@ const mainFile = import.meta.url.endsWith(".ts") ? "../side/main.ts" : "./quic.j
 export const find = (): QuicProgram | undefined => {
   const name = packages.get(`${process.platform}-${process.arch}`)
   if (name === undefined) return undefined
-  const main = fileURLToPath(new URL(mainFile, import.meta.url))
   try {
+    const main = fileURLToPath(new URL(mainFile, import.meta.url))
     const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
     const runtime = join(folder, process.platform === "win32" ? "deno.exe" : "deno")
     return existsSync(runtime) && existsSync(main) ? { runtime, main, folder: dirname(main) } : undefined

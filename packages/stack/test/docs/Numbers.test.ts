@@ -107,6 +107,16 @@ const numbers: ReadonlyArray<
     "silenceMillis",
     (n) => `${Number(n) / 1000} seconds`
   ],
+  ["agent", "asked again after ", ", half", "agent/src/tunnel/Reach.ts", "probeMillis", milliseconds],
+  [
+    "agent",
+    "after the others for ",
+    ".",
+    "agent/src/tunnel/Reach.ts",
+    "longestProbeMillis",
+    (n) => `${Number(n) / 60_000} minutes`
+  ],
+  ["agent", "the agent waits ", " for it", "agent/src/carrier/QuicDial.ts", "dialMillis", milliseconds],
   ["operations", "once and within ", " s, for a cookie", "server/src/gate/GateCodes.ts", "codeLifetime", count],
   ["operations", "caches the answer for ", ";", "edge/src/gelb/VisitorChecks.ts", "keptMillis", milliseconds],
   ["operations", "time limits (", " for a statement", "server/src/store/Pooler.ts", "statementLimit", (n) => n],
@@ -124,6 +134,7 @@ const numbers: ReadonlyArray<
 /** Quantities that repeat no constant: measured ones, defaults that the table of variables has, and the database's start. */
 const others = [
   "30 s with a heartbeat",
+  "which takes 0.3 s and 90 MB",
   "500 MB a second",
   "30 seconds, and a running server",
   "20.1 s through PgBouncer 1.18 in transaction mode and 16.1 s without"

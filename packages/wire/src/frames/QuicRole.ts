@@ -25,6 +25,9 @@ export type QuicRole =
   | { readonly role: "R"; readonly adminToken: Uint8Array; readonly token: Uint8Array }
   | { readonly role: "C" | "W" }
 
+/** How a connection is closed whose last registration was revoked. */
+export const revokedClose = { code: 1, reason: "revoked" } as const
+
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
 const textOf = (bytes: Uint8Array): string | undefined => {

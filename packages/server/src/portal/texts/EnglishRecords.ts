@@ -77,7 +77,9 @@ export const recordsTexts = {
       ? "one connection for each visitor"
       : name === "mux"
         ? "one connection"
-        : name,
+        : name === "quic"
+          ? "one QUIC connection"
+          : name,
   usageText: "Thirty days of your tunnels. Bytes are what the edge relayed.",
   usageCsv: "Download as CSV",
   totals: "Total",

@@ -76,7 +76,9 @@ export const recordsTexts: RecordTexts = {
       ? "eine Verbindung je Besucher"
       : name === "mux"
         ? "eine Verbindung"
-        : name,
+        : name === "quic"
+          ? "eine QUIC-Verbindung"
+          : name,
   usageText: "Dreißig Tage Ihrer Tunnel. Gezählt ist, was der Edge weitergereicht hat.",
   usageCsv: "Als CSV herunterladen",
   totals: "Summe",

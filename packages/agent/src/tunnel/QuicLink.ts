@@ -1,0 +1,99 @@
+/**
+ * The carrier of the reference kind: one QUIC connection, on which the edge opens a stream for each client and says nothing of
+ * whom it is for (data-plane 2). It proves no key, and the edge cannot be asked for no more streams.
+ */
+import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import { revokedClose } from "@catenet/wire/frames/QuicRole"
+import { Deferred, Effect, Redacted } from "effect"
+import * as QuicAsk from "../carrier/QuicAsk.ts"
+import type { Link } from "./Link.ts"
+import type { Serve } from "./MuxLink.ts"
+import { refused, type Registration, RegistrationLost } from "./Registration.ts"
+
+const tickMillis = 15_000
+/** The runtime's keepalive is answered by the runtime of the edge, also while the edge itself hangs. */
+const mostUnanswered = 2
+
+const no =
+  "the token is revoked, the edge is full, or it takes only agents that prove their key, which this carrier cannot"
+
+/** What the runtime says of a connection on which nothing came for the idle timeout. */
+const silence = "timed out"
+
+/** This carrier says nothing of certificates. */
+const unheard = { heeds: false, say: () => Promise.resolve() }
+
+/** Why the connection is over, and whether for good. */
+const endOf = (edge: string, { by, code, reason }: Awaited<QuicConnection["closed"]>) => {
+  if (by === "remote" && code === revokedClose.code && reason === revokedClose.reason)
+    return { reason: refused(edge, "revoked", "this tunnel was revoked").message, final: true }
+  return {
+    reason: `the QUIC connection ended${reason === "" ? "" : `: ${reason}`}`,
+    final: false,
+    isSilent: by !== "process" && reason === silence
+  }
+}
+
+/** Registers on the connection, which the scope closes. */
+export const open = Effect.fn("QuicLink.open")(function* (
+  edge: string,
+  connection: QuicConnection,
+  { certificate, host, token: secret }: Registration,
+  serve: Serve
+) {
+  const token = Redacted.value(secret)
+  const lost = (why: string) => new RegistrationLost({ edge, why })
+  const streams = new Set<object>()
+  const idle = yield* Deferred.make<void>()
+  let heard = 0
+  let retired = false
+
+  const say = Effect.fnUntraced(function* (role: Parameters<typeof QuicAsk.admitted>[1], sentence: string) {
+    const said = yield* QuicAsk.admitted(connection, role)
+    if (said === undefined) return yield* lost("no answer to the registration by QUIC")
+    heard++
+    if (!said) return yield* refused(edge, "no", sentence)
+  })
+
+  connection.take((stream) => {
+    heard++
+    streams.add(stream)
+    stream.once("close", () => {
+      streams.delete(stream)
+      if (retired && streams.size === 0) Deferred.doneUnsafe(idle, Effect.void)
+    })
+    serve(stream, undefined)
+  })
+  yield* say({ role: "A", token }, no)
+  if (host !== undefined) yield* say({ role: "H", token, host }, `${host} is not authorized for this tunnel, or ${no}`)
+
+  /** Asks for something that every edge answers. */
+  const listen = Effect.gen(function* () {
+    for (let unanswered = 0; unanswered < mostUnanswered;) {
+      yield* Effect.sleep(tickMillis)
+      const isAnswered = (yield* QuicAsk.ask(connection, { role: "W" })) !== undefined
+      if (isAnswered) heard++
+      unanswered = isAnswered ? 0 : unanswered + 1
+    }
+    connection.close(0, silence)
+  })
+  yield* Effect.forkScoped(listen)
+  const leave = certificate?.join(unheard, undefined)
+  if (leave !== undefined) yield* Effect.addFinalizer(() => Effect.sync(leave))
+
+  const closed = Effect.promise(() => connection.closed)
+  return {
+    edge,
+    carrier: "quic",
+    edgeProcess: undefined,
+    visitorTokens: false,
+    ended: Effect.map(closed, (end) => endOf(edge, end)),
+    received: () => heard,
+    retire: () => {
+      retired = true
+      if (streams.size === 0) Deferred.doneUnsafe(idle, Effect.void)
+    },
+    drained: Effect.raceFirst(Deferred.await(idle), Effect.asVoid(closed)),
+    close: () => connection.close()
+  } satisfies Link
+})

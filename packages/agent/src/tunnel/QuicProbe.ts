@@ -1,0 +1,66 @@
+/**
+ * Brings an agent back to QUIC that wants it and is registered by TLS: dials now and then, and registers by QUIC before the other
+ * registration is let go (agent.md 5.2).
+ */
+import { Effect, Exit, Scope } from "effect"
+import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
+import type { Carrier } from "../settings/Transports.ts"
+import { dialQuic } from "./Establish.ts"
+import type { Link } from "./Link.ts"
+import type { Serve } from "./MuxLink.ts"
+import * as QuicLink from "./QuicLink.ts"
+import type { Reach } from "./Reach.ts"
+import type { Registration } from "./Registration.ts"
+
+/** A link and the scope that it lives in. */
+export interface Held {
+  readonly link: Link
+  readonly scope: Scope.Closeable
+}
+
+/** Whether QUIC is wanted rather than what carries the visitors now. */
+export const isWanted = (wanted: ReadonlyArray<Carrier>, now: Carrier) => {
+  const at = wanted.indexOf("quic")
+  return at >= 0 && at < wanted.indexOf(now)
+}
+
+/** The link by QUIC, once there is one; it lives in a scope below `outer`. */
+export const run = Effect.fn("QuicProbe.run")(function* (
+  registration: Registration,
+  serve: Serve,
+  reach: Reach,
+  outer: Scope.Scope
+) {
+  const info = yield* ConnectionInfo
+  const { heard } = yield* AgentMetrics
+
+  /** Registers where the edge has answered often enough. */
+  const attempt = Effect.fnUntraced(function* (isLast: boolean) {
+    const scope = yield* Scope.fork(outer)
+    return yield* Effect.gen(function* () {
+      const { connection, edge } = yield* dialQuic(info)
+      heard()
+      if (isLast) return { scope, link: yield* QuicLink.open(edge, connection, registration, serve) }
+      return yield* Scope.close(scope, Exit.void)
+    }).pipe(
+      Scope.provide(scope),
+      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+    )
+  })
+
+  for (let answered = 0; ;) {
+    const { answers, pause } = reach.probing()
+    yield* Effect.sleep(pause)
+    const found = yield* Effect.result(attempt(answered + 1 >= answers))
+    if (found._tag === "Failure") {
+      yield* Effect.logDebug(found.failure.message)
+      reach.failed(["quic"])
+      answered = 0
+    } else if (found.success === undefined) answered++
+    else {
+      reach.reached(["quic"])
+      return found.success
+    }
+  }
+})
