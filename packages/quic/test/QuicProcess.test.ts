@@ -1,6 +1,6 @@
 /** Real QUIC between two ends of one process, over loopback. */
 import { assert, layer } from "@effect/vitest"
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Fiber, Layer, Result } from "effect"
 import { randomBytes } from "node:crypto"
 import { readFileSync } from "node:fs"
 import type { Duplex } from "node:stream"
@@ -10,7 +10,7 @@ import { eventually, untilSuccess } from "../../domain/test/Eventually.ts"
 import * as Quic from "../src/process/QuicProcess.ts"
 import * as QuicProgram from "../src/process/QuicProgram.ts"
 import type { QuicConnection } from "../src/QuicConnection.ts"
-import { certificate, privateKey } from "./certificate.ts"
+import { certificate, nextCertificate, nextKey, privateKey } from "./certificate.ts"
 
 const program = QuicProgram.find()
 if (program === undefined) process.stderr.write("\nSKIPPED: the tests of QUIC need the runtime of this platform.\n\n")
@@ -159,6 +159,44 @@ if (program !== undefined)
           `a killed QUIC process listened again after ${Math.round(performance.now() - killed)} ms\n`
         )
         assert.notStrictEqual(quic.pid(), before)
+        again.close()
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("goes on with another certificate at a bound port, and no connection ends or fails", () =>
+      Effect.gen(function* () {
+        const quic = yield* Running
+        const at = yield* quic.listen(listening, () => ({
+          connected: (connection) => connection.take((stream) => stream.pipe(stream).resume()),
+          failed: () => undefined
+        }))
+        const dial = (roots: string) => quic.dial({ to: at, serverName: "localhost", roots, transport })
+        const before = yield* dial(certificate)
+        const pairs = [
+          { certificate: nextCertificate, key: nextKey },
+          { certificate, key: privateKey }
+        ]
+        const renewed: Array<number> = []
+        const dials = yield* Effect.forkChild(
+          Effect.gen(function* () {
+            let taken = 0
+            for (; renewed.length < 20; taken++) (yield* dial(`${certificate}\n${nextCertificate}`)).close()
+            return taken
+          })
+        )
+        while (renewed.length < 20) renewed.push(yield* Effect.as(at.renew(pairs[renewed.length % 2]!), 1))
+        assert.isAbove(yield* Fiber.join(dials), 0)
+        assert.match((yield* Effect.flip(dial(nextCertificate))).message, /certificate/iu)
+        yield* at.renew(pairs[0]!)
+        assert.match((yield* Effect.flip(dial(certificate))).message, /certificate/iu)
+        assert.match((yield* Effect.flip(at.renew({ certificate, key: "no key" }))).message, /./u)
+        const stream = opened(before)
+        stream.end("still")
+        assert.strictEqual(yield* Effect.promise(() => text(stream.resume())), "still")
+        // The process that comes after this one begins with it.
+        process.kill(quic.pid(), "SIGKILL")
+        yield* Effect.promise(() => before.closed)
+        const again = yield* untilSuccess(dial(nextCertificate))
         again.close()
       }).pipe(Effect.scoped)
     )

@@ -1,4 +1,4 @@
-/** A self-signed certificate for `localhost` that exists for these tests only; its key is no secret. It is no authority: the runtime takes none as a leaf. */
+/** Self-signed certificates for `localhost` that exist for these tests only; their keys are no secrets. They are no authorities: the runtime takes none as a leaf. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBkzCCATigAwIBAgIUBuuqs///sxXGKUbO7GYgr23COBEwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMzEwMjczOVoYDzIxMjYxMDMw
@@ -14,4 +14,20 @@ export const privateKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgOw730c0xhCRZKZNj
 CWn5Ie02ORivs9jrspq4zb3Nr7KhRANCAARBsOVuRFU+lgkbFm5IxHC5EOPqNU77
 h7hrkleyEP8/gBtTgRlQg8ZLAG4w5L9N5OKczPLpmv+FOw3OI6un0Xp9
+-----END PRIVATE KEY-----`
+export const nextCertificate = `-----BEGIN CERTIFICATE-----
+MIIBkzCCATigAwIBAgIUGFvXt1TH71eUVXvr2ULODD2w5FMwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMzEzNTQ1NFoYDzIxMjYxMDMw
+MTM1NDU0WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASY6wQ34HAZ236jlNRsMs/BsnGaBi212f0fkhEGFd5K8PIh5XF3w2Vs
+5MabEk7Ibe1qPT0C4WRy/XVH0oPuDJB2o2YwZDAdBgNVHQ4EFgQUj1FYYCgptNZ3
+UHqTQG7XWgav3M8wHwYDVR0jBBgwFoAUj1FYYCgptNZ3UHqTQG7XWgav3M8wFAYD
+VR0RBA0wC4IJbG9jYWxob3N0MAwGA1UdEwEB/wQCMAAwCgYIKoZIzj0EAwIDSQAw
+RgIhAI1GUAlD54TEgFMyezJmNJfJ1LtkBNCv2UlSS4mF+PvoAiEAkzu+TcbSjlHK
+GMJbyiUdIYtAux1uSkrW+PVglxxcxQc=
+-----END CERTIFICATE-----`
+export const nextKey = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgzogknggqY5aV2eyv
+qJFS7PfZZUI4kL7jE9fNZBB/qVqhRANCAASY6wQ34HAZ236jlNRsMs/BsnGaBi21
+2f0fkhEGFd5K8PIh5XF3w2Vs5MabEk7Ibe1qPT0C4WRy/XVH0oPuDJB2
 -----END PRIVATE KEY-----`

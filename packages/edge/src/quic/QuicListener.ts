@@ -12,6 +12,7 @@ import { MemberAdmissions } from "../channels/MemberAdmissions.ts"
 import type { Admitted, ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
+import * as LeafAtPort from "./LeafAtPort.ts"
 import { QuicMembers } from "./QuicMembers.ts"
 import { QuicPeers } from "./QuicPeers.ts"
 
@@ -79,11 +80,13 @@ const listen = Effect.fn("QuicListener.listen")(function* (
         }
       }
     }
-    const { cert: certificate, key } = leaf.current
+    const pair = leaf.current
+    const { cert: certificate, key } = pair
     const at = { address: address.host, port: address.port }
     const where = { listener: name, udp: `${address.host}:${address.port}` }
     yield* quic.listen({ at, certificate, key, transport: service.transport }, incoming).pipe(
-      Effect.andThen(Effect.logInfo("QUIC is listened for")),
+      Effect.tap(() => Effect.logInfo("QUIC is listened for")),
+      Effect.flatMap((bound) => LeafAtPort.follow(leaf, bound, pair)),
       Effect.catch(({ why }) => Effect.logWarning("QUIC is not listened for", why)),
       Effect.annotateLogs(where)
     )

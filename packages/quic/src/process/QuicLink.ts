@@ -25,6 +25,8 @@ export type Dial = Omit<LinkFrame & { readonly _tag: "Dial" }, "_tag">
 
 export interface Listening {
   readonly at: Endpoint
+  /** The certificate of those that connect from now on; a failure is a sentence. One at a time. */
+  readonly renew: (options: Listen) => Promise<Result.Result<Endpoint, string>>
   readonly close: () => void
 }
 
@@ -73,14 +75,17 @@ export class QuicLink {
     this.#listeners.set(control.id, onIncoming)
     control.once("close", () => this.#listeners.delete(control.id))
     const reader = new FrameReader(control)
-    control.write(encode({ _tag: "Listen", ...options }))
-    const said = await reader.next(decode)
-    reader.release()
-    control.resume()
-    if (Result.isSuccess(said) && said.success._tag === "Listening")
-      return Result.succeed({ at: said.success.at, close: () => void control.destroy() })
-    control.destroy()
-    return Result.fail(whyOf(said))
+    const ask = async (asked: Listen): Promise<Result.Result<Endpoint, string>> => {
+      control.write(encode({ _tag: "Listen", ...asked }))
+      const said = await reader.next(decode)
+      reader.watch()
+      return Result.isSuccess(said) && said.success._tag === "Listening"
+        ? Result.succeed(said.success.at)
+        : Result.fail(whyOf(said))
+    }
+    const bound = await ask(options)
+    if (Result.isFailure(bound)) control.destroy()
+    return Result.map(bound, (at) => ({ at, renew: ask, close: () => void control.destroy() }))
   }
 
   async dial(options: Dial, signal: AbortSignal): Promise<Result.Result<QuicConnection, string>> {

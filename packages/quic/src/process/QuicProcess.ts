@@ -2,11 +2,11 @@
  * QUIC for a program, by a process that owns the UDP sockets. Whatever that process carries ends with it and nothing else does; it is
  * started again at once, and its listeners with it.
  */
-import { Clock, Data, Deferred, Effect, Latch, Result, type Scope } from "effect"
+import { Clock, Data, Deferred, Effect, Latch, Result, type Scope, Semaphore } from "effect"
 import type { Endpoint } from "../link/LinkFrame.ts"
 import type { QuicConnection } from "../QuicConnection.ts"
 import { launch, LaunchFailed } from "./Launch.ts"
-import type { Dial, Listen, OnIncoming, QuicLink } from "./QuicLink.ts"
+import type { Dial, Listen, Listening, OnIncoming, QuicLink } from "./QuicLink.ts"
 import type { QuicProgram } from "./QuicProgram.ts"
 
 export class QuicFailed extends Data.TaggedError("QuicFailed")<{ readonly why: string }> {
@@ -15,9 +15,14 @@ export class QuicFailed extends Data.TaggedError("QuicFailed")<{ readonly why: s
   }
 }
 
+export interface Bound extends Endpoint {
+  /** Those that connect from now on get this certificate, and no connection ends. */
+  readonly renew: (pair: Pick<Listen, "certificate" | "key">) => Effect.Effect<void, QuicFailed>
+}
+
 export interface QuicProcess {
   /** The port is bound, and bound again after each restart, while the scope lives. Port 0 is chosen once. */
-  readonly listen: (options: Listen, onIncoming: OnIncoming) => Effect.Effect<Endpoint, QuicFailed, Scope.Scope>
+  readonly listen: (options: Listen, onIncoming: OnIncoming) => Effect.Effect<Bound, QuicFailed, Scope.Scope>
   /** Waits for a process that is being started again; the time is up to the caller. */
   readonly dial: (options: Dial) => Effect.Effect<QuicConnection, QuicFailed>
   /** The id of the process that runs now; 0 between two. */
@@ -27,7 +32,8 @@ export interface QuicProcess {
 interface Listener {
   options: Listen
   readonly onIncoming: OnIncoming
-  close: () => void
+  /** At the process that runs now. */
+  listening: Listening | undefined
 }
 
 const down = "the QUIC process is down; it is started again"
@@ -41,10 +47,22 @@ const bind = (link: QuicLink, listener: Listener) =>
   Effect.gen(function* () {
     const bound = yield* Effect.promise(() => link.listen(listener.options, listener.onIncoming))
     if (Result.isFailure(bound)) return yield* new QuicFailed({ why: bound.failure })
-    const { at, close } = bound.success
-    listener.options = { ...listener.options, at }
-    listener.close = close
-    return at
+    listener.options = { ...listener.options, at: bound.success.at }
+    listener.listening = bound.success
+    return bound.success.at
+  })
+
+const renew = (listener: Listener, { certificate, key }: Pick<Listen, "certificate" | "key">) =>
+  Effect.gen(function* () {
+    const before = listener.options
+    listener.options = { ...before, certificate, key }
+    const { listening } = listener
+    if (listening === undefined) return
+    const renewed = yield* Effect.promise(() => listening.renew(listener.options))
+    // Where the process went away meanwhile, the next one begins with it.
+    if (Result.isSuccess(renewed) || listener.listening !== listening) return
+    listener.options = before
+    return yield* new QuicFailed({ why: renewed.failure })
   })
 
 /** Starts the process and keeps it running while the scope lives; fails when the first start does. */
@@ -56,6 +74,7 @@ export const start = Effect.fn("QuicProcess.start")(function* (program: QuicProg
   let running: { readonly link: QuicLink; readonly pid: number } | undefined
   const isDown = Effect.suspend(() => {
     running = undefined
+    for (const listener of listeners) listener.listening = undefined
     return up.close
   })
   const said = (line: string) => void log(Effect.logWarning("the QUIC process said", line))
@@ -94,17 +113,18 @@ export const start = Effect.fn("QuicProcess.start")(function* (program: QuicProg
     pid: () => running?.pid ?? 0,
     listen: Effect.fn("QuicProcess.listen")(function* (options, onIncoming) {
       if (running === undefined) return yield* new QuicFailed({ why: down })
-      const listener: Listener = { options, onIncoming, close: () => undefined }
+      const listener: Listener = { options, onIncoming, listening: undefined }
+      const turns = yield* Semaphore.make(1)
       const at = yield* bind(running.link, listener)
       yield* Effect.acquireRelease(
         Effect.sync(() => listeners.add(listener)),
         () =>
           Effect.sync(() => {
             listeners.delete(listener)
-            listener.close()
+            listener.listening?.close()
           })
       )
-      return at
+      return { ...at, renew: (pair) => turns.withPermits(1)(renew(listener, pair)) }
     }),
     dial: Effect.fn("QuicProcess.dial")(function* (options) {
       yield* up.await

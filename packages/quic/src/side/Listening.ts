@@ -1,5 +1,7 @@
 /**
- * A UDP port that takes QUIC connections. The program judges each one once its first packet is read and before its handshake is
+ * A UDP port that takes QUIC connections. Asked again to listen there, it goes on with another certificate for those that come from
+ * then on: the newest options are in force for the whole port, as long as no older listener is let go, for the runtime would clear
+ * them with it (2.9.6). So all are kept, and the first one takes the connections. The program judges each one once its first packet is read and before its handshake is
  * done: the runtime names no address sooner. What comes with that first packet waits for the handshake, so that nothing of it can be
  * replayed.
  */
@@ -9,11 +11,13 @@ import type { Mux } from "@catenet/wire/transport/Mux"
 import { Result } from "effect"
 import { decode, encode, type LinkFrame } from "../link/LinkFrame.ts"
 import type { Connections } from "./Connections.ts"
-import { type Closing, type Incoming, runtime } from "./DenoQuic.ts"
+import { type Closing, type Incoming, type Listener, runtime } from "./DenoQuic.ts"
 import { optionsOf } from "./TransportOptions.ts"
 
 /** Connections that wait for their verdict or their handshake; more are ignored, and their clients come again. */
 const mostUnfinished = 512
+
+type Listen = LinkFrame & { readonly _tag: "Listen" }
 
 const unwanted: Closing = { closeCode: 0, reason: "" }
 
@@ -21,17 +25,35 @@ export const listen = async (
   link: Mux,
   connections: Connections,
   control: CarrierStream,
-  { at, certificate, key, transport }: LinkFrame & { readonly _tag: "Listen" }
+  commands: FrameReader,
+  first: Listen
 ): Promise<void> => {
-  const endpoint = new runtime.QuicEndpoint({ hostname: at.address, port: at.port })
-  const listener = endpoint.listen({ cert: certificate, key, ...optionsOf(transport) })
+  const endpoint = new runtime.QuicEndpoint({ hostname: first.at.address, port: first.at.port })
+  const listeners: Array<Listener> = []
+  const start = ({ certificate, key, transport }: Listen) => {
+    const listener = endpoint.listen({ cert: certificate, key, ...optionsOf(transport) })
+    listeners.push(listener)
+    control.write(encode({ _tag: "Listening", at: { address: endpoint.addr.hostname, port: endpoint.addr.port } }))
+    return listener
+  }
   control.once("close", () => {
-    listener.stop()
+    for (const listener of listeners) listener.stop()
     endpoint.close()
   })
-  control.resume()
-  control.write(encode({ _tag: "Listening", at: { address: endpoint.addr.hostname, port: endpoint.addr.port } }))
+  const listener = start(first)
   let unfinished = 0
+
+  const renew = async () => {
+    for (;;) {
+      const asked = await commands.next(decode)
+      if (Result.isFailure(asked)) return
+      try {
+        if (asked.success._tag === "Listen") start(asked.success)
+      } catch (error) {
+        control.write(encode({ _tag: "Failed", why: error instanceof Error ? error.message : "no listener" }))
+      }
+    }
+  }
 
   const admit = async (incoming: Incoming) => {
     const connection = incoming.accept({ zeroRtt: true })
@@ -56,6 +78,7 @@ export const listen = async (
     }
   }
 
+  void renew()
   try {
     for await (const incoming of listener) {
       if (unfinished >= mostUnfinished) {

@@ -31,8 +31,10 @@ const serve = async (link: Mux, connections: Connections, stream: CarrierStream)
       reader.release()
       return connections.carry(frame.connection, stream)
     case "Listen":
-      reader.release()
-      return listen(link, connections, stream, frame).catch((error: unknown) => failed(stream, error))
+      return listen(link, connections, stream, reader, frame).catch((error: unknown) => {
+        reader.release()
+        failed(stream, error)
+      })
     case "Dial":
       return dial(connections, stream, reader, frame).catch((error: unknown) => {
         reader.release()

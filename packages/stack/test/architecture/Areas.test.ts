@@ -93,7 +93,7 @@ const edge: Table = {
   channels: ["audit", "listen", "relay", "control", "ca", "mesh", "sessions"],
   frontdoor: ["channels", "listen", "mesh", "audit", "sessions", "ca", "tls", "routes", "gelb", "relay"],
   orders: ["channels", "gelb", "listen", "relay", "frontdoor", "sessions", "control", "routes"],
-  quic: ["listen", "mesh", "audit", "sessions", "ca", "orders", "channels"],
+  quic: ["listen", "mesh", "audit", "sessions", "ca", "tls", "orders", "channels"],
   processes: [
     "channels",
     "quic",
