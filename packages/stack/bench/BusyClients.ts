@@ -8,8 +8,10 @@ const pauseMillis = 100
 const atOnce = 50
 
 export interface BusyClients {
-  /** How each client ended: `asked to close`, or the code of what broke its connection. */
-  readonly ended: Promise<ReadonlyMap<string, number>>
+  /** How many clients have ended how: `asked to close`, or with the code of what broke their connections. */
+  readonly ends: ReadonlyMap<string, number>
+  /** When all of them have. */
+  readonly ended: Promise<void>
 }
 
 type Take = (response: IncomingMessage) => void
@@ -58,5 +60,5 @@ export const busy = async (aim: Aim, path: string, count: number): Promise<BusyC
     })
     await Promise.all(coming)
   }
-  return { ended: Promise.all(all).then(() => ends) }
+  return { ends, ended: Promise.all(all).then(() => undefined) }
 }

@@ -2,11 +2,9 @@
  * How long each program takes to stop while a thousand clients keep their connections busy, and how many of them are cut off:
  * median and longest of ten. `CATENET_BENCH_CLIENTS` and `CATENET_BENCH_ROUNDS` set others.
  */
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
 import { eventually } from "../../domain/test/Eventually.ts"
 import { catenet, endsWithUs, freePorts, type Spawned } from "../test/e2e/Stack.ts"
+import * as IdentityProvider from "../test/service/IdentityProvider.ts"
 import * as Surroundings from "./api/Surroundings.ts"
 import * as BusyClients from "./BusyClients.ts"
 import { Relay } from "./data/Relay.ts"
@@ -24,26 +22,12 @@ interface Started {
 }
 
 const identityProvider = async (): Promise<Started> => {
-  const folder = mkdtempSync(join(tmpdir(), "catenet-bench-"))
-  const { identityProvider: port } = await freePorts()
-  const secret = "d".repeat(32)
-  const program = catenet(["idp"], {
-    ...endsWithUs,
-    CT_IDP_LISTEN: `127.0.0.1:${port}`,
-    CT_IDP_FOLDER: join(folder, "idp"),
-    CT_IDP_PORTAL_URL: "http://localhost:1",
-    CT_IDP_PORTAL_CLIENT_SECRET: secret,
-    CT_IDP_GATE_CLIENT_SECRET: secret,
-    CT_IDP_MANAGER_CLIENT_SECRET: secret,
-    CT_IDP_USER_EMAIL: "ann@example.net",
-    CT_IDP_USER_PASSWORD: secret
-  })
-  await program.printed("identity provider ready")
+  const provider = await IdentityProvider.start()
   return {
-    program,
-    aim: { port },
-    path: "/realms/catenet/.well-known/openid-configuration",
-    dispose: () => rmSync(folder, { recursive: true, force: true })
+    program: provider.program,
+    aim: { port: provider.port },
+    path: provider.path,
+    dispose: async () => provider[Symbol.asyncDispose]()
   }
 }
 
@@ -84,11 +68,12 @@ const measured = async (name: string, start: () => Promise<Started>): Promise<Re
   for (let round = 0; round < rounds; round++) {
     const { aim, dispose, path, program } = await start()
     try {
-      const { ended } = await BusyClients.busy(aim, path, clients)
+      const { ended, ends } = await BusyClients.busy(aim, path, clients)
       const before = performance.now()
       await program.stop()
       millis.push(performance.now() - before)
-      for (const [how, count] of await ended) if (how !== "asked to close") cut += count
+      await ended
+      for (const [how, count] of ends) if (how !== "asked to close") cut += count
     } finally {
       await program.stop("SIGKILL")
       await dispose()

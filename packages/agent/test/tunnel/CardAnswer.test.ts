@@ -7,18 +7,17 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { createServer as createHttp } from "node:http"
 import { connect as connectHttp2 } from "node:http2"
 import { Agent, request } from "node:https"
-import { type AddressInfo, connect, createServer } from "node:net"
+import { type AddressInfo, connect } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
-import { connect as connectTls, createSecureContext } from "node:tls"
+import { connect as connectTls } from "node:tls"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import * as CardAnswer from "../../src/tunnel/CardAnswer.ts"
 import * as FirstHead from "../../src/tunnel/FirstHead.ts"
-import * as TlsTermination from "../../src/tunnel/TlsTermination.ts"
-import { makeAuthority } from "../harness/Authority.ts"
+import * as TerminatingPort from "../harness/TerminatingPort.ts"
 
-const host = "hello.example"
+const { host } = TerminatingPort
 const well = "/.well-known/agent-card.json"
 const card = '{"holder_pubkey":"00"}'
 const bounds = { ...FirstHead.usualBounds, silentMillis: 100 }
@@ -50,29 +49,9 @@ const door = Effect.gen(function* () {
     (made) => Effect.sync(() => rmSync(made, { recursive: true }))
   )
   const file = join(folder, "agent-card.json")
-  const authority = makeAuthority()
-  const { cert, key } = authority.leaf(host)
-  const settings = {
-    host: "127.0.0.1",
-    port: (service.address() as AddressInfo).port,
-    protocol: "tcp",
-    terminate: undefined,
-    proxyProtocol: "none",
-    healthPath: undefined
-  } as const
   const answering = yield* CardAnswer.make(file)
-  const pair = Effect.succeed(createSecureContext({ cert, key }))
-  const handler = TlsTermination.make(settings, pair, yield* AgentMetrics, bounds, answering)
-  const run = Effect.runForkWith(yield* Effect.context())
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    socket.on("error", () => {})
-    run(handler(socket, undefined))
-  })
-  server.listen(0, "127.0.0.1")
-  yield* Effect.promise(() => once(server, "listening"))
-  yield* Effect.addFinalizer(() => Effect.sync(() => void server.close()))
-  const { port } = server.address() as AddressInfo
-  const tls = () => connectTls({ socket: connect(port, "127.0.0.1"), servername: host, ca: authority.pem })
+  const address = (service.address() as AddressInfo).port
+  const { authority, port, tls } = yield* TerminatingPort.open(address, bounds, answering)
   /** What the agent answers to these bytes, over TLS or as an edge sends them that ends it. */
   const say = (said: string, isPlain = false) =>
     Effect.promise(() => {

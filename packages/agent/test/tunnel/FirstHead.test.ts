@@ -1,18 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { once } from "node:events"
-import { connect, createServer, type AddressInfo, type Socket } from "node:net"
-import { connect as connectTls, createSecureContext } from "node:tls"
+import { type Socket } from "node:net"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import * as FirstHead from "../../src/tunnel/FirstHead.ts"
 import { HeadReader } from "../../src/tunnel/HeadReader.ts"
-import * as TlsTermination from "../../src/tunnel/TlsTermination.ts"
-import { makeAuthority } from "../harness/Authority.ts"
 import { type Origin, startOrigin } from "../harness/Origins.ts"
+import * as TerminatingPort from "../harness/TerminatingPort.ts"
 
-const host = "hello.example"
-const head = `GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+const head = `GET / HTTP/1.1\r\nHost: ${TerminatingPort.host}\r\n\r\n`
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 const bounds = { headMillis: 700, silentMillis: 100, pace: { firstMillis: 150, laterMillis: 200 } }
 /** One who is read at intervals is not read again within his time. */
@@ -23,29 +19,9 @@ const web = (socket: Socket) => void socket.on("data", (chunk) => chunk.includes
 
 /** A port behind which the agent ends TLS. */
 const door = Effect.fnUntraced(function* (origin: Origin, within: FirstHead.Bounds = bounds) {
-  const authority = makeAuthority()
-  const { cert, key } = authority.leaf(host)
-  const metrics = yield* AgentMetrics
-  const settings = {
-    host: "127.0.0.1",
-    port: origin.port,
-    protocol: "tcp",
-    terminate: undefined,
-    proxyProtocol: "none",
-    healthPath: undefined
-  } as const
-  const handler = TlsTermination.make(settings, Effect.succeed(createSecureContext({ cert, key })), metrics, within)
-  const run = Effect.runForkWith(yield* Effect.context())
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
-    socket.on("error", () => {})
-    run(handler(socket, undefined))
-  })
-  server.listen(0, "127.0.0.1")
-  yield* Effect.promise(() => once(server, "listening"))
-  yield* Effect.addFinalizer(() => Effect.sync(() => void server.close()))
-  const { port } = server.address() as AddressInfo
+  const { tls } = yield* TerminatingPort.open(origin.port, within)
   return (said: string | Buffer) => {
-    const socket = connectTls({ socket: connect(port, "127.0.0.1"), servername: host, ca: authority.pem })
+    const socket = tls()
     socket.on("error", () => {})
     const heard: Array<Buffer> = []
     socket.on("data", (chunk: Buffer) => heard.push(chunk))
@@ -144,7 +120,7 @@ describe("a visitor of a tunnel whose agent ends TLS", () => {
         }
         return visitor
       })
-      const crumbs = ["GET / ", "HTTP/1.1", "\r\nHost: ", host]
+      const crumbs = ["GET / ", "HTTP/1.1", "\r\nHost: ", TerminatingPort.host]
       yield* heard(yield* inPieces([...crumbs, "\r\n\r\n"]), "hi")
       const line = `\r\nX: ${"x".repeat(300)}`
       yield* heard(yield* inPieces([...crumbs, line, line, line, "\r\n\r\n"]), "hi")

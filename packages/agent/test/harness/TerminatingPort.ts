@@ -1,0 +1,39 @@
+/** A port behind which the agent ends TLS for an origin: its visitors as an edge would hand them over. */
+import { Effect } from "effect"
+import { once } from "node:events"
+import { type AddressInfo, connect, createServer } from "node:net"
+import { connect as connectTls, createSecureContext } from "node:tls"
+import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
+import type { CardAnswer } from "../../src/tunnel/CardAnswer.ts"
+import type * as FirstHead from "../../src/tunnel/FirstHead.ts"
+import * as TlsTermination from "../../src/tunnel/TlsTermination.ts"
+import { makeAuthority } from "./Authority.ts"
+
+export const host = "hello.example"
+
+/** Open until the scope closes. `tls` connects as a visitor does. */
+export const open = Effect.fnUntraced(function* (origin: number, bounds: FirstHead.Bounds, card?: CardAnswer) {
+  const authority = makeAuthority()
+  const { cert, key } = authority.leaf(host)
+  const settings = {
+    host: "127.0.0.1",
+    port: origin,
+    protocol: "tcp",
+    terminate: undefined,
+    proxyProtocol: "none",
+    healthPath: undefined
+  } as const
+  const pair = Effect.succeed(createSecureContext({ cert, key }))
+  const handler = TlsTermination.make(settings, pair, yield* AgentMetrics, bounds, card)
+  const run = Effect.runForkWith(yield* Effect.context())
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on("error", () => {})
+    run(handler(socket, undefined))
+  })
+  server.listen(0, "127.0.0.1")
+  yield* Effect.promise(() => once(server, "listening"))
+  yield* Effect.addFinalizer(() => Effect.sync(() => void server.close()))
+  const { port } = server.address() as AddressInfo
+  const tls = () => connectTls({ socket: connect(port, "127.0.0.1"), servername: host, ca: authority.pem })
+  return { authority, port, tls }
+})
