@@ -3,7 +3,8 @@
  * edges). It reads a hello of any segmentation, decides, and hands the untouched connection on.
  */
 import type { ClientHello } from "@catenet/wire/frames/ClientHello"
-import { peekClientHello } from "@catenet/wire/transport/HelloPeek"
+import { contained } from "@catenet/wire/transport/FaultBoundary"
+import { type HelloRefused, peekClientHello } from "@catenet/wire/transport/HelloPeek"
 import { muxAlpn } from "@catenet/wire/transport/Mux"
 import { Context, Effect, Layer, Result } from "effect"
 import type { Socket } from "node:net"
@@ -64,42 +65,55 @@ export class FrontDoor extends Context.Service<
       patient: true
     })
 
-    const serve = (socket: Socket, destination: Destination): Effect.Effect<void> => {
+    /** Returns what is still to be waited for. */
+    const serve = (socket: Socket, destination: Destination): Effect.Effect<void> | undefined => {
       switch (destination._tag) {
         case "Mux":
-          return Effect.sync(() => mux.accept(socket))
+          return void mux.accept(socket)
         case "Bytes":
-          return Effect.sync(() => bytes.accept(socket))
+          return void bytes.accept(socket)
         case "Channel":
-          return Effect.sync(() => members.receive(socket))
+          return void members.receive(socket)
         case "RelayGate":
-          return Effect.sync(() => members.receiveGate(socket))
+          return void members.receiveGate(socket)
         case "PlatformHost":
-          return Effect.sync(() => platform.serve(destination.host, socket))
+          return void platform.serve(destination.host, socket)
         case "Tunnel":
           return visitorRouter.serve(destination, socket, "itself")
         case "Nowhere":
-          return Effect.sync(() => void socket.destroy())
+          return void socket.destroy()
       }
     }
 
-    const receive = (decide: (hello: ClientHello) => Destination) =>
-      Effect.fnUntraced(function* (socket: Socket) {
-        const peeked = yield* Effect.promise(() => peekClientHello(socket))
+    const open = new Set<Socket>()
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        for (const socket of open) socket.destroy()
+      })
+    )
+
+    /** A fiber runs only where something has to be waited for that may fail or be called off. */
+    const receive = (decide: (hello: ClientHello) => Destination) => (socket: Socket) => {
+      open.add(socket)
+      socket.once("close", () => open.delete(socket))
+      const decided = (peeked: Result.Result<ClientHello, HelloRefused>) => {
         if (Result.isFailure(peeked)) {
           counters.frontDoorAborts += 1
           return void socket.destroy()
         }
-        yield* serve(socket, decide(peeked.success))
-      })
+        const rest = serve(socket, decide(peeked.success))
+        return rest === undefined ? undefined : run(socket, () => rest)
+      }
+      void peekClientHello(socket).then(contained(ending(socket), decided))
+    }
 
     const atFrontDoor = receive((hello) => dispatch(hello, platform.has, platform.defaultHost))
     const atMesh = receive(dispatchMesh)
     const atVisitorsOnly = receive(dispatchVisitor)
     return FrontDoor.of({
-      receive: (socket) => run(socket, atFrontDoor),
-      receiveVisitor: (socket) => run(socket, atVisitorsOnly),
-      receiveMesh: (socket) => run(socket, atMesh)
+      receive: atFrontDoor,
+      receiveVisitor: atVisitorsOnly,
+      receiveMesh: atMesh
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)

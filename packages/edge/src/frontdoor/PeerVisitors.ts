@@ -47,7 +47,7 @@ export class PeerVisitors extends Context.Service<
       const destination = dispatchVisitor(hello.success)
       if (destination._tag !== "Tunnel" || destination.host !== host) return void socket.destroy()
       counters.visitorsFromPeers += 1
-      yield* visitorRouter.serve(destination, socket, "peer")
+      yield* visitorRouter.serve(destination, socket, "peer") ?? Effect.void
     })
 
     return PeerVisitors.of({ serve })

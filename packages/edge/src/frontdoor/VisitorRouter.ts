@@ -16,7 +16,7 @@ import { PeerEdges } from "../mesh/PeerEdges.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { type Route, Routes } from "../routes/Routes.ts"
-import { AgentSessions, type Attempts } from "../sessions/AgentSessions.ts"
+import { AgentSessions, type Attempts, type Delivered } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
 import type { Destination } from "./Dispatch.ts"
 import * as TlsAlert from "./TlsAlert.ts"
@@ -28,9 +28,13 @@ export class VisitorRouter extends Context.Service<
   {
     /**
      * The socket is paused with its whole ClientHello put back. A visitor from a peer edge is served here or not at
-     * all, so that no visitor travels in circles.
+     * all, so that no visitor travels in circles. Returns what is still to be waited for, which for most visitors is nothing.
      */
-    readonly serve: (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") => Effect.Effect<void>
+    readonly serve: (
+      destination: ToTunnel,
+      socket: Socket,
+      broughtBy: "itself" | "peer"
+    ) => Effect.Effect<void> | undefined
     readonly open: () => number
   }
 >()("edge/frontdoor/VisitorRouter") {
@@ -45,6 +49,7 @@ export class VisitorRouter extends Context.Service<
     const peers = yield* PeerEdges
     const audit = yield* AuditLog
     const resets = yield* ResetBudget
+    const clock = yield* Clock.Clock
     let open = 0
     const visitorsOf = new Map<string, number>()
 
@@ -79,71 +84,86 @@ export class VisitorRouter extends Context.Service<
       return "open"
     }
 
-    const seconds = Effect.map(Clock.currentTimeMillis, (now) => Math.floor(now / 1_000))
-    const isOpen = (token: string) => Effect.map(seconds, (now) => AccessPolicy.isOpen(routes.policy(token), now))
+    const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
 
     /** What answers a validation now: the tunnel as for any visitor, an agent from its own order, or nothing that is known. */
-    const waitsFor = (host: string, { admissionUntil, token }: Route) =>
-      Effect.map(seconds, (now) => {
-        if (admissionUntil !== null && now < admissionUntil) return "tunnel"
-        const target = { _tag: "Host", host, challengeOnly: true } as const
-        return (agents.tunnel(token)?.candidates(target).length ?? 0) > 0 ? "order" : undefined
-      })
+    const waitsFor = (host: string, { admissionUntil, token }: Route) => {
+      if (admissionUntil !== null && seconds() < admissionUntil) return "tunnel"
+      const target = { _tag: "Host", host, challengeOnly: true } as const
+      return (agents.tunnel(token)?.candidates(target).length ?? 0) > 0 ? "order" : undefined
+    }
 
-    const passthrough = Effect.fn("VisitorRouter.passthrough")(
-      function* ({ earlyData, host, speaks }: ToTunnel, token: string, socket: Socket, challengeOnly: boolean) {
-        const [kind, needs] = speaks === "acme" ? (["acme", "order"] as const) : (["visitor", "certificate"] as const)
-        const header = { kind, tls: "passthrough", host, challengeOnly, ...endpointsOf(socket) } as const
-        const deliver = (attempts?: Attempts) =>
-          agents.deliver(token, { _tag: "Host", host, challengeOnly, needs }, header, attempts)
-        // Until it is answered, a visitor can say nothing in TLS that has an effect, but for early data.
-        const repeatable = () => !earlyData
-        yield* relays.run(yield* deliver(), socket, "browser", { repeatable, deliver })
-      },
-      (visit, _destination, _token, socket, _challengeOnly) =>
-        Effect.catchTag(visit, "TunnelOffline", () =>
+    const passthrough = (
+      { earlyData, host, speaks }: ToTunnel,
+      token: string,
+      socket: Socket,
+      challengeOnly: boolean
+    ): Effect.Effect<void> | undefined => {
+      const [kind, needs] = speaks === "acme" ? (["acme", "order"] as const) : (["visitor", "certificate"] as const)
+      const header = { kind, tls: "passthrough", host, challengeOnly, ...endpointsOf(socket) } as const
+      const target = { _tag: "Host", host, challengeOnly, needs } as const
+      const deliver = (attempts?: Attempts) => agents.deliver(token, target, header, attempts)
+      // Until it is answered, a visitor can say nothing in TLS that has an effect, but for early data.
+      const repeatable = () => !earlyData
+      const relay = (delivered: Delivered) => relays.start(delivered, socket, "browser", { repeatable, deliver })
+      const now = agents.deliverNow(token, target, header)
+      if (now !== undefined) return void relay(now)
+      return deliver().pipe(
+        Effect.map(relay),
+        Effect.catchTag("TunnelOffline", () =>
           Effect.sync(() => {
             counters.visitorsOfOfflineTunnels += 1
             TlsAlert.refuse(socket, "internalError")
           })
         )
-    )
+      )
+    }
 
-    const serve = Effect.fnUntraced(function* (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") {
-      // A visitor from a peer edge has the address of the peer here.
-      if (broughtBy === "itself" && resets.refuses(socket.remoteAddress ?? "")) return void socket.destroy()
-      if (open >= caps.browserTunnels) return void socket.destroy()
-      enter(socket)
+    const serveHere = (destination: ToTunnel, route: Route, socket: Socket): Effect.Effect<void> | undefined => {
       const { host, speaks } = destination
-      const route = routes.find(host)
-      if (route === undefined) {
-        if (broughtBy === "itself" && (yield* peers.forward(host, socket))) return
-        counters.visitorsOfUnknownHosts += 1
-        return TlsAlert.refuse(socket, "unrecognizedName")
-      }
-      // Every edge knows every host; where the tunnel has no agent here, it may have one at the edge that it is bound to.
-      const isHere = broughtBy === "peer" || agents.tunnel(route.token)?.connected === true
-      if (!isHere && (yield* peers.forward(host, socket))) return
       if (!enterTunnel(route.token, socket)) {
         counters.visitorsOfFullTunnels += 1
         return void socket.destroy()
       }
       audit.note("front_door_tls", socket, route.token)
       const isGelb = route.tier === "gelb" && gelb.accept !== undefined
-      const inWindow = yield* isOpen(route.token)
+      const inWindow = AccessPolicy.isOpen(routes.policy(route.token), seconds())
       const passes = inWindow && !(route.tier === "gelb" && gate.closes(host))
-      const answers = speaks === "acme" && (isGelb || !passes) ? yield* waitsFor(host, route) : undefined
-      if (answers !== undefined) return yield* passthrough(destination, route.token, socket, answers === "order")
-      if (isGelb) return gelb.accept(socket, speaks === "http", host)
-      if (route.tier === "gelb" && enterUnasked(host, route.token, socket) === "gated") {
-        return TlsAlert.refuse(socket, "internalError")
-      }
+      const answers = speaks === "acme" && (isGelb || !passes) ? waitsFor(host, route) : undefined
+      if (answers !== undefined) return passthrough(destination, route.token, socket, answers === "order")
+      if (isGelb) return void gelb.accept(socket, speaks === "http", host)
+      if (route.tier === "gelb" && enterUnasked(host, route.token, socket) === "gated")
+        return void TlsAlert.refuse(socket, "internalError")
       if (!inWindow) {
         counters.accessWindowRefusals += 1
         return void socket.destroy()
       }
-      yield* passthrough(destination, route.token, socket, false)
-    })
+      return passthrough(destination, route.token, socket, false)
+    }
+
+    /** Where no peer takes the visitor, `here` does what is to be done. */
+    const orHere = (host: string, socket: Socket, here: () => Effect.Effect<void> | undefined) =>
+      Effect.flatMap(peers.forward(host, socket), (forwarded) => (forwarded ? undefined : here()) ?? Effect.void)
+
+    const serve = (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") => {
+      // A visitor from a peer edge has the address of the peer here.
+      if (broughtBy === "itself" && resets.refuses(socket.remoteAddress ?? "")) return void socket.destroy()
+      if (open >= caps.browserTunnels) return void socket.destroy()
+      enter(socket)
+      const { host } = destination
+      const route = routes.find(host)
+      if (route === undefined) {
+        const refuse = () => {
+          counters.visitorsOfUnknownHosts += 1
+          return void TlsAlert.refuse(socket, "unrecognizedName")
+        }
+        return broughtBy === "itself" ? orHere(host, socket, refuse) : refuse()
+      }
+      const here = () => serveHere(destination, route, socket)
+      // Every edge knows every host; where the tunnel has no agent here, it may have one at the edge that it is bound to.
+      const isHere = broughtBy === "peer" || agents.tunnel(route.token)?.connected === true
+      return isHere ? here() : orHere(host, socket, here)
+    }
 
     return VisitorRouter.of({ serve, open: () => open })
   })

@@ -1,6 +1,6 @@
 /**
- * Waits for a visitor of a gelb host to speak, and answers in the place of the origin: the request head is drained first
- * (16 KiB, 3 s), so that closing does not reset the connection before the answer has arrived.
+ * Answers a visitor of a gelb host in the place of the origin: the request head is drained first (16 KiB, 3 s), so that closing
+ * does not reset the connection before the answer has arrived.
  */
 import { Effect } from "effect"
 import type { TLSSocket } from "node:tls"
@@ -10,20 +10,6 @@ import { type EdgeResponse, http1, readBy } from "./Pages.ts"
 
 const headBytes = 16_384
 const headWait = "3 seconds"
-const silenceWait = "60 seconds"
-
-/** True when the visitor has sent something, which stays in the socket; false when it left or was silent for a minute. */
-export const awaitReadable = (socket: TLSSocket): Effect.Effect<boolean> =>
-  Effect.callback<boolean>((resume) => {
-    const settle = () => resume(Effect.succeed(socket.readableLength > 0))
-    socket.on("readable", settle)
-    socket.once("close", settle)
-    if (socket.readableLength > 0 || socket.destroyed) settle()
-    return Effect.sync(() => socket.off("readable", settle).off("close", settle))
-  }).pipe(
-    Effect.ensuring(Effect.sync(() => socket.removeAllListeners("readable"))),
-    Effect.timeoutOrElse({ duration: silenceWait, orElse: () => Effect.succeed(false) })
-  )
 
 /** Gives what came of the head. */
 const drainHead = (socket: TLSSocket): Effect.Effect<string> =>

@@ -8,6 +8,7 @@ import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import { closeGracefully, cutUnfinished } from "../listen/GracefulClose.ts"
 import { ClosingAnswer } from "./ClosingAnswer.ts"
+import { FirstAdmission } from "./FirstAdmission.ts"
 import { HeadPace } from "./HeadPace.ts"
 import { HeadTimer } from "./HeadTimer.ts"
 import type { GateVerdict } from "./LoginGate.ts"
@@ -32,8 +33,7 @@ export interface ForwardedStreamOptions {
 export type AskGate = (request: RequestHead) => Promise<GateVerdict> | undefined
 
 export class ForwardedStream extends Duplex {
-  readonly #admitted: Promise<boolean>
-  readonly #settle: (admitted: boolean) => void
+  readonly #admission: FirstAdmission
   readonly #visitor: TLSSocket
   readonly #rewriter: RequestRewriter
   readonly #onFault: OnFault
@@ -60,15 +60,13 @@ export class ForwardedStream extends Duplex {
     super({ allowHalfOpen: true })
     const { ask, headMillis, onFault } = options
     this.#onFault = onFault
-    const { promise, resolve } = Promise.withResolvers<boolean>()
-    this.#admitted = promise
-    this.#settle = resolve
     this.#visitor = socket
     const fault: OnFault = (error) => {
       onFault(error)
       this.destroy()
     }
     this.#fault = fault
+    this.#admission = new FirstAdmission(fault)
     this.#heads = new HeadTimer(headMillis, fault, () => {
       this.#rewriter.expire()
       this.#forward([])
@@ -86,7 +84,7 @@ export class ForwardedStream extends Duplex {
           : (request) => {
               this.#lastFields = request.fields
               const verdict = ask(request)
-              if (verdict === undefined) this.#settle(true)
+              if (verdict === undefined) this.#admission.settle(true)
               void verdict?.then(contained(fault, (verdict) => this.#judged(verdict)))
               return verdict !== undefined
             },
@@ -111,14 +109,14 @@ export class ForwardedStream extends Duplex {
     socket.pause()
   }
 
-  /** Reads until there is something to forward, which a closed gate has admitted: whether there is. */
-  firstAdmitted(): Promise<boolean> {
+  /** Reads until there is something to forward, which a closed gate has admitted, and calls back once if that comes. */
+  whenAdmitted(admitted: () => void): void {
     const end = contained(this.#fault, () => {
       if (!this.#begun && !this.#rewriter.held && !this.#refused) this.destroy()
     })
     this.#visitor.once("end", end)
+    this.#admission.whenAdmitted(admitted)
     this.read(0)
-    return this.#admitted
   }
 
   /**
@@ -151,7 +149,7 @@ export class ForwardedStream extends Duplex {
   /** Nothing more comes of the visitor, and nothing to it. */
   #leave() {
     this.#refused = true
-    this.#settle(false)
+    this.#admission.settle(false)
     this.#visitor.removeAllListeners("data")
     this.#visitor.end()
     closeGracefully(this.#visitor)
@@ -218,7 +216,7 @@ export class ForwardedStream extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void) {
-    this.#settle(false)
+    this.#admission.settle(false)
     this.#heads.follow(undefined)
     this.#pace.stop()
     if (!this.#refused) this.#visitor.destroy()
@@ -228,7 +226,7 @@ export class ForwardedStream extends Duplex {
   #judged(verdict: GateVerdict) {
     if (this.destroyed || this.#refused) return
     if (verdict._tag === "Passes") {
-      this.#settle(true)
+      this.#admission.settle(true)
       return this.#forward(this.#rewriter.admit(verdict.identity))
     }
     this.#turnedAway = verdict.answer
@@ -255,7 +253,7 @@ export class ForwardedStream extends Duplex {
 
   #begin() {
     this.#begun = true
-    this.#settle(true)
+    this.#admission.settle(true)
   }
 
   #readVisitor() {
@@ -291,7 +289,7 @@ export class ForwardedStream extends Duplex {
   /** Answers in the place of the origin, as the final response; the visitor's connection closes after it. */
   #respond(answer: EdgeResponse) {
     this.#refused = true
-    this.#settle(false)
+    this.#admission.settle(false)
     this.#visitor.removeAllListeners("data")
     this.#visitor.end(http1(readBy(answer, readerOfFields(this.#lastFields))))
     closeGracefully(this.#visitor)

@@ -24,6 +24,7 @@ import { Settings } from "../settings/Settings.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 import * as FinalResponse from "./FinalResponse.ts"
+import { whenSpoken } from "./FirstWord.ts"
 import { type AskGate, ForwardedStream } from "./ForwardedStream.ts"
 import type { Visit } from "./GatedVisits.ts"
 import { NoAgentServes } from "./Http2Exchange.ts"
@@ -91,10 +92,11 @@ export class GelbVisits extends Context.Service<
 
     const tokenOf = (host: string) => routes.find(host)?.token ?? ""
 
-    const deliver = (socket: TLSSocket, host: string, token: string, attempts?: Attempts) => {
-      const header = { kind: "visitor", tls: "terminated", host, tier: "gelb", ...endpointsOf(socket) } as const
-      return agents.deliver(token, { _tag: "Host", host }, header, attempts)
-    }
+    const headerOf = (socket: TLSSocket, host: string) =>
+      ({ kind: "visitor", tls: "terminated", host, tier: "gelb", ...endpointsOf(socket) }) as const
+
+    const deliver = (socket: TLSSocket, host: string, token: string, attempts?: Attempts) =>
+      agents.deliver(token, { _tag: "Host", host }, headerOf(socket, host), attempts)
 
     /** To other agents of the tunnel it is in; the host may have moved meanwhile. */
     const failOverOf = (
@@ -135,11 +137,26 @@ export class GelbVisits extends Context.Service<
       return gate.judge({ host, method, target, cookie, upgrade: false }, visit)
     }
 
-    const http1 = Effect.fn("GelbVisits.http1")(function* (socket: TLSSocket, name: string) {
-      const host = normalHost(name) ?? ""
-      const refused = refusal(host)
-      if (refused !== undefined) return yield* FinalResponse.send(socket, refused)
-      if (!(yield* FinalResponse.awaitReadable(socket))) return void socket.destroy()
+    const relay = (socket: TLSSocket, host: string, visitor: ForwardedStream, delivered: Delivered) =>
+      relays.start(
+        delivered,
+        visitor,
+        "browser",
+        failOverOf(socket, host, delivered, () => visitor.repeatable)
+      )
+
+    /** Where nothing has to be waited for, a visit begins and ends without a fiber. */
+    const admitted = (socket: TLSSocket, host: string, visitor: ForwardedStream) => {
+      const now = agents.deliverNow(tokenOf(host), { _tag: "Host", host }, headerOf(socket, host))
+      if (now !== undefined) return relay(socket, host, visitor, now)
+      return run(socket, () =>
+        Effect.map(deliverFirst(socket, host), (delivered) =>
+          delivered === undefined ? visitor.explain(offlinePage()) : relay(socket, host, visitor, delivered)
+        )
+      )
+    }
+
+    const followHttp1 = (socket: TLSSocket, host: string) => {
       const address = endpointsOf(socket).client?.address ?? "unknown"
       let visitor: ForwardedStream | undefined
       const options = {
@@ -157,16 +174,15 @@ export class GelbVisits extends Context.Service<
       socket.once("close", () => http1Visits.delete(followed))
       if (isLeaving) followed.drain()
       // A visitor who may not pass, or has not asked yet, reaches no agent.
-      if (!(yield* Effect.promise(() => followed.firstAdmitted()))) return
-      const delivered = yield* deliverFirst(socket, host)
-      if (delivered === undefined) return followed.explain(offlinePage())
-      yield* relays.run(
-        delivered,
-        followed,
-        "browser",
-        failOverOf(socket, host, delivered, () => followed.repeatable)
-      )
-    })
+      followed.whenAdmitted(() => admitted(socket, host, followed))
+    }
+
+    const http1 = (socket: TLSSocket, name: string) => {
+      const host = normalHost(name) ?? ""
+      const refused = refusal(host)
+      if (refused !== undefined) return run(socket, () => FinalResponse.send(socket, refused))
+      return whenSpoken(socket, ending(socket), (spoke) => (spoke ? followHttp1(socket, host) : void socket.destroy()))
+    }
 
     const connect =
       (socket: TLSSocket, host: string): Connect =>
@@ -178,7 +194,7 @@ export class GelbVisits extends Context.Service<
             if (far.destroyed) abort(delivered.stream)
             opened(null)
             const failOver = repeatable ? failOverOf(socket, host, delivered, () => true) : undefined
-            yield* relays.run(delivered, far, "browser", failOver)
+            relays.start(delivered, far, "browser", failOver)
           })
         )
 
@@ -203,7 +219,7 @@ export class GelbVisits extends Context.Service<
       counters.handshakesFailed += 1
     }
     const onSecure = (socket: TLSSocket, name: string) =>
-      socket.alpnProtocol === "h2" ? http2(socket, name) : run(socket, () => http1(socket, name))
+      socket.alpnProtocol === "h2" ? http2(socket, name) : http1(socket, name)
     const accept = Option.map(pairs, (pairs) => {
       const web = TlsAcceptor.make({ pairs, alpn: ["h2", "http/1.1"], onSecure, onFailure, ending })
       const other = TlsAcceptor.make({ pairs, alpn: [], onSecure, onFailure, ending })

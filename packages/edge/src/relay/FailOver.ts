@@ -9,7 +9,7 @@ import type { Duplex } from "node:stream"
 import { Counters } from "../observe/Counters.ts"
 import type { Delivered, Attempts, TunnelOffline } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
-import { ReplayBuffer, type ReplayBufferOptions } from "./ReplayBuffer.ts"
+import type { ReplayBuffer } from "./ReplayBuffer.ts"
 
 const mostAgents = 3
 
@@ -45,25 +45,28 @@ export const make = Effect.gen(function* () {
     })
   })
 
-  /** The agent that said something first, or the last that was asked; what it said is still to be read. */
+  /** After the first broke: the agent that said something first, or the last that was asked; what it said is still to be read. */
   return Effect.fnUntraced(function* (
-    first: Delivered,
+    broken: Delivered,
     failOver: FailOver,
-    options: Omit<ReplayBufferOptions, "repeatable">
+    opening: ReplayBuffer,
+    signal: AbortSignal
   ) {
-    const opening = new ReplayBuffer({ ...options, repeatable: failOver.repeatable })
-    const attempts = new Set([first.agent])
-    let agent = first
-    let deadline: number | undefined
-    while ((yield* Effect.promise(() => opening.breaks(agent))) && attempts.size < mostAgents) {
-      deadline ??= (yield* Clock.currentTimeMillis) + deliverWaitMillis
+    const attempts = new Set([broken.agent])
+    const deadline = (yield* Clock.currentTimeMillis) + deliverWaitMillis
+    let agent = broken
+    let isBroken = true
+    while (isBroken && attempts.size < mostAgents) {
       const waitUntil = hasGone(agent.stream) ? deadline : 0
-      const next = yield* another(failOver, { agents: attempts, waitUntil }, options.signal)
+      const next = yield* another(failOver, { agents: attempts, waitUntil }, signal)
       if (next === undefined) break
       counters.failovers += 1
       abort(agent.stream)
       attempts.add(next.agent)
       agent = next
+      isBroken = yield* Effect.callback<boolean>((resume) =>
+        opening.open(next, (broke) => resume(Effect.succeed(broke)))
+      )
     }
     return agent
   })

@@ -8,6 +8,7 @@ import { contained } from "@catenet/wire/transport/FaultBoundary"
 import { splice, type SpliceCounters, type SpliceEnd } from "@catenet/wire/transport/Splice"
 import { Context, Duration, Effect, Layer } from "effect"
 import type { Duplex } from "node:stream"
+import { makeServe } from "../listen/Connections.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import type { Delivered } from "../sessions/AgentSessions.ts"
@@ -15,6 +16,7 @@ import type { Tunnel } from "../sessions/Tunnel.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as FailOver from "./FailOver.ts"
 import { Meter } from "./Meter.ts"
+import { ReplayBuffer } from "./ReplayBuffer.ts"
 
 /** What a relay serves: visitors of hosts, or clients of the mesh. */
 export type Clientele = "browser" | "dataplane"
@@ -45,15 +47,13 @@ export class Relays extends Context.Service<
   Relays,
   {
     /**
-     * Copies both ways until both directions have ended, an error, the idle limit, or a cut. Never fails. With `failOver` up to
-     * two more agents are asked while none has said anything; it stays one relay.
+     * Copies both ways until both directions have ended, an error, the idle limit, or a cut. Never fails, and belongs to the
+     * edge and not to its caller: a fiber that waited for it would cost each visitor more than the copying. With `failOver` up
+     * to two more agents are asked while none has said anything; it stays one relay.
      */
-    readonly run: (
-      agent: Delivered,
-      visitor: Duplex,
-      clientele: Clientele,
-      failOver?: FailOver.FailOver
-    ) => Effect.Effect<SpliceEnd>
+    readonly start: (agent: Delivered, visitor: Duplex, clientele: Clientele, failOver?: FailOver.FailOver) => void
+    /** The same and waits for its end; who stops waiting cuts it. */
+    readonly run: (agent: Delivered, visitor: Duplex, clientele: Clientele) => Effect.Effect<SpliceEnd>
     /** Copies between a visitor and another edge, under the same idle limit. It is no relay of this edge's own tunnels. */
     readonly pass: (visitor: Duplex, peer: Duplex, watched?: Watched) => Effect.Effect<SpliceEnd>
     readonly cut: (token: string, reason: CutReason) => void
@@ -67,7 +67,8 @@ export class Relays extends Context.Service<
     const { relayIdleSeconds } = yield* Settings
     const counters = yield* Counters
     const { report } = yield* ConnectionFaults
-    const findAgent = yield* FailOver.make
+    const findAnother = yield* FailOver.make
+    const serve = yield* makeServe
     const live = new Map<string, Set<AbortController>>()
     const passing = new Set<AbortController>()
     const idleMillis = relayIdleSeconds === 0 ? undefined : Duration.toMillis(Duration.seconds(relayIdleSeconds))
@@ -100,35 +101,73 @@ export class Relays extends Context.Service<
       }
     }
 
-    /** The agent that serves the visitor, asked under the idle limit. */
-    const open = Effect.fnUntraced(function* (
+    /** Finds the agent that serves the visitor, under the idle limit. */
+    const open = (
       first: Delivered,
       visitor: Duplex,
       failOver: FailOver.FailOver,
       meter: Meter,
-      controller: AbortController
-    ) {
-      // A timer of the hot path, where a fiber would cost more. What moves until the first byte is only kept.
+      controller: AbortController,
+      opened: (agent: Delivered | undefined) => void
+    ) => {
       const onIdle = () => controller.abort(resetBecause("idle", ""))
+      // What moves until the first byte is only kept.
       const timer = idleMillis === undefined ? undefined : setTimeout(contained(report, onIdle), idleMillis).unref()
-      const agent = yield* findAgent(first, failOver, { visitor, counters: meter, signal: controller.signal })
-      clearTimeout(timer)
-      return agent
-    })
+      const { signal } = controller
+      const settle = (agent: Delivered | undefined) => {
+        clearTimeout(timer)
+        opened(agent)
+      }
+      const opening = new ReplayBuffer({ visitor, repeatable: failOver.repeatable, counters: meter, signal })
+      opening.open(first, (broke) => {
+        if (!broke) return settle(first)
+        serve(visitor, () =>
+          findAnother(first, failOver, opening, signal).pipe(
+            Effect.onError(() => Effect.sync(() => settle(undefined))),
+            Effect.map(settle)
+          )
+        )
+      })
+    }
+
+    const begin = (
+      first: Delivered,
+      visitor: Duplex,
+      clientele: Clientele,
+      failOver: FailOver.FailOver | undefined,
+      done: (end: SpliceEnd) => void
+    ) => {
+      const controller = enter(first.tunnel)
+      const meter = new Meter(first.tunnel.traffic, counters, kindOf(first, clientele))
+      const finish = (end: SpliceEnd) => {
+        leave(first.tunnel, controller)
+        done(end)
+      }
+      const pass = (agent: Delivered | undefined) => {
+        if (agent === undefined) return finish({ _tag: "Aborted", reason: undefined })
+        meter.kind = kindOf(agent, clientele)
+        return void splice(visitor, agent.stream, { counters: meter, signal: controller.signal, ...limits }).then(
+          finish
+        )
+      }
+      if (failOver === undefined) pass(first)
+      else open(first, visitor, failOver, meter, controller, pass)
+      return controller
+    }
+
+    const cutAll = (reason: CutReason) => {
+      for (const token of Array.from(live.keys())) cut(token, reason)
+      for (const controller of passing) controller.abort(resetBecause(reason, sentences[reason]))
+    }
+    yield* Effect.addFinalizer(() => Effect.sync(() => cutAll("draining")))
 
     return Relays.of({
-      run: (first, visitor, clientele, failOver) =>
-        Effect.acquireUseRelease(
-          Effect.sync(() => enter(first.tunnel)),
-          Effect.fnUntraced(function* (controller) {
-            const meter = new Meter(first.tunnel.traffic, counters, kindOf(first, clientele))
-            const agent = failOver === undefined ? first : yield* open(first, visitor, failOver, meter, controller)
-            meter.kind = kindOf(agent, clientele)
-            const options = { counters: meter, signal: controller.signal, ...limits }
-            return yield* Effect.promise(() => splice(visitor, agent.stream, options))
-          }),
-          (controller) => Effect.sync(() => leave(first.tunnel, controller))
-        ),
+      start: (agent, visitor, clientele, failOver) => void begin(agent, visitor, clientele, failOver, () => undefined),
+      run: (agent, visitor, clientele) =>
+        Effect.callback((resume) => {
+          const controller = begin(agent, visitor, clientele, undefined, (end) => resume(Effect.succeed(end)))
+          return Effect.sync(() => controller.abort(resetBecause("cancelled", "")))
+        }),
       pass: (visitor, peer, watched) =>
         Effect.acquireUseRelease(
           Effect.sync(() => {
@@ -146,10 +185,7 @@ export class Relays extends Context.Service<
           (controller) => Effect.sync(() => passing.delete(controller))
         ),
       cut,
-      cutAll: (reason) => {
-        for (const token of Array.from(live.keys())) cut(token, reason)
-        for (const controller of passing) controller.abort(resetBecause(reason, sentences[reason]))
-      },
+      cutAll,
       active: () => active,
       passing: () => passing.size
     })

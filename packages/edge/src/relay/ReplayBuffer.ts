@@ -38,19 +38,21 @@ export class ReplayBuffer {
   }
 
   /**
-   * Says to the agent what the visitor has said and says. Resolves with true when the agent broke and another may be asked,
+   * Says to the agent what the visitor has said and says. Calls back with true when the agent broke and another may be asked,
    * with false when the opening is over. Both streams are then paused, and every byte of the agent is still to be read.
    */
-  breaks({ carrier, stream: agent }: Delivered): Promise<boolean> {
+  open({ carrier, stream: agent }: Delivered, settled: (broke: boolean) => void): void {
     const { counters, signal, visitor } = this.#options
-    const { promise, resolve } = Promise.withResolvers<boolean>()
+    let isOver = false
     const settle = (broke: boolean) => {
+      if (isOver) return
+      isOver = true
       visitor.off("data", onSaid).off("end", onSaidAll).off("close", onOver).pause()
       agent.off("data", onAnswer).off("end", onEnd).off("close", onBroken).pause()
       signal.removeEventListener("abort", onOver)
       const again = broke && this.#mayRepeat && !visitor.destroyed && !signal.aborted
       if (!again) this.#kept = undefined
-      resolve(again)
+      settled(again)
     }
     const onOver = () => settle(false)
     const onBroken = () => settle(true)
@@ -64,8 +66,9 @@ export class ReplayBuffer {
     }
     const onSaidAll = () => void agent.end()
     const onAnswer = (chunk: Buffer) => {
-      onOver()
+      agent.pause()
       agent.unshift(chunk)
+      onOver()
     }
     for (const chunk of this.#kept ?? []) agent.write(chunk)
     if (visitor.readableEnded) onSaidAll()
@@ -78,7 +81,6 @@ export class ReplayBuffer {
       visitor.resume()
       agent.resume()
     }
-    return promise
   }
 
   get #mayRepeat(): boolean {

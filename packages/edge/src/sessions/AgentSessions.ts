@@ -11,6 +11,7 @@ import { Settings } from "../settings/Settings.ts"
 import { refusalOf } from "./AgentRight.ts"
 import { CertificateHolders } from "./CertificateHolders.ts"
 import * as Liveness from "./Liveness.ts"
+import * as ReadyAgent from "./ReadyAgent.ts"
 import type { AgentWatcher, SessionObserver } from "./SessionObserver.ts"
 import { type Carrier, type AgentTarget, carrierOf, type MuxAgent, type SlotAgent, Tunnel } from "./Tunnel.ts"
 
@@ -63,6 +64,12 @@ export class AgentSessions extends Context.Service<
       header: Omit<OpenHeader, "registration">,
       attempts?: Attempts
     ) => Effect.Effect<Delivered, TunnelOffline>
+    /** The same without waiting; where it gives nothing, `deliver` finds out. */
+    readonly deliverNow: (
+      token: string,
+      target: AgentTarget,
+      header: Omit<OpenHeader, "registration">
+    ) => Delivered | undefined
     /**
      * This edge has come up with what it restored: the agents of those tunnels are probably on their way back, and visitors wait
      * for them as for agents that left lately.
@@ -278,6 +285,10 @@ export class AgentSessions extends Context.Service<
         cameUp.restored = new Set(routes.dump().map(({ token }) => token))
       },
       deliver,
+      deliverNow: (token, target, header) => {
+        const tunnel = tunnels.get(token)
+        return tunnel && ReadyAgent.deliver(tunnel, target, header)
+      },
       deliverHere: (token, target, header) => deliver(token, target, header, undefined, "here")
     })
   })

@@ -39,12 +39,16 @@ const prove = (session: CarrierSession): Effect.Effect<boolean> =>
     })
   )
 
+/** An agent that gets a visitor without being asked. */
+export const isTrusted = (tunnel: Tunnel, { session, sibling }: MuxAgent): boolean =>
+  sibling !== undefined || !silent(session) || !hasAlternative(tunnel)
+
 /**
  * Before an agent gets a visitor: false when it is silent, others could serve, and it does not answer. An agent of another
  * process is judged there.
  */
-export const responsive = (tunnel: Tunnel, { session, sibling }: MuxAgent): Effect.Effect<boolean> =>
-  sibling === undefined && silent(session) && hasAlternative(tunnel) ? prove(session) : Effect.succeed(true)
+export const responsive = (tunnel: Tunnel, agent: MuxAgent): Effect.Effect<boolean> =>
+  isTrusted(tunnel, agent) ? Effect.succeed(true) : prove(agent.session)
 
 /** Watches agents whose visitors may be waiting for a dead one, for as long as the scope lives. */
 export const watch = Effect.fn("Liveness.watch")(function* (tunnels: () => Iterable<Tunnel>) {

@@ -87,7 +87,7 @@ const edge: Table = {
   audit: ["sqlite", "routes", "listen"],
   sessions: ["routes", "sqlite", "audit", "control", "listen"],
   history: ["sqlite", "ca", "routes", "sessions"],
-  relay: ["sessions"],
+  relay: ["listen", "sessions"],
   mesh: ["audit", "relay", "routes", "sessions", "listen", "ca", "control"],
   gelb: ["listen", "relay", "routes", "sessions", "tls", "control"],
   channels: ["audit", "listen", "relay", "control", "ca", "mesh", "sessions"],

@@ -73,6 +73,7 @@ const ambient = new Set([
   "packages/edge/src/frontdoor/PlatformHosts.ts",
   "packages/edge/src/listen/GracefulClose.ts",
   "packages/edge/src/listen/ConnectionPace.ts",
+  "packages/edge/src/gelb/FirstWord.ts",
   "packages/edge/src/gelb/HeadPace.ts",
   "packages/edge/src/gelb/HeadTimer.ts",
   "packages/edge/src/relay/Relays.ts",
