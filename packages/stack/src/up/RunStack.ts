@@ -1,6 +1,7 @@
 /**
  * The whole platform on one machine: database, identity provider, control plane, edge, and a demo tunnel through all of
- * them. Each is a process of its own, kept running until the scope ends, and ended in the opposite order.
+ * them. Each is a process of its own, kept running until the scope ends, and ended in the opposite order. What needs nothing of the
+ * others starts beside them.
  */
 import { Effect, Redacted } from "effect"
 import { mkdirSync } from "node:fs"
@@ -67,19 +68,23 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   const start = (program: Parameters<typeof Supervisor.supervise>[0]) => Supervisor.supervise(program, options)
 
   yield* step(settings.databaseUrl === undefined ? "PostgreSQL ..." : "PostgreSQL as named by CT_CP_DATABASE_URL")
-  const database = yield* Database.open(folder, settings.databaseUrl, options)
-  yield* step("Identity provider ...")
-  yield* start(Programs.identityProvider(settings, folder, secrets))
+  yield* step("Identity provider and certificate authorities ...")
+  const [database] = yield* Effect.all(
+    [
+      Database.open(folder, settings.databaseUrl, options),
+      start(Programs.identityProvider(settings, folder, secrets)),
+      start(Programs.acme(settings, folder, secrets))
+    ],
+    { concurrency: "unbounded" }
+  )
   yield* step("Control plane ...")
   yield* start(withMore(Programs.controlPlane(settings, folder, secrets, database), passed.controlPlane))
   yield* DevelopmentNames.follow(settings, folder, secrets)
   yield* step("Edge ...")
-  yield* start(withMore(Programs.edge(settings, folder, secrets), passed.edge))
-  yield* step("Certificate authorities ...")
-  yield* start(Programs.acme(settings, folder, secrets))
+  const edge = start(withMore(Programs.edge(settings, folder, secrets), passed.edge))
+  yield* Effect.all([edge, ...(demo ? [start(Programs.demoOrigin(settings))] : [])], { concurrency: "unbounded" })
   if (demo) {
     yield* step("Demo tunnel and channel ...")
-    yield* start(Programs.demoOrigin(settings))
     const token = yield* Effect.cached(DemoAccess.tokenOf(settings, secrets))
     const tunnel = yield* Demo.prepare(settings, folder, secrets, token)
     const [member] = yield* Effect.all([DemoChannel.prepare(settings, folder, secrets, token), start(tunnel)], {
