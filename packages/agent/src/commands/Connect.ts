@@ -7,14 +7,17 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { X509Certificate } from "node:crypto"
+import { QuicDial } from "../carrier/QuicDial.ts"
 import * as DirectRoute from "../connect/DirectRoute.ts"
 import * as Forward from "../connect/Forward.ts"
+import * as QuicRoute from "../connect/QuicRoute.ts"
 import { Unreachable, UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import { ControlPlane } from "../onboard/ControlPlane.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
 import { type HostPort, parseHostPort } from "../settings/HostPort.ts"
+import * as Transports from "../settings/Transports.ts"
 import * as Variables from "../settings/Variables.ts"
 import * as Signals from "../terminal/Signals.ts"
 
@@ -86,13 +89,12 @@ export const connect = (options: Options) =>
     const ca = yield* readRoot(settings, Option.getOrUndefined(options.ca))
     const route = options.viaEdge ? undefined : DirectRoute.make()
     const faults = yield* ProcessFaults.make(() => undefined)
-    const target = { capability, edge, ca, datagrams: options.udp, route, faults }
+    const quic = yield* QuicRoute.make(edge, ca, capability.routingToken, Transports.of(settings))
+    const target = { capability, edge, ca, datagrams: options.udp, route, faults, quic }
     if (listen !== undefined) return yield* options.udp ? Forward.udp(target, listen) : Forward.tcp(target, listen)
     return yield* Effect.mapError(Forward.stdio(target), (error) => new Unreachable({ detail: error.message }))
   }).pipe(
     (connecting) => Effect.raceFirst(connecting, Signals.first),
     Effect.scoped,
-    Effect.provide(NodeFileSystem.layer),
-    Effect.provide(OutgoingHttp.layer),
-    Effect.provide(SecureRandom.layerWebCrypto)
+    Effect.provide([NodeFileSystem.layer, OutgoingHttp.layer, QuicDial.layer, SecureRandom.layerWebCrypto])
   )

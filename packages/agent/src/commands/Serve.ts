@@ -1,9 +1,9 @@
 /** The bare command and `onboard`: gets what the agent needs, registers, and serves until a signal or a final refusal. */
 import * as Hex from "@catenet/crypto/Hex"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect, Layer, Redacted, Schedule } from "effect"
+import { Effect, FiberHandle, Layer, Redacted, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import { AcmeAdmission } from "../certificate/AcmeAdmission.ts"
 import * as CertificateFolder from "../certificate/CertificateFolder.ts"
@@ -14,6 +14,7 @@ import * as Progress from "../certificate/Progress.ts"
 import { configFile } from "../Flags.ts"
 import * as Credential from "../login/Credential.ts"
 import * as DirectListener from "../mesh/DirectListener.ts"
+import * as DirectQuic from "../mesh/DirectQuic.ts"
 import * as MeshClients from "../mesh/MeshClients.ts"
 import * as OriginKeys from "../mesh/OriginKeys.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
@@ -113,12 +114,29 @@ const mesh = Effect.fnUntraced(function* (
   yield* Effect.logInfo(`clients connect with the capability in ${places.capability}`)
   const { direct, relayed } = yield* MeshClients.make(config.origin, keys, token)
   const { directAdvertise: advertise, directPort: port } = config
-  const serve = (socket: Socket, admitted: () => void) =>
-    streams.run(Effect.onError(direct(socket, admitted), () => Effect.sync(() => socket.destroy())))
+  const serve = (carrier: Duplex, admitted: () => void) =>
+    streams.run(Effect.onError(direct(carrier, admitted), () => Effect.sync(() => carrier.destroy())))
   const listener = advertise === undefined ? undefined : yield* DirectListener.open({ advertise, port, serve })
+  const listenerByQuic =
+    advertise === undefined || !config.transports.includes("quic")
+      ? undefined
+      : yield* DirectQuic.open({ advertise, port: listener?.port ?? port, serve })
+  const saying = yield* FiberHandle.make<void>()
+  const services = yield* Effect.context<ConnectionInfo | QuicDial>()
+  const say = Effect.suspend(() =>
+    listenerByQuic === undefined
+      ? Effect.void
+      : FiberHandle.run(
+          saying,
+          Effect.provideContext(DirectQuic.advertise(Redacted.value(token), listenerByQuic), services)
+        )
+  )
   // An old capability still works where the new one cannot be written.
   const accepted = ({ visitorTokens }: Link) =>
-    OriginKeys.share(places, token, visitorTokens).pipe(Effect.catch((error) => Effect.logWarning(error.message)))
+    OriginKeys.share(places, token, visitorTokens).pipe(
+      Effect.catch((error) => Effect.logWarning(error.message)),
+      Effect.andThen(say)
+    )
   return { token, handler: relayed(listener), accepted }
 })
 

@@ -1,6 +1,6 @@
 /**
  * The client's side of a mesh tunnel: from a capability to a sealed stream that ends at the origin. Each stream is a TLS
- * connection of its own (role C), tried at the edge's address and then at its port 443. When the agent tells of a direct path,
+ * connection of its own (role C), tried at the edge's address and then at its port 443, or a stream of one QUIC connection. When the agent tells of a direct path,
  * the stream moves there if that works soon, and later ones begin there.
  */
 import type { Capability } from "@catenet/crypto/Capability"
@@ -11,7 +11,9 @@ import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import type { ProcessFaults } from "@catenet/wire/transport/ProcessFaults"
 import { Data, Effect, Option, Redacted, Result } from "effect"
-import type { TLSSocket } from "node:tls"
+import type { SecureRandom } from "effect/crypto"
+import type { Duplex } from "node:stream"
+import type { QuicUnreachable } from "../carrier/QuicDial.ts"
 import * as DirectOffer from "../mesh/DirectOffer.ts"
 import * as Handshake from "../mesh/Handshake.ts"
 import { NoiseStream } from "../mesh/NoiseStream.ts"
@@ -20,6 +22,7 @@ import * as EdgeDial from "../tunnel/EdgeDial.ts"
 import { candidates } from "../tunnel/Establish.ts"
 import * as Origin from "../tunnel/Origin.ts"
 import type { DirectRoute } from "./DirectRoute.ts"
+import type { QuicRoute } from "./QuicRoute.ts"
 
 /** The edge asks for more work than a client should do, or its challenge never came. */
 export class RendezvousFailed extends Data.TaggedError("RendezvousFailed")<{
@@ -39,6 +42,8 @@ export interface Target {
   readonly datagrams: boolean
   /** What is known about the direct path; undefined to stay on the edge. */
   readonly route: DirectRoute | undefined
+  /** The way to the edge by QUIC, where there is one. */
+  readonly quic?: QuicRoute | undefined
   /** What a callback of a connection throws ends that connection alone. */
   readonly faults: ProcessFaults
 }
@@ -61,7 +66,7 @@ const solve = async (challenge: ProofOfWork.Challenge, token: Uint8Array, signal
   return 0n
 }
 
-const meet = Effect.fnUntraced(function* (socket: TLSSocket, edge: string, token: Redacted.Redacted<Uint8Array>) {
+const meet = Effect.fnUntraced(function* (socket: Duplex, edge: string, token: Redacted.Redacted<Uint8Array>) {
   const bytes = Redacted.value(token)
   let excessive = false
   const met = yield* Effect.promise((signal) =>
@@ -79,10 +84,13 @@ const meet = Effect.fnUntraced(function* (socket: TLSSocket, edge: string, token
   if (Result.isFailure(met)) return yield* new RendezvousFailed({ edge, why: `no challenge (${met.failure.reason})` })
 })
 
-/** A session through the edge at this address, begun with this payload. */
-const on = Effect.fnUntraced(function* ({ capability, ca, faults }: Target, address: HostPort, payload: Uint8Array) {
-  const edge = formatHostPort(address)
-  const socket = yield* EdgeDial.dial(address, ca, ["ct-edge"])
+/** A session through the edge, begun with this payload. */
+const on = Effect.fnUntraced(function* (
+  { capability, faults }: Target,
+  edge: string,
+  socket: Duplex,
+  payload: Uint8Array
+) {
   guard(socket, faults.ending(socket))
   return yield* Effect.gen(function* () {
     yield* meet(socket, edge, capability.routingToken)
@@ -100,30 +108,76 @@ const on = Effect.fnUntraced(function* ({ capability, ca, faults }: Target, addr
   }).pipe(Effect.onError(() => Effect.sync(() => socket.destroy())))
 })
 
-const byEdge = (target: Target, payload: Uint8Array) => {
+const byTls = (target: Target, payload: Uint8Array) => {
+  const at = (address: HostPort) =>
+    Effect.flatMap(EdgeDial.dial(address, target.ca, ["ct-edge"]), (socket) =>
+      on(target, formatHostPort(address), socket, payload)
+    )
   const [first, second] = candidates(target.edge, true)
-  const attempt = on(target, first ?? target.edge, payload)
+  const attempt = at(first ?? target.edge)
   return second === undefined
     ? attempt
     : Effect.catchTag(attempt, "DialFailed", (error) =>
-        Effect.mapError(on(target, second, payload), (later) => (later._tag === "DialFailed" ? error : later))
+        Effect.mapError(at(second), (later) => (later._tag === "DialFailed" ? error : later))
+      )
+}
+
+const byQuic = (target: Target, quic: QuicRoute, payload: Uint8Array) =>
+  Effect.flatMap(quic.stream, (stream) => on(target, formatHostPort(target.edge), stream, payload))
+
+type Begun = Effect.Effect<
+  Effect.Success<ReturnType<typeof on>>,
+  EdgeDial.DialFailed | QuicUnreachable | RendezvousFailed,
+  SecureRandom.SecureRandom
+>
+
+/** By the ways that are wanted, in their order; the error is that of the first one. */
+const byEdge = (target: Target, payload: Uint8Array): Begun => {
+  const { quic } = target
+  if (quic === undefined) return byTls(target, payload)
+  const by = (way: "quic" | "tls"): Begun => {
+    const going: Begun = way === "quic" ? byQuic(target, quic, payload) : byTls(target, payload)
+    return Effect.tap(going, () => Effect.sync(() => quic.worked(way)))
+  }
+  const [first = "tls", second] = quic.ways()
+  return second === undefined
+    ? by(first)
+    : Effect.catchIf(
+        by(first),
+        ({ _tag }) => _tag !== "RendezvousFailed",
+        (error) => Effect.mapError(by(second), () => error)
       )
 }
 
 const guarded = (stream: NoiseStream, faults: ProcessFaults) => guard(stream, faults.ending(stream))
 
-/** A stream to the agent's own port; none when that does not work soon. */
-const directly = ({ capability, datagrams, faults }: Target, address: HostPort) =>
+/** A session at the agent's own port; none when that does not work soon. */
+const ticketed = ({ capability, datagrams, faults }: Target, socket: Duplex) =>
   Effect.gen(function* () {
-    const socket = yield* Origin.dial(address)
     guard(socket, faults.ending(socket))
-    socket.setKeepAlive(true, keepAliveMillis)
     const ticket = DirectOffer.ticket(Redacted.value(capability.routingToken))
     const { session } = yield* Handshake.begin(socket, capability.originKey, ticket).pipe(
       Effect.onError(() => Effect.sync(() => socket.destroy()))
     )
     return guarded(new NoiseStream(socket, session, { datagrams }), faults)
+  })
+
+const directly = (target: Target, address: HostPort) =>
+  Effect.gen(function* () {
+    const socket = yield* Origin.dial(address)
+    socket.setKeepAlive(true, keepAliveMillis)
+    return yield* ticketed(target, socket)
   }).pipe(Effect.timeout(directMillis), Effect.option)
+
+/** The same by QUIC, where the edge knows of such a port. */
+const directlyByQuic = (target: Target, quic: QuicRoute) =>
+  Effect.gen(function* () {
+    const stream = yield* quic.direct
+    return stream === undefined ? undefined : yield* ticketed(target, stream)
+  }).pipe(
+    Effect.timeout(2 * directMillis),
+    Effect.catch(() => Effect.as(quic.directFailed, undefined))
+  )
 
 /** One stream to the origin. */
 export const open = Effect.fn("MeshClient.open")(function* (target: Target) {
@@ -133,6 +187,10 @@ export const open = Effect.fn("MeshClient.open")(function* (target: Target) {
     const stream = yield* directly(target, known)
     if (Option.isSome(stream)) return stream.value
     yield* route.failed
+  }
+  if (route !== undefined && target.quic !== undefined) {
+    const stream = yield* directlyByQuic(target, target.quic)
+    if (stream !== undefined) return stream
   }
   const asks = route !== undefined && (yield* route.wanted)
   const { said, session, socket } = yield* byEdge(target, asks ? DirectOffer.question : nothing).pipe(

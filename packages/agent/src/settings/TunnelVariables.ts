@@ -155,7 +155,7 @@ export const variables = {
     NetworkParser.ip,
     "Where mesh clients can reach this machine without the edge."
   ),
-  directPort: defaulted("CT_AGENT_DIRECT_PORT", port, "0", "TCP port of that direct path; 0 is any free one."),
+  directPort: defaulted("CT_AGENT_DIRECT_PORT", port, "0", "Port of that direct path; 0 is any free one."),
   metricsListen: optional(
     "CT_AGENT_METRICS_LISTEN",
     listenAddress,

@@ -79,7 +79,8 @@ export const rotate = {
 export const connect = {
   controlPlane: TunnelVariables.knownControlPlane,
   edgeCertificate: tunnel.edgeCertificate,
-  edgeCertificateUrl: tunnel.edgeCertificateUrl
+  edgeCertificateUrl: tunnel.edgeCertificateUrl,
+  transports: tunnel.transports
 }
 
 /** Of `certificate`: those of the bare command, some of which it cannot do without. */

@@ -20,6 +20,9 @@ const no =
 /** What the runtime says of a connection on which nothing came for the idle timeout. */
 const silence = "timed out"
 
+/** Closing a connection throws away what is still on its way. */
+const linger = "2 seconds"
+
 /** This carrier says nothing of certificates. */
 const unheard = { heeds: false, say: () => Promise.resolve() }
 
@@ -93,7 +96,7 @@ export const open = Effect.fn("QuicLink.open")(function* (
       retired = true
       if (streams.size === 0) Deferred.doneUnsafe(idle, Effect.void)
     },
-    drained: Effect.raceFirst(Deferred.await(idle), Effect.asVoid(closed)),
+    drained: Effect.raceFirst(Effect.andThen(Deferred.await(idle), Effect.sleep(linger)), Effect.asVoid(closed)),
     close: () => connection.close()
   } satisfies Link
 })

@@ -28,6 +28,8 @@ export interface QuicEdge extends AsyncDisposable {
   readonly roles: Array<string>
   /** The id of its QUIC process. */
   readonly pid: () => number
+  /** Another client of its process. */
+  readonly dial: (port: number, roots: string) => Promise<QuicConnection>
   /** Opens a stream to the newest agent, once there is one. */
   readonly open: () => Promise<CarrierStream>
   /** Refuses every registration from now on. */
@@ -97,6 +99,15 @@ export const startQuicEdge = async (leaf: Leaf, port: number, idle = 10_000): Pr
     roles: [],
     refuse: false,
     pid: quic.pid,
+    dial: (to, roots) =>
+      Effect.runPromise(
+        quic.dial({
+          to: { address: "127.0.0.1", port: to },
+          serverName: "localhost",
+          roots,
+          transport: { keepAlive: 3_000, idle, streams: 100 }
+        })
+      ),
     open: async () => {
       await eventually(() => edge.agents.length > 0, "an agent registers by QUIC")
       return Result.getOrThrow(edge.agents.at(-1)!.open())

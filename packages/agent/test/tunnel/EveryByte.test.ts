@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
 import { makeHome, runAgent } from "../harness/Agent.ts"
 import { startOrigin } from "../harness/Origins.ts"
+import { noQuic, startQuicEdge } from "../harness/QuicEdge.ts"
 import { exchange, makeSurroundings, registered } from "../harness/Surroundings.ts"
 
 /** Says what it got, in hex, when the client has ended. */
@@ -26,7 +27,8 @@ const firstOf = (stream: Duplex) => {
 
 const carriers = [
   ["the multiplexed carrier", ["ct-edge-mux", "ct-edge"]],
-  ["parked slots", ["ct-edge"]]
+  ["parked slots", ["ct-edge"]],
+  ...(noQuic ? [] : ([["QUIC", []]] as const))
 ] as const
 
 const modes = [
@@ -51,10 +53,18 @@ const started = async (
   const { cert, key } = stage.authority.leaf("hello.example")
   await writeFile(`${home.path}/fullchain.pem`, cert)
   await writeFile(`${home.path}/privkey.pem`, key)
-  const env = { ...stage.env, CT_AGENT_ORIGIN: origin.address, CT_ACME_CERT_OUT_DIR: home.path, ...more }
+  const quic = alpn.length === 0 ? stack.use(await startQuicEdge(stage.leaf, stage.edge.port)) : undefined
+  const env = {
+    ...stage.env,
+    ...(quic && { CT_AGENT_TRANSPORTS: "quic" }),
+    CT_AGENT_ORIGIN: origin.address,
+    CT_ACME_CERT_OUT_DIR: home.path,
+    ...more
+  }
   const agent = stack.use(runAgent(home, env))
   await registered(agent)
-  return { stage, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
+  const open = () => (quic ?? stage.edge).open()
+  return { open, [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose]() }
 }
 
 describe.each(carriers)("over %s", (_, alpn) => {
@@ -64,14 +74,14 @@ describe.each(carriers)("over %s", (_, alpn) => {
       // Five bytes that begin TLS are TLS to an agent that ends it.
       const raw = beginnings.filter((bytes) => mode === "passthrough" || bytes.length < 10)
       for (const bytes of raw) {
-        const got = await exchange(await world.stage.edge.open(), Buffer.from(bytes, "hex"))
+        const got = await exchange(await world.open(), Buffer.from(bytes, "hex"))
         assert.strictEqual(got, bytes)
       }
     })
 
   it("half a ClientHello reaches a passthrough origin at once", async () => {
     await using world = await started(alpn, {}, echo)
-    const stream = await world.stage.edge.open()
+    const stream = await world.open()
     stream.write(half)
     const first = await firstOf(stream)
     assert.strictEqual(first?.toString("hex"), half.toString("hex"))
@@ -80,7 +90,7 @@ describe.each(carriers)("over %s", (_, alpn) => {
 
   it("a client that sends two letters and waits gets the answer of a raw origin behind terminate", async () => {
     await using world = await started(alpn, { CT_AGENT_ORIGIN_TLS: "terminate" }, echo)
-    const stream = await world.stage.edge.open()
+    const stream = await world.open()
     stream.write("ok")
     const first = await firstOf(stream)
     assert.strictEqual(first?.toString(), "ok")

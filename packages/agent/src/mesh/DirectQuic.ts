@@ -1,0 +1,94 @@
+/**
+ * The agent's own port for mesh clients by QUIC, as those of the reference kind dial it: they get its address and its certificate
+ * from the edge (`D` and `P`, data-plane 4.6) and trust that certificate alone. One stream of a connection is served, by the same
+ * Noise session as at the TCP port, and a client that proves nothing loses its connection.
+ */
+import * as Certificate from "@catenet/crypto/x509/Certificate"
+import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import type { DirectListener } from "@catenet/wire/frames/QuicRole"
+import { Clock, Effect } from "effect"
+import { generateKeyPairSync } from "node:crypto"
+import { isIPv6 } from "node:net"
+import type { Duplex } from "node:stream"
+import * as QuicAsk from "../carrier/QuicAsk.ts"
+import { QuicDial } from "../carrier/QuicDial.ts"
+import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
+import { formatHostPort } from "../settings/HostPort.ts"
+import { dialQuic } from "../tunnel/Establish.ts"
+import { mostStrangers } from "./DirectListener.ts"
+
+const transport = { keepAlive: 5_000, idle: 30_000, streams: 1 }
+const day = 86_400_000
+/** The certificate is made anew at each start. */
+const validDays = 3_650
+/** How a connection is closed whose client proved nothing. */
+const unproved = 1
+
+export interface Options {
+  readonly advertise: string
+  /** 0 for any free one. */
+  readonly port: number
+  /** Serves a client; calls `admitted` when it has proved itself. */
+  readonly serve: (stream: Duplex, admitted: () => void) => void
+}
+
+const material = (now: number) => {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
+  const validity = { from: now - day, until: now + validDays * day }
+  const certificate = Certificate.mintLeaf("localhost", privateKey, privateKey, ["localhost"], validity)
+  return { certificate, key: privateKey.export({ format: "pem", type: "pkcs8" }).toString() }
+}
+
+/** Where the agent listens now; undefined where there is no such port. */
+export const open = Effect.fn("DirectQuic.open")(function* ({ advertise, port, serve }: Options) {
+  const quic = yield* QuicDial
+  if (!quic.isInstalled) return undefined
+  const { certificate, key } = material(yield* Clock.currentTimeMillis)
+  let strangers = 0
+  const connected = (connection: QuicConnection) => {
+    let isStrange = true
+    let isTaken = false
+    const known = () => {
+      if (isStrange) strangers--
+      isStrange = false
+    }
+    void connection.closed.then(known)
+    connection.take((stream) => {
+      if (isTaken) return stream.reset("refused", "one stream of a connection is served")
+      isTaken = true
+      // A client that was served closes it: what was written last may still be on its way.
+      stream.once("close", () => void (isStrange && connection.close(unproved)))
+      serve(stream, known)
+    })
+  }
+  const listen = Effect.fnUntraced(function* (address: string) {
+    const side = yield* quic.process
+    return yield* side.listen(
+      { at: { address, port }, certificate: Certificate.pem(certificate), key, transport },
+      () => {
+        if (strangers >= mostStrangers) return undefined
+        strangers++
+        return { connected, failed: () => void strangers-- }
+      }
+    )
+  })
+  // Behind a port forwarding the advertised address is not this machine's own.
+  const everywhere = isIPv6(advertise) ? "::" : "0.0.0.0"
+  return yield* listen(advertise).pipe(
+    Effect.catch(() => listen(everywhere)),
+    Effect.map((at): DirectListener => ({ address: formatHostPort({ host: advertise, port: at.port }), certificate })),
+    Effect.tap(({ address }) => Effect.logInfo(`clients may come directly by QUIC to ${address}`)),
+    Effect.catch(({ why }) => Effect.as(Effect.logWarning(`no direct path by QUIC: ${why}`), undefined))
+  )
+})
+
+/** Says it to the edge, on a connection of its own; an edge without QUIC does not hear of it. */
+export const advertise = Effect.fn("DirectQuic.advertise")(
+  function* (token: Uint8Array, listener: DirectListener) {
+    const { connection } = yield* dialQuic(yield* ConnectionInfo)
+    if ((yield* QuicAsk.admitted(connection, { role: "D", token, listener })) !== true)
+      yield* Effect.logDebug("the edge does not pass on where the agent is reached by QUIC")
+  },
+  Effect.scoped,
+  Effect.catch(({ message }) => Effect.logDebug(message))
+)
