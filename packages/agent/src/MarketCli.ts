@@ -1,7 +1,8 @@
-/** The command line of how agents find and engage each other: offers and the directory. */
+/** The command line of how agents find and engage each other: offers, the directory and pipelines. */
 import * as Documentation from "@catenet/config/Documentation"
 import { Argument, Command, Flag } from "effect/cli"
 import { loaded } from "./LoadedCommand.ts"
+import * as ConveneVariables from "./settings/ConveneVariables.ts"
 import * as MarketVariables from "./settings/MarketVariables.ts"
 
 export const offer = Command.make(
@@ -61,5 +62,37 @@ const directory = Command.make(
   ])
 )
 
+const convene = Command.make(
+  "convene",
+  {
+    run: Flag.Boolean("run").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription(
+        "Send stdin through the services of the roles, in order, and print what the last one answers"
+      )
+    )
+  },
+  loaded(
+    () => import("./commands/Convene.ts"),
+    ({ convene }, options) => convene(options)
+  )
+).pipe(
+  Command.withDescription(
+    "Fills the roles of the pipeline CT_PIPELINE_ID, which is published at CT_AGENT_CP_URL: meets those who serve on the derived " +
+      "channel of each role, reads their offers, chooses by the role's policy, and bids the floor. Prints a line for each role: role, " +
+      "provider, units, price with currency, match reference. RoundRobin and LeastCalls go on where the run before ended, by what is " +
+      "in CT_AGENT_STATE_DIR.\n\n" +
+      "LowestFloor takes the cheapest offer, RoundRobin the next holder after the last one of the role, LeastCalls the one that was " +
+      "chosen least. A provider that does not take the bid is left out. Exit codes: 1 a service failed, 3 wrong configuration, 4 no " +
+      "provider fits a role, or refused, 5 not reached.\n\n" +
+      `Its variables:\n${Documentation.help(ConveneVariables.variables)}`
+  ),
+  Command.withShortDescription("Fill the roles of a pipeline by an auction"),
+  Command.withExamples([
+    { command: "ct-agent channel convene --config buyer.env", description: "Prints who has which role" },
+    { command: "echo hi | ct-agent channel convene --run", description: "And sends a text through all roles" }
+  ])
+)
+
 /** What stands below `channel` for those who look for agents, and want to be found. */
-export const marketCommands = [directory] as const
+export const marketCommands = [directory, convene] as const

@@ -1,6 +1,8 @@
-/** The operator of a published pipeline, which anyone may read at the control plane. */
+/** A published pipeline, which anyone may read at the control plane: all of it, or the key of its operator. */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Hex from "@catenet/crypto/Hex"
+import { PipelineSpec } from "@catenet/domain/agents/Pipeline"
+import { lossless } from "@catenet/domain/api/LosslessJson"
 import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, Option, Result, Schema } from "effect"
 import { HttpClient } from "effect/http"
@@ -11,23 +13,18 @@ const bound = "10 seconds"
 const Named = Schema.fromJsonString(
   Schema.Struct({ operator_pubkey_hex: Schema.optionalKey(Schema.NullOr(Schema.String)) })
 )
-const decode = Schema.decodeUnknownOption(Named)
 
-/** Its public key. */
-export const operatorOf = Effect.fn("PublishedPipeline.operatorOf")(function* (
-  controlPlane: string | undefined,
-  pipeline: string
+/** What the control plane publishes under this id, as far as a command needs it. */
+const ask = Effect.fnUntraced(function* <A>(
+  controlPlane: string,
+  pipeline: string,
+  decode: (text: string) => Option.Option<A>,
+  remedy: string
 ) {
-  if (controlPlane === undefined)
-    return yield* ConfigurationInvalid.of(
-      "CT_CHANNEL_OPERATOR_PUBKEY",
-      "is not set",
-      "set it, or CT_AGENT_CP_URL to have the operator of a published pipeline read there"
-    )
   const client = yield* HttpClient.HttpClient
   const away = (why: string) =>
     new Unreachable({
-      detail: `The control plane at ${controlPlane} cannot be asked for the pipeline: ${clause(why)}. Set CT_CHANNEL_OPERATOR_PUBKEY, or try again.`
+      detail: `The control plane at ${controlPlane} cannot be asked for the pipeline: ${clause(why)}. ${remedy}`
     })
   const { status, text } = yield* Effect.gen(function* () {
     const response = yield* client.get(`${controlPlane}/registry/pipelines/${encodeURIComponent(pipeline)}`)
@@ -41,11 +38,47 @@ export const operatorOf = Effect.fn("PublishedPipeline.operatorOf")(function* (
       detail: `No pipeline ${pipeline} is published at ${controlPlane}. Correct CT_PIPELINE_ID.`
     })
   const published = status === 200 ? Option.getOrUndefined(decode(text)) : undefined
-  if (published === undefined) return yield* away(`it answered ${status}, and that cannot be used`)
-  const key = Hex.decode(published.operator_pubkey_hex ?? "", 32)
-  if (Result.isFailure(key))
-    return yield* new Refused({
-      detail: `The pipeline ${pipeline} names no operator key. Ask its owner for it, and set CT_CHANNEL_OPERATOR_PUBKEY.`
-    })
-  return key.success
+  return published ?? (yield* away(`it answered ${status}, and that cannot be used`))
+})
+
+/** The key of its operator, which not every pipeline names. */
+const keyOf = (pipeline: string, hex: string | null | undefined) => {
+  const key = Hex.decode(hex ?? "", 32)
+  return Result.isSuccess(key)
+    ? Effect.succeed(key.success)
+    : Effect.fail(
+        new Refused({
+          detail: `The pipeline ${pipeline} names no operator key. Ask its owner for it, and set CT_CHANNEL_OPERATOR_PUBKEY.`
+        })
+      )
+}
+
+const decodeNamed = Schema.decodeUnknownOption(Named)
+
+/** The public key of its operator. */
+export const operatorOf = Effect.fn("PublishedPipeline.operatorOf")(function* (
+  controlPlane: string | undefined,
+  pipeline: string
+) {
+  if (controlPlane === undefined)
+    return yield* ConfigurationInvalid.of(
+      "CT_CHANNEL_OPERATOR_PUBKEY",
+      "is not set",
+      "set it, or CT_AGENT_CP_URL to have the operator of a published pipeline read there"
+    )
+  const remedy = "Set CT_CHANNEL_OPERATOR_PUBKEY, or try again."
+  const { operator_pubkey_hex: hex } = yield* ask(controlPlane, pipeline, decodeNamed, remedy)
+  return yield* keyOf(pipeline, hex)
+})
+
+const decodeSpec = Schema.decodeUnknownOption(lossless(PipelineSpec))
+
+/** All of it, with the public key of its operator: the one that is given, or else the one that it names. */
+export const read = Effect.fn("PublishedPipeline.read")(function* (
+  controlPlane: string,
+  pipeline: string,
+  given: Uint8Array | undefined
+) {
+  const spec = yield* ask(controlPlane, pipeline, decodeSpec, "Check CT_AGENT_CP_URL, or try again.")
+  return { spec, operator: given ?? (yield* keyOf(pipeline, spec.operator_pubkey_hex)) }
 })

@@ -1,7 +1,6 @@
 /** `help variables`: every variable that a command of this program reads. */
 import * as Documentation from "@catenet/config/Documentation"
 import { Effect } from "effect"
-import * as MarketVariables from "../settings/MarketVariables.ts"
 import * as Variables from "../settings/Variables.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { wrapped } from "../terminal/Wrapped.ts"
@@ -9,10 +8,7 @@ import { wrapped } from "../terminal/Wrapped.ts"
 const sections = [
   ["A tunnel, its login and what stands around it", Variables.agent],
   ["Making channels and their members", Variables.operator],
-  [
-    "channel and the commands below it",
-    { ...Variables.channel, ...MarketVariables.cardFile, grants: Variables.room.grants }
-  ],
+  ["channel and the commands below it", { ...Variables.channel, ...Variables.ofMarket, grants: Variables.room.grants }],
   ["relay-node", Variables.relayNode]
 ] as const
 

@@ -7,13 +7,13 @@ import { UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as DeviceFlow from "../login/DeviceFlow.ts"
 import * as Discovery from "../login/Discovery.ts"
-import * as LoginLock from "../login/LoginLock.ts"
 import * as StoredLogin from "../login/StoredLogin.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
 import { baseUrl } from "../settings/HostPort.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
 import * as Variables from "../settings/Variables.ts"
+import * as FileLock from "../state/FileLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { Screen } from "../terminal/Screen.ts"
 
@@ -62,7 +62,7 @@ export const login = ({ controlPlane: given }: { readonly controlPlane: Option.O
     const { stored } = LoginVariables.sourceOf(values)
     yield* ready(stored)
     const tokens = yield* DeviceFlow.run({ issuer, clientId: client, controlPlane }, shown(screen))
-    yield* LoginLock.holding(stored)(StoredLogin.write(stored, tokens))
+    yield* FileLock.holding(stored)(StoredLogin.write(stored, tokens))
     yield* Effect.logInfo(`logged in; the login is stored in ${stored}`)
     if (values.bearer !== undefined || values.bearerFile !== undefined)
       yield* Effect.logWarning(

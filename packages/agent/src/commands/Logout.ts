@@ -2,13 +2,13 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Result } from "effect"
 import { configFile } from "../Flags.ts"
-import * as LoginLock from "../login/LoginLock.ts"
 import * as ProviderCalls from "../login/ProviderCalls.ts"
 import * as StoredLogin from "../login/StoredLogin.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
 import * as Variables from "../settings/Variables.ts"
+import * as FileLock from "../state/FileLock.ts"
 
 const revoke = Effect.fnUntraced(function* ({ clientId, issuer, refreshToken }: StoredLogin.StoredLogin) {
   if (refreshToken === undefined) return
@@ -32,7 +32,7 @@ const leave = Effect.fnUntraced(function* (path: string) {
 export const logout = Effect.gen(function* () {
   const values = yield* Environment.read(yield* configFile, Variables.account)
   const { stored } = LoginVariables.sourceOf(values)
-  yield* LoginLock.holding(stored)(leave(stored))
+  yield* FileLock.holding(stored)(leave(stored))
   if (values.bearer !== undefined || values.bearerFile !== undefined)
     yield* Effect.logWarning("CT_OIDC_TOKEN or CT_OIDC_TOKEN_FILE is still set, and is used.")
 }).pipe(Effect.provide([NodeFileSystem.layer, OutgoingHttp.layer]))

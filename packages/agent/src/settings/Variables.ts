@@ -12,6 +12,7 @@ import { Subject } from "@catenet/domain/values/Subject"
 import { Option, Result, Schema } from "effect"
 import * as BridgeVariables from "./BridgeVariables.ts"
 import * as ChannelVariables from "./ChannelVariables.ts"
+import * as ConveneVariables from "./ConveneVariables.ts"
 import { listenAddress } from "./HostPort.ts"
 import * as LoginVariables from "./LoginVariables.ts"
 import * as MarketVariables from "./MarketVariables.ts"
@@ -279,14 +280,14 @@ export const operator = {
   inviteExpiresAt: OperatorVariables.invitation.expiresAt
 }
 
-/** Of `channel agent-card` alone. */
-export const cardFile = MarketVariables.cardFile
+/** Of `channel agent-card` and of `channel convene` alone. */
+export const ofMarket = { ...MarketVariables.cardFile, ...ConveneVariables.own }
 
 /** All of them. A name that several commands read stands here once for each. */
 export const variables: Reader.Variables = {
   ...operator,
   ...channel,
-  ...cardFile,
+  ...ofMarket,
   grants: room.grants,
   ...relayNode,
   ...agent
@@ -295,6 +296,4 @@ export const variables: Reader.Variables = {
 /** The names of all of them, with those of the files of secrets. */
 export const names: ReadonlyArray<string> = [...new Set(Reader.namesOf(variables))]
 
-export const secrets: ReadonlyArray<string> = Object.values(variables).flatMap(({ isSecret, name }) =>
-  isSecret ? [name] : []
-)
+export const secrets = Object.values(variables).flatMap(({ isSecret, name }) => (isSecret ? [name] : []))

@@ -124,7 +124,7 @@ const turn = (policy: SelectionPolicy, tag: string, holder: string, { last, serv
 }
 
 /**
- * One run. `LowestFloor` takes the cheapest offer, `RoundRobin` the next holder after the last one of that role, `LeastCalls`
+ * One run over the offers of all roles, or over those that each role has. `LowestFloor` takes the cheapest offer, `RoundRobin` the next holder after the last one of that role, `LeastCalls`
  * the holder that was chosen least; equal ones by price, then by holder key.
  *
  * ```ts
@@ -142,7 +142,7 @@ const turn = (policy: SelectionPolicy, tag: string, holder: string, { last, serv
  */
 export const convene = <O extends Offering>(
   roles: ReadonlyArray<RoleWanted>,
-  offers: ReadonlyArray<O>,
+  offers: ReadonlyArray<O> | ((role: RoleWanted) => ReadonlyArray<O>),
   policyOfRun: SelectionPolicy,
   turns: Turns,
   now: bigint
@@ -153,7 +153,8 @@ export const convene = <O extends Offering>(
   let current = turns
   for (const role of roles) {
     const policy = role.selection_policy ?? policyOfRun
-    const candidates = fitting(role, offers, now).filter(({ holder_pubkey }) => !busy.has(holder_pubkey))
+    const offered = typeof offers === "function" ? offers(role) : offers
+    const candidates = fitting(role, offered, now).filter(({ holder_pubkey }) => !busy.has(holder_pubkey))
     const offer = choose(policy, role.tag, candidates, current)
     if (offer === undefined) return { turns: current, answer: refuse({ _tag: "UnfilledRole", role }) }
     busy.add(offer.holder_pubkey)

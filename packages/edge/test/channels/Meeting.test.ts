@@ -187,6 +187,28 @@ describe.concurrent("a join is refused", () => {
     assert.strictEqual((await one.rest()).toString("latin1"), refusal("pairing"))
     assert.strictEqual((await two.rest()).toString("latin1"), refusal("pairing"))
   })
+
+  it("once: those who come again wait beside each other for one who fits, the first of them first", async () => {
+    const channel = Members.channel()
+    const accepting = ["one", "two", "three"].map(() => Members.member(channel, { direction: "accept" }))
+    const consumer = Members.member(channel, { direction: "initiate" })
+    Members.register(world, ...accepting, consumer)
+    const heard = async (peer: Members.Peer) => (await peer.rest()).toString("latin1")
+    const [one, two, three] = accepting as [Members.TestMember, Members.TestMember, Members.TestMember]
+    const early = [await Members.join(world, one), await Members.join(world, two)]
+    assert.deepStrictEqual(await Promise.all(early.map(heard)), [refusal("pairing"), refusal("pairing")])
+    const waiting = [await Members.join(world, one), await Members.join(world, two)]
+    // A third one hears it too, and those who wait already do not.
+    assert.strictEqual(await heard(await Members.join(world, three)), refusal("pairing"))
+    waiting.push(await Members.join(world, three))
+    for (const peer of waiting) {
+      const met = await Members.join(world, consumer)
+      const words = await Promise.all([Members.acknowledged(met), Members.acknowledged(peer)])
+      assert.isTrue(words.every((word) => word !== undefined))
+      met.socket.destroy()
+      peer.socket.destroy()
+    }
+  })
 })
 
 describe("an edge", () => {

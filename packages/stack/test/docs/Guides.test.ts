@@ -1,8 +1,8 @@
 /** The guides of edge and agent name every variable, as the programs' own help does (UPDATE_DOCS=1 writes the tables). */
 import {
   agent as ofAgent,
-  cardFile as ofCards,
   channel as ofChannels,
+  ofMarket,
   operator as ofOperators,
   relayNode as ofRelayNode,
   room as ofRooms
@@ -21,7 +21,7 @@ const guides = [
   { name: "agent", variables: ofAgent },
   {
     name: "channels",
-    variables: { ...ofChannels, ...ofCards, grants: ofRooms.grants, ...ofOperators, ...ofRelayNode }
+    variables: { ...ofChannels, ...ofMarket, grants: ofRooms.grants, ...ofOperators, ...ofRelayNode }
   }
 ]
 

@@ -34,7 +34,7 @@ export interface Pairing<P> {
 
 export interface Arrival<P> {
   readonly pairing: Pairing<P> | undefined
-  /** Admitted, but their grants do not fit: they hear `pairing`. */
+  /** Admitted, but their grants do not fit: they hear `pairing`, once. */
   readonly refused: ReadonlyArray<P>
   /** Ended by the newer joins of the same member. */
   readonly superseded: ReadonlyArray<P>
@@ -55,10 +55,16 @@ interface Park<P> {
 const mostParks = 4
 const tickMillis = 10_000
 
+/** How long a member is known to have heard that its grant does not fit another's, and how many members are. */
+const heardMillis = 3_600_000
+const mostHeard = 65_536
+
 const compatible = (a: RoomMember, b: RoomMember) =>
   a.phase === undefined || b.phase === undefined || a.phase === b.phase
 
 const sameHolder = (a: Present, b: Present) => a.member.holder === b.member.holder
+
+const keyOf = ({ member: { channel, holder } }: Present) => `${channel} ${holder}`
 
 /** Who initiates: the one whose grants allow it; between two that may both, the smaller key. */
 const directed = <P extends Present>(older: P, newer: P): readonly [initiator: P, acceptor: P] | undefined => {
@@ -74,6 +80,8 @@ const directed = <P extends Present>(older: P, newer: P): readonly [initiator: P
 export class PairingRoom<P extends Present> {
   readonly #options: RoomOptions<P["member"]>
   readonly #channels = new Map<string, Array<Park<P>>>()
+  /** Members of one direction that were refused for another of the same, until when they may wait beside such. */
+  readonly #heard = new Map<string, number>()
   #size = 0
 
   constructor(options: RoomOptions<P["member"]>) {
@@ -84,7 +92,10 @@ export class PairingRoom<P extends Present> {
     return this.#size
   }
 
-  /** Pairs the newcomer with the oldest that fits, or lets it wait. */
+  /**
+   * Pairs the newcomer with the oldest that fits, or lets it wait. Two that may only accept, or only begin, hear once that they do
+   * not fit: it is a mistake of a pair. Where they come again they wait beside each other, for a third: the holders of a role do.
+   */
   arrive(newcomer: P, now: number): Arrival<P> {
     const refused: Array<P> = []
     let misfit: P | undefined
@@ -109,8 +120,10 @@ export class PairingRoom<P extends Present> {
       return { pairing: { initiator, acceptor, completion: meets ? "close" : "splice" }, refused, superseded: [] }
     }
     if (misfit !== undefined) {
-      this.leave(misfit)
-      return { pairing: undefined, refused: [...refused, misfit, newcomer], superseded: [] }
+      const unaware = [misfit, newcomer].filter((each) => !this.#hears(each, now))
+      if (unaware.includes(misfit)) this.leave(misfit)
+      refused.push(...unaware)
+      if (unaware.includes(newcomer)) return { pairing: undefined, refused, superseded: [] }
     }
     return { pairing: undefined, refused, superseded: this.#park(newcomer, now) }
   }
@@ -164,6 +177,17 @@ export class PairingRoom<P extends Present> {
     const superseded = own.slice(0, Math.max(0, own.length - mostParks)).map(({ parked }) => parked)
     for (const parked of superseded) this.leave(parked)
     return superseded
+  }
+
+  /** Whether the member has heard before that its grant does not fit; it has now. */
+  #hears(present: P, now: number): boolean {
+    const key = keyOf(present)
+    const before = this.#heard.get(key) ?? 0
+    this.#heard.delete(key)
+    this.#heard.set(key, now + heardMillis)
+    const [oldest] = this.#heard.keys()
+    if (this.#heard.size > mostHeard && oldest !== undefined) this.#heard.delete(oldest)
+    return now < before
   }
 
   /** The key that the control plane named last: the other member may have been admitted under the one before. */

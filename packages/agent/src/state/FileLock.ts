@@ -1,11 +1,11 @@
-/** One process at a time changes a stored login: a refresh token that two processes use may be good for neither afterwards. */
+/** One process at a time reads and changes a file: a stored login, whose refresh token two processes must not use, or the turns of a pipeline. */
 import { Effect, type FileSystem, type Scope } from "effect"
 import { basename, dirname } from "node:path"
 import { StateUnusable } from "../Failure.ts"
-import * as FolderLock from "../state/FolderLock.ts"
-import * as PrivateFile from "../state/PrivateFile.ts"
+import * as FolderLock from "./FolderLock.ts"
+import * as PrivateFile from "./PrivateFile.ts"
 
-/** A refresh takes 15 seconds at most. */
+/** A refresh takes 15 seconds at most, and a run of bids hardly longer. */
 const patience = 20_000
 const pause = 100
 
@@ -21,7 +21,7 @@ const held: (path: string, tries: number) => Effect.Effect<void, StateUnusable, 
     yield* held(path, tries - 1)
   })
 
-/** Runs this while no other process changes the login in this file. */
+/** Runs this while no other process does so with this file. */
 export const holding =
   (path: string) =>
   <A, E, R>(use: Effect.Effect<A, E, R>) =>
