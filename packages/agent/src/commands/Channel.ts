@@ -5,6 +5,7 @@ import { clause } from "@catenet/domain/values/Sentence"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { QuicDial } from "../carrier/QuicDial.ts"
 import * as LocalSide from "../channel/local/LocalSide.ts"
 import * as McpFacade from "../channel/mcp/McpFacade.ts"
 import * as PeerLink from "../channel/mcp/PeerLink.ts"
@@ -162,7 +163,8 @@ export const channel = (use: Use) =>
     yield* Effect.forEach(settings.warnings, (warning) => Effect.logWarning(warning), { discard: true })
     const layer = Layer.mergeAll(
       Events.layer(settings.stateDir).pipe(Layer.provideMerge(AgentMetrics.layer)),
-      SecureRandom.layerWebCrypto
+      SecureRandom.layerWebCrypto,
+      QuicDial.layer
     )
     const running = Effect.scoped(body(settings, use)).pipe(
       Effect.provide(layer),

@@ -4,6 +4,7 @@ import { clause } from "@catenet/domain/values/Sentence"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { QuicDial } from "../carrier/QuicDial.ts"
 import * as OneShotCall from "../channel/local/OneShotCall.ts"
 import * as CallSocket from "../channel/room/CallSocket.ts"
 import * as Room from "../channel/room/Room.ts"
@@ -78,6 +79,7 @@ export const room = ({ peer }: { readonly peer: string | undefined }) =>
       })
     const layer = Layer.mergeAll(
       Events.layer(stateDir).pipe(Layer.provideMerge(AgentMetrics.layer)),
+      QuicDial.layer,
       SecureRandom.layerWebCrypto
     )
     const doing = Effect.gen(function* () {

@@ -17,6 +17,7 @@ import * as ChannelWarnings from "./ChannelWarnings.ts"
 import * as Environment from "./Environment.ts"
 import { formatHostPort, type HostPort } from "./HostPort.ts"
 import * as LoginVariables from "./LoginVariables.ts"
+import type { PortTransport } from "./PortTransports.ts"
 import { channel } from "./Variables.ts"
 
 /** How the members meet. Certificates are PEM. */
@@ -29,6 +30,8 @@ export type Meeting = Data.TaggedEnum<{
     readonly isFrontDoorOnly: boolean
     /** The only certificate that is trusted; without it the edge's is not checked, and the front door is not dialled. */
     readonly root: string | undefined
+    /** How the edge's own ports are tried, in order. */
+    readonly transports?: ReadonlyArray<PortTransport>
     readonly webSocket: URL | undefined
     /** A relay node instead of the edge's own relay: through the gate of an edge, or dialled itself. */
     readonly node:
@@ -176,6 +179,7 @@ const meetingOf = Effect.fnUntraced(function* (values: Values) {
     frontDoor: values.frontDoor,
     isFrontDoorOnly: values.frontDoorOnly?.isOn ?? false,
     root: yield* pemOf("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
+    ...(values.portTransports === undefined ? {} : { transports: values.portTransports }),
     webSocket: values.webSocket,
     node: nodeOf(values, yield* pemOf("CT_CHANNEL_RELAY_GATE_CERT", values.relayGateCertificate)),
     grant: Redacted.value(grant),

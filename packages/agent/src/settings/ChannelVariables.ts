@@ -11,6 +11,7 @@ import { Redacted, Result } from "effect"
 import { isIP } from "node:net"
 import { certificate } from "./CertificateText.ts"
 import { type HostPort, hostPort } from "./HostPort.ts"
+import { portTransports } from "./PortTransports.ts"
 
 export type Role = "initiate" | "accept"
 
@@ -151,6 +152,7 @@ const joining = {
     "The edge's root certificate, from /pki/ca of the control plane."
   ),
   frontDoorOnly: optional("CT_CHANNEL_FRONT_DOOR_ONLY", switchOf("1", "true", "yes"), "Dial the front door alone."),
+  portTransports,
   webSocket: optional(
     "CT_CHANNEL_WEBSOCKET",
     webSocketUrl,

@@ -28,6 +28,7 @@ const outOfPlace = (values: Values) => {
     CT_CHANNEL_FRONT_DOOR: frontDoor,
     CT_CHANNEL_FRONT_DOOR_CERT: frontDoorCertificate,
     CT_CHANNEL_FRONT_DOOR_ONLY: frontDoorOnly?.isOn === true ? frontDoorOnly : undefined,
+    CT_CHANNEL_TRANSPORTS: values.portTransports,
     CT_CHANNEL_WEBSOCKET: values.webSocket,
     CT_CHANNEL_RELAY_GATE: values.relayGate,
     CT_CHANNEL_DIRECT_UPGRADE: values.directUpgrade?.isOn === true ? values.directUpgrade : undefined,

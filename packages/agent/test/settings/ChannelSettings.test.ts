@@ -194,6 +194,17 @@ const rules: ReadonlyArray<Rule> = [
     read: (settings) => place(met(settings).frontDoor)
   },
   {
+    name: "CT_CHANNEL_TRANSPORTS",
+    base: broker,
+    good: [
+      ["quic", ["quic"]],
+      ["quic, tls", ["quic", "tls"]],
+      ["tls", ["tls"]]
+    ],
+    bad: ["udp", "tls,tls", "TLS", "quic,"],
+    read: (settings) => met(settings).transports
+  },
+  {
     name: "CT_CHANNEL_WEBSOCKET",
     good: [
       ["wss://portal.example.net/ws/channel", "wss://portal.example.net/ws/channel"],

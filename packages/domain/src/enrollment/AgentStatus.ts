@@ -30,10 +30,11 @@ const OriginProbe = Schema.Struct({
 })
 
 /** `session` is random a process; `conn` counts registration attempts and is null before the first. */
-/** `broker` and `relay` are the edge's own ports, `front-door` and `camouflage` its port 443 under two names. */
+/** `broker` and `relay` are the edge's own ports, `quic` the same on UDP, `front-door` and `camouflage` its port 443 under two names. */
 const ChannelCarrier = Schema.Literals([
   "broker",
   "relay",
+  "quic",
   "front-door",
   "camouflage",
   "websocket",

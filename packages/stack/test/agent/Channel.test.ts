@@ -29,6 +29,8 @@ beforeAll(async () => {
 afterAll(() => Effect.runPromise(Scope.close(life, Exit.void)))
 
 const ports = () => ({
+  // Closed ports are refused at once; by QUIC that takes 5 s.
+  CT_CHANNEL_TRANSPORTS: "tls",
   CT_CHANNEL_BROKER: `127.0.0.1:${world.bound.channelBroker?.port}`,
   CT_CHANNEL_RELAY: `127.0.0.1:${world.bound.channelRelay?.port}`,
   CT_CHANNEL_RELAY_ONLY: "1",

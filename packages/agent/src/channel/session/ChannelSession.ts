@@ -66,7 +66,7 @@ const peerOf = ({ acknowledgement }: Ladder.Leg, { grant }: Ladder.Broker, { con
 /** A peer at the other end of a carrier. */
 export interface Met {
   /** What carries the session, and the connection below, whose bytes are counted. */
-  readonly leg: { readonly stream: Duplex; readonly socket: Socket }
+  readonly leg: Pick<Ladder.Leg, "stream" | "socket">
   readonly carrier: ChannelCarrier
   readonly peer: Pick<Peer.Peer, "holder" | "isInitiator" | "noiseKey" | "rights" | "grantEnds" | "observed">
   /** The session, where both keys are proved already. */

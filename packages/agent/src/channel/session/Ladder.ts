@@ -9,7 +9,6 @@ import { Broken, type ParkExpired, Refused } from "@catenet/crypto/admission/Out
 import { clause } from "@catenet/domain/values/Sentence"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Data, Effect, Result } from "effect"
-import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import type { Meeting } from "../../settings/ChannelSettings.ts"
@@ -19,18 +18,26 @@ import * as Origin from "../../tunnel/Origin.ts"
 import * as GateDial from "./GateDial.ts"
 import type { Failure } from "./JoinExchange.ts"
 import * as JoinOnStream from "./JoinOnStream.ts"
+import * as QuicMember from "./QuicMember.ts"
 import { refusalHint } from "./RefusalHint.ts"
 import { asksForPhase, hasKeepalive, type Rung, rungsOf } from "./Rungs.ts"
 import * as WebSocketDial from "./WebSocketDial.ts"
 
 export type Broker = Extract<Meeting, { readonly _tag: "Broker" }>
 
+/** What is known of a connection. */
+interface Below {
+  readonly bytesRead: number
+  readonly bytesWritten: number
+  readonly localAddress?: string | undefined
+}
+
 /** An admitted connection. */
 export interface Leg {
   readonly rung: Rung
   readonly stream: Duplex
   /** The connection below the stream, or the stream itself. */
-  readonly socket: Socket
+  readonly socket: Below
   readonly acknowledgement: Acknowledgement
   /** The edge knows in which phase this member is. */
   readonly isMarked: boolean
@@ -69,6 +76,10 @@ const briefParkPause = "200 millis"
 const connect = Effect.fnUntraced(function* (rung: Rung, { grant, holderKey }: Broker) {
   const { address, alpn, dialMillis: millis, name, root, serverName, url } = rung
   if (url !== undefined) return { ...(yield* WebSocketDial.dial(url, root, millis)), isMarked: false }
+  if (name === "quic") {
+    const leg = yield* QuicMember.dial(rung)
+    return { stream: leg, socket: leg, isMarked: true, proves: () => leg.proves() }
+  }
   const { ending } = yield* AgentMetrics
   if (name === "circuit") {
     const socket = yield* Effect.mapError(
@@ -102,15 +113,21 @@ const onRung = Effect.fnUntraced(function* (rung: Rung, broker: Broker, endpoint
   const { joining } = yield* AgentMetrics
   joining("joining")
   const connected = yield* connect(rung, broker)
-  const { isMarked: hasKeepalive, stream } = connected
+  const { isMarked, stream } = connected
+  // QUIC keeps itself alive, and each of its ports is of one phase.
+  const isQuic = rung.name === "quic"
+  const hasKeepalive = isMarked && !isQuic
   const { grant, holderKey } = broker
   const said = phase === "rendezvous" && isBrief(broker, endpoint) && asksForPhase(rung) ? undefined : phase
   const acknowledgement = yield* JoinOnStream.join(
     stream,
     { grant, endpoint, holderKey, phase: said, hasKeepalive },
-    () => joining("waiting")
+    () => {
+      if ("proves" in connected) connected.proves()
+      joining("waiting")
+    }
   ).pipe(Effect.onExit((exit) => Effect.sync(() => exit._tag === "Failure" && stream.destroy())))
-  return { rung, ...connected, isMarked: hasKeepalive && said !== undefined, acknowledgement } satisfies Leg
+  return { rung, ...connected, isMarked: isQuic || (hasKeepalive && said !== undefined), acknowledgement } satisfies Leg
 })
 
 /** Joins at one rung, again after each park that ended without a peer. */
@@ -133,6 +150,7 @@ const climb = Effect.fnUntraced(function* <E, R>(
 ) {
   const attempts: Array<Attempt> = []
   for (const rung of rungs) {
+    if (rung.name === "quic" && !(yield* QuicMember.isTried(rung.address))) continue
     const joined = yield* Effect.result(join(rung))
     if (Result.isSuccess(joined)) return joined.success
     const error = joined.failure

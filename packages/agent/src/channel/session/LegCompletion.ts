@@ -16,11 +16,20 @@ const firstWordMillis = 10_000
 
 /** Waits, where the edge has not said it: for the end of the leg, or for the first word of the peer. */
 export const of = Effect.fn("LegCompletion.of")(function* (
-  { acknowledgement, isMarked, stream }: Pick<Ladder.Leg, "acknowledgement" | "isMarked" | "stream">,
+  {
+    acknowledgement,
+    isMarked,
+    rung,
+    stream
+  }: Pick<Ladder.Leg, "acknowledgement" | "isMarked" | "stream"> & {
+    readonly rung?: Pick<Ladder.Leg["rung"], "name">
+  },
   speaksFirst: boolean
 ): Effect.fn.Return<LegCompletion> {
   if (!isMarked) return "spliced"
   if (acknowledgement.next !== undefined) return acknowledgement.next === "peer" ? "spliced" : "closed"
+  // The broker of another edge relays nothing there, and waits until both have left.
+  if (rung?.name === "quic") return "closed"
   const millis = speaksFirst ? closeMillis : firstWordMillis
   const readable = yield* Effect.timeoutOption(awaitReadable(stream), millis)
   if (Option.isNone(readable)) return speaksFirst ? "unsaid" : "closed"

@@ -2,8 +2,9 @@
 import type { Phase } from "@catenet/crypto/admission/Join"
 import type { Meeting } from "../../settings/ChannelSettings.ts"
 import type { HostPort } from "../../settings/HostPort.ts"
+import { standard } from "../../settings/PortTransports.ts"
 
-export type RungName = "broker" | "relay" | "front-door" | "camouflage" | "websocket" | "gate" | "circuit"
+export type RungName = "broker" | "relay" | "quic" | "front-door" | "camouflage" | "websocket" | "gate" | "circuit"
 
 export interface Rung {
   readonly name: RungName
@@ -53,7 +54,16 @@ const overWebSocket = (url: URL, root: string | undefined): Rung => ({
 
 /** The ladder of a phase. Without a root there is only the edge's own port. */
 export const rungsOf = (
-  { broker, frontDoor, isFrontDoorOnly, node, relay, root, webSocket }: Extract<Meeting, { readonly _tag: "Broker" }>,
+  {
+    broker,
+    frontDoor,
+    isFrontDoorOnly,
+    node,
+    relay,
+    root,
+    transports = standard,
+    webSocket
+  }: Extract<Meeting, { readonly _tag: "Broker" }>,
   phase: Phase
 ): ReadonlyArray<Rung> => {
   if (phase === "relay" && node !== undefined) return [toNode(node)]
@@ -65,11 +75,15 @@ export const rungsOf = (
     root,
     dialMillis: portMillis
   }
+  const quic: Rung = { ...own, name: "quic", alpn: [] }
   const last = webSocket === undefined ? [] : [overWebSocket(webSocket, root)]
-  if (frontDoor === undefined || root === undefined) return [own, ...last]
+  if (root === undefined) return [own, ...last]
+  // QUIC cannot go without a check of the certificate.
+  const ports = transports.map((transport) => (transport === "tls" ? own : quic))
+  if (frontDoor === undefined) return [...ports, ...last]
   const door = { address: frontDoor, root, dialMillis: frontDoorMillis }
   return [
-    ...(isFrontDoorOnly ? [] : [own]),
+    ...(isFrontDoorOnly ? [] : ports),
     { ...door, name: "front-door", serverName: "localhost", alpn: channelProtocols },
     { ...door, name: "camouflage", serverName: "edge-cdn.invalid", alpn: webProtocols },
     ...last
