@@ -133,6 +133,65 @@ describe("a room", () => {
   )
 })
 
+describe("members of one direction", () => {
+  const channel = "x"
+  const base = memberOf(new Dice(1), channel, 0, 5)
+  const grants = {
+    accept: { ...base.grant, direction: "accept" },
+    initiate: { ...base.grant, direction: "initiate" }
+  } as const
+  const legOf = (holder: number, direction: keyof typeof grants): Leg => ({
+    name: holder,
+    arrivedAt: 0,
+    member: { ...base, holder: String(holder), phase: undefined, grant: grants[direction] }
+  })
+  const always = { holds: () => true, parkMillis: () => 10_000_000 }
+  const hour = 3_600_000
+
+  it("hear once an hour that they do not fit, and wait beside each other then", () => {
+    const room = new PairingRoom<Leg>(always)
+    const [a, b, c] = [legOf(1, "accept"), legOf(2, "accept"), legOf(3, "accept")]
+    const refusedOf = (leg: Leg, now: number) => room.arrive(leg, now).refused.map(({ name }) => name)
+    assert.deepStrictEqual([refusedOf(a, 0), refusedOf(b, 0)], [[], [1, 2]])
+    assert.deepStrictEqual([refusedOf(a, 1), refusedOf(b, 1)], [[], []])
+    assert.deepStrictEqual(refusedOf(c, 2), [3], "who waits already has heard it")
+    assert.deepStrictEqual(refusedOf(c, 3), [])
+    const names = () => room.waiting(channel).map(({ name }) => name)
+    assert.deepStrictEqual(names(), [1, 2, 3])
+    // Who begins meets the one that has waited the longest, and that one waits behind the others when it comes again.
+    const begin = legOf(9, "initiate")
+    assert.strictEqual(room.arrive(begin, 4).pairing?.acceptor, a)
+    assert.deepStrictEqual(refusedOf(a, 5), [])
+    assert.deepStrictEqual(names(), [2, 3, 1])
+    for (const leg of [a, b, c]) room.leave(leg)
+    // A was last seen to wait beside another at 5, and B at 5 as well.
+    room.arrive(b, 5 + hour - 1)
+    assert.deepStrictEqual(refusedOf(a, 5 + hour - 1), [])
+    for (const leg of [a, b]) room.leave(leg)
+    room.arrive(b, 5 + 2 * hour)
+    assert.deepStrictEqual(refusedOf(a, 5 + 2 * hour), [2, 1])
+  })
+
+  it("are forgotten when there are more than 65,536 of them, the one that was seen the longest ago first", () => {
+    const room = new PairingRoom<Leg>(always)
+    const first = legOf(0, "accept")
+    const beside = legOf(70_000, "accept")
+    room.arrive(first, 0)
+    assert.lengthOf(room.arrive(beside, 0).refused, 2)
+    room.arrive(beside, 0)
+    let refused = 0
+    for (let holder = 1; holder <= 65_534; holder++) refused += room.arrive(legOf(holder, "accept"), 0).refused.length
+    assert.strictEqual(refused, 65_534)
+    assert.deepStrictEqual(room.arrive(first, 0).refused, [], "it is the last that is remembered")
+    room.leave(first)
+    for (let holder = 65_535; holder <= 65_536; holder++) room.arrive(legOf(holder, "accept"), 0)
+    assert.deepStrictEqual(
+      room.arrive(legOf(1, "accept"), 0).refused.map(({ name }) => name),
+      [1]
+    )
+  })
+})
+
 interface Edge {
   readonly id: string
   readonly room: PairingRoom<Leg>

@@ -22,8 +22,8 @@ export interface Provider {
   readonly call: (tool: string, args: Json.Json) => Effect.Effect<Json.Json, ProviderFailed>
 }
 
-/** A service may take the two minutes that its command has. */
-const callBound = "125 seconds"
+/** A service may take the two minutes that its command has; offers and bids are answered at once. */
+const boundOf = (tool: string) => (tool.startsWith("service/") ? "125 seconds" : "15 seconds")
 
 const failed = ({ message }: { readonly message: string }) => new ProviderFailed({ why: message })
 
@@ -32,8 +32,8 @@ const callOf = (client: RpcClient.RpcClient): Provider["call"] =>
     const reply = yield* client.request("tools/call", { name, arguments: args }).pipe(
       Effect.mapError(failed),
       Effect.timeoutOrElse({
-        duration: callBound,
-        orElse: () => Effect.fail(failed({ message: `no answer to ${name} within ${callBound}` }))
+        duration: boundOf(name),
+        orElse: () => Effect.fail(failed({ message: `no answer to ${name} within ${boundOf(name)}` }))
       })
     )
     return yield* Effect.mapError(Effect.fromResult(Envelope.readResponse(reply)), failed)

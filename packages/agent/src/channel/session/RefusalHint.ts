@@ -23,7 +23,7 @@ const hints = new Map([
   ],
   [
     "pairing",
-    "Both members are admitted, but their grants do not fit: one must initiate and the other accept. Check CT_CHANNEL_ROLE and the grants' directions."
+    "Both members are admitted, but their grants do not fit: one must initiate and the other accept. Check CT_CHANNEL_ROLE and the grants' directions. A provider of a role that others have too waits beside them from now on."
   ],
   [
     "unavailable",
