@@ -33,6 +33,9 @@ const build = ({ only, out, pubkey }) => {
   const place = join(resolve(wanted(out, "out")), version)
   if (existsSync(place)) fail(`${place} is there already: a release is not changed.`, 4)
   const chosen = only?.split(",")
+  const unknown = chosen?.filter((asset) => nodes.targets.every((target) => target.asset !== asset)) ?? []
+  if (unknown.length > 0)
+    fail(`There is no asset ${unknown.join(", ")}. There are: ${nodes.targets.map(({ asset }) => asset).join(", ")}.`)
   const work = mkdtempSync(join(tmpdir(), "catenet-release-"))
   try {
     const built = buildAgent(work, keys)

@@ -108,6 +108,8 @@ const campaign = () => {
     ["agent", "channel/Serving"],
     ["stack", "agent/ChannelKilled"],
     ["stack", "channels/RoomProcesses"],
+    ["agent", "test/Killed"],
+    ["stack", "release/ReleaseScript"],
     ["e2e", "e2e/update"],
     ["stack", "test/packages/"],
     ["e2e", "channelKills"],

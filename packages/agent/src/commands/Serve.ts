@@ -43,6 +43,8 @@ import * as Registrar from "../tunnel/Registrar.ts"
 import * as Streams from "../tunnel/Streams.ts"
 import * as TlsTermination from "../tunnel/TlsTermination.ts"
 import * as Restart from "../update/Restart.ts"
+import * as Stage from "../update/Stage.ts"
+import * as Supervisor from "../update/Supervisor.ts"
 import * as Trial from "../update/Trial.ts"
 import * as UpdateLoop from "../update/UpdateLoop.ts"
 import { version } from "../Version.ts"
@@ -267,6 +269,7 @@ const updates = Effect.fnUntraced(function* ({ autoUpdate }: Settings.Settings, 
     )
     return yield* Effect.never
   }
+  if (!Supervisor.isSupervised(Stage.surroundings())) yield* Effect.logWarning(Supervisor.warning)
   yield* UpdateLoop.run(autoUpdate, started.program, version)
   return "restart" as const
 })

@@ -16,6 +16,14 @@ export const stage: Stage | undefined = given === "parent" || given === "child" 
 /** Whether the parent still waits for this process, and goes on when it ends. */
 export const hasParent = (): boolean => stage === "child" && process.ppid === parent
 
+/** What tells who has started this process. */
+export const surroundings = () => ({
+  platform: process.platform,
+  env: process.env,
+  pid: process.pid,
+  ppid: process.ppid
+})
+
 /** The environment for a process of that stage. */
 export const environment = (as?: Stage): NodeJS.ProcessEnv =>
   as === undefined ? process.env : { ...process.env, [variable]: as }

@@ -1,13 +1,13 @@
 /**
  * A run that stops for good at one of its steps, as a killed process does: nothing after the step happens, no finalizer either. Real
- * files and real requests; only the step is made to never return, or to fail as a full disk does.
+ * files and real requests; only the step is made to never return, to fail as a full disk does, or to kill the process.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Layer, PlatformError } from "effect"
 import { HttpClient } from "effect/http"
 import * as OutgoingHttp from "../../src/onboard/OutgoingHttp.ts"
 
-export type Fate = "killed" | "disk full"
+export type Fate = "killed" | "disk full" | "SIGKILL"
 
 /** What happens at one step of a run; counts the steps. */
 export class Steps {
@@ -27,6 +27,10 @@ export class Steps {
     return Effect.suspend(() => {
       if (what === "request") this.asked = Math.min(this.asked, this.count)
       if (this.count++ !== this.#at) return Effect.void
+      if (this.#fate === "SIGKILL") {
+        process.kill(process.pid, "SIGKILL")
+        return Effect.never
+      }
       if (this.#fate === "killed") {
         this.reached.resolve("killed")
         return Effect.never

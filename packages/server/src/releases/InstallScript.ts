@@ -4,6 +4,8 @@
  * keys and there is an `openssl` that can.
  */
 
+import { functions } from "./InstallService.ts"
+
 interface Facts {
   /** Where the machine reaches this control plane. */
   readonly origin: string
@@ -22,6 +24,8 @@ export const render = ({ keys, origin }: Facts): string => `#!/bin/sh
 #   curl -fsSL ${origin}/install.sh | sh
 # CT_INSTALL_DIR is where to, by default /usr/local/bin for root and ~/.local/bin for others.
 # CT_INSTALL_VERSION is which version, by default the newest.
+# Where root runs it on Linux the agent becomes a service, unless CT_INSTALL_DIR is set or CT_INSTALL_SERVICE=0;
+# the variables of the agent that are given to this script are its configuration.
 set -eu
 
 origin=${quoted(origin)}
@@ -76,6 +80,22 @@ check_signature() {
   fail "the signature of the release is by none of the keys of $origin."
 }
 
+${functions}
+# Node needs a library of GCC that small systems leave out.
+lacks_library() { "$new" --version 2>&1 | grep -qF 'libatomic.so.1: cannot open'; }
+
+add_library() {
+  if [ "$(id -u)" = 0 ] && has apt-get; then
+    say "It needs libatomic.so.1, which is not here: apt-get install libatomic1"
+    { apt-get update && apt-get install -y --no-install-recommends libatomic1; } >"$work/said" 2>&1 || cat "$work/said" >&2
+  elif [ "$(id -u)" = 0 ] && has dnf; then
+    say "It needs libatomic.so.1, which is not here: dnf install libatomic"
+    dnf install -y -q libatomic >"$work/said" 2>&1 || cat "$work/said" >&2
+  fi
+  ! lacks_library ||
+    fail "it needs libatomic.so.1: apt-get install libatomic1 on Debian and Ubuntu, dnf install libatomic on Fedora."
+}
+
 main() {
   platform
   asset="ct-agent-$os-$arch"
@@ -104,11 +124,13 @@ main() {
   # Beside its place first, where it is tried: a rename puts it there whole, also over one that runs.
   new="$dir/.ct-agent.$$"
   trap 'rm -rf "$work" "$new"' EXIT
-  cp "$work/ct-agent" "$new" && chmod 755 "$new" || fail "$dir cannot be written."
+  { cp "$work/ct-agent" "$new" && chmod 755 "$new"; } || fail "$dir cannot be written."
+  if lacks_library; then add_library; fi
   version=$("$new" --version) || fail "version $tag does not run on this machine."
   mv -f "$new" "$dir/ct-agent" || fail "$dir cannot be written."
   say "$version is installed as $dir/ct-agent."
   case ":$PATH:" in *":$dir:"*) ;; *) say "$dir is not in PATH: write $dir/ct-agent, or add it." ;; esac
+  service
 }
 
 # The last line runs all of it, so that a script that was cut does nothing.

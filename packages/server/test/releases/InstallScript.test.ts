@@ -4,7 +4,7 @@ import * as Asset from "@catenet/crypto/release/Asset"
 import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { execFile } from "node:child_process"
+import { execFile, spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import {
   chmodSync,
@@ -189,6 +189,30 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
         assert.strictEqual(ran.code, 0, ran.said)
         assert.include(ran.said, "the digest is checked, the signature is not")
         assert.strictEqual((yield* run(script, { ...without, CT_INSTALL_VERSION: "0.1.1" })).code, 1)
+      })
+    )
+
+    it.effect("is a script of POSIX in which shellcheck finds nothing", () =>
+      Effect.gen(function* () {
+        const script = yield* scriptOf
+        const checked = (command: string, ...args: ReadonlyArray<string>) => {
+          const { error, status, stderr, stdout } = spawnSync(command, args, { input: script, encoding: "utf8" })
+          if (error === undefined) assert.deepStrictEqual([status, stdout, stderr], [0, "", ""], command)
+          else process.stderr.write(`SKIPPED: there is no ${command} to check install.sh with.\n`)
+        }
+        checked("dash", "-n")
+        checked("shellcheck", "--shell=sh", "-")
+      })
+    )
+
+    it.effect("makes no service where it is said not to, or where a folder is named", () =>
+      Effect.gen(function* () {
+        const script = yield* scriptOf
+        for (const env of [{}, { CT_INSTALL_SERVICE: "0" }]) {
+          const { code, said } = yield* run(script, env)
+          assert.strictEqual(code, 0, said)
+          assert.notInclude(said, "service")
+        }
       })
     )
 

@@ -1,6 +1,6 @@
 /** A machine that has no Node. */
-import { execFileSync, spawnSync } from "node:child_process"
-import { copyFileSync, cpSync, mkdirSync, writeFileSync } from "node:fs"
+import { spawnSync } from "node:child_process"
+import { copyFileSync, cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 /** A folder that becomes the root of commands: the programs of this machine without Node and npm, and nothing else of it. */
@@ -16,6 +16,10 @@ export class BareMachine {
       mkdirSync(join(root, name), { recursive: true })
     for (const name of ["bin", "lib", "lib64", "sbin"]) spawnSync("cp", ["-P", `/${name}`, join(root, name)])
     for (const name of ["passwd", "group", "nsswitch.conf"]) copyFileSync(join("/etc", name), join(root, "etc", name))
+    // What `su` asks; no account has a password there.
+    writeFileSync(join(root, "etc", "shadow"), "")
+    for (const name of ["pam.d", "security"])
+      if (existsSync(join("/etc", name))) cpSync(join("/etc", name), join(root, "etc", name), { recursive: true })
     cpSync("/etc/ssl", join(root, "etc", "ssl"), { recursive: true, verbatimSymlinks: true })
     mkdirSync(join(root, "local", "bin"))
   }
@@ -44,6 +48,8 @@ export class BareMachine {
   run(line: string, env: Readonly<Record<string, string>> = {}): string {
     const [command = "", ...args] = [...this.inside, "sh", "-c", line]
     const variables = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: "/root", ...env }
-    return execFileSync(command, args, { env: variables, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] })
+    const { status, stderr, stdout } = spawnSync(command, args, { env: variables, encoding: "utf8" })
+    if (status !== 0) throw new Error(`${line} ended with ${status}: ${stdout}${stderr}`)
+    return stdout
   }
 }

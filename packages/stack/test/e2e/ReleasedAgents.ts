@@ -62,9 +62,14 @@ export class ReleasedAgents {
   publishScript(version: string, serves: string) {
     const next = join(this.#work, `next-${version}`)
     mkdirSync(next)
-    const script = `#!/bin/sh\n[ "$1" != --self-test ] || { echo "ct-agent ${version}"; exit; }\n${serves}\n`
+    const script = `#!/bin/sh\ncase "$1" in --self-test | --version) echo "ct-agent ${version}"; exit ;; esac\n${serves}\n`
     writeFileSync(join(next, this.asset), script)
     this.#sign(next, version)
+  }
+
+  withdraw(...versions: ReadonlyArray<string>) {
+    for (const version of versions) rmSync(join(this.folder, version), { recursive: true, force: true })
+    for (const version of versions) rmSync(join(this.#work, `next-${version}`), { recursive: true, force: true })
   }
 
   #sign(next: string, version: string) {

@@ -1,9 +1,11 @@
 /** A machine without Node installs the agent from a running stack, serves, and updates itself while visitors come. */
-import { rmSync } from "node:fs"
+import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import { BareMachine } from "./BareMachine.ts"
+import { installTwice } from "./InstalledService.ts"
+import { killAtEachStep } from "./KilledUpdates.ts"
 import { httpOrigin } from "./Origins.ts"
 import { ReleasedAgents } from "./ReleasedAgents.ts"
 import { Stack } from "./Stack.ts"
@@ -76,9 +78,12 @@ describe.skipIf(!BareMachine.possible)("an agent that updates itself", () => {
 
   it("is installed without Node, and replaced with at most 2 s of refusals where it is alone", async () => {
     assert.throws(() => machine.run("node --version"))
-    const said = machine.run(`curl -fsSL ${stack.url("/install.sh")} | sh 2>&1`)
+    const install = `curl -fsSL ${stack.url("/install.sh")} | dash 2>&1`
+    const said = machine.run(install)
     assert.include(said, "ct-agent 0.1.0 is installed as /usr/local/bin/ct-agent.")
     assert.notInclude(said, "signature is not")
+    assert.include(said, "For a service, give the variables of a tunnel to this script")
+    assert.isFalse(existsSync(machine.path("etc/catenet")))
     const origin = await httpOrigin()
     const { target, variables } = await provision(stack, "update.localhost", origin.port)
     const given = { ...variables, CT_AGENT_UPDATE_TRIAL_SECS: String(trialSeconds) }
@@ -135,6 +140,21 @@ describe.skipIf(!BareMachine.possible)("an agent that updates itself", () => {
     }
     await origin.close()
   })
+
+  it.runIf(inFull)("goes on after it was killed at each step of an update", async () => {
+    const machine = new BareMachine(join(stack.folder, "killed"))
+    const environment = { CT_INSTALL_VERSION: "0.1.0" }
+    machine.run(`curl -fsSL ${stack.url("/install.sh")} | sh`, environment)
+    releases.withdraw("0.2.0", "0.3.0", "0.4.0", "0.5.0")
+    releases.publish("0.2.0")
+    const origin = await httpOrigin()
+    const { variables } = await provision(stack, "killed.localhost", origin.port)
+    await killAtEachStep(stack, machine, variables)
+    await origin.close()
+  })
+
+  it("is a service after root has run install.sh, which upgrades it the second time", () =>
+    installTwice(stack, releases, new BareMachine(join(stack.folder, "served"))))
 })
 
 /** Only the note stays of a version that was rolled back. */
