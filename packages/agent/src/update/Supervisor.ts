@@ -8,7 +8,7 @@ export interface Surroundings {
 }
 
 /** Set by supervisors of processes and by what runs containers, in what they start. */
-const marks = ["SUPERVISOR_ENABLED", "PM2_HOME", "RC_SVCNAME", "S6_SERVICE_PATH", "KUBERNETES_SERVICE_HOST"]
+const marks = new Set(["SUPERVISOR_ENABLED", "PM2_HOME", "RC_SVCNAME", "S6_SERVICE_PATH", "KUBERNETES_SERVICE_HOST"])
 
 /** A version on trial is a child of the process that the manager started. */
 const isSystemds = ({ env, pid, ppid }: Surroundings) => {
@@ -20,7 +20,7 @@ const isSystemds = ({ env, pid, ppid }: Surroundings) => {
 
 export const isSupervised = (surroundings: Surroundings): boolean => {
   const { env, pid, platform, ppid } = surroundings
-  if (marks.some((name) => (env[name] ?? "") !== "")) return true
+  if (Object.entries(env).some(([name, value]) => marks.has(name) && value !== "")) return true
   // A terminal of macOS has a name of 0, and what launchd starts has its label.
   if (platform === "darwin") return ppid === 1 || !["", "0"].includes(env["XPC_SERVICE_NAME"] ?? "")
   // A service of Windows has no session of a person.

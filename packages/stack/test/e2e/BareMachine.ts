@@ -3,8 +3,17 @@ import { spawnSync } from "node:child_process"
 import { copyFileSync, cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
+/** The root of commands that are run apart from this machine's programs, in its network. */
+export interface Machine {
+  path(...names: ReadonlyArray<string>): string
+  /** What runs a command there. */
+  readonly inside: ReadonlyArray<string>
+  /** What the line prints; throws where it fails. */
+  run(line: string, env?: Readonly<Record<string, string>>): string
+}
+
 /** A folder that becomes the root of commands: the programs of this machine without Node and npm, and nothing else of it. */
-export class BareMachine {
+export class BareMachine implements Machine {
   readonly #root: string
 
   static readonly possible =

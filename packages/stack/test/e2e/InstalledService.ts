@@ -71,7 +71,7 @@ export const installTwice = async (stack: Stack, releases: ReleasedAgents, machi
 
   // What cannot stand in the file is refused before anything of the service is there.
   machine.run("rm -r /etc/catenet")
-  const odd = machine.run(`${install} || true`, { CT_AGENT_ID: "it's" })
+  const odd = machine.run(`${install} || true`, { ...given, CT_AGENT_ID: "it's" })
   assert.include(odd, "the value of CT_AGENT_ID cannot stand in /etc/catenet/ct-agent.env")
   assert.isFalse(existsSync(machine.path("etc/catenet/ct-agent.env")))
   await origin.close()

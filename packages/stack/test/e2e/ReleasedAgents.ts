@@ -25,13 +25,14 @@ export class ReleasedAgents {
   readonly folder: string
   readonly publicKey: string
   readonly asset: string
-  readonly #seed = "07".repeat(32)
+  readonly #seed: string
   readonly #scripts: Scripts
   readonly #built: string
   readonly #work: string
 
-  private constructor(work: string, scripts: Scripts) {
-    this.folder = join(work, "releases")
+  private constructor(work: string, scripts: Scripts, folder: string, seed: string) {
+    this.folder = folder
+    this.#seed = seed
     mkdirSync(this.folder, { recursive: true })
     this.#work = work
     this.#scripts = scripts
@@ -40,8 +41,9 @@ export class ReleasedAgents {
     this.#built = scripts.buildAgent(work, this.publicKey)
   }
 
-  static async in(work: string) {
-    return new ReleasedAgents(work, await loaded())
+  /** In a folder of the test's, or in another one whose releases are signed by the key of that seed. */
+  static async in(work: string, folder = join(work, "releases"), seed = "07".repeat(32)) {
+    return new ReleasedAgents(work, await loaded(), folder, seed)
   }
 
   /** Publishes this checkout under a version, with something before all that it does but the self-test. */

@@ -174,9 +174,14 @@ export class Stack {
     return this.#running
   }
 
-  /** Starts everything and waits for the banner. */
-  async up(args: ReadonlyArray<string> = [], more: Readonly<Record<string, string>> = {}): Promise<Spawned> {
-    this.#running = catenet(["up", ...args], { ...this.env, ...endsWithUs, ...more })
+  /** Starts everything and waits for the banner. A variable of `more` that is undefined is not set. */
+  async up(
+    args: ReadonlyArray<string> = [],
+    more: Readonly<Record<string, string | undefined>> = {}
+  ): Promise<Spawned> {
+    const env = Object.entries({ ...this.env, ...endsWithUs, ...more })
+    const given = env.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
+    this.#running = catenet(["up", ...args], Object.fromEntries(given))
     await this.#running.printed("Catenet is up")
     return this.#running
   }

@@ -1,8 +1,13 @@
 /** An agent of a release, installed on a machine of its own, that updates itself. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { eventually } from "../../../domain/test/Eventually.ts"
-import type { BareMachine } from "./BareMachine.ts"
+import type { Machine } from "./BareMachine.ts"
 import { freePorts, type Stack } from "./Stack.ts"
+
+/** Connections that the other end has closed while a command held this process are seen as closed. */
+export const afterBlocking = async () => {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
 
 interface Status {
   readonly version: string
@@ -25,19 +30,21 @@ export class UpdatingAgent implements AsyncDisposable {
   /** Starts the installed program with a state of that name, and waits until it is registered. */
   static async start(
     stack: Stack,
-    machine: BareMachine,
+    machine: Machine,
     variables: Readonly<Record<string, string>>,
-    name: string
+    name: string,
+    program: ReadonlyArray<string> = ["/usr/local/bin/ct-agent"]
   ): Promise<UpdatingAgent> {
     const { mesh: port } = await freePorts()
+    await afterBlocking()
     const issued = await stack.admin("POST", "/enroll/issue", { tenant: "tester" })
     const { token } = (await issued.json()) as { token: string }
-    const [command = "", ...args] = [...machine.inside, "/usr/local/bin/ct-agent"]
+    const [command = "", ...args] = [...machine.inside, ...program]
     const env = {
-      PATH: "/usr/bin:/bin",
+      PATH: "/usr/local/bin:/usr/bin:/bin",
       HOME: "/root",
-      CT_AGENT_JOIN_TOKEN: token,
       ...variables,
+      CT_AGENT_JOIN_TOKEN: token,
       CT_AGENT_STATE_DIR: `/var/lib/${name}`,
       CT_AGENT_EDGE_CERT: `/var/lib/${name}.der`,
       CT_AGENT_METRICS_LISTEN: `127.0.0.1:${port}`,

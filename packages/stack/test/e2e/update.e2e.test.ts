@@ -7,26 +7,18 @@ import { BareMachine } from "./BareMachine.ts"
 import { installTwice } from "./InstalledService.ts"
 import { killAtEachStep } from "./KilledUpdates.ts"
 import { httpOrigin } from "./Origins.ts"
+import { isServed, refusalsDuring } from "./Refusals.ts"
 import { ReleasedAgents } from "./ReleasedAgents.ts"
 import { Stack } from "./Stack.ts"
 import { steadyVisitors } from "./SteadyVisitors.ts"
-import { provision, type Tunnel } from "./Tunnel.ts"
-import { UpdatingAgent } from "./UpdatingAgent.ts"
-import { ask } from "./Visitor.ts"
+import { provision } from "./Tunnel.ts"
+import { afterBlocking, UpdatingAgent } from "./UpdatingAgent.ts"
 
 const visitorsASecond = 20
 
 /** With two agents, visitors all the time, the two minutes of a trial and a kill at each step: `npm run campaign e2e/update`. */
 const inFull = process.env["CATENET_UPDATES"] === "1"
 const trialSeconds = inFull ? 120 : 2
-
-/** Nothing, or why a visitor is not served. */
-const refusal = (target: Tunnel["target"]) =>
-  ask(target).then(
-    ({ status }) => (status === 200 ? undefined : `status ${status}`),
-    ({ message }: Error) => message
-  )
-const isServed = async (target: Tunnel["target"]) => (await refusal(target)) === undefined
 
 if (!BareMachine.possible) process.stderr.write("\nSKIPPED: the test of updates needs root and unshare on Linux.\n\n")
 
@@ -47,28 +39,6 @@ describe.skipIf(!BareMachine.possible)("an agent that updates itself", () => {
     rmSync(stack.folder, { recursive: true, force: true })
   })
 
-  /** What a visitor meets while the only agent is replaced: for how long none is served. */
-  const refusalsDuring = async (target: Tunnel["target"], replaced: () => Promise<void>) => {
-    let from = 0
-    let until = 0
-    const reasons = new Set<string>()
-    const watch = new AbortController()
-    const watching = (async () => {
-      while (!watch.signal.aborted) {
-        const at = performance.now()
-        const reason = await refusal(target)
-        if (reason === undefined) continue
-        reasons.add(reason)
-        from ||= at
-        until = performance.now()
-      }
-    })()
-    await replaced()
-    watch.abort()
-    await watching
-    return { refused: Math.round(until - from), reasons: [...reasons].join("; ") }
-  }
-
   const installed = () => machine.run("/usr/local/bin/ct-agent --version").trim()
   const left = () => machine.run("ls -A /usr/local/bin").trim().split("\n")
   const isTidy = async (version: string) => {
@@ -85,6 +55,7 @@ describe.skipIf(!BareMachine.possible)("an agent that updates itself", () => {
     assert.include(said, "For a service, give the variables of a tunnel to this script")
     assert.isFalse(existsSync(machine.path("etc/catenet")))
     const origin = await httpOrigin()
+    await afterBlocking()
     const { target, variables } = await provision(stack, "update.localhost", origin.port)
     const given = { ...variables, CT_AGENT_UPDATE_TRIAL_SECS: String(trialSeconds) }
     await using first = await UpdatingAgent.start(stack, machine, given, "first")
@@ -148,6 +119,7 @@ describe.skipIf(!BareMachine.possible)("an agent that updates itself", () => {
     releases.withdraw("0.2.0", "0.3.0", "0.4.0", "0.5.0")
     releases.publish("0.2.0")
     const origin = await httpOrigin()
+    await afterBlocking()
     const { variables } = await provision(stack, "killed.localhost", origin.port)
     await killAtEachStep(stack, machine, variables)
     await origin.close()

@@ -1,0 +1,105 @@
+/**
+ * A fresh Debian installs the agent from a stack as `npm start` runs it, without Node and with it, and updates itself under load: part
+ * of `npm run campaign e2e/update`.
+ */
+import { execFileSync } from "node:child_process"
+import { cpSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { eventually } from "../../../domain/test/Eventually.ts"
+import { DebianMachine } from "./DebianMachine.ts"
+import { httpOrigin } from "./Origins.ts"
+import { refusalsDuring } from "./Refusals.ts"
+import { ReleasedAgents } from "./ReleasedAgents.ts"
+import { Stack } from "./Stack.ts"
+import { steadyVisitors } from "./SteadyVisitors.ts"
+import { provision } from "./Tunnel.ts"
+import { afterBlocking, UpdatingAgent } from "./UpdatingAgent.ts"
+import { ask } from "./Visitor.ts"
+
+const isWanted = process.env["CATENET_UPDATES"] === "1"
+if (isWanted && !DebianMachine.possible)
+  process.stderr.write(
+    "\nSKIPPED: a fresh Debian needs root, unshare, and mmdebstrap (apt-get install mmdebstrap).\n\n"
+  )
+
+/** Resident memory of a process and of what it has started, in MiB. */
+const memoryOf = (machine: DebianMachine, name: string) =>
+  machine.run(`for p in /proc/[0-9]*; do grep -q . $p/cmdline 2>/dev/null && tr '\\0' ' ' <$p/cmdline | grep -q -- '${name}' &&
+    echo "$(sed -n 's/VmRSS:[^0-9]*\\([0-9]*\\).*/\\1/p' $p/status) $(readlink $p/exe)"; done; true`)
+
+describe.skipIf(!isWanted || !DebianMachine.possible)("a fresh Debian", () => {
+  let stack: Stack
+  let machine: DebianMachine
+
+  beforeAll(async () => {
+    stack = await Stack.make()
+    machine = new DebianMachine(join(stack.folder, "debian"))
+    // The folder of its own releases, which it fills in the background.
+    await stack.up(["--no-demo"], { CT_CP_RELEASES_DIR: undefined })
+  })
+  afterAll(async () => {
+    await stack?.dispose()
+  })
+
+  it("installs the agent of a running stack, which updates itself under load; with Node by npx", async () => {
+    const isOffered = async () => (await fetch(stack.url("/releases/latest/release-manifest.json"))).status === 200
+    await eventually(isOffered, "the stack has made its release", 240_000)
+    assert.throws(() => machine.run("node --version"))
+    const said = machine.run(`curl -fsSL ${stack.url("/install.sh")} | sh 2>&1`)
+    process.stderr.write(said)
+    assert.include(said, "ct-agent 0.1.0 is installed as /usr/local/bin/ct-agent.")
+    assert.notInclude(said, "signature is not")
+
+    const origin = await httpOrigin()
+    await afterBlocking()
+    const { target, variables } = await provision(stack, "fresh.localhost", origin.port)
+    await using first = await UpdatingAgent.start(stack, machine, variables, "first")
+    await eventually(async () => (await ask(target)).status === 200, "a visitor is served", 30_000)
+    process.stderr.write(`resident, KiB, executable:\n${memoryOf(machine, "^/usr/local/bin/ct-agent")}`)
+
+    const releases = await ReleasedAgents.in(stack.folder, stack.path("releases"), stack.secrets["releaseSeed"])
+    releases.publish("0.2.0")
+    process.stderr.write(
+      `size of ${releases.asset}: ${statSync(join(releases.folder, "0.2.0", releases.asset)).size}\n`
+    )
+    const { reasons, refused } = await refusalsDuring(target, () => first.update("0.2.0"))
+    process.stderr.write(`one agent: refusals for ${refused} ms\n`)
+    assert.isAtMost(refused, 2000, reasons)
+    process.stderr.write(`resident, KiB, after an update:\n${memoryOf(machine, "^/usr/local/bin/ct-agent")}`)
+
+    await using second = await UpdatingAgent.start(stack, machine, variables, "second")
+    releases.publish("0.3.0")
+    const over = new AbortController()
+    const { done } = steadyVisitors(target, 20, over.signal)
+    await first.update("0.3.0")
+    await second.update("0.3.0")
+    over.abort()
+    const { lost, visits } = await done
+    process.stderr.write(`two agents: ${visits} visits, ${lost.length} lost\n`)
+    assert.deepStrictEqual(lost, [])
+    await first[Symbol.asyncDispose]()
+    await second[Symbol.asyncDispose]()
+
+    // The same machine with Node and npm, and nothing of the agent.
+    machine.run("rm /usr/local/bin/ct-agent")
+    cpSync(process.execPath, machine.path("usr/local/bin/node"))
+    const npm = dirname(dirname(realpathSync(execFileSync("which", ["npm"], { encoding: "utf8" }).trim())))
+    mkdirSync(machine.path("usr/local/lib/node_modules"), { recursive: true })
+    cpSync(npm, machine.path("usr/local/lib/node_modules/npm"), { recursive: true, dereference: true })
+    for (const name of ["npm", "npx"])
+      machine.run(`ln -s ../lib/node_modules/npm/bin/${name}-cli.js /usr/local/bin/${name}`)
+    rmSync(join(releases.folder, "0.2.0"), { recursive: true })
+    rmSync(join(releases.folder, "0.3.0"), { recursive: true })
+    await eventually(
+      async () => machine.run(`npx --yes ${stack.url("/agent.tgz")} --version`).trim() === "ct-agent 0.1.0",
+      "npx runs the agent"
+    )
+    const run = ["npx", "--yes", stack.url("/agent.tgz")]
+    await using third = await UpdatingAgent.start(stack, machine, variables, "third", run)
+    await eventually(async () => (await ask(target)).status === 200, "a visitor is served", 30_000)
+    assert.strictEqual(await third.version(), "0.1.0")
+    process.stderr.write(`resident, KiB, bundle:\n${memoryOf(machine, "ct-agent")}`)
+    await origin.close()
+  })
+})
