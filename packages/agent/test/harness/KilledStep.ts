@@ -2,8 +2,9 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, type FileSystem, Redacted } from "effect"
 import { join } from "node:path"
-import * as LoginLock from "../../src/login/LoginLock.ts"
+
 import * as StoredLogin from "../../src/login/StoredLogin.ts"
+import * as FileLock from "../../src/state/FileLock.ts"
 import * as ProgramFile from "../../src/update/ProgramFile.ts"
 import { files, Steps } from "./Steps.ts"
 
@@ -24,7 +25,7 @@ const next = { from: "1.0.0", to: "1.1.0", hash: "aa", seconds: 20 }
 const content = Buffer.from(`#!/bin/sh\necho "ct-agent 1.1.0"\n`)
 const onTrial = Effect.flatMap(program, ({ readTrial }) => readTrial)
 const tasks: Readonly<Record<string, Effect.Effect<void, unknown, FileSystem.FileSystem>>> = {
-  login: LoginLock.holding(stored)(StoredLogin.write(stored, login)),
+  login: FileLock.holding(stored)(StoredLogin.write(stored, login)),
   stage: Effect.flatMap(program, ({ stage }) => stage(content, next)),
   replace: Effect.flatMap(program, ({ replace }) => replace(content, next)),
   confirm: Effect.flatMap(program, ({ confirm }) =>
