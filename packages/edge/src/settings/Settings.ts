@@ -9,8 +9,10 @@ import * as Reader from "@catenet/config/Reader"
 import type { AdminUrl } from "@catenet/domain/edges/EdgeNode"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
+import { availableParallelism } from "node:os"
 import { type ChannelSettings, channelSettings } from "./ChannelSettings.ts"
 import { type PemPair, pemPair } from "./PemPair.ts"
+import * as ProcessCount from "./ProcessCount.ts"
 import { variables } from "./Variables.ts"
 
 /** A host name of the platform itself whose connections go to an upstream instead of to an agent. */
@@ -189,8 +191,10 @@ export class Settings extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const values = yield* Reader.read(variables, { rules })
     const texts = yield* Reader.textsOf(yield* ConfigProvider.ConfigProvider, Reader.namesOf(variables))
+    const processes =
+      values.processes === "auto" ? yield* ProcessCount.automatic(availableParallelism()) : values.processes
     /** What is bounded for the edge, for one of its processes. */
-    const share = (bound: number) => Math.ceil(bound / values.processes)
+    const share = (bound: number) => Math.ceil(bound / processes)
     const { ADMIN_UI, AUTH, MASQUE, PORTAL } = hostsOf(values)
     return Settings.of({
       edgeId: values.edgeId,
@@ -210,8 +214,9 @@ export class Settings extends Context.Service<
       portal: terminateHost(PORTAL),
       otherHosts: [AUTH, MASQUE, ADMIN_UI].map(terminateHost).filter((host) => host !== undefined),
       quic: values.quic,
-      processes: values.processes,
-      given: values.processes === 1 ? undefined : Redacted.make(texts),
+      processes,
+      // The others do not count again, which could give another number.
+      given: processes === 1 ? undefined : Redacted.make({ ...texts, CT_EDGE_PROCESSES: String(processes) }),
       requireAgentProof: values.requireAgentProof,
       requireHostAuth: values.requireHostAuth ?? (values.frontDoor ?? values.browser) !== undefined,
       deliverWaitMillis: values.deliverWaitMillis,

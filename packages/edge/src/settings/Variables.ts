@@ -23,6 +23,15 @@ const whole = (name: string, minimum: number, maximum: number, standard: number,
     meaning
   )
 
+const someProcesses = Parser.whole(1, 64)
+const processes = Parser.quoted(
+  Parser.make<number | "auto">(
+    `auto or ${someProcesses.expected}`,
+    (text) => (text === "auto" ? text : someProcesses.parse(text)),
+    { remedy: "set it to something like auto" }
+  )
+)
+
 /** A text that is no number means the default (data-plane 1.5). */
 const cap = (name: string, standard: number, meaning: string) =>
   defaulted(name, Parser.cap(...off), String(standard), meaning, { isLenient: true })
@@ -135,7 +144,12 @@ export const variables = {
   adminUiCert: optional("CT_EDGE_ADMIN_UI_CERT", Parser.path, chain),
   adminUiKey: optional("CT_EDGE_ADMIN_UI_KEY", Parser.path, key),
   browser: optional("CT_EDGE_BROWSER_LISTEN", address, "Where only visitors of tunnels come in."),
-  processes: whole("CT_EDGE_PROCESSES", 1, 64, 1, "Processes that share the public listeners."),
+  processes: defaulted(
+    "CT_EDGE_PROCESSES",
+    processes,
+    "1",
+    "Processes that share the public listeners; auto: one for each core, at most 8."
+  ),
   quic: defaulted(
     "CT_EDGE_QUIC",
     Parser.literal("off", "on", "auto"),

@@ -149,7 +149,7 @@ const idle = (peers: ReadonlyArray<Peer>): ReadonlyArray<Row> =>
   }))
 
 export const rows = async (): Promise<ReadonlyArray<Row>> => {
-  const relay = await Relay.make({ CT_EDGE_PROCESSES: "1" })
+  const relay = await Relay.make()
   const peers: Array<Peer> = []
   try {
     const shared = Relays.behind(relay)

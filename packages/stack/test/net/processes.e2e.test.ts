@@ -96,7 +96,7 @@ describe("an edge of several processes", () => {
     const variables = { CT_EDGE_PROCESSES: "65", CT_EDGE_CERT_OUT: join(edge.folder, "never.der") }
     const { code, stderr } = await catenet(["edge"], variables).ended
     assert.strictEqual(code, 3)
-    assert.match(stderr, /^Error: CT_EDGE_PROCESSES is "65", which is not a whole number from 1 to 64; .+\n$/)
+    assert.match(stderr, /^Error: CT_EDGE_PROCESSES is "65", which is not auto or a whole number from 1 to 64; .+\n$/)
   })
 
   it("serves every visitor whichever process it came to, and counts all of them once", async () => {

@@ -1,0 +1,37 @@
+/** How many processes an edge is, where its settings leave that to the machine. */
+import { Effect } from "effect"
+import { accessSync, constants } from "node:fs"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+/** More would hold memory that few machines have to spare for this; a number in the settings may be higher. */
+const most = 8
+/** Bytes of the longest path that every system takes for a Unix socket. */
+export const longestSocketPath = 103
+/** Of the folder for the sockets between processes, in that for temporary files. */
+const longestSocketName = "catenet-edge-123456/64.sock"
+
+/** Whether the system spreads connections among processes that listen at one address. */
+const sharesAddresses = Effect.callback<boolean>((resume) => {
+  const server = createServer()
+  server.once("error", () => resume(Effect.succeed(false)))
+  server.listen({ host: "127.0.0.1", port: 0, reusePort: true }, () => server.close(() => resume(Effect.succeed(true))))
+})
+
+/** Whether the folder for temporary files takes theirs. */
+const hasFolder = () => {
+  try {
+    accessSync(tmpdir(), constants.W_OK)
+    return Buffer.byteLength(join(tmpdir(), longestSocketName)) <= longestSocketPath
+  } catch {
+    return false
+  }
+}
+
+/** One for each core that this program may use; one where several could not work together. */
+export const automatic = Effect.fn("ProcessCount.automatic")(function* (cores: number) {
+  const wanted = Math.min(most, cores)
+  if (wanted <= 1 || !hasFolder()) return 1
+  return (yield* sharesAddresses) ? wanted : 1
+})
