@@ -25,6 +25,28 @@ const newContent = async (): Promise<Content> => {
   }
 }
 
+/** The realm's file is there and says nothing that can be used. */
+class RealmUnreadable extends Error {
+  readonly code = "no realm in JSON"
+  readonly path: string
+
+  constructor(path: string, cause: unknown) {
+    super(`${path} holds no realm`, { cause })
+    this.path = path
+  }
+}
+
+const contentAt = (path: string): Content => {
+  const text = readFileSync(path, "utf8")
+  try {
+    const content = JSON.parse(text) as Content
+    if (Array.isArray(content.clients) && Array.isArray(content.users)) return content
+  } catch (cause) {
+    throw new RealmUnreadable(path, cause)
+  }
+  throw new RealmUnreadable(path, undefined)
+}
+
 /** A secret of the length that Keycloak makes. */
 export const newSecret = (): string => randomBytes(24).toString("base64url")
 
@@ -40,7 +62,7 @@ export class RealmStore {
   static async open(options: RealmOptions): Promise<RealmStore> {
     mkdirSync(options.folder, { recursive: true, mode: 0o700 })
     const path = join(options.folder, "realm.json")
-    const content: Content = existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : await newContent()
+    const content: Content = existsSync(path) ? contentAt(path) : await newContent()
     const store = new RealmStore(path, content)
     for (const client of options.clients) store.#declareClient(client)
     for (const user of options.users) store.#declareUser(user)

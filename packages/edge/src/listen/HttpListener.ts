@@ -14,6 +14,11 @@ import { CannotListen } from "./CannotListen.ts"
 /** What routes may need. All services of the platform together would include a terminal, which listens at stdin. */
 const httpServices = Layer.mergeAll(NodeHttpPlatform.layer, NodeFileSystem.layer, NodePath.layer, Etag.layerWeak)
 
+const reasonOf = (error: unknown) => {
+  const cause = error instanceof HttpServerError.ServeError ? error.cause : error
+  return cause instanceof Error ? cause.message : String(cause)
+}
+
 /** Serves the routes as long as the scope lives. Returns the address with the port that was bound. */
 export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
   variable: string,
@@ -49,7 +54,7 @@ export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
         new CannotListen({
           variable,
           address,
-          reason: error instanceof HttpServerError.ServeError ? String(error.cause) : String(error)
+          reason: reasonOf(error)
         })
       )
     )

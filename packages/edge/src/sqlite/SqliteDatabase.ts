@@ -91,9 +91,9 @@ export const open: (path: string, schema: string) => Effect.Effect<Database, nev
   }))
   const memory = (reason: unknown) =>
     Effect.as(
-      Effect.logWarning("a database is kept in memory only").pipe(
-        Effect.annotateLogs({ path, reason: String(reason) })
-      ),
+      Effect.logWarning(
+        "a database is kept in memory only and lost at the end; make its path writable and start the edge again"
+      ).pipe(Effect.annotateLogs({ path, reason: reason instanceof Error ? reason.message : String(reason) })),
       { handle: openFile(inMemory, schema), durable: false }
     )
   const { handle, durable } = yield* Effect.acquireRelease(file.pipe(Effect.catch(memory)), ({ handle }) =>

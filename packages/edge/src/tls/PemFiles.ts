@@ -2,26 +2,44 @@
  * A certificate pair in two files, read again when they change. A pair that cannot be used is reported and the one before
  * stays in force.
  */
-import { Effect, FileSystem, Option, Schedule, type Scope } from "effect"
+import { Clock, Effect, FileSystem, Option, Schedule, type Scope } from "effect"
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import type { PemPair } from "../settings/PemPair.ts"
 import { type Pair, PairSource } from "./PairSource.ts"
 
 const every = "2 seconds"
 
-const matches = ({ cert, key }: Pair) => new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))
+const contentOf = (path: string) =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    return yield* fs.readFileString(path)
+  }).pipe(Effect.mapError(({ reason }) => `${path} cannot be read (${reason._tag}); correct the path or the rights`))
+
+/** What a parser makes of a file, or what the file should have been. */
+const parsed = <A>(path: string, what: string, parse: () => A) =>
+  Effect.try({ try: parse, catch: () => `${path} holds no ${what}; name a PEM file with one` })
 
 const read = Effect.fn("PemFiles.read")(function* (files: PemPair) {
-  const fs = yield* FileSystem.FileSystem
-  const pair = { cert: yield* fs.readFileString(files.certificate), key: yield* fs.readFileString(files.key) }
-  const usable = yield* Effect.try({ try: () => matches(pair), catch: () => "it is not a PEM certificate and key" })
-  return usable ? pair : yield* Effect.fail("the key does not belong to the certificate")
+  const pair: Pair = { cert: yield* contentOf(files.certificate), key: yield* contentOf(files.key) }
+  const certificate = yield* parsed(files.certificate, "certificate", () => new X509Certificate(pair.cert))
+  const key = yield* parsed(files.key, "private key", () => createPrivateKey(pair.key))
+  if (certificate.checkPrivateKey(key)) return { ...pair, ends: certificate.validTo }
+  return yield* Effect.fail(`${files.key} is not the key of ${files.certificate}; name two files of one pair`)
+})
+
+/** Visitors see that it is over; it is served all the same, since nothing better is there. */
+const warnOfEnd = Effect.fnUntraced(function* (files: PemPair, ends: string) {
+  if (Date.parse(ends) > (yield* Clock.currentTimeMillis)) return
+  yield* Effect.logWarning("certificate has ended; put a newer one into its file").pipe(
+    Effect.annotateLogs({ file: files.certificate, ended: ends })
+  )
 })
 
 const reload = Effect.fn("PemFiles.reload")(function* (files: PemPair, source: PairSource) {
   const pair = yield* read(files)
   if (pair.cert === source.current.cert && pair.key === source.current.key) return
-  source.replace(pair)
+  source.replace({ cert: pair.cert, key: pair.key })
+  yield* warnOfEnd(files, pair.ends)
   yield* Effect.logInfo("certificate reloaded").pipe(Effect.annotateLogs({ file: files.certificate }))
 })
 
@@ -31,13 +49,20 @@ export const follow: (
 ) => Effect.Effect<Option.Option<PairSource>, never, FileSystem.FileSystem | Scope.Scope> = Effect.fn(
   "PemFiles.follow"
 )(function* (files: PemPair) {
-  const warn = (reason: unknown) =>
-    Effect.logWarning("certificate not usable").pipe(
-      Effect.annotateLogs({ file: files.certificate, reason: String(reason) })
+  const warn = (consequence: string) => (reason: string) =>
+    Effect.logWarning(`certificate not usable, ${consequence}`).pipe(
+      Effect.annotateLogs({ file: files.certificate, reason })
     )
-  const first = yield* read(files).pipe(Effect.tapError(warn), Effect.option)
+  const first = yield* read(files).pipe(
+    Effect.tapError(warn("the edge serves without it until it is mended and the edge is started again")),
+    Effect.option
+  )
   if (Option.isNone(first)) return Option.none()
-  const source = new PairSource(first.value)
-  yield* Effect.forkScoped(reload(files, source).pipe(Effect.catch(warn), Effect.schedule(Schedule.spaced(every))))
+  const { cert, ends, key } = first.value
+  const source = new PairSource({ cert, key })
+  yield* warnOfEnd(files, ends)
+  yield* Effect.forkScoped(
+    reload(files, source).pipe(Effect.catch(warn("the one before stays")), Effect.schedule(Schedule.spaced(every)))
+  )
   return Option.some(source)
 })

@@ -3,7 +3,7 @@
  * minutes and when a token names one that is not known: that token waits for the next fetch, which all such tokens
  * share. What was fetched last holds while the provider is away.
  */
-import { Clock, Context, Data, Effect, Layer, Option, Schedule, Schema } from "effect"
+import { Clock, Context, Data, Effect, Layer, Option, Schedule, Schema, type Scope } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { createLocalJWKSet, errors, importSPKI, type JWTVerifyGetKey } from "jose"
 import { readFile } from "node:fs/promises"
@@ -114,14 +114,21 @@ export class KeySet extends Context.Service<
     readonly getKey: JWTVerifyGetKey
   }
 >()("server/identity/KeySet") {
-  static readonly make = Effect.gen(function* () {
-    const { oidcIssuer, oidcPublicKeyPath } = yield* Settings
-    if (oidcIssuer === undefined)
-      return { usable: () => false, generation: () => 0, getKey: () => Promise.reject(new errors.JWKSNoMatchingKey()) }
-    if (oidcPublicKeyPath !== undefined)
-      return { usable: () => true, generation: () => 0, getKey: yield* fromFile(oidcPublicKeyPath) }
-    return yield* fetched(oidcIssuer)
-  })
+  // Spelled out: what the compiler writes for it names a key of Node's, which is none of jose's where a browser's library is read.
+  static readonly make: Effect.Effect<KeySet["Service"], PublicKeyUnusable, Scope.Scope | Settings> = Effect.gen(
+    function* () {
+      const { oidcIssuer, oidcPublicKeyPath } = yield* Settings
+      if (oidcIssuer === undefined)
+        return {
+          usable: () => false,
+          generation: () => 0,
+          getKey: () => Promise.reject(new errors.JWKSNoMatchingKey())
+        }
+      if (oidcPublicKeyPath !== undefined)
+        return { usable: () => true, generation: () => 0, getKey: yield* fromFile(oidcPublicKeyPath) }
+      return yield* fetched(oidcIssuer)
+    }
+  )
 
   static readonly layerNoDeps = Layer.effect(KeySet, KeySet.make)
   static readonly layer = KeySet.layerNoDeps

@@ -5,7 +5,7 @@
 import { Data, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
-import { rename, rm, writeFile } from "node:fs/promises"
+import { access, constants, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import process from "node:process"
 import { Settings } from "../settings/Settings.ts"
@@ -127,6 +127,10 @@ export const backup = Effect.fn("Backup.backup")(function* (file: string) {
 
 /** Fills an empty database from such a file, wholly or not at all. One that holds tables is refused. */
 export const restore = Effect.fn("Backup.restore")(function* (file: string) {
+  yield* Effect.tryPromise({
+    try: () => access(file, constants.R_OK),
+    catch: () => new BackupRefused({ why: `${file} cannot be read; name a file that \`catenet backup\` wrote.` })
+  })
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ found: boolean }>`
     select exists (select 1 from pg_tables where schemaname = 'public') as found`

@@ -64,18 +64,23 @@ const wantedOf = (url: URL, named: Named, variable: string): Wanted | Configurat
   }
 }
 
-const fileOf = (name: string, path: string) =>
+const fileOf = (variable: string, name: string, path: string) =>
   Effect.try({
     try: () => readFileSync(path, "utf8"),
-    catch: (cause) => ConfigurationInvalid.of(name, `names ${path}, which cannot be read (${String(cause)})`)
+    catch: (cause) =>
+      refused(
+        variable,
+        `needs ${path}, its ${name}, which cannot be read (${(cause as NodeJS.ErrnoException).code ?? "unknown"})`,
+        `correct ${name} there or PG${name.toUpperCase()}, or make the file readable for this user`
+      )
   })
 
 /** A key that others may read is refused, as libpq refuses it; one of root may be readable to a group. */
-const keyOf = Effect.fnUntraced(function* (path: string) {
-  const text = yield* fileOf("sslkey", path)
+const keyOf = Effect.fnUntraced(function* (variable: string, path: string) {
+  const text = yield* fileOf(variable, "sslkey", path)
   const { mode, uid } = statSync(path)
   if ((mode & (uid === 0 ? 0o027 : 0o077)) === 0) return text
-  return yield* ConfigurationInvalid.of("sslkey", `names ${path}, which others may read`, `run chmod 600 ${path}`)
+  return yield* refused(variable, `needs ${path}, its sslkey, which others may read`, `run chmod 600 ${path}`)
 })
 
 const optionsOf = Effect.fnUntraced(function* (
@@ -91,9 +96,9 @@ const optionsOf = Effect.fnUntraced(function* (
     ...(mode === "verify-full" ? {} : { checkServerIdentity: () => undefined }),
     ...(roots === undefined || !verifies
       ? {}
-      : { ca: roots === "system" ? getCACertificates("system") : yield* fileOf("sslrootcert", roots) }),
-    ...(certificate === undefined ? {} : { cert: yield* fileOf("sslcert", certificate) }),
-    ...(key === undefined ? {} : { key: yield* keyOf(key) }),
+      : { ca: roots === "system" ? getCACertificates("system") : yield* fileOf(variable, "sslrootcert", roots) }),
+    ...(certificate === undefined ? {} : { cert: yield* fileOf(variable, "sslcert", certificate) }),
+    ...(key === undefined ? {} : { key: yield* keyOf(variable, key) }),
     ...(passphrase === undefined ? {} : { passphrase })
   }
   return options

@@ -93,7 +93,10 @@ layer(TlsDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("
         [`${url}?sslmode=verify-full&sslrootcert=${root}`, /is for another name/],
         [named(url, `sslmode=verify-full&sslrootcert=${root}`), /^TLS$/],
         [`${url}?sslmode=sometimes`, /^CT_CP_DATABASE_URL has an sslmode that is none; take one of disable, /],
-        [`${url}?sslmode=verify-ca&sslrootcert=/nowhere`, /^sslrootcert names \/nowhere, which cannot be read/],
+        [
+          `${url}?sslmode=verify-ca&sslrootcert=/nowhere`,
+          /^CT_CP_DATABASE_URL needs \/nowhere, its sslrootcert, which cannot be read \(ENOENT\); correct /
+        ],
         [`${url}?sslmode=require&sslcert=${root}`, /has one of sslcert and sslkey/]
       ]
       for (const [address, expected] of rows) assert.match(yield* outcome(address), expected, address.slice(url.length))
@@ -120,7 +123,10 @@ layer(TlsDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })("
       writeFileSync(key, keyText(own), { mode: 0o644 })
       writeFileSync(certificate, Certificates.pem(Certificates.mintLeaf("Any", own, own, ["client"], validity)))
       const address = `${url}?sslmode=require&sslcert=${certificate}&sslkey=${key}`
-      assert.match(yield* outcome(address), /^sslkey names .*, which others may read; run chmod 600 /)
+      assert.match(
+        yield* outcome(address),
+        /^CT_CP_DATABASE_URL needs .*, its sslkey, which others may read; run chmod 600 /
+      )
       chmodSync(key, 0o600)
       assert.strictEqual(yield* outcome(address), "TLS")
     })

@@ -4,10 +4,10 @@
  */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
 import { Redacted } from "effect"
-import { createPrivateKey, generateKeyPairSync, X509Certificate } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { generateKeyPairSync } from "node:crypto"
 import { type Listening, listen } from "./AcmeListener.ts"
 import { AcmeServer } from "./AcmeServer.ts"
+import type { DevelopmentRoot } from "./DevelopmentRoot.ts"
 import { boundAccount, boundPath } from "./ExternalAccount.ts"
 import * as Validation from "./Validation.ts"
 
@@ -15,9 +15,7 @@ const day = 86_400_000
 
 export interface Options extends Validation.FrontDoor {
   readonly listen: Validation.FrontDoor
-  /** Files of the root and its key. */
-  readonly root: string
-  readonly rootKey: string
+  readonly root: DevelopmentRoot
   readonly lifetimeMillis: number
   /** HMAC key of the external account, base64url. */
   readonly bindingKey: Redacted.Redacted
@@ -34,15 +32,9 @@ export const serve = ({
   nameServer,
   now,
   port,
-  root,
-  rootKey
+  root
 }: Options): Promise<Listening> => {
-  const pem = readFileSync(root, "utf8")
-  const issuer = {
-    commonName: new X509Certificate(pem).subject.replace(/^CN=/, ""),
-    root: pem,
-    key: createPrivateKey(readFileSync(rootKey))
-  }
+  const issuer = { commonName: root.commonName, root: root.pem, key: root.key }
   const own = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
   const validity = { from: now() - day, until: now() + 89 * day }
   const server = (base: string, binding: { readonly kid: string; readonly hmac: Uint8Array } | undefined) =>

@@ -30,14 +30,19 @@ const variables = {
 } as const
 
 const serve = Effect.gen(function* () {
-  const { frontDoor, lifetime, nameServer, ...options } = yield* Reader.read(variables)
-  const { serve } = yield* Effect.promise(() => import("../acme/DevelopmentAcme.ts"))
+  const { bindingKey, frontDoor, lifetime, listen, nameServer, root, rootKey } = yield* Reader.read(variables)
+  const [{ serve }, DevelopmentRoot] = yield* Effect.promise(() =>
+    Promise.all([import("../acme/DevelopmentAcme.ts"), import("../acme/DevelopmentRoot.ts")])
+  )
+  const issuer = yield* DevelopmentRoot.read(root, rootKey)
   const clock = yield* Clock.Clock
   yield* Effect.acquireRelease(
-    Listening.start("CT_ACME_SERVER_LISTEN", options.listen, () =>
+    Listening.start("CT_ACME_SERVER_LISTEN", listen, () =>
       serve({
-        ...options,
         ...frontDoor,
+        bindingKey,
+        listen,
+        root: issuer,
         lifetimeMillis: lifetime * 1000,
         nameServer: nameServer === undefined ? undefined : formatAddress(nameServer),
         now: () => clock.currentTimeMillisUnsafe()

@@ -68,40 +68,44 @@ const serve = Effect.gen(function* () {
   const prepare = yield* prepared(settings.shutdownGrace, settings.trustedProxies)
   const { start } = yield* Effect.promise(() => import("@catenet/idp/IdentityProvider"))
   const provider = yield* Effect.acquireRelease(
-    Listening.start("CT_IDP_LISTEN", listen, () =>
-      start({
-        ...listen,
-        folder,
-        realm,
-        prepare,
-        audience: "catenet",
-        users: [{ email, password: Redacted.value(password) }],
-        clients: [
-          {
-            clientId: "catenet-portal",
-            secret: Redacted.value(portalSecret),
-            standardFlowEnabled: true,
-            redirectUris: [`${portal}/portal/callback`],
-            postLogoutRedirectUris: [`${portal}/portal`, `${portal}/`]
-          },
-          {
-            clientId: "catenet-gate",
-            secret: Redacted.value(gateSecret),
-            audience: "catenet-gate",
-            standardFlowEnabled: true,
-            redirectUris: [`${portal}/gate/callback`]
-          },
-          { clientId: "admin-cli", publicClient: true, directAccessGrantsEnabled: true },
-          { clientId: "ct-agent-cli", publicClient: true, deviceGrantEnabled: true },
-          {
-            clientId: "catenet-manager",
-            secret: Redacted.value(managerSecret),
-            audience: "realm-management",
-            serviceAccountsEnabled: true,
-            managementRoles: ["manage-clients", "manage-users"]
-          }
-        ]
-      })
+    Listening.start(
+      "CT_IDP_LISTEN",
+      listen,
+      () =>
+        start({
+          ...listen,
+          folder,
+          realm,
+          prepare,
+          audience: "catenet",
+          users: [{ email, password: Redacted.value(password) }],
+          clients: [
+            {
+              clientId: "catenet-portal",
+              secret: Redacted.value(portalSecret),
+              standardFlowEnabled: true,
+              redirectUris: [`${portal}/portal/callback`],
+              postLogoutRedirectUris: [`${portal}/portal`, `${portal}/`]
+            },
+            {
+              clientId: "catenet-gate",
+              secret: Redacted.value(gateSecret),
+              audience: "catenet-gate",
+              standardFlowEnabled: true,
+              redirectUris: [`${portal}/gate/callback`]
+            },
+            { clientId: "admin-cli", publicClient: true, directAccessGrantsEnabled: true },
+            { clientId: "ct-agent-cli", publicClient: true, deviceGrantEnabled: true },
+            {
+              clientId: "catenet-manager",
+              secret: Redacted.value(managerSecret),
+              audience: "realm-management",
+              serviceAccountsEnabled: true,
+              managementRoles: ["manage-clients", "manage-users"]
+            }
+          ]
+        }),
+      "CT_IDP_FOLDER"
     ),
     (running) =>
       Effect.sync(() => running.leave()).pipe(
