@@ -127,16 +127,16 @@ export const backup = Effect.fn("Backup.backup")(function* (file: string) {
 
 /** Fills an empty database from such a file, wholly or not at all. One that holds tables is refused. */
 export const restore = Effect.fn("Backup.restore")(function* (file: string) {
-  yield* Effect.tryPromise({
-    try: () => access(file, constants.R_OK),
-    catch: () => new BackupRefused({ why: `${file} cannot be read; name a file that \`catenet backup\` wrote.` })
-  })
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ found: boolean }>`
     select exists (select 1 from pg_tables where schemaname = 'public') as found`
   if (row?.found !== false) {
     return yield* new BackupRefused({ why: "The database is not empty; name an empty one by CT_CP_DATABASE_URL." })
   }
+  yield* Effect.tryPromise({
+    try: () => access(file, constants.R_OK),
+    catch: () => new BackupRefused({ why: `${file} cannot be read; name a file that \`catenet backup\` wrote.` })
+  })
   const { perform } = yield* make
   yield* perform("pg_restore", ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", file])
 })
