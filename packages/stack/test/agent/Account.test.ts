@@ -75,6 +75,16 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 second
           assert.include(facts, { email: olga, control_plane: url, issuer: first["issuer"], credential: "stored" })
           assert.include((yield* ended(at, ["whoami"])).stdout, `subject       = ${String(subject)}\n`)
 
+          // The login alone says where the directory is, and whose agent it is.
+          const card = yield* ended(at, ["channel", "agent-card"], {
+            CT_CHANNEL_HOLDER_KEY: "3f".repeat(32),
+            CT_AGENT_CARD_ROLES: "writer",
+            CT_AGENT_CARD_URL: "https://olga.example/card.json"
+          })
+          assert.include(card.stderr, `The card is registered in the directory of ${url}`)
+          const listed = yield* ended(at, ["channel", "directory"])
+          assert.match(listed.stdout, /^[0-9a-f]{64} {2}\S+Z {2}writer {2}https:\/\/olga\.example\/card\.json\n$/u)
+
           // The provider takes back all tokens of a login whose refresh token is used twice: only one process uses it.
           expire(at.path)
           const both = yield* Effect.all([ended(at, ["whoami"]), ended(at, ["whoami"]), ended(at, ["whoami"])], {
