@@ -1,4 +1,5 @@
 /** Visitors through each carrier at 1, 64 and 1,000 connections, and bulk both ways, all in turns with no tunnel at all. */
+import * as QuicProgram from "@catenet/quic/process/QuicProgram"
 import type { BrowserRole } from "@catenet/wire/frames/Role"
 import type { Aim } from "../Load.ts"
 import { percentile, type Row } from "../Report.ts"
@@ -40,6 +41,15 @@ const multiplexed = async (relay: Relay, name: string, tier: "gelb" | "gruen", p
   return { name: `${tier}, mux, ${name.endsWith("front") ? "front door" : "mesh port"}`, aim: tunnel.aim }
 }
 
+/** The edge's QUIC comes up beside its other listeners, so that the agent may have to dial twice. */
+const byQuic = async (relay: Relay, tier: "gelb" | "gruen"): Promise<Way> => {
+  const { plain, tls } = relay.origin.said
+  const tunnel = await relay.tunnel(`${tier}-quic`, tier)
+  const origin = `127.0.0.1:${tier === "gelb" ? plain : tls}`
+  await relay.agent(tunnel, relay.ports.mesh, { CT_AGENT_ORIGIN: origin, CT_AGENT_TRANSPORTS: "quic" })
+  return { name: `${tier}, QUIC`, aim: tunnel.aim }
+}
+
 const waysOf = async (relay: Relay): Promise<ReadonlyArray<Way>> => [
   {
     name: "straight to the origin, TLS",
@@ -49,6 +59,7 @@ const waysOf = async (relay: Relay): Promise<ReadonlyArray<Way>> => [
   await multiplexed(relay, "gelb-mesh", "gelb", relay.ports.mesh),
   await multiplexed(relay, "gelb-front", "gelb", relay.ports.frontDoor),
   await multiplexed(relay, "gruen-mesh", "gruen", relay.ports.mesh),
+  ...(QuicProgram.find() === undefined ? [] : [await byQuic(relay, "gelb"), await byQuic(relay, "gruen")]),
   await slots(relay, "B"),
   await slots(relay, "L"),
   await slots(relay, "F")

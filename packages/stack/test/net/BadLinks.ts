@@ -1,4 +1,5 @@
 /** Tunnels whose links are slow, silent, forgetful or lossy, on each carrier. */
+import * as QuicProgram from "@catenet/quic/process/QuicProgram"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
@@ -205,7 +206,7 @@ const bytes: ReadonlyArray<Row<Link>> = [
 const packets: ReadonlyArray<Row<PacketLink>> = [
   {
     weather: "1 % loss and 100 ms there and back",
-    carriers: ["multiplexed", "framed"],
+    carriers: ["multiplexed", "quic", "framed"],
     then: "slows transfers and changes no byte",
     live: async (room) => {
       room.link.weather({ delayMillis: 50, loss: 0.01 })
@@ -214,7 +215,7 @@ const packets: ReadonlyArray<Row<PacketLink>> = [
   },
   {
     weather: "5 % loss and 100 ms there and back",
-    carriers: ["multiplexed", "raw", "framed"],
+    carriers: ["multiplexed", "quic", "raw", "framed"],
     then: "slows transfers and changes no byte",
     live: async (room) => {
       room.link.weather({ delayMillis: 50, loss: 0.05 })
@@ -230,9 +231,28 @@ const packets: ReadonlyArray<Row<PacketLink>> = [
       weather(0)()
       await struck(tunnel.target, 4 * megabyte, { begin: weather(1), end: weather(0) })
     }
+  },
+  {
+    weather: "5 s without UDP",
+    carriers: ["quic"],
+    then: "interrupts transfers that go on after it",
+    live: async ({ link, tunnel }) => {
+      link.weather({ delayMillis: 50, loss: 0 })
+      const begun = Promise.withResolvers<void>()
+      const size = 4 * megabyte
+      const ended = download(tunnel.target, `/stream/${size}`, (sofar) => sofar > megabyte / 4 && begun.resolve())
+      ended.catch(begun.reject)
+      await begun.promise
+      link.weather({ delayMillis: 50, loss: 1 })
+      await sleep(5_000)
+      link.weather({ delayMillis: 50, loss: 0 })
+      assert.deepStrictEqual(await within(40, "the transfer", ended), whole(size))
+    }
   }
 ]
 
+const hasQuic = QuicProgram.find() !== undefined
+if (!hasQuic) process.stderr.write("SKIPPED: tunnels by QUIC need the runtime of this platform.\n")
 const refusal = impossible()
 if (refusal !== undefined)
   process.stderr.write(
@@ -243,7 +263,10 @@ if (refusal !== undefined)
 export const tunnels = () =>
   describe.concurrent("a bad link between agent and edge", () => {
     const cases = <Kind>(rows: ReadonlyArray<Row<Kind>>) =>
-      rows.flatMap((row) => row.carriers.map((carrier) => ({ ...row, carrier, name: `${row.weather} ${row.then}` })))
+      rows.flatMap((row) => {
+        const carriers = row.carriers.filter((carrier) => hasQuic || carrier !== "quic")
+        return carriers.map((carrier) => Object.assign({ carrier, name: `${row.weather} ${row.then}` }, row))
+      })
     const runs = ({ long }: { readonly long?: true }) => patient || long !== true
     const ofBytes = cases(bytes)
     const ofPackets = cases(packets)

@@ -1,4 +1,4 @@
-/** What a middlebox looks at in the packets of a VXLAN tunnel: Ethernet inside UDP (RFC 7348). Only TCP over IPv4 is looked into. */
+/** What a middlebox looks at in the packets of a VXLAN tunnel: Ethernet inside UDP (RFC 7348). Only TCP and UDP over IPv4 are looked into. */
 
 const vxlanBytes = 8
 const ethernetBytes = 14
@@ -6,6 +6,7 @@ const ipAt = vxlanBytes + ethernetBytes
 const addressesAt = ipAt + 12
 const ipv4 = 0x0800
 const tcp = 6
+const udp = 17
 const syn = 0x02
 
 export interface Segment {
@@ -41,4 +42,12 @@ export const seal = (packet: Buffer, { at, length }: Segment): void => {
   if (length % 2 === 1) sum += packet.readUInt8(at + length - 1) << 8
   while (sum > 0xffff) sum = (sum & 0xffff) + Math.floor(sum / 0x1_0000)
   packet.writeUInt16BE(~sum & 0xffff, at + 16)
+}
+
+/** Whether it is UDP, whose checksum is then taken away: it is optional over IPv4, and left to hardware like that of TCP. */
+export const unsealUdp = (packet: Buffer): boolean => {
+  if (packet.length < ipAt + 28 || packet.readUInt16BE(ipAt - 2) !== ipv4) return false
+  if (packet.readUInt8(ipAt + 9) !== udp) return false
+  packet.writeUInt16BE(0, ipAt + (packet.readUInt8(ipAt) & 0x0f) * 4 + 6)
+  return true
 }

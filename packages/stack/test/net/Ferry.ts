@@ -1,8 +1,10 @@
 /**
  * Carries connections over where no network leads: from a TCP port of one namespace to a socket file, and from the file to a
- * port of another. As a program it takes pairs `from to`, each a `host:port` or a path, and ends with its input.
+ * port of another, and datagrams beside them. As a program it takes pairs `from to`, each a `host:port`, a path, or `udp:` and a
+ * `host:port`, and ends with its input.
  */
 import { connect, createServer, type ListenOptions, type Server, type Socket } from "node:net"
+import * as DatagramFerry from "./DatagramFerry.ts"
 
 const placeOf = (text: string): ListenOptions & { readonly path?: string; readonly port: number } => {
   const [, host, port] = /^([\d.]+):(\d+)$/.exec(text) ?? []
@@ -42,6 +44,10 @@ if (import.meta.main) {
   // The interfaces of a new namespace come up later.
   process.stdout.write("here\n")
   await new Promise((resolve) => process.stdin.once("data", resolve))
-  for (let index = 0; index < places.length; index += 2) await ferry(places[index] ?? "", places[index + 1] ?? "")
+  for (let index = 0; index < places.length; index += 2) {
+    const [from = "", to = ""] = places.slice(index, index + 2)
+    const { host = "", port } = placeOf(from.replace(/^udp:/, ""))
+    await (from.startsWith("udp:") ? DatagramFerry.fromPort(host, port, to) : ferry(from, to))
+  }
   process.stdout.write("listening\n")
 }

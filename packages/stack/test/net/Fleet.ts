@@ -31,10 +31,10 @@ export class Edge {
   constructor(ports: EdgePorts, env: Variables) {
     this.ports = ports
     this.#env = {
+      CT_EDGE_QUIC: "off",
       ...env,
       ...endsWithUs,
       CT_EDGE_LISTEN: at(ports.mesh),
-      CT_EDGE_QUIC: "off",
       CT_EDGE_PUBLIC_ADDR: at(ports.mesh),
       CT_FRONT_DOOR: at(ports.frontDoor),
       CT_EDGE_ADMIN_LISTEN: at(ports.edgeAdmin)

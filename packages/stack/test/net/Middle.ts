@@ -85,7 +85,7 @@ const carry = (from: Socket, to: Socket, address: string) =>
     if (segment !== undefined) {
       if (chance() < weather.loss || !remembered(segment)) return
       Datagram.seal(packet, segment)
-    }
+    } else if (Datagram.unsealUdp(packet) && chance() < weather.loss) return
     setTimeout(() => to.send(packet, vxlanPort, address), weather.delayMillis)
   })
 

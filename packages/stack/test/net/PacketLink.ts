@@ -7,6 +7,7 @@ import type { Server } from "node:net"
 import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
+import * as DatagramFerry from "./DatagramFerry.ts"
 import { ferry } from "./Ferry.ts"
 import type { Weather } from "./Middle.ts"
 
@@ -46,9 +47,10 @@ export class PacketLink {
     const at = (what: string | number) => join(folder, `${name}-${what}`)
     const ferries = await Promise.all([
       ferry(at("edge"), `127.0.0.1:${edge}`),
+      DatagramFerry.toPort(at("edge-udp"), edge),
       ...ports.map((port) => ferry(at(port), `127.0.0.1:${port}`))
     ])
-    const nearFerries = [edgeAddress, at("edge")]
+    const nearFerries = [edgeAddress, at("edge"), `udp:${edgeAddress}`, at("edge-udp")]
     const farFerries = ports.flatMap((port) => [`127.0.0.1:${port}`, at(port)])
     const args = [process.execPath, middleProgram, JSON.stringify(nearFerries), JSON.stringify(farFerries)]
     const middle = spawn("unshare", ["--map-root-user", "--net", ...args], { stdio: ["pipe", "pipe", "inherit"] })

@@ -10,6 +10,7 @@ import { edgeAddress, PacketLink } from "./PacketLink.ts"
 
 const carriers = {
   multiplexed: {},
+  quic: { CT_AGENT_TRANSPORTS: "quic" },
   raw: { CT_AGENT_REGISTER_TCP_ONLY: "1" },
   framed: { CT_AGENT_REGISTER_TCP_ONLY: "1", CT_AGENT_FRAMED_FALLBACK: "1" }
 }
@@ -48,7 +49,7 @@ export class Rooms {
   }
 
   static async open(): Promise<Rooms> {
-    const fleet = await Fleet.start({}, { CT_EDGE_RELAY_IDLE_SECS: String(impatientSeconds) })
+    const fleet = await Fleet.start({ CT_EDGE_QUIC: "auto" }, { CT_EDGE_RELAY_IDLE_SECS: String(impatientSeconds) })
     return new Rooms(fleet, await httpOrigin())
   }
 
@@ -96,7 +97,7 @@ export class Rooms {
       throw new Error(`the agent ended with ${code}:\n${stderr}`)
     })
     died.catch(() => {})
-    const registrations = carrier === "multiplexed" ? 1 : poolSize
+    const registrations = carrier === "multiplexed" || carrier === "quic" ? 1 : poolSize
     const registered = this.#fleet.registered(edge, tunnel.token, registrations)
     await Promise.race([registered, died]).catch((cause) => {
       throw new Error(`${cause}; the agent said:\n${program.stdout}${program.stderr}`, { cause })
