@@ -144,7 +144,11 @@ export const establish = Effect.fn("Establish.establish")(function* (
     }
     why ??= outcome.failure
     const { failure } = outcome
-    if (failure._tag === "RegistrationRefused") return yield* failure
+    if (failure._tag === "RegistrationRefused") {
+      // QUIC proves no key, and its edge may want one: by another carrier it can be had.
+      if (carrier !== "quic" || failure.final || usable.length === 1) return yield* failure
+      reach.failed(trying)
+    }
     // An edge that is being started again refuses TLS at once, and would leave QUIC waiting.
     if (failure._tag === "DialFailed" && failure.isRefused === true && !reach.staysRefused()) return yield* failure
     if (failure._tag === "DialFailed" || failure._tag === "QuicUnreachable") reach.failed(trying)

@@ -19,14 +19,24 @@ interface Wanted {
   readonly isDark?: boolean
   /** The idle timeout of the edge. */
   readonly idle?: number
+  /** The edge refuses by QUIC. */
+  readonly refuse?: boolean
   readonly more?: Readonly<Record<string, string>>
 }
 
-const started = async ({ alpn = slotsOnly, idle = 10_000, isDark = false, more = {}, transports = "" }: Wanted) => {
+const started = async ({
+  alpn = slotsOnly,
+  idle = 10_000,
+  isDark = false,
+  more = {},
+  refuse = false,
+  transports = ""
+}: Wanted) => {
   const stack = new AsyncDisposableStack()
   const stage = stack.use(await makeSurroundings({ alpn }))
   const quic = stack.use(await startQuicEdge(stage.leaf, stage.edge.port, idle))
   quic.link.weather = { isDark }
+  quic.refuse = refuse
   const origin = stack.use(await startOrigin(echo))
   const home = stack.use(await makeHome())
   const metrics = await Effect.runPromise(freePort("127.0.0.1"))
@@ -155,6 +165,13 @@ describe.skipIf(noQuic).concurrent("an agent with QUIC", () => {
     await registered(world.agent)
     world.quic.link.weather = { longest: 1_252 }
     assert.strictEqual((await exchange(await world.quic.open(), "x".repeat(200_000))).length, 200_000)
+  })
+
+  it("goes on to TLS where it is refused by QUIC, which proves no key", async () => {
+    await using world = await started({ transports: "quic,mux", alpn: bothProtocols, refuse: true })
+    await registered(world.agent)
+    assert.deepInclude(await world.status(), { transport: "tcp-fallback", carrier: "mux" })
+    assert.deepStrictEqual(world.quic.roles, ["A"])
   })
 
   it("ends for good when the edge closes the connection as revoked, and tries again when it is refused", async () => {
