@@ -143,6 +143,43 @@ if (program !== undefined)
       }).pipe(Effect.scoped)
     )
 
+    it.effect("ends one connection where a callback throws, and no other one", () =>
+      Effect.gen(function* () {
+        const quic = yield* Running
+        const { one } = yield* pair((stream) => stream.pipe(stream))
+        const thrown = () => {
+          throw new Error("thrown on purpose")
+        }
+        const taking = (connection: QuicConnection) => connection.take(thrown)
+        const reading = (connection: QuicConnection) => connection.take((stream) => stream.on("data", thrown).resume())
+        const places = [
+          thrown,
+          () => ({ connected: thrown, failed: thrown }),
+          () => ({ connected: taking, failed: thrown })
+        ]
+        for (const place of places) {
+          const at = yield* quic.listen(listening, place)
+          const dialed = yield* Effect.result(
+            quic.dial({ to: at, serverName: "localhost", roots: certificate, transport })
+          )
+          if (Result.isFailure(dialed)) continue
+          const begun = dialed.success.open()
+          if (Result.isSuccess(begun)) begun.success.write("x")
+          yield* Effect.promise(() => dialed.success.closed)
+        }
+        // What a listener of one stream throws ends that stream.
+        const at = yield* quic.listen(listening, () => ({ connected: reading, failed: thrown }))
+        const two = yield* quic.dial({ to: at, serverName: "localhost", roots: certificate, transport })
+        const broken = opened(two)
+        broken.write("x")
+        yield* Effect.promise(() => text(broken.resume()).catch(() => ""))
+        assert.isFalse(two.isClosed)
+        const stream = opened(one)
+        stream.end("still")
+        assert.strictEqual(yield* Effect.promise(() => text(stream.resume())), "still")
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("loses with its process only what that carried, and listens again within a second", () =>
       Effect.gen(function* () {
         const quic = yield* Running

@@ -1,6 +1,6 @@
 /** The program's end of the link to its QUIC process: it listens and dials there, and takes the connections that come. */
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
-import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { contained, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { type FrameMissing, FrameReader } from "@catenet/wire/transport/FrameReader"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { Result } from "effect"
@@ -114,7 +114,8 @@ export class QuicLink {
     if (frame?._tag !== "Stream") return stream.reset("protocol", "not for this side")
     const connection = this.#connections.get(frame.connection)
     if (connection === undefined) return stream.reset("lost", "the connection has ended")
-    connection.came(stream)
+    // A throw there ends this connection, and no other one.
+    contained(this.#ending(connection), (came: CarrierStream) => connection.came(came))(stream)
   }
 
   async #admit(
@@ -122,7 +123,11 @@ export class QuicLink {
     reader: FrameReader,
     { listener, remote }: LinkFrame & { readonly _tag: "Incoming" }
   ): Promise<void> {
-    const accepted = this.#listeners.get(listener)?.(remote)
+    let accepted: Accepted | undefined
+    contained(this.#report, () => {
+      accepted = this.#listeners.get(listener)?.(remote)
+    })()
+    const { connected, failed }: Accepted = accepted ?? { connected: () => undefined, failed: () => undefined }
     control.write(encode({ _tag: "Judged", verdict: accepted === undefined ? "refuse" : "accept" }))
     if (accepted === undefined) {
       reader.release()
@@ -131,11 +136,20 @@ export class QuicLink {
       return
     }
     const said = await reader.next(decode)
-    if (Result.isSuccess(said) && said.success._tag === "Connected")
-      return accepted.connected(this.#connected(control, reader, said.success.remote))
+    if (Result.isSuccess(said) && said.success._tag === "Connected") {
+      const connection = this.#connected(control, reader, said.success.remote)
+      return contained(this.#ending(connection), connected)(connection)
+    }
     reader.release()
     control.destroy()
-    accepted.failed(whyOf(said))
+    failed(whyOf(said))
+  }
+
+  #ending(connection: QuicConnection): OnFault {
+    return (error) => {
+      this.#report(error)
+      connection.close()
+    }
   }
 
   #connected(control: CarrierStream, reader: FrameReader, remote: Endpoint): QuicConnection {
