@@ -1,23 +1,14 @@
 /** An update that is killed at each of its steps: the next start serves, and the program is whole. */
 import { once } from "node:events"
-import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs"
+import { copyFileSync, existsSync, rmSync } from "node:fs"
 import { assert } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import type { BareMachine } from "./BareMachine.ts"
 import type { Stack } from "./Stack.ts"
-import { UpdatingAgent } from "./UpdatingAgent.ts"
+import { childrenOf, UpdatingAgent } from "./UpdatingAgent.ts"
 
 const program = "local/bin/ct-agent"
 const beside = (suffix: string) => `local/bin/.ct-agent.${suffix}`
-
-const childrenOf = (pid: number) => {
-  try {
-    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim()
-    return text === "" ? [] : text.split(" ").map(Number)
-  } catch {
-    return []
-  }
-}
 
 /** With release 0.2.0 published and 0.1.0 installed on the machine. */
 export const killAtEachStep = async (
@@ -33,7 +24,11 @@ export const killAtEachStep = async (
     ["while it is written", isThere("new")],
     ["when it waits", isThere("next")],
     ["when the note is there", isThere("trial")],
-    ["when it is started", ({ child }) => childrenOf(child.pid ?? 0).length > 0],
+    ["while it is tested", ({ child }) => childrenOf(child.pid ?? 0).length > 0],
+    [
+      "when it is started",
+      ({ child, printed }) => printed.includes("event: update_applied") && childrenOf(child.pid ?? 0).length > 0
+    ],
     ["when it has opened its ports", async (agent) => (await agent.status())?.version === "0.2.0"]
   ]
   for (const [index, [name, isReached]] of steps.entries()) {
@@ -44,8 +39,9 @@ export const killAtEachStep = async (
       () => `${name}: ${agent.printed}`
     )
     const closed = once(agent.child, "close")
-    // As the machine does: the parent of a trial and its child.
-    for (const pid of [...childrenOf(agent.child.pid ?? 0), agent.child.pid ?? 0]) process.kill(pid, "SIGKILL")
+    // As the machine does: the parent of a trial, and its child.
+    const pids = [agent.child.pid ?? 0, ...childrenOf(agent.child.pid ?? 0)]
+    for (const pid of pids) process.kill(pid, "SIGKILL")
     await closed
     const version = machine.run("/usr/local/bin/ct-agent --version").trim()
     assert.include(["ct-agent 0.1.0", "ct-agent 0.2.0"], version, name)

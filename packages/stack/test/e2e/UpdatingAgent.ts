@@ -1,5 +1,6 @@
 /** An agent of a release, installed on a machine of its own, that updates itself. */
 import { type ChildProcess, spawn } from "node:child_process"
+import { readFileSync } from "node:fs"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import type { Machine } from "./BareMachine.ts"
 import { freePorts, type Stack } from "./Stack.ts"
@@ -7,6 +8,15 @@ import { freePorts, type Stack } from "./Stack.ts"
 /** Connections that the other end has closed while a command held this process are seen as closed. */
 export const afterBlocking = async () => {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+export const childrenOf = (pid: number): ReadonlyArray<number> => {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim()
+    return text === "" ? [] : text.split(" ").map(Number)
+  } catch {
+    return []
+  }
 }
 
 interface Status {
@@ -88,7 +98,10 @@ export class UpdatingAgent implements AsyncDisposable {
   async [Symbol.asyncDispose]() {
     if (this.child.exitCode !== null || this.child.signalCode !== null) return
     const ended = new Promise((resolve) => this.child.once("close", resolve))
-    this.child.kill("SIGTERM")
+    // All of them, as a manager of services does: npx passes no signal on, and the parent of a version on trial does.
+    const pids = [this.child.pid ?? 0]
+    for (const pid of pids) pids.push(...childrenOf(pid))
+    for (const pid of pids) process.kill(pid, "SIGTERM")
     await ended
   }
 }
