@@ -77,6 +77,14 @@ export const requestOf = (
   ...(registration.instance && { instance: registration.instance })
 })
 
+/** What was written last is on its way: a socket that is closed before takes that with it. The session bounds the time. */
+const flushed = (socket: TLSSocket) =>
+  Effect.callback<void>((resume) => {
+    if (socket.destroyed || socket.writableFinished) return resume(Effect.void)
+    const done = () => resume(Effect.void)
+    socket.once("finish", done).once("close", done)
+  })
+
 /**
  * Registers on a connected socket whose selected ALPN is ours, if the connection leads to a process that is `wanted`. The
  * function owns the socket and closes it on failure.
@@ -140,7 +148,7 @@ export const open = Effect.fn("MuxLink.open")(function* (
       ),
       received: () => mux.counters.bytesReceived,
       retire: () => mux.goAway("the agent takes no more streams"),
-      drained: Effect.asVoid(sessionEnd),
+      drained: Effect.andThen(sessionEnd, flushed(socket)),
       close: () => mux.close("normal")
     }
     return link

@@ -4,7 +4,7 @@
  */
 import { clause } from "@catenet/domain/values/Sentence"
 import { abort } from "@catenet/wire/transport/Abort"
-import { Deferred, Effect, Exit, Fiber, type FileSystem, Result, Schedule, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, type FileSystem, Option, Result, Schedule, Scope } from "effect"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import { Refused, Unreachable } from "../Failure.ts"
 import { type Transport, AgentMetrics } from "../observe/AgentMetrics.ts"
@@ -27,6 +27,8 @@ const tick = "15 seconds"
 const heldMillis = 2_000
 /** How long a stopping agent continues to serve its streams. */
 const drainSeconds = 10
+/** How long what they said last may take to be sent. */
+const sendLimit = "2500 millis"
 
 /** `next` has taken the registration over. */
 interface End extends LinkEnd {
@@ -159,7 +161,9 @@ export const serve = Effect.fn("Registrar.serve")(function* (
     for (const link of all()) link.retire()
     const open = metrics.tasksLive()
     if (open > 0) yield* Effect.logInfo(`stopping; waiting up to ${drainSeconds} s for ${open} streams to finish`)
-    yield* Effect.timeoutOption(streams.idle, `${drainSeconds} seconds`)
+    const finished = yield* Effect.timeoutOption(streams.idle, `${drainSeconds} seconds`)
+    const sent = Effect.forEach(all(), ({ drained }) => drained, { concurrency: "unbounded", discard: true })
+    if (Option.isSome(finished)) yield* Effect.timeoutOption(sent, sendLimit)
     for (const link of all()) link.close()
   })
 

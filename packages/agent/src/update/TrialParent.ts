@@ -11,7 +11,7 @@ import * as TrialFiles from "./TrialFiles.ts"
 /** Milliseconds between two looks at the note. */
 const pace = 200
 /** Milliseconds in which a version that is given up ends by itself. */
-const patience = 12_000
+const patience = 15_000
 
 const passed = ["SIGTERM", "SIGINT", "SIGHUP"] as const
 const numbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGSEGV: 11, SIGTERM: 15 }
