@@ -2,13 +2,15 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Redacted } from "effect"
 import { execFile, execFileSync } from "node:child_process"
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import * as StoredLogin from "../src/login/StoredLogin.ts"
 import { decode, placesOf } from "../src/update/TrialFiles.ts"
+import { temporaryFolders } from "./harness/TemporaryFolders.ts"
 import { programOf } from "./update/ReleaseServer.ts"
+
+const newFolder = temporaryFolders("catenet-killed-")
 
 /** Each step in the campaign; in the gate, where each costs a process, every so many of them. */
 const stride = process.env["CATENET_UPDATES"] === "1" ? 1 : 5
@@ -30,7 +32,7 @@ const atEachStep = async (
   after: (folder: string, where: string) => void
 ) => {
   for (let step = 0, kills = 0; step < 60; step += stride) {
-    const folder = mkdtempSync(join(tmpdir(), "catenet-killed-"))
+    const folder = newFolder()
     before(folder)
     const end = await killedAt(task, step, folder)
     after(folder, `${task}, step ${step}`)
@@ -85,7 +87,7 @@ describe.skipIf(process.platform === "win32")("SIGKILL", () => {
     const found: Array<Promise<string>> = []
     const kills = await atEachStep("login", before, (folder) => {
       const text = readFileSync(join(folder, "oidc-token.json"))
-      const copy = mkdtempSync(join(tmpdir(), "catenet-killed-"))
+      const copy = newFolder()
       writeFileSync(join(copy, "oidc-token.json"), text, { mode: 0o600 })
       found.push(read(copy).then((login) => (login === undefined ? "none" : Redacted.value(login.accessToken))))
     })

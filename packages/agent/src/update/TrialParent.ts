@@ -16,12 +16,21 @@ const patience = 15_000
 const passed = ["SIGTERM", "SIGINT", "SIGHUP"] as const
 const numbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGSEGV: 11, SIGTERM: 15 }
 
-const passSignals = (child: ChildProcess, heard: () => void) => {
-  for (const signal of passed)
-    process.on(signal, () => {
-      if (signal !== "SIGHUP") heard()
-      child.kill(signal)
-    })
+/** Starts a child that gets the signals of this process. It listens for them first: one that comes between ends this process alone. */
+const spawnWithSignals = (
+  path: string,
+  args: ReadonlyArray<string>,
+  options: { readonly argv0?: string; readonly env?: NodeJS.ProcessEnv },
+  heard: () => void
+): ChildProcess => {
+  // Callbacks run when this turn of the event loop is over, so that there is a child by then.
+  const pass = (signal: NodeJS.Signals) => {
+    if (signal !== "SIGHUP") heard()
+    child.kill(signal)
+  }
+  for (const signal of passed) process.on(signal, pass)
+  const child = spawn(path, args, { ...options, stdio: "inherit" })
+  return child
 }
 
 const endAs = (code: number | null, signal: NodeJS.Signals | null) =>
@@ -30,8 +39,7 @@ const endAs = (code: number | null, signal: NodeJS.Signals | null) =>
 /** Goes on as a program; where the system cannot replace a process, the program is a child and this one ends with it. */
 const become = (path: string, args: ReadonlyArray<string>) => {
   if (process.platform !== "win32") process.execve?.(path, [path, ...args], environment())
-  const child = spawn(path, args, { stdio: "inherit" })
-  passSignals(child, () => undefined)
+  const child = spawnWithSignals(path, args, {}, () => undefined)
   child.once("error", () => process.exit(1))
   child.once("exit", endAs)
 }
@@ -46,7 +54,10 @@ export const supervise = (path: string, args: ReadonlyArray<string>): void => {
   let isOver = false
   let failure: string | undefined
 
-  const child = spawn(candidate, args, { argv0: path, env: environment("child"), stdio: "inherit" })
+  const child = spawnWithSignals(candidate, args, { argv0: path, env: environment("child") }, () => {
+    isStopping = true
+    settle()
+  })
   const settle = () => {
     clearTimeout(deadline)
     clearInterval(looking)
@@ -64,10 +75,6 @@ export const supervise = (path: string, args: ReadonlyArray<string>): void => {
     // Another agent of this machine has tried the same version.
     else if (now.failed !== undefined) giveUp(now.failed)
   }, pace)
-  passSignals(child, () => {
-    isStopping = true
-    settle()
-  })
 
   const ended = (code: number | null, signal: NodeJS.Signals | null, how: string) => {
     if (isOver) return

@@ -132,6 +132,7 @@ const program = Effect.gen(function* () {
         CT_AGENT_ORIGIN_TLS: "terminate",
         CT_ACME_CERT_OUT_DIR: path,
         CT_AGENT_STATE_DIR: path,
+        CT_AGENT_TRANSPORTS: "mux,slots",
         CT_AGENT_FRAMED_FALLBACK: "1",
         CT_AGENT_TCP_FALLBACK_POOL_SIZE: "2"
       })

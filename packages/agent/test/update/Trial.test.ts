@@ -1,8 +1,7 @@
 /** Where a trial stands at each start; and whatever ends a process in between, a whole program is in the place. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Exit, type FileSystem, Layer, References } from "effect"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { until } from "../../../domain/test/Eventually.ts"
@@ -11,7 +10,10 @@ import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import * as ProgramFile from "../../src/update/ProgramFile.ts"
 import * as Trial from "../../src/update/Trial.ts"
 import { files, Steps } from "../harness/Steps.ts"
+import { temporaryFolders } from "../harness/TemporaryFolders.ts"
 import { programOf, sha256 } from "./ReleaseServer.ts"
+
+const newFolder = temporaryFolders("catenet-trial-")
 
 const hash = sha256(programOf("1.1.0"))
 const run = <A, E>(effect: Effect.Effect<A, E, AgentMetrics | FileSystem.FileSystem>) =>
@@ -23,7 +25,7 @@ const run = <A, E>(effect: Effect.Effect<A, E, AgentMetrics | FileSystem.FileSys
   )
 
 const machine = () => {
-  const folder = mkdtempSync(join(tmpdir(), "catenet-trial-"))
+  const folder = newFolder()
   const path = join(folder, "ct-agent")
   writeFileSync(path, programOf("1.0.0"), { mode: 0o755 })
   return {

@@ -1,14 +1,16 @@
 /** The old version waits for the new one in a process of its own, and takes its place again whatever the new one fails at. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { assert, describe, it } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import { placesOf, type Trial } from "../../src/update/TrialFiles.ts"
+import { temporaryFolders } from "../harness/TemporaryFolders.ts"
 import { programOf } from "./ReleaseServer.ts"
+
+const newFolder = temporaryFolders("catenet-parent-")
 
 const parent = pathToFileURL(join(import.meta.dirname, "../../src/update/TrialParent.ts")).href
 
@@ -16,7 +18,7 @@ const parent = pathToFileURL(join(import.meta.dirname, "../../src/update/TrialPa
 const registers = `mv .ct-agent.next ct-agent; rm .ct-agent.trial; echo registered; trap 'echo drained; exit 5' TERM; while :; do sleep 0.05; done`
 
 class Machine implements AsyncDisposable {
-  readonly folder = mkdtempSync(join(tmpdir(), "catenet-parent-"))
+  readonly folder = newFolder()
   readonly path = join(this.folder, "ct-agent")
   readonly places = placesOf(this.path)
   printed = ""

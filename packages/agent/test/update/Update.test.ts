@@ -1,19 +1,21 @@
 /** One update against hosts that are honest, hostile or broken: what does not verify is refused and nothing is written. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect } from "effect"
-import { mkdtempSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import * as UpdateState from "../../src/observe/UpdateState.ts"
 import * as ProgramFile from "../../src/update/ProgramFile.ts"
 import * as Update from "../../src/update/Update.ts"
+import { temporaryFolders } from "../harness/TemporaryFolders.ts"
 import { asset, keyOf, programOf, release, ReleaseServer, sha256, sign } from "./ReleaseServer.ts"
+
+const newFolder = temporaryFolders("catenet-update-")
 
 const bounds = { connect: 500, whole: 700 }
 
 const machine = (version = "1.0.0") => {
-  const folder = mkdtempSync(join(tmpdir(), "catenet-update-"))
+  const folder = newFolder()
   const path = join(folder, "ct-agent")
   writeFileSync(path, programOf(version), { mode: 0o755 })
   const left = () =>

@@ -1,8 +1,7 @@
 /** What a serving agent says of its updates: an event for each look, and one for a version that takes its place. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, References } from "effect"
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
@@ -11,12 +10,15 @@ import { Events } from "../../src/observe/Events.ts"
 import * as UpdateState from "../../src/observe/UpdateState.ts"
 import * as ProgramFile from "../../src/update/ProgramFile.ts"
 import * as UpdateLoop from "../../src/update/UpdateLoop.ts"
+import { temporaryFolders } from "../harness/TemporaryFolders.ts"
 import { asset, keyOf, programOf, ReleaseServer, release } from "./ReleaseServer.ts"
+
+const newFolder = temporaryFolders("catenet-loop-")
 
 describe.skipIf(process.platform === "win32")("updates of an agent that serves", () => {
   it("are events: each look with what came of it, and the version that takes its place", async () => {
     await using host = await ReleaseServer.start()
-    const folder = mkdtempSync(join(tmpdir(), "catenet-loop-"))
+    const folder = newFolder()
     const path = join(folder, "ct-agent")
     writeFileSync(path, programOf("1.0.0"), { mode: 0o755 })
     const recorded: Array<Record<string, unknown>> = []
@@ -62,7 +64,7 @@ describe.skipIf(process.platform === "win32")("updates of an agent that serves",
   it("are looked for at once on SIGHUP, and soon again when another agent of the machine is at it", async () => {
     await using host = await ReleaseServer.start()
     host.offer("1.1.0")
-    const folder = mkdtempSync(join(tmpdir(), "catenet-loop-"))
+    const folder = newFolder()
     const path = join(folder, "ct-agent")
     writeFileSync(path, programOf("1.0.0"), { mode: 0o755 })
     const source = { url: host.url, keys: [keyOf(7)], skipChecksum: false, asset }

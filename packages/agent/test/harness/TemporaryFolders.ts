@@ -1,0 +1,18 @@
+/** Folders of one file of tests, which go with it. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll } from "vitest"
+
+/** To be called once, before the first test; each call of what it returns makes another folder. */
+export const temporaryFolders = (prefix: string): (() => string) => {
+  const made: Array<string> = []
+  afterAll(() => {
+    for (const folder of made) rmSync(folder, { recursive: true, force: true })
+  })
+  return () => {
+    const folder = mkdtempSync(join(tmpdir(), prefix))
+    made.push(folder)
+    return folder
+  }
+}
