@@ -67,6 +67,8 @@ const isWhole = (name: string, values: ReadonlyMap<string, number>) => {
 }
 
 const isInstalled = spawnSync("promtool", ["--version"]).status === 0
+if (!isInstalled)
+  process.stderr.write("\nSKIPPED: metrics as Prometheus reads them need promtool (package prometheus).\n\n")
 
 layer(TestServer.layer({ CT_CP_METRICS_TOKEN: "scrape-me" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "the page for Prometheus",

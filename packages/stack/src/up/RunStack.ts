@@ -8,6 +8,7 @@ import { mkdirSync } from "node:fs"
 import * as ChildProcesses from "../supervisor/ChildProcesses.ts"
 import type { Program } from "../supervisor/Program.ts"
 import * as Supervisor from "../supervisor/Supervisor.ts"
+import * as UsedFolder from "../UsedFolder.ts"
 import * as AgentReleases from "./AgentReleases.ts"
 import { banner } from "./Banner.ts"
 import * as Database from "./Database.ts"
@@ -36,6 +37,10 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   const settings = yield* Settings.read
   const { acme, controlPlane, demoOrigin, edgeAdmin, edgeMetrics, frontDoor, identityProvider, mesh } = settings
   const folder = StackFolder.at(settings.folder)
+  yield* UsedFolder.make("CT_STACK_FOLDER", () => {
+    mkdirSync(folder.root, { recursive: true, mode: 0o755 })
+    mkdirSync(folder.edge, { recursive: true, mode: 0o700 })
+  })
   yield* checkPorts([
     controlPlane,
     identityProvider,
@@ -46,10 +51,6 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
     acme,
     ...(demo ? [demoOrigin] : [])
   ])
-  yield* Effect.sync(() => {
-    mkdirSync(folder.root, { recursive: true, mode: 0o755 })
-    mkdirSync(folder.edge, { recursive: true, mode: 0o700 })
-  })
 
   const secrets = yield* Secrets.load(folder.secrets)
   const passed = yield* OperatorVariables.passed(ChildProcesses.given(), Settings.names, {

@@ -146,6 +146,12 @@ const failures: ReadonlyArray<Failure> = [
   },
   {
     command: "up --no-demo",
+    fault: "a folder below a file",
+    variables: { CT_STACK_FOLDER: at("file/stack") },
+    says: /^Error: CT_STACK_FOLDER names a folder that cannot be used: .*file\/stack \(ENOTDIR\); name a folder .*\.$/u
+  },
+  {
+    command: "up --no-demo",
     fault: "an address that is none",
     variables: { CT_IDP_LISTEN: "127.0.0.1:0" },
     says: /^Error: CT_IDP_LISTEN is "127\.0\.0\.1:0", which is not a host and a port; write it like 127\.0\.0\.1:8091\.$/u
