@@ -35,6 +35,10 @@ const lingering = (meeting: Meeting) =>
 /** How long a peer may go on after the command has ended: all that it said may still be on its way. */
 const rawCloseBound = "10 seconds"
 
+/** A process that ends takes along what its QUIC connection has not sent; TCP leaves that to the machine. */
+const underWay = ({ carrier }: ChannelSession.ChannelSession) =>
+  carrier === "quic" ? Effect.sleep("3 seconds") : Effect.void
+
 /** Raw bytes go both ways, whatever they mean: the peer must be allowed both. */
 const rawly = <A, E, R>({ peerRights, stream }: ChannelSession.ChannelSession, join: Effect.Effect<A, E, R>) =>
   peerRights === "rw"
@@ -109,6 +113,10 @@ export const of = Effect.fn("LocalSide.of")(function* (
       }
     }
     case "Pipe":
-      return { isServing: false, run: (session) => rawly(session, Effect.scoped(MemberPipe.join(session.stream))) }
+      return {
+        isServing: false,
+        run: (session) =>
+          rawly(session, Effect.andThen(Effect.scoped(MemberPipe.join(session.stream)), underWay(session)))
+      }
   }
 })
