@@ -9,24 +9,27 @@ const refusal = (target: Target) =>
   )
 export const isServed = async (target: Target) => (await refusal(target)) === undefined
 
-/** What a visitor meets while the only agent is replaced: for how long none is served. */
+/** What a visitor meets while the only agent is replaced: for how long in all none is served. */
 export const refusalsDuring = async (target: Target, replaced: () => Promise<void>) => {
-  let from = 0
-  let until = 0
+  let refused = 0
+  let since: number | undefined
   const reasons = new Set<string>()
   const watch = new AbortController()
   const watching = (async () => {
     while (!watch.signal.aborted) {
       const at = performance.now()
       const reason = await refusal(target)
-      if (reason === undefined) continue
+      if (reason === undefined) {
+        since = undefined
+        continue
+      }
       reasons.add(reason)
-      from ||= at
-      until = performance.now()
+      refused += performance.now() - (since ?? at)
+      since = performance.now()
     }
   })()
   await replaced()
   watch.abort()
   await watching
-  return { refused: Math.round(until - from), reasons: [...reasons].join("; ") }
+  return { refused: Math.round(refused), reasons: [...reasons].join("; ") }
 }
