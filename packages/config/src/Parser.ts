@@ -51,6 +51,13 @@ export const text: Parser<string> = make("a text", (text) => text)
 
 export const path: Parser<string> = make("a path", (text) => text)
 
+/** Of what a program makes. Linux makes no folder below `/proc`, and Node asks for one there again without an end. */
+export const writablePath: Parser<string> = make(
+  "a path outside of /proc",
+  (text) => (/^\/+proc(?:\/|$)/.test(text) ? undefined : text),
+  { remedy: "name one that this user can write" }
+)
+
 const integer = (minimum: number, maximum: number) => (text: string) => {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   return value >= minimum && value <= maximum ? value : undefined

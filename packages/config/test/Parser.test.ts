@@ -21,6 +21,15 @@ interface Rule {
 const rules: Readonly<Record<string, Rule>> = {
   text: { parser: Parser.text, valid: [["a b", "a b"]], invalid: [] },
   path: { parser: Parser.path, valid: [["/a/b", "/a/b"]], invalid: [] },
+  writablePath: {
+    parser: Parser.writablePath,
+    valid: [
+      ["/a/proc", "/a/proc"],
+      ["/process", "/process"],
+      ["proc/a", "proc/a"]
+    ],
+    invalid: ["/proc", "/proc/x", "//proc/x/y"]
+  },
   whole: {
     parser: Parser.whole(2, 500),
     valid: [

@@ -40,5 +40,5 @@ export const variables = {
     Parser.path,
     "File of further ones, a key on each line, read at every use."
   ),
-  workDir: optional("CT_MANIFEST_WORK_DIR", Parser.path, "Folder for the services that the bridge installs.")
+  workDir: optional("CT_MANIFEST_WORK_DIR", Parser.writablePath, "Folder for the services that the bridge installs.")
 } as const

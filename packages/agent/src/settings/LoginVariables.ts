@@ -29,7 +29,7 @@ export const variables = (meaning: string) =>
   ({
     bearer: bearer(meaning),
     bearerFile: optional("CT_OIDC_TOKEN_FILE", Parser.path, "File of that token, read at every use."),
-    loginFile: optional("CT_AGENT_LOGIN_TOKEN_FILE", Parser.path, "Where `ct-agent login` stores its token.", {
+    loginFile: optional("CT_AGENT_LOGIN_TOKEN_FILE", Parser.writablePath, "Where `ct-agent login` stores its token.", {
       standard: "oidc-token.json in CT_AGENT_STATE_DIR when that is set, else in ~/.ct-agent"
     })
   }) as const

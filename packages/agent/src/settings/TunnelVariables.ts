@@ -90,7 +90,7 @@ export const variables = {
   mode: defaulted("CT_AGENT_MODE", Parser.literal("browser", "mesh"), "mesh", "Plane of the tunnel; mesh is Noise."),
   edge: optional("CT_AGENT_EDGE", hostPort, "The edge.", { standard: "the control plane's host and its mesh port" }),
   edgeCertificateUrl: optional("CT_AGENT_EDGE_CERT_URL", baseUrl, "Serves the edge's root certificate at /pki/ca."),
-  edgeCertificate: optional("CT_AGENT_EDGE_CERT", Parser.path, "Cache of the edge's root certificate.", {
+  edgeCertificate: optional("CT_AGENT_EDGE_CERT", Parser.writablePath, "Cache of the edge's root certificate.", {
     standard: "/shared/edge-cert.der"
   }),
   edgeCertificateWait: optional("CT_AGENT_EDGE_CERT_WAIT_SECS", count, "How long to wait for that file.", {
@@ -107,10 +107,15 @@ export const variables = {
   agentId: optional("CT_AGENT_ID", agentName, "Stable identity of this agent.", {
     standard: "generated once and kept"
   }),
-  stateDir: optional("CT_AGENT_STATE_DIR", Parser.path, stateFolder, { standard: standardStateDir }),
-  capabilityOut: optional("CT_AGENT_CAPABILITY_OUT", Parser.path, "Where the capability of a mesh tunnel is written.", {
-    standard: "/shared/capability.bin"
-  }),
+  stateDir: optional("CT_AGENT_STATE_DIR", Parser.writablePath, stateFolder, { standard: standardStateDir }),
+  capabilityOut: optional(
+    "CT_AGENT_CAPABILITY_OUT",
+    Parser.writablePath,
+    "Where the capability of a mesh tunnel is written.",
+    {
+      standard: "/shared/capability.bin"
+    }
+  ),
   originKey: optional("CT_AGENT_ORIGIN_KEY", Parser.path, "File of the origin's Noise key.", {
     standard: "a new key for each process"
   }),
@@ -163,12 +168,12 @@ export const variables = {
   ),
   certificateFolder: optional(
     "CT_ACME_CERT_OUT_DIR",
-    Parser.path,
+    Parser.writablePath,
     "Folder of fullchain.pem and privkey.pem, which a serving agent keeps valid."
   ),
   accountKey: optional(
     "CT_ACME_ACCOUNT_KEY_PATH",
-    Parser.path,
+    Parser.writablePath,
     "Key of the accounts at certificate authorities, DER.",
     {
       standard: "acme-account-key.der in CT_ACME_CERT_OUT_DIR"
@@ -196,13 +201,13 @@ export const requiredCertificate = {
   hostname: required("CT_AGENT_HOSTNAME", hostname, "Public host name that the tunnel serves.", {
     remedy: "set it to the host name of the tunnel that the portal shows"
   }),
-  certificateFolder: required("CT_ACME_CERT_OUT_DIR", Parser.path, "Folder of fullchain.pem and privkey.pem.", {
+  certificateFolder: required("CT_ACME_CERT_OUT_DIR", Parser.writablePath, "Folder of fullchain.pem and privkey.pem.", {
     remedy: "set it to the folder where fullchain.pem and privkey.pem are to be"
   })
 }
 
 /** The folder where it makes no difference whether it was named. */
-export const stateDir = defaulted("CT_AGENT_STATE_DIR", Parser.path, standardStateDir, stateFolder)
+export const stateDir = defaulted("CT_AGENT_STATE_DIR", Parser.writablePath, standardStateDir, stateFolder)
 
 /** The control plane where a command can do without. */
 export const knownControlPlane = optional("CT_AGENT_CP_URL", baseUrl, controlPlane)

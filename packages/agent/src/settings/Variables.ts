@@ -182,7 +182,7 @@ export const channel = {
   ...MarketVariables.card,
   ...MarketVariables.offer,
   ...BridgeVariables.variables,
-  stateDir: optional("CT_AGENT_STATE_DIR", Parser.path, "Folder of this member's events.", {
+  stateDir: optional("CT_AGENT_STATE_DIR", Parser.writablePath, "Folder of this member's events.", {
     standard: "~/.ct-agent"
   }),
   metricsListen: tunnel.metricsListen

@@ -67,7 +67,7 @@ export const variables = {
   httpRedirect: optional("CT_EDGE_HTTP_REDIRECT", address, "Sends plain http to https."),
   certOut: required(
     "CT_EDGE_CERT_OUT",
-    Parser.path,
+    Parser.writablePath,
     "File where the root certificate of the mesh port is published; its key is kept beside it.",
     {
       remedy:
@@ -253,7 +253,7 @@ export const variables = {
     "Whether the edges reach each other at private addresses."
   ),
   history: defaulted("CT_EDGE_TUNNEL_HISTORY", flag, "1", "Keep sessions and uptime."),
-  historyPath: optional("CT_EDGE_TUNNEL_HISTORY_PATH", Parser.path, "SQLite file of both.", {
+  historyPath: optional("CT_EDGE_TUNNEL_HISTORY_PATH", Parser.writablePath, "SQLite file of both.", {
     standard: "beside the published root"
   }),
   historyRetentionSeconds: whole(
@@ -266,7 +266,7 @@ export const variables = {
   receipts: defaulted("CT_EDGE_RECEIPTS", flag, "0", "Write signed receipts of every session."),
   auditPath: optional(
     "CT_EDGE_AUDIT_LOG_PATH",
-    Parser.path,
+    Parser.writablePath,
     "SQLite file that tells who connected to which tunnel or channel and when."
   ),
   auditRetentionSeconds: whole(

@@ -18,7 +18,7 @@ const needed = <A>(name: string, parser: Parser.Parser<A>, what: string) =>
 
 const variables = {
   listen: required("CT_IDP_LISTEN", address, "Where it listens."),
-  folder: needed("CT_IDP_FOLDER", Parser.path, "the folder that keeps keys, users and clients"),
+  folder: needed("CT_IDP_FOLDER", Parser.writablePath, "the folder that keeps keys, users and clients"),
   realm: defaulted("CT_IDP_REALM", Parser.text, "catenet", "Name of the realm."),
   portal: needed("CT_IDP_PORTAL_URL", Parser.text, "the address of the control plane"),
   portalSecret: needed("CT_IDP_PORTAL_CLIENT_SECRET", secret, "the secret of the portal's client"),

@@ -55,7 +55,7 @@ export const certificateLifetime = defaulted(
 const demoOrigin = listen("CT_DEMO_ORIGIN_LISTEN", "127.0.0.1:8092", "The page behind the demo tunnel.")
 
 export const variables = {
-  folder: defaulted("CT_STACK_FOLDER", Parser.path, ".catenet", "Folder in which everything is kept."),
+  folder: defaulted("CT_STACK_FOLDER", Parser.writablePath, ".catenet", "Folder in which everything is kept."),
   databaseUrl: optional("CT_CP_DATABASE_URL", databaseUrl, "A PostgreSQL database instead of the embedded one."),
   controlPlane: listen("CT_CONTROL_PLANE_LISTEN", "127.0.0.1:8090", "The control plane."),
   identityProvider: listen("CT_IDP_LISTEN", "127.0.0.1:8091", "The identity provider."),

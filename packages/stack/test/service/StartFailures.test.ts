@@ -68,6 +68,18 @@ const failures: ReadonlyArray<Failure> = [
   },
   {
     command: "idp",
+    fault: "a folder below /proc",
+    variables: { ...idp, CT_IDP_FOLDER: "/proc/idp" },
+    says: /^Error: CT_IDP_FOLDER is not a path outside of \/proc; name one .*\.$/u
+  },
+  {
+    command: "up",
+    fault: "a folder below /proc",
+    variables: { CT_STACK_FOLDER: "/proc/stack" },
+    says: /^Error: CT_STACK_FOLDER is not a path outside of \/proc; name one .*\.$/u
+  },
+  {
+    command: "idp",
     fault: "a realm that is no JSON",
     variables: { ...idp, CT_IDP_FOLDER: at("realm") },
     says: /^Error: CT_IDP_FOLDER names a folder that cannot be used: .*realm\.json \(no realm in JSON\); name a folder .*\.$/u
