@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "../settings/Settings.ts"
 import * as ReleaseFolder from "./ReleaseFolder.ts"
+import * as ReleaseListing from "./ReleaseListing.ts"
 
 /** The npm package of the agent, as each release has it. */
 export const packageName = "agent.tgz"
@@ -21,16 +22,7 @@ export class Releases extends Context.Service<
 >()("server/releases/Releases") {
   static readonly make = Effect.gen(function* () {
     const { agentsUrl, portalBaseUrl, releasesFolder } = yield* Settings
-    const none: ReadonlyArray<ReleaseFolder.Release> = []
-    const read = Effect.tryPromise(() => ReleaseFolder.list(releasesFolder ?? "")).pipe(
-      Effect.catch(({ cause }) =>
-        cause instanceof Error && "code" in cause && cause.code === "ENOENT"
-          ? Effect.succeed(none)
-          : Effect.as(Effect.logWarning("The releases cannot be listed", cause), none)
-      )
-    )
-    // A release is put beside the others while the service runs.
-    const listed = releasesFolder === undefined ? Effect.succeed(none) : yield* Effect.cachedWithTTL(read, "2 seconds")
+    const listed = releasesFolder === undefined ? Effect.succeed([]) : yield* ReleaseListing.make(releasesFolder)
     const packaged = Effect.map(listed, (releases) =>
       releases.flatMap(({ files }) => files.get(packageName) ?? []).at(0)
     )
