@@ -42,6 +42,7 @@ import * as OriginProbe from "../tunnel/OriginProbe.ts"
 import * as Registrar from "../tunnel/Registrar.ts"
 import * as Streams from "../tunnel/Streams.ts"
 import * as TlsTermination from "../tunnel/TlsTermination.ts"
+import * as HangUps from "../update/HangUps.ts"
 import * as Restart from "../update/Restart.ts"
 import * as Stage from "../update/Stage.ts"
 import * as Supervisor from "../update/Supervisor.ts"
@@ -248,8 +249,12 @@ export const serveWith = <R>(config: Settings.Settings, serving: Serving<R>) =>
     )
   )
 
-/** Ends with `restart` when a newer program is in this one's place. */
-const updates = Effect.fnUntraced(function* ({ autoUpdate }: Settings.Settings, started: Trial.Started | undefined) {
+/** Ends with `restart` when a newer program is in this one's place; `asked` has it look for one. */
+const updates = Effect.fnUntraced(function* (
+  { autoUpdate }: Settings.Settings,
+  started: Trial.Started | undefined,
+  asked: Effect.Effect<void>
+) {
   const { update: state } = yield* AgentMetrics
   if (started?.rejected !== undefined) {
     const { program, rejected } = started
@@ -270,7 +275,7 @@ const updates = Effect.fnUntraced(function* ({ autoUpdate }: Settings.Settings, 
     return yield* Effect.never
   }
   if (!Supervisor.isSupervised(Stage.surroundings())) yield* Effect.logWarning(Supervisor.warning)
-  yield* UpdateLoop.run(autoUpdate, started.program, version)
+  yield* UpdateLoop.run(autoUpdate, started.program, version, asked)
   return "restart" as const
 })
 
@@ -281,11 +286,13 @@ export const serve = ({ onboard }: { readonly onboard: boolean }) =>
     if (started?.parent !== undefined) return yield* Restart.withTrial(started.parent)
     const serving = Effect.gen(function* () {
       const config = yield* settings(onboard)
+      // Where nothing looks for updates, the signal ends the agent as it ends any program of a terminal that was closed.
+      const asked = config.autoUpdate === undefined || started === undefined ? Effect.never : yield* HangUps.make
       const what = `${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`
       const served = Effect.scoped(body(config, { mustEnroll: onboard, what, beside: Effect.void }))
-      return yield* Effect.raceFirst(served, updates(config, started)).pipe(Effect.provide(servicesOf(config)))
+      return yield* Effect.raceFirst(served, updates(config, started, asked)).pipe(Effect.provide(servicesOf(config)))
     })
     const guarded = Effect.provide(Trial.guard(started, serving), AgentMetrics.layer)
     const end = yield* Effect.raceFirst(guarded, Signals.first)
     if (end === "restart" && started !== undefined) yield* Restart.withTrial(started.program.path)
-  }).pipe(Effect.provide(NodeFileSystem.layer))
+  }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))

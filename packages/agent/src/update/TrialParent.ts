@@ -21,12 +21,11 @@ const spawnWithSignals = (
   path: string,
   args: ReadonlyArray<string>,
   options: { readonly argv0?: string; readonly env?: NodeJS.ProcessEnv },
-  heard: () => void
+  isPassed: (signal: NodeJS.Signals) => boolean
 ): ChildProcess => {
   // Callbacks run when this turn of the event loop is over, so that there is a child by then.
   const pass = (signal: NodeJS.Signals) => {
-    if (signal !== "SIGHUP") heard()
-    child.kill(signal)
+    if (isPassed(signal)) child.kill(signal)
   }
   for (const signal of passed) process.on(signal, pass)
   const child = spawn(path, args, { ...options, stdio: "inherit" })
@@ -39,7 +38,7 @@ const endAs = (code: number | null, signal: NodeJS.Signals | null) =>
 /** Goes on as a program; where the system cannot replace a process, the program is a child and this one ends with it. */
 const become = (path: string, args: ReadonlyArray<string>) => {
   if (process.platform !== "win32") process.execve?.(path, [path, ...args], environment())
-  const child = spawnWithSignals(path, args, {}, () => undefined)
+  const child = spawnWithSignals(path, args, {}, () => true)
   child.once("error", () => process.exit(1))
   child.once("exit", endAs)
 }
@@ -52,11 +51,18 @@ export const supervise = (path: string, args: ReadonlyArray<string>): void => {
   if (trial === undefined || trial.failed !== undefined || candidate === undefined) return become(path, args)
   let isStopping = false
   let isOver = false
+  let hasRegistered = false
+  let isAsked = false
   let failure: string | undefined
 
-  const child = spawnWithSignals(candidate, args, { argv0: path, env: environment("child") }, () => {
+  const child = spawnWithSignals(candidate, args, { argv0: path, env: environment("child") }, (signal) => {
+    if (signal === "SIGHUP") {
+      isAsked = !hasRegistered
+      return hasRegistered
+    }
     isStopping = true
     settle()
+    return true
   })
   const settle = () => {
     clearTimeout(deadline)
@@ -71,7 +77,12 @@ export const supervise = (path: string, args: ReadonlyArray<string>): void => {
   const deadline = setTimeout(() => giveUp(`did not register within ${trial.seconds} s`), trial.seconds * 1000)
   const looking = setInterval(() => {
     const now = files.read()
-    if (now?.digest !== trial.digest) settle()
+    if (now?.digest !== trial.digest) {
+      settle()
+      hasRegistered = true
+      // One that came while the child was not listening yet would have ended it.
+      if (isAsked) child.kill("SIGHUP")
+    }
     // Another agent of this machine has tried the same version.
     else if (now.failed !== undefined) giveUp(now.failed)
   }, pace)

@@ -1,4 +1,4 @@
-/** Looks for updates while the agent serves: after each interval, and at once on SIGHUP. */
+/** Looks for updates while the agent serves: after each interval, and at once when it is asked to. */
 import { Clock, Effect } from "effect"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
@@ -6,17 +6,15 @@ import type { AutoUpdate } from "../settings/UpdateVariables.ts"
 import type { ProgramFile } from "./ProgramFile.ts"
 import * as Update from "./Update.ts"
 
-const hangUp = Effect.callback<void>((resume) => {
-  const listener = () => resume(Effect.void)
-  process.once("SIGHUP", listener)
-  return Effect.sync(() => process.off("SIGHUP", listener))
-})
-
-/** Succeeds when a newer program is in the place of this one. A failure is said, and the next interval tries again. */
+/**
+ * Succeeds when a newer program is in the place of this one. A failure is said, and the next interval tries again; `asked` ends
+ * when that is to be now.
+ */
 export const run = Effect.fn("UpdateLoop.run")(function* (
   { intervalSecs, source, trialSeconds }: AutoUpdate,
   program: ProgramFile,
-  running: string
+  running: string,
+  asked: Effect.Effect<void>
 ) {
   const { update: state } = yield* AgentMetrics
   const events = yield* Events
@@ -26,7 +24,7 @@ export const run = Effect.fn("UpdateLoop.run")(function* (
   let pause = intervalSecs
   const once = Effect.gen(function* () {
     yield* scheduled
-    yield* Effect.raceFirst(Effect.sleep(`${pause} seconds`), hangUp)
+    yield* Effect.raceFirst(Effect.sleep(`${pause} seconds`), asked)
     pause = intervalSecs
     const version = yield* Update.run({ source, program, running, state, byHand: false, trialSeconds })
     yield* events.record("update_check", { result: version === undefined ? "up-to-date" : `newer: ${version}` })

@@ -111,6 +111,26 @@ describe.skipIf(process.platform === "win32")("the parent of a version on trial"
     assert.include(machine.printed, "drained")
   })
 
+  it.concurrent("keeps a hang-up for a version that does not listen yet until it has registered", async () => {
+    const waits = `echo up; while [ ! -e go ]; do sleep 0.05; done; trap 'echo looks' HUP`
+    await using machine = new Machine(`#!/bin/sh\n${waits}; ${registers}\n`)
+    const child = machine.start()
+    await eventually(() => machine.printed === "up\n", "it is up")
+    child.kill("SIGHUP")
+    child.kill("SIGHUP")
+    writeFileSync(join(machine.folder, "go"), "")
+    await eventually(
+      () => machine.printed === "up\nregistered\nlooks\n",
+      () => machine.printed
+    )
+    child.kill("SIGHUP")
+    await eventually(
+      () => machine.printed.endsWith("looks\nlooks\n"),
+      () => machine.printed
+    )
+    assert.isNull(child.exitCode)
+  })
+
   it.concurrent("counts a stop that is asked for as no failure", async () => {
     await using machine = new Machine("#!/bin/sh\ntrap 'exit 143' TERM; echo up; while :; do sleep 0.05; done\n")
     const child = machine.start()

@@ -8,6 +8,7 @@ import { eventually } from "../../../domain/test/Eventually.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { Events } from "../../src/observe/Events.ts"
 import * as UpdateState from "../../src/observe/UpdateState.ts"
+import * as HangUps from "../../src/update/HangUps.ts"
 import * as ProgramFile from "../../src/update/ProgramFile.ts"
 import * as UpdateLoop from "../../src/update/UpdateLoop.ts"
 import { temporaryFolders } from "../harness/TemporaryFolders.ts"
@@ -28,7 +29,7 @@ describe.skipIf(process.platform === "win32")("updates of an agent that serves",
       const program = yield* ProgramFile.make(path)
       const events = yield* Events
       state = (yield* AgentMetrics).update
-      yield* UpdateLoop.run({ source, intervalSecs: 0.05, trialSeconds: 1 }, program, "1.0.0")
+      yield* UpdateLoop.run({ source, intervalSecs: 0.05, trialSeconds: 1 }, program, "1.0.0", Effect.never)
       recorded.push(...(yield* events.ring.last(100)).map((line) => JSON.parse(line)))
     })
     const services = Events.layer(folder).pipe(
@@ -80,10 +81,11 @@ describe.skipIf(process.platform === "win32")("updates of an agent that serves",
       const next = { from: "1.0.0", to: "1.1.0", hash: "aa", seconds: 20 }
       yield* program.stage(programOf("1.1.0"), next)
       const trial = yield* program.readTrial
-      const loop = UpdateLoop.run({ source, intervalSecs: 86_400, trialSeconds: 1 }, program, "1.0.0")
+      const asked = yield* HangUps.make
+      // Before it waits.
+      process.emit("SIGHUP")
+      const loop = UpdateLoop.run({ source, intervalSecs: 86_400, trialSeconds: 1 }, program, "1.0.0", asked)
       const confirmed = Effect.gen(function* () {
-        yield* Effect.promise(() => eventually(() => process.listenerCount("SIGHUP") > 0, "it listens"))
-        process.emit("SIGHUP")
         yield* Effect.promise(() => eventually(() => results().length === 1, "it has looked"))
         if (trial !== undefined) yield* program.confirm(trial)
         return yield* Effect.never
@@ -95,10 +97,38 @@ describe.skipIf(process.platform === "win32")("updates of an agent that serves",
       Layer.provideMerge(NodeFileSystem.layer),
       Layer.merge(Layer.succeed(References.MinimumLogLevel, "None"))
     )
-    await Effect.runPromise(Effect.provide(run, services))
+    await Effect.runPromise(Effect.provide(Effect.scoped(run), services))
+    assert.strictEqual(process.listenerCount("SIGHUP"), 0)
     assert.deepStrictEqual(results(), [
       `"result":"apply failed: version 1.1.0 is on trial in another agent of this machine"`,
       `"result":"newer: 1.1.0"`
     ])
+  })
+
+  it("are looked for again when the signal comes during a look", async () => {
+    await using host = await ReleaseServer.start()
+    const folder = newFolder()
+    const path = join(folder, "ct-agent")
+    writeFileSync(path, programOf("1.0.0"), { mode: 0o755 })
+    // It is published while the answer to the first look is on its way.
+    host.files.set("latest/release-manifest.json", (response) => {
+      for (let times = 0; times < 3; times++) process.emit("SIGHUP")
+      host.offer("1.1.0")
+      response.writeHead(404).end()
+    })
+    const source = { url: host.url, keys: [keyOf(7)], skipChecksum: false, asset }
+    const run = Effect.gen(function* () {
+      const program = yield* ProgramFile.make(path)
+      const asked = yield* HangUps.make
+      process.emit("SIGHUP")
+      yield* UpdateLoop.run({ source, intervalSecs: 86_400, trialSeconds: 1 }, program, "1.0.0", asked)
+      return yield* program.isWaiting
+    })
+    const services = Events.layer(folder).pipe(
+      Layer.provideMerge(AgentMetrics.layer),
+      Layer.provideMerge(NodeFileSystem.layer),
+      Layer.merge(Layer.succeed(References.MinimumLogLevel, "None"))
+    )
+    assert.isTrue(await Effect.runPromise(Effect.provide(Effect.scoped(run), services)))
   })
 })
