@@ -11,11 +11,11 @@ import type { Stack } from "./Stack.ts"
 import { provision } from "./Tunnel.ts"
 import { ask } from "./Visitor.ts"
 
-export const installTwice = async (stack: Stack, releases: ReleasedAgents, machine: BareMachine) => {
+export const installTwice = async (stack: Stack, releases: ReleasedAgents, machine: BareMachine, host: string) => {
   const config = () => readFileSync(machine.path("etc/catenet/ct-agent.env"), "utf8")
   const unit = () => readFileSync(machine.path("etc/systemd/system/ct-agent.service"), "utf8")
   const origin = await httpOrigin()
-  const { target, variables } = await provision(stack, "service.localhost", origin.port)
+  const { target, variables } = await provision(stack, host, origin.port)
   const { CT_AGENT_EDGE_CERT: _cert, CT_AGENT_STATE_DIR: _state, ...given } = variables
   const oldest = { CT_INSTALL_VERSION: "0.1.0" }
   const install = `curl -fsSL ${stack.url("/install.sh")} | dash 2>&1`

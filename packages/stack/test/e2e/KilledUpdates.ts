@@ -32,7 +32,7 @@ export const killAtEachStep = async (
     ["when it has opened its ports", async (agent) => (await agent.status())?.version === "0.2.0"]
   ]
   for (const [index, [name, isReached]] of steps.entries()) {
-    const agent = await UpdatingAgent.start(stack, machine, variables, `killed-${index}`)
+    await using agent = await UpdatingAgent.start(stack, machine, variables, `killed-${index}`)
     agent.look()
     await eventually(
       () => isReached(agent),

@@ -1,5 +1,5 @@
 /** Releases of the agent as `npm run release` makes them. */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 const scripts = join(import.meta.dirname, "../../../../scripts")
@@ -49,6 +49,7 @@ export class ReleasedAgents {
   /** Publishes this checkout under a version, with something before all that it does but the self-test. */
   publish(version: string, before = "") {
     const next = join(this.#work, `next-${version}`)
+    rmSync(next, { recursive: true, force: true })
     mkdirSync(next)
     const bundle = join(this.#work, `program-${version}.js`)
     const text = readFileSync(join(this.#built, "program.js"), "utf8").replaceAll("0.1.0", version)
@@ -63,15 +64,16 @@ export class ReleasedAgents {
   /** Publishes a shell script that passes for that version until it is to serve, which is made at once. */
   publishScript(version: string, serves: string) {
     const next = join(this.#work, `next-${version}`)
+    rmSync(next, { recursive: true, force: true })
     mkdirSync(next)
     const script = `#!/bin/sh\ncase "$1" in --self-test | --version) echo "ct-agent ${version}"; exit ;; esac\n${serves}\n`
     writeFileSync(join(next, this.asset), script)
     this.#sign(next, version)
   }
 
-  withdraw(...versions: ReadonlyArray<string>) {
-    for (const version of versions) rmSync(join(this.folder, version), { recursive: true, force: true })
-    for (const version of versions) rmSync(join(this.#work, `next-${version}`), { recursive: true, force: true })
+  withdrawAllBut(kept: string) {
+    for (const version of readdirSync(this.folder))
+      if (version !== kept) rmSync(join(this.folder, version), { recursive: true, force: true })
   }
 
   #sign(next: string, version: string) {

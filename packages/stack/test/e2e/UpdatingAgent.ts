@@ -61,10 +61,14 @@ export class UpdatingAgent implements AsyncDisposable {
       CT_AGENT_AUTO_UPDATE: "1"
     }
     const agent = new UpdatingAgent(spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] }), port)
-    await eventually(
+    const isRegistered = eventually(
       async () => (await agent.status())?.registered === true,
       () => `${name} is registered: ${agent.printed}`
     )
+    await isRegistered.catch(async (error: unknown) => {
+      await agent[Symbol.asyncDispose]()
+      throw error
+    })
     return agent
   }
 
@@ -88,6 +92,8 @@ export class UpdatingAgent implements AsyncDisposable {
   }
 
   async update(version: string) {
+    // Once more while it looks already.
+    this.look()
     this.look()
     await eventually(
       async () => (await this.version()) === version,

@@ -1,7 +1,7 @@
 /** A machine without Node installs the agent from a running stack, serves, and updates itself while visitors come. */
 import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import { BareMachine } from "./BareMachine.ts"
 import { installTwice } from "./InstalledService.ts"
@@ -26,13 +26,21 @@ describe.skipIf(!BareMachine.possible)("an agent that updates itself", () => {
   let stack: Stack
   let releases: ReleasedAgents
   let machine: BareMachine
+  let attempts = 0
+  let host: string
 
   beforeAll(async () => {
     stack = await Stack.make()
     releases = await ReleasedAgents.in(stack.folder)
     releases.publish("0.1.0")
-    machine = new BareMachine(join(stack.folder, "machine"))
     await stack.up(["--no-demo"], { CT_CP_RELEASES_DIR: releases.folder, CT_CP_RELEASE_PUBKEY: releases.publicKey })
+  })
+  // For each attempt of a test too: a second one meets nothing of the first.
+  beforeEach(() => {
+    attempts++
+    releases.withdrawAllBut("0.1.0")
+    machine = new BareMachine(join(stack.folder, `machine-${attempts}`))
+    host = `update-${attempts}.localhost`
   })
   afterAll(async () => {
     await stack?.dispose()
@@ -56,11 +64,13 @@ describe.skipIf(!BareMachine.possible)("an agent that updates itself", () => {
     assert.isFalse(existsSync(machine.path("etc/catenet")))
     const origin = await httpOrigin()
     await afterBlocking()
-    const { target, variables } = await provision(stack, "update.localhost", origin.port)
+    const { target, variables } = await provision(stack, host, origin.port)
     const given = { ...variables, CT_AGENT_UPDATE_TRIAL_SECS: String(trialSeconds) }
     await using first = await UpdatingAgent.start(stack, machine, given, "first")
     await eventually(() => isServed(target), "a visitor is served", 30_000)
 
+    // What the control plane has just listed does not hide what is published now.
+    await fetch(stack.url("/releases/latest/release-manifest.json"))
     if (inFull) releases.publish("0.2.0", "for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)")
     else releases.publishScript("0.2.0", "exec sleep 1000")
     const from = performance.now()
@@ -69,7 +79,7 @@ describe.skipIf(!BareMachine.possible)("an agent that updates itself", () => {
     await eventually(
       () => first.printed.includes(isBack),
       () => first.printed,
-      300_000
+      trialSeconds * 1000 + 60_000
     )
     await eventually(async () => (await first.version()) === "0.1.0", "the old version serves")
     process.stderr.write(`a version that does not register: back after ${Math.round(performance.now() - from)} ms\n`)
@@ -119,20 +129,18 @@ describe.skipIf(!BareMachine.possible)("an agent that updates itself", () => {
   })
 
   it.runIf(inFull)("goes on after it was killed at each step of an update", async () => {
-    const machine = new BareMachine(join(stack.folder, "killed"))
     const environment = { CT_INSTALL_VERSION: "0.1.0" }
     machine.run(`curl -fsSL ${stack.url("/install.sh")} | sh`, environment)
-    releases.withdraw("0.2.0", "0.3.0", "0.4.0", "0.5.0")
     releases.publish("0.2.0")
     const origin = await httpOrigin()
     await afterBlocking()
-    const { variables } = await provision(stack, "killed.localhost", origin.port)
+    const { variables } = await provision(stack, host, origin.port)
     await killAtEachStep(stack, machine, variables)
     await origin.close()
   })
 
   it("is a service after root has run install.sh, which upgrades it the second time", () =>
-    installTwice(stack, releases, new BareMachine(join(stack.folder, "served"))))
+    installTwice(stack, releases, machine, host))
 })
 
 /** Only the note stays of a version that was rolled back. */
