@@ -2,7 +2,7 @@
 import { ranked } from "@catenet/edge/channels/HomeRanking"
 import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Effect, Exit, Scope } from "effect"
+import { Clock, Effect, Exit, Scope } from "effect"
 import { copyFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -18,6 +18,9 @@ import {
   untilTaken
 } from "../harness/QuicMember.ts"
 import { eventually, start, temporaryFolder, type TestEdge } from "../harness/TestEdge.ts"
+
+/** Epoch milliseconds, by which a grant ends. */
+const now = () => Effect.runSync(Clock.currentTimeMillis)
 
 const life = Effect.runSync(Scope.make())
 const inLife = <A, E>(effect: Effect.Effect<A, E, Scope.Scope>) => Effect.runPromise(effect.pipe(Scope.provide(life)))
@@ -174,7 +177,7 @@ describe.skipIf(program === undefined)("members by QUIC", () => {
   })
 
   it("are cut within a second when one may no longer talk, and when a grant ends", async () => {
-    const ends = BigInt(Math.ceil(Date.now() / 1_000) + 2)
+    const ends = BigInt(Math.ceil(now() / 1_000) + 2)
     const brief = await talking(...pair(channelAt("two"), { expiresAt: ends }))
     for (const home of ["one", "two"]) {
       const [a, b] = pair(channelAt(home))
@@ -188,7 +191,7 @@ describe.skipIf(program === undefined)("members by QUIC", () => {
       assert.isBelow(performance.now() - from, 1_000)
     }
     await Promise.all([brief.first.closed, brief.second.closed])
-    const late = Date.now() / 1_000 - Number(ends)
+    const late = now() / 1_000 - Number(ends)
     assert.isTrue(late >= 0 && late < 5, `${late} s after the end`)
   })
 
