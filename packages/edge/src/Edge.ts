@@ -22,6 +22,7 @@ import * as ConnectionLimiter from "./listen/ConnectionLimiter.ts"
 import { descriptorLimit } from "./listen/Descriptors.ts"
 import * as HttpListener from "./listen/HttpListener.ts"
 import { ListenerHealth } from "./listen/ListenerHealth.ts"
+import { QuicPorts } from "./listen/QuicPorts.ts"
 import type { Sources } from "./metrics/EdgeMetrics.ts"
 import * as MetricsRoutes from "./metrics/MetricsRoutes.ts"
 import { Counters } from "./observe/Counters.ts"
@@ -193,6 +194,7 @@ const edge = Layer.merge(SessionHistory.layer, OriginEchoes.layer).pipe(
       ControlPlane.layer,
       PairFiles.layer,
       processIdentity,
+      QuicPorts.layer,
       WorkerStats.layer
     )
   )

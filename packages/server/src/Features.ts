@@ -78,6 +78,7 @@ import { ServiceAccounts } from "./identity/ServiceAccounts.ts"
 import { NoticeMails } from "./notices/mail/NoticeMails.ts"
 import * as NoticeMailWorker from "./notices/mail/NoticeMailWorker.ts"
 import { Notices } from "./notices/Notices.ts"
+import { EdgeQuic } from "./observability/EdgeQuic.ts"
 import { Statuses } from "./observability/Statuses.ts"
 import { PortalSignIns } from "./portal/PortalSignIns.ts"
 import { Releases } from "./releases/Releases.ts"
@@ -127,6 +128,7 @@ export const services = Layer.mergeAll(
   AgentServices.layer,
   GateServices.layer,
   Accounts.layer,
+  EdgeQuic.layer,
   Notices.layer,
   NoticeMails.layer,
   ClientAddresses.layer,
@@ -171,7 +173,7 @@ export const handlers = Layer.flatMap(services, (all) => {
   const only = <Keys extends ReadonlyArray<Context.Key<unknown, unknown>>>(...keys: Keys) =>
     Layer.succeedContext(Context.pick(...keys)(all))
   return Layer.mergeAll(
-    StatusHandlers.pipe(Layer.provide(only(Statuses))),
+    StatusHandlers.pipe(Layer.provide(only(EdgeQuic, Statuses))),
     EnrollmentHandlers.pipe(Layer.provide(only(Bootstraps, Enrollments))),
     ProvisioningHandlers.pipe(Layer.provide(only(Hosts, Tunnels))),
     AdmissionHandlers.pipe(Layer.provide(only(Admissions, CertificateStandings, DnsChallenges))),

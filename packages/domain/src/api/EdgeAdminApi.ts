@@ -63,6 +63,8 @@ class HostBinding extends Schema.Class<HostBinding>("HostBinding")({
   token: RoutingToken
 }) {}
 
+const QuicListenerName = literal(["mesh", "channel-broker", "channel-relay"])
+
 class TunnelOrdersApi extends HttpApiGroup.make("orders")
   .add(
     HttpApiEndpoint.post("authorizeHost", "/admin/authorize-host/:token/:host", {
@@ -171,6 +173,10 @@ class TunnelFactsApi extends HttpApiGroup.make("facts")
     /** How many tunnels have an agent here. */
     HttpApiEndpoint.get("activeTunnels", "/admin/active-tunnels", {
       success: Schema.Struct({ active_tunnels: Count })
+    }),
+    /** The listeners that take QUIC on the UDP port of their number. */
+    HttpApiEndpoint.get("quicListeners", "/internal/quic/listeners", {
+      success: Schema.Struct({ listeners: Schema.Array(QuicListenerName) })
     }),
     HttpApiEndpoint.get("hosts", "/admin/host-auth-dump", { success: Schema.Array(HostBinding) }),
     HttpApiEndpoint.get("receiptKey", "/internal/receipts/pubkey", { success: ReceiptKey, error: ReceiptsDisabled }),

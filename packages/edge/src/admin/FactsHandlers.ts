@@ -13,6 +13,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { ChannelRoom } from "../channels/ChannelRoom.ts"
 import type { Receipts } from "../history/Receipts.ts"
 import { SessionHistory } from "../history/SessionHistory.ts"
+import { QuicPorts } from "../listen/QuicPorts.ts"
 import { WorkerStats } from "../processes/WorkerStats.ts"
 import { Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
@@ -49,6 +50,7 @@ export const FactsHandlers = HttpApiBuilder.group(
     const sessionHistory = yield* SessionHistory
     const workerStats = yield* WorkerStats
     const { edgeId } = yield* Settings
+    const quicPorts = yield* QuicPorts
     const edge = ({ pubkey }: Receipts) => ({ pubkey: PublicKey.make(pubkey), edge_id: EdgeId.make(edgeId) })
     const history = Effect.fnUntraced(function* (token: RoutingToken, limit = 20, figures?: "1") {
       const { sessions } = sessionHistory
@@ -89,6 +91,7 @@ export const FactsHandlers = HttpApiBuilder.group(
           (token) => Effect.map(status(token, payload.watched), (report) => new TokenStatusReport({ ...report, token }))
         ),
       activeTunnels: () => Effect.sync(() => ({ active_tunnels: Count.make(activeIn(agents.all())) })),
+      quicListeners: () => Effect.sync(() => ({ listeners: quicPorts.open() })),
       // In plain, since an edge may have many thousands of hosts, and visitors wait while each token is made a secret.
       hosts: () => Effect.succeed(HttpServerResponse.jsonUnsafe(routes.dump())),
       history: ({ params, query }) => history(params.token, query.limit, query.figures),

@@ -10,6 +10,7 @@ import { Effect } from "effect"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { MemberAdmissions } from "../channels/MemberAdmissions.ts"
 import type { Admitted, ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
+import { type QuicPort, QuicPorts } from "../listen/QuicPorts.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as LeafAtPort from "./LeafAtPort.ts"
@@ -46,11 +47,11 @@ const services = Effect.gen(function* () {
     takes: admissions.takes,
     serve: (connection: QuicConnection) => members.serve(connection, phase)
   })
-  return new Map([
-    ["mesh", { transport: ofPeers, takes: () => true, serve: peers.serve }],
-    ["channel-broker", ofPhase("rendezvous")],
-    ["channel-relay", ofPhase("relay")]
-  ])
+  return [
+    { port: "mesh", transport: ofPeers, takes: () => true, serve: peers.serve },
+    { port: "channel-broker", ...ofPhase("rendezvous") },
+    { port: "channel-relay", ...ofPhase("relay") }
+  ] satisfies ReadonlyArray<{ readonly port: QuicPort; readonly [part: string]: unknown }>
 })
 
 const listen = Effect.fn("QuicListener.listen")(function* (
@@ -61,9 +62,10 @@ const listen = Effect.fn("QuicListener.listen")(function* (
   const { leaf } = yield* CertificateAuthority
   const counters = yield* Counters
   const quic = yield* QuicProcess.start(program)
+  const ports = yield* QuicPorts
   const serving = yield* services
   for (const { address, name } of listeners) {
-    const service = serving.get(name)
+    const service = serving.find(({ port }) => port === name)
     if (service === undefined) continue
     const incoming = (remote: { readonly address: string }) => {
       if (!service.takes(remote.address)) return undefined
@@ -86,6 +88,7 @@ const listen = Effect.fn("QuicListener.listen")(function* (
     const where = { listener: name, udp: `${address.host}:${address.port}` }
     yield* quic.listen({ at, certificate, key, transport: service.transport }, incoming).pipe(
       Effect.tap(() => Effect.logInfo("QUIC is listened for")),
+      Effect.tap(() => ports.bound(service.port)),
       Effect.flatMap((bound) => LeafAtPort.follow(leaf, bound, pair)),
       Effect.catch(({ why }) => Effect.logWarning("QUIC is not listened for", why)),
       Effect.annotateLogs(where)

@@ -163,6 +163,8 @@ describe("the admin API", () => {
       assert.deepStrictEqual(one.body, offline)
       const active = yield* Effect.promise(() => world.admin("GET", "/admin/active-tunnels"))
       assert.deepStrictEqual(active.body, { active_tunnels: 1 })
+      const quic = yield* Effect.promise(() => world.admin("GET", "/internal/quic/listeners"))
+      assert.deepStrictEqual(quic.body, { listeners: [] })
     }).pipe(Effect.scoped)
   )
 

@@ -4,6 +4,7 @@ import { ChannelRoom } from "@catenet/edge/channels/ChannelRoom"
 import { SessionHistory } from "@catenet/edge/history/SessionHistory"
 import * as HttpListener from "@catenet/edge/listen/HttpListener"
 import { ListenerHealth } from "@catenet/edge/listen/ListenerHealth"
+import { QuicPorts } from "@catenet/edge/listen/QuicPorts"
 import * as MetricsRoutes from "@catenet/edge/metrics/MetricsRoutes"
 import { ConnectionFaults } from "@catenet/edge/observe/ConnectionFaults"
 import { Counters } from "@catenet/edge/observe/Counters"
@@ -59,6 +60,7 @@ const services = Layer.mergeAll(
   Layer.succeed(SessionHistory, faulty()),
   Layer.succeed(OriginEchoes, faulty()),
   Layer.succeed(WorkerStats, faulty()),
+  Layer.succeed(QuicPorts, faulty()),
   Layer.succeed(ListenerHealth, {
     ...faulty<ListenerHealth["Service"]>(),
     stalled: Effect.sync(() => fails("stalled")(secrets.token))

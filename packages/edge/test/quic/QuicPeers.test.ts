@@ -70,6 +70,8 @@ describe.skipIf(program === undefined)("the mesh port on UDP", () => {
       const seen = yield* say(agent, { role: "W" })
       assert.match(seen.toString("latin1", 1), /^127\.0\.0\.1:\d+$/u)
       assert.strictEqual((yield* say(agent, { role: "A", token: bytesOf(T) })).toString(), "OK")
+      const { body } = yield* Effect.promise(() => world.admin("GET", "/internal/quic/listeners"))
+      assert.deepStrictEqual(body, { listeners: ["mesh"] })
 
       // A mesh client.
       const client = yield* dial

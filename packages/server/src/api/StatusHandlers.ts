@@ -1,8 +1,9 @@
 /** Handlers of the `status` group. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { NetworkInfo } from "@catenet/domain/edges/PlatformStatus"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { EdgeQuic } from "../observability/EdgeQuic.ts"
 import * as MeshRoot from "../observability/MeshRoot.ts"
 import { Statuses } from "../observability/Statuses.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -14,17 +15,25 @@ export const StatusHandlers = HttpApiBuilder.group(
     const statuses = yield* Statuses
     const settings = yield* Settings
     const root = yield* MeshRoot.make
-    const ports = new NetworkInfo({
+    const edgeQuic = yield* EdgeQuic
+    const ports = {
       mesh_edge_port: settings.meshEdgePort,
       channel_broker_port: settings.channelBrokerPort ?? 0,
       channel_relay_port: settings.channelRelayPort ?? 0,
       ...(settings.channelRelayGatePort === undefined ? {} : { channel_relay_gate_port: settings.channelRelayGatePort })
-    })
+    }
     return handlers.handleAll({
       status: () => statuses.answer,
       live: () => Effect.void,
       ready: () => statuses.ready,
-      networkInfo: () => Effect.succeed(ports),
+      networkInfo: () =>
+        Effect.map(edgeQuic.listens, (listens) => {
+          const quicPort = Option.map(listens, (yes) => (yes ? settings.meshEdgePort : 0))
+          return new NetworkInfo({
+            ...ports,
+            ...(Option.isNone(quicPort) ? {} : { mesh_edge_quic_port: quicPort.value })
+          })
+        }),
       edgeCa: () => root
     })
   })

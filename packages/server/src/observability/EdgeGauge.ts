@@ -3,12 +3,13 @@
  * delays no answer: it is asked in the background, and what it says late counts for the next caller. Until then it is silent,
  * and named. One edge alone is read at its metrics page, where the settings name one.
  */
-import { Clock, Data, Effect, Fiber, Option, Scope } from "effect"
+import { Data, Effect, Option, Scope } from "effect"
 import { HttpClient } from "effect/http"
 import type { EdgeAddress } from "../edges/EdgeAddressStore.ts"
 import * as EdgeClient from "../edges/EdgeClient.ts"
 import { LiveEdges } from "../edges/LiveEdges.ts"
 import { Settings } from "../settings/Settings.ts"
+import { remembering } from "./RememberedAnswer.ts"
 
 /** No edge says how many tunnels are live. */
 export class GaugeUnknown extends Data.TaggedError("GaugeUnknown")<{ readonly silent: ReadonlyArray<string> }> {}
@@ -20,32 +21,6 @@ export interface Reading {
 }
 
 const sample = /^ct_edge_active_tunnels(?:\{[^}]*\})? (\d+)(?:\.0+)?(?: \d+)?$/m
-
-/** How long an answer is waited for. */
-const patience = "200 millis"
-/** How long an answer counts when no newer one comes. */
-const worthMillis = 10_000
-
-/** One edge's number: asks it for at most two seconds, of which the caller spends the first fifth of one. */
-const remembering = Effect.fnUntraced(function* <E>(question: Effect.Effect<number, E>) {
-  const scope = yield* Effect.scope
-  let last: { readonly tunnels: number; readonly at: number } | undefined
-  let asking: Fiber.Fiber<unknown, unknown> | undefined
-  const ask = question.pipe(
-    Effect.timeout("2 seconds"),
-    Effect.flatMap((tunnels) => Effect.map(Clock.currentTimeMillis, (at) => (last = { tunnels, at })))
-  )
-  return Effect.gen(function* () {
-    if (asking === undefined || asking.pollUnsafe() !== undefined) asking = yield* Effect.forkIn(ask, scope)
-    const asked = yield* Effect.timeoutOption(Fiber.await(asking), patience)
-    const now = yield* Clock.currentTimeMillis
-    // An edge that has answered, but not with a number, is not represented by what it said before.
-    const failed = Option.isSome(asked) && asked.value._tag === "Failure"
-    return last === undefined || failed || now - last.at >= worthMillis
-      ? Option.none<number>()
-      : Option.some(last.tunnels)
-  })
-})
 
 interface Known {
   readonly url: string

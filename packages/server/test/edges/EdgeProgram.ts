@@ -81,7 +81,7 @@ export class EdgeProgram {
     this.#env = { ...env, CT_EDGE_CERT_OUT: join(this.#folder, "edge-cert.der") }
   }
 
-  static async make(id: string, controlPlane: string, adminToken: string): Promise<EdgeProgram> {
+  static async make(id: string, controlPlane: string, adminToken: string, quic = "off"): Promise<EdgeProgram> {
     const way = new Way(Number(new URL(controlPlane).port))
     const adminPort = await freePort()
     const frontDoor = await freePort()
@@ -97,7 +97,7 @@ export class EdgeProgram {
         CT_EDGE_ADMIN_URL: `http://127.0.0.1:${await toAdmin.open()}`,
         CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${adminPort}`,
         CT_EDGE_LISTEN: `127.0.0.1:${mesh}`,
-        CT_EDGE_QUIC: "off",
+        CT_EDGE_QUIC: quic,
         CT_FRONT_DOOR: `127.0.0.1:${frontDoor}`,
         CT_EDGE_HEARTBEAT_SECS: "1",
         CT_EDGE_RECEIPTS: "1",

@@ -31,7 +31,14 @@ const shortened = (value: string) => value.replace(/ seconds?$/u, " s").replace(
 const numbers: ReadonlyArray<
   readonly [page: string, before: string, after: string, file: string, name: string, write: (value: string) => string]
 > = [
-  ["edge", "does not answer within ", ", and names it", "server/src/observability/EdgeGauge.ts", "patience", shortened],
+  [
+    "edge",
+    "does not answer within ",
+    ", and names it",
+    "server/src/observability/RememberedAnswer.ts",
+    "patience",
+    shortened
+  ],
   ["edge", "not reported itself for ", ".", "server/src/edges/EdgeAddressStore.ts", "liveSeconds", (n) => `${n} s`],
   ["edge", "does not apply an order within ", " ", "edge/src/processes/WorkerHandle.ts", "applyTimeout", shortened],
   ["edge", "kills one that is silent for ", ".", "edge/src/processes/Workers.ts", "silenceMillis", milliseconds],
