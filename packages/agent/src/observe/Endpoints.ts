@@ -4,7 +4,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, FileSystem, Layer, Result } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { createServer } from "node:http"
+import { createServer, type Server } from "node:http"
 import * as Credential from "../login/Credential.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import type { BearerSource } from "../settings/LoginVariables.ts"
@@ -105,15 +105,27 @@ const announce = Layer.effectDiscard(
   })
 )
 
+/** A stopping agent waits no longer for what it answers: one that is being replaced begins to serve again only after that. */
+const grace = "250 millis"
+
+/** Ends the connections that are left: readers keep theirs, and Node would wait for them. */
+const cut = (server: Server) =>
+  Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
+
 /** The server at this address, for as long as the layer lives. */
-export const layer = (listen: HostPort, source: BearerSource) =>
+export const layer = (listen: HostPort, source: BearerSource) => Layer.suspend(() => on(createServer(), listen, source))
+
+const on = (server: Server, listen: HostPort, source: BearerSource) =>
   HttpRouter.serve(Layer.merge(others, HttpApiBuilder.layer(AgentLocalApi).pipe(Layer.provide(handlers(source)))), {
     disableLogger: true,
     disableListenLog: true,
     routerConfig: { maxParamLength: 16_384 }
   }).pipe(
     Layer.provide(announce),
-    Layer.provide(NodeHttpServer.layer(createServer, { host: listen.host, port: listen.port })),
+    Layer.provide(cut(server)),
+    Layer.provide(
+      NodeHttpServer.layer(() => server, { host: listen.host, port: listen.port, gracefulShutdownTimeout: grace })
+    ),
     Layer.catchCause((cause) =>
       Layer.effectDiscard(
         Effect.logWarning(

@@ -1,4 +1,6 @@
+import { once } from "node:events"
 import { writeFile } from "node:fs/promises"
+import { connect } from "node:net"
 import { assert, describe, it } from "vitest"
 import { lineCount } from "../../src/observe/Endpoints.ts"
 import { makeHome, runAgent } from "../harness/Agent.ts"
@@ -152,6 +154,27 @@ describe("the local endpoints", () => {
     await store({ access_expires_at: 1, refresh_expires_at: 1 })
     assert.strictEqual(await credential(), "stored-expired")
     assert.strictEqual((await figures(base))['ct_agent_events_total{kind="credential_degraded"}'], 1)
+  })
+
+  it("keep no stopping agent waiting for those who keep their connections, busy or not", async () => {
+    await using stage = await makeSurroundings()
+    await using home = await makeHome()
+    await using agent = runAgent(home, { ...stage.env, CT_AGENT_METRICS_LISTEN: "127.0.0.1:0" })
+    await registered(agent)
+    const { hostname, port } = new URL(await baseOf(agent))
+    const sockets = ["", "GET /status HTTP/1.1\r\n", "GET /status HTTP/1.1\r\nhost: a\r\n\r\n"].map((said) => {
+      const socket = connect({ host: hostname, port: Number(port) })
+      socket.on("error", () => undefined).resume()
+      socket.write(said)
+      return socket
+    })
+    await Promise.all(sockets.map((socket) => once(socket, "connect")))
+    await fetch(`http://${hostname}:${port}/healthz`)
+    const from = performance.now()
+    agent.kill()
+    await agent.exited
+    assert.isBelow(performance.now() - from, 10_000)
+    for (const socket of sockets) socket.destroy()
   })
 
   it("that cannot be bound do not stop the tunnel", async () => {
