@@ -29,6 +29,7 @@ import { type AskGate, ForwardedStream } from "./ForwardedStream.ts"
 import type { Visit } from "./GatedVisits.ts"
 import { NoAgentServes } from "./Http2Exchange.ts"
 import { Http2Visit } from "./Http2Visits.ts"
+import * as LeavingAgents from "./LeavingAgents.ts"
 import { LoginGate } from "./LoginGate.ts"
 import { type EdgeResponse, closedPage, offlinePage, unknownName } from "./Pages.ts"
 import { ResetBudget } from "./ResetBudget.ts"
@@ -63,6 +64,7 @@ export class GelbVisits extends Context.Service<
     const files = yield* PairFiles
     const { ending, report } = yield* ConnectionFaults
     const run = yield* makeServe
+    const follow = yield* LeavingAgents.make
     const http2Visits = new Set<Http2Visit>()
     const http1Visits = new Set<ForwardedStream>()
     let isLeaving = false
@@ -103,8 +105,13 @@ export class GelbVisits extends Context.Service<
       socket: TLSSocket,
       host: string,
       { tunnel }: Delivered,
-      repeatable: FailOver["repeatable"]
-    ): FailOver => ({ repeatable, deliver: (attempts) => deliver(socket, host, tunnel.token, attempts) })
+      repeatable: FailOver["repeatable"],
+      found: (delivered: Delivered) => void
+    ): FailOver => ({
+      repeatable,
+      deliver: (attempts) =>
+        Effect.tap(deliver(socket, host, tunnel.token, attempts), (delivered) => Effect.sync(() => found(delivered)))
+    })
 
     const deliverFirst = Effect.fnUntraced(function* (socket: TLSSocket, host: string) {
       const delivered = yield* Effect.option(deliver(socket, host, tokenOf(host)))
@@ -137,13 +144,17 @@ export class GelbVisits extends Context.Service<
       return gate.judge({ host, method, target, cookie, upgrade: false }, visit)
     }
 
-    const relay = (socket: TLSSocket, host: string, visitor: ForwardedStream, delivered: Delivered) =>
+    const relay = (socket: TLSSocket, host: string, visitor: ForwardedStream, delivered: Delivered) => {
+      const kept = { announce: () => visitor.drain(), endIdle: () => visitor.endIdle() }
+      const found = (agent: Delivered) => follow(agent, kept, visitor)
+      found(delivered)
       relays.start(
         delivered,
         visitor,
         "browser",
-        failOverOf(socket, host, delivered, () => visitor.repeatable)
+        failOverOf(socket, host, delivered, () => visitor.repeatable, found)
       )
+    }
 
     /** Where nothing has to be waited for, a visit begins and ends without a fiber. */
     const admitted = (socket: TLSSocket, host: string, visitor: ForwardedStream) => {
@@ -186,14 +197,16 @@ export class GelbVisits extends Context.Service<
 
     const connect =
       (socket: TLSSocket, host: string): Connect =>
-      (far, opened, repeatable) =>
+      (far, kept, opened, repeatable) =>
         run(socket, () =>
           Effect.gen(function* () {
             const delivered = yield* deliverFirst(socket, host)
             if (delivered === undefined) return opened(new NoAgentServes())
             if (far.destroyed) abort(delivered.stream)
             opened(null)
-            const failOver = repeatable ? failOverOf(socket, host, delivered, () => true) : undefined
+            const found = (agent: Delivered) => follow(agent, kept, far)
+            found(delivered)
+            const failOver = repeatable ? failOverOf(socket, host, delivered, () => true, found) : undefined
             relays.start(delivered, far, "browser", failOver)
           })
         )

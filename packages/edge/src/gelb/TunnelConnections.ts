@@ -5,12 +5,18 @@
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Agent, type ClientRequestArgs } from "node:http"
 import { type Duplex, duplexPair } from "node:stream"
+import type { KeptAlive } from "./LeavingAgents.ts"
 
 /**
- * Opens a relay to an agent that carries `near`; calls back when it stands. `repeatable`: what is said before the first answer
- * may be said to another agent too.
+ * Opens a relay to an agent that carries `near`; calls back when it stands. `kept` hears when that agent leaves. `repeatable`: what
+ * is said before the first answer may be said to another agent too.
  */
-export type Connect = (near: Duplex, opened: (error: Error | null) => void, repeatable: boolean) => void
+export type Connect = (
+  near: Duplex,
+  kept: KeptAlive,
+  opened: (error: Error | null) => void,
+  repeatable: boolean
+) => void
 
 /** What a request may say, among its options, about itself; it is then the first on the connection made for it. */
 export interface Repeatable {
@@ -35,7 +41,6 @@ export class TunnelConnections extends Agent {
   readonly #onFault: OnFault
   /** Connections that do not stand yet, of which Node's agent knows nothing. */
   readonly #opening = new Set<Duplex>()
-
   constructor(connect: Connect, onFault: OnFault) {
     super({ keepAlive: true, maxFreeSockets: 8, scheduling: "lifo" })
     this.#connect = connect
@@ -64,7 +69,11 @@ export class TunnelConnections extends Agent {
       this.#opening.delete(near)
       opened?.(near.destroyed ? new GivenUp() : error, asSocket(near))
     }
-    this.#connect(far, stands, options.repeatable === true)
+    const announce = () => {
+      near.once("free", () => near.destroy())
+      if (Object.values(this.freeSockets).some((free) => free?.some((socket) => socket === near))) near.destroy()
+    }
+    this.#connect(far, { announce, endIdle: () => undefined }, stands, options.repeatable === true)
     return undefined
   }
 
