@@ -1,4 +1,5 @@
 /** Whether visitors are served while an agent is replaced. */
+import { setTimeout as sleep } from "node:timers/promises"
 import { ask, type Target } from "./Visitor.ts"
 
 /** Nothing, or why a visitor is not served. */
@@ -9,27 +10,38 @@ const refusal = (target: Target) =>
   )
 export const isServed = async (target: Target) => (await refusal(target)) === undefined
 
-/** What a visitor meets while the only agent is replaced: for how long in all none is served. */
+/** Milliseconds between two visitors. */
+const pace = 100
+
+/**
+ * What visitors meet who come all the time while the only agent is replaced: for how long in all those who come are not served. How
+ * long they wait for that is not counted: the edge has them wait for an agent that was there a moment ago.
+ */
 export const refusalsDuring = async (target: Target, replaced: () => Promise<void>) => {
   let refused = 0
-  let since: number | undefined
   const reasons = new Set<string>()
+  const visits = new Set<Promise<void>>()
   const watch = new AbortController()
+  const come = async (since: number) => {
+    const reason = await refusal(target)
+    if (reason === undefined) return
+    reasons.add(reason)
+    refused += since
+  }
   const watching = (async () => {
+    let last = performance.now()
     while (!watch.signal.aborted) {
-      const at = performance.now()
-      const reason = await refusal(target)
-      if (reason === undefined) {
-        since = undefined
-        continue
-      }
-      reasons.add(reason)
-      refused += performance.now() - (since ?? at)
-      since = performance.now()
+      await sleep(pace)
+      const now = performance.now()
+      const visit = come(now - last)
+      last = now
+      visits.add(visit)
+      void visit.finally(() => visits.delete(visit))
     }
   })()
   await replaced()
   watch.abort()
   await watching
+  await Promise.all(visits)
   return { refused: Math.round(refused), reasons: [...reasons].join("; ") }
 }

@@ -48,6 +48,11 @@ export class ReleasedAgents {
 
   /** Publishes this checkout under a version, with something before all that it does but the self-test. */
   publish(version: string, before = "") {
+    this.prepare(version, before)()
+  }
+
+  /** The same in two steps: what it gives publishes, and does nothing that would hold this process. */
+  prepare(version: string, before = ""): () => void {
     const next = join(this.#work, `next-${version}`)
     rmSync(next, { recursive: true, force: true })
     mkdirSync(next)
@@ -58,7 +63,7 @@ export class ReleasedAgents {
     writeFileSync(bundle, fault + text)
     this.#scripts.make(bundle, this.#scripts.binaryOf(this.#scripts.local), join(next, this.asset))
     rmSync(bundle)
-    this.#sign(next, version)
+    return this.#sign(next, version)
   }
 
   /** Publishes a shell script that passes for that version until it is to serve, which is made at once. */
@@ -68,7 +73,7 @@ export class ReleasedAgents {
     mkdirSync(next)
     const script = `#!/bin/sh\ncase "$1" in --self-test | --version) echo "ct-agent ${version}"; exit ;; esac\n${serves}\n`
     writeFileSync(join(next, this.asset), script)
-    this.#sign(next, version)
+    this.#sign(next, version)()
   }
 
   withdrawAllBut(kept: string) {
@@ -79,6 +84,6 @@ export class ReleasedAgents {
   #sign(next: string, version: string) {
     this.#scripts.writeChecksum(next, this.asset)
     this.#scripts.write(next, version, this.#seed, 1)
-    renameSync(next, join(this.folder, version))
+    return () => renameSync(next, join(this.folder, version))
   }
 }
