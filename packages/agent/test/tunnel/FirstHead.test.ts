@@ -12,7 +12,7 @@ const head = `GET / HTTP/1.1\r\nHost: ${TerminatingPort.host}\r\n\r\n`
 const ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 const bounds = { headMillis: 700, silentMillis: 100, pace: { firstMillis: 150, laterMillis: 200 } }
 /** One who is read at intervals is not read again within his time. */
-const longRests = { ...bounds, pace: { firstMillis: 60_000, laterMillis: 60_000 } }
+const longRests = { ...bounds, headMillis: 3_000, pace: { firstMillis: 60_000, laterMillis: 60_000 } }
 
 /** Answers each head. */
 const web = (socket: Socket) => void socket.on("data", (chunk) => chunk.includes("\r\n\r\n") && socket.write(ok))
@@ -20,8 +20,11 @@ const web = (socket: Socket) => void socket.on("data", (chunk) => chunk.includes
 /** A port behind which the agent ends TLS. */
 const door = Effect.fnUntraced(function* (origin: Origin, within: FirstHead.Bounds = bounds) {
   const { tls } = yield* TerminatingPort.open(origin.port, within)
+  const visitors = new Set<Socket>()
+  yield* Effect.addFinalizer(() => Effect.sync(() => visitors.forEach((socket) => socket.destroy())))
   return (said: string | Buffer) => {
     const socket = tls()
+    visitors.add(socket)
     socket.on("error", () => {})
     const heard: Array<Buffer> = []
     socket.on("data", (chunk: Buffer) => heard.push(chunk))
