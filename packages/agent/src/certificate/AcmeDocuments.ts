@@ -25,6 +25,9 @@ export type Directory = typeof Directory.Type
 
 export const Order = Schema.Struct({
   status: Schema.Literals(["pending", "ready", "processing", "valid", "invalid"]),
+  identifiers: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ type: Text, value: Text })).check(Schema.isMaxLength(100))
+  ),
   // One name is ordered, so there is one authorization.
   authorizations: Schema.Tuple([Address]),
   finalize: Address,
@@ -48,6 +51,10 @@ export const Authorization = Schema.Struct({
   challenges: Schema.Array(Challenge).check(Schema.isMaxLength(20))
 })
 export type Authorization = typeof Authorization.Type
+
+/** What is read of an account, and of the list that it names. Not every server has one. */
+export const Account = Schema.Struct({ orders: Schema.optionalKey(Address) })
+export const Orders = Schema.Struct({ orders: Schema.Array(Address) })
 
 export const RenewalInfo = Schema.Struct({
   suggestedWindow: Schema.Struct({

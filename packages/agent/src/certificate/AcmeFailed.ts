@@ -100,6 +100,9 @@ export const ofProblem = (
 export const unreachable = (server: string, why: string) =>
   new AcmeFailed({ reason: "ca-unavailable", detail: `${server} cannot be reached: ${quoted(why)}; try again later.` })
 
-/** The server answered what no ACME server may answer. Nothing of it is used. */
-export const untrusted = (server: string, what: string) =>
-  new AcmeFailed({ reason: "ca-unavailable", detail: `${server} is no proper ACME server: ${quoted(what)}.` })
+/** The type of a failure where the server answered what no ACME server may answer. */
+export const improper = "improper"
+
+/** Nothing of such an answer is used. */
+export const untrusted = (server: string, what: string, type: string = improper) =>
+  new AcmeFailed({ reason: "ca-unavailable", detail: `${server} is no proper ACME server: ${quoted(what)}.`, type })

@@ -23,6 +23,8 @@ const OpenOrder = Schema.Struct({
 const CertificateState = Schema.Struct({
   accounts: Schema.Array(Account).check(Schema.isMaxLength(100)),
   order: Schema.optionalKey(OpenOrder),
+  /** An order is being placed, and its server's answer was not yet remembered. */
+  placing: Schema.optionalKey(Schema.Struct({ directory: Schema.String, hostname: Schema.String })),
   /** The host name whose certificate the control plane does not know of yet. */
   completion: Schema.optionalKey(Schema.String),
   /** The certificate that was ordered last: the SHA-256 of it, and its authority's directory. */

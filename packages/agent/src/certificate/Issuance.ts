@@ -9,7 +9,7 @@ import { calculateJwkThumbprint, exportJWK } from "jose"
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto"
 import * as AcmeAccount from "./AcmeAccount.ts"
 import { AcmeAdmission, type Asked } from "./AcmeAdmission.ts"
-import { type AcmeFailed, untrusted } from "./AcmeFailed.ts"
+import { type AcmeFailed, improper, untrusted } from "./AcmeFailed.ts"
 import * as AcmeTransport from "./AcmeTransport.ts"
 import * as Folder from "./CertificateFolder.ts"
 import * as Chain from "./Chain.ts"
@@ -39,9 +39,14 @@ export interface Options extends Asked {
 const mayTryAnother = ({ reason, type }: AcmeFailed) =>
   type === Proof.notAvailable || reason === "connection" || reason === "dns"
 
+/** The type of a failure where the certificate of an order is not the one that was ordered: the same order has no other. */
+const wrongCertificate = "wrongCertificate"
+
 /** After these the order is still there. */
 const staysOpen = ({ reason, type }: AcmeFailed) =>
-  reason === "ca-unavailable" || type === Proof.notAvailable || type === Publication.notPublished
+  (reason === "ca-unavailable" && type !== wrongCertificate) ||
+  type === Proof.notAvailable ||
+  type === Publication.notPublished
 
 const bindingOf = ({ eab_hmac_key_b64url: hmac, eab_kid: kid, requires_eab }: CertificateAuthority) =>
   requires_eab && kid !== null && hmac !== null ? { kid, hmac: Redacted.make(hmac) } : undefined
@@ -73,7 +78,7 @@ const forgetAccount = Effect.fnUntraced(function* ({ places }: Options, { direct
 })
 
 const forgetOrder = Effect.fnUntraced(function* ({ places }: Options) {
-  const { order: _, ...state } = yield* Folder.readState(places)
+  const { order: _order, placing: _placing, ...state } = yield* Folder.readState(places)
   yield* Folder.writeState(places, state)
 })
 
@@ -81,7 +86,15 @@ interface Placed extends Order.Placed {
   readonly key: KeyObject
 }
 
-/** The order that is open at this authority for this name, or a new one. */
+const place = (acme: AcmeAccount.AcmeAccount, hostname: string, replaces: string | undefined) =>
+  Effect.catchTag(Order.place(acme, hostname, replaces), "AcmeFailed", (error) =>
+    error.type === "alreadyReplaced" ? Order.place(acme, hostname, undefined) : Effect.fail(error)
+  )
+
+/**
+ * The order that is open at this authority for this name, or a new one. One that a process placed that died before it heard the
+ * answer is looked for at the server.
+ */
 const openOrder = Effect.fnUntraced(function* (
   { hostname, places }: Options,
   ca: CertificateAuthority,
@@ -94,16 +107,21 @@ const openOrder = Effect.fnUntraced(function* (
     const found = yield* Effect.result(Order.read(acme, order.url))
     if (Result.isSuccess(found) && found.success.order.status !== "invalid")
       return { ...found.success, key: createPrivateKey(order.key) }
-    if (Result.isFailure(found) && found.failure.reason === "ca-unavailable") return yield* found.failure
+    // What a server says improperly of an order it will say again: a new one is the way out.
+    if (Result.isFailure(found) && found.failure.reason === "ca-unavailable" && found.failure.type !== improper)
+      return yield* found.failure
   }
+  const { placing, ...others } = state
+  const directory = ca.directory_url
   const key = Folder.newKey()
   // Another authority knows nothing of the certificate.
-  const mine = state.issued?.directory === ca.directory_url ? replaces : undefined
-  const placed = yield* Effect.catchTag(Order.place(acme, hostname, mine), "AcmeFailed", (error) =>
-    error.type === "alreadyReplaced" ? Order.place(acme, hostname, undefined) : Effect.fail(error)
-  )
-  const remembered = { ca: ca.name, directory: ca.directory_url, hostname, url: placed.url, key: Folder.pemOf(key) }
-  yield* Folder.writeState(places, { ...state, order: remembered })
+  const mine = state.issued?.directory === directory ? replaces : undefined
+  const wasPlaced = placing?.directory === directory && placing.hostname === hostname
+  yield* Folder.writeState(places, { ...others, placing: { directory, hostname } })
+  const found = wasPlaced ? yield* Order.find(acme, hostname) : undefined
+  const placed = found ?? (yield* place(acme, hostname, mine))
+  const remembered = { ca: ca.name, directory, hostname, url: placed.url, key: Folder.pemOf(key) }
+  yield* Folder.writeState(places, { ...others, order: remembered })
   return { ...placed, key }
 })
 
@@ -146,7 +164,7 @@ export const obtain = Effect.fn("Issuance.obtain")(function* (
     const text = yield* Order.fulfil(acme, placed, hostname, placed.key, method, prove)
     const chain = yield* Effect.mapError(
       Effect.fromResult(Chain.check(text, { host: hostname, key: placed.key, now })),
-      (what) => untrusted(acme.server, what)
+      (what) => untrusted(acme.server, what, wrongCertificate)
     )
     yield* store(options, ca, placed.key, chain)
     return chain.leaf

@@ -5,7 +5,7 @@ import type { KeyObject } from "node:crypto"
 import type { StateUnusable } from "../Failure.ts"
 import { type AcmeAccount, decoded } from "./AcmeAccount.ts"
 import * as Documents from "./AcmeDocuments.ts"
-import { AcmeFailed, ofProblem, untrusted } from "./AcmeFailed.ts"
+import { AcmeFailed, improper, ofProblem, untrusted } from "./AcmeFailed.ts"
 import type { Answer } from "./AcmeTransport.ts"
 import { type Method, type Progress, stepOf } from "./OrderStep.ts"
 
@@ -44,6 +44,33 @@ export const place = Effect.fn("Order.place")(function* (
 export const read = Effect.fn("Order.read")(function* ({ post, server }: AcmeAccount, url: string) {
   return { url, order: yield* decoded(server, "its order", Documents.Order, yield* post(url)) }
 })
+
+/** The order that is looked for was placed last, or nearly so. */
+const mostRead = 10
+
+/** What a server refuses or says improperly counts as none; that it cannot be asked is a failure. */
+const orNone = <A, R>(reading: Effect.Effect<A, AcmeFailed, R>) =>
+  Effect.catchTag(reading, "AcmeFailed", (error) =>
+    error.reason === "ca-unavailable" && error.type !== improper ? Effect.fail(error) : Effect.undefined
+  )
+
+/**
+ * An order for this name alone that can still be fulfilled, where the server lists the orders of the account (RFC 8555 section
+ * 7.1.2.1). A server that lists none gives the same order again when it is asked for the same name.
+ */
+export const find = Effect.fn("Order.find")(function* (account: AcmeAccount, host: string) {
+  const { post, server, url } = account
+  const { orders: list } = yield* decoded(server, "its account", Documents.Account, yield* post(url))
+  if (list === undefined) return undefined
+  const { orders } = yield* decoded(server, "its list of orders", Documents.Orders, yield* post(list))
+  for (const address of orders.slice(-mostRead).toReversed()) {
+    const found = yield* orNone(read(account, address))
+    const { identifiers = [], status } = found?.order ?? {}
+    const isOpen = status === "pending" || status === "ready"
+    if (isOpen && identifiers.length === 1 && identifiers[0]?.value.toLowerCase() === host) return found
+  }
+  return undefined
+}, orNone)
 
 /** What the server wants to be left alone for; it may not keep the agent for longer than one poll's bound. */
 const pause = ({ retryAfter }: Pick<Answer, "retryAfter">) =>

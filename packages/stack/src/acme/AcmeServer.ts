@@ -6,9 +6,10 @@
 import * as Certificate from "@catenet/crypto/x509/Certificate"
 import { certificateId } from "@catenet/crypto/x509/CertificateId"
 import * as CertificateRequest from "@catenet/crypto/x509/CertificateRequest"
-import { Option, Schema } from "effect"
+import { Option } from "effect"
 import type { JWK } from "jose"
 import { createHash, type KeyObject, randomBytes, X509Certificate } from "node:crypto"
+import { decode, Finalize, NewAccount, NewOrder, Revocation } from "./AcmePayloads.ts"
 import { AcmeProblem, type Reply } from "./AcmeProblem.ts"
 import * as AcmeRequest from "./AcmeRequest.ts"
 
@@ -46,26 +47,9 @@ interface Order {
 }
 
 const mostKept = 10_000
+/** Of the orders of an account, the latest. */
+const mostListed = 100
 const day = 86_400_000
-
-const NewOrder = Schema.Struct({
-  identifiers: Schema.Tuple([Schema.Struct({ type: Schema.Literal("dns"), value: Schema.String })]),
-  replaces: Schema.optionalKey(Schema.String)
-})
-const Finalize = Schema.Struct({ csr: Schema.String })
-const Revocation = Schema.Struct({ certificate: Schema.String, reason: Schema.optionalKey(Schema.Int) })
-const NewAccount = Schema.Struct({
-  externalAccountBinding: Schema.optionalKey(Schema.Unknown),
-  onlyReturnExisting: Schema.optionalKey(Schema.Boolean)
-})
-
-const decode = <A>(schema: Schema.Decoder<A>, value: unknown): A => {
-  try {
-    return Schema.decodeUnknownSync(schema)(value)
-  } catch {
-    throw new AcmeProblem("malformed", "the payload is not what RFC 8555 says")
-  }
-}
 
 const hostForm = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/
 
@@ -142,6 +126,8 @@ export class AcmeServer {
     const account = signed.kid ?? this.#missing("malformed", "the request names no account")
     if (path === "/new-order") return this.#newOrder(account, signed.payload)
     if (path === "/revoke-cert") return this.#revoke(account, decode(Revocation, signed.payload).certificate)
+    if (url === account) return json(200, this.#account(account))
+    if (url === this.#account(account).orders) return json(200, { orders: this.#ordersOf(account) })
     const order = this.#orders.get(id)
     if (order === undefined || order.account !== account) throw new AcmeProblem("malformed", "there is nothing here")
     switch (first) {
@@ -166,19 +152,27 @@ export class AcmeServer {
     throw new AcmeProblem(kind, detail)
   }
 
+  #account(url: string) {
+    return { status: "valid", orders: url.replace(/(?<=\/)account(?=\/[^/]+$)/, "orders") }
+  }
+
+  #ordersOf(account: string): ReadonlyArray<string> {
+    const own = [...this.#orders.values()].filter((order) => order.account === account)
+    return own.slice(-mostListed).map(({ id }) => `${this.#options.base}/order/${id}`)
+  }
+
   async #newAccount({ jwk, payload, thumbprint }: AcmeRequest.Signed, url: string): Promise<Reply> {
     const { base, binding } = this.#options
     const { externalAccountBinding, onlyReturnExisting } = decode(NewAccount, payload)
     const known = this.#accountOf.get(thumbprint)
-    const value = { status: "valid", orders: `${base}/orders` }
-    if (known !== undefined) return json(200, value, { location: known })
+    if (known !== undefined) return json(200, this.#account(known), { location: known })
     if (onlyReturnExisting === true) throw new AcmeProblem("accountDoesNotExist", "there is no such account")
     if (binding !== undefined) await AcmeRequest.checkBinding(externalAccountBinding, jwk, url, binding)
     if (this.#accounts.size >= mostKept) throw new AcmeProblem("rateLimited", "too many accounts")
     const location = `${base}/account/${newId()}`
     this.#accounts.set(location, jwk)
     this.#accountOf.set(thumbprint, location)
-    return json(201, value, { location })
+    return json(201, this.#account(location), { location })
   }
 
   #newOrder(account: string, payload: unknown): Reply {

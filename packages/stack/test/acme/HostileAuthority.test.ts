@@ -1,7 +1,8 @@
 import * as Certificates from "@catenet/agent/certificate/Certificates"
 import * as Certificate from "@catenet/crypto/x509/Certificate"
+import * as CertificateRequest from "@catenet/crypto/x509/CertificateRequest"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { generateKeyPairSync } from "node:crypto"
 import { existsSync } from "node:fs"
 import type { Reply } from "../../src/acme/AcmeProblem.ts"
@@ -27,6 +28,21 @@ const replaced =
 const otherKey = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
 const validity = { from: 0, until: 4e12 }
 const chainOf = (host: string) => Certificate.pem(Certificate.mintLeaf("Any", otherKey, otherKey, [host], validity))
+
+/** Gives a certificate for the key that was asked for, and yet another one than was ordered. */
+const issuing = (host: string, validity: Certificate.Validity): AcmeStage.Meddle => {
+  let requested: Buffer | undefined
+  return async ({ body, path }, honest) => {
+    const reply = await honest()
+    if (path.startsWith("/finalize")) {
+      const { csr } = JSON.parse(Buffer.from(JSON.parse(body).payload, "base64url").toString())
+      requested = Buffer.from(csr, "base64url")
+    }
+    if (!path.startsWith("/certificate") || requested === undefined) return reply
+    const { key } = Option.getOrThrow(CertificateRequest.read(requested))
+    return { ...reply, body: Certificate.pem(Certificate.mintLeaf("Any", otherKey, key, [host], validity)) }
+  }
+}
 
 const cases: ReadonlyArray<readonly [what: string, meddle: AcmeStage.Meddle, said: RegExp]> = [
   [
@@ -56,6 +72,20 @@ const cases: ReadonlyArray<readonly [what: string, meddle: AcmeStage.Meddle, sai
     /names http:\/\/169\.254\.169\.254\/latest/
   ],
   [
+    "has the order at another address",
+    replaced("/new-order", (reply) => ({ ...reply, headers: { ...reply.headers, location: "https://[::1]:1/order" } })),
+    /names https:\/\/\[::1\]:1\/order, which is not https and at the directory's own address/
+  ],
+  [
+    "accepts none of its own nonces",
+    async ({ method }, honest) => {
+      const { headers = {} } = await honest()
+      const body = JSON.stringify({ type: "urn:ietf:params:acme:error:badNonce", detail: "again" })
+      return method === "POST" ? { status: 400, headers, body } : honest()
+    },
+    /it accepts none of its own nonces/
+  ],
+  [
     "wants two names proved",
     changed("/new-order", (body) => ({ ...body, authorizations: ["https://localhost/1", "https://localhost/2"] })),
     /its order is not what RFC 8555 says/
@@ -77,6 +107,16 @@ const cases: ReadonlyArray<readonly [what: string, meddle: AcmeStage.Meddle, sai
     "gives a certificate for another key",
     replaced("/certificate", (reply) => ({ ...reply, body: chainOf(AcmeStage.hostname) })),
     /it gave a certificate for another key/
+  ],
+  [
+    "gives a certificate for another name",
+    issuing("bank.example", validity),
+    /it gave a certificate for another name than app\.zone\.test/
+  ],
+  [
+    "gives a certificate that has ended",
+    issuing(AcmeStage.hostname, { from: 0, until: 1e12 }),
+    /it gave a certificate for another time, from Jan 1 00:00:00 1970 GMT/
   ],
   [
     "gives no certificate",
@@ -106,10 +146,14 @@ const cases: ReadonlyArray<readonly [what: string, meddle: AcmeStage.Meddle, sai
 
 describe("an authority that cannot be trusted", () => {
   for (const [what, meddle, said] of cases)
-    it.live(`${what}: it is refused in one sentence, and no file is written`, () =>
+    it.live(`${what}: it is refused in one sentence, and no file is written until it is honest`, () =>
       Effect.gen(function* () {
-        const { certificates, folder, layer, plane } = yield* AcmeStage.start({ meddle })
-        const outcome = yield* Effect.provide(Certificates.look(certificates), layer)
+        let isHonest = false
+        const { certificates, folder, layer, plane } = yield* AcmeStage.start({
+          meddle: (request, honest) => (isHonest ? honest() : meddle(request, honest))
+        })
+        const look = Effect.provide(Certificates.look(certificates), layer)
+        const outcome = yield* look
         assert.strictEqual(outcome?._tag, "Failed")
         if (outcome?._tag === "Failed") {
           assert.match(outcome.sentence, said)
@@ -119,6 +163,9 @@ describe("an authority that cannot be trusted", () => {
           assert.isFalse(existsSync(`${folder}/${name}`), name)
         assert.strictEqual(plane.completes, 0)
         assert.lengthOf(plane.failures, 1)
+        isHonest = true
+        assert.strictEqual((yield* look)?._tag, "Issued")
+        assert.strictEqual(plane.completes, 1)
       }).pipe(Effect.scoped)
     )
 })

@@ -107,6 +107,30 @@ describe("an agent's certificate", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("that ended before it could be fetched is ordered anew", () =>
+    Effect.gen(function* () {
+      const day = 86_400_000
+      const time = { at: Date.parse("2026-12-01") }
+      let isDown = true
+      const stage = yield* AcmeStage.start({
+        now: () => time.at,
+        meddle: ({ path }, honest) =>
+          isDown && path.startsWith("/certificate") ? Promise.resolve({ status: 503 }) : honest()
+      })
+      const { plane } = stage
+      plane.date = time.at
+      const away = yield* look(stage)
+      assert.include(away?._tag === "Failed" ? away.sentence : "", "status 503")
+      isDown = false
+      time.at += 100 * day
+      plane.date = time.at
+      const ended = yield* look(stage)
+      assert.include(ended?._tag === "Failed" ? ended.sentence : "", "it gave a certificate for another time")
+      assert.strictEqual((yield* look(stage))?._tag, "Issued")
+      assert.isAbove(leafOf(stage).validToDate.getTime(), time.at)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("stays as it is, with a sentence, where a file of the agent's own is not what it should be", () =>
     Effect.gen(function* () {
       const stage = yield* AcmeStage.start()

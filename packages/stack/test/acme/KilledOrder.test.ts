@@ -7,7 +7,16 @@ import { runAgent } from "../../../agent/test/harness/Agent.ts"
 import * as AcmeStage from "./AcmeStage.ts"
 
 /** The requests of an order, in their order: after each of them one process dies before it hears the answer. */
-const steps = ["/directory", "/new-nonce", "/new-account", "/authorization", "/challenge", "/finalize", "/certificate"]
+const steps = [
+  "/directory",
+  "/new-nonce",
+  "/new-account",
+  "/new-order",
+  "/authorization",
+  "/challenge",
+  "/finalize",
+  "/certificate"
+]
 
 describe("an order whose process is killed", () => {
   it.live("at every step is continued by the next one: one order, one account, one certificate", () =>
@@ -62,6 +71,7 @@ describe("an order whose process is killed", () => {
       const state = JSON.parse(readFileSync(`${folder}/acme-state.json`, "utf8"))
       assert.lengthOf(state.accounts, 1)
       assert.notProperty(state, "order")
+      assert.notProperty(state, "placing")
     }).pipe(Effect.scoped)
   )
 })
