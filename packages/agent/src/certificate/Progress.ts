@@ -17,7 +17,8 @@ export interface Progress {
   readonly say: (words: string, log?: typeof Effect.logInfo) => Effect.Effect<void>
 }
 
-const words: Readonly<Record<IssuanceStep, string | undefined>> = {
+/** What is done for it; each continues "the certificate". */
+export const doing: Readonly<Record<IssuanceStep, string | undefined>> = {
   waiting: undefined,
   ordering: "is being ordered",
   proving: "is being ordered: the name is proved to the authority",
@@ -59,7 +60,7 @@ export const make = Effect.fnUntraced(function* (
   return {
     say,
     step: Effect.fnUntraced(function* (step) {
-      const said = words[step]
+      const said = doing[step]
       if (said !== undefined) yield* say(said)
       return yield* progress(asked, { step, agent: yield* nameOf(places) })
     })

@@ -1,6 +1,7 @@
 /** Where the host name stands on its way to a certificate, as the control plane knows it. */
-import { timeText } from "@catenet/domain/values/Format"
-import { Effect, type Redacted } from "effect"
+import type { CertificateStanding } from "@catenet/domain/certificates/CertificateStanding"
+import { durationText, timeText } from "@catenet/domain/values/Format"
+import { Clock, Effect, type Redacted } from "effect"
 import { AcmeAdmission } from "../certificate/AcmeAdmission.ts"
 import * as CertificateOptions from "../certificate/CertificateOptions.ts"
 import * as Progress from "../certificate/Progress.ts"
@@ -8,6 +9,15 @@ import type { OwnCertificate, Settings } from "../settings/Settings.ts"
 import * as Check from "./Check.ts"
 
 const name = "certificate's order"
+
+/** Continues "the name is". `now` is in Unix milliseconds. */
+export const stands = (standing: CertificateStanding, now: number) => {
+  const { status, step, step_since: since } = standing
+  const does = step === null ? undefined : Progress.doing[step]
+  if (does !== undefined && since !== null)
+    return `${status}; its certificate ${does}, for ${durationText(now / 1000 - since)}`
+  return status === "gelb" ? `gelb; it ${Progress.waiting(standing)}` : status
+}
 
 const words = Effect.fnUntraced(function* (
   { controlPlane, stateDir }: Settings,
@@ -21,13 +31,12 @@ const words = Effect.fnUntraced(function* (
     AcmeAdmission.layer(controlPlane)
   )
   if (standing === undefined) return "not known: the control plane does not say"
-  const { failure, status } = standing
-  const stands = status === "gelb" ? `gelb; it ${Progress.waiting(standing)}` : status
+  const { failure } = standing
   const refused =
     failure === null
       ? ""
       : `. ${failure.ca} refused at ${timeText(failure.at)} UTC: ${failure.detail ?? failure.reason}`
-  return `the name is ${stands}${refused}`
+  return `the name is ${stands(standing, yield* Clock.currentTimeMillis)}${refused}`
 })
 
 export const check = Effect.fnUntraced(function* (config: Settings) {

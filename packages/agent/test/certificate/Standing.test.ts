@@ -5,6 +5,7 @@ import { assert, describe, it } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import { ofProblem } from "../../src/certificate/AcmeFailed.ts"
 import { waiting } from "../../src/certificate/Progress.ts"
+import * as CertificateOrder from "../../src/doctor/CertificateOrder.ts"
 import { makeHome, runAgent } from "../harness/Agent.ts"
 import { echo, startOrigin } from "../harness/Origins.ts"
 import { makeSurroundings } from "../harness/Surroundings.ts"
@@ -91,5 +92,23 @@ describe("an agent that waits for its certificate", () => {
       found.find(({ check }) => check === "certificate's order")?.detail,
       `the name is gelb; it waits for its turn. house refused at 2026-01-05 08:00 UTC: ${detail}`
     )
+  })
+})
+
+describe("doctor beside an agent in an order", () => {
+  it("says which step the order is at, and for how long", () => {
+    const cases = [
+      [
+        { step: "waiting-for-dns" },
+        "gelb; its certificate is being ordered: waiting for DNS to show the proof of the name, for 40 s"
+      ],
+      [
+        { status: "gruen", step: "installing" },
+        "gruen; its certificate is there: CT_ACME_RELOAD_CMD is being run, for 40 s"
+      ],
+      [{ status: "gruen", step: null }, "gruen"]
+    ] as const
+    for (const [facts, words] of cases)
+      assert.strictEqual(CertificateOrder.stands(standing({ step_since: 1_000, ...facts }), 1_040_900), words)
   })
 })
