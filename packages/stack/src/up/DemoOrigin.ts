@@ -9,12 +9,20 @@ const english = {
   language: "en",
   title: "Hello from your machine",
   text: "A program on loopback answered this request. It came through the edge and the agent.",
+  tiers: {
+    gelb: "The name is gelb: the edge ended TLS, and could read this.",
+    gruen: "The name is gruen: the agent ended TLS with a certificate of its own, and the edge could not read this."
+  },
   facts: { host: "Host", path: "Path", from: "Forwarded for", who: "Signed in as", browser: "Browser" }
 }
 const german: typeof english = {
   language: "de",
   title: "Hallo von Ihrem Rechner",
   text: "Ein Programm auf Loopback hat diese Anfrage beantwortet. Sie kam durch den Edge und den Agenten.",
+  tiers: {
+    gelb: "Der Name ist gelb: Der Edge hat TLS beendet und könnte dies lesen.",
+    gruen: "Der Name ist gruen: Der Agent hat TLS mit einem eigenen Zertifikat beendet, der Edge kann dies nicht lesen."
+  },
   facts: { host: "Host", path: "Pfad", from: "Weitergeleitet für", who: "Angemeldet als", browser: "Browser" }
 }
 
@@ -23,7 +31,7 @@ const look = new Markup(smallSheet)
 const page = (request: IncomingMessage) => {
   const header = (name: "accept-language" | "host" | "x-forwarded-for" | "x-gate-email" | "user-agent") =>
     String(request.headers[name] ?? "")
-  const { facts: names, language, text, title } = /^de\b/iu.test(header("accept-language")) ? german : english
+  const { facts: names, language, text, tiers, title } = /^de\b/iu.test(header("accept-language")) ? german : english
   const facts: ReadonlyArray<readonly [string, string]> = [
     [names.host, header("host")],
     [names.path, request.url ?? "/"],
@@ -31,11 +39,13 @@ const page = (request: IncomingMessage) => {
     [names.who, header("x-gate-email")],
     [names.browser, header("user-agent")]
   ]
+  // Only an edge that reads a request says for whom it forwards it. Who asks this port itself came through neither.
+  const tier = header("x-forwarded-for") === "" ? tiers.gruen : tiers.gelb
   const shown = facts.filter(([, value]) => value !== "").map(row)
   return markup`<!doctype html>
 <html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title><link rel="icon" href="data:,"><style>${look}</style></head>
-<body><main><h1>${title}</h1><p>${text}</p><dl>${shown}</dl></main></body></html>
+<body><main><h1>${title}</h1><p>${text}</p><p>${tier}</p><dl>${shown}</dl></main></body></html>
 `.text
 }
 

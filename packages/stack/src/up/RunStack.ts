@@ -14,6 +14,7 @@ import { banner } from "./Banner.ts"
 import * as Database from "./Database.ts"
 import * as Demo from "./Demo.ts"
 import * as DemoAccess from "./DemoAccess.ts"
+import * as DemoCertificate from "./DemoCertificate.ts"
 import * as DemoChannel from "./DemoChannel.ts"
 import * as DevelopmentNames from "./DevelopmentNames.ts"
 import * as Environments from "./Environments.ts"
@@ -88,6 +89,7 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
     yield* step("Demo tunnel and channel ...")
     const token = yield* Effect.cached(DemoAccess.tokenOf(settings, secrets))
     const tunnel = yield* Demo.prepare(settings, folder, secrets, token)
+    yield* DemoCertificate.follow(settings, folder, step)
     const [member] = yield* Effect.all([DemoChannel.prepare(settings, folder, secrets, token), start(tunnel)], {
       concurrency: "unbounded"
     })

@@ -20,6 +20,17 @@ describe("the demo origin", () => {
         assert.include(text, "&#60;b&#62;me")
         assert.include(text, "--accent: #1f5fd6")
       }
+      for (const [forwarded, tier] of [
+        [{ "x-forwarded-for": "192.0.2.1" }, "gelb"],
+        [{}, "gruen"]
+      ] as const)
+        for (const [language, words] of [
+          ["en", "The name is"],
+          ["de", "Der Name ist"]
+        ] as const) {
+          const headers = { "accept-language": language, ...forwarded }
+          assert.include(await (await fetch(`http://127.0.0.1:${port}/`, { headers })).text(), `<p>${words} ${tier}: `)
+        }
     } finally {
       await close()
     }
