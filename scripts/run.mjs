@@ -111,6 +111,7 @@ const campaign = () => {
     ["stack", "agent/ChannelKilled"],
     ["stack", "channels/RoomProcesses"],
     ["agent", "test/Killed"],
+    ["stack", "acme/KilledWrites"],
     ["stack", "release/ReleaseScript"],
     ["e2e", "e2e/update"],
     ["stack", "test/packages/"],
