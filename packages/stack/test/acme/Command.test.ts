@@ -3,8 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { X509Certificate } from "node:crypto"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { type Agent, runAgent } from "../../../agent/test/harness/Agent.ts"
 import * as FolderLock from "../../../agent/src/state/FolderLock.ts"
+import { type Agent, runAgent } from "../../../agent/test/harness/Agent.ts"
 import * as AcmeStage from "./AcmeStage.ts"
 
 /** A stage, and the command at it. */
