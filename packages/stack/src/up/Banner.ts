@@ -30,7 +30,7 @@ const demoLines = (facts: Facts): ReadonlyArray<string> => {
   const resolve = `--resolve ${demo.demoHostname}:${settings.frontDoor.port}:${settings.frontDoor.host}`
   return [
     `  A tunnel to a page on this machine   ${page}`,
-    "  It turns from gelb to gruen by itself; its page in the portal, and the last lines here, say how far it is.",
+    "  It turns from gelb to gruen by itself; this terminal and its page in the portal say how far it is.",
     "",
     "  Try it:",
     `    curl --cacert ${near(folder.developmentRoot)} ${resolve} ${page}`,
