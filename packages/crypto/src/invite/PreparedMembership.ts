@@ -43,6 +43,9 @@ export interface Wish {
 const place = "channel invite v1"
 const daySeconds = 86_400
 
+/** Days for which a grant may be good that is prepared for another machine. */
+export const maxMembershipDays = 3650
+
 const keyOf = (suite: Suite, key: Redacted.Redacted<Uint8Array>) => SealedText.keyOf(suite, Redacted.value(key))
 
 /**

@@ -9,7 +9,7 @@ import * as Export from "./Export.ts"
 import type { Summary } from "./Verification.ts"
 
 /** Bytes of the largest file that is checked: receipts of half a million events, which fit in memory at once. */
-const largest = 256 * 1024 * 1024
+export const largestFile = 256 * 1024 * 1024
 
 export interface FileVerdict {
   /** `unusable`: the file is no export, or the key or the anchor is no such thing. */
@@ -56,9 +56,9 @@ export const unreadable = (name: string, cause: unknown): FileVerdict =>
  * ```
  */
 export const oversized = (name: string, size: number): FileVerdict | undefined =>
-  size <= largest
+  size <= largestFile
     ? undefined
-    : unusable(`${name} is larger than ${largest / 1024 / 1024} MB; export fewer receipts at once by "since".`)
+    : unusable(`${name} is larger than ${largestFile / 1024 / 1024} MB; export fewer receipts at once by "since".`)
 
 const time = (seconds: bigint) => {
   const date = new Date(Number(seconds) * 1000)

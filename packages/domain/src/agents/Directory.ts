@@ -6,13 +6,15 @@ import { UnixSeconds } from "../values/Numbers.ts"
 import { patternBy } from "../values/Pattern.ts"
 import { line } from "../values/Text.ts"
 
+const maxCardUrl = 2048
+
 /** Where an agent serves its card; https only. */
 export const CardUrl = Schema.String.check(
   patternBy(
-    (text) => text.length <= 2048 && text.startsWith("https://") && URL.canParse(text),
-    "an https:// URL of at most 2048 characters",
+    (text) => text.length <= maxCardUrl && text.startsWith("https://") && URL.canParse(text),
+    `an https:// URL of at most ${maxCardUrl} characters`,
     /^https:\/\/[a-z0-9]{1,12}\.example\/[a-z0-9/._-]{0,24}$/u,
-    { format: "uri", pattern: "^https://", maxLength: 2048 }
+    { format: "uri", pattern: "^https://", maxLength: maxCardUrl }
   )
 ).pipe(Schema.brand("CardUrl"))
 export type CardUrl = typeof CardUrl.Type

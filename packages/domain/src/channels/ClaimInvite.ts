@@ -17,7 +17,10 @@ import { AttestationRefused, ClaimInviteGone, type HolderClaimedElsewhere } from
 import { type AcceptedClaim, type Claimant, take } from "./Claim.ts"
 
 /** Written by the owner to tell claim invites apart. */
-export const InviteLabel = label(64)
+/** Characters of the label of a claim invite. */
+export const maxInviteLabel = 64
+
+export const InviteLabel = label(maxInviteLabel)
 
 /** A fresh claim invite: the token is in this answer only. */
 export class MintedClaimInvite extends Schema.Class<MintedClaimInvite>("MintedClaimInvite")({

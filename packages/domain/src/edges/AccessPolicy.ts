@@ -8,12 +8,22 @@ import { Effect, Schema } from "effect"
 import { boundedArray } from "../values/BoundedArray.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 
+/** Minutes of a day. */
+export const dayMinutes = 1440
+
+/** Offsets of local time, in minutes east of UTC. */
+export const minOffsetMinutes = -720
+export const maxOffsetMinutes = 840
+
+/** Hours until an expiry that is given by their number: a year. */
+export const maxExpiryHours = 8760
+
 /** One open stretch of one day. `day` 0 is Monday; minutes count from local midnight; the end is exclusive. */
 export class AccessSlot extends Schema.Class<AccessSlot>("AccessSlot")(
   Schema.Struct({
     day: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6 })),
-    start_minute: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1439 })),
-    end_minute: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1440 }))
+    start_minute: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: dayMinutes - 1 })),
+    end_minute: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: dayMinutes }))
   }).check(
     Schema.makeFilter(({ start_minute, end_minute }) => start_minute < end_minute, {
       expected: "a slot that ends after it starts"
@@ -23,7 +33,7 @@ export class AccessSlot extends Schema.Class<AccessSlot>("AccessSlot")(
 
 /** Slots in the local time of a fixed offset of -12 to +14 hours, in minutes east of UTC. No slots at all means never open. */
 export class WeeklySchedule extends Schema.Class<WeeklySchedule>("WeeklySchedule")({
-  tz_offset_minutes: Schema.Int.check(Schema.isBetween({ minimum: -720, maximum: 840 })),
+  tz_offset_minutes: Schema.Int.check(Schema.isBetween({ minimum: minOffsetMinutes, maximum: maxOffsetMinutes })),
   slots: boundedArray(64, AccessSlot)
 }) {}
 
@@ -36,16 +46,15 @@ export class AccessPolicy extends Schema.Class<AccessPolicy>("AccessPolicy")({
   schedule: Schema.NullOr(WeeklySchedule).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }) {}
 
-const day = 1440
-const week = 7 * day
+const week = 7 * dayMinutes
 /** The first of January 1970 was a Thursday. */
-const epochMinute = 3 * day
+const epochMinute = 3 * dayMinutes
 
 const mod = (n: number, m: number) => ((n % m) + m) % m
 
 /** First minute of the week that the slot covers, and how many minutes it lasts. */
 const span = (slot: AccessSlot) => ({
-  start: slot.day * day + slot.start_minute,
+  start: slot.day * dayMinutes + slot.start_minute,
   length: slot.end_minute - slot.start_minute
 })
 

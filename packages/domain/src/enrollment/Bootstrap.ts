@@ -38,6 +38,9 @@ export interface BootstrapAttempt {
 /** Seconds a token lives when the operator does not say. */
 export const bootstrapSeconds = 600
 
+/** Seconds that the token of a line lives that connects an agent. */
+export const connectLineSeconds = 900
+
 /**
  * Exchanges a token for its secret. `null` stands for a token that is not on record, and for an attempt without a key.
  *

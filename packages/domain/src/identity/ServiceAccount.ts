@@ -26,7 +26,10 @@ export const ClientIdInPath = Schema.String.check(describedAs({ ...portable(form
 /** Most service accounts of one account. */
 export const maxServiceAccounts = 50
 
-export const ServiceAccountName = label(200)
+/** Characters of the name of a service account. */
+export const maxServiceAccountName = 200
+
+export const ServiceAccountName = label(maxServiceAccountName)
 
 /** As it is listed; the secret is never in a list. */
 export class ServiceAccount extends Schema.Class<ServiceAccount>("ServiceAccount")({

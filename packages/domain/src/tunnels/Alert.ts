@@ -11,7 +11,8 @@ export type AlertEvent = typeof AlertEvent.Type
 /** Longest time without a sign of life before a report: a week. */
 export const maxThresholdMinutes = 10_080
 
-const maxReceiverLength = 2048
+/** Characters of the address of a receiver. */
+export const maxReceiverLength = 2048
 
 /** As its owner sees it. `since`: when the present state began. */
 export class Alert extends Schema.Class<Alert>("Alert")({

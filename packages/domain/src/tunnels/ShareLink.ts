@@ -27,7 +27,10 @@ export type ShareTtl = typeof ShareTtl.Type
 /** Seconds of the three lives that can be chosen. */
 const lives: Readonly<Record<ShareTtl, number>> = { "1h": 3600, "24h": 86_400, "7d": 604_800 }
 
-export const ShareLabel = label(60)
+/** Characters of the label of a share link. */
+export const maxShareLabel = 60
+
+export const ShareLabel = label(maxShareLabel)
 
 export const ShareLinkState = Schema.Literals(["active", "opened", "used", "expired", "revoked"])
 export type ShareLinkState = typeof ShareLinkState.Type

@@ -18,8 +18,11 @@ import { HostnameProof } from "./HostnameProof.ts"
 export const TunnelStatus = Schema.Literals(["rot", "gelb", "gruen"])
 export type TunnelStatus = typeof TunnelStatus.Type
 
+/** Characters of a tunnel's name. */
+export const maxTunnelName = 60
+
 /** The display name that its owner gave it. */
-export const TunnelName = label(60).pipe(Schema.brand("TunnelName"))
+export const TunnelName = label(maxTunnelName).pipe(Schema.brand("TunnelName"))
 export type TunnelName = typeof TunnelName.Type
 
 /** Whether and how the operator's bridge may reach the agent behind a tunnel. */

@@ -1,5 +1,8 @@
 /** How much of each kind may be kept: one constant for each, which the server counts by before it inserts. */
 
+/** As high as a limit of an account can be set. */
+export const mostOfAccount = 1_000_000
+
 /** Requests to be let in that wait at one tunnel. */
 export const mostAccessRequestsOfTunnel = 200
 /** Those of them that came from one block of addresses: an IPv4 address, or a /64 of IPv6. */
@@ -7,10 +10,17 @@ export const mostAccessRequestsOfBlock = 5
 /** Seconds for which a request to be let in waits. */
 export const accessRequestSeconds = 30 * 86_400
 
+/** Characters of what a visitor says who asks to be let in; more are cut off. */
+export const longestAccessNote = 500
+
 /** Accounts that see one tunnel of another's. */
 export const mostGrantsOfTunnel = 100
 /** Visitors that pass the login gate of one tunnel. */
 export const mostVisitorsOfTunnel = 1_000
+
+/** Characters of the address of a manifest, and of the name under which an agent is to install it. */
+export const maxManifestLocation = 2048
+export const maxProjectName = 64
 
 export const mostMembersOfChannel = 1_000
 /** E-mail addresses that may claim a membership of one channel. */

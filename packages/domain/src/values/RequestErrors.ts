@@ -147,10 +147,13 @@ export class ChunkExtensionsTooLarge extends Problem<ChunkExtensionsTooLarge>()(
   detail: () => "The extensions of the chunks are too long."
 }) {}
 
+/** Bytes that the headers of a request may have. */
+export const maxHeaderBytes = 16 * 1024
+
 export class HeadersTooLarge extends Problem<HeadersTooLarge>()("HeadersTooLarge", {
   status: 431,
   title: "Headers too large",
-  detail: () => "The headers are longer than 16 KiB."
+  detail: () => `The headers are longer than ${maxHeaderBytes / 1024} KiB.`
 }) {}
 
 /** The service listens, and its routes are not there yet or no longer. */

@@ -4,7 +4,7 @@ import { Count } from "@catenet/domain/values/Numbers"
 import { redact } from "@catenet/domain/values/Redaction"
 import { ended } from "@catenet/domain/values/Sentence"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Context, Data, Effect, Layer, Option, Predicate } from "effect"
+import { Context, Data, Duration, Effect, Layer, Option, Predicate } from "effect"
 import { HttpClientError, type HttpClientResponse } from "effect/http"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import * as EdgeClient from "./EdgeClient.ts"
@@ -116,10 +116,13 @@ const performed = (client: EdgeClient.EdgeClient, token: RoutingToken, call: Edg
     )
   )
 
+/** Seconds in which an edge answers a call. */
+const patienceSeconds = 5
+
 export class EdgeAdmin extends Context.Service<
   EdgeAdmin,
   {
-    /** Makes one call to the edge of this id, within five seconds. */
+    /** Makes one call to the edge of this id. */
     readonly perform: (
       edge: string,
       token: RoutingToken,
@@ -139,8 +142,8 @@ export class EdgeAdmin extends Context.Service<
       perform: (edge: string, token: RoutingToken, call: EdgeOrder) =>
         Effect.flatMap(reached(edge), (client) => performed(client, token, call)).pipe(
           Effect.timeoutOrElse({
-            duration: "5 seconds",
-            orElse: () => Effect.fail(new EdgeUnreachable({ why: "it did not answer within 5 s" }))
+            duration: Duration.seconds(patienceSeconds),
+            orElse: () => Effect.fail(new EdgeUnreachable({ why: `it did not answer within ${patienceSeconds} s` }))
           }),
           Effect.withSpan("EdgeAdmin.perform", { attributes: { call: call._tag, edge } })
         )

@@ -3,6 +3,7 @@
  * among those of the tunnel. The answer does not say whether it was kept, or the visitor is let in already.
  */
 import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
+import { longestAccessNote } from "@catenet/domain/values/Caps"
 import { Email } from "@catenet/domain/values/Email"
 import { WrongShape } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Schema } from "effect"
@@ -20,10 +21,10 @@ import * as Page from "./GatePage.ts"
 
 export const path = "/gate/request-access"
 
-/** One line of at most 500 characters. */
+/** One line, cut off where it is too long. */
 const noteOf = (text: string) =>
   Array.from(text.replace(/[\p{Cc}\p{Cs}]+/gu, " ").trim())
-    .slice(0, Page.longestNote)
+    .slice(0, longestAccessNote)
     .join("")
 
 const readEmail = Schema.decodeUnknownOption(Email)

@@ -1,12 +1,10 @@
 /** What visitors fill in or press at the gate: the form in which they ask to be let in, and the button of a share link. */
+import { longestAccessNote } from "@catenet/domain/values/Caps"
 import { markup } from "@catenet/domain/values/Markup"
 import { tokenField } from "../http/FormAnswers.ts"
 import { area, field, type Sent, valuesOf } from "../portal/shell/Field.ts"
 import type { Page } from "../portal/shell/Shell.ts"
 import type { Texts } from "../portal/texts/English.ts"
-
-/** Characters of what a visitor may say beside the address; more are cut off. */
-export const longestNote = 500
 
 export const request = (
   texts: Texts,
@@ -19,7 +17,7 @@ export const request = (
       <p class="lead">${texts.accessText(asked.host)}</p>
       <form class="panel" method="post" action="${asked.action}"><input type="hidden" name="host" value="${asked.host}">
       ${field({ ...values("email"), type: "email", label: texts.accessEmail })}
-      ${area({ ...values("note"), label: texts.accessNote, hint: texts.accessNoteHint, isOptional: true, longest: longestNote })}
+      ${area({ ...values("note"), label: texts.accessNote, hint: texts.accessNoteHint, isOptional: true, longest: longestAccessNote })}
       <p><button class="main-action">${texts.accessAsk}</button></p></form>`
   }
 }

@@ -6,6 +6,7 @@ import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
 import {
   ChunkExtensionsTooLarge,
   HeadersTooLarge,
+  maxHeaderBytes,
   NotHttp,
   NotServing,
   RequestTimeout
@@ -78,7 +79,7 @@ const server =
       requestTimeout: 30_000,
       connectionsCheckingInterval: 2_000,
       keepAliveTimeout: 65_000,
-      maxHeaderSize: 16 * 1024,
+      maxHeaderSize: maxHeaderBytes,
       requireHostHeader: true,
       // No route upgrades; a request to do so behind another one would keep its connection for ever.
       shouldUpgradeCallback: () => false

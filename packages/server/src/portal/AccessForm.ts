@@ -1,5 +1,13 @@
 /** The form in which an owner sets the hours of a tunnel. */
-import { AccessPolicy, AccessSlot, WeeklySchedule } from "@catenet/domain/edges/AccessPolicy"
+import {
+  AccessPolicy,
+  AccessSlot,
+  dayMinutes,
+  maxExpiryHours,
+  maxOffsetMinutes,
+  minOffsetMinutes,
+  WeeklySchedule
+} from "@catenet/domain/edges/AccessPolicy"
 import { AccessRefused } from "@catenet/domain/tunnels/TunnelErrors"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { DateTime, Option, Record, Result } from "effect"
@@ -33,7 +41,7 @@ const minuteOfDay = (text: string): number | null => {
   const match = clock.exec(text)
   if (match === null) return null
   const minute = Number(match[1]) * 60 + Number(match[2])
-  return Number(match[2]) < 60 && minute <= 1440 ? minute : null
+  return Number(match[2]) < 60 && minute <= dayMinutes ? minute : null
 }
 
 const expiry = (form: Fields, now: number): Result.Result<UnixSeconds | null, AccessRefused> => {
@@ -46,9 +54,9 @@ const expiry = (form: Fields, now: number): Result.Result<UnixSeconds | null, Ac
   }
   if (mode === "in") {
     const hours = wholeNumber(textOf(form, "expires_in_hours"))
-    return hours !== null && hours >= 1 && hours <= 8760
+    return hours !== null && hours >= 1 && hours <= maxExpiryHours
       ? Result.succeed(UnixSeconds.make(now + hours * 3600))
-      : invalid("expires_in_hours", "must be a whole number from 1 to 8760")
+      : invalid("expires_in_hours", `must be a whole number from 1 to ${maxExpiryHours}`)
   }
   return invalid("expiry_mode", "must be none, at or in")
 }
@@ -60,13 +68,14 @@ const schedule = (form: Fields): Result.Result<WeeklySchedule | null, AccessRefu
   const chosen = days.filter((day) => Option.getOrUndefined(Record.get(form, `day${day}`)) !== undefined)
   if (chosen.length === 0) return invalid("day0", "at least one day must be chosen")
   const start_minute = minuteOfDay(textOf(form, "start"))
-  if (start_minute === null || start_minute === 1440) return invalid("start", "must be a time from 00:00 to 23:59")
+  if (start_minute === null || start_minute === dayMinutes)
+    return invalid("start", "must be a time from 00:00 to 23:59")
   const end_minute = minuteOfDay(textOf(form, "end"))
   if (end_minute === null) return invalid("end", "must be a time from 00:01 to 24:00")
   if (end_minute <= start_minute) return invalid("end", "must be after the start")
   const tz_offset_minutes = wholeNumber(form["tz_offset"] ?? "0")
-  if (tz_offset_minutes === null || tz_offset_minutes < -720 || tz_offset_minutes > 840)
-    return invalid("tz_offset", "must be minutes east of UTC, from -720 to 840")
+  if (tz_offset_minutes === null || tz_offset_minutes < minOffsetMinutes || tz_offset_minutes > maxOffsetMinutes)
+    return invalid("tz_offset", `must be minutes east of UTC, from ${minOffsetMinutes} to ${maxOffsetMinutes}`)
   const slots = chosen.map((day) => new AccessSlot({ day, start_minute, end_minute }))
   return Result.succeed(new WeeklySchedule({ tz_offset_minutes, slots }))
 }

@@ -1,6 +1,7 @@
 /** The operator's bridge: its page, the form that lets it in by a grant, and the form that calls one tool. */
 import { ToolName } from "@catenet/domain/api/BridgeApi"
 import { ChannelId, Grant } from "@catenet/domain/channels/Channel"
+import { maxManifestLocation, maxProjectName } from "@catenet/domain/values/Caps"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { line } from "@catenet/domain/values/Text"
 import { Effect, Schema } from "effect"
@@ -22,8 +23,8 @@ const readCall = read(Schema.Struct({ tool: ToolName, arguments: Schema.optional
 const isAddress = (text: string) => URL.canParse(text.trim()) && new URL(text.trim()).protocol === "https:"
 const readManifest = read(
   Schema.Struct({
-    manifest_location: Schema.String.check(Schema.isMaxLength(2048), Schema.makeFilter(isAddress)),
-    project_name: line(64)
+    manifest_location: Schema.String.check(Schema.isMaxLength(maxManifestLocation), Schema.makeFilter(isAddress)),
+    project_name: line(maxProjectName)
   })
 )
 const readJson = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Json))

@@ -1,4 +1,5 @@
 /** The operators' page and its two forms. For everybody else there is nothing at their addresses. */
+import { mostOfAccount } from "@catenet/domain/values/Caps"
 import { Count } from "@catenet/domain/values/Numbers"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Subject } from "@catenet/domain/values/Subject"
@@ -20,14 +21,12 @@ import * as Visits from "./shell/Visits.ts"
 const home = "/operators"
 /** Entries of each list on the page; the API has them all. */
 const shown = 50
-/** As high as the settings of the limits go. */
-const highest = 1_000_000
 
 const readLimit = read(
   Schema.Struct({
     subject: Subject,
     what: Schema.Literals(["tunnels", "channels"]),
-    max: wholeNumber.pipe(Schema.decodeTo(Count)).check(Schema.isLessThanOrEqualTo(highest))
+    max: wholeNumber.pipe(Schema.decodeTo(Count)).check(Schema.isLessThanOrEqualTo(mostOfAccount))
   })
 )
 

@@ -2,6 +2,7 @@
 import * as Base64 from "@catenet/crypto/Base64"
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Bytes from "@catenet/crypto/Bytes"
+import { connectLineSeconds } from "@catenet/domain/enrollment/Bootstrap"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Subject } from "@catenet/domain/values/Subject"
@@ -30,8 +31,7 @@ const readGrantee = read(Schema.Struct({ grantee: Subject }))
 
 /** Entries of one page of the list. */
 const perPage = 50
-/** Seconds for which a bootstrap token works, and how many an account may make in a minute. */
-const bootstrapSeconds = 900
+/** Bootstrap tokens that an account may make in a minute. */
 const bootstrapsPerMinute = 10
 
 const home = "/portal/tunnels"
@@ -105,7 +105,7 @@ export const make = Effect.gen(function* () {
       routingToken: tokenBytes(installation.routing_token)
     })
     const { token } = yield* Effect.catchTag(
-      bootstraps.mint(secret, bootstrapSeconds, undefined, caller.subject),
+      bootstraps.mint(secret, connectLineSeconds, undefined, caller.subject),
       "IdempotencyKeyReused",
       Effect.die
     )

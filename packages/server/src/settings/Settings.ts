@@ -8,6 +8,7 @@ import * as Parser from "@catenet/config/Parser"
 import * as Reader from "@catenet/config/Reader"
 import * as SecretParser from "@catenet/config/SecretParser"
 import * as Variable from "@catenet/config/Variable"
+import { mostOfAccount } from "@catenet/domain/values/Caps"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Context, Layer } from "effect"
 import * as Bridge from "./Bridge.ts"
@@ -20,6 +21,9 @@ import * as Releases from "./Releases.ts"
 import * as SocialProviders from "./SocialProviders.ts"
 
 const { defaulted, optional } = Variable
+
+/** As high as a limit of requests a minute can be set. */
+const mostPerMinute = 1_000_000
 
 /** Every variable of the control plane, in the order of the operations guide. */
 export const variables = {
@@ -162,13 +166,13 @@ export const variables = {
   ),
   tunnelsPerAccount: defaulted(
     "CT_CP_TUNNELS_PER_ACCOUNT",
-    Parser.whole(0, 1_000_000),
+    Parser.whole(0, mostOfAccount),
     "10",
     "Tunnels that an account may have, unless an operator allowed it more."
   ),
   channelsPerAccount: defaulted(
     "CT_CP_CHANNELS_PER_ACCOUNT",
-    Parser.whole(0, 1_000_000),
+    Parser.whole(0, mostOfAccount),
     "100",
     "Channels that an account may have, unless an operator allowed it more."
   ),
@@ -206,7 +210,7 @@ export const variables = {
   ...Dns.variables,
   requestsPerMinute: defaulted(
     "CT_CP_REQUESTS_PER_MIN",
-    Parser.whole(0, 1_000_000),
+    Parser.whole(0, mostPerMinute),
     "6000",
     "Requests a minute that one caller may make on metered routes; 0 for no limit."
   ),
@@ -256,7 +260,7 @@ export const variables = {
   ),
   anonymousWritesPerMinute: defaulted(
     "CT_CP_UNAUTH_WRITE_PER_MIN",
-    Parser.whole(0, 1_000_000),
+    Parser.whole(0, mostPerMinute),
     "120",
     "Visitors' sign-ins and requests for access that one address may begin in a minute; 0 for no limit."
   ),

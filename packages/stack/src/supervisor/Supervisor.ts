@@ -19,7 +19,7 @@ export interface Options {
 
 const firstPause = 250
 const longestPause = 5000
-const readyWithin = Duration.seconds(60)
+const readySeconds = 60
 
 const becomesReady = (program: Program, log: RotatingLog) =>
   program.ready.pipe(
@@ -27,9 +27,15 @@ const becomesReady = (program: Program, log: RotatingLog) =>
     Effect.retry({ schedule: Schedule.spaced("50 millis") }),
     Effect.orDie,
     Effect.timeoutOrElse({
-      duration: readyWithin,
+      duration: Duration.seconds(readySeconds),
       orElse: () =>
-        Effect.fail(new ProgramFailed({ name: program.name, detail: "it did not answer within 60 s.", log: log.path }))
+        Effect.fail(
+          new ProgramFailed({
+            name: program.name,
+            detail: `it did not answer within ${readySeconds} s.`,
+            log: log.path
+          })
+        )
     })
   )
 

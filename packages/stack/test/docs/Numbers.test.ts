@@ -24,6 +24,7 @@ const constantOf = (file: string, name: string): string => {
 }
 
 const count = (value: string) => Number(value).toLocaleString("en-US")
+const mebibytes = (value: string) => `${Number(value) / 1_048_576} MiB`
 const milliseconds = (value: string) => `${Number(value) / 1000} s`
 const shortened = (value: string) => value.replace(/ seconds?$/u, " s").replace(/ millis$/u, " ms")
 
@@ -80,7 +81,46 @@ const numbers: ReadonlyArray<
   ["edge", " s. ", " such tunnels keep their records", "edge/src/history/UnnamedTunnels.ts", "unnamedTunnels", count],
   ["edge", "the newest ", " sessions", "edge/src/history/UnnamedTunnels.ts", "sessionsOfUnnamed", count],
   ["edge", " sessions and ", " receipts of each", "edge/src/history/UnnamedTunnels.ts", "receiptsOfUnnamed", count],
-  ["edge", "is larger than ", ".", "crypto/src/receipt/FileCheck.ts", "largest", (n) => `${Number(n) / 1048576} MB`],
+  [
+    "edge",
+    "is larger than ",
+    ".",
+    "crypto/src/receipt/FileCheck.ts",
+    "largestFile",
+    (n) => `${Number(n) / 1048576} MB`
+  ],
+  ["channels", "speaks alone there: ", " each", "agent/src/channel/session/Rungs.ts", "portMillis", milliseconds],
+  [
+    "channels",
+    "by a message every ",
+    ", and given",
+    "agent/src/channel/room/PairSession.ts",
+    "keepAliveEvery",
+    (n) => n
+  ],
+  ["channels", "it waits up to ", " for a peer", "agent/src/channel/room/CallSocket.ts", "patience", (n) => n],
+  ["channels", "https address, of ", " at most", "agent/src/channel/install/Bundle.ts", "longestBundle", mebibytes],
+  ["channels", " at most, ", " and", "agent/src/channel/install/Bundle.ts", "mostUnpackedBytes", mebibytes],
+  ["channels", " and ", " entries unpacked", "agent/src/channel/install/BundleArchive.ts", "mostEntries", count],
+  ["channels", "must succeed within ", ".", "agent/src/channel/install/Trial.ts", "mostSeconds", (n) => `${n} seconds`],
+  ["channels", "a whole call has ", ".", "stack/src/bridge/ChannelDialer.ts", "callBound", (n) => n],
+  ["channels", "by which way, every ", " how much", "agent/src/channel/session/Sessions.ts", "statusPause", (n) => n],
+  [
+    "portal",
+    "works once, for ",
+    ";",
+    "domain/src/enrollment/Bootstrap.ts",
+    "connectLineSeconds",
+    (n) => `${Number(n) / 60} minutes`
+  ],
+  [
+    "channels",
+    "in a process group of its own, for at most ",
+    ".",
+    "agent/src/channel/serve/ServiceHandler.ts",
+    "patienceSeconds",
+    (n) => `${n} seconds`
+  ],
   [
     "agent",
     "no answer longer than ",
@@ -155,12 +195,15 @@ describe("the numbers of the guides", () => {
     assert.include(text, `${before}${write(constantOf(file, name))}${after}`)
   })
 
-  it.each(["edge", "agent", "operations", "api"])("%s.md has no other quantity with a unit", (page) => {
-    const held = numbers
-      .filter(([of]) => of === page)
-      .map(([, before, after, file, name, write]) => `${before}${write(constantOf(file, name))}${after}`)
-    let rest = proseOf(page)
-    for (const part of [...held, ...others]) rest = rest.replaceAll(part, "")
-    assert.deepStrictEqual(rest.match(new RegExp(String.raw`.{0,30}\b\d[\d,.]* ${unit}.{0,20}`, "gu")) ?? [], [])
-  })
+  it.each(["edge", "agent", "operations", "api", "channels", "portal"])(
+    "%s.md has no other quantity with a unit",
+    (page) => {
+      const held = numbers
+        .filter(([of]) => of === page)
+        .map(([, before, after, file, name, write]) => `${before}${write(constantOf(file, name))}${after}`)
+      let rest = proseOf(page)
+      for (const part of [...held, ...others]) rest = rest.replaceAll(part, "")
+      assert.deepStrictEqual(rest.match(new RegExp(String.raw`.{0,30}\b\d[\d,.]* ${unit}.{0,20}`, "gu")) ?? [], [])
+    }
+  )
 })

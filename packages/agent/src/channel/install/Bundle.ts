@@ -12,7 +12,8 @@ import type { Approved } from "./ManifestGate.ts"
 import * as ProgramFormat from "./ProgramFormat.ts"
 import { type Bounds, fetchBytes } from "./SecureDownload.ts"
 
-const bundleBounds: Bounds = { bytes: 32 * 1024 * 1024, seconds: 15 }
+const longestBundle = 32 * 1024 * 1024
+const bundleBounds: Bounds = { bytes: longestBundle, seconds: 15 }
 const mostUnpackedBytes = 64 * 1024 * 1024
 
 const unzip = promisify(gunzip)

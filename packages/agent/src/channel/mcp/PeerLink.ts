@@ -1,7 +1,7 @@
 /** A session with the peer that is opened when a call needs it, and again when it was lost. */
 import type * as Json from "@catenet/crypto/Json"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
-import { Data, Effect, Result, Semaphore } from "effect"
+import { Data, Duration, Effect, Result, Semaphore } from "effect"
 import type { Duplex } from "node:stream"
 import * as RpcClient from "../rpc/RpcClient.ts"
 import type { JsonObject } from "../rpc/Tool.ts"
@@ -16,8 +16,8 @@ export class PeerFailed extends Data.TaggedError("PeerFailed")<{
   }
 }
 
-/** How long the peer may take to come. */
-const patience = "30 seconds"
+/** Seconds that the peer may take to come. */
+const patienceSeconds = 30
 
 const failed = (reason: string, code?: number) => new PeerFailed({ reason, code })
 
@@ -47,8 +47,9 @@ export const make = Effect.fn("PeerLink.make")(function* <R>(
       const stream = yield* open.pipe(
         Effect.mapError(({ message }) => failed(message)),
         Effect.timeoutOrElse({
-          duration: patience,
-          orElse: () => Effect.fail(failed("The peer is not there: it did not come within 30 s. Is it serving?"))
+          duration: Duration.seconds(patienceSeconds),
+          orElse: () =>
+            Effect.fail(failed(`The peer is not there: it did not come within ${patienceSeconds} s. Is it serving?`))
         })
       )
       const made = RpcClient.make(stream)

@@ -3,13 +3,13 @@
  * the end of stderr without secrets.
  */
 import { redact } from "@catenet/domain/values/Redaction"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { ToolFailed } from "../rpc/Tool.ts"
 import * as HandlerProcess from "./HandlerProcess.ts"
 import { readLines } from "./OutputLines.ts"
 
-const patience = "120 seconds"
+const patienceSeconds = 120
 /** Bytes of stderr that a failure shows. */
 export const tailBytes = 2048
 /** Bytes of an answer that are read: far more than a frame of the channel has. */
@@ -76,8 +76,8 @@ export const call = Effect.fn("ServiceHandler.call")(function* (command: Handler
     ({ message: reason }) => new ToolFailed({ reason })
   )
   const { problem, stderr, stdout } = yield* Effect.timeoutOrElse(run(child, input, log), {
-    duration: patience,
-    orElse: () => Effect.fail(failed("did not end within 120 s", ""))
+    duration: Duration.seconds(patienceSeconds),
+    orElse: () => Effect.fail(failed(`did not end within ${patienceSeconds} s`, ""))
   })
   if (problem !== undefined) return yield* failed(problem, stderr)
   if (stdout === "") return yield* failed("printed nothing", stderr)

@@ -2,6 +2,7 @@
  * The two scripts of the form that invites by one line. The page's own makes the keys of the one who joins, has the worker
  * sign and seal them, sends what is sealed, and shows the line; the file with the operator key goes to the worker alone.
  */
+import { maxMembershipDays } from "@catenet/crypto/invite/PreparedMembership"
 import { createHash } from "node:crypto"
 import { text as worker } from "./InviteScript.generated.ts"
 
@@ -58,7 +59,7 @@ const page = `"use strict";
     const [file] = field("operator_file").files;
     const days = Number(field("days").value);
     if (file === undefined) return say(form.dataset.nofile, true);
-    if (!Number.isInteger(days) || days < 1 || days > 3650) return say(form.dataset.nodays, true);
+    if (!Number.isInteger(days) || days < 1 || days > ${maxMembershipDays}) return say(form.dataset.nodays, true);
     if (!/^(?:\\[[0-9a-fA-F:.]+\\]|[^\\s:\\[\\]]+):\\d{1,5}$/.test(field("front_door").value.trim())) return say(form.dataset.nodoor, true);
     const where = await whereabouts();
     if (where === undefined) return say(form.dataset.noroot, true);

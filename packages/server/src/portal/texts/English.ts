@@ -1,4 +1,6 @@
 /** Every text of the pages in English. The other languages have the same members: the compiler holds that. */
+import { connectLineSeconds } from "@catenet/domain/enrollment/Bootstrap"
+import { maxTunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { channelsTexts } from "./EnglishChannels.ts"
 import { mailTexts } from "./EnglishMail.ts"
 import { noticesTexts } from "./EnglishNotices.ts"
@@ -82,8 +84,8 @@ export const english = {
   noTunnels: "A tunnel gives the service on your machine a public address.",
   noFurtherTunnels: "There are no further tunnels.",
   tunnelName: "What is it called?",
-  tunnelNameHint: "1 to 60 characters, for example: photos.",
-  nameRefused: "Give a name of 1 to 60 characters, without control characters.",
+  tunnelNameHint: `1 to ${maxTunnelName} characters, for example: photos.`,
+  nameRefused: `Give a name of 1 to ${maxTunnelName} characters, without control characters.`,
   limitReached: (limit: number) =>
     `Your account has ${figure(limit)} ${limit === 1 ? "tunnel" : "tunnels"}, which is its limit. Delete one, or ask the operator for more.`,
   hostnameTaken: (hostname: string) => `The address ${hostname} is taken. Choose another name.`,
@@ -108,11 +110,10 @@ export const english = {
   },
 
   connectTitle: "Connect an agent",
-  connectText:
-    "Run one line where your service is. The button makes a token that works once, for 15 minutes. Earlier lines keep working until then.",
+  connectText: `Run one line where your service is. The button makes a token that works once, for ${connectLineSeconds / 60} minutes. Earlier lines keep working until then.`,
   connectButton: "Show the line",
   connectReady: "Run this where your service is:",
-  connectOnce: "The token works once, for 15 minutes. It cannot be shown again; a new one can be made at any time.",
+  connectOnce: `The token works once, for ${connectLineSeconds / 60} minutes. It cannot be shown again; a new one can be made at any time.`,
   connectFile: "Show the same as a .env file, with secrets",
   connectFileText:
     "Use the line or the file, not both: they share one join token. The routing token in the file works until you make a new one, so keep the file to yourself.",

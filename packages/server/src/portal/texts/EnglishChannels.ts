@@ -1,4 +1,7 @@
 /** Channels, their members, invites and the bridge, in English. */
+import { maxMembershipDays } from "@catenet/crypto/invite/PreparedMembership"
+import { claimInviteSeconds, maxRoomHolders, minRoomHolders } from "@catenet/domain/channels/Channel"
+import { maxInviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import type { TextsOf } from "./TextsOf.ts"
 
 export const channelsTexts = {
@@ -47,9 +50,9 @@ export const channelsTexts = {
   manifestProject: "Name of the project",
   collectGrant: "Get grant",
   roomsTitle: "Rooms",
-  roomsText: "A room registers a channel for every pair of 2 to 12 holders.",
+  roomsText: `A room registers a channel for every pair of ${minRoomHolders} to ${maxRoomHolders} holders.`,
   roomHolders: "Holder keys",
-  roomHoldersHint: "2 to 12, one in each line.",
+  roomHoldersHint: `${minRoomHolders} to ${maxRoomHolders}, one in each line.`,
   roomsOpen: "Register room",
   membersTitle: "Members",
   membersNone: "The channel has no member.",
@@ -62,9 +65,9 @@ export const channelsTexts = {
   invitesNone: "There is no invite.",
   inviteStates: { open: "open", used: "used", expired: "expired" },
   inviteMake: "Make invite",
-  inviteLabelHint: "At most 64 characters.",
+  inviteLabelHint: `At most ${maxInviteLabel} characters.`,
   inviteTitle: "Claim invite",
-  inviteOnce: "This address is shown only now. It works once, for 15 minutes.",
+  inviteOnce: `This address is shown only now. It works once, for ${claimInviteSeconds / 60} minutes.`,
   inviteText: "With this invite you become a member of the channel, by the keys that its owner has entered.",
   inviteLabel: "Label",
   inviteUnnamed: "no label",
@@ -92,7 +95,7 @@ export const channelsTexts = {
   lineFailed: "No line was made. Load the page again and retry.",
   lineNoFile: "Choose the file with the operator key.",
   lineOtherKey: "The file has no key that is the operator key of this channel.",
-  lineNoDays: "Give a whole number of days from 1 to 3650.",
+  lineNoDays: `Give a whole number of days from 1 to ${maxMembershipDays}.`,
   lineNoDoor: "Give a host and a port, such as edge.example.net:443.",
   lineNoRoot: "The root certificate of the edge cannot be read at /pki/ca.",
   rekeyTitle: "Replace operator key",

@@ -1,4 +1,5 @@
 /** The page that verifies receipts, in English. */
+import { largestFile } from "@catenet/crypto/receipt/FileCheck"
 import type { TextsOf } from "./TextsOf.ts"
 
 export const receiptsTexts = {
@@ -8,7 +9,7 @@ export const receiptsTexts = {
   verifyByCommand: "The same check without a browser:",
   verifyNoScript: "Without its script this page cannot verify. Do it on your machine with the command:",
   receiptsFile: "File of receipts",
-  receiptsFileHint: "As it was downloaded from a tunnel, at most 256 MB.",
+  receiptsFileHint: `As it was downloaded from a tunnel, at most ${largestFile / 1_048_576} MB.`,
   edgeKey: "Public key of the edge",
   edgeKeyHint: "64 hexadecimal digits. Without it, the key that the file itself names is believed.",
   verifyButton: "Verify",

@@ -1,5 +1,9 @@
 /** One tunnel, in English. */
+import { maxPage } from "@catenet/domain/api/Page"
 import type { IssuanceStep } from "@catenet/domain/certificates/CertificateStanding"
+import { maxExpiryHours } from "@catenet/domain/edges/AccessPolicy"
+import { rearmSeconds } from "@catenet/domain/tunnels/AccessWindow"
+import { maxShareLabel } from "@catenet/domain/tunnels/ShareLink"
 import { ordinal } from "@catenet/domain/values/Format"
 import { numerals } from "./Numerals.ts"
 import type { TextsOf } from "./TextsOf.ts"
@@ -21,7 +25,7 @@ export const tunnelTexts = {
   receiptsTitle: "Receipts",
   receiptsText: "Signed by the edge: when sessions began and ended, and how much they carried.",
   receiptsSince: "After receipt number",
-  receiptsSinceHint: "0 is from the beginning. A file holds 1000 receipts; go on after its last one.",
+  receiptsSinceHint: `0 is from the beginning. A file holds ${maxPage} receipts; go on after its last one.`,
   receiptKeyOf: (edge: string) => `Key of the edge ${edge}`,
   receiptKeyNone: "The edge writes no receipts.",
   receiptKeySilent: (edges: string) => `These edges do not answer now, so their keys are not known: ${edges}.`,
@@ -58,7 +62,7 @@ export const tunnelTexts = {
   allow: (email: string) => `Allow ${email}`,
   dismiss: (email: string) => `Dismiss ${email}`,
   shareOnce: "This address is shown only now. Everyone who has it may visit until it ends.",
-  shareLabelHint: "At most 60 characters.",
+  shareLabelHint: `At most ${maxShareLabel} characters.`,
   alertSet: "Alert set",
   alertSecret: "Every message is signed with this secret. It is shown only now.",
   alertUndelivered: "The test message was not delivered",
@@ -83,7 +87,7 @@ export const tunnelTexts = {
   expiryMode: "Ends",
   expiryModes: { none: "never", at: "at a moment", in: "after hours" },
   expiresAt: "Moment (UTC)",
-  expiresIn: "Hours, 1 to 8760",
+  expiresIn: `Hours, 1 to ${maxExpiryHours}`,
   schedule: "Open only at these hours",
   weekdaysTitle: "Days",
   weekdays: {
@@ -99,7 +103,7 @@ export const tunnelTexts = {
   windowEnd: "To (at most 24:00)",
   windowZone: "Time zone",
   windowSave: "Save opening hours",
-  windowRearm: "Open for 24 hours",
+  windowRearm: `Open for ${rearmSeconds / 3600} hours`,
   windowClear: "Open without restriction",
   claimUntil: "A place to issue a certificate is held for it until",
   certificatePlace: (place: number) => `It is ${ordinal(place)} in the queue for a certificate.`,

@@ -1,4 +1,5 @@
 /** Pages for everybody: the entrance, the gate of a tunnel, share links, and what the operator says of itself. In English. */
+import { longestAccessNote } from "@catenet/domain/values/Caps"
 import type { TextsOf } from "./TextsOf.ts"
 
 export const visitorsTexts = {
@@ -21,7 +22,7 @@ export const visitorsTexts = {
   accessText: (host: string) => `The owner of ${host} sees your address and your note, and may let you in.`,
   accessEmail: "E-mail address",
   accessNote: "Note (optional)",
-  accessNoteHint: "At most 500 characters.",
+  accessNoteHint: `At most ${longestAccessNote} characters.`,
   accessAsk: "Ask",
   accessAsked: "Asked",
   accessAskedText: (host: string, email: string) => `The owner of ${host} has been asked to let ${email} in.`,

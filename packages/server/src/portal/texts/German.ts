@@ -1,4 +1,6 @@
 /** Every text of the pages in German. */
+import { connectLineSeconds } from "@catenet/domain/enrollment/Bootstrap"
+import { maxTunnelName } from "@catenet/domain/tunnels/Tunnel"
 import type { Texts } from "./English.ts"
 import { channelsTexts } from "./GermanChannels.ts"
 import { mailTexts } from "./GermanMail.ts"
@@ -73,8 +75,8 @@ export const german: Texts = {
   noTunnels: "Ein Tunnel gibt dem Dienst auf Ihrem Rechner eine öffentliche Adresse.",
   noFurtherTunnels: "Es gibt keine weiteren Tunnel.",
   tunnelName: "Wie soll er heißen?",
-  tunnelNameHint: "1 bis 60 Zeichen, zum Beispiel: fotos.",
-  nameRefused: "Geben Sie einen Namen aus 1 bis 60 Zeichen ohne Steuerzeichen an.",
+  tunnelNameHint: `1 bis ${maxTunnelName} Zeichen, zum Beispiel: fotos.`,
+  nameRefused: `Geben Sie einen Namen aus 1 bis ${maxTunnelName} Zeichen ohne Steuerzeichen an.`,
   limitReached: (limit) =>
     `Ihr Konto hat ${figure(limit)} Tunnel und damit sein Limit erreicht. Löschen Sie einen, oder fragen Sie den Betreiber nach mehr.`,
   hostnameTaken: (hostname) => `Die Adresse ${hostname} ist vergeben. Wählen Sie einen anderen Namen.`,
@@ -99,12 +101,10 @@ export const german: Texts = {
   },
 
   connectTitle: "Einen Agenten verbinden",
-  connectText:
-    "Führen Sie eine Zeile dort aus, wo Ihr Dienst läuft. Der Knopf erzeugt ein Token, das einmal und 15 Minuten lang gilt. Frühere Zeilen gelten bis dahin weiter.",
+  connectText: `Führen Sie eine Zeile dort aus, wo Ihr Dienst läuft. Der Knopf erzeugt ein Token, das einmal und ${connectLineSeconds / 60} Minuten lang gilt. Frühere Zeilen gelten bis dahin weiter.`,
   connectButton: "Zeile anzeigen",
   connectReady: "Führen Sie dies dort aus, wo Ihr Dienst läuft:",
-  connectOnce:
-    "Das Token gilt einmal und 15 Minuten lang. Es kann nicht noch einmal gezeigt werden; ein neues können Sie jederzeit erzeugen.",
+  connectOnce: `Das Token gilt einmal und ${connectLineSeconds / 60} Minuten lang. Es kann nicht noch einmal gezeigt werden; ein neues können Sie jederzeit erzeugen.`,
   connectFile: "Dasselbe als .env-Datei zeigen, mit Geheimnissen",
   connectFileText:
     "Nehmen Sie die Zeile oder die Datei, nicht beides: Sie haben einen gemeinsamen Beitritts-Token. Der Routing-Token in der Datei gilt, bis Sie einen neuen machen; behalten Sie die Datei für sich.",

@@ -1,4 +1,7 @@
 /** Channels, their members, invites and the bridge, in German. */
+import { maxMembershipDays } from "@catenet/crypto/invite/PreparedMembership"
+import { claimInviteSeconds, maxRoomHolders, minRoomHolders } from "@catenet/domain/channels/Channel"
+import { maxInviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import type { ChannelsTexts } from "./EnglishChannels.ts"
 
 export const channelsTexts: ChannelsTexts = {
@@ -48,9 +51,9 @@ export const channelsTexts: ChannelsTexts = {
   manifestProject: "Name des Projekts",
   collectGrant: "Erlaubnis holen",
   roomsTitle: "Räume",
-  roomsText: "Ein Raum meldet für jedes Paar von 2 bis 12 Haltern einen Kanal an.",
+  roomsText: `Ein Raum meldet für jedes Paar von ${minRoomHolders} bis ${maxRoomHolders} Haltern einen Kanal an.`,
   roomHolders: "Schlüssel der Halter",
-  roomHoldersHint: "2 bis 12, je Zeile einer.",
+  roomHoldersHint: `${minRoomHolders} bis ${maxRoomHolders}, je Zeile einer.`,
   roomsOpen: "Raum anmelden",
   membersTitle: "Mitglieder",
   membersNone: "Der Kanal hat kein Mitglied.",
@@ -63,9 +66,9 @@ export const channelsTexts: ChannelsTexts = {
   invitesNone: "Es gibt keine Einladung.",
   inviteStates: { open: "offen", used: "benutzt", expired: "abgelaufen" },
   inviteMake: "Einladung erzeugen",
-  inviteLabelHint: "Höchstens 64 Zeichen.",
+  inviteLabelHint: `Höchstens ${maxInviteLabel} Zeichen.`,
   inviteTitle: "Einladung",
-  inviteOnce: "Diese Adresse wird nur jetzt gezeigt. Sie gilt einmal und 15 Minuten lang.",
+  inviteOnce: `Diese Adresse wird nur jetzt gezeigt. Sie gilt einmal und ${claimInviteSeconds / 60} Minuten lang.`,
   inviteText:
     "Mit dieser Einladung werden Sie Mitglied des Kanals, mit den Schlüsseln, die sein Besitzer eingetragen hat.",
   inviteLabel: "Bezeichnung",
@@ -94,7 +97,7 @@ export const channelsTexts: ChannelsTexts = {
   lineFailed: "Es wurde keine Zeile gemacht. Laden Sie die Seite neu und versuchen Sie es noch einmal.",
   lineNoFile: "Wählen Sie die Datei mit dem Schlüssel des Operators.",
   lineOtherKey: "In der Datei ist kein Schlüssel, der zum Operator dieses Kanals gehört.",
-  lineNoDays: "Geben Sie eine ganze Zahl von 1 bis 3650 Tagen an.",
+  lineNoDays: `Geben Sie eine ganze Zahl von 1 bis ${maxMembershipDays} Tagen an.`,
   lineNoDoor: "Geben Sie Host und Port an, etwa edge.example.net:443.",
   lineNoRoot: "Das Wurzelzertifikat des Edge ist unter /pki/ca nicht zu lesen.",
   rekeyTitle: "Schlüssel des Operators ersetzen",

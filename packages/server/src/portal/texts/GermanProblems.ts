@@ -1,4 +1,7 @@
 /** Refusals in German, by their codes: title and sentence. */
+import { maxRoomHolders, minRoomHolders } from "@catenet/domain/channels/Channel"
+import { maxSuggestAgents, maxSuggestBudget } from "@catenet/domain/topologies/Topology"
+import { maxShareLinks } from "@catenet/domain/tunnels/ShareLinkErrors"
 
 export const problems: ReadonlyMap<string, readonly [title: string, detail: string]> = new Map([
   ["MalformedRequest", ["Angaben nicht lesbar", "Eine Angabe fehlt oder hat nicht die verlangte Form."]],
@@ -19,7 +22,10 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
       "Der Edge öffnet die Verbindungen der Besucher dieses Tunnels nicht; ein Link ließe niemanden ein."
     ]
   ],
-  ["ShareLinkLimitReached", ["Zu viele Links", "Es gibt schon 50 aktive Links. Beenden Sie zuerst einen."]],
+  [
+    "ShareLinkLimitReached",
+    ["Zu viele Links", `Es gibt schon ${maxShareLinks} aktive Links. Beenden Sie zuerst einen.`]
+  ],
   ["ShareLinkNotFound", ["Link nicht gefunden", "Dieser Tunnel hat keinen solchen Link, der zu beenden wäre."]],
   ["AccessRefused", ["Öffnungszeiten abgelehnt", "Eine Angabe zu den Öffnungszeiten ist nicht brauchbar."]],
   ["AlertRefused", ["Meldung abgelehnt", "Eine Angabe zur Meldung ist nicht brauchbar."]],
@@ -64,7 +70,10 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
     ["Bezeugung abgelehnt", "Die Bezeugung ist keine Unterschrift des Halters über Kanal, Halter und Noise-Schlüssel."]
   ],
   ["MemberNotFound", ["Mitglied nicht gefunden", "Dieser Halter ist kein Mitglied des Kanals."]],
-  ["RoomSizeOutOfRange", ["Raum zu klein oder zu groß", "Ein Raum hat 2 bis 12 Halter."]],
+  [
+    "RoomSizeOutOfRange",
+    ["Raum zu klein oder zu groß", `Ein Raum hat ${minRoomHolders} bis ${maxRoomHolders} Halter.`]
+  ],
   ["HolderRepeated", ["Halter doppelt", "Ein Halter ist zweimal genannt."]],
   ["RoomPairTaken", ["Paar vergeben", "Ein Kanal dieses Raums gehört einem anderen Konto."]],
   ["NotAllowListed", ["Nicht eingeladen", "Ihre E-Mail-Adresse steht nicht auf der Liste dieses Kanals."]],
@@ -111,8 +120,11 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
       "Die Topologie ist in der Art baseline. Wählen Sie eine andere, um Vorschläge zu bekommen."
     ]
   ],
-  ["ShortcutBudgetTooLarge", ["Zu viele Abkürzungen", "Ein Vorschlag enthält höchstens 16 Abkürzungen."]],
-  ["TooManyAgents", ["Zu viele Agenten", "Ein Vorschlag wird für höchstens 64 Agenten berechnet."]],
+  [
+    "ShortcutBudgetTooLarge",
+    ["Zu viele Abkürzungen", `Ein Vorschlag enthält höchstens ${maxSuggestBudget} Abkürzungen.`]
+  ],
+  ["TooManyAgents", ["Zu viele Agenten", `Ein Vorschlag wird für höchstens ${maxSuggestAgents} Agenten berechnet.`]],
   ["ShareNotFound", ["Nicht geteilt", "Mit dieser Adresse ist keine Ihrer Topologien geteilt."]],
   [
     "PlacementProofInvalid",

@@ -1,4 +1,5 @@
 /** The page that verifies receipts, in German. */
+import { largestFile } from "@catenet/crypto/receipt/FileCheck"
 import type { ReceiptsTexts } from "./EnglishReceipts.ts"
 
 export const receiptsTexts: ReceiptsTexts = {
@@ -8,7 +9,7 @@ export const receiptsTexts: ReceiptsTexts = {
   verifyByCommand: "Dieselbe Prüfung ohne Browser:",
   verifyNoScript: "Ohne ihr Skript kann diese Seite nicht prüfen. Prüfen Sie auf Ihrem Rechner mit dem Befehl:",
   receiptsFile: "Datei mit Belegen",
-  receiptsFileHint: "Wie sie von einem Tunnel heruntergeladen wurde, höchstens 256 MB.",
+  receiptsFileHint: `Wie sie von einem Tunnel heruntergeladen wurde, höchstens ${largestFile / 1_048_576} MB.`,
   edgeKey: "Öffentlicher Schlüssel des Edge",
   edgeKeyHint: "64 hexadezimale Ziffern. Ohne ihn wird dem Schlüssel geglaubt, den die Datei selbst nennt.",
   verifyButton: "Prüfen",

@@ -1,5 +1,9 @@
 /** One tunnel, in German. */
+import { maxPage } from "@catenet/domain/api/Page"
 import type { IssuanceStep } from "@catenet/domain/certificates/CertificateStanding"
+import { maxExpiryHours } from "@catenet/domain/edges/AccessPolicy"
+import { rearmSeconds } from "@catenet/domain/tunnels/AccessWindow"
+import { maxShareLabel } from "@catenet/domain/tunnels/ShareLink"
 import type { TunnelTexts } from "./EnglishTunnel.ts"
 import { numerals } from "./Numerals.ts"
 
@@ -20,7 +24,7 @@ export const tunnelTexts: TunnelTexts = {
   receiptsTitle: "Belege",
   receiptsText: "Vom Edge unterschrieben: wann Sitzungen begannen und endeten, und wie viel sie trugen.",
   receiptsSince: "Nach Beleg Nummer",
-  receiptsSinceHint: "0 ist von Anfang an. Eine Datei hat 1000 Belege; danach geht es nach dem letzten weiter.",
+  receiptsSinceHint: `0 ist von Anfang an. Eine Datei hat ${maxPage} Belege; danach geht es nach dem letzten weiter.`,
   receiptKeyOf: (edge) => `Schlüssel des Edge ${edge}`,
   receiptKeyNone: "Der Edge schreibt keine Belege.",
   receiptKeySilent: (edges) => `Diese Edges antworten gerade nicht, also sind ihre Schlüssel nicht bekannt: ${edges}.`,
@@ -58,7 +62,7 @@ export const tunnelTexts: TunnelTexts = {
   allow: (email) => `${email} zulassen`,
   dismiss: (email) => `${email} ablehnen`,
   shareOnce: "Diese Adresse wird nur jetzt gezeigt. Wer sie hat, darf besuchen, bis sie endet.",
-  shareLabelHint: "Höchstens 60 Zeichen.",
+  shareLabelHint: `Höchstens ${maxShareLabel} Zeichen.`,
   alertSet: "Meldung eingerichtet",
   alertSecret: "Jede Nachricht ist mit diesem Geheimnis unterschrieben. Es wird nur jetzt gezeigt.",
   alertUndelivered: "Die Testnachricht wurde nicht zugestellt",
@@ -92,7 +96,7 @@ export const tunnelTexts: TunnelTexts = {
   expiryMode: "Endet",
   expiryModes: { none: "nie", at: "zu einem Zeitpunkt", in: "nach Stunden" },
   expiresAt: "Zeitpunkt (UTC)",
-  expiresIn: "Stunden, 1 bis 8760",
+  expiresIn: `Stunden, 1 bis ${maxExpiryHours}`,
   schedule: "Nur zu diesen Zeiten offen",
   weekdaysTitle: "Tage",
   weekdays: {
@@ -108,7 +112,7 @@ export const tunnelTexts: TunnelTexts = {
   windowEnd: "Bis (spätestens 24:00)",
   windowZone: "Zeitzone",
   windowSave: "Öffnungszeiten speichern",
-  windowRearm: "Für 24 Stunden öffnen",
+  windowRearm: `Für ${rearmSeconds / 3600} Stunden öffnen`,
   windowClear: "Ohne Einschränkung öffnen",
   claimUntil: "Ein Platz für ein eigenes Zertifikat ist vorgemerkt bis",
   certificatePlace: (place) =>

@@ -1,4 +1,5 @@
 /** Pages for everybody: the entrance, the gate of a tunnel, share links, and what the operator says of itself. In German. */
+import { longestAccessNote } from "@catenet/domain/values/Caps"
 import type { VisitorsTexts } from "./EnglishVisitors.ts"
 
 export const visitorsTexts: VisitorsTexts = {
@@ -21,7 +22,7 @@ export const visitorsTexts: VisitorsTexts = {
   accessText: (host) => `Der Besitzer von ${host} sieht Ihre Adresse und Ihre Nachricht und kann Sie einlassen.`,
   accessEmail: "E-Mail-Adresse",
   accessNote: "Nachricht (freiwillig)",
-  accessNoteHint: "Höchstens 500 Zeichen.",
+  accessNoteHint: `Höchstens ${longestAccessNote} Zeichen.`,
   accessAsk: "Bitten",
   accessAsked: "Gebeten",
   accessAskedText: (host, email) => `Der Besitzer von ${host} wurde gebeten, ${email} einzulassen.`,
