@@ -1,13 +1,12 @@
 /**
  * A member grant (section 4): the operator's signed statement that a holder may join a channel, in one direction or both, until a
- * time. 139 bytes, 278 hex. It may be presented any number of times; `verifyOnce` is for where it may not.
+ * time. 139 bytes, 278 hex. It may be presented any number of times.
  */
 import { Redacted, Result } from "effect"
 import * as Hex from "./Hex.ts"
 import type { Seconds } from "./Integer.ts"
 import * as Permission from "./Permission.ts"
-import type { ReplayCache } from "./ReplayCache.ts"
-import { type BadKey, type BadSignature, check, type Expired, Malformed, Replayed } from "./SignedRecord.ts"
+import { type BadKey, type BadSignature, check, type Expired, Malformed } from "./SignedRecord.ts"
 import type { Suite } from "./Suite.ts"
 
 /** What a grant says. */
@@ -145,36 +144,3 @@ export const verify = (
   const { signature, expiresAt } = grant
   return check(suite, { record, publicKey: operator, preimage: () => preimage(grant), signature, expiresAt }, now)
 }
-
-/**
- * `verify`, and refuses a grant that the cache has seen before.
- *
- * ```ts
- * import { deepStrictEqual } from "node:assert"
- * import { Redacted, Result } from "effect"
- * import * as Grant from "@catenet/crypto/Grant"
- * import { ReplayCache } from "@catenet/crypto/ReplayCache"
- * import { portable } from "@catenet/crypto/portable"
- *
- * const seed = Redacted.make(new Uint8Array(32).fill(7))
- * const operator = portable.ed25519.publicKey(Redacted.value(seed))
- * const key = new Uint8Array(32)
- * const claims = { channel: key, holder: key, direction: "both", rights: "rw", delegable: false, expiresAt: 1000n }
- * const grant = Grant.sign(portable, seed, claims)
- * const cache = new ReplayCache()
- * const tries = [1n, 2n].map((now) => Result.isSuccess(Grant.verifyOnce(portable, grant, operator, now, cache)))
- * deepStrictEqual(tries, [true, false])
- * ```
- */
-export const verifyOnce = (
-  suite: Suite,
-  grant: Grant,
-  operator: Uint8Array,
-  now: bigint,
-  cache: ReplayCache
-): Result.Result<void, BadKey | BadSignature | Expired | Replayed> =>
-  Result.flatMap(verify(suite, grant, operator, now), () =>
-    cache.fresh(grant.signature, grant.expiresAt, now)
-      ? Result.succeed(undefined)
-      : Result.fail(new Replayed({ record }))
-  )

@@ -1,8 +1,8 @@
 /**
- * What can be wrong with a signed record, in the two orders of section 0.4, and the coarser word for the peer.
+ * What can be wrong with a signed record, in the two orders of section 0.4.
  *
- * The errors here are for logs: they name the check. A peer learns only what `peerWord` gives, so that it cannot use
- * the answers to tell a wrong key from a wrong signature.
+ * The errors here are for logs: they name the check. A peer gets a coarser answer, such as a token of `admission/Refusal`, so that
+ * it cannot use the answers to tell a wrong key from a wrong signature.
  */
 import { Data, Result } from "effect"
 import type { Seconds } from "./Integer.ts"
@@ -33,40 +33,6 @@ export class BadSignature extends Data.TaggedError("BadSignature")<{ readonly re
 export class Expired extends Data.TaggedError("Expired")<{ readonly record: string; readonly expiresAt: bigint }> {
   override get message() {
     return `${this.record}: expired at ${this.expiresAt}`
-  }
-}
-
-/** The record was presented before, where it may be presented once. */
-export class Replayed extends Data.TaggedError("Replayed")<{ readonly record: string }> {
-  override get message() {
-    return `${this.record}: presented before`
-  }
-}
-
-/** Everything that can be wrong with a record of kind A. */
-export type Refused = Malformed | BadKey | BadSignature | Expired | Replayed
-
-/** The words that a peer may get. */
-export type PeerWord = "malformed" | "expired" | "refused"
-
-/**
- * The word for the peer. It can mend a wrong form and an expiry itself; every other reason is one `refused`.
- *
- * ```ts
- * import { strictEqual } from "node:assert"
- * import { BadKey, BadSignature, peerWord } from "@catenet/crypto/SignedRecord"
- *
- * strictEqual(peerWord(new BadKey({ record: "grant" })), peerWord(new BadSignature({ record: "grant" })))
- * ```
- */
-export const peerWord = (error: Refused): PeerWord => {
-  switch (error._tag) {
-    case "Malformed":
-      return "malformed"
-    case "Expired":
-      return "expired"
-    default:
-      return "refused"
   }
 }
 

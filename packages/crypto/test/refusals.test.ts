@@ -54,7 +54,6 @@ const sentences: ReadonlyArray<readonly [Error & { readonly _tag: string }, stri
   [new SignedRecord.BadKey({ record }), "BadKey", "grant: the signer's key is no curve point"],
   [new SignedRecord.BadSignature({ record }), "BadSignature", "grant: the signature does not hold"],
   [new SignedRecord.Expired({ record, expiresAt: 9n }), "Expired", "grant: expired at 9"],
-  [new SignedRecord.Replayed({ record }), "Replayed", "grant: presented before"],
   [new Outcome.Incomplete(), "Incomplete", "the answer is not complete yet"],
   [new Outcome.Refused({ token: undefined }), "Refused", "the edge refused the join"],
   [new Outcome.Refused({ token: "pairing" }), "Refused", "the edge refused the join: pairing"],
@@ -88,17 +87,6 @@ describe("a refusal", () => {
   for (const [error, tag, sentence] of sentences) {
     it(`${tag}: ${sentence}`, () => assert.deepStrictEqual([error._tag, error.message], [tag, sentence]))
   }
-})
-
-it("a peer hears one of three words", () => {
-  const words = [
-    new SignedRecord.Malformed({ record, why: "x" }),
-    new SignedRecord.BadKey({ record }),
-    new SignedRecord.BadSignature({ record }),
-    new SignedRecord.Expired({ record, expiresAt: 9n }),
-    new SignedRecord.Replayed({ record })
-  ].map(SignedRecord.peerWord)
-  assert.deepStrictEqual(words, ["malformed", "refused", "refused", "expired", "refused"])
 })
 
 const none = new Uint8Array(0)

@@ -58,9 +58,6 @@ export type ServiceManifest = typeof Signed.Type
 /** A manifest before it is signed. */
 export type Unsigned = Omit<ServiceManifest, "signature">
 
-/** Seconds a manifest lives by default. */
-export const defaultLife = 31_536_000n
-
 /** The manifest as JSON. */
 export const json = JsonField.form("service manifest", Signed)
 

@@ -7,7 +7,6 @@ import { native } from "@catenet/crypto/native"
 import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
 import * as Redemption from "@catenet/crypto/Redemption"
-import { ReplayCache } from "@catenet/crypto/ReplayCache"
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
 import * as any from "../arbitraries.ts"
@@ -52,19 +51,5 @@ describe("verification", () => {
     assert.strictEqual(tag(notAPoint, 1000), "BadKey")
     assert.strictEqual(tag(signer, 1000, { ...grant, delegable: true }), "BadSignature")
     assert.strictEqual(tag(signer, Number.NaN), "Expired")
-  })
-
-  it("lets a grant through once where a cache remembers it, and no dead or foreign one ever", () => {
-    const cache = new ReplayCache()
-    const zeros = new Uint8Array(32)
-    const permission = { direction: "both", rights: "rw", delegable: false, expiresAt: 9n } as const
-    const grant = Grant.sign(native, seed, { channel: zeros, holder: zeros, ...permission })
-    const tag = (now: bigint, operator = signer) =>
-      Result.match(Grant.verifyOnce(native, grant, operator, now, cache), {
-        onSuccess: () => "ok",
-        onFailure: (error) => error._tag as string
-      })
-    const other = native.ed25519.publicKey(new Uint8Array(32).fill(8))
-    assert.deepStrictEqual([tag(1n, other), tag(1n), tag(2n), tag(9n)], ["BadSignature", "ok", "Replayed", "Expired"])
   })
 })

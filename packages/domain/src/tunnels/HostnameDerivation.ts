@@ -32,16 +32,3 @@ export const labelOf = (name: string): string => {
  */
 export const derive = (name: string, subjectDigest: string, zone: string): string =>
   `${labelOf(name)}-${subjectDigest.slice(0, 8)}.${zone}`
-
-/**
- * How a tunnel is called on a page: by the first label of its host name, else by the name it was given.
- *
- * ```ts
- * import assert from "node:assert/strict"
- * import { displayName } from "@catenet/domain/tunnels/HostnameDerivation"
- *
- * assert.equal(displayName("Camera", "camera-01234567.example.net"), "camera-01234567")
- * assert.equal(displayName("Camera", null), "Camera")
- * ```
- */
-export const displayName = (name: string, hostname: string | null): string => hostname?.split(".")[0] ?? name

@@ -99,8 +99,8 @@ const numbers: ReadonlyArray<
     (n) => n
   ],
   ["channels", "it waits up to ", " for a peer", "agent/src/channel/room/CallSocket.ts", "patience", (n) => n],
-  ["channels", "https address, of ", " at most", "agent/src/channel/install/Bundle.ts", "longestBundle", mebibytes],
-  ["channels", " at most, ", " and", "agent/src/channel/install/Bundle.ts", "mostUnpackedBytes", mebibytes],
+  ["channels", "https address, of ", "", "agent/src/channel/install/Bundle.ts", "longestBundle", mebibytes],
+  ["channels", " at most, ", "", "agent/src/channel/install/Bundle.ts", "mostUnpackedBytes", mebibytes],
   ["channels", " and ", " entries unpacked", "agent/src/channel/install/BundleArchive.ts", "mostEntries", count],
   ["channels", "must succeed within ", ".", "agent/src/channel/install/Trial.ts", "mostSeconds", (n) => `${n} seconds`],
   ["channels", "a whole call has ", ".", "stack/src/bridge/ChannelDialer.ts", "callBound", (n) => n],
