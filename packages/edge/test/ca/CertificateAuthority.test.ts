@@ -1,11 +1,11 @@
-import { CertificateAuthority } from "@catenet/edge/ca/CertificateAuthority"
-import { Settings } from "@catenet/edge/settings/Settings"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, FileSystem, Layer, References } from "effect"
 import { TestClock } from "effect/testing"
 import { X509Certificate } from "node:crypto"
 import { connect, createServer, type TLSSocket } from "node:tls"
+import { CertificateAuthority } from "../../src/ca/CertificateAuthority.ts"
+import { Settings } from "../../src/settings/Settings.ts"
 
 const authority = (folder: string) =>
   CertificateAuthority.layer.pipe(

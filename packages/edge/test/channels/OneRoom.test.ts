@@ -1,9 +1,9 @@
 /** Members meet wherever they arrive: in any process of an edge, and at any edge. */
-import { ranked } from "@catenet/edge/channels/HomeRanking"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { copyFileSync } from "node:fs"
 import { join } from "node:path"
+import { ranked } from "../../src/channels/HomeRanking.ts"
 import { startControlPlane } from "../harness/ControlPlane.ts"
 import * as Members from "../harness/Members.ts"
 import { eventually, start, temporaryFolder, type TestEdge } from "../harness/TestEdge.ts"

@@ -1,10 +1,10 @@
 /** The room beside a model of it that is a plain list: random joins, deaths, supersessions, ends of grants and moving homes. */
-import { ranked } from "@catenet/edge/channels/HomeRanking"
-import type { Member } from "@catenet/edge/channels/Member"
 import { PairingRoom, type Present } from "@catenet/wire/channels/PairingRoom"
 import { assert, describe, it } from "@effect/vitest"
 import { Dice } from "../../../wire/test/dice.ts"
 import { integer } from "../../../wire/test/frames/arbitraries.ts"
+import { ranked } from "../../src/channels/HomeRanking.ts"
+import type { Member } from "../../src/channels/Member.ts"
 
 interface Leg extends Present {
   readonly member: Member

@@ -2,12 +2,12 @@ import { ChannelId } from "@catenet/domain/channels/Channel"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { HolderKey, PublicKey } from "@catenet/domain/values/Keys"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { ControlPlane, type ControlPlaneClient } from "@catenet/edge/control/ControlPlane"
-import { Settings } from "@catenet/edge/settings/Settings"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Schema } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
+import { ControlPlane, type ControlPlaneClient } from "../../src/control/ControlPlane.ts"
+import { Settings } from "../../src/settings/Settings.ts"
 
 const listening = (listener: RequestListener) =>
   Effect.acquireRelease(

@@ -1,5 +1,5 @@
-import { type Destination, dispatch, dispatchMesh } from "@catenet/edge/frontdoor/Dispatch"
 import { assert, describe, it } from "@effect/vitest"
+import { type Destination, dispatch, dispatchMesh } from "../../src/frontdoor/Dispatch.ts"
 
 const hello = (serverName: string | undefined, ...alpn: ReadonlyArray<string>) => ({
   serverName,

@@ -1,7 +1,7 @@
-import { resetBudget } from "@catenet/edge/gelb/ResetBudget"
-import { Counters } from "@catenet/edge/observe/Counters"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { resetBudget } from "../../src/gelb/ResetBudget.ts"
+import { Counters } from "../../src/observe/Counters.ts"
 
 const offender = "192.0.2.1"
 

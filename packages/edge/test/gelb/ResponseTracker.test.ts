@@ -1,6 +1,6 @@
-import { ResponseTracker, type TrackedRequest } from "@catenet/edge/gelb/ResponseTracker"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import { ResponseTracker, type TrackedRequest } from "../../src/gelb/ResponseTracker.ts"
 
 const get: TrackedRequest = { method: "GET", upgrade: false }
 const head: TrackedRequest = { method: "HEAD", upgrade: false }

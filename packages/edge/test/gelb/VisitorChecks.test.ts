@@ -1,5 +1,5 @@
-import { VisitorChecks, type Known } from "@catenet/edge/gelb/VisitorChecks"
 import { assert, describe, it } from "@effect/vitest"
+import { VisitorChecks, type Known } from "../../src/gelb/VisitorChecks.ts"
 
 const in30s = 30_000
 const known = (identity: string | null, until: number | null = null): Known => ({ identity, until, signIn: null })

@@ -1,12 +1,12 @@
 /** A whole edge in this process with everything it needs around it: folder, certificates, control plane, admin client. */
 import { mintLeaf, mintRoot, pem } from "@catenet/crypto/x509/Certificate"
-import { Edge, type Bound } from "@catenet/edge/Edge"
-import { Settings } from "@catenet/edge/settings/Settings"
 import { ConfigProvider, Context, Effect, Layer, References } from "effect"
 import { generateKeyPairSync, X509Certificate } from "node:crypto"
 import { writeFileSync, readFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Edge, type Bound } from "../../src/Edge.ts"
+import { Settings } from "../../src/settings/Settings.ts"
 import { adminToken, startControlPlane, type ScriptedControlPlane } from "./ControlPlane.ts"
 
 export const token = (digit: string) => digit.repeat(64)

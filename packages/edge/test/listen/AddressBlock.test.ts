@@ -1,8 +1,8 @@
-import { addressBlock } from "@catenet/edge/listen/AddressBlock"
-import * as ConnectionLimiter from "@catenet/edge/listen/ConnectionLimiter"
 import { assert, describe, it } from "@effect/vitest"
 import { EventEmitter } from "node:events"
 import type { Socket } from "node:net"
+import { addressBlock } from "../../src/listen/AddressBlock.ts"
+import * as ConnectionLimiter from "../../src/listen/ConnectionLimiter.ts"
 
 describe("limits for each address", () => {
   it("count IPv4 by address and IPv6 by /64, however it is written", () => {

@@ -1,7 +1,4 @@
 /** A fault is put into one callback of each kind; it must end what it belongs to and nothing else. */
-import { RequestRewriter } from "@catenet/edge/gelb/RequestRewriter"
-import { ResponseTracker } from "@catenet/edge/gelb/ResponseTracker"
-import { Tunnel } from "@catenet/edge/sessions/Tunnel"
 import { ClientHelloReader } from "@catenet/wire/frames/ClientHello"
 import { FrameReader } from "@catenet/wire/transport/FrameReader"
 import { MuxStream } from "@catenet/wire/transport/MuxStream"
@@ -12,6 +9,9 @@ import { once } from "node:events"
 import { createServer, connect as http2, type ServerHttp2Stream } from "node:http2"
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
+import { RequestRewriter } from "../../src/gelb/RequestRewriter.ts"
+import { ResponseTracker } from "../../src/gelb/ResponseTracker.ts"
+import { Tunnel } from "../../src/sessions/Tunnel.ts"
 import { muxAgent, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
 import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 

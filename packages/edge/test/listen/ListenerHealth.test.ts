@@ -1,9 +1,9 @@
-import * as ConnectionLimiter from "@catenet/edge/listen/ConnectionLimiter"
-import * as Listener from "@catenet/edge/listen/Listener"
-import { ListenerHealth } from "@catenet/edge/listen/ListenerHealth"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import * as ConnectionLimiter from "../../src/listen/ConnectionLimiter.ts"
+import * as Listener from "../../src/listen/Listener.ts"
+import { ListenerHealth } from "../../src/listen/ListenerHealth.ts"
 
 const limiter = ConnectionLimiter.make(
   {

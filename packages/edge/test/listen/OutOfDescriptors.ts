@@ -2,12 +2,12 @@
  * A program for the test beside it: an edge's listener in a process with few descriptors. It uses all of them up, says what
  * its health is, gives them back and says it again; one line of JSON each, then it waits for a line on its input.
  */
-import * as ConnectionLimiter from "@catenet/edge/listen/ConnectionLimiter"
-import * as Listener from "@catenet/edge/listen/Listener"
-import { ListenerHealth } from "@catenet/edge/listen/ListenerHealth"
 import { Effect, References } from "effect"
 import { once } from "node:events"
 import { closeSync, openSync } from "node:fs"
+import * as ConnectionLimiter from "../../src/listen/ConnectionLimiter.ts"
+import * as Listener from "../../src/listen/Listener.ts"
+import { ListenerHealth } from "../../src/listen/ListenerHealth.ts"
 
 const caps = {
   connections: 1_000,

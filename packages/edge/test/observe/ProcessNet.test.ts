@@ -1,8 +1,8 @@
 /** What reaches the event loop belongs to no connection: it is counted and logged, and the other visitors go on. */
-import { ConnectionFaults } from "@catenet/edge/observe/ConnectionFaults"
-import { Counters } from "@catenet/edge/observe/Counters"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
+import { ConnectionFaults } from "../../src/observe/ConnectionFaults.ts"
+import { Counters } from "../../src/observe/Counters.ts"
 import { readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
 import { eventually, start, token } from "../harness/TestEdge.ts"
 

@@ -1,11 +1,11 @@
-import * as ProcessCount from "@catenet/edge/settings/ProcessCount"
-import { Settings } from "@catenet/edge/settings/Settings"
 import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted } from "effect"
 import { mkdirSync } from "node:fs"
 import { Server } from "node:net"
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
+import * as ProcessCount from "../../src/settings/ProcessCount.ts"
+import { Settings } from "../../src/settings/Settings.ts"
 import { start, temporaryFolder } from "../harness/TestEdge.ts"
 
 const read = (variables: Record<string, string>) =>

@@ -1,9 +1,9 @@
-import { tunnelName } from "@catenet/edge/routes/TunnelName"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Result, Scope } from "effect"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { tunnelName } from "../../src/routes/TunnelName.ts"
 import { muxAgent, readAll, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
 import { eventually, start, temporaryFolder, token, type TestEdge } from "../harness/TestEdge.ts"
 

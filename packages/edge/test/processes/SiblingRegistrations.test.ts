@@ -1,10 +1,10 @@
-import { SiblingRegistrations } from "@catenet/edge/processes/SiblingRegistrations"
-import type { MuxAgent } from "@catenet/edge/sessions/Tunnel"
 import type { CertificateState } from "@catenet/wire/frames/MuxCertificate"
 import { Mux } from "@catenet/wire/transport/Mux"
 import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
 import { assert, describe, it } from "@effect/vitest"
 import { duplexPair } from "node:stream"
+import { SiblingRegistrations } from "../../src/processes/SiblingRegistrations.ts"
+import type { MuxAgent } from "../../src/sessions/Tunnel.ts"
 import { eventually, token } from "../harness/TestEdge.ts"
 
 const T = token("c")

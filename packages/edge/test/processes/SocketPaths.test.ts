@@ -1,10 +1,10 @@
-import * as SocketPaths from "@catenet/edge/processes/SocketPaths"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as SocketPaths from "../../src/processes/SocketPaths.ts"
 
 const base = mkdtempSync(join(tmpdir(), "catenet-doors-"))
 afterEach(() => {

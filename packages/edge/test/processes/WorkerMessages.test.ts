@@ -1,7 +1,7 @@
-import { ToMain, ToWorker } from "@catenet/edge/processes/WorkerMessages"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { misreadKey } from "../../../crypto/test/misreadKey.ts"
+import { ToMain, ToWorker } from "../../src/processes/WorkerMessages.ts"
 
 /** What Node does to a message on its way to another process. */
 const sent = (message: unknown): unknown => JSON.parse(JSON.stringify(message))

@@ -1,8 +1,8 @@
-import * as LeafAtPort from "@catenet/edge/quic/LeafAtPort"
-import { PairSource } from "@catenet/edge/tls/PairSource"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { untilSuccess } from "../../../domain/test/Eventually.ts"
+import * as LeafAtPort from "../../src/quic/LeafAtPort.ts"
+import { PairSource } from "../../src/tls/PairSource.ts"
 import { processOfMembers, program } from "../harness/QuicMember.ts"
 import { mintPair } from "../harness/TestEdge.ts"
 

@@ -1,5 +1,4 @@
 /** Members of channels at the ports on UDP, byte by byte, as those of the reference kind speak (data-plane 7 and 8.1). */
-import { ranked } from "@catenet/edge/channels/HomeRanking"
 import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Clock, Effect, Exit, Scope } from "effect"
@@ -7,6 +6,7 @@ import { copyFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { text } from "node:stream/consumers"
+import { ranked } from "../../src/channels/HomeRanking.ts"
 import * as Members from "../harness/Members.ts"
 import {
   allOf,

@@ -1,7 +1,7 @@
-import { routeTable } from "@catenet/edge/routes/Routes"
-import { tunnelName } from "@catenet/edge/routes/TunnelName"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
+import { routeTable } from "../../src/routes/Routes.ts"
+import { tunnelName } from "../../src/routes/TunnelName.ts"
 
 const Host = Schema.Literals(["a.test", "b.test", "c.test"])
 const Token = Schema.Literals(["1", "2", "3"])

@@ -1,10 +1,10 @@
-import { AgentKeys, mostOwners } from "@catenet/edge/sessions/AgentKeys"
-import { HistoryDatabase } from "@catenet/edge/sqlite/HistoryDatabase"
-import * as Database from "@catenet/edge/sqlite/SqliteDatabase"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer, Logger, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { AgentKeys, mostOwners } from "../../src/sessions/AgentKeys.ts"
+import { HistoryDatabase } from "../../src/sqlite/HistoryDatabase.ts"
+import * as Database from "../../src/sqlite/SqliteDatabase.ts"
 import { token } from "../harness/TestEdge.ts"
 
 const T = token("1")

@@ -1,10 +1,10 @@
 import type { Sight } from "@catenet/domain/tunnels/Reachability"
-import { EchoRounds } from "@catenet/edge/sessions/EchoRounds"
-import { type MuxAgent, Tunnel } from "@catenet/edge/sessions/Tunnel"
 import type { OriginEcho } from "@catenet/wire/frames/MuxEcho"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { assert, describe, it } from "@effect/vitest"
 import { duplexPair } from "node:stream"
+import { EchoRounds } from "../../src/sessions/EchoRounds.ts"
+import { type MuxAgent, Tunnel } from "../../src/sessions/Tunnel.ts"
 
 const up: OriginEcho = { verdict: "up", millis: 1, origin: "127.0.0.1:1" }
 const refused: OriginEcho = { verdict: "refused", millis: 1, origin: "127.0.0.1:1" }

@@ -1,7 +1,7 @@
-import { unnamedPerBlock } from "@catenet/edge/sessions/UnnamedParks"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
+import { unnamedPerBlock } from "../../src/sessions/UnnamedParks.ts"
 import { muxAgent, readAll, servingAgent, slotAgent, tlsTo } from "../harness/Agent.ts"
 import { eventually, start, token } from "../harness/TestEdge.ts"
 

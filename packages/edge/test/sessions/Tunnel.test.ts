@@ -1,8 +1,8 @@
-import { type AgentTarget, type MuxAgent, type SlotAgent, Tunnel } from "@catenet/edge/sessions/Tunnel"
 import { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { assert, describe, it } from "@effect/vitest"
 import { duplexPair } from "node:stream"
+import { type AgentTarget, type MuxAgent, type SlotAgent, Tunnel } from "../../src/sessions/Tunnel.ts"
 
 const here: AgentTarget = { _tag: "Host", host: "a.test" }
 const elsewhere: AgentTarget = { _tag: "Host", host: "b.test" }

@@ -1,5 +1,5 @@
-import { unnamedPerBlock, UnnamedPool } from "@catenet/edge/sessions/UnnamedParks"
 import { assert, describe, it } from "@effect/vitest"
+import { unnamedPerBlock, UnnamedPool } from "../../src/sessions/UnnamedParks.ts"
 
 describe("parked slots of tunnels that the control plane has not named", () => {
   const slots = (count: number) =>

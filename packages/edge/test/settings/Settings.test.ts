@@ -1,6 +1,6 @@
-import { Settings } from "@catenet/edge/settings/Settings"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted } from "effect"
+import { Settings } from "../../src/settings/Settings.ts"
 
 const read = (variables: Record<string, string>) =>
   Effect.provide(Settings, Settings.layer).pipe(

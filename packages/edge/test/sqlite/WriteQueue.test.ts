@@ -1,7 +1,7 @@
-import * as WriteQueue from "@catenet/edge/sqlite/WriteQueue"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
+import * as WriteQueue from "../../src/sqlite/WriteQueue.ts"
 
 const failing = (errcode: number) => Object.assign(new Error("no"), { errcode })
 

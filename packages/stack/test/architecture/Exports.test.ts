@@ -32,24 +32,31 @@ describe.each(listed)("the manifest of %s", (name) => {
   })
 })
 
-describe("the manifest of server", () => {
-  const { exports } = JSON.parse(readFileSync(join(root, "packages/server/package.json"), "utf8")) as {
+const packages = ["agent", "config", "crypto", "domain", "edge", "idp", "quic", "server", "stack", "wire"]
+
+/** Modules of a package that others import, as entries of its manifest. */
+const usedOf = (name: string) => {
+  const users = packages
+    .filter((user) => user !== name)
+    .flatMap((user) =>
+      globSync(["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts"], { cwd: join(root, "packages", user) }).flatMap(
+        (path) => importsOf(join("packages", user, path))
+      )
+    )
+  const used = users.map(({ specifier }) => specifier).filter((specifier) => specifier.startsWith(`@catenet/${name}/`))
+  return new Set(used.map((specifier) => specifier.replace(`@catenet/${name}`, ".")))
+}
+
+describe.each(["agent", "config", "edge", "idp", "quic", "server"])("the manifest of %s", (name) => {
+  const folder = join(root, "packages", name)
+  const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
     readonly exports: Readonly<Record<string, string | null>>
   }
 
   it("names the modules that other packages import, and no other", () => {
-    const users = ["stack", "edge", "agent"].flatMap((name) =>
-      globSync(["src/**/*.ts", "test/**/*.ts", "bench/**/*.ts"], { cwd: join(root, "packages", name) }).flatMap(
-        (path) => importsOf(join("packages", name, path))
-      )
-    )
-    const used = users.map(({ specifier }) => specifier).filter((specifier) => specifier.startsWith("@catenet/server/"))
     const open = Object.keys(exports).filter((entry) => /^\.\/(?!internal\/)/.test(entry))
-    assert.sameMembers(
-      open,
-      Array.from(new Set(used), (specifier) => specifier.replace("@catenet/server", "."))
-    )
-    for (const entry of open) assert.isTrue(existsSync(join(root, "packages/server", exports[entry] ?? "")), entry)
+    assert.sameMembers(open, [...usedOf(name)])
+    for (const entry of open) assert.isTrue(existsSync(join(folder, exports[entry] ?? "")), entry)
   })
 })
 
