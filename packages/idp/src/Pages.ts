@@ -1,6 +1,6 @@
 /** The provider's few pages in the shell of the portal: no script, nothing from elsewhere. */
 import { Markup, markup } from "@catenet/domain/values/Markup"
-import { brand, shellSheet } from "@catenet/domain/values/PageLook"
+import { panelPage, shellSheet } from "@catenet/domain/values/PageLook"
 import type { Texts } from "./Texts.ts"
 
 export const contentSecurityPolicy =
@@ -16,20 +16,8 @@ button { font-weight: 650; cursor: pointer; border: 1px solid var(--accent); bac
 .panel > :last-child { margin-bottom: 0 }
 [role=alert] { color: var(--rot) }`
 
-const page = ({ language }: Texts, title: string, body: Markup): string =>
-  markup`<!doctype html>
-<html lang="${language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title} · Catenet</title>
-<link rel="icon" href="data:,">
-<style>${new Markup(style)}</style>
-</head>
-<body><header>${brand}</header><main><h1>${title}</h1><div class="panel">${body}</div></main></body>
-</html>
-`.text
+const page = ({ language }: Texts, title: string, panel: Markup): string =>
+  panelPage({ language, title, sheet: style, panel })
 
 export const signIn = (
   texts: Texts,

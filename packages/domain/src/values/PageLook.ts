@@ -3,7 +3,7 @@
  * that serves no style sheet puts into the page itself.
  */
 
-import { type Markup, markup } from "./Markup.ts"
+import { Markup, markup } from "./Markup.ts"
 
 /** As properties of `:root`, the light ones first. */
 export const colours = `:root {
@@ -45,7 +45,7 @@ export const brandMark: Markup = markup`<svg viewBox="0 0 24 24" aria-hidden="tr
 </svg>`
 
 /** The same where it leads nowhere. */
-export const brand: Markup = markup`<span class="brand">${brandMark} Catenet</span>`
+const brand: Markup = markup`<span class="brand">${brandMark} Catenet</span>`
 
 /** For a page of one sentence in the shell of the portal. */
 export const shellSheet = `${colours}
@@ -60,3 +60,35 @@ h1 { font-size: 24px; line-height: 1.25; margin: 0 0 16px; overflow-wrap: anywhe
 p { margin: 0 }
 a { color: var(--accent) }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }`
+
+/**
+ * A page of one heading and one panel, whole: its sheet is inside, it has no script, and it loads nothing.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { markup } from "@catenet/domain/values/Markup"
+ * import { panelPage, shellSheet } from "@catenet/domain/values/PageLook"
+ *
+ * const page = panelPage({ language: "en", title: "Away", sheet: shellSheet, panel: markup`<p>Come again.</p>` })
+ * assert.ok(page.includes(`<h1>Away</h1><div class="panel"><p>Come again.</p></div>`))
+ * ```
+ */
+export const panelPage = (page: {
+  readonly language: string
+  readonly title: string
+  readonly sheet: string
+  readonly panel: Markup
+}): string =>
+  markup`<!doctype html>
+<html lang="${page.language}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${page.title} · Catenet</title>
+<link rel="icon" href="data:,">
+<style>${new Markup(page.sheet)}</style>
+</head>
+<body><header>${brand}</header><main><h1>${page.title}</h1><div class="panel">${page.panel}</div></main></body>
+</html>
+`.text

@@ -4,7 +4,7 @@
  */
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { Markup, markup } from "@catenet/domain/values/Markup"
-import { brand, shellSheet, smallSheet } from "@catenet/domain/values/PageLook"
+import { panelPage, shellSheet, smallSheet } from "@catenet/domain/values/PageLook"
 import { DateTime } from "effect"
 import { STATUS_CODES } from "node:http"
 import type { Language, Reader } from "./PageReader.ts"
@@ -42,7 +42,6 @@ export const http1 = ({ status, fields, body }: EdgeResponse): Buffer => {
 }
 
 const look = new Markup(smallSheet)
-const shellLook = new Markup(shellSheet)
 
 /** A page of one sentence. */
 const page = (title: string, sentence: string | Markup): string =>
@@ -59,19 +58,7 @@ const page = (title: string, sentence: string | Markup): string =>
 `.text
 
 const shown = (language: Language, [title, sentence]: Sentences[Language]): string =>
-  markup`<!doctype html>
-<html lang="${language}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>${title} · Catenet</title>
-<link rel="icon" href="data:,">
-<style>${shellLook}</style>
-</head>
-<body><header>${brand}</header><main><h1>${title}</h1><div class="panel"><p>${sentence}</p></div></main></body>
-</html>
-`.text
+  panelPage({ language, title, sheet: shellSheet, panel: markup`<p>${sentence}</p>` })
 
 /** The answer as this reader gets it. */
 export const readBy = (answer: EdgeResponse, reader: Reader): EdgeResponse => {
