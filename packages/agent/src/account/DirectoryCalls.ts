@@ -2,6 +2,7 @@
  * Registers a card in the directory of the control plane: with the operator's token by the contract's route, else as a user, with
  * a proof by the holder key. Where neither is possible, it says what is missing.
  */
+import type { Values } from "@catenet/config/Reader"
 import type * as AgentCard from "@catenet/crypto/AgentCard"
 import * as DirectoryProof from "@catenet/crypto/DirectoryProof"
 import * as Hex from "@catenet/crypto/Hex"
@@ -20,7 +21,7 @@ import { Screen } from "../terminal/Screen.ts"
 import * as AccountCalls from "./AccountCalls.ts"
 import * as KnownAccount from "./KnownAccount.ts"
 
-type Given = Effect.Success<ReturnType<typeof Environment.read<typeof CardVariables.agentCard>>>
+type Given = Values<typeof CardVariables.agentCard>
 
 const bound = "10 seconds"
 

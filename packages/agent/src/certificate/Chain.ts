@@ -19,8 +19,8 @@ export interface Checked {
 }
 
 const mostCertificates = 10
-/** A certificate may begin this much later than the clock says. */
-const clockTolerance = 3_600_000
+/** Milliseconds: clocks that differ by less are taken for right, so a certificate may begin this much later than the clock says. */
+export const clockTolerance = 3_600_000
 
 const block = /-----BEGIN CERTIFICATE-----\r?\n[A-Za-z0-9+/=\r\n]+-----END CERTIFICATE-----/g
 

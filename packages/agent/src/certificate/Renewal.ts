@@ -1,4 +1,5 @@
 /** When a certificate is to be renewed: when a third of its life is left, or when its authority suggests. Pure. */
+import { clockTolerance } from "./Chain.ts"
 
 export interface Lifetime {
   /** Unix milliseconds, as the other times. */
@@ -21,9 +22,6 @@ export const dueAt = ({ notAfter, notBefore }: Lifetime, window: Window | undefi
   if (window === undefined || window.end < window.start) return notAfter - life / 3
   return Math.min(window.start + (window.end - window.start) * share, notAfter - life / 10)
 }
-
-/** Clocks that differ by less are taken for right. */
-const clockTolerance = 3_600_000
 
 /**
  * The time by which certificates are judged. Where this machine's clock is far off the control plane's, the latter counts: a

@@ -3,45 +3,39 @@
  * the operator's token, or as a user with a proof by the holder key. With `--verify` it reads a card instead.
  */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import type { Values } from "@catenet/config/Reader"
 import * as A2aCard from "@catenet/crypto/A2aCard"
 import * as AgentCard from "@catenet/crypto/AgentCard"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Json from "@catenet/crypto/Json"
 import { native } from "@catenet/crypto/native"
-import { clause } from "@catenet/domain/values/Sentence"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Clock, Effect, FileSystem, Option } from "effect"
+import { Effect, FileSystem, Option } from "effect"
 import { dirname } from "node:path"
 import * as DirectoryCalls from "../account/DirectoryCalls.ts"
-import { CallFailed, StateUnusable } from "../Failure.ts"
+import { StateUnusable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as CardVariables from "../settings/CardVariables.ts"
 import * as Environment from "../settings/Environment.ts"
+import * as SignedFile from "../state/SignedFile.ts"
 import { Screen } from "../terminal/Screen.ts"
+import { unixSeconds } from "../UnixTime.ts"
 
 interface Options {
   readonly a2a: boolean
   readonly verify: Option.Option<string>
 }
 
-type Given = Effect.Success<ReturnType<typeof Environment.read<typeof CardVariables.agentCard>>>
-
-const now = Effect.map(Clock.currentTimeMillis, (millis) => BigInt(Math.floor(millis / 1000)))
-
-/** What is longer is no card. */
-const longest = 1_048_576
+type Given = Values<typeof CardVariables.agentCard>
 
 const verify = Effect.fn("AgentCard.verify")(function* (path: string) {
   const screen = yield* Screen
-  const fs = yield* FileSystem.FileSystem
-  const bad = (why: string) => new CallFailed({ detail: `${path} is no valid card: ${clause(why)}.` })
-  const unreadable = Effect.mapError(() => bad("it cannot be read"))
-  if ((yield* unreadable(fs.stat(path))).size > longest) return yield* bad("it is longer than 1 MiB")
-  const text = new TextDecoder().decode(yield* unreadable(fs.readFile(path)))
+  const bad = (why: string) => SignedFile.invalid(path, "card", why)
+  const text = yield* SignedFile.read(path, "card")
   const json = yield* Effect.mapError(Effect.fromResult(Json.parse(text)), ({ message }) => bad(message))
   const card = yield* Effect.mapError(Effect.fromResult(AgentCard.json.fromJson(json)), ({ why }) => bad(why))
-  const at = yield* now
+  const at = yield* unixSeconds
   if (at >= card.expiresAt) return yield* bad("it has expired")
   if (!AgentCard.verify(native, card, Number(at))) return yield* bad("its signature does not verify")
   if (!A2aCard.holds(native, json)) return yield* bad("the signature of its A2A part does not verify")
@@ -87,7 +81,7 @@ const write = Effect.fn("AgentCard.write")(function* (a2a: boolean) {
   const given = yield* Environment.read(yield* configFile, CardVariables.agentCard)
   if (given.cardRoles.length === 0)
     return yield* ConfigurationInvalid.of("CT_AGENT_CARD_ROLES", "names no role", "set it to role tags between commas")
-  const issuedAt = yield* now
+  const issuedAt = yield* unixSeconds
   const card = AgentCard.sign(native, given.holderKey, {
     roleTags: given.cardRoles,
     skills: given.cardSkills ?? [],

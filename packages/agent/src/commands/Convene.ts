@@ -1,5 +1,6 @@
 /** `channel convene`: fills the roles of a published pipeline by an auction, and with `--run` sends a text through them. */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import type { Values } from "@catenet/config/Reader"
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
@@ -32,7 +33,7 @@ import * as Environment from "../settings/Environment.ts"
 import { Screen } from "../terminal/Screen.ts"
 import * as Signals from "../terminal/Signals.ts"
 
-type Given = Effect.Success<ReturnType<typeof Environment.read<typeof ConveneVariables.variables>>>
+type Given = Values<typeof ConveneVariables.variables>
 type Published = Effect.Success<ReturnType<typeof PublishedPipeline.read>>
 
 /** Roles whose channels are joined at the same time. */

@@ -1,10 +1,11 @@
 /** Asks for what a grant says, each until the answer is good; on a pipe the first bad answer ends it. */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import type { Parser } from "@catenet/config/Parser"
-import { Clock, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import * as OperatorVariables from "../settings/OperatorVariables.ts"
 import { Questions } from "../terminal/Questions.ts"
 import { Screen } from "../terminal/Screen.ts"
+import { unixSeconds } from "../UnixTime.ts"
 
 const units: ReadonlyMap<string, number> = new Map([
   ["s", 1],
@@ -47,7 +48,7 @@ export const claims = Effect.gen(function* () {
   const channel = yield* by("Channel, 64 hex digits: ", OperatorVariables.channelId)
   const holder = yield* by("Public holder key of the member, 64 hex digits: ", OperatorVariables.holder)
   const direction = yield* by("Direction, initiate, accept or both: ", OperatorVariables.direction)
-  const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+  const now = yield* unixSeconds
   const expiresAt = yield* ask(
     "Ends in, such as 30d: ",
     "a span such as 12h, 30d or 1y, or a time in Unix seconds",

@@ -1,5 +1,6 @@
 /** `channel invite`: prepares a membership of the operator's channel, and prints the one line by which another machine takes it up. */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import type { Values } from "@catenet/config/Reader"
 import * as Hex from "@catenet/crypto/Hex"
 import * as InviteLink from "@catenet/crypto/invite/InviteLink"
 import * as PreparedMembership from "@catenet/crypto/invite/PreparedMembership"
@@ -7,7 +8,7 @@ import * as Json from "@catenet/crypto/Json"
 import { native } from "@catenet/crypto/native"
 import { clause, ended } from "@catenet/domain/values/Sentence"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Clock, Effect, Option, Redacted, Result } from "effect"
+import { Effect, Option, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { X509Certificate } from "node:crypto"
 import * as JsonHttp from "../channel/bridge/JsonHttp.ts"
@@ -22,6 +23,7 @@ import { formatHostPort } from "../settings/HostPort.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
 import * as Variables from "../settings/Variables.ts"
 import { Screen } from "../terminal/Screen.ts"
+import { unixSeconds } from "../UnixTime.ts"
 import * as BareInvitation from "./Invitation.ts"
 
 interface Options {
@@ -50,7 +52,7 @@ const packageOf = (controlPlane: string) =>
 const programLine = (from: string) =>
   /^https?:/u.test(from) ? `npx ${from}` : `npx --yes --package '${from.replaceAll("'", "'\\''")}' ct-agent`
 
-type Given = Effect.Success<ReturnType<typeof Environment.read<typeof Variables.invite>>>
+type Given = Values<typeof Variables.invite>
 
 /** Where the edge is, as the variables of the one who joins. */
 const placeOf = Effect.fnUntraced(function* (given: Given) {
@@ -98,7 +100,7 @@ const link = Effect.fn("Invite.link")(
       direction: given.role === "accept" ? "initiate" : "accept",
       holderKey: Redacted.make(holderKey),
       days,
-      now: BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000)),
+      now: yield* unixSeconds,
       place
     })
     const secret = PreparedMembership.seal(native, Redacted.make(key), membership)

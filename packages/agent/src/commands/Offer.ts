@@ -4,29 +4,21 @@ import * as Hex from "@catenet/crypto/Hex"
 import * as Json from "@catenet/crypto/Json"
 import * as Offer from "@catenet/crypto/market/Offer"
 import { native } from "@catenet/crypto/native"
-import { clause } from "@catenet/domain/values/Sentence"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Clock, Effect, FileSystem, Option } from "effect"
-import { CallFailed } from "../Failure.ts"
+import { Effect, Option } from "effect"
 import { configFile } from "../Flags.ts"
 import * as Environment from "../settings/Environment.ts"
 import * as MarketVariables from "../settings/MarketVariables.ts"
+import * as SignedFile from "../state/SignedFile.ts"
 import { Screen } from "../terminal/Screen.ts"
-
-const now = Effect.map(Clock.currentTimeMillis, (millis) => BigInt(Math.floor(millis / 1000)))
-
-/** What is longer is no offer. */
-const longest = 1_048_576
+import { unixSeconds } from "../UnixTime.ts"
 
 const verify = Effect.fn("Offer.verify")(function* (path: string) {
   const screen = yield* Screen
-  const fs = yield* FileSystem.FileSystem
-  const bad = (why: string) => new CallFailed({ detail: `${path} is no valid offer: ${clause(why)}.` })
-  const unreadable = Effect.mapError(() => bad("it cannot be read"))
-  if ((yield* unreadable(fs.stat(path))).size > longest) return yield* bad("it is longer than 1 MiB")
-  const text = new TextDecoder().decode(yield* unreadable(fs.readFile(path)))
+  const bad = (why: string) => SignedFile.invalid(path, "offer", why)
+  const text = yield* SignedFile.read(path, "offer")
   const offer = yield* Effect.mapError(Effect.fromResult(Offer.json.parse(text)), ({ message }) => bad(message))
-  const at = yield* now
+  const at = yield* unixSeconds
   if (at >= offer.expiresAt) return yield* bad("it has expired")
   if (!Offer.verify(native, offer, at)) return yield* bad("its signature does not verify")
   const { expiresAt, kind, minPrice, unitsAvailable } = offer
@@ -45,7 +37,7 @@ const print = Effect.fn("Offer.print")(function* () {
   const given = yield* Environment.read(yield* configFile, MarketVariables.signedOffer)
   if (given.offerModels.length === 0)
     return yield* ConfigurationInvalid.of("CT_AGENT_OFFER_MODELS", "names no model", "set it to ids between commas")
-  const issuedAt = yield* now
+  const issuedAt = yield* unixSeconds
   const signed = Offer.sign(native, given.holderKey, {
     kind: given.offerKind,
     models: given.offerModels,

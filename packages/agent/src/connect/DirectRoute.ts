@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /** After a failure the direct path is left alone for a while, so that not every stream waits for it. */
-const restMillis = 60_000
+export const restMillis = 60_000
 
 export interface DirectRoute {
   /** Where the origin was reached last. */

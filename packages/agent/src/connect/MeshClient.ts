@@ -13,6 +13,7 @@ import type { ProcessFaults } from "@catenet/wire/transport/ProcessFaults"
 import { Data, Effect, Option, Redacted, Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { Duplex } from "node:stream"
+import { keepAliveMillis } from "../carrier/KeepAlive.ts"
 import type { QuicUnreachable } from "../carrier/QuicDial.ts"
 import * as DirectOffer from "../mesh/DirectOffer.ts"
 import * as Handshake from "../mesh/Handshake.ts"
@@ -51,7 +52,6 @@ export interface Target {
 const nothing = new Uint8Array()
 /** How long the direct path is tried; the stream through the edge stands ready meanwhile. */
 const directMillis = 1500
-const keepAliveMillis = 20_000
 /** Bounds the challenge and its proof of work. */
 const rendezvousMillis = 10_000
 const slice = 4096

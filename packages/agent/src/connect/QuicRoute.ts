@@ -11,6 +11,7 @@ import * as QuicAsk from "../carrier/QuicAsk.ts"
 import { QuicDial, QuicUnreachable } from "../carrier/QuicDial.ts"
 import { formatHostPort, type HostPort, parseHostPort } from "../settings/HostPort.ts"
 import type { Carrier } from "../settings/Transports.ts"
+import { restMillis } from "./DirectRoute.ts"
 
 /** The edge lets a connection have a hundred at a time. */
 const mostStreams = 90
@@ -18,8 +19,6 @@ const dialMillis = 3_000
 const directMillis = 1_500
 /** Closing a connection throws away what is still on its way. */
 const linger = "2 seconds"
-/** How long a direct path that does not work is left alone. */
-const restMillis = 60_000
 
 export interface QuicRoute {
   /** In which order the ways to the edge are tried: as wanted, until another one has worked. */

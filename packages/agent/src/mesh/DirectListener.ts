@@ -6,6 +6,7 @@
 import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect } from "effect"
 import { createServer, isIPv6, type Server, type Socket } from "node:net"
+import { keepAliveMillis } from "../carrier/KeepAlive.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
@@ -13,7 +14,6 @@ import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 export const mostStrangers = 64
 /** Clients at a time, strangers and others. */
 export const mostClients = 8192
-const keepAliveMillis = 20_000
 
 export interface Options {
   readonly advertise: string

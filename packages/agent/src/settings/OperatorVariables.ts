@@ -37,8 +37,10 @@ const rightsWord = Parser.make("read, write or readwrite", (text) =>
   text === "read" || text === "write" || text === "readwrite" ? rights[text] : undefined
 )
 
-const text = Parser.make("a text of at most 256 characters in one line", (given) =>
-  given.length <= 256 && !/\p{Cc}/u.test(given) ? given : undefined
+/** Characters of an id of the operator's. */
+const longestText = 256
+const text = Parser.make(`a text of at most ${longestText} characters in one line`, (given) =>
+  given.length <= longestText && !/\p{Cc}/u.test(given) ? given : undefined
 )
 
 const operatorMeaning = "Public key of the channel's operator."

@@ -4,6 +4,7 @@ import * as Parser from "@catenet/config/Parser"
 import { secret, secretHex } from "@catenet/config/SecretParser"
 import { defaulted, optional, required } from "@catenet/config/Variable"
 import { normalHost } from "@catenet/wire/frames/HostName"
+import { maxAgentIdBytes } from "@catenet/wire/frames/MuxRegister"
 import { baseUrl, hostPort, listenAddress } from "./HostPort.ts"
 import * as OwnAuthority from "./OwnAuthority.ts"
 import { transports } from "./Transports.ts"
@@ -18,8 +19,8 @@ const hostname = Parser.make("a host name", normalHost, {
 })
 
 const agentName = Parser.make(
-  "a name of at most 128 bytes in one line",
-  (text) => (/\p{Cc}/u.test(text) || Buffer.byteLength(text) > 128 ? undefined : text),
+  `a name of at most ${maxAgentIdBytes} bytes in one line`,
+  (text) => (/\p{Cc}/u.test(text) || Buffer.byteLength(text) > maxAgentIdBytes ? undefined : text),
   { remedy: "shorten it, or unset it to have one generated" }
 )
 

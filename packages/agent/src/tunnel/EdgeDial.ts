@@ -4,6 +4,7 @@
  */
 import { Data, Effect } from "effect"
 import { connect, type TLSSocket } from "node:tls"
+import { keepAliveMillis } from "../carrier/KeepAlive.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /**
@@ -36,7 +37,6 @@ const certificateErrors = new Set([
 const codeOf = (error: Error) => ("code" in error && typeof error.code === "string" ? error.code : undefined)
 
 const dialMillis = 10_000
-const keepAliveMillis = 20_000
 
 export interface DialOptions {
   readonly serverName?: string

@@ -4,7 +4,7 @@
  */
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
-import { trailersOf } from "@catenet/wire/transport/Http2Stream"
+import { maxStreams, streamWindow, trailersOf } from "@catenet/wire/transport/Http2Stream"
 import { Effect, FiberSet, Schedule } from "effect"
 import { type IncomingHttpHeaders, performServerHandshake, type ServerHttp2Stream } from "node:http2"
 import type { Socket } from "node:net"
@@ -14,9 +14,6 @@ import type { CardAnswer } from "./CardAnswer.ts"
 import { exchange } from "./Http2Exchange.ts"
 import { OriginAway, OriginConnections } from "./OriginConnections.ts"
 
-/** As the edge has them. */
-const maxStreams = 128
-const streamWindow = 256 * 1024
 const connectionWindow = 2 * 1024 * 1024
 /** A client that asks nothing between so many looks is let go. */
 const lookEvery = "30 seconds"

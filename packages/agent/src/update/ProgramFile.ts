@@ -52,6 +52,37 @@ const trialOf = ({ from, hash, seconds, to }: NewVersion): Trial => ({
 
 const isWindows = process.platform === "win32"
 
+export interface ProgramFile {
+  readonly path: string
+  readonly places: ReturnType<typeof placesOf>
+  /** The note of a trial, where there is one. */
+  readonly readTrial: Effect.Effect<Trial | undefined>
+  /** Milliseconds since the note was written. */
+  readonly trialAge: Effect.Effect<number>
+  /** SHA-256 in hex. */
+  readonly digest: Effect.Effect<string, UpdateFailed>
+  /** Fails with the reason where this user cannot replace the program. */
+  readonly replaceable: Effect.Effect<void, UpdateFailed>
+  /** Puts a verified program beside this one, for a trial. */
+  readonly stage: (content: Uint8Array, version: NewVersion) => Effect.Effect<void, UpdateFailed>
+  /** Puts a verified program in the place of this one, which is kept. */
+  readonly replace: (content: Uint8Array, version: NewVersion) => Effect.Effect<void, UpdateFailed>
+  /** Counts a start of a version on trial. */
+  readonly started: (trial: Trial) => Effect.Effect<void, UpdateFailed>
+  /** The failure of a version has become an event. */
+  readonly said: (trial: Trial) => Effect.Effect<void, UpdateFailed>
+  /** Whether the new version waits beside the program. */
+  readonly isWaiting: Effect.Effect<boolean>
+  /** Whether the old program is there to come back. */
+  readonly isKept: Effect.Effect<boolean>
+  /** The new version stays. Without the note nothing is put back, and the old one is not needed. */
+  readonly confirm: (trial: Trial) => Effect.Effect<void>
+  /** There is no trial any more: what was left of one goes. */
+  readonly clear: Effect.Effect<void>
+  /** The old version comes back, and the new one is not tried again by itself. */
+  readonly rollBack: (trial: Trial, how: string) => Effect.Effect<void, UpdateFailed>
+}
+
 /** The program at a path. */
 export const make = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
@@ -112,20 +143,18 @@ export const make = Effect.fnUntraced(function* (path: string) {
 
   const is = (place: string) => Effect.orElseSucceed(fs.exists(place), () => false)
 
-  return {
+  const file: ProgramFile = {
     path,
     places,
 
     readTrial,
 
-    /** Milliseconds since the note was written. */
     trialAge: Effect.gen(function* () {
       const { mtime } = yield* fs.stat(places.trial)
       const written = Option.getOrUndefined(mtime)?.getTime() ?? 0
       return (yield* Clock.currentTimeMillis) - written
     }).pipe(Effect.orElseSucceed(() => Number.POSITIVE_INFINITY)),
 
-    /** SHA-256 in hex. */
     digest: Effect.map(
       Effect.mapError(
         Stream.runFold(
@@ -138,7 +167,6 @@ export const make = Effect.fnUntraced(function* (path: string) {
       (hash) => hash.digest("hex")
     ),
 
-    /** Fails with the reason where this user cannot replace the program. */
     replaceable: Effect.mapError(
       fs.access(folder, { writable: true }),
       () =>
@@ -148,7 +176,6 @@ export const make = Effect.fnUntraced(function* (path: string) {
         })
     ),
 
-    /** Puts a verified program beside this one, for a trial. */
     stage: Effect.fn("ProgramFile.stage")(function* (content: Uint8Array, version: NewVersion) {
       yield* writeNew(content, version)
       yield* Effect.mapError(
@@ -158,7 +185,6 @@ export const make = Effect.fnUntraced(function* (path: string) {
       yield* writeTrial(trialOf(version))
     }),
 
-    /** Puts a verified program in the place of this one, which is kept. */
     replace: Effect.fn("ProgramFile.replace")(function* (content: Uint8Array, version: NewVersion) {
       yield* writeNew(content, version)
       yield* Effect.mapError(Effect.andThen(gone(places.next), keep), failed(`${path} cannot be kept`))
@@ -166,19 +192,14 @@ export const make = Effect.fnUntraced(function* (path: string) {
       yield* Effect.mapError(put(places.new), failed(`${path} cannot be replaced`))
     }),
 
-    /** Counts a start of a version on trial. */
     started: (trial: Trial) => writeTrial({ ...trial, starts: trial.starts + 1 }),
 
-    /** The failure of a version has become an event. */
     said: (trial: Trial) => writeTrial({ ...trial, said: true }),
 
-    /** Whether the new version waits beside the program. */
     isWaiting: is(places.next),
 
-    /** Whether the old program is there to come back. */
     isKept: is(places.old),
 
-    /** The new version stays. Without the note nothing is put back, and the old one is not needed. */
     confirm: ({ digest }: Trial) =>
       Effect.gen(function* () {
         // Another agent of this machine may have confirmed it, and have fetched a version that is newer still.
@@ -188,10 +209,8 @@ export const make = Effect.fnUntraced(function* (path: string) {
         yield* gone(places.old)
       }).pipe(Effect.ignore),
 
-    /** There is no trial any more: what was left of one goes. */
     clear: Effect.ignore(Effect.all([gone(places.trial), gone(places.old), gone(places.next)])),
 
-    /** The old version comes back, and the new one is not tried again by itself. */
     rollBack: Effect.fnUntraced(function* (trial: Trial, how: string) {
       yield* writeTrial({ ...trial, failed: how })
       const undo = Effect.gen(function* () {
@@ -201,5 +220,5 @@ export const make = Effect.fnUntraced(function* (path: string) {
       yield* Effect.mapError(undo, failed(`${path} cannot be put back`))
     })
   }
+  return file
 })
-export type ProgramFile = Effect.Success<ReturnType<typeof make>>

@@ -2,7 +2,8 @@
  * Says in the last answer of an HTTP/1.1 connection that it ends: the head of the answer gets `Connection: close`. Sans I/O. It
  * takes what an origin says from the first byte of an answer on; interim answers pass, and so does what is no answer in HTTP.
  */
-const maxHead = 65_536
+import { maxHead } from "./RequestHead.ts"
+
 const headEnd = Buffer.from("\r\n\r\n")
 const statusLine = /^HTTP\/1\.[01] (\d{3})(?: |\r|$)/
 const ofConnection = /^(?:connection|keep-alive):/i

@@ -3,7 +3,7 @@
  * HTTP/1.1 request to the agent, with the same fields added as on HTTP/1.
  */
 import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
-import { type Incoming, TornStream, trailersOf } from "@catenet/wire/transport/Http2Stream"
+import { type Incoming, maxStreams, streamWindow, TornStream, trailersOf } from "@catenet/wire/transport/Http2Stream"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import {
   constants,
@@ -21,9 +21,6 @@ import type { EdgeResponse } from "./Pages.ts"
 import type { Visitor } from "./RequestHead.ts"
 import { type Connect, TunnelConnections } from "./TunnelConnections.ts"
 
-const maxStreams = 128
-/** The protocol's default of 64 KiB would hold an upload to one window a round trip. */
-const streamWindow = 256 * 1024
 const connectionWindow = 2 * 1024 * 1024
 const idleMillis = 120_000
 /** No stream has a higher number. */

@@ -9,6 +9,9 @@ import { isEndToEnd, isProtected } from "./FieldNames.ts"
 import { originCookies } from "./GateFields.ts"
 import { hostnameOf, isAuthority, parseTarget } from "./RequestTarget.ts"
 
+/** Bytes of the longest head that is read, of a request or of an answer. */
+export const maxHead = 65_536
+
 /** Why a request is answered by the edge itself. */
 export class BadRequest extends Data.TaggedError("BadRequest")<{
   readonly status: 400 | 405 | 408 | 421 | 431

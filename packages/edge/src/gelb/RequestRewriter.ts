@@ -6,9 +6,17 @@
 import { Result } from "effect"
 import { tokenPattern } from "./FieldLine.ts"
 import { RequestBody } from "./RequestBody.ts"
-import { BadRequest, checkHost, isRequestLine, parse, type RequestHead, rewrite, type Visitor } from "./RequestHead.ts"
+import {
+  BadRequest,
+  checkHost,
+  isRequestLine,
+  maxHead,
+  parse,
+  type RequestHead,
+  rewrite,
+  type Visitor
+} from "./RequestHead.ts"
 
-const maxHead = 65_536
 const headEnd = Buffer.from("\r\n\r\n")
 const cr = 0x0d
 const lf = 0x0a

@@ -4,6 +4,7 @@
  * looks no further.
  */
 import { BodyEnd, type Framing } from "./BodyEnd.ts"
+import { maxHead } from "./RequestHead.ts"
 
 /** A request that went to the origin. */
 export interface TrackedRequest {
@@ -12,7 +13,6 @@ export interface TrackedRequest {
   readonly upgrade: boolean
 }
 
-const maxHead = 65_536
 const headEnd = Buffer.from("\r\n\r\n")
 const statusLinePattern = /^HTTP\/1\.[01] (\d{3})(?: |$)/
 

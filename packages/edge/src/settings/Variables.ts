@@ -8,6 +8,7 @@ import { AdminUrl, EdgeId } from "@catenet/domain/edges/EdgeNode"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { Option, Schema } from "effect"
 import { channelVariables } from "./ChannelVariables.ts"
+import { mostAutomatic, mostProcesses } from "./ProcessCount.ts"
 
 const address = Parser.quoted(Parser.described(anyAddress, { example: "127.0.0.1:8443" }))
 const url = Parser.quoted(Parser.described(anyUrl, { example: "http://127.0.0.1:8090" }))
@@ -23,7 +24,7 @@ const whole = (name: string, minimum: number, maximum: number, standard: number,
     meaning
   )
 
-const someProcesses = Parser.whole(1, 64)
+const someProcesses = Parser.whole(1, mostProcesses)
 const processes = Parser.quoted(
   Parser.make<number | "auto">(
     `auto or ${someProcesses.expected}`,
@@ -148,7 +149,7 @@ export const variables = {
     "CT_EDGE_PROCESSES",
     processes,
     "1",
-    "Processes that share the public listeners; auto: one for each core, at most 8."
+    `Processes that share the public listeners; auto: one for each core, at most ${mostAutomatic}.`
   ),
   quic: defaulted(
     "CT_EDGE_QUIC",

@@ -20,7 +20,7 @@ export interface RegisterRequest {
   readonly token: Uint8Array
   /** Hosts to bind to the token; none for a mesh-only registration. At most 32. */
   readonly hosts: ReadonlyArray<string>
-  /** At most 128 bytes. */
+  /** At most {@link maxAgentIdBytes}. */
   readonly agentId: string
   readonly proof?: Proof
   readonly wishes: {
@@ -57,7 +57,8 @@ export interface Refusal extends Reason<RefusalCode> {
 }
 
 const maxHosts = 32
-const maxAgentIdBytes = 128
+/** Bytes of the name under which an agent registers. */
+export const maxAgentIdBytes = 128
 const instanceBytes = 8
 const tags = {
   token: 1,

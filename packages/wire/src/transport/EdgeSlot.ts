@@ -19,6 +19,7 @@ import { contained, type OnFault } from "./FaultBoundary.ts"
 import { FramedStream } from "./FramedStream.ts"
 import { type FrameMissing, FrameReader } from "./FrameReader.ts"
 import { monotonicMillis } from "./MonotonicClock.ts"
+import { closingMillis } from "./SessionTimers.ts"
 
 /** No admission; `full` when the caller had no room, which was answered with `NO`. Otherwise nothing was answered. */
 export class AdmissionFailed extends Data.TaggedError("AdmissionFailed")<{
@@ -74,9 +75,6 @@ const anyPong = (bytes: Uint8Array): Decoding<void> => {
 
 /** A silent slot must send nothing before its client does: its bytes would be taken for an answer. */
 const anyByte = (bytes: Uint8Array): Decoding<void> => (bytes.length > 0 ? decoded(undefined, 0) : needMore)
-
-/** How long a lost slot may take to close in order. */
-const closingMillis = 2_000
 
 export class EdgeSlot {
   readonly role: SlotRole

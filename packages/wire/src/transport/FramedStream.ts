@@ -8,14 +8,13 @@ import { Duplex } from "node:stream"
 import { type FramedEvent, FramedRelay } from "../frames/FramedRelay.ts"
 import { contained } from "./FaultBoundary.ts"
 import { monotonicMillis } from "./MonotonicClock.ts"
+import { closingMillis } from "./SessionTimers.ts"
 
 type Done = (error?: Error | null) => void
 
 const tickMillis = 1_000
 /** Unsent bytes at which the peer is taken for one that makes us answer and does not read. */
 const stuckBytes = 1024 * 1024
-/** How long the connection may take to close in order. */
-const closingMillis = 2_000
 
 export class FramedStream extends Duplex {
   readonly #carrier: Duplex

@@ -5,6 +5,11 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import { pipeline } from "node:stream"
 import { answerFields, answerTrailers, requestTrailers } from "./HttpFields.ts"
 
+/** Requests that one client may have under way. */
+export const maxStreams = 128
+/** Bytes of a stream: the protocol's default of 64 KiB would hold an upload to one window a round trip. */
+export const streamWindow = 256 * 1024
+
 /** We end a stream before its answer has ended; the client does not pay for that. */
 export class TornStream extends Error {}
 

@@ -25,15 +25,13 @@ import { MuxSender } from "./MuxSender.ts"
 import type { MuxStream } from "./MuxStream.ts"
 import { Pings } from "./Pings.ts"
 import { OwnRegistrations, PeerRegistrations, type Registration } from "./Registrations.ts"
-import { SessionTimers } from "./SessionTimers.ts"
+import { closingMillis, SessionTimers } from "./SessionTimers.ts"
 import { StreamTable, type Violation } from "./StreamTable.ts"
 
 export const muxAlpn = "ct-edge-mux"
 
 const defaultKeepAlive = { everyMillis: 8_000, deadMillis: 24_000 }
 const defaultHelloMillis = 10_000
-/** How long a closing session waits for its last frames to be taken. */
-const closingMillis = 2_000
 
 export class Mux implements CarrierSession {
   readonly #ready = Promise.withResolvers<Result.Result<AcceptorHello, SessionClosed>>()

@@ -4,6 +4,9 @@
  */
 import { contained, type OnFault } from "./FaultBoundary.ts"
 
+/** Milliseconds that an orderly close may take: the peer may be gone, or never end its own half. */
+export const closingMillis = 2_000
+
 export class SessionTimers {
   readonly #onFault: OnFault
   #timers: Array<NodeJS.Timeout> = []

@@ -10,7 +10,8 @@ import { native } from "@catenet/crypto/native"
 import { type Assignment, convene, type Offering, type Turns } from "@catenet/domain/agents/Convene"
 import type { PipelineSpec, Role } from "@catenet/domain/agents/Pipeline"
 import { clause } from "@catenet/domain/values/Sentence"
-import { Clock, Effect, Option, Record, type Redacted, Result } from "effect"
+import { Effect, Option, Record, type Redacted, Result } from "effect"
+import { unixSeconds } from "../../UnixTime.ts"
 import { isObject } from "../rpc/Tool.ts"
 import { type Provider, ProviderFailed } from "./Provider.ts"
 
@@ -105,7 +106,7 @@ export const run = Effect.fn("Convening.run")(function* (
   const refused = new Map<string, Set<string>>(roles.map(({ tag }) => [tag, new Set()]))
   const matches = new Map<string, Match>()
   while (true) {
-    const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+    const now = yield* unixSeconds
     const offered = ({ tag }: { readonly tag: string }) =>
       (candidates.get(tag) ?? []).filter(({ holder_pubkey }) => refused.get(tag)?.has(holder_pubkey) !== true)
     const { answer, turns: after } = convene(roles, offered, policy, turns, now)

@@ -5,7 +5,8 @@ import type * as Json from "@catenet/crypto/Json"
 import * as Offer from "@catenet/crypto/market/Offer"
 import { native } from "@catenet/crypto/native"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
-import { Clock, Data, Effect, Result } from "effect"
+import { Data, Effect, Result } from "effect"
+import { unixSeconds } from "../../UnixTime.ts"
 import * as RpcClient from "../rpc/RpcClient.ts"
 import type { ChannelSession } from "../session/ChannelSession.ts"
 
@@ -47,7 +48,7 @@ export const ofSession = Effect.fn("Provider.ofSession")(function* ({ peerHolder
   const offer = shown.success
   if (peerHolder === undefined || !Bytes.equal(offer.holder, peerHolder))
     return yield* failed({ message: "its offer is signed by another holder" })
-  const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+  const now = yield* unixSeconds
   if (!Offer.verify(native, offer, now))
     return yield* failed({ message: "its offer has expired, or its signature does not verify" })
   const provider: Provider = { holder: Hex.encode(offer.holder), offer, call }

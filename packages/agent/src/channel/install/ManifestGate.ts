@@ -6,7 +6,8 @@ import * as Hex from "@catenet/crypto/Hex"
 import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
 import { native } from "@catenet/crypto/native"
 import { clause } from "@catenet/domain/values/Sentence"
-import { Clock, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
+import { unixSeconds } from "../../UnixTime.ts"
 import { InstallRejected } from "./InstallProblem.ts"
 import { addressOf, type Bounds, fetchBytes } from "./SecureDownload.ts"
 
@@ -78,7 +79,7 @@ export const approve = Effect.fn("ManifestGate.approve")(function* (
       "publisher_not_on_trust_allowlist",
       "The publisher of the manifest is not on this agent's list (CT_MANIFEST_TRUST_ALLOWLIST)."
     )
-  const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+  const now = yield* unixSeconds
   if (now >= manifest.expiresAt) return yield* rejected("manifest_expired", "The manifest has expired.")
   if (!ServiceManifest.verify(native, manifest, now))
     return yield* rejected("manifest_signature_invalid", "The manifest is not signed by its publisher.")

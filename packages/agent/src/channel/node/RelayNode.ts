@@ -13,6 +13,7 @@ import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice, type SpliceCounters } from "@catenet/wire/transport/Splice"
 import { Clock, Effect, FiberSet, Schedule } from "effect"
 import { createServer, type Server, type Socket } from "node:net"
+import { keepAliveMillis } from "../../carrier/KeepAlive.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../../settings/HostPort.ts"
 import * as NodeJoin from "./NodeJoin.ts"
@@ -32,7 +33,6 @@ interface Leg extends Present {
 
 const parkMillis = 30_000
 const idleMillis = 300_000
-const keepAliveMillis = 20_000
 const leaveTime = "2 seconds"
 
 const noKey = new Uint8Array(0)

@@ -1,5 +1,6 @@
 /** One request of a peer, answered: the three methods, and the codes of their errors (signed-bytes.md 20). */
 import type * as Json from "@catenet/crypto/Json"
+import * as Permission from "@catenet/crypto/Permission"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import { Effect, Result } from "effect"
 import { version } from "../../Version.ts"
@@ -22,9 +23,6 @@ const list = (tools: ReadonlyArray<Tool>): Json.Json => ({
 const refuse = (id: Json.Json, code: Envelope.RpcError["code"], reason: string) =>
   Effect.fail(new Envelope.RpcError({ id, code, reason }))
 
-const mayWrite = ({ rights }: Caller) => rights !== "r"
-const mayRead = ({ rights }: Caller) => rights !== "w"
-
 /** Why a caller is refused, with what to do. */
 const grantOf = ({ rights }: Caller) =>
   `Your grant permits ${rights === "r" ? "reading alone (r)" : "writing alone (w)"}; ask the operator of the channel for one with rw.`
@@ -37,9 +35,9 @@ const call = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Cal
     const { arguments: args, name } = yield* Effect.fromResult(Envelope.toolCall(request))
     const tool = tools.find((each) => each.name === name)
     if (tool === undefined) return yield* refuse(id, Envelope.codes.invalidParams, `unknown tool: ${name}`)
-    if (!tool.isReadOnly && !mayWrite(caller))
+    if (!tool.isReadOnly && !Permission.mayWrite(caller.rights))
       return yield* refuse(id, Envelope.codes.toolFailed, `${name} may change something. ${grantOf(caller)}`)
-    if (!mayRead(caller)) return yield* unseen(id, tool.run(args, caller))
+    if (!Permission.mayRead(caller.rights)) return yield* unseen(id, tool.run(args, caller))
     return yield* Effect.catchTag(tool.run(args, caller, report), "ToolFailed", ({ reason }) =>
       refuse(id, Envelope.codes.toolFailed, reason)
     )
@@ -57,7 +55,7 @@ const resultOf = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller:
     case "initialize":
       return Effect.succeed(initialized)
     case "tools/list":
-      return mayRead(caller)
+      return Permission.mayRead(caller.rights)
         ? Effect.succeed(list(tools))
         : refuse(request.id, Envelope.codes.toolFailed, `the tools are not listed. ${grantOf(caller)}`)
     case "tools/call":

@@ -4,13 +4,12 @@ import type * as Json from "@catenet/crypto/Json"
 import * as Offer from "@catenet/crypto/market/Offer"
 import * as Service from "@catenet/crypto/market/Service"
 import { native } from "@catenet/crypto/native"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import type { CardTerms, Serving } from "../../settings/ChannelSettings.ts"
+import { unixSeconds } from "../../UnixTime.ts"
 import { textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
 import { OfferBook } from "./OfferBook.ts"
 import * as ServiceHandler from "./ServiceHandler.ts"
-
-const unixSeconds = Effect.map(Clock.currentTimeMillis, (millis) => BigInt(Math.floor(millis / 1000)))
 
 const ping: Tool = {
   name: "ping",

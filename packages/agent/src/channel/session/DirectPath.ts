@@ -11,6 +11,7 @@ import type { SecureRandom } from "effect/crypto"
 import * as Equal from "effect/Equal"
 import { lookup } from "node:dns/promises"
 import { createServer, type Server, type Socket } from "node:net"
+import { keepAliveMillis } from "../../carrier/KeepAlive.ts"
 import type { NoiseStream } from "../../mesh/NoiseStream.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort, parseHostPort } from "../../settings/HostPort.ts"
@@ -19,7 +20,6 @@ import * as KeyProof from "./KeyProof.ts"
 
 /** Connections at the listener that have proved nothing. */
 export const mostStrangers = 64
-const keepAliveMillis = 20_000
 const dialBound = "5 seconds"
 const waitBound = "8 seconds"
 

@@ -10,6 +10,7 @@ import { clause } from "@catenet/domain/values/Sentence"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Data, Effect, Result } from "effect"
 import type { Duplex } from "node:stream"
+import { keepAliveMillis } from "../../carrier/KeepAlive.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import type { Meeting } from "../../settings/ChannelSettings.ts"
 import { formatHostPort } from "../../settings/HostPort.ts"
@@ -66,8 +67,6 @@ export class LadderExhausted extends Data.TaggedError("LadderExhausted")<{
     return refused.find(({ token }) => token !== undefined) ?? refused[0]
   }
 }
-
-const keepAliveMillis = 20_000
 
 /** A park that ended sooner was pushed out by another join of this holder: two processes must not push each other in a loop. */
 const briefParkMillis = 1_000

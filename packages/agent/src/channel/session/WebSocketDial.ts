@@ -5,10 +5,9 @@ import { Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
 import { rootCertificates } from "node:tls"
+import { keepAliveMillis } from "../../carrier/KeepAlive.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { DialFailed } from "../../tunnel/EdgeDial.ts"
-
-const keepAliveMillis = 20_000
 
 const answers = new Map([
   [401, "a proxy in between wants a login"],
