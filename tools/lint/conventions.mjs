@@ -1,13 +1,13 @@
 /**
- * Holds eight conventions, each in the packages that `conventions.json` names:
+ * Holds these conventions, each in the packages that `conventions.json` names:
  * - a service has its interface in the class head: no `Effect.Success<typeof make>`, no `*Shape` interface;
- * - a file that exports one service is named after it;
+ * - a file that exports one service is named after it, and the key of a service is its package and path;
  * - imports stand in order: packages and modules of Node by name, then files, those of other folders first;
  * - a test reads no clock, waits for no timer of its own (`Date.now`, `setTimeout`, `sleep`) and polls by `Eventually.ts`
  *   (no `Effect.repeat`, no `Effect.retry`), but for the files that the list names with the reason;
  * - sources, tests and benchmarks say who and what: `nobody`, `whoever`, `told`, `authoris...` and `enrolment` stand in none,
  *   whether as words or within a name;
- * - a class hides its members by `#`; only constructors are `private`;
+ * - a class hides its members by `#`; only constructors are `private`; no constant is written in capital letters;
  * - a sentence takes up a text from elsewhere by `clause` or `ended` of domain/values/Sentence, so that it has one full stop;
  * - nothing of the list is left that has become clean.
  * `--fix` puts imports in order.
@@ -45,7 +45,7 @@ const interfaceOf = (node) => {
     : undefined
 }
 
-for (const file of serviceIdiom.flatMap((name) => filesOf(name, ["src"]))) {
+for (const file of serviceIdiom.flatMap((name) => filesOf(name, ["src", "test", "bench"]))) {
   const source = sourceOf(file)
   ts.forEachChild(source, (node) => {
     const type = interfaceOf(node)
@@ -56,8 +56,27 @@ for (const file of serviceIdiom.flatMap((name) => filesOf(name, ["src"]))) {
   })
 }
 
+/** The key of a service: `Context.Service<...>()("key")`, and so for middleware. */
+const keyOf = (node) => {
+  const extended = ts.isClassDeclaration(node) ? node.heritageClauses?.[0]?.types[0]?.expression : undefined
+  const made = extended && ts.isCallExpression(extended) ? extended.expression : undefined
+  const isService =
+    made && ts.isCallExpression(made) && /^(?:Context|HttpApiMiddleware)\.Service$/.test(made.expression.getText())
+  const [key] = isService ? extended.arguments : []
+  return key && ts.isStringLiteral(key) ? key : undefined
+}
+
 for (const file of serviceNames.flatMap((name) => filesOf(name, ["src"]))) {
   const source = sourceOf(file)
+  const path = file.replace(/^packages\/([^/]+)\/src\/(.*)\.ts$/, "$1/$2")
+  for (const node of source.statements) {
+    const key = keyOf(node)
+    const wanted = node.name?.text === basename(file, ".ts") ? path : `${path}/${node.name?.text}`
+    if (key !== undefined && key.text !== wanted)
+      found.push(`${placeOf(source, key)}: the key of ${node.name.text} is "${wanted}"`)
+  }
+  if (/\bEffect\.Success<(?:ReturnType<)?typeof make\b/.test(source.text))
+    found.push(`${file}: what a module makes has an interface, not Effect.Success<typeof make>`)
   const isExported = (node) => node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
   const services = source.statements.filter((node) => interfaceOf(node) !== undefined && isExported(node))
   const [service] = services
@@ -109,6 +128,11 @@ for (const file of plainWords.flatMap((name) => filesOf(name, ["src", "test", "b
   for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
     if (wordy.test(line) && !isException(file, line))
       found.push(`${file}:${index + 1}: say who or what, not ${wordy.exec(line)?.[0]}`)
+
+const shouted = /^(?:export )?const [A-Z][A-Z_]{2,} =/
+for (const file of plainWords.flatMap((name) => filesOf(name, ["src", "test", "bench"])))
+  for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
+    if (shouted.test(line)) found.push(`${file}:${index + 1}: write a constant as other names are written`)
 
 const hidden = /^\s+(?:private|protected) (?!constructor\b)/
 for (const file of plainWords.flatMap((name) => filesOf(name, ["src", "test", "bench"])))

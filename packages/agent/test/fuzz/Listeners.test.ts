@@ -39,8 +39,8 @@ import { echo, startOrigin } from "../harness/Origins.ts"
 import { parse } from "../harness/Settings.ts"
 import * as Sessions from "./Sessions.ts"
 
-const CASES = Number(process.env["CT_FUZZ_CASES"] ?? 800)
-const SEED = Number(process.env["CT_FUZZ_SEED"] ?? 1)
+const cases = Number(process.env["CT_FUZZ_CASES"] ?? 800)
+const firstSeed = Number(process.env["CT_FUZZ_SEED"] ?? 1)
 const atOnce = 6
 const lifeMillis = 25
 /** The longest that the agent may go on with what no longer has a peer. */
@@ -118,7 +118,7 @@ const program = Effect.gen(function* () {
   const pair = authority.leaf(host)
   yield* Effect.promise(() => writeFile(`${path}/fullchain.pem`, pair.cert))
   yield* Effect.promise(() => writeFile(`${path}/privkey.pem`, pair.key))
-  let seed = SEED
+  let seed = firstSeed
   const next = () => seed++
   const before = sockets()
 
@@ -157,7 +157,7 @@ const program = Effect.gen(function* () {
     let seen = 0
     const enough = yield* Deferred.make<void>()
     const port = yield* scripted(next, ["ct-edge-mux", "ct-edge"], (socket, chance) => {
-      if (++seen >= CASES / 4) Deferred.doneUnsafe(enough, Effect.void)
+      if (++seen >= cases / 4) Deferred.doneUnsafe(enough, Effect.void)
       void send(socket, mutate(socket.alpnProtocol === "ct-edge-mux" ? mux : slots, chance), chance)
     })
     const info = {
@@ -198,7 +198,7 @@ const program = Effect.gen(function* () {
   /** Strangers, one after the other, at a port. */
   const strangers = (port: number, samples: ReadonlyArray<Buffer>) =>
     Effect.promise(async () => {
-      for (let left = CASES / 8 / atOnce; left > 0; left--) {
+      for (let left = cases / 8 / atOnce; left > 0; left--) {
         const chance = random(next())
         await send(connect({ port, host: "127.0.0.1" }), mutate(samples, chance), chance)
       }
@@ -237,7 +237,7 @@ const program = Effect.gen(function* () {
     faults: yield* ProcessFaults.make(() => undefined)
   }
   const asking = Effect.gen(function* () {
-    for (let left = CASES / 8 / atOnce; left > 0; left--) {
+    for (let left = cases / 8 / atOnce; left > 0; left--) {
       const chance = random(next())
       const route = chance.below(4) === 0 ? undefined : DirectRoute.make()
       const stream = yield* Effect.option(MeshClient.open({ ...target, route, datagrams: chance.below(2) === 0 }))
@@ -282,7 +282,7 @@ const program = Effect.gen(function* () {
 })
 
 it.live(
-  `survives ${CASES} mutated sessions`,
+  `survives ${cases} mutated sessions`,
   () =>
     program.pipe(
       Effect.scoped,
@@ -294,5 +294,5 @@ it.live(
       ),
       Effect.provideService(References.MinimumLogLevel, "None")
     ),
-  { timeout: 90_000 + CASES * 20 }
+  { timeout: 90_000 + cases * 20 }
 )

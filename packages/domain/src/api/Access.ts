@@ -20,11 +20,11 @@ import type { Subject } from "../values/Subject.ts"
 export class Caller extends Context.Service<
   Caller,
   { readonly subject: Subject; readonly email: Email | null; readonly means: "bearer" | "session" }
->()("@catenet/domain/Caller") {}
+>()("domain/api/Access/Caller") {}
 
 /** A holder of the admin token: an operator, or an edge. */
 export class Administrator extends Context.Service<Administrator, { readonly means: "admin-token" }>()(
-  "@catenet/domain/Administrator"
+  "domain/api/Access/Administrator"
 ) {}
 
 const adminHeader = HttpApiSecurity.apiKey({ key: "x-ct-admin-token", in: "header" })
@@ -32,19 +32,19 @@ const sessionCookie = HttpApiSecurity.apiKey({ key: "__Host-ct_portal_session", 
 
 /** The admin token of the control plane. Without a configured one the route is absent: 404. */
 export class AdminAccess extends HttpApiMiddleware.Service<AdminAccess, { provides: Administrator }>()(
-  "@catenet/domain/AdminAccess",
+  "domain/api/Access/AdminAccess",
   { requiredForClient: true, security: { admin: adminHeader }, error: [AdminTokenRefused, RouteNotFound] }
 ) {}
 
 /** The admin token at an edge, which always has one. */
 export class EdgeAdminAccess extends HttpApiMiddleware.Service<EdgeAdminAccess, { provides: Administrator }>()(
-  "@catenet/domain/EdgeAdminAccess",
+  "domain/api/Access/EdgeAdminAccess",
   { requiredForClient: true, security: { admin: adminHeader }, error: AdminTokenRefused }
 ) {}
 
 /** An access token of the identity provider. While no key is known to verify one, the route is absent: 404. */
 export class BearerAccess extends HttpApiMiddleware.Service<BearerAccess, { provides: Caller }>()(
-  "@catenet/domain/BearerAccess",
+  "domain/api/Access/BearerAccess",
   {
     requiredForClient: true,
     security: { bearer: HttpApiSecurity.bearer },
@@ -54,13 +54,13 @@ export class BearerAccess extends HttpApiMiddleware.Service<BearerAccess, { prov
 
 /** The session cookie of the portal. */
 export class SessionAccess extends HttpApiMiddleware.Service<SessionAccess, { provides: Caller }>()(
-  "@catenet/domain/SessionAccess",
+  "domain/api/Access/SessionAccess",
   { requiredForClient: true, security: { session: sessionCookie }, error: [Unauthenticated, EmailDomainRefused] }
 ) {}
 
 /** Cookie first, then bearer; the same subject either way. Absent (404) as `BearerAccess` is. */
 export class AccountAccess extends HttpApiMiddleware.Service<AccountAccess, { provides: Caller }>()(
-  "@catenet/domain/AccountAccess",
+  "domain/api/Access/AccountAccess",
   {
     requiredForClient: true,
     security: { session: sessionCookie, bearer: HttpApiSecurity.bearer },
@@ -70,14 +70,16 @@ export class AccountAccess extends HttpApiMiddleware.Service<AccountAccess, { pr
 
 /** Stands inside `SessionAccess` or `AccountAccess` on writes: a cookie counts only on requests from the portal itself. */
 export class SameOrigin extends HttpApiMiddleware.Service<SameOrigin, { requires: Caller }>()(
-  "@catenet/domain/SameOrigin",
+  "domain/api/Access/SameOrigin",
   { error: CrossSiteRequest }
 ) {}
 
 /** Stands on the routes of the DNS-01 broker: where names cannot be changed, the routes are absent (404). */
-export class BrokersDns extends HttpApiMiddleware.Service<BrokersDns>()("@catenet/domain/BrokersDns", {
+export class BrokersDns extends HttpApiMiddleware.Service<BrokersDns>()("domain/api/Access/BrokersDns", {
   error: RouteNotFound
 }) {}
 
 /** A token bucket a caller, or an address where no caller is known. It stands inside what verifies the caller. */
-export class Metered extends HttpApiMiddleware.Service<Metered>()("@catenet/domain/Metered", { error: RateLimited }) {}
+export class Metered extends HttpApiMiddleware.Service<Metered>()("domain/api/Access/Metered", {
+  error: RateLimited
+}) {}

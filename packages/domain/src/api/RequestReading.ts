@@ -83,9 +83,12 @@ const refuseOrKeep = <E>(
 }
 
 /** Turns undecodable path, query and header values into `MalformedRequest`. */
-export class ReadsParameters extends HttpApiMiddleware.Service<ReadsParameters>()("@catenet/domain/ReadsParameters", {
-  error: MalformedRequest
-}) {
+export class ReadsParameters extends HttpApiMiddleware.Service<ReadsParameters>()(
+  "domain/api/RequestReading/ReadsParameters",
+  {
+    error: MalformedRequest
+  }
+) {
   static readonly layer = HttpApiMiddleware.layerSchemaErrorTransform(this, (error) =>
     Effect.fail(isTheirs(error) ? new MalformedRequest({ errors: refusals(error.cause.issue) }) : error)
   )
@@ -114,16 +117,19 @@ const readsBody = <E, R>(
   )
 
 /** Turns an undecodable request, body included, into one of four problems. */
-export class ReadsBody extends HttpApiMiddleware.Service<ReadsBody>()("@catenet/domain/ReadsBody", {
+export class ReadsBody extends HttpApiMiddleware.Service<ReadsBody>()("domain/api/RequestReading/ReadsBody", {
   error: [MalformedRequest, BodyTooLarge, UnsupportedMediaType, WrongShape]
 }) {
   static readonly layer = Layer.succeed(ReadsBody, (httpEffect, { endpoint }) => readsBody(httpEffect, endpoint))
 }
 
 /** As `ReadsBody`, for the admin API of an edge, which knows no 415 and no 422: they are 400 there (data-plane 10.2). */
-export class ReadsEdgeBody extends HttpApiMiddleware.Service<ReadsEdgeBody>()("@catenet/domain/ReadsEdgeBody", {
-  error: [MalformedRequest, BodyTooLarge]
-}) {
+export class ReadsEdgeBody extends HttpApiMiddleware.Service<ReadsEdgeBody>()(
+  "domain/api/RequestReading/ReadsEdgeBody",
+  {
+    error: [MalformedRequest, BodyTooLarge]
+  }
+) {
   static readonly layer = Layer.succeed(ReadsEdgeBody, (httpEffect, { endpoint }) =>
     readsBody(httpEffect, endpoint).pipe(
       Effect.mapError((error) => {

@@ -7,22 +7,22 @@ import { startControlPlane } from "../harness/ControlPlane.ts"
 import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const T = token("4")
-const HOST = "app.zone.test"
-const REQUEST = `GET / HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
-const ENDLESS = `GET /endless HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`
+const host = "app.zone.test"
+const plainRequest = `GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`
+const endless = `GET /endless HTTP/1.1\r\nHost: ${host}\r\n\r\n`
 
 /** A host without a gate, whose origin answers when the test lets it, and a visitor whom the gate refuses. */
 const stage = Effect.gen(function* () {
   const controlPlane = yield* startControlPlane
   controlPlane.visitor = Promise.resolve({ identity: null, expires_at: null, sign_in: "https://portal.zone.test/gate" })
   const world = yield* start({}, { controlPlane })
-  yield* Effect.promise(() => world.authorize(T, HOST, "gelb"))
+  yield* Effect.promise(() => world.authorize(T, host, "gelb"))
   const waiting: Array<ServerResponse> = []
   const origin = createServer((request, response) => {
     if (request.url === "/endless") response.write("so far")
     waiting.push(response)
   })
-  yield* servingAgent(world, T, [HOST], (stream) => void origin.emit("connection", stream))
+  yield* servingAgent(world, T, [host], (stream) => void origin.emit("connection", stream))
   const running = (count: number) =>
     Effect.promise(() => eventually(() => waiting.length === count, `${count} requests run`, 5_000))
   const close = Effect.promise(async () => {
@@ -32,7 +32,7 @@ const stage = Effect.gen(function* () {
   })
   const visitor = (alpn: string) =>
     Effect.acquireRelease(
-      Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, HOST, [alpn])),
+      Effect.promise(() => tlsTo(world.frontDoor, world.wildcardRoot, host, [alpn])),
       (socket) => Effect.sync(() => socket.destroy())
     )
   return { waiting, running, close, visitor }
@@ -44,7 +44,7 @@ describe("the order that closes a login gate", () => {
       const { close, running, visitor, waiting } = yield* stage
       const [idle, socket] = [yield* visitor("http/1.1"), yield* visitor("http/1.1")]
       const answer = readUntil(socket, "the answer")
-      socket.write(REQUEST)
+      socket.write(plainRequest)
       yield* running(1)
       yield* close
       yield* Effect.sleep(100)
@@ -52,7 +52,7 @@ describe("the order that closes a login gate", () => {
       assert.match(yield* Effect.promise(() => answer), /^HTTP\/1.1 200 /)
       for (const later of [socket, idle]) {
         const next = readUntil(later, "\r\n\r\n")
-        later.write(REQUEST)
+        later.write(plainRequest)
         assert.match(yield* Effect.promise(() => next), /^HTTP\/1.1 302 /)
       }
       assert.lengthOf(waiting, 1)
@@ -63,7 +63,7 @@ describe("the order that closes a login gate", () => {
     Effect.gen(function* () {
       const { close, running, visitor, waiting } = yield* stage
       const socket = yield* visitor("h2")
-      const session = connect(`https://${HOST}`, { createConnection: () => socket }).on("error", () => undefined)
+      const session = connect(`https://${host}`, { createConnection: () => socket }).on("error", () => undefined)
       const ask = () =>
         new Promise<unknown>((resolve, reject) => {
           let status: unknown
@@ -87,14 +87,14 @@ describe("the order that closes a login gate", () => {
     Effect.gen(function* () {
       const { close, running, visitor } = yield* stage
       const [one, two, quiet] = [yield* visitor("http/1.1"), yield* visitor("h2"), yield* visitor("http/1.1")]
-      const session = connect(`https://${HOST}`, { createConnection: () => two }).on("error", () => undefined)
+      const session = connect(`https://${host}`, { createConnection: () => two }).on("error", () => undefined)
       const stream = session.request({ ":path": "/endless" }).on("error", () => undefined)
       const over2 = new Promise<void>((resolve) => void stream.resume().once("close", resolve))
       const over1 = new Promise<void>((resolve) => {
         one.resume().on("error", () => undefined)
         for (const event of ["end", "close"]) one.once(event, () => resolve())
       })
-      one.write(ENDLESS)
+      one.write(endless)
       yield* running(2)
       const at = performance.now()
       yield* close

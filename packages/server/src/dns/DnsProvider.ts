@@ -33,4 +33,4 @@ export class DnsProvider extends Context.Service<
     /** The servers that all the world will ask. */
     readonly authoritative: Effect.Effect<ReadonlyArray<Address>, ChangeRefused>
   }
->()("server/DnsProvider") {}
+>()("server/dns/DnsProvider") {}

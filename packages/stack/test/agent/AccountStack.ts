@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { makeHome, runAgent, type Agent, type Home } from "../../../agent/test/harness/Agent.ts"
-import { start } from "../../../edge/test/harness/TestEdge.ts"
+import { start, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
 import { type Address, Realm, variables } from "../../../server/test/gate/SignInServer.ts"
 import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import { freePort } from "../../src/Ports.ts"
@@ -46,7 +46,7 @@ const edge = Effect.gen(function* () {
   return yield* start(variables, { folder: at })
 })
 
-export class AccountEdge extends Context.Service<AccountEdge, Effect.Success<typeof edge>>()("test/AccountEdge") {
+export class AccountEdge extends Context.Service<AccountEdge, TestEdge>()("test/AccountEdge") {
   static readonly layer = Layer.effect(AccountEdge, edge)
 }
 

@@ -15,9 +15,9 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { isAlive, makeHome, runAgent } from "../../../agent/test/harness/Agent.ts"
+import { type Home, isAlive, makeHome, runAgent } from "../../../agent/test/harness/Agent.ts"
 import { makeAuthority } from "../../../agent/test/harness/Authority.ts"
-import { startBroker } from "../../../agent/test/harness/Broker.ts"
+import { type Broker, startBroker } from "../../../agent/test/harness/Broker.ts"
 import { bundleOf, manifestOf } from "../../../agent/test/harness/Bundles.ts"
 import { makeChannel } from "../../../agent/test/harness/Member.ts"
 import { ChannelId, Grant } from "../../../domain/src/channels/Channel.ts"
@@ -35,11 +35,13 @@ const channelId = Hex.encode(channel.channel)
 const publisher = new Uint8Array(32).fill(0x41)
 
 /** An edge that pairs, or answers each join with this refusal. */
+type Token = Parameters<typeof Refusal.encode>[0]
+
 const edge = Effect.gen(function* () {
   const home = yield* Effect.acquireRelease(Effect.promise(makeHome), (each) =>
     Effect.promise(() => each[Symbol.asyncDispose]())
   )
-  let token: Parameters<typeof Refusal.encode>[0] | undefined
+  let token: Token | undefined
   const broker = yield* Effect.acquireRelease(
     Effect.promise(() =>
       startBroker({
@@ -69,7 +71,16 @@ const edge = Effect.gen(function* () {
   }
 })
 
-class Edge extends Context.Service<Edge, Effect.Success<typeof edge>>()("test/BridgeEdge") {
+class Edge extends Context.Service<
+  Edge,
+  {
+    readonly home: Home
+    readonly broker: Broker
+    readonly root: string
+    readonly refuse: (next: Token | undefined) => void
+    readonly variables: Readonly<Record<string, string>>
+  }
+>()("test/BridgeEdge") {
   static readonly layer = Layer.effect(Edge, edge)
 }
 

@@ -4,7 +4,7 @@ import { copyFileSync } from "node:fs"
 import { join } from "node:path"
 import * as RelayNode from "../../../agent/src/channel/node/RelayNode.ts"
 import { AgentMetrics } from "../../../agent/src/observe/AgentMetrics.ts"
-import { start, temporaryFolder } from "../../../edge/test/harness/TestEdge.ts"
+import { start, temporaryFolder, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
 import { Way } from "../../../server/test/edges/EdgeProgram.ts"
 import { TestIssuer } from "../../../server/test/harness/TestIssuer.ts"
 import * as TestServer from "../../../server/test/harness/TestServer.ts"
@@ -73,7 +73,10 @@ const edges = Effect.gen(function* () {
   return { first, second, way }
 })
 
-export class Edges extends Context.Service<Edges, Effect.Success<typeof edges>>()("test/ChannelEdges") {
+export class Edges extends Context.Service<
+  Edges,
+  { readonly first: TestEdge; readonly second: TestEdge; readonly way: Way }
+>()("test/ChannelEdges") {
   static readonly layer = Layer.effect(Edges, edges).pipe(Layer.provide(AgentMetrics.layer))
 }
 

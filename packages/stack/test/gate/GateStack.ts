@@ -41,9 +41,15 @@ export interface Heard {
   readonly raw: ReadonlyArray<string>
 }
 
+interface Origin {
+  readonly port: number
+  readonly heard: Array<Heard>
+  readonly close: () => void
+}
+
 /** An origin that keeps what it was asked, and echoes where a visitor upgrades. */
 const origin = Effect.acquireRelease(
-  Effect.callback<{ readonly port: number; readonly heard: Array<Heard>; readonly close: () => void }>((resume) => {
+  Effect.callback<Origin>((resume) => {
     const heard: Array<Heard> = []
     const server = createServer((request, response) => {
       heard.push({ url: request.url ?? "", headers: request.headers, raw: request.rawHeaders })
@@ -90,7 +96,10 @@ const edges = Effect.gen(function* () {
   return { first, second, way, origin: yield* origin }
 })
 
-export class Edges extends Context.Service<Edges, Effect.Success<typeof edges>>()("test/GateEdges") {
+export class Edges extends Context.Service<
+  Edges,
+  { readonly first: Edge; readonly second: Edge; readonly way: Way; readonly origin: Origin }
+>()("test/GateEdges") {
   static readonly layer = Layer.effect(Edges, edges)
 }
 

@@ -9,7 +9,7 @@ import { ask, askHttp2, browser, controlPlane, Edges, serve, upgrade } from "./G
 const email = Schema.decodeSync(Email)
 const hostFrom = Schema.decodeSync(Hostname)
 const nameFrom = Schema.decodeSync(TunnelName)
-const SESSION = "__Host-ct_gate_session"
+const sessionCookie = "__Host-ct_gate_session"
 
 /** A tunnel of somebody's, served at both edges. */
 const tunnel = Effect.fn("tunnel")(function* (
@@ -118,7 +118,7 @@ layer(Edges.layer.pipe(Layer.provideMerge(controlPlane)), { excludeTestServices:
         yield* tunnel("mine2.zone.test", { allow_any_login: true })
         yield* tunnel("eves.zone.test", { allow_any_login: true }, "eve@example.test")
         const { jar } = yield* signedIn("mine.zone.test", "vera@example.test")
-        const cookie = `${SESSION}=${jar("mine.zone.test").get(SESSION)}`
+        const cookie = `${sessionCookie}=${jar("mine.zone.test").get(sessionCookie)}`
         const before = origin.heard.length
         for (const host of ["mine2.zone.test", "eves.zone.test"]) {
           for (const at of [first, second]) {
@@ -207,7 +207,7 @@ layer(Edges.layer.pipe(Layer.provideMerge(controlPlane)), { excludeTestServices:
         yield* Effect.gen(function* () {
           const before = origin.heard.length
           for (const [at, cookie] of [
-            [first, `${SESSION}=${"A".repeat(43)}`],
+            [first, `${sessionCookie}=${"A".repeat(43)}`],
             [second, vera.cookie]
           ] as const) {
             const seen = yield* Effect.promise(() => ask(at, "https://alone.zone.test/", { cookie }))

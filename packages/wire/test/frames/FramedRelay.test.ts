@@ -13,7 +13,7 @@ const counted = (type: number, counter: number) => {
 }
 const keepalive = (counter: number) => counted(0xfd, counter)
 const ack = (counter: number) => counted(0xf8, counter)
-const FIN = Buffer.from([0xfe])
+const finFrame = Buffer.from([0xfe])
 
 const received = (relay: FramedRelay, bytes: Uint8Array, now = 0) => Result.getOrThrow(relay.receive(bytes, now))
 const refused = (result: Result.Result<unknown, { readonly reason: string }>) =>
@@ -24,7 +24,7 @@ describe("FramedRelay", () => {
     const relay = new FramedRelay(0)
     const frames = Buffer.concat([...Result.getOrThrow(relay.data(Buffer.from("hi"), 0))])
     assert.strictEqual(frames.toString("hex"), "fc000000026869")
-    assert.deepStrictEqual(Result.getOrThrow(relay.fin(0)), FIN)
+    assert.deepStrictEqual(Result.getOrThrow(relay.fin(0)), finFrame)
     assert.deepStrictEqual(relay.tick(8_000).send, keepalive(0))
   })
 
@@ -92,11 +92,11 @@ describe("FramedRelay", () => {
 
   it("refuses data and a second end after the end, on both sides", () => {
     const relay = new FramedRelay(0)
-    received(relay, FIN)
+    received(relay, finFrame)
     assert.strictEqual(refused(relay.receive(Buffer.from([0xfc]), 0)), "data after fin")
     const again = new FramedRelay(0)
-    received(again, FIN)
-    assert.strictEqual(refused(again.receive(FIN, 0)), "second fin")
+    received(again, finFrame)
+    assert.strictEqual(refused(again.receive(finFrame, 0)), "second fin")
     const sender = new FramedRelay(0)
     Result.getOrThrow(sender.fin(0))
     assert.strictEqual(refused(sender.data(Buffer.from("x"), 0)), "data after fin")
@@ -105,7 +105,7 @@ describe("FramedRelay", () => {
 
   it("takes keepalives after the end", () => {
     const relay = new FramedRelay(0)
-    received(relay, FIN)
+    received(relay, finFrame)
     assert.deepStrictEqual(received(relay, keepalive(3)).reply, ack(3))
   })
 
@@ -154,7 +154,7 @@ describe("FramedRelay", () => {
 
   it("does not give up after the peer's end, and ends after 180 seconds without data of its own", () => {
     const relay = new FramedRelay(0)
-    received(relay, FIN, 10_000)
+    received(relay, finFrame, 10_000)
     Result.getOrThrow(relay.data(Buffer.from("x"), 20_000))
     assert.isAbove(relay.tick(60_000).send.length, 0)
     assert.strictEqual(relay.tick(199_999).verdict, "Alive")
@@ -176,7 +176,7 @@ describe("FramedRelay", () => {
     const relay = new FramedRelay(0)
     Result.getOrThrow(relay.fin(0))
     assert.isFalse(relay.finished)
-    received(relay, FIN)
+    received(relay, finFrame)
     assert.isTrue(relay.finished)
   })
 })
