@@ -1,4 +1,7 @@
-/** The bridge tools of a serving member, as the bridge peer and as others call them. */
+/**
+ * The bridge tools of a serving member, as the bridge peer and as others call them.
+ * One file, since all cases call one serving member, which is started once.
+ */
 import * as Hex from "@catenet/crypto/Hex"
 import * as Json from "@catenet/crypto/Json"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"

@@ -1,4 +1,7 @@
-/** `bridge/manifest-install` against publishers of all kinds, with real processes and an https server. */
+/**
+ * `bridge/manifest-install` against publishers of all kinds, with real processes and an https server.
+ * One file, since all cases fetch from one https server, whose answers they set.
+ */
 import * as Hex from "@catenet/crypto/Hex"
 import type { Json } from "@catenet/crypto/Json"
 import * as JsonText from "@catenet/crypto/Json"

@@ -1,3 +1,7 @@
+/**
+ * The variables of the channel commands, each on both sides of its rule.
+ * One file, since it is one table, with a row for each variable.
+ */
 import { sentence } from "@catenet/config/ConfigurationInvalid"
 import * as Hex from "@catenet/crypto/Hex"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"

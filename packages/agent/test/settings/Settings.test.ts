@@ -1,3 +1,7 @@
+/**
+ * The variables of an agent that serves, each on both sides of its rule.
+ * One file, since it is one table, with a row for each variable.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
 import { homedir } from "node:os"

@@ -1,4 +1,7 @@
-/** One update against hosts that are honest, hostile or broken: what does not verify is refused and nothing is written. */
+/**
+ * One update against hosts that are honest, hostile or broken: what does not verify is refused and nothing is written.
+ * One file, since all cases are one attempt of the same update by another host.
+ */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect } from "effect"
 import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs"

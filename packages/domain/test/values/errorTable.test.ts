@@ -1,3 +1,7 @@
+/**
+ * Every error of the API: its status, title and sentence.
+ * One file, since it is one table, with a row for each error of the API.
+ */
 import * as Pipelines from "@catenet/domain/agents/PipelineErrors"
 import * as Credits from "@catenet/domain/billing/CreditErrors"
 import * as CertificateAdmission from "@catenet/domain/certificates/AdmissionErrors"

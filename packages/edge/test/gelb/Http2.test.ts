@@ -1,3 +1,7 @@
+/**
+ * Visitors that speak HTTP/2, against a real edge, agent and origin.
+ * One file, since all cases are requests of one kind of visitor, by the same three helpers.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"

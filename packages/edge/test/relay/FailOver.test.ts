@@ -1,3 +1,7 @@
+/**
+ * What a visitor sees of an agent that is lost.
+ * One file, since all cases are one question, which agent answers when another is lost.
+ */
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Result } from "effect"

@@ -1,3 +1,7 @@
+/**
+ * The sweep of certificate admission, on a real database.
+ * One file, since all cases share one database and one way to fill it.
+ */
 import { offerSeconds } from "@catenet/domain/certificates/Admission"
 import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import { Hostname } from "@catenet/domain/values/Hostname"

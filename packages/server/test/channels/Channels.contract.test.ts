@@ -1,3 +1,7 @@
+/**
+ * The routes of channels.
+ * One file, since it is one table, with a row for each answer of the routes.
+ */
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"

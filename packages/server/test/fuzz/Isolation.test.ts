@@ -1,6 +1,7 @@
 /**
  * Two accounts that have everything there is. Every route of the API is called by one of them with what belongs to the
  * other, and with ids that do not exist: the answers are the same, tell nothing of the other, and change nothing of it.
+ * One file, since it is one table of all routes and the two accounts that call them.
  */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { assert, layer } from "@effect/vitest"

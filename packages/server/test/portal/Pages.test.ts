@@ -1,3 +1,7 @@
+/**
+ * The pages of the portal, as a person sees them.
+ * One file, since all cases share one server and one person at it.
+ */
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"

@@ -1,3 +1,7 @@
+/**
+ * The routes of topologies.
+ * One file, since it is one table, with a row for each answer of the routes.
+ */
 import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"

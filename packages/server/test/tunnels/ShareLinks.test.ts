@@ -1,3 +1,7 @@
+/**
+ * Share links: made, spent, ended and expired.
+ * One file, since all cases share one server and one tunnel whose links they make.
+ */
 import { TunnelChange } from "@catenet/domain/tunnels/Tunnel"
 import { Email } from "@catenet/domain/values/Email"
 import type { TunnelId } from "@catenet/domain/values/Ids"

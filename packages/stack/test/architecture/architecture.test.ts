@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs"
+import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { importsOf, root, sourceFiles, targetOf, withoutComments } from "./Imports.ts"
@@ -192,6 +192,18 @@ describe("the packages", () => {
       .flatMap(sourceFiles)
       .filter((file) => readFileSync(join(root, file), "utf8").split("\n").length > 301)
     assert.deepStrictEqual(tooLong, [])
+  })
+
+  it("have no test or benchmark of more than 300 lines that does not say in its head why", () => {
+    const tooLong = packages
+      .flatMap((name) => globSync(`packages/${name}/{test,bench,mutation}/**/*.ts`, { cwd: root }))
+      .map((file) => ({ file, source: readFileSync(join(root, file), "utf8") }))
+      .filter(({ source }) => source.split("\n").length > 301)
+      .filter(({ source }) => !/^\/\*\*(?:(?!\*\/)[\s\S])*\bOne file, since\b/.test(source))
+    assert.deepStrictEqual(
+      tooLong.map(({ file }) => file),
+      []
+    )
   })
 
   it("take time, randomness and settings from services, except in the named files", () => {

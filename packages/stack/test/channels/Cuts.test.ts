@@ -1,6 +1,7 @@
 /**
  * A right that is taken away ends what rests on it within a second: each way in which members talk, between two edges, beside each
  * way in which a right ends.
+ * One file, since it is one matrix, of ways to talk and ways to lose a right.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Grant from "@catenet/crypto/Grant"

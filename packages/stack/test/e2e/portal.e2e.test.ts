@@ -1,3 +1,7 @@
+/**
+ * A person at the portal, from the first visit to a tunnel that serves.
+ * One file, since it is one walk, in which each step needs the one before.
+ */
 import { spawn } from "node:child_process"
 import { generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"

@@ -1,4 +1,7 @@
-/** Tunnels whose links are slow, silent, forgetful or lossy, on each carrier. */
+/**
+ * Tunnels whose links are slow, silent, forgetful or lossy, on each carrier.
+ * One file, since it is one matrix, of links and carriers.
+ */
 import * as QuicProgram from "@catenet/quic/process/QuicProgram"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"

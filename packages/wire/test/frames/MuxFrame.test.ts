@@ -1,3 +1,7 @@
+/**
+ * The frames of a multiplexed session.
+ * One file, since it is one table of frames and the rules that hold for each.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import { originVerdicts } from "../../src/frames/MuxEcho.ts"

@@ -1,3 +1,7 @@
+/**
+ * A multiplexed session: registrations, streams, back-pressure.
+ * One file, since all cases join the two ends of a session in the same way.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { duplexPair } from "node:stream"
