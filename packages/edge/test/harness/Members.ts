@@ -64,14 +64,21 @@ export const member = (
 
 const keyOf = ({ channel, holder }: TestMember) => `${hex(channel.id)} ${hex(holder)}`
 
-/** Tells the control plane of it. */
-export const register = (world: Pick<TestEdge, "controlPlane">, ...members: ReadonlyArray<TestMember>) => {
-  for (const member of members)
-    world.controlPlane.members.set(keyOf(member), {
+/** What the control plane knows of it, by its key. */
+export const row = (member: TestMember) =>
+  [
+    keyOf(member),
+    {
       operator_pubkey: hex(native.ed25519.publicKey(member.channel.operatorSeed)),
       noise_pubkey: hex(member.noiseKey),
       noise_attestation: hex(member.attestation)
-    })
+    }
+  ] as const
+export type Row = ReturnType<typeof row>
+
+/** Tells the control plane of it. */
+export const register = (world: Pick<TestEdge, "controlPlane">, ...members: ReadonlyArray<TestMember>) => {
+  for (const member of members) world.controlPlane.members.set(...row(member))
 }
 
 export const remove = (world: Pick<TestEdge, "controlPlane">, member: TestMember) =>
@@ -149,6 +156,18 @@ export const acknowledged = async (peer: Peer) => {
     line += byte.toString("latin1")
   }
   return line.split(" ")
+}
+
+/** Joins and waits for its peer; closes the connection that brings none. */
+export const meet = async (world: Place, member: TestMember, options: JoinOptions = {}): Promise<Peer> => {
+  const peer = await join(world, member, options)
+  try {
+    await acknowledged(peer)
+    return peer
+  } catch (cause) {
+    peer.socket.destroy()
+    throw cause
+  }
 }
 
 /** Joins again whenever it is sent away or loses its connection, as agents do, until it has a peer. */

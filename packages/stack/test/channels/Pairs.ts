@@ -3,24 +3,47 @@ import { randomBytes } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
 import * as Members from "../../../edge/test/harness/Members.ts"
 
-export type Place = Parameters<typeof Members.join>[0] & Parameters<typeof Members.register>[0]
+export type Place = Parameters<typeof Members.join>[0]
+type Pair = readonly [Members.TestMember, Members.TestMember]
 
 export interface Seen {
   /** Sessions that were begun. */
   sessions: number
   /** Bytes that were compared. */
   bytes: number
+  /** Joins that brought no peer, after which the member came again, as agents do. */
+  again: number
 }
 
 const chunkBytes = 16 * 1024
 /** How long a session lasts of a pair that comes and goes, and how long that pair is away. */
 const churnRounds = 4
 const awayMillis = 3_000
+/** For how long a member comes again, and how long it waits before. */
+const meetMillis = 60_000
+const againMillis = 200
+/** How long sessions that have to end may last. */
+const endMillis = 60_000
 
-const meet = async (place: Place, pair: readonly [Members.TestMember, Members.TestMember]) => {
-  const peers = await Promise.all(pair.map((member) => Members.join(place, member, { phase: 2 })))
-  await Promise.all(peers.map((peer) => Members.acknowledged(peer)))
-  return peers as [Members.Peer, Members.Peer]
+export const pairs = (count: number): ReadonlyArray<Pair> =>
+  Array.from({ length: count }, () => {
+    const channel = Members.channel()
+    return [Members.member(channel), Members.member(channel)]
+  })
+
+/** An answer that another attempt does not change. */
+const isRefused = (cause: unknown) => /"NO/.test(String(cause)) && !String(cause).includes("unavailable")
+
+/** Joins until it is acknowledged: again when the connection ends, and while the control plane does not answer the edge. */
+const come = async (place: Place, member: Members.TestMember, seen: Seen) => {
+  for (const deadline = performance.now() + meetMillis; ; seen.again++) {
+    try {
+      return await Members.meet(place, member, { phase: 2 })
+    } catch (cause) {
+      if (performance.now() > deadline || isRefused(cause)) throw cause
+      await sleep(againMillis)
+    }
+  }
 }
 
 /** Each says a chunk, and hears the other's as it was said. */
@@ -42,30 +65,42 @@ const part = async ([one, two]: readonly [Members.Peer, Members.Peer]) => {
   if (left.some(({ length }) => length > 0)) throw new Error("there was more than was said")
 }
 
-/** Runs so many pairs, half of them churning, until the signal; each pauses between what it says. */
-export const run = async (place: Place, count: number, pauseMillis: number, signal: AbortSignal): Promise<Seen> => {
-  const seen: Seen = { sessions: 0, bytes: 0 }
+/** Runs the pairs, half of them churning, until the signal; each pauses between what it says. */
+export const run = async (
+  place: Place,
+  pairs: ReadonlyArray<Pair>,
+  pauseMillis: number,
+  signal: AbortSignal
+): Promise<Seen> => {
+  const seen: Seen = { sessions: 0, bytes: 0, again: 0 }
+  const doing: Array<string> = pairs.map(() => "comes")
   const isOver = () => signal.aborted
-  const pair = async (index: number) => {
-    const channel = Members.channel()
-    const members = [Members.member(channel), Members.member(channel)] as const
-    Members.register(place, ...members)
-    const rounds = index % 2 === 0 ? churnRounds : Number.POSITIVE_INFINITY
+  const pair = async (members: Pair, index: number) => {
     // Not all at once, as people do not either.
-    await sleep((awayMillis * index) / count)
+    await sleep((awayMillis * index) / pairs.length)
+    const rounds = index % 2 === 0 ? churnRounds : Number.POSITIVE_INFINITY
     while (!isOver()) {
-      const peers = await meet(place, members)
+      doing[index] = "meets"
+      const peers = await Promise.all([come(place, members[0], seen), come(place, members[1], seen)])
       seen.sessions += 1
       for (let round = 0; !isOver() && round < rounds; round++) {
+        doing[index] = "talks"
         await exchange(peers, seen)
         await sleep(pauseMillis)
       }
+      doing[index] = "parts"
       await part(peers)
+      doing[index] = "is away"
       if (!isOver()) await sleep(awayMillis)
     }
-    Members.remove(place, members[0])
-    Members.remove(place, members[1])
+    doing[index] = "is done"
   }
-  await Promise.all(Array.from({ length: count }, (_, index) => pair(index)))
+  const tooLong = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => {
+      const say = () => reject(new Error(`has not ended: ${doing.filter((it) => it !== "is done").join(", ")}`))
+      setTimeout(say, endMillis).unref()
+    })
+  })
+  await Promise.race([Promise.all(pairs.map(pair)), tooLong])
   return seen
 }

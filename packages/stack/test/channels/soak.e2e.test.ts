@@ -7,13 +7,14 @@ import { eventually } from "../../../domain/test/Eventually.ts"
 import { startControlPlane } from "../../../edge/test/harness/ControlPlane.ts"
 import { Relay } from "../../bench/data/Relay.ts"
 import { residentMegabytes } from "../e2e/Memory.ts"
-import * as Pairs from "./Pairs.ts"
+import { PairProcesses } from "./PairProcesses.ts"
 
 /** Two minutes in the gate, beside other tests and at a quarter of the pace; a campaign runs thirty minutes. */
 const asked = process.env["CATENET_CHANNEL_SOAK_SECONDS"]
 const seconds = Number(asked ?? 120)
 const pauseMillis = asked === undefined ? 1_000 : 250
 const pairs = 200
+const processes = 2
 const everyMillis = 500
 
 const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
@@ -29,12 +30,14 @@ it.skipIf(process.platform !== "linux")(
       CT_EDGE_MAX_CHANNEL_BROKER_CONNECTIONS: "0",
       CT_EDGE_METRICS_LISTEN: "127.0.0.1:0"
     })
+    const place = { frontDoor: relay.ports.frontDoor, meshRoot: relay.meshRoot }
+    const members = await PairProcesses.start(place, pairs, processes)
     try {
-      const place = { controlPlane, frontDoor: relay.ports.frontDoor, meshRoot: relay.meshRoot }
+      for (const [key, row] of members.members) controlPlane.members.set(key, row)
       const edge = relay.edge.child.pid ?? -1
       const during = async (millis: number) => {
         const stop = new AbortController()
-        const running = Pairs.run(place, pairs, pauseMillis, stop.signal)
+        const running = members.run(pauseMillis, stop.signal)
         running.catch(() => stop.abort())
         const samples: Array<number> = []
         const end = performance.now() + millis
@@ -61,6 +64,7 @@ it.skipIf(process.platform !== "linux")(
       assert.isBelow(late, early * 1.1 + 10, "memory")
       await eventually(() => descriptorsOf(edge) <= before + 4, "every connection is closed")
     } finally {
+      await members.stop()
       await relay.dispose()
       await Effect.runPromise(Scope.close(life, Exit.void))
     }
