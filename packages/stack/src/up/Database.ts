@@ -3,7 +3,7 @@
  * embedded one the schema belongs to a role of its own, which brings it up to date here; the control plane runs as another.
  */
 import { variables } from "@catenet/server/settings/Settings"
-import { migrate } from "@catenet/server/store/Migrations"
+import { migrateTo } from "@catenet/server/store/Migrations"
 import * as ServerRole from "@catenet/server/store/ServerRole"
 import { PgClient } from "@effect/sql-pg"
 import { Deferred, Effect, type Redacted, Schedule, type Scope } from "effect"
@@ -35,7 +35,7 @@ const prepare = Effect.fn("Database.prepare")(function* (cluster: Cluster.Cluste
   yield* Effect.andThen(createDatabase, Roles.ensure(cluster.password)).pipe(connected(cluster.url("postgres")))
   yield* Roles.own(name).pipe(connected(cluster.url(name)))
   const auditRetentionDays = yield* variables.auditRetentionDays.config
-  yield* Effect.all([migrate, ServerRole.retain(auditRetentionDays), ServerRole.grant(Roles.server)]).pipe(
+  yield* Effect.all([migrateTo(), ServerRole.retain(auditRetentionDays), ServerRole.grant(Roles.server)]).pipe(
     connected(roleUrl(cluster, Roles.owner))
   )
   return roleUrl(cluster, Roles.server)
