@@ -1,6 +1,6 @@
 /** Starts what listens; an address that cannot be opened, or a folder that cannot be used, is a sentence that names the variable. */
+import { CannotListen } from "@catenet/config/CannotListen"
 import type { Address } from "@catenet/config/NetworkParser"
-import { CannotListen } from "@catenet/edge/listen/CannotListen"
 import { Effect } from "effect"
 import { asStartFailed } from "./StartFailed.ts"
 import * as UsedFolder from "./UsedFolder.ts"
@@ -12,8 +12,7 @@ const isOfListening = (error: unknown): error is NodeJS.ErrnoException =>
 export const start = <A>(variable: string, address: Address, begin: () => Promise<A>, folder?: string) =>
   Effect.tryPromise({ try: begin, catch: (error) => error }).pipe(
     Effect.catch((error) => {
-      if (isOfListening(error))
-        return Effect.fail(asStartFailed(new CannotListen({ variable, address, reason: error.message })))
+      if (isOfListening(error)) return Effect.fail(asStartFailed(CannotListen.of(variable, address, error)))
       return folder === undefined ? Effect.die(error) : UsedFolder.refuse(folder, error)
     })
   )

@@ -1,4 +1,5 @@
 /** An HTTP server on its own address, for operators and the control plane; visitors never reach it. */
+import { CannotListen } from "@catenet/config/CannotListen"
 import type { Address } from "@catenet/config/NetworkParser"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -9,15 +10,9 @@ import { Effect, Layer } from "effect"
 import { Etag, HttpRouter, HttpServerError } from "effect/http"
 import { createServer } from "node:http"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
-import { CannotListen } from "./CannotListen.ts"
 
 /** What routes may need. All services of the platform together would include a terminal, which listens at stdin. */
 const httpServices = Layer.mergeAll(NodeHttpPlatform.layer, NodeFileSystem.layer, NodePath.layer, Etag.layerWeak)
-
-const reasonOf = (error: unknown) => {
-  const cause = error instanceof HttpServerError.ServeError ? error.cause : error
-  return cause instanceof Error ? cause.message : String(cause)
-}
 
 /** Serves the routes as long as the scope lives. Returns the address with the port that was bound. */
 export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
@@ -50,13 +45,7 @@ export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
     )
   ).pipe(
     Effect.catchTag("ServeError", (error) =>
-      Effect.fail(
-        new CannotListen({
-          variable,
-          address,
-          reason: reasonOf(error)
-        })
-      )
+      Effect.fail(CannotListen.of(variable, address, error instanceof HttpServerError.ServeError ? error.cause : error))
     )
   )
   const bound = server.address()

@@ -3,11 +3,11 @@
  * visitors a turn is long, so that those who come at once would wait for one another. Where the system lets sockets share
  * an address there are several; who of them gets a connection is up to the system.
  */
+import { CannotListen } from "@catenet/config/CannotListen"
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import type { Address } from "@catenet/config/NetworkParser"
 import { Effect } from "effect"
 import { createServer, type Server, type Socket } from "node:net"
-import { CannotListen } from "./CannotListen.ts"
 
 /** Connections that one process takes for each turn of its loop. */
 const several = 16
@@ -57,7 +57,7 @@ const opened = (
   Effect.callback<ListenSocket, CannotListen | ConfigurationInvalid>((resume) => {
     const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, onConnection)
     server.once("error", (error) => {
-      const refusal = cannotShare(error) ? notShareable : new CannotListen({ variable, address, reason: error.message })
+      const refusal = cannotShare(error) ? notShareable : CannotListen.of(variable, address, error)
       resume(Effect.fail(refusal))
     })
     server.listen({ host: address.host, port, backlog: 1_024, reusePort }, () => {

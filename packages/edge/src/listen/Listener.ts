@@ -2,12 +2,12 @@
  * A TCP listener that lives as long as its scope, admits connections through a {@link ConnectionLimiter}, and can prove that it still
  * accepts. It hands out half-open capable sockets with reading paused and knows nothing of what travels on them.
  */
+import type { CannotListen } from "@catenet/config/CannotListen"
 import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import type { Address } from "@catenet/config/NetworkParser"
 import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Effect, type Scope } from "effect"
 import { createConnection, type Socket } from "node:net"
-import type { CannotListen } from "./CannotListen.ts"
 import type { ConnectionLimiter } from "./ConnectionLimiter.ts"
 import { canOpen } from "./Descriptors.ts"
 import * as ListenSockets from "./ListenSockets.ts"

@@ -2,6 +2,7 @@
  * The listening socket: limits on how slowly and how much a client may send before a route sees it, and a stop that
  * lets running requests finish.
  */
+import { CannotListen } from "@catenet/config/CannotListen"
 import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
 import {
   ChunkExtensionsTooLarge,
@@ -116,7 +117,11 @@ export const layer = (preHandler: PreHandler) =>
       return NodeHttpServer.layerServer(server(behavior), {
         ...listen,
         gracefulShutdownTimeout: `${shutdownGraceSeconds} seconds`
-      })
+      }).pipe(
+        Layer.catchTag("ServeError", ({ cause }) =>
+          Layer.effectContext(Effect.fail(CannotListen.of("CT_CONTROL_PLANE_LISTEN", listen, cause)))
+        )
+      )
     })
   ).pipe(
     Layer.provide(SecureRandom.layerWebCrypto),
