@@ -2,6 +2,7 @@
  * The whole database in one file, and back, by the tools of PostgreSQL itself. They are found on PATH, or in the folder
  * that `CT_CP_PG_BIN` names; one that is absent or older than the server is refused before anything happens.
  */
+import { clause } from "@catenet/domain/values/Sentence"
 import { Data, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { spawn } from "node:child_process"
@@ -25,25 +26,36 @@ interface Ended {
   readonly errors: string
 }
 
+/** Node throws some refusals of the system, and emits others. */
+const spawned = (command: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
+  try {
+    return spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] })
+  } catch (error) {
+    if (error instanceof Error) return error
+    throw error
+  }
+}
+
 /** Runs a tool to its end. Interrupting ends it. */
 const run = (command: string, args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) =>
   Effect.callback<Ended, BackupRefused>((resume) => {
     // The tools are looked for where the shell would find them; nothing else of the environment is theirs.
     const env = { ...environment, PATH: process.env["PATH"] ?? "" }
-    const child = spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] })
+    const refuse = (error: NodeJS.ErrnoException) =>
+      resume(
+        Effect.fail(
+          new BackupRefused({
+            why: `${command} cannot be run (${error.code}); install the client programs of PostgreSQL or name their folder by CT_CP_PG_BIN.`
+          })
+        )
+      )
+    const child = spawned(command, args, env)
+    if (child instanceof Error) return refuse(child)
     let out = ""
     let errors = ""
     child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text))
     child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text))
-    child.on("error", () =>
-      resume(
-        Effect.fail(
-          new BackupRefused({
-            why: `${command} is not there; install the client programs of PostgreSQL or name their folder by CT_CP_PG_BIN.`
-          })
-        )
-      )
-    )
+    child.on("error", refuse)
     child.on("close", (code) => resume(Effect.succeed({ code, out, errors })))
     return Effect.sync(() => child.kill())
   })
@@ -88,7 +100,7 @@ const make = Effect.gen(function* () {
     const { code, errors } = yield* run(tool(name), [...args, `--dbname=${address}`, "--no-password"], environment)
     if (code === 0) return
     const [first = "it said nothing"] = errors.trim().split("\n")
-    return yield* new BackupRefused({ why: `${name} failed: ${first}` })
+    return yield* new BackupRefused({ why: `${name} failed: ${clause(first)}; nothing is changed.` })
   })
   return { perform }
 })

@@ -1,5 +1,6 @@
 /** A database that answers and refuses the connection, for a cause that does not pass by waiting. */
 import { Data, Predicate } from "effect"
+import { innermost } from "./Unavailable.ts"
 
 /** The message is the sentence for the operator. */
 export class DatabaseRefused extends Data.TaggedError("DatabaseRefused")<{ readonly why: string }> {
@@ -39,13 +40,6 @@ const sentenceOf = (code: string, said: string): string | undefined => {
   if (code === "3D000")
     return `There is no such database (${said}); make it by createdb, or correct the name in CT_CP_DATABASE_URL.`
   return undefined
-}
-
-/** Below the wrappers of the client. */
-const innermost = (error: unknown): unknown => {
-  // An error of Node's TLS has a reason too, and it is a text.
-  if (Predicate.hasProperty(error, "reason") && typeof error.reason === "object") return innermost(error.reason)
-  return Predicate.hasProperty(error, "cause") && error.cause !== undefined ? innermost(error.cause) : error
 }
 
 const isProtocol = (error: unknown): boolean =>

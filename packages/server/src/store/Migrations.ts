@@ -3,18 +3,11 @@
  * for each other. Migrations are append-only: what has been released is never edited. A database that is ahead of
  * this program is refused, because an older program would write what the newer schema no longer means.
  */
-import { Data, Effect, Predicate } from "effect"
+import { Data, Effect } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import * as DatabaseRefused from "./DatabaseRefused.ts"
 import { migrations } from "./migrations/Registry.ts"
-import { isUnavailable } from "./Unavailable.ts"
-
-/** The database does not answer. */
-export class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")<{ readonly cause: unknown }> {
-  override get message() {
-    return "The database does not answer; see to it that the server named by CT_CP_DATABASE_URL is up."
-  }
-}
+import { DatabaseUnreachable, isUnavailable, saidBy } from "./Unavailable.ts"
 
 /** The schema has been brought further by a newer program. */
 export class SchemaTooNew extends Data.TaggedError("SchemaTooNew")<{
@@ -42,19 +35,9 @@ export class MigrationNotAllowed extends Data.TaggedError("MigrationNotAllowed")
 /** A migration could not be applied; the schema is as it was before. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{ readonly cause: unknown }> {
   override get message() {
-    return `The schema could not be brought up to date: ${innermost(this.cause)}`
+    return `The schema could not be brought up to date (${saidBy(this.cause)}); it is as it was, so mend that and start again.`
   }
 }
-
-/** What the database itself said, below the wrappers. */
-const innermost = (cause: unknown): string =>
-  Predicate.hasProperty(cause, "reason")
-    ? innermost(cause.reason)
-    : Predicate.hasProperty(cause, "cause") && cause.cause !== undefined
-      ? innermost(cause.cause)
-      : cause instanceof Error
-        ? cause.message
-        : String(cause)
 
 const table = "schema_migrations"
 /** One advisory lock for all programs that change this schema: "cate" in ASCII. */
@@ -113,5 +96,7 @@ export const migrateTo = (last: number = Number.MAX_SAFE_INTEGER) =>
 
 /** Applies everything that is pending. */
 export const migrate = Effect.tap(migrateTo(), (applied) =>
-  applied.length === 0 ? Effect.void : Effect.logInfo("The schema is up to date.", { applied: applied.join(" ") })
+  applied.length === 0
+    ? Effect.void
+    : Effect.annotateLogs(Effect.logInfo("The schema is up to date."), { applied: applied.join(" ") })
 )

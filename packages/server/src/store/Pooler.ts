@@ -7,8 +7,7 @@ import { PgConnection } from "@effect/sql-pg"
 import { Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import * as DatabaseRefused from "./DatabaseRefused.ts"
-import { DatabaseUnreachable } from "./Migrations.ts"
-import { isUnavailable, whileStarting } from "./Unavailable.ts"
+import { DatabaseUnreachable, isUnavailable, sayWaiting, whileStarting } from "./Unavailable.ts"
 
 /** A statement that hangs must not hold locks for ever; long work belongs into batches. */
 const statementLimit = "30 s"
@@ -34,14 +33,12 @@ const byStatement =
   "The connection pooler of CT_CP_DATABASE_URL ends a connection that begins a transaction, as one in statement mode does; " +
   "set its pool_mode to transaction."
 
-const waiting = Effect.logWarning("The database does not answer yet; asking for 30 seconds.")
-
 /** Waits for a database that starts; what waiting does not mend is said at once. */
 export const whenItAnswers = <A, E, R>(asked: Effect.Effect<A, E, R>) => {
   const isPassing = (error: E) => isUnavailable(error) && DatabaseRefused.of(error) === undefined
   return asked.pipe(
-    Effect.catchIf(isPassing, () =>
-      Effect.andThen(waiting, Effect.retry(asked, { schedule: whileStarting, while: isPassing }))
+    Effect.catchIf(isPassing, (error) =>
+      Effect.andThen(sayWaiting(error), Effect.retry(asked, { schedule: whileStarting, while: isPassing }))
     ),
     Effect.mapError((cause) => DatabaseRefused.of(cause) ?? new DatabaseUnreachable({ cause }))
   )

@@ -60,8 +60,11 @@ layer(Layer.merge(TestDatabase.layer, cleaned), { excludeTestServices: true, tim
       Effect.gen(function* () {
         const { url } = yield* TestDatabase
         const file = join(folder, "never")
+        const aFile = join(folder, "a file")
+        writeFileSync(aFile, "")
         for (const [bin, sentence] of [
-          [join(folder, "nowhere"), "install the client programs"],
+          [join(folder, "nowhere"), "cannot be run (ENOENT); install the client programs"],
+          [aFile, "cannot be run (ENOTDIR); install the client programs"],
           [pretending("9.6.1"), "is of PostgreSQL 9"]
         ] as const) {
           const refusal = yield* Effect.flip(Effect.provide(backup(file), at(url, bin)))
@@ -79,7 +82,7 @@ layer(Layer.merge(TestDatabase.layer, cleaned), { excludeTestServices: true, tim
         const file = join(folder, "kept")
         writeFileSync(file, "older", { mode: 0o644 })
         const failed = backup(file).pipe(Effect.provide(at(url, pretending("99.1", "echo no space >&2; exit 1"))))
-        assert.include((yield* Effect.flip(failed)).message, "pg_dump failed: no space")
+        assert.include((yield* Effect.flip(failed)).message, "pg_dump failed: no space; nothing is changed.")
         assert.strictEqual(readFileSync(file, "utf8"), "older")
         yield* Effect.provide(backup(file), at(url, pretending("99.1")))
         assert.strictEqual(readFileSync(file, "utf8"), "dump\n")

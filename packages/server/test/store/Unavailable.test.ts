@@ -1,9 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Redacted } from "effect"
+import { Effect, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
-import { isUnavailable, retryWhileUnavailable } from "../../src/store/Unavailable.ts"
+import { answersTls } from "../../src/store/TlsProbe.ts"
+import { DatabaseUnreachable, isUnavailable, retryWhileUnavailable } from "../../src/store/Unavailable.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 
 const failure = (url: Redacted.Redacted, statement: string) =>
@@ -46,6 +47,30 @@ layer(TestDatabase.layer, { excludeTestServices: true })("a database", (it) => {
       assert.isFalse(isUnavailable(yield* failure(url, "select nonsense")))
       assert.isFalse(isUnavailable(new Error("something else")))
     })
+  )
+
+  it.effect("is said with what the system said", () =>
+    Effect.gen(function* () {
+      const cause = yield* failure(Redacted.make("postgres://unused@127.0.0.1:1/none"), "select 1")
+      assert.strictEqual(
+        new DatabaseUnreachable({ cause }).message,
+        "The database does not answer (connect ECONNREFUSED 127.0.0.1:1); " +
+          "see to it that the server is up and that CT_CP_DATABASE_URL names it."
+      )
+    })
+  )
+
+  it.effect("is asked for TLS again while it is away, and that is said at once, with the cause", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestDatabase
+      const there = new URL(Redacted.value(yield* behind(url, 2)))
+      const said: Array<unknown> = []
+      const log = Logger.layer([Logger.make(({ message }) => void said.push(message))])
+      assert.isFalse(yield* Effect.provide(answersTls(there), log))
+      assert.deepStrictEqual(said, [
+        [`The database does not answer yet (${there.host} closes the connection); asking for 30 seconds.`]
+      ])
+    }).pipe(Effect.scoped)
   )
 
   it.effect("is asked again before the server serves, while it is away and no longer", () =>
