@@ -87,8 +87,9 @@ export const flagUnless = (...words: ReadonlyArray<string>): Parser<boolean> => 
 
 /** A number of at most nine digits; `0` and these words lift the cap. */
 export const cap = (...words: ReadonlyArray<string>): Parser<number> => {
-  const lifts = anyOf(["0", ...words])
-  return make(`a whole number; 0, ${words.join(", ")} for no cap`, (text) =>
+  const lifting = [...new Set(["0", ...words])]
+  const lifts = anyOf(lifting)
+  return make(`a whole number; ${lifting.join(", ")} for no cap`, (text) =>
     lifts(text) ? Number.POSITIVE_INFINITY : /^\d{1,9}$/.test(text) ? Number(text) : undefined
   )
 }

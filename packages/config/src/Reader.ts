@@ -14,7 +14,7 @@ export type Values<V extends Variables> = { readonly [K in keyof V]: Config.Succ
 export type PartialValues<V extends Variables> = { readonly [K in keyof V]: Values<V>[K] | undefined }
 
 export interface Options<V extends Variables> {
-  /** What the values must be together. A problem of a variable that has one already is left out. */
+  /** What the values must be together. A problem of a variable that has one already, or whose file has, is left out. */
   readonly rules?: (values: PartialValues<V>) => ReadonlyArray<Problem>
   /** Where the variables come from, the first before the second; by default the provider of the context. */
   readonly sources?: ReadonlyArray<ConfigProvider.ConfigProvider>
@@ -96,6 +96,11 @@ export const read: <const V extends Variables>(
   // `fromEntries` does not know which key has which type.
   const values = Object.fromEntries(entries) as Values<V>
   for (const problem of rules?.(values) ?? [])
-    if (problems.every(({ variable }) => variable !== problem.variable)) problems.push(problem)
+    if (
+      !problems.some(({ variable }) =>
+        [problem.variable, SecretFiles.fileVariable(problem.variable)].includes(variable)
+      )
+    )
+      problems.push(problem)
   return problems.length > 0 ? yield* new ConfigurationInvalid({ problems }) : values
 })

@@ -204,6 +204,9 @@ describe("a secret in a file", () => {
           yield* messageOf({ ...given, CT_T_TOKEN_FILE: `${file}.none` }),
           /^CT_T_TOKEN_FILE names .*\.none, which cannot be read; /
         )
+        const rules = () => [{ variable: "CT_T_TOKEN", problem: "is not set", remedy: "set it" }]
+        const alone = yield* messageOf({ ...given, CT_T_TOKEN_FILE: `${file}.none` }, { rules })
+        assert.notInclude(alone, "CT_T_TOKEN is not set", "what is wrong with its file is enough")
         const empty = yield* secretFile(" \n")
         assert.match(
           yield* messageOf({ ...given, CT_T_TOKEN_FILE: empty }),

@@ -90,7 +90,7 @@ const listen = Effect.fn("QuicListener.listen")(function* (
       Effect.tap(() => Effect.logInfo("QUIC is listened for")),
       Effect.tap(() => ports.bound(service.port)),
       Effect.flatMap((bound) => LeafAtPort.follow(leaf, bound, pair)),
-      Effect.catch(({ why }) => Effect.logWarning("QUIC is not listened for", why)),
+      Effect.catch(({ why }) => Effect.logWarning(`QUIC is not listened for: ${why}`)),
       Effect.annotateLogs(where)
     )
   }
@@ -114,7 +114,7 @@ export const open = Effect.fn("QuicListener.open")(function* (
   yield* Effect.forkScoped(
     listen(program, listeners, limiter).pipe(
       Effect.andThen(Effect.never),
-      Effect.catch((error) => Effect.logWarning("QUIC is not listened for", error.message)),
+      Effect.catch((error) => Effect.logWarning(`QUIC is not listened for: ${error.message}`)),
       Effect.scoped
     )
   )

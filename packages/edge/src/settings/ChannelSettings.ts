@@ -40,6 +40,17 @@ const relayOf = ({ channelBrokerAddress: broker, channelRelayAddress: given }: V
 const relayNodeOf = ({ relayNodeIdentity: identity, relayUpstream: address }: Values): RelayNode | undefined =>
   address === undefined || identity === undefined ? undefined : { address, identity }
 
+const ofMembers = [
+  "CT_EDGE_CHANNEL_LISTEN",
+  "CT_EDGE_CHANNEL_RELAY_LISTEN",
+  "CT_EDGE_WS_CHANNEL_LISTEN",
+  "CT_EDGE_RELAY_UPSTREAM"
+]
+
+/** Which of these variables have no effect, since no control plane says who is a member. */
+export const withoutEffect = (given: Readonly<Record<string, string>>, canAsk: boolean): ReadonlyArray<string> =>
+  canAsk ? [] : ofMembers.filter((name) => given[name] !== undefined)
+
 /** Where no control plane says who is a member, no door is opened. `share` gives the part of one process. */
 export const channelSettings = (
   values: Values,

@@ -10,7 +10,7 @@ import type { AdminUrl } from "@catenet/domain/edges/EdgeNode"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
 import { availableParallelism } from "node:os"
-import { type ChannelSettings, channelSettings } from "./ChannelSettings.ts"
+import { type ChannelSettings, channelSettings, withoutEffect } from "./ChannelSettings.ts"
 import { type PemPair, pemPair } from "./PemPair.ts"
 import * as ProcessCount from "./ProcessCount.ts"
 import { variables } from "./Variables.ts"
@@ -191,6 +191,11 @@ export class Settings extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const values = yield* Reader.read(variables, { rules })
     const texts = yield* Reader.textsOf(yield* ConfigProvider.ConfigProvider, Reader.namesOf(variables))
+    const canAsk = values.controlPlane !== undefined
+    for (const name of withoutEffect(texts, canAsk))
+      yield* Effect.logWarning(
+        `${name} has no effect: CT_EDGE_CP_URL is not set, and a control plane names the members.`
+      )
     const processes =
       values.processes === "auto" ? yield* ProcessCount.automatic(availableParallelism()) : values.processes
     /** What is bounded for the edge, for one of its processes. */
@@ -244,7 +249,7 @@ export class Settings extends Context.Service<
         tunnelVisitors: share(values.tunnelVisitors),
         agentConnections: share(values.agentConnections)
       },
-      channels: channelSettings(values, values.controlPlane !== undefined, share)
+      channels: channelSettings(values, canAsk, share)
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)

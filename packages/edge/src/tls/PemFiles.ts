@@ -2,18 +2,22 @@
  * A certificate pair in two files, read again when they change. A pair that cannot be used is reported and the one before
  * stays in force.
  */
-import { Clock, Effect, FileSystem, Option, Schedule, type Scope } from "effect"
+import { Clock, Effect, FileSystem, Option, Predicate, Schedule, type Scope } from "effect"
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import type { PemPair } from "../settings/PemPair.ts"
 import { type Pair, PairSource } from "./PairSource.ts"
 
 const every = "2 seconds"
 
+/** As the system names it. */
+const codeOf = ({ _tag, cause }: { readonly _tag: string; readonly cause?: unknown }) =>
+  Predicate.hasProperty(cause, "code") ? String(cause.code) : _tag
+
 const contentOf = (path: string) =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     return yield* fs.readFileString(path)
-  }).pipe(Effect.mapError(({ reason }) => `${path} cannot be read (${reason._tag}); correct the path or the rights`))
+  }).pipe(Effect.mapError(({ reason }) => `${path} cannot be read (${codeOf(reason)}); correct the path or the rights`))
 
 /** What a parser makes of a file, or what the file should have been. */
 const parsed = <A>(path: string, what: string, parse: () => A) =>
@@ -22,6 +26,8 @@ const parsed = <A>(path: string, what: string, parse: () => A) =>
 const read = Effect.fn("PemFiles.read")(function* (files: PemPair) {
   const pair: Pair = { cert: yield* contentOf(files.certificate), key: yield* contentOf(files.key) }
   const certificate = yield* parsed(files.certificate, "certificate", () => new X509Certificate(pair.cert))
+  if (/-----BEGIN ENCRYPTED|^Proc-Type: 4,ENCRYPTED/mu.test(pair.key))
+    return yield* Effect.fail(`${files.key} is encrypted; write it without a passphrase, by openssl pkey -in and -out`)
   const key = yield* parsed(files.key, "private key", () => createPrivateKey(pair.key))
   if (certificate.checkPrivateKey(key)) return { ...pair, ends: certificate.validTo }
   return yield* Effect.fail(`${files.key} is not the key of ${files.certificate}; name two files of one pair`)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConfigProvider, Effect, Redacted } from "effect"
+import { ConfigProvider, Effect, Logger, Redacted } from "effect"
 import { Settings } from "../../src/settings/Settings.ts"
 
 const read = (variables: Record<string, string>) =>
@@ -44,7 +44,10 @@ describe("Settings", () => {
       assert.strictEqual(yield* relay({ CT_EDGE_CHANNEL_RELAY_LISTEN: "127.0.0.1:5000" }), 5_000)
       assert.isUndefined(yield* relay({ CT_EDGE_CHANNEL_RELAY_LISTEN: "127.0.0.1:4435" }))
       assert.isUndefined(yield* relay({ CT_EDGE_CHANNEL_LISTEN: "127.0.0.1:65535" }))
-      assert.isUndefined((yield* read({ ...required, ...broker })).channels.broker)
+      const said: Array<unknown> = []
+      const log = Logger.layer([Logger.make(({ message }) => void said.push(message))])
+      assert.isUndefined((yield* Effect.provide(read({ ...required, ...broker }), log)).channels.broker)
+      assert.match(String(said), /^CT_EDGE_CHANNEL_LISTEN has no effect: CT_EDGE_CP_URL is not set, /u)
       const attested = (value: string) =>
         Effect.map(
           read({ ...required, CT_EDGE_REQUIRE_ATTESTED_ENDPOINT: value }),
