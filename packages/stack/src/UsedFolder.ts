@@ -23,5 +23,5 @@ export const refuse = (variable: string, error: unknown) =>
   isOfFiles(error) ? Effect.fail(asStartFailed(unusable(variable, error))) : Effect.die(error)
 
 /** Makes what is kept there. */
-export const make = (variable: string, begin: () => void) =>
+export const make = <A>(variable: string, begin: () => A) =>
   Effect.try({ try: begin, catch: (error) => error }).pipe(Effect.catch((error) => refuse(variable, error)))

@@ -37,11 +37,15 @@ const unusable = (sentence: string): FileVerdict => ({ outcome: "unusable", said
  * import { deepStrictEqual } from "node:assert"
  * import * as FileCheck from "@catenet/crypto/receipt/FileCheck"
  *
- * deepStrictEqual(FileCheck.unreadable("a", new Error("no such file")).said, ["a cannot be read: no such file"])
+ * deepStrictEqual(FileCheck.unreadable("a", new Error("no such file")).said, [
+ *   "a cannot be read (no such file); name a file that is there and that you can read."
+ * ])
  * ```
  */
 export const unreadable = (name: string, cause: unknown): FileVerdict =>
-  unusable(`${name} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`)
+  unusable(
+    `${name} cannot be read (${cause instanceof Error ? cause.message : String(cause)}); name a file that is there and that you can read.`
+  )
 
 /**
  * The verdict on a file that is too large to be read at all.

@@ -12,6 +12,11 @@ import * as Listening from "../Listening.ts"
 import * as Logs from "../Logs.ts"
 import { root } from "./root.ts"
 
+/** Kept as it is written; paths are put behind it. */
+const origin = Parser.make("an http or https URL without a slash at its end", (text) =>
+  /^https?:\/\/[^/]/u.test(text) && URL.canParse(text) && !text.endsWith("/") ? text : undefined
+)
+
 /** `what` completes the sentence "set it to ...". */
 const needed = <A>(name: string, parser: Parser.Parser<A>, what: string) =>
   required(name, parser, `${what.slice(0, 1).toUpperCase()}${what.slice(1)}.`, { remedy: `set it to ${what}` })
@@ -20,7 +25,7 @@ const variables = {
   listen: required("CT_IDP_LISTEN", address, "Where it listens."),
   folder: needed("CT_IDP_FOLDER", Parser.writablePath, "the folder that keeps keys, users and clients"),
   realm: defaulted("CT_IDP_REALM", Parser.text, "catenet", "Name of the realm."),
-  portal: needed("CT_IDP_PORTAL_URL", Parser.text, "the address of the control plane"),
+  portal: needed("CT_IDP_PORTAL_URL", origin, "the address of the control plane, such as https://portal.example.net"),
   portalSecret: needed("CT_IDP_PORTAL_CLIENT_SECRET", secret, "the secret of the portal's client"),
   gateSecret: needed("CT_IDP_GATE_CLIENT_SECRET", secret, "the secret of the client of login gates"),
   managerSecret: needed("CT_IDP_MANAGER_CLIENT_SECRET", secret, "the secret of the managing client"),

@@ -9,8 +9,14 @@ import type { RotatingLog } from "./RotatingLog.ts"
 
 export interface Running {
   readonly pid: number
-  /** How it ended, as a sentence fragment: `exit code 3`, `signal SIGKILL`. */
-  readonly ended: Effect.Effect<string>
+  readonly ended: Effect.Effect<Ended>
+}
+
+export interface Ended {
+  /** As a sentence fragment: `exit code 3`, `signal SIGKILL`. */
+  readonly how: string
+  /** Of a program that a signal ended: 1. */
+  readonly code: number
 }
 
 /** Set in the environment of every child. */
@@ -39,13 +45,25 @@ const environment = (program: Program) => {
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
 
 const awaitEnd = (child: ChildProcess) =>
-  Effect.callback<string>((resume) => {
-    const done = () =>
-      resume(Effect.succeed(child.signalCode === null ? `exit code ${child.exitCode}` : `signal ${child.signalCode}`))
+  Effect.callback<Ended>((resume) => {
+    const done = () => {
+      const { exitCode, signalCode } = child
+      const how = signalCode === null ? `exit code ${exitCode}` : `signal ${signalCode}`
+      resume(Effect.succeed({ how, code: exitCode ?? 1 }))
+    }
     if (hasEnded(child)) return done()
     child.once("exit", done)
     return Effect.sync(() => child.off("exit", done))
   })
+
+/** What it has written last is in the log then; a child of its own that holds the pipes is not waited for. */
+const awaitOutput = (child: ChildProcess) =>
+  Effect.callback<void>((resume) => {
+    const streams = [child.stdout, child.stderr].filter((stream) => stream !== null && !stream.readableEnded)
+    let open = streams.length
+    if (open === 0) return resume(Effect.void)
+    for (const stream of streams) stream?.once("close", () => --open === 0 && resume(Effect.void))
+  }).pipe(Effect.timeoutOption("1 second"), Effect.asVoid)
 
 const end = (child: ChildProcess) =>
   Effect.sync(() => child.kill("SIGTERM")).pipe(
@@ -72,4 +90,6 @@ export const start = (program: Program, log: RotatingLog): Effect.Effect<Running
       return child
     }),
     end
-  ).pipe(Effect.map((child) => ({ pid: child.pid ?? -1, ended: awaitEnd(child) })))
+  ).pipe(
+    Effect.map((child) => ({ pid: child.pid ?? -1, ended: Effect.tap(awaitEnd(child), () => awaitOutput(child)) }))
+  )

@@ -2,11 +2,13 @@
 import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs"
 import { dirname } from "node:path"
 
+const lastBytes = 4096
 const bound = 8 * 1024 * 1024
 
 export class RotatingLog {
   readonly path: string
   #size: number
+  #last = Buffer.alloc(0)
 
   constructor(path: string) {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -21,5 +23,11 @@ export class RotatingLog {
     }
     appendFileSync(this.path, chunk, { mode: 0o600 })
     this.#size += chunk.length
+    this.#last = Buffer.concat([this.#last, chunk]).subarray(-lastBytes)
+  }
+
+  /** The end of what was appended. */
+  get last(): string {
+    return this.#last.toString()
   }
 }

@@ -5,7 +5,7 @@
 import { Clock, Deferred, Duration, Effect, Schedule, type Scope } from "effect"
 import { join } from "node:path"
 import * as ChildProcesses from "./ChildProcesses.ts"
-import { type Program, ProgramFailed } from "./Program.ts"
+import { type Program, ProgramFailed, refusalIn } from "./Program.ts"
 import { RotatingLog } from "./RotatingLog.ts"
 
 export interface Options {
@@ -33,7 +33,8 @@ const becomesReady = (program: Program, log: RotatingLog) =>
           new ProgramFailed({
             name: program.name,
             detail: `it did not answer within ${readySeconds} s.`,
-            log: log.path
+            log: log.path,
+            code: 1
           })
         )
     })
@@ -52,9 +53,9 @@ export const supervise = Effect.fn("Supervisor.supervise")(function* (
       const running = yield* ChildProcesses.start(program, log)
       yield* options.started(program.name, running.pid)
       yield* Effect.forkScoped(becomesReady(program, log).pipe(Deferred.into(served)))
-      const how = yield* running.ended
-      const detail = `it ended with ${how}.`
-      yield* Deferred.fail(served, new ProgramFailed({ name: program.name, detail, log: log.path }))
+      const { code, how } = yield* running.ended
+      const detail = refusalIn(log.last) ?? `it ended with ${how}.`
+      yield* Deferred.fail(served, new ProgramFailed({ name: program.name, detail, log: log.path, code }))
       return how
     })
   )

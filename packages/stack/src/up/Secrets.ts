@@ -1,7 +1,10 @@
 /** The stack's own secrets, made once and kept in one private file. */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { Effect, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
+import { basename } from "node:path"
+import * as UsedFolder from "../UsedFolder.ts"
 import * as PrivateFile from "./PrivateFile.ts"
 
 export const Secrets = Schema.Struct({
@@ -38,14 +41,22 @@ const make = (): Secrets => ({
   releaseSeed: hex()
 })
 
-const Stored = Schema.fromJsonString(Schema.Record(Schema.String, Schema.String))
+const variable = "CT_STACK_FOLDER"
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.String)))
+
+const unreadable = (path: string) =>
+  ConfigurationInvalid.of(
+    variable,
+    `names a folder whose ${basename(path)} holds no secrets of the stack`,
+    `bring ${path} back from a copy, or name a new folder`
+  )
 
 /** Reads the secrets, or makes them on the first start; those that a newer program wants besides are added. */
-export const load = (path: string): Effect.Effect<Secrets> =>
-  Effect.sync(() => {
-    const stored = existsSync(path) ? Schema.decodeUnknownSync(Stored)(readFileSync(path, "utf8")) : {}
-    const secrets = { ...make(), ...stored }
-    if (Object.keys(stored).length < Object.keys(secrets).length)
-      PrivateFile.write(path, `${JSON.stringify(secrets, null, 2)}\n`)
-    return Schema.decodeUnknownSync(Secrets)(secrets)
-  })
+export const load = Effect.fn("Secrets.load")(function* (path: string) {
+  const text = yield* UsedFolder.make(variable, () => (existsSync(path) ? readFileSync(path, "utf8") : "{}"))
+  const stored = yield* Effect.mapError(decode(text), () => unreadable(path))
+  const secrets: Secrets = { ...make(), ...stored }
+  if (Object.keys(stored).length < Object.keys(secrets).length)
+    yield* UsedFolder.make(variable, () => PrivateFile.write(path, `${JSON.stringify(secrets, null, 2)}\n`))
+  return secrets
+})

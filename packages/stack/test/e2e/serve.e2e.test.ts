@@ -1,4 +1,6 @@
+import { once } from "node:events"
 import { mkdtempSync } from "node:fs"
+import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -53,6 +55,36 @@ describe("catenet serve", () => {
     assert.strictEqual(code, 3)
     assert.match(stderr, /^Error: CT_CP_EDGE_ADMIN_TOKEN .+\n$/)
     assert.notInclude(stderr, token)
+  })
+
+  it("says which variable moves a port that is taken, and ends with 3", async () => {
+    const taken = createServer().listen(0, "127.0.0.1")
+    await once(taken, "listening")
+    const { port } = taken.address() as AddressInfo
+    const { code, stderr } = await catenet(["serve"], {
+      CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${port}`,
+      CT_CP_DATABASE_URL: database(),
+      CT_CP_SEAL_KEY: "5e".repeat(32),
+      CT_CP_EDGE_ADMIN_TOKEN: "ad".repeat(32)
+    }).ended
+    taken.close()
+    assert.strictEqual(code, 3, stderr)
+    assert.match(
+      stderr,
+      /^Error: 127\.0\.0\.1:\d+ cannot be opened \(.*EADDRINUSE.*\); move it with CT_CONTROL_PLANE_LISTEN\.\n$/mu
+    )
+  })
+
+  it("names the role that the database does not know, after the schema is up to date", async () => {
+    const { code, stderr } = await catenet(["migrate"], {
+      CT_CP_DATABASE_URL: database(),
+      CT_CP_DATABASE_ROLE: "not_there"
+    }).ended
+    assert.strictEqual(code, 3, stderr)
+    assert.match(
+      stderr,
+      /^Error: CT_CP_DATABASE_ROLE names not_there, which the database does not know; make it .*\.\n$/mu
+    )
   })
 
   it("migrates as a step of its own, twice without harm", async () => {

@@ -282,6 +282,24 @@ describe("catenet up, refused", () => {
     }
   })
 
+  it("says what the program said that did not come up, and ends with its code", async () => {
+    const other = await Stack.make()
+    try {
+      const away = {
+        CT_CP_DATABASE_URL: "postgres://catenet:wrong@127.0.0.1:1/none?sslmode=verify-ca&sslrootcert=/none"
+      }
+      const { code, stderr } = await catenet(["up"], { ...other.env, ...away }).ended
+      assert.strictEqual(code, 3, stderr)
+      assert.match(
+        stderr,
+        /^Error: control-plane did not come up: CT_CP_DATABASE_URL needs \/none, its sslrootcert, .*\. Its log is .*\.log\.$/mu
+      )
+      assert.notInclude(stderr, "wrong@")
+    } finally {
+      await other.dispose()
+    }
+  })
+
   it("names a malformed variable", async () => {
     const { code, stderr } = await catenet(["up"], { CT_FRONT_DOOR: "nonsense" }).ended
     assert.strictEqual(code, 3)

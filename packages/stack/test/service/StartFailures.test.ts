@@ -57,6 +57,8 @@ interface Failure {
   readonly variables: Readonly<Record<string, string>>
   /** The sentence that is said. */
   readonly says: RegExp
+  /** 3 unless something else is wrong than the configuration or the machine. */
+  readonly code?: number
 }
 
 const failures: ReadonlyArray<Failure> = [
@@ -157,10 +159,29 @@ const failures: ReadonlyArray<Failure> = [
     says: /^Error: The file .*none cannot be read; write the program's variables into it, or correct --config\.$/u
   },
   {
+    command: "idp",
+    fault: "an address of the portal that is none",
+    variables: { ...idp, CT_IDP_PORTAL_URL: "portal" },
+    says: /^Error: CT_IDP_PORTAL_URL is not an http or https URL without a slash at its end; correct it and start again\.$/u
+  },
+  {
+    command: "receipts verify none",
+    fault: "no file",
+    variables: {},
+    code: 2,
+    says: /^Error: none cannot be read \(ENOENT: .*\); name a file that is there and that you can read\.$/u
+  },
+  {
     command: "up --no-demo",
     fault: "a folder below a file",
     variables: { CT_STACK_FOLDER: at("file/stack") },
     says: /^Error: CT_STACK_FOLDER names a folder that cannot be used: .*file\/stack \(ENOTDIR\); name a folder .*\.$/u
+  },
+  {
+    command: "up --no-demo",
+    fault: "secrets that are none",
+    variables: { CT_STACK_FOLDER: at("secrets") },
+    says: /^Error: CT_STACK_FOLDER names a folder whose secrets\.json holds no secrets of the stack; bring .* back from a copy, or name a new folder\.$/u
   },
   {
     command: "up --no-demo",
@@ -175,7 +196,8 @@ beforeAll(async () => {
   pair("other", end2040)
   pair("ended", end2020)
   for (const name of ["file", "garbage"]) writeFileSync(at(name), name)
-  mkdirSync(at("realm"))
+  for (const name of ["realm", "secrets"]) mkdirSync(at(name))
+  writeFileSync(at("secrets/secrets.json"), "garbage")
   writeFileSync(at("realm/realm.json"), "garbage")
   taken.listen(0, "127.0.0.1")
   await once(taken, "listening")
@@ -186,11 +208,12 @@ afterAll(() => {
 })
 
 describe.concurrent("a program that cannot start", () => {
-  it.each(failures)("ends `catenet $command` with 3 and a sentence: $fault", async ({ command, says, variables }) => {
+  it.each(failures)("ends `catenet $command` with its code and a sentence: $fault", async (failure) => {
+    const { code: expected = 3, command, says, variables } = failure
     const { port } = taken.address() as AddressInfo
     const given = Object.entries(variables).map(([name, value]) => [name, value.replace("TAKEN", `127.0.0.1:${port}`)])
     const { code, stderr } = await catenet(command.split(" "), Object.fromEntries(given)).ended
-    assert.strictEqual(code, 3, stderr)
+    assert.strictEqual(code, expected, stderr)
     const [last = ""] = stderr.trim().split("\n").slice(-1)
     assert.match(last, says)
     assert.notMatch(stderr, /^ {4}at |\.\.$|\[object|undefined/mu)
