@@ -7,6 +7,7 @@ import { Effect, FileSystem, Schema } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { StateUnusable } from "../Failure.ts"
 import * as KeptFile from "../state/KeptFile.ts"
+import * as KeyFile from "../state/KeyFile.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 
 const Account = Schema.Struct({ directory: Schema.String, thumbprint: Schema.String, url: Schema.String })
@@ -89,7 +90,7 @@ export const writeState = Effect.fn("CertificateFolder.writeState")(function* (
 
 /** The account's key, made at the first time. One that cannot be read is refused and not replaced. */
 export const accountKey = Effect.fn("CertificateFolder.accountKey")(function* ({ accountKey: path }: Places) {
-  const bytes = yield* PrivateFile.read(path)
+  const bytes = yield* KeyFile.read(path)
   if (bytes === undefined) {
     // A link that leads nowhere: the key that is meant is on a disk that is not there now.
     yield* refuseLink(path)

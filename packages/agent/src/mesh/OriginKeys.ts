@@ -14,6 +14,7 @@ import * as VisitorToken from "@catenet/crypto/VisitorToken"
 import { Effect, FileSystem, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { StateUnusable } from "../Failure.ts"
+import * as KeyFile from "../state/KeyFile.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import * as RoutingTokenFile from "./RoutingTokenFile.ts"
 
@@ -34,13 +35,13 @@ const pairOf = (secret: Redacted.Redacted<Uint8Array>) => native.x25519.keyPair(
 
 /** A key file's key; undefined when it is missing or has another length. */
 const readKey = Effect.fnUntraced(function* (path: string) {
-  const content = yield* PrivateFile.read(path)
+  const content = yield* KeyFile.read(path)
   return content === undefined ? undefined : Result.getOrUndefined(OriginKey.fromFile(content))
 })
 
 /** The origin's own key; undefined when there is none yet. Another file is not taken for one, and not overwritten. */
 const readOwnKey = Effect.fnUntraced(function* (path: string) {
-  const content = yield* PrivateFile.read(path)
+  const content = yield* KeyFile.read(path)
   if (content === undefined || content.length === 0) return undefined
   return yield* Effect.mapError(
     Effect.fromResult(OriginKey.fromFile(content)),

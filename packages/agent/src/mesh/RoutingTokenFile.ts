@@ -5,7 +5,8 @@
 import * as Tokens from "@catenet/crypto/Tokens"
 import { Effect, Redacted, Result } from "effect"
 import { StateUnusable } from "../Failure.ts"
-import * as PrivateFile from "../state/PrivateFile.ts"
+import * as KeyFile from "../state/KeyFile.ts"
+import type * as PrivateFile from "../state/PrivateFile.ts"
 
 const placeOf = (originKey: string) => `${originKey}.token`
 
@@ -18,7 +19,7 @@ export const content = (originKey: string, token: Redacted.Redacted<Uint8Array>)
 /** The stored token; undefined when there is none yet. Another file is not taken for one. */
 export const read = Effect.fn("RoutingTokenFile.read")(function* (originKey: string) {
   const path = placeOf(originKey)
-  const bytes = yield* PrivateFile.read(path)
+  const bytes = yield* KeyFile.read(path)
   if (bytes === undefined || bytes.length === 0) return undefined
   const token = Tokens.fromHexText(new TextDecoder().decode(bytes).trim())
   if (Result.isSuccess(token)) return token.success

@@ -8,6 +8,7 @@
  */
 import { Clock, Effect, FileSystem, Redacted } from "effect"
 import { StateUnusable } from "../Failure.ts"
+import * as KeyFile from "./KeyFile.ts"
 import * as PrivateFile from "./PrivateFile.ts"
 
 export interface Identity {
@@ -81,7 +82,7 @@ const finish = Effect.fnUntraced(function* ({ agent, key, tenant }: ReturnType<t
 /** The stored identity, or undefined before the first enrollment. A damaged one is refused with the way out. */
 export const restore = Effect.fn("Identity.restore")(function* (directory: string) {
   const paths = at(directory)
-  const seed = yield* PrivateFile.read(paths.key)
+  const seed = yield* KeyFile.read(paths.key)
   if (seed === undefined) return undefined
   yield* finish(paths)
   const agent = yield* text(paths.agent)
