@@ -236,7 +236,7 @@ const init = Command.make(
   Command.withExamples([{ command: "ct-agent init --config shop.env", description: "Asks, and writes this file" }])
 )
 
-const program = root.pipe(
+export const program = root.pipe(
   Command.withSubcommands([
     expose,
     login,
@@ -262,13 +262,15 @@ const program = root.pipe(
   Command.withGlobalFlags([Flags.Version, Flags.ConfigFile, Flags.Json])
 )
 
-/** The whole program. Fails with a `CliError` on wrong usage, else with a `Failure`. */
-export const run = Effect.suspend(() =>
-  Command.runWith(program, { version, renderErrors: true })(argumentsOf(program, process.argv.slice(2)))
-).pipe(
-  Effect.provide(NodeServices.layer),
-  Effect.provide(Presenter.layer),
-  Effect.provide(CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Completions, GlobalFlag.LogLevel] })),
-  // Set to nothing is not the same as unset: some variables refuse it.
-  Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))
-)
+/** The program with these arguments. Fails with a `CliError` on wrong usage, else with a `Failure`. */
+export const runWith = (args: ReadonlyArray<string>) =>
+  Command.runWith(program, { version, renderErrors: true })(argumentsOf(program, args)).pipe(
+    Effect.provide(NodeServices.layer),
+    Effect.provide(Presenter.layer),
+    Effect.provide(CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Completions, GlobalFlag.LogLevel] })),
+    // Set to nothing is not the same as unset: some variables refuse it.
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))
+  )
+
+/** The whole program. */
+export const run = Effect.suspend(() => runWith(process.argv.slice(2)))
