@@ -35,11 +35,12 @@ const carried = ({ requests: { count }, traffic }: Shown) =>
   `${count === undefined ? "" : `${count} ${count === 1 ? "request" : "requests"} | `}` +
   `${bytes(traffic.bytesToOrigin)} in, ${bytes(traffic.bytesToClient)} out`
 
+/** What counts comes first: a narrow terminal cuts the address, which was printed before. */
 export const describe = (what: string, shown: Shown): string =>
-  `ct-agent ${stateOf(shown)} | ${what} | ${shown.open} open | ${carried(shown)}`
+  `ct-agent ${stateOf(shown)} | ${carried(shown)} | ${shown.open} open | ${what}`
 
 /** What stays on the screen: what was served, and that nothing is any more. */
-export const farewell = (what: string, shown: Shown): string => `ct-agent stopped | ${what} | ${carried(shown)}`
+export const farewell = (what: string, shown: Shown): string => `ct-agent stopped | ${carried(shown)} | ${what}`
 
 /** Runs until interrupted, and then for as long as the agent drains; the line it leaves is the truth. */
 export const run = Effect.fn("StatusLine.run")(function* (what: string) {

@@ -35,14 +35,14 @@ describe("the words of the status line", () => {
 
   it("say what is true: starting, online, offline, stopping, and at the end that it has stopped", () => {
     const of = (more: Partial<Shown>) => describeLine("a -> b", { ...shown, ...more })
-    assert.strictEqual(of({}), "ct-agent online | a -> b | 2 open | 10 B in, 2.0 kB out")
+    assert.strictEqual(of({}), "ct-agent online | 10 B in, 2.0 kB out | 2 open | a -> b")
     assert.include(of({ session: { live: 0, conn: undefined } }), "ct-agent starting |")
     assert.include(of({ session: { live: 0, conn: 3 } }), "ct-agent offline, reconnecting |")
     assert.include(of({ isStopping: true }), "ct-agent stopping |")
     assert.include(of({ requests: { count: 1 } }), "| 1 request | 10 B in")
     assert.strictEqual(
       farewell("a -> b", { ...shown, requests: { count: 0 } }),
-      "ct-agent stopped | a -> b | 0 requests | 10 B in, 2.0 kB out"
+      "ct-agent stopped | 0 requests | 10 B in, 2.0 kB out | a -> b"
     )
   })
 })

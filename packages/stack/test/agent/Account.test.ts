@@ -4,21 +4,9 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { ready } from "../../../server/test/harness/Accounts.ts"
 import * as TestServer from "../../../server/test/harness/TestServer.ts"
-import { ask } from "../gate/GateStack.ts"
-import { AccountEdge, ended, home, login, running, stack } from "./AccountStack.ts"
-
-/** A local service that says what it was asked for. */
-const origin = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const server = createServer((request, response) => response.end(`asked for ${request.url}`))
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    return { port: (server.address() as AddressInfo).port, server }
-  }),
-  ({ server }) => Effect.sync(() => (server.closeAllConnections(), void server.close()))
-)
+import { ended, home, login, running, stack } from "./AccountStack.ts"
 
 const olga = "olga@example.test" as const
 const fileIn = (path: string) => join(path, ".ct-agent", "oidc-token.json")
@@ -121,72 +109,6 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 second
           assert.isNull(stored(at.path)["refresh_token"])
           assert.notInclude(gone.stderr + left.stderr, String(second["refresh_token"]))
         })
-    )
-
-    it.effect("exposes a port by one command, gets the same address the next time, and leaves nothing with --rm", () =>
-      Effect.gen(function* () {
-        const at = yield* home
-        const edge = yield* AccountEdge
-        const url = yield* TestServer.baseUrl
-        const { port } = yield* origin
-        assert.strictEqual((yield* ended(at, ["expose", String(port)])).code, 3)
-        yield* login(at, "vera@example.test", [url])
-        yield* ready
-
-        const visit = (address: string, path: string) =>
-          Effect.promise(async () => (await ask(edge, new URL(path, address).href)).text)
-        /** Exposes until it has been visited; what it printed. */
-        const exposed = (args: ReadonlyArray<string>, signal: NodeJS.Signals = "SIGINT") =>
-          Effect.gen(function* () {
-            const agent = yield* running(at, ["expose", String(port), ...args])
-            const isPrinted = Effect.promise(() =>
-              eventually(async () => agent.stdout() !== "", "an address", 12_000).catch(() => {})
-            )
-            const isOver = Effect.promise(() => agent.exited)
-            yield* Effect.raceFirst(isPrinted, isOver)
-            const address = agent.stdout().trim()
-            assert.notStrictEqual(address, "", agent.lines.join("\n"))
-            assert.strictEqual(yield* visit(address, "/a?b"), "asked for /a?b", agent.lines.join("\n"))
-            agent.kill(signal)
-            const code = yield* isOver
-            return { address, code, lines: agent.lines.join("\n") }
-          }).pipe(Effect.scoped)
-
-        const first = yield* exposed(["--qr"])
-        assert.strictEqual(first.code, 0, first.lines)
-        assert.match(first.address, new RegExp(`^https://[a-z0-9-]+-${port}-[0-9a-f]{8}\\.zone\\.test/$`, "u"))
-        assert.include(first.lines, "▄")
-        assert.include(first.lines, "the same command serves it again")
-        const killed = yield* exposed([], "SIGKILL")
-        assert.strictEqual(killed.address, first.address)
-        for (const absent of ["made the tunnel", "enrolled agent", "▄"]) assert.notInclude(killed.lines, absent)
-
-        const listed = yield* ended(at, ["tunnels"])
-        const host = new URL(first.address).hostname
-        assert.match(listed.stdout, new RegExp(`^[0-9a-f]{32} {2}\\w+ +\\S+-${port} {2}${host}\n$`, "u"))
-
-        // The tokens of the folder are no good any more: it gets others.
-        const [id = ""] = listed.stdout.split(" ")
-        const { tunnels } = yield* TestServer.clientAs({ bearer: String(stored(at.path)["access_token"]) })
-        yield* tunnels.rotateToken({ headers: {}, params: { id: id as never } })
-        const last = yield* exposed(["--rm"])
-        assert.strictEqual(last.code, 0, last.lines)
-        assert.strictEqual(last.address, first.address)
-        assert.include(last.lines, "deleted the tunnel")
-        assert.strictEqual((yield* ended(at, ["tunnels"])).stdout, "")
-        const left = readdirSync(join(at.path, ".ct-agent", "exposed"))
-        assert.deepStrictEqual(
-          left.filter((name) => !name.endsWith(".lock")),
-          []
-        )
-
-        const made = yield* ended(at, ["tunnel", "create", "camera"])
-        const printed = /^id {7}= [0-9a-f]{32}\nhostname = (camera-[0-9a-f]{8}\.zone\.test)\n$/
-        const [, hostname = ""] = printed.exec(made.stdout) ?? []
-        assert.notStrictEqual(hostname, "", made.stdout)
-        assert.strictEqual((yield* ended(at, ["tunnel", "delete", "other"])).code, 4)
-        assert.strictEqual((yield* ended(at, ["tunnel", "delete", hostname])).code, 0)
-      })
     )
 
     it.effect("whose login is killed while it waits for any answer keeps what was stored before", () =>

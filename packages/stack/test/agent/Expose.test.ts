@@ -1,0 +1,138 @@
+/** `ct-agent expose`, against a real control plane and edge: by pipes as scripts run it, and on a terminal as people do. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { readdirSync, readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import * as QrCode from "../../../agent/src/terminal/QrCode.ts"
+import { hasTerminals, onTerminal } from "../../../agent/test/harness/Terminal.ts"
+import { eventually } from "../../../domain/test/Eventually.ts"
+import { ready } from "../../../server/test/harness/Accounts.ts"
+import * as TestServer from "../../../server/test/harness/TestServer.ts"
+import { ask } from "../gate/GateStack.ts"
+import { AccountEdge, ended, home, login, running, stack } from "./AccountStack.ts"
+
+if (!hasTerminals) process.stderr.write("\nSKIPPED: a terminal for expose needs Linux and util-linux's script.\n\n")
+
+/** A local service that says what it was asked for. */
+const origin = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const server = createServer((request, response) => response.end(`asked for ${request.url}`))
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    return { port: (server.address() as AddressInfo).port, server }
+  }),
+  ({ server }) => Effect.sync(() => (server.closeAllConnections(), void server.close()))
+)
+
+/** The access token of a stored login. */
+const tokenIn = (path: string) =>
+  String(JSON.parse(readFileSync(join(path, ".ct-agent", "oidc-token.json"), "utf8"))["access_token"])
+
+layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 seconds" })("ct-agent expose", (it) => {
+  it.effect("exposes a port by one command, gets the same address the next time, and leaves nothing with --rm", () =>
+    Effect.gen(function* () {
+      const at = yield* home
+      const edge = yield* AccountEdge
+      const url = yield* TestServer.baseUrl
+      const { port } = yield* origin
+      assert.strictEqual((yield* ended(at, ["expose", String(port)])).code, 3)
+      yield* login(at, "vera@example.test", [url])
+      yield* ready
+
+      const visit = (address: string, path: string) =>
+        Effect.promise(async () => (await ask(edge, new URL(path, address).href)).text)
+      /** Exposes until it has been visited; what it printed. */
+      const exposed = (args: ReadonlyArray<string>, signal: NodeJS.Signals = "SIGINT") =>
+        Effect.gen(function* () {
+          const agent = yield* running(at, ["expose", String(port), ...args])
+          const isPrinted = Effect.promise(() =>
+            eventually(async () => agent.stdout() !== "", "an address", 12_000).catch(() => {})
+          )
+          const isOver = Effect.promise(() => agent.exited)
+          yield* Effect.raceFirst(isPrinted, isOver)
+          const address = agent.stdout().trim()
+          assert.notStrictEqual(address, "", agent.lines.join("\n"))
+          assert.strictEqual(yield* visit(address, "/a?b"), "asked for /a?b", agent.lines.join("\n"))
+          agent.kill(signal)
+          const code = yield* isOver
+          return { address, code, lines: agent.lines.join("\n") }
+        }).pipe(Effect.scoped)
+
+      const first = yield* exposed(["--qr"])
+      assert.strictEqual(first.code, 0, first.lines)
+      assert.match(first.address, new RegExp(`^https://[a-z0-9-]+-${port}-[0-9a-f]{8}\\.zone\\.test/$`, "u"))
+      assert.include(first.lines, "▄")
+      assert.include(first.lines, "the same command serves it again")
+      const killed = yield* exposed([], "SIGKILL")
+      assert.strictEqual(killed.address, first.address)
+      for (const absent of ["made the tunnel", "enrolled agent", "▄"]) assert.notInclude(killed.lines, absent)
+
+      const listed = yield* ended(at, ["tunnels"])
+      const host = new URL(first.address).hostname
+      assert.match(listed.stdout, new RegExp(`^[0-9a-f]{32} {2}\\w+ +\\S+-${port} {2}${host}\n$`, "u"))
+
+      // The tokens of the folder are no good any more: it gets others.
+      const [id = ""] = listed.stdout.split(" ")
+      const { tunnels } = yield* TestServer.clientAs({ bearer: tokenIn(at.path) })
+      yield* tunnels.rotateToken({ headers: {}, params: { id: id as never } })
+      const last = yield* exposed(["--rm"])
+      assert.strictEqual(last.code, 0, last.lines)
+      assert.strictEqual(last.address, first.address)
+      assert.include(last.lines, "deleted the tunnel")
+      assert.strictEqual((yield* ended(at, ["tunnels"])).stdout, "")
+      const left = readdirSync(join(at.path, ".ct-agent", "exposed"))
+      assert.deepStrictEqual(
+        left.filter((name) => !name.endsWith(".lock")),
+        []
+      )
+
+      const made = yield* ended(at, ["tunnel", "create", "camera"])
+      const printed = /^id {7}= [0-9a-f]{32}\nhostname = (camera-[0-9a-f]{8}\.zone\.test)\n$/
+      const [, hostname = ""] = printed.exec(made.stdout) ?? []
+      assert.notStrictEqual(hostname, "", made.stdout)
+      assert.strictEqual((yield* ended(at, ["tunnel", "delete", "other"])).code, 4)
+      assert.strictEqual((yield* ended(at, ["tunnel", "delete", hostname])).code, 0)
+    })
+  )
+
+  it.effect.skipIf(!hasTerminals)(
+    "on a terminal shows a QR code and counts requests while they come; Ctrl-C leaves the address, and with --rm nothing",
+    () =>
+      Effect.gen(function* () {
+        const at = yield* home
+        const edge = yield* AccountEdge
+        const { port } = yield* origin
+        yield* login(at, "eve@example.test", [yield* TestServer.baseUrl])
+        yield* ready
+        const visit = (address: string) => ask(edge, new URL("/a", address).href)
+        const session = async (more: ReadonlyArray<string>, visits: number) => {
+          await using terminal = onTerminal(at, ["expose", String(port), "--name", "desk", ...more])
+          await terminal.shows(/https:\/\/desk-[0-9a-f]{8}\.zone\.test\/\r?\n/u)
+          const [address = ""] = /https:\/\/desk-[0-9a-f]{8}\.zone\.test\//u.exec(terminal.written()) ?? []
+          for (const line of QrCode.lines(address)) assert.include(terminal.written(), `${line}\r\n`)
+          await terminal.shows(/ct-agent online \| 0 requests \| \S+ \S+ in, /u)
+          for (let count = 1; count <= visits; count++) {
+            const from = terminal.written().length
+            assert.strictEqual((await visit(address)).text, "asked for /a")
+            // The line is written over: a carriage return, and no new line.
+            await terminal.shows(new RegExp(`\\r\\u001b\\[Kct-agent online \\| ${count} requests? \\|`, "u"), from)
+          }
+          const from = terminal.written().length
+          terminal.type("\u0003")
+          const code = await terminal.exited
+          return { address, code, last: terminal.written().slice(from) }
+        }
+        const first = yield* Effect.promise(() => session([], 2))
+        assert.strictEqual(first.code, 0, first.last)
+        assert.match(first.last, /ct-agent stopped \| 2 requests \|/u)
+        assert.include(first.last, "the same command serves it again")
+        assert.include((yield* ended(at, ["tunnels"])).stdout, new URL(first.address).hostname)
+        const second = yield* Effect.promise(() => session(["--rm"], 1))
+        assert.deepStrictEqual([second.code, second.address], [0, first.address], second.last)
+        assert.match(second.last, /ct-agent stopped \| 1 request \|/u)
+        assert.include(second.last, "deleted the tunnel desk")
+        assert.strictEqual((yield* ended(at, ["tunnels"])).stdout, "")
+      })
+  )
+})
