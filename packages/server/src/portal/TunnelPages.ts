@@ -110,8 +110,11 @@ export const make = Effect.gen(function* () {
       Effect.die
     )
     const reach = tunnel.owned ? yield* records.reach(caller, [id]) : undefined
+    const line = (command: string) => ConnectPage.lineOf(installation, Redacted.value(token), port, command)
+    const installing = yield* releases.installing
     const facts = {
-      line: ConnectPage.lineOf(installation, Redacted.value(token), port, yield* releases.command),
+      line: line(yield* releases.command),
+      withoutNode: installing === undefined ? undefined : ConnectPage.lineWithoutNode(line, installing),
       environment: ConnectPage.environmentOf(installation, port),
       reach: reach?.get(id),
       address: addressOf(tunnel)

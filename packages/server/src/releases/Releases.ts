@@ -7,6 +7,9 @@ import * as ReleaseListing from "./ReleaseListing.ts"
 /** The npm package of the agent, as each release has it. */
 export const packageName = "agent.tgz"
 
+/** What lists and signs the programs of a release, which `/install.sh` reads first. */
+const manifestName = "release-manifest.json"
+
 export class Releases extends Context.Service<
   Releases,
   {
@@ -16,6 +19,8 @@ export class Releases extends Context.Service<
     readonly package: Effect.Effect<string | undefined>
     /** What starts the agent in a terminal: it brings the package along where a release has one. */
     readonly command: Effect.Effect<string>
+    /** The same for a machine without Node, which installs the program; none where no release has programs. */
+    readonly installing: Effect.Effect<string | undefined>
     /** The same for a person who may have the program only by another way. */
     readonly joining: Effect.Effect<string>
   }
@@ -26,7 +31,8 @@ export class Releases extends Context.Service<
     const packaged = Effect.map(listed, (releases) =>
       releases.flatMap(({ files }) => files.get(packageName) ?? []).at(0)
     )
-    const bringing = `npx ${(agentsUrl ?? portalBaseUrl).origin}/${packageName}`
+    const { origin } = agentsUrl ?? portalBaseUrl
+    const bringing = `npx ${origin}/${packageName}`
     return {
       file: Effect.fn("Releases.file")(function* (version: string, name: string) {
         const releases = yield* listed
@@ -36,6 +42,9 @@ export class Releases extends Context.Service<
       }),
       package: packaged,
       command: Effect.map(packaged, (path) => (path === undefined ? "npx ct-agent" : bringing)),
+      installing: Effect.map(listed, (releases) =>
+        releases.at(0)?.files.has(manifestName) === true ? `curl -fsSL ${origin}/install.sh | sh` : undefined
+      ),
       joining: Effect.map(packaged, (path) => (path === undefined ? "ct-agent" : bringing))
     }
   })

@@ -27,6 +27,10 @@ export const lineOf = (installation: Installation, token: string, port: number, 
   ].join(" ")
 }
 
+/** The same on a machine without Node: `installing` puts the program where root or a user keeps theirs. */
+export const lineWithoutNode = (line: (command: string) => string, installing: string): string =>
+  `${installing} && ${line('PATH="$HOME/.local/bin:$PATH" ct-agent')}`
+
 /** The same as a file, with the tunnel's secrets in it: for agents that cannot redeem a token. */
 export const environmentOf = (installation: Installation, port: number): string => {
   const { agent_id, control_plane_url, edge, hostname, join_token, routing_token } = installation
@@ -56,6 +60,7 @@ export const page = (
   facts:
     | {
         readonly line: string
+        readonly withoutNode: string | undefined
         readonly environment: string
         readonly reach: Reachability | undefined
         readonly address: string | undefined
@@ -70,6 +75,12 @@ export const page = (
       "line" in facts
         ? markup`<section class="panel" aria-labelledby="line"><h2 id="line">${texts.connectReady}</h2>
             <pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${facts.line}</pre><p class="hint">${texts.connectOnce}</p>
+            ${
+              facts.withoutNode === undefined
+                ? undefined
+                : markup`<details><summary>${texts.connectWithoutNode}</summary>
+            <pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${facts.withoutNode}</pre></details>`
+            }
             <details><summary>${texts.connectFile}</summary><p class="hint">${texts.connectFileText}</p>
             <pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${facts.environment}</pre></details></section>
             <section class="panel" aria-labelledby="agent"><h2 id="agent">${texts.columnState}</h2>

@@ -114,6 +114,7 @@ export const english = {
   connectButton: "Show the line",
   connectReady: "Run this where your service is:",
   connectOnce: `The token works once, for ${connectLineSeconds / 60} minutes. It cannot be shown again; a new one can be made at any time.`,
+  connectWithoutNode: "Show the line for a machine without Node",
   connectFile: "Show the same as a .env file, with secrets",
   connectFileText:
     "Use the line or the file, not both: they share one join token. The routing token in the file works until you make a new one, so keep the file to yourself.",

@@ -105,6 +105,7 @@ export const german: Texts = {
   connectButton: "Zeile anzeigen",
   connectReady: "Führen Sie dies dort aus, wo Ihr Dienst läuft:",
   connectOnce: `Das Token gilt einmal und ${connectLineSeconds / 60} Minuten lang. Es kann nicht noch einmal gezeigt werden; ein neues können Sie jederzeit erzeugen.`,
+  connectWithoutNode: "Zeile für eine Maschine ohne Node zeigen",
   connectFile: "Dasselbe als .env-Datei zeigen, mit Geheimnissen",
   connectFileText:
     "Nehmen Sie die Zeile oder die Datei, nicht beides: Sie haben einen gemeinsamen Beitritts-Token. Der Routing-Token in der Datei gilt, bis Sie einen neuen machen; behalten Sie die Datei für sich.",
