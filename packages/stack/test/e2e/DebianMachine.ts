@@ -4,10 +4,13 @@ import { copyFileSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import type { Machine } from "./BareMachine.ts"
 
-/** An archive that `mmdebstrap` has made before, for a machine that reaches no mirror or that makes several. */
+/** An archive of a root that one of them has made before, for a machine that reaches no mirror or that makes several. */
 const prepared = process.env["CATENET_DEBIAN_ARCHIVE"]
 
 const has = (command: string, ...args: ReadonlyArray<string>) => spawnSync(command, args).status === 0
+
+/** Debian's programs that make a root. */
+const maker = ["mmdebstrap", "debootstrap"].find((name) => has(name, "--version"))
 
 export class DebianMachine implements Machine {
   readonly #root: string
@@ -16,14 +19,14 @@ export class DebianMachine implements Machine {
     process.platform === "linux" &&
     process.getuid?.() === 0 &&
     has("unshare", "-m", "true") &&
-    (prepared !== undefined || has("mmdebstrap", "--version"))
+    (prepared !== undefined || maker !== undefined)
 
   constructor(root: string) {
     this.#root = root
     mkdirSync(root, { recursive: true })
     const made =
       prepared === undefined
-        ? spawnSync("mmdebstrap", ["--variant=minbase", "--include=ca-certificates,curl,openssl", "bookworm", root])
+        ? spawnSync(maker ?? "", ["--variant=minbase", "--include=ca-certificates,curl,openssl", "bookworm", root])
         : spawnSync("tar", ["-xf", prepared, "-C", root, "--exclude=./dev/*"])
     if (made.status !== 0) throw new Error(`no Debian can be made: ${String(made.stderr)}`)
     copyFileSync("/etc/resolv.conf", join(root, "etc", "resolv.conf"))

@@ -18,9 +18,7 @@ import { afterBlocking, UpdatingAgent } from "./UpdatingAgent.ts"
 
 const isWanted = process.env["CATENET_UPDATES"] === "1"
 if (isWanted && !DebianMachine.possible)
-  process.stderr.write(
-    "\nSKIPPED: a fresh Debian needs root, unshare, and mmdebstrap (apt-get install mmdebstrap).\n\n"
-  )
+  process.stderr.write("\nSKIPPED: a fresh Debian needs root, unshare, and mmdebstrap or debootstrap.\n\n")
 
 /** Resident memory of a process and of what it has started, in MiB. */
 const memoryOf = (machine: DebianMachine, name: string) =>
