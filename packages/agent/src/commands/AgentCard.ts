@@ -79,8 +79,6 @@ const place = Effect.fnUntraced(
 const write = Effect.fn("AgentCard.write")(function* (a2a: boolean) {
   const screen = yield* Screen
   const given = yield* Environment.read(yield* configFile, CardVariables.agentCard)
-  if (given.cardRoles.length === 0)
-    return yield* ConfigurationInvalid.of("CT_AGENT_CARD_ROLES", "names no role", "set it to role tags between commas")
   const issuedAt = yield* unixSeconds
   const card = AgentCard.sign(native, given.holderKey, {
     roleTags: given.cardRoles,

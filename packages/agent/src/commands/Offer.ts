@@ -1,5 +1,4 @@
 /** `offer`: prints the signed capacity offer of a serving member, or with `--verify` says whether one is signed and alive. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Json from "@catenet/crypto/Json"
 import * as Offer from "@catenet/crypto/market/Offer"
@@ -35,8 +34,6 @@ const verify = Effect.fn("Offer.verify")(function* (path: string) {
 const print = Effect.fn("Offer.print")(function* () {
   const screen = yield* Screen
   const given = yield* Environment.read(yield* configFile, MarketVariables.signedOffer)
-  if (given.offerModels.length === 0)
-    return yield* ConfigurationInvalid.of("CT_AGENT_OFFER_MODELS", "names no model", "set it to ids between commas")
   const issuedAt = yield* unixSeconds
   const signed = Offer.sign(native, given.holderKey, {
     kind: given.offerKind,

@@ -8,7 +8,7 @@ import * as Variables from "./Variables.ts"
 export const agentCard = {
   ...MarketVariables.card,
   ...MarketVariables.cardFile,
-  cardRoles: required("CT_AGENT_CARD_ROLES", Parser.list, "Role tags of this agent's card."),
+  cardRoles: required("CT_AGENT_CARD_ROLES", MarketVariables.namesBetweenCommas, "Role tags of this agent's card."),
   holderKey: required(
     "CT_CHANNEL_HOLDER_KEY",
     Parser.described(secretBytes, { expected: "a key of 64 hex characters", remedy: undefined }),

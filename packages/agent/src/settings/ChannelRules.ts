@@ -154,7 +154,7 @@ export const marketRules = (
 ): ReadonlyArray<Problem> => {
   const terms = {
     CT_AGENT_OFFER_KIND: values.offerKind,
-    CT_AGENT_OFFER_MODELS: values.offerModels?.length === 0 ? undefined : values.offerModels,
+    CT_AGENT_OFFER_MODELS: values.offerModels,
     CT_AGENT_OFFER_UNITS: values.offerUnits,
     CT_AGENT_OFFER_MIN_PRICE: values.offerMinPrice,
     CT_AGENT_OFFER_CURRENCY: values.offerCurrency
@@ -166,7 +166,7 @@ export const marketRules = (
     ...(offers
       ? missing.map(([name]) => unset(name, "an offer needs it; set it, or unset every CT_AGENT_OFFER variable"))
       : []),
-    ...(cards && (values.cardRoles ?? []).length === 0
+    ...(cards && values.cardRoles === undefined
       ? [unset("CT_AGENT_CARD_ROLES", "a card needs a role; set it, or unset every CT_AGENT_CARD variable")]
       : []),
     ...((offers || cards) && values.holderKey === undefined

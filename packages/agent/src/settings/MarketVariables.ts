@@ -6,6 +6,12 @@ import * as Hex from "@catenet/crypto/Hex"
 import { Result } from "effect"
 import { services } from "./ChannelVariables.ts"
 
+/** A list of nothing but commas names nothing. */
+export const namesBetweenCommas = Parser.make("one name or more, between commas", (text) => {
+  const names = Parser.list.parse(text) ?? []
+  return names.length > 0 ? names : undefined
+})
+
 const keys = Parser.listOf(
   Parser.make("64 hex digits", (text) => Result.getOrUndefined(Hex.decode(text, 32))),
   "64 hex digits each, between commas"
@@ -42,7 +48,7 @@ const seconds = Parser.whole(1, 4_294_967_295)
 export const card = {
   cardRoles: optional(
     "CT_AGENT_CARD_ROLES",
-    Parser.list,
+    namesBetweenCommas,
     "Role tags of this agent's card, offered as the tool agent/card."
   ),
   cardSkills: optional("CT_AGENT_CARD_SKILLS", skills, "Skills that the card names."),
@@ -83,7 +89,7 @@ export const cardFile = {
 
 export const offer = {
   offerKind: optional("CT_AGENT_OFFER_KIND", kind, "What is offered: `cloud` quota or `local` hardware."),
-  offerModels: optional("CT_AGENT_OFFER_MODELS", Parser.list, "Models offered, at least one."),
+  offerModels: optional("CT_AGENT_OFFER_MODELS", namesBetweenCommas, "Models offered, at least one."),
   offerUnits: optional("CT_AGENT_OFFER_UNITS", unsigned, "Units offered."),
   offerMinPrice: optional("CT_AGENT_OFFER_MIN_PRICE", unsigned, "The least total price of a bid."),
   offerCurrency: optional("CT_AGENT_OFFER_CURRENCY", Parser.text, "Id of the currency."),
@@ -113,7 +119,7 @@ const holderKey = Parser.described(secretBytes, { expected: "a key of 64 hex cha
 export const signedOffer = {
   holderKey: required("CT_CHANNEL_HOLDER_KEY", holderKey, "Private holder key that signs the offer."),
   offerKind: required("CT_AGENT_OFFER_KIND", kind, "What is offered: `cloud` quota or `local` hardware."),
-  offerModels: required("CT_AGENT_OFFER_MODELS", Parser.list, "Models offered, at least one."),
+  offerModels: required("CT_AGENT_OFFER_MODELS", namesBetweenCommas, "Models offered, at least one."),
   offerUnits: required("CT_AGENT_OFFER_UNITS", unsigned, "Units offered."),
   offerMinPrice: required("CT_AGENT_OFFER_MIN_PRICE", unsigned, "The least total price of a bid."),
   offerCurrency: required("CT_AGENT_OFFER_CURRENCY", Parser.text, "Id of the currency."),

@@ -3,7 +3,7 @@
  * One file, since all cases are one attempt of the same update by another host.
  */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect } from "effect"
+import { Effect, Logger } from "effect"
 import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
@@ -56,12 +56,14 @@ const update = async (
     byHand: more.byHand ?? false,
     trialSeconds: 120
   })
+  const logged: Array<string> = []
+  const logger = Logger.make(({ message }) => void logged.push(String(message)))
   const said = await Effect.runPromise(
     Effect.match(run, { onFailure: ({ reason, step }) => `${step}: ${reason}`, onSuccess: (version) => version }).pipe(
-      Effect.provide(NodeFileSystem.layer)
+      Effect.provide([NodeFileSystem.layer, Logger.layer([logger])])
     )
   )
-  return { said, words: UpdateState.words(state, 0) }
+  return { said, words: UpdateState.words(state, 0), logged: logged.filter((line) => line.includes("SKIP_VERIFY")) }
 }
 
 describe.skipIf(process.platform === "win32")("an update", () => {
@@ -352,11 +354,18 @@ describe.skipIf(process.platform === "win32")("an update", () => {
     assert.strictEqual((await update(host, here, { keys: [keyOf(7), keyOf(8)] })).said, "1.1.0")
   })
 
-  it("leaves out the checksum file, and only that, when it is said to", async () => {
+  it("leaves out the checksum file, and only that, when it is said to, and says so each time", async () => {
     await using host = await ReleaseServer.start()
     host.offer("1.1.0")
     host.files.delete(`1.1.0/${asset}.sha256`)
-    assert.strictEqual((await update(host, machine(), { skipChecksum: true })).said, "1.1.0")
+    for (const here of [machine(), machine()]) {
+      const { logged, said } = await update(host, here, { skipChecksum: true })
+      assert.strictEqual(said, "1.1.0")
+      assert.lengthOf(logged, 1)
+    }
+    host.offer("1.1.0")
+    assert.deepStrictEqual((await update(host, machine())).logged, [])
+    host.files.delete(`1.1.0/${asset}.sha256`)
     const manifest = Buffer.from("{}")
     host.files.set("latest/release-manifest.json", manifest)
     const unsigned = await update(host, machine(), { skipChecksum: true })
