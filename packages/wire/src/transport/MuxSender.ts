@@ -24,6 +24,8 @@ export interface Sendable {
 
 /** A write this small may pass streams that wait for the in-flight limit. */
 const smallBytes = 4096
+/** How long a late frame is kept. */
+const lateMillis = 5
 /** Unsent control bytes at which the peer is taken for one that does not read. */
 const stuckBytes = 4 * 1024 * 1024
 
@@ -34,6 +36,8 @@ export class MuxSender {
   readonly #inFlight = new InFlight(monotonicMillis())
   readonly #ready: Array<Sendable> = []
   #corked = false
+  #late: Array<Buffer> = []
+  #lateTimer: NodeJS.Timeout | undefined
   #pumping = false
   #closed = false
 
@@ -50,6 +54,17 @@ export class MuxSender {
     this.#cork()
     this.#carrier.write(frame)
     if (this.#carrier.writableLength > stuckBytes) this.#stuck()
+  }
+
+  /**
+   * A control frame for which the peer does not wait: it goes with the next write, before what is said then, or with one of its own a
+   * moment later.
+   */
+  lateControl(frame: Buffer): void {
+    if (this.#closed) return
+    if (this.#corked) return void this.#carrier.write(frame)
+    this.#late.push(frame)
+    this.#lateTimer ??= setTimeout(() => this.#cork(), lateMillis).unref()
   }
 
   /** One DATA frame of `length` bytes in any number of pieces. */
@@ -84,6 +99,8 @@ export class MuxSender {
   close(): void {
     this.#closed = true
     this.#ready.length = 0
+    this.#late = []
+    clearTimeout(this.#lateTimer)
   }
 
   get #full(): boolean {
@@ -118,10 +135,18 @@ export class MuxSender {
     this.#pumping = false
   }
 
+  #writeLate(): void {
+    clearTimeout(this.#lateTimer)
+    this.#lateTimer = undefined
+    for (const frame of this.#late) this.#carrier.write(frame)
+    this.#late = []
+  }
+
   #cork(): void {
     if (this.#corked) return
     this.#corked = true
     this.#carrier.cork()
+    if (this.#late.length > 0) this.#writeLate()
     // Runs when all sockets that have brought something in this turn were read.
     setImmediate(() => {
       this.#corked = false

@@ -160,7 +160,12 @@ export class MuxStream extends Duplex implements CarrierStream, Sendable {
 
   override _final(done: Done): void {
     this.#localEnded = true
-    if (!this.#released) this.#host.sender.control(encodeMuxFrame({ _tag: "Fin", id: this.id }))
+    if (!this.#released) {
+      const fin = encodeMuxFrame({ _tag: "Fin", id: this.id })
+      // Behind the end of the other side it only frees what the peer keeps of the stream.
+      if (this.#remoteEnded) this.#host.sender.lateControl(fin)
+      else this.#host.sender.control(fin)
+    }
     this.#releaseIfEnded()
     done()
   }
