@@ -8,6 +8,7 @@ import { Clock, Effect, Exit } from "effect"
 import type { Duplex } from "node:stream"
 import { Counters } from "../observe/Counters.ts"
 import type { Delivered, Attempts, TunnelOffline } from "../sessions/AgentSessions.ts"
+import { instanceOf } from "../sessions/Tunnel.ts"
 import { Settings } from "../settings/Settings.ts"
 import type { ReplayBuffer } from "./ReplayBuffer.ts"
 
@@ -53,10 +54,12 @@ export const make = Effect.gen(function* () {
     signal: AbortSignal
   ) {
     const attempts = new Set([broken.agent])
+    // Each of its links is asked once, and all of them count as one agent.
+    const asked = () => new Set(Array.from(attempts, instanceOf)).size
     const deadline = (yield* Clock.currentTimeMillis) + deliverWaitMillis
     let agent = broken
     let isBroken = true
-    while (isBroken && attempts.size < mostAgents) {
+    while (isBroken && asked() < mostAgents) {
       const waitUntil = hasGone(agent.stream) ? deadline : 0
       const next = yield* another(failOver, { agents: attempts, waitUntil }, signal)
       if (next === undefined) break

@@ -13,7 +13,15 @@ import { CertificateHolders } from "./CertificateHolders.ts"
 import * as Liveness from "./Liveness.ts"
 import * as ReadyAgent from "./ReadyAgent.ts"
 import type { AgentWatcher, SessionObserver } from "./SessionObserver.ts"
-import { type Carrier, type AgentTarget, carrierOf, type MuxAgent, type SlotAgent, Tunnel } from "./Tunnel.ts"
+import {
+  type Carrier,
+  type AgentTarget,
+  carrierOf,
+  instanceOf,
+  type MuxAgent,
+  type SlotAgent,
+  Tunnel
+} from "./Tunnel.ts"
 
 /** No agent of the tunnel could take the stream. */
 export class TunnelOffline extends Data.TaggedError("TunnelOffline")<{ readonly token: string }> {}
@@ -32,6 +40,14 @@ export interface Attempts {
   readonly agents: ReadonlySet<MuxAgent | SlotAgent>
   /** Epoch milliseconds until which an agent may still arrive. */
   readonly waitUntil: number
+}
+
+/** Of an agent whose process has ended, the links to other processes of the edge are as dead: what is another agent goes first. */
+const untriedFirst = (candidates: ReadonlyArray<MuxAgent>, { agents }: Attempts) => {
+  const tried = new Set(Array.from(agents, instanceOf))
+  const left = candidates.filter((agent) => !agents.has(agent))
+  const isTried = (agent: MuxAgent) => tried.has(instanceOf(agent))
+  return [...left.filter((agent) => !isTried(agent)), ...left.filter(isTried)]
 }
 
 /** A tunnel whose last agent left this recently is probably reconnecting: its visitors wait for it. */
@@ -75,11 +91,15 @@ export class AgentSessions extends Context.Service<
      * for them as for agents that left lately.
      */
     readonly awaitReturn: () => void
-    /** The same for a visitor from a sibling process: by an agent of this process or not at all. */
+    /**
+     * The same for a visitor from a sibling process: by an agent of this process or not at all; `now`, without waiting for one
+     * to arrive, as the sibling may have another.
+     */
     readonly deliverHere: (
       token: string,
       target: AgentTarget,
-      header: Omit<OpenHeader, "registration">
+      header: Omit<OpenHeader, "registration">,
+      now: boolean
     ) => Effect.Effect<Delivered, TunnelOffline>
   }
 >()("edge/sessions/AgentSessions") {
@@ -143,8 +163,7 @@ export class AgentSessions extends Context.Service<
       header: Omit<OpenHeader, "registration">,
       attempts: Attempts | undefined
     ) {
-      for (const agent of candidates) {
-        if (attempts?.agents.has(agent) === true) continue
+      for (const agent of attempts === undefined ? candidates : untriedFirst(candidates, attempts)) {
         if (yield* Liveness.responsive(tunnel, agent)) {
           const opened = agent.session.open({ ...header, registration: agent.id })
           if (Result.isSuccess(opened))
@@ -289,7 +308,8 @@ export class AgentSessions extends Context.Service<
         const tunnel = tunnels.get(token)
         return tunnel && ReadyAgent.deliver(tunnel, target, header)
       },
-      deliverHere: (token, target, header) => deliver(token, target, header, undefined, "here")
+      deliverHere: (token, target, header, now) =>
+        deliver(token, target, header, now ? { agents: new Set(), waitUntil: 0 } : undefined, "here")
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)

@@ -53,6 +53,10 @@ export interface SlotAgent {
   readonly host: string | undefined
 }
 
+/** What is the same for all links of one running agent. */
+export const instanceOf = (agent: MuxAgent | SlotAgent): unknown =>
+  ("instance" in agent ? agent.instance : undefined) ?? agent
+
 /** Bytes of a tunnel while they flow; direction as seen from the visitor (`a`) and the agent (`b`). */
 export interface Traffic {
   aToB: number

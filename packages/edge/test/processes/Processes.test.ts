@@ -4,12 +4,14 @@ import { Effect, Exit, Result, Scope } from "effect"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { tunnelName } from "../../src/routes/TunnelName.ts"
-import { muxAgent, readAll, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
+import { type MuxAgent, muxAgent, readAll, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
 import { eventually, start, temporaryFolder, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const processes = 3
 /** So many that hardly ever one process is without any. */
 const visitorCount = 20
+/** So many that hardly ever all their visitors come in where the other agent is. */
+const rounds = 4
 
 const life = Effect.runSync(Scope.make())
 let world: TestEdge
@@ -42,10 +44,10 @@ const agentIn = Effect.fnUntraced(function* (
 })
 
 /** The bodies that so many visitors hear, one after the other. */
-const visits = (host: string) =>
+const visits = (host: string, count = visitorCount) =>
   Effect.promise(async () => {
     const bodies: Array<string> = []
-    for (let visitor = 0; visitor < visitorCount; visitor++) {
+    for (let visitor = 0; visitor < count; visitor++) {
       const socket = await tlsTo(world.frontDoor, world.wildcardRoot, host)
       const all = readAll(socket)
       socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
@@ -123,6 +125,35 @@ describe.concurrent("an edge of several processes", () => {
       ]
       yield* Effect.promise(() => eventually(() => rows().length >= expected.length, "all rows are there"))
       assert.deepStrictEqual(rows(), expected)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("counts the links of one agent to all processes as one agent, when each breaks under a visitor", () =>
+    Effect.gen(function* () {
+      const [T, host] = [token("3"), "links.zone.test"]
+      yield* authorize(T, host)
+      const registered = (count: number) =>
+        Effect.promise(() =>
+          eventually(async () => {
+            const { body } = await world.admin("GET", `/admin/tunnel-status/${T}`)
+            return (body as { readonly registrations: number }).registrations === count
+          }, `${count} registrations`)
+        )
+      const instance = (byte: number) => ({ instance: Buffer.alloc(8, byte) })
+      for (let round = 1; round <= rounds; round++) {
+        const links: Array<MuxAgent> = []
+        for (let index = 0; index < processes; index++) {
+          const link: MuxAgent = yield* agentIn(index, (stream) => stream.once("data", () => link.socket.destroy()))
+          yield* Effect.promise(() => link.register(T, [host], undefined, instance(round)))
+          links.push(link)
+        }
+        const other = yield* agentIn(processes - 1, answering("other"))
+        yield* Effect.promise(() => other.register(T, [host], undefined, instance(100 + round)))
+        yield* registered(processes + 1)
+        assert.deepStrictEqual(yield* visits(host, 1), ["other"])
+        for (const { mux } of [...links, other]) mux.close("normal")
+        yield* registered(0)
+      }
     }).pipe(Effect.scoped)
   )
 
