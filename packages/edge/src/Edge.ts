@@ -30,6 +30,7 @@ import { drain } from "./orders/Drain.ts"
 import { heartbeats } from "./orders/Heartbeats.ts"
 import { Orders } from "./orders/Orders.ts"
 import { rehydrate } from "./orders/Rehydrate.ts"
+import * as TicketKeyUpdates from "./orders/TicketKeyUpdates.ts"
 import * as ConnectionLayers from "./processes/ConnectionLayers.ts"
 import * as PublicListeners from "./processes/PublicListeners.ts"
 import * as RoomSocket from "./processes/RoomSocket.ts"
@@ -48,6 +49,7 @@ import { ProcessIdentity } from "./sessions/ProcessIdentity.ts"
 import { Settings } from "./settings/Settings.ts"
 import { HistoryDatabase } from "./sqlite/HistoryDatabase.ts"
 import { PairFiles } from "./tls/PairFiles.ts"
+import { SessionTickets } from "./tls/SessionTickets.ts"
 
 /** The addresses that were bound, with real ports. */
 export interface Bound {
@@ -93,13 +95,14 @@ const sources = Effect.fn("Edge.sources")(function* (
  * none falls between what is restored and what is ordered. What is returned is to run once the edge takes orders.
  */
 const joinControlPlane = Effect.gen(function* () {
-  const { client } = yield* ControlPlane
-  if (client === undefined) return Effect.void
+  const { client, seed } = yield* ControlPlane
+  if (client === undefined || seed === undefined) return Effect.void
   const { first, run } = yield* heartbeats(client)
   yield* first
   yield* rehydrate(client, "at the start")
   const agents = yield* AgentSessions
   agents.awaitReturn()
+  yield* Effect.forkScoped(yield* TicketKeyUpdates.updates(client, seed))
   return Effect.asVoid(Effect.forkScoped(run))
 })
 
@@ -195,6 +198,7 @@ const edge = Layer.merge(SessionHistory.layer, OriginEchoes.layer).pipe(
       PairFiles.layer,
       processIdentity,
       QuicPorts.layer,
+      SessionTickets.layer,
       WorkerStats.layer
     )
   )

@@ -1,6 +1,6 @@
 /**
  * Deletes rows whose time is over, once a minute: sessions and sign-ins, stored responses, one-time tokens, invites, links,
- * counts of past minutes, old deliveries, orders of edges that are gone. Each service deletes its own rows. All replicas do
+ * counts of past minutes, old deliveries, orders of edges that are gone, ticket keys. Each service deletes its own rows. All replicas do
  * it: a statement deletes what is there, so that doing it twice does no harm.
  */
 import { Effect, Layer, Schedule } from "effect"
@@ -10,6 +10,7 @@ import { ClaimInvites } from "./channels/ClaimInvites.ts"
 import { Invitations } from "./channels/Invitations.ts"
 import { Edges } from "./edges/Edges.ts"
 import { LiveEdges } from "./edges/LiveEdges.ts"
+import { TicketKeys } from "./edges/TicketKeys.ts"
 import { Bootstraps } from "./enrollment/Bootstraps.ts"
 import { Enrollments } from "./enrollment/Enrollments.ts"
 import { Gate } from "./gate/Gate.ts"
@@ -39,7 +40,8 @@ const services = [
   Gate,
   GateSessions,
   ShareLinks,
-  Directory
+  Directory,
+  TicketKeys
 ] as const
 
 const work = Effect.gen(function* () {

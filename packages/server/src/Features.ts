@@ -56,6 +56,7 @@ import * as EdgeComparisonLoop from "./edges/EdgeComparisonLoop.ts"
 import { Edges } from "./edges/Edges.ts"
 import * as EdgeServices from "./edges/EdgeServices.ts"
 import * as OutboxWorker from "./edges/OutboxWorker.ts"
+import { TicketKeys } from "./edges/TicketKeys.ts"
 import { AgentKeys } from "./enrollment/AgentKeys.ts"
 import { Bootstraps } from "./enrollment/Bootstraps.ts"
 import { Enrollments } from "./enrollment/Enrollments.ts"
@@ -192,6 +193,8 @@ export const handlers = Layer.flatMap(services, (all) => {
     TopologyHandlers.pipe(Layer.provide(only(Assignments, TopologyEditor, Suggestions, Topologies))),
     PipelineHandlers.pipe(Layer.provide(only(Pipelines))),
     DirectoryHandlers.pipe(Layer.provide(only(Directory, Rendezvous))),
-    EdgeHandlers.pipe(Layer.provide(only(AgentKeys, ChannelAdmissions, Edges, Gate, GateCodes, GateSessions)))
+    EdgeHandlers.pipe(
+      Layer.provide(only(AgentKeys, ChannelAdmissions, Edges, Gate, GateCodes, GateSessions, TicketKeys))
+    )
   ).pipe(Layer.provide(middleware))
 })

@@ -2,6 +2,8 @@
 import { Option, Record as Records } from "effect"
 import { isRecord, mapped, type Members, members } from "./JsonMembers.ts"
 
+const digits = "4f9a1c7e2b80d635"
+
 /** What a member of this name holds in an example. */
 const byName: Readonly<Record<string, unknown>> = {
   name: "shop",
@@ -15,10 +17,9 @@ const byName: Readonly<Record<string, unknown>> = {
   card_url: "https://shop.example.net/.well-known/agent-card.json",
   currency_id: "eur",
   model: "small",
-  threshold_minutes: 5
+  threshold_minutes: 5,
+  sealed: digits.repeat(6)
 }
-
-const digits = "4f9a1c7e2b80d635"
 
 /** A text of this form. Hexadecimal digits are no key of anybody. */
 const textFor = ({ format, maxLength, minLength, pattern }: Members): string => {

@@ -8,9 +8,11 @@ import {
   HeartbeatProofIncomplete,
   HeartbeatRefused,
   LookupAmbiguous,
-  NoLiveEdge
+  NoLiveEdge,
+  TicketKeysRefused
 } from "../edges/EdgeErrors.ts"
 import { Authorisation, EdgeId, EdgeNode, Heartbeat, ReportedEdge } from "../edges/EdgeNode.ts"
+import { SealedTicketKeys, TicketKeyRequest } from "../edges/TicketKeys.ts"
 import { GateCodeRefused } from "../tunnels/GateErrors.ts"
 import { BrowserHash, GateAnswer, GateEntry } from "../tunnels/GateVisit.ts"
 import { Hostname } from "../values/Hostname.ts"
@@ -42,6 +44,11 @@ export class EdgesApi extends HttpApiGroup.make("edges")
       payload: Heartbeat,
       success: HttpApiSchema.Empty(200),
       error: [HeartbeatProofIncomplete, HeartbeatRefused]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("ticketKeys", "/internal/edges/ticket-keys", {
+      payload: TicketKeyRequest,
+      success: SealedTicketKeys,
+      error: TicketKeysRefused
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("agentProved", "/internal/tunnel/agent-proved", {
       payload: Schema.Struct({ token: RoutingToken, key: PublicKey }),

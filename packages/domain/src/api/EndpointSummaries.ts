@@ -273,6 +273,7 @@ export const endpointSummaries: Readonly<Record<string, GroupSummaries>> = {
       authorizeChannel: "Whether a holder is admitted to a channel, and by which keys.",
       revokedTokens: "The routing tokens that no edge may serve.",
       heartbeat: "An edge says that it lives and where it is reached.",
+      ticketKeys: "The keys of session tickets for an edge, sealed for the one that asks.",
       agentProved:
         "An edge says that an agent has proved its key, which every agent of the tunnel has to from then on.",
       list: "The edges that have reported themselves, and which of them live.",

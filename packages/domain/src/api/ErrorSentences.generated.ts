@@ -102,6 +102,8 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "The edge has a pinned key, and the heartbeat does not prove it.",
   HeartbeatProofIncomplete:
     "A heartbeat carries key and signature together or neither.",
+  TicketKeysRefused:
+    "The key that the edge is pinned to did not sign the request; an edge that is pinned to none gets no keys.",
   LookupAmbiguous:
     "A look-up names a token or a host, one of the two.",
   NoLiveEdge:

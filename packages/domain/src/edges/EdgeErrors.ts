@@ -16,6 +16,13 @@ export class HeartbeatProofIncomplete extends Problem<HeartbeatProofIncomplete>(
   detail: () => "pubkey and signature come together or not at all."
 }) {}
 
+/** The key that the edge is pinned to did not sign the request; an edge that is pinned to none gets no keys. */
+export class TicketKeysRefused extends Problem<TicketKeysRefused>()("TicketKeysRefused", {
+  status: 403,
+  title: "Ticket keys refused",
+  detail: () => "This edge id is pinned to no key, or to one that did not sign the request."
+}) {}
+
 /** A look-up names a token or a host, one of the two. */
 export class LookupAmbiguous extends Problem<LookupAmbiguous>()("LookupAmbiguous", {
   status: 400,

@@ -57,3 +57,7 @@ export const NewNoiseKey = NoiseKey.check(agreeing)
 
 /** Another Ed25519 key that is stored for the first time. */
 export const NewPublicKey = PublicKey.check(signing)
+
+/** An X25519 key of one exchange, which is not kept. */
+export const EphemeralKey = Hex64.check(agreeing).pipe(Schema.brand("EphemeralKey"))
+export type EphemeralKey = typeof EphemeralKey.Type

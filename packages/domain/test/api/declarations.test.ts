@@ -238,6 +238,7 @@ const acts = [
   "/rotate-token",
   "/suggest",
   "/test",
+  "/ticket-keys",
   "/verify-hostname",
   "/webhook"
 ]

@@ -6,6 +6,7 @@ import * as AgentProof from "@catenet/domain/edges/AgentProof"
 import * as EdgeNode from "@catenet/domain/edges/EdgeNode"
 import * as EdgeOrder from "@catenet/domain/edges/EdgeOrder"
 import * as Status from "@catenet/domain/edges/PlatformStatus"
+import * as TicketKeys from "@catenet/domain/edges/TicketKeys"
 import * as Tier from "@catenet/domain/edges/Tier"
 import * as Alert from "@catenet/domain/tunnels/Alert"
 import * as Badge from "@catenet/domain/tunnels/Badge"
@@ -26,6 +27,7 @@ describeNouns("IssuanceFailure", IssuanceFailure)
 describeNouns("AgentProof", AgentProof)
 describeNouns("Alert", Alert)
 describeNouns("Badge", Badge)
+describeNouns("TicketKeys", TicketKeys)
 describeNouns("EdgeNode", EdgeNode)
 describeNouns("EdgeOrder", EdgeOrder)
 describeNouns("GateVisit", GateVisit)

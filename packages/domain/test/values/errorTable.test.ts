@@ -149,6 +149,7 @@ const table = [
   [Channels.MemberNotAdmitted, 404, ["topology-unkeyed admission"]],
   [Edges.HeartbeatRefused, 403, ["(pinned edge key)"]],
   [Edges.HeartbeatProofIncomplete, 400, ["(edge key without signature)"]],
+  [Edges.TicketKeysRefused, 403, ["(pinned edge key)"]],
   [Edges.LookupAmbiguous, 400, ["(edge look-up)"]],
   [Edges.NoLiveEdge, 404, ["(edge look-up)"]],
   [Edges.EdgeUnknown, 404, ["(edge rebind)"]],

@@ -22,6 +22,8 @@ export type Destination =
       readonly speaks: "acme" | "http" | "unknown"
       /** The visitor may send early data, which must not be processed twice. */
       readonly earlyData: boolean
+      /** The name of the key under which the visitor's session ticket was sealed, as far as it shows one. */
+      readonly ticket?: string
     }
   | { readonly _tag: "Nowhere" }
 
@@ -31,7 +33,8 @@ const tunnel = (hello: ClientHello, host: string): Destination => {
   // A validation offers nothing else (RFC 8737 section 3); whatever does is a visitor.
   const validation = hello.alpn.length === 1 && offers(acmeAlpn)
   const speaks = validation ? "acme" : http ? "http" : "unknown"
-  return { _tag: "Tunnel", host, speaks, earlyData: hello.earlyData }
+  const { earlyData, ticket } = hello
+  return { _tag: "Tunnel", host, speaks, earlyData, ...(ticket === undefined ? {} : { ticket }) }
 }
 
 /** `isPlatformHost` knows the hosts of the platform itself, `defaultHost` is where a browser without a name goes. */

@@ -131,7 +131,7 @@ export class VisitorRouter extends Context.Service<
       const passes = inWindow && !(route.tier === "gelb" && gate.closes(host))
       const answers = speaks === "acme" && (isGelb || !passes) ? waitsFor(host, route) : undefined
       if (answers !== undefined) return passthrough(destination, route.token, socket, answers === "order")
-      if (isGelb) return void gelb.accept(socket, speaks === "http", host)
+      if (isGelb) return void gelb.accept(socket, { isWeb: speaks === "http", host, ticket: destination.ticket })
       if (route.tier === "gelb" && enterUnasked(host, route.token, socket) === "gated")
         return void TlsAlert.refuse(socket, "internalError")
       if (!inWindow) {

@@ -22,6 +22,7 @@ import { Routes } from "../routes/Routes.ts"
 import { AgentSessions, type Delivered, type Attempts } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
+import { SessionTickets } from "../tls/SessionTickets.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 import * as FinalResponse from "./FinalResponse.ts"
 import { whenSpoken } from "./FirstWord.ts"
@@ -39,11 +40,19 @@ const checkEvery = "2 seconds"
 /** How often an HTTP/2 connection is asked about an unfinished header block within the time that a request head has. */
 const headChecks = 6
 
+/** What the visitor's ClientHello says. */
+export interface VisitorHello {
+  /** It offers HTTP/1.1 or HTTP/2 by ALPN. */
+  readonly isWeb: boolean
+  readonly host: string
+  readonly ticket: string | undefined
+}
+
 export class GelbVisits extends Context.Service<
   GelbVisits,
   {
-    /** Absent without a usable wildcard certificate. `web`: the visitor offered HTTP/1.1 or HTTP/2 by ALPN. */
-    readonly accept: ((socket: Socket, web: boolean, host: string) => void) | undefined
+    /** Absent without a usable wildcard certificate. */
+    readonly accept: ((socket: Socket, hello: VisitorHello) => void) | undefined
     /** Says to visitors, in the next answer or by GOAWAY, that their connections end. */
     readonly announce: () => void
     /** Lets them finish what they asked and ask no more, and ends connections on which nothing is asked. */
@@ -62,6 +71,7 @@ export class GelbVisits extends Context.Service<
     const clock = yield* Clock.Clock
     const resets = yield* ResetBudget
     const files = yield* PairFiles
+    const tickets = yield* SessionTickets
     const { ending, report } = yield* ConnectionFaults
     const run = yield* makeServe
     const follow = yield* LeavingAgents.make
@@ -234,9 +244,11 @@ export class GelbVisits extends Context.Service<
     const onSecure = (socket: TLSSocket, name: string) =>
       socket.alpnProtocol === "h2" ? http2(socket, name) : http1(socket, name)
     const accept = Option.map(pairs, (pairs) => {
-      const web = TlsAcceptor.make({ pairs, alpn: ["h2", "http/1.1"], onSecure, onFailure, ending })
-      const other = TlsAcceptor.make({ pairs, alpn: [], onSecure, onFailure, ending })
-      return (socket: Socket, isWeb: boolean, host: string) => (isWeb ? web : other).accept(socket, host)
+      const terms = { pairs, tickets, onSecure, onFailure, ending }
+      const web = TlsAcceptor.make({ ...terms, alpn: ["h2", "http/1.1"] })
+      const other = TlsAcceptor.make({ ...terms, alpn: [] })
+      return (socket: Socket, { host, isWeb, ticket }: VisitorHello) =>
+        (isWeb ? web : other).accept(socket, host, ticket)
     })
 
     return GelbVisits.of({

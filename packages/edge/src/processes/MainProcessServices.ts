@@ -7,12 +7,15 @@ import { ProcessIdentity } from "../sessions/ProcessIdentity.ts"
 import { Settings } from "../settings/Settings.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
 import { PairSource } from "../tls/PairSource.ts"
+import { SessionTickets } from "../tls/SessionTickets.ts"
+import { ticketKey, TicketKeyRing, type TicketKeys } from "../tls/TicketKeyRing.ts"
 import type { WorkerChannel } from "./WorkerChannel.ts"
 import type { Init, ToMain, ToWorker } from "./WorkerMessages.ts"
 
 export interface FromMainProcess {
   readonly leaf: PairSource
   readonly pairs: ReadonlyMap<string, PairSource>
+  readonly tickets: TicketKeyRing
   /** Rows of the audit log that have not been reported. */
   readonly audit: Array<AuditRow>
   /** The main process has answered a question who owns a tunnel. */
@@ -25,8 +28,16 @@ export interface FromMainProcess {
   readonly index: number
 }
 
+type TicketKeysOfMain = Init["ticketKeys"]
+
+/** The ticket keys of the main process, as its messages carry them. */
+export const ticketKeys = ({ given, own }: TicketKeysOfMain): TicketKeys => {
+  const all = (keys: TicketKeysOfMain["own"]) => keys.map(({ bytes, from }) => ticketKey(Buffer.from(bytes), from))
+  return { own: all(own), given: all(given) }
+}
+
 /** Starts with what the main process sent first; later messages replace it. */
-export const make = (channel: WorkerChannel<ToMain, ToWorker>, init: Init): FromMainProcess => {
+export const make = (channel: WorkerChannel<ToMain, ToWorker>, init: Init, now: () => number): FromMainProcess => {
   const questions = new Map<number, (owns: boolean) => void>()
   let lastQuestion = 0
   return {
@@ -35,6 +46,7 @@ export const make = (channel: WorkerChannel<ToMain, ToWorker>, init: Init): From
     index: init.index,
     leaf: new PairSource(init.leaf),
     pairs: new Map(init.pairs.map(([certificate, pair]) => [certificate, new PairSource(pair)])),
+    tickets: TicketKeyRing.of(now, ticketKeys(init.ticketKeys)),
     audit: [],
     ownershipAnswered: (question, owns) => {
       questions.get(question)?.(owns)
@@ -70,6 +82,7 @@ export const layer = (main: FromMainProcess) =>
     Layer.merge(Layer.effect(ProcessIdentity, processIdentity(main))),
     Layer.merge(Layer.succeed(AgentKeys, { owns: main.owns, seen: main.seen })),
     Layer.merge(Layer.succeed(CertificateAuthority, { root: main.root, leaf: main.leaf })),
+    Layer.merge(Layer.succeed(SessionTickets, main.tickets)),
     Layer.merge(
       Layer.succeed(PairFiles, {
         followed: main.pairs,

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { Orders } from "../orders/Orders.ts"
 import type { RouteOrder } from "../routes/RouteOrder.ts"
-import type { FromMainProcess } from "./MainProcessServices.ts"
+import { type FromMainProcess, ticketKeys } from "./MainProcessServices.ts"
 import type { WorkerChannel } from "./WorkerChannel.ts"
 import type { ToMain, ToWorker } from "./WorkerMessages.ts"
 
@@ -54,6 +54,8 @@ export const make = Effect.fn("WorkerCommands.make")(function* (
         return Effect.sync(() => main.leaf.replace(message.pair))
       case "PairReplaced":
         return Effect.sync(() => main.pairs.get(message.certificate)?.replace(message.pair))
+      case "TicketKeysChanged":
+        return Effect.sync(() => main.tickets.follow(ticketKeys(message.keys)))
       case "Ownership":
         return Effect.sync(() => main.ownershipAnswered(message.id, message.owns))
       case "Drain":

@@ -2,7 +2,7 @@
  * An edge as a worker runs it: the public listeners and all that serves connections, and nothing that an edge has once. It
  * gets everything it knows from the main process, and reports four times a second what it has counted.
  */
-import { ConfigProvider, Effect, Layer, Queue, Schedule } from "effect"
+import { Clock, ConfigProvider, Effect, Layer, Queue, Schedule } from "effect"
 import { ControlPlane } from "../control/ControlPlane.ts"
 import { VisitorRouter } from "../frontdoor/VisitorRouter.ts"
 import * as ConnectionLimiter from "../listen/ConnectionLimiter.ts"
@@ -88,9 +88,14 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
 })
 
 /** Runs the worker by its first message. Later messages wait in `inbox`. */
-export const run = (channel: WorkerChannel<ToMain, ToWorker>, inbox: Queue.Dequeue<ToWorker>, init: Init) => {
-  const main = MainProcessServices.make(channel, init)
-  return Effect.scoped(serve(channel, inbox, init, main)).pipe(
+export const run = Effect.fn("WorkerEdge.run")(function* (
+  channel: WorkerChannel<ToMain, ToWorker>,
+  inbox: Queue.Dequeue<ToWorker>,
+  init: Init
+) {
+  const clock = yield* Clock.Clock
+  const main = MainProcessServices.make(channel, init, () => clock.currentTimeMillisUnsafe())
+  return yield* Effect.scoped(serve(channel, inbox, init, main)).pipe(
     Effect.provide(
       ConnectionLayers.layer.pipe(
         Layer.provideMerge(Layer.merge(ControlPlane.layerUnsigned, MainProcessServices.layer(main))),
@@ -99,4 +104,4 @@ export const run = (channel: WorkerChannel<ToMain, ToWorker>, inbox: Queue.Deque
       )
     )
   )
-}
+})

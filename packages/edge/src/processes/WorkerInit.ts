@@ -1,4 +1,4 @@
-/** The first message to a worker: everything that this process knows at that moment. Sends certificates that change later. */
+/** The first message to a worker: everything that this process knows at that moment. Sends certificates and ticket keys that change later. */
 import { type Address, formatAddress } from "@catenet/config/NetworkParser"
 import { Effect, Redacted, References } from "effect"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
@@ -7,12 +7,13 @@ import { ProcessIdentity } from "../sessions/ProcessIdentity.ts"
 import { Settings } from "../settings/Settings.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
 import type { Pair } from "../tls/PairSource.ts"
+import { SessionTickets } from "../tls/SessionTickets.ts"
 import type { ToWorker } from "./WorkerMessages.ts"
 
 /** Public listeners by the variable that names their address. */
 export type Addresses = ReadonlyMap<string, Address>
 
-/** `send` gets every certificate that is replaced from now on. */
+/** `send` gets every certificate that is replaced from now on, and all ticket keys at each change. */
 export const make = Effect.fn("WorkerInit.make")(function* (
   folder: string,
   addresses: Addresses,
@@ -21,6 +22,7 @@ export const make = Effect.fn("WorkerInit.make")(function* (
   const { given } = yield* Settings
   const { leaf, root } = yield* CertificateAuthority
   const { followed } = yield* PairFiles
+  const tickets = yield* SessionTickets
   const routes = yield* Routes
   const { edgeProcess } = yield* ProcessIdentity
   const edge = Buffer.from(edgeProcess?.edge ?? []).toString("hex")
@@ -32,6 +34,8 @@ export const make = Effect.fn("WorkerInit.make")(function* (
   for (const [certificate, source] of followed)
     source.onReplaced((pair) => send({ _tag: "PairReplaced", certificate, pair }))
 
+  tickets.onChanged(() => send({ _tag: "TicketKeysChanged", keys: tickets.contents }))
+
   return (index: number) => ({
     _tag: "Init" as const,
     variables,
@@ -42,6 +46,7 @@ export const make = Effect.fn("WorkerInit.make")(function* (
     root: root.toString("base64"),
     leaf: leaf.current,
     pairs: Array.from(followed, ([certificate, source]) => [certificate, source.current] as const),
+    ticketKeys: tickets.contents,
     orders: routes.orders()
   })
 })

@@ -7,6 +7,10 @@ import { RouteOrder } from "../routes/RouteOrder.ts"
 
 const Pair = Schema.Struct({ cert: Schema.String, key: Schema.String })
 
+/** A key for session tickets, base64, and the epoch milliseconds from which it seals. */
+const TicketKey = Schema.Struct({ bytes: Schema.Uint8ArrayFromBase64, from: Schema.Finite })
+const TicketKeys = Schema.Struct({ own: Schema.Array(TicketKey), given: Schema.Array(TicketKey) })
+
 const Count = Schema.Int
 
 /** As logs name them, without regard to case. */
@@ -50,11 +54,13 @@ export const ToWorker = Schema.TaggedUnion({
     leaf: Pair,
     /** Certificates by the name of their file. */
     pairs: Schema.Array(Schema.Tuple([Schema.String, Pair])),
+    ticketKeys: TicketKeys,
     orders: Schema.Array(RouteOrder)
   },
   Apply: { id: Schema.Int, order: RouteOrder },
   LeafReplaced: { pair: Pair },
   PairReplaced: { certificate: Schema.String, pair: Pair },
+  TicketKeysChanged: { keys: TicketKeys },
   /** The answer to `AskOwnership`. */
   Ownership: { id: Schema.Int, owns: Schema.Boolean },
   /** Leave as an edge leaves, say `Drained`, and wait to be ended. */

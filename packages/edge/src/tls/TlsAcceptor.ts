@@ -6,15 +6,19 @@ import { resettable } from "@catenet/wire/transport/Abort"
 import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { serverTls } from "@catenet/wire/transport/ServerTls"
 import type { Socket } from "node:net"
-import { createServer, type TLSSocket } from "node:tls"
+import { createServer, type Server, type TLSSocket } from "node:tls"
 import { cutAfter } from "../listen/GracefulClose.ts"
 import type { PairSource } from "./PairSource.ts"
+import { periodMillis, type TicketKey, type TicketKeyRing } from "./TicketKeyRing.ts"
 
 const defaultHandshakeMillis = 10_000
 
 export interface TlsAcceptor {
-  /** `host` is the name in the ClientHello: a resumed session of TLS 1.2 does not tell it again. */
-  readonly accept: (socket: Socket, host?: string) => void
+  /**
+   * `host` is the name in the ClientHello: a resumed session of TLS 1.2 does not tell it again. `ticket` is the name of a key
+   * at the beginning of the session ticket there.
+   */
+  readonly accept: (socket: Socket, host?: string, ticket?: string) => void
 }
 
 export interface TlsAcceptorOptions {
@@ -31,21 +35,32 @@ export interface TlsAcceptorOptions {
   readonly handshakeMillis?: number
   /** Yields to everything else between handshakes, so that a thousand agents that return at once starve no visitor. */
   readonly patient?: boolean
+  /** Where peers return to other processes and edges too; a context of Node seals and opens tickets by one key. */
+  readonly tickets?: TicketKeyRing
   /** A connection that is cut is reset below TLS, so that its reader does not take that for an end. */
   readonly isResettable?: boolean
 }
+
+/** Sessions of all our processes and edges are of one kind; without it Node tells them apart by their command lines. */
+const sessionKind = "catenet"
+
+const ticketTerms = ({ bytes }: TicketKey) => ({
+  ticketKeys: bytes,
+  sessionIdContext: sessionKind,
+  sessionTimeout: periodMillis / 1_000
+})
 
 /** Handshakes begun in one turn of the event loop; beginning one costs about a millisecond of signing. */
 const perTurn = 2
 
 const inTurns = (start: TlsAcceptor["accept"]): TlsAcceptor["accept"] => {
-  const waiting: Array<readonly [socket: Socket, host: string | undefined]> = []
+  const waiting: Array<Parameters<TlsAcceptor["accept"]>> = []
   const turn = () => {
-    for (const [socket, host] of waiting.splice(0, perTurn)) if (!socket.destroyed) start(socket, host)
+    for (const [socket, ...known] of waiting.splice(0, perTurn)) if (!socket.destroyed) start(socket, ...known)
     if (waiting.length > 0) setImmediate(turn)
   }
-  return (socket, host) => {
-    if (waiting.push([socket, host]) === 1) setImmediate(turn)
+  return (...asked) => {
+    if (waiting.push(asked) === 1) setImmediate(turn)
   }
 }
 
@@ -85,17 +100,12 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
     onFailure,
     patient = false,
     isResettable = false,
+    tickets,
     handshakeMillis = defaultHandshakeMillis
   } = options
   const terms = { ...serverTls, minVersion: options.minVersion ?? serverTls.minVersion }
-  const server = createServer({
-    ...pairs.current,
-    ...terms,
-    handshakeTimeout: handshakeMillis,
-    ...(alpn.length > 0 ? { ALPNProtocols: [...alpn] } : {})
-  })
   const handshakes = bounded(handshakeMillis)
-  server.on("secureConnection", (socket) => {
+  const secured = (socket: TLSSocket) => {
     const handshake = handshakes.done(socket)
     const host = handshake?.host ?? (socket.servername || "")
     if (isResettable && handshake !== undefined) resettable(socket, handshake.socket)
@@ -104,18 +114,43 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
     socket.on("error", () => undefined)
     socket.allowHalfOpen = true
     contained(fault, () => onSecure(socket, host))()
+  }
+  const serverWith = (key: TicketKey | undefined) =>
+    createServer({
+      ...pairs.current,
+      ...terms,
+      ...(key === undefined ? {} : ticketTerms(key)),
+      handshakeTimeout: handshakeMillis,
+      ...(alpn.length > 0 ? { ALPNProtocols: [...alpn] } : {})
+    })
+      .on("secureConnection", secured)
+      .on("tlsClientError", (_error, socket) => {
+        socket.destroy()
+        onFailure()
+      })
+  const alone = tickets === undefined ? serverWith(undefined) : undefined
+  const servers = new Map<string, Server>()
+  const serverOf = (ring: TicketKeyRing, ticket: string | undefined) => {
+    const key = (ticket === undefined ? undefined : ring.named(ticket)) ?? ring.current
+    const known = servers.get(key.name)
+    if (known !== undefined) return known
+    for (const name of servers.keys()) if (ring.named(name) === undefined) servers.delete(name)
+    const server = serverWith(key)
+    servers.set(key.name, server)
+    return server
+  }
+  pairs.onReplaced((pair) => {
+    for (const server of alone === undefined ? servers.values() : [alone])
+      server.setSecureContext({ ...pair, ...terms })
   })
-  server.on("tlsClientError", (_error, socket) => {
-    socket.destroy()
-    onFailure()
-  })
-  pairs.onReplaced((pair) => server.setSecureContext({ ...pair, ...terms }))
-  const begin = (socket: Socket, host: string | undefined) => {
+  const begin = (socket: Socket, host: string | undefined, ticket: string | undefined) => {
     // Who leaves in the middle of a handshake is gone; only a relay has two independent halves.
     socket.allowHalfOpen = false
     handshakes.begin(socket, host)
-    server.emit("connection", socket)
+    const server = tickets === undefined ? alone : serverOf(tickets, ticket)
+    server?.emit("connection", socket)
   }
-  const start = (socket: Socket, host?: string) => contained(ending(socket), () => begin(socket, host))()
+  const start: TlsAcceptor["accept"] = (socket, host, ticket) =>
+    contained(ending(socket), () => begin(socket, host, ticket))()
   return { accept: patient ? inTurns(start) : start }
 }

@@ -1,6 +1,9 @@
 /** A control plane that says what a test wants it to say, over real HTTP. */
+import { native } from "@catenet/crypto/native"
+import * as Exchange from "@catenet/crypto/TicketKeyRequest"
 import { problemType } from "@catenet/domain/values/Problem"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
+import { randomBytes } from "node:crypto"
 import { createServer } from "node:http"
 
 export const adminToken = "ad".repeat(32)
@@ -15,6 +18,8 @@ export interface ScriptedControlPlane {
   readonly requests: Array<string>
   /** Keys that the edge saw proved. */
   readonly proved: Array<Record<string, unknown>>
+  /** The keys for session tickets that it gives, in hex; 404 while there are none. */
+  readonly ticketKeys: Array<{ readonly key: string; readonly from: number }>
   /** Which edge serves a host, for look-ups. */
   readonly owners: Map<string, { readonly edge_id: string; readonly peer_addr: string }>
   /** What it answers about every visitor; 404 while nothing is set. */
@@ -83,6 +88,13 @@ export const startControlPlane = Effect.acquireRelease(
             plane.heartbeats.push(JSON.parse(body))
             return answer(200)
           }
+          if (request.url === "/internal/edges/ticket-keys" && plane.ticketKeys.length > 0) {
+            const { id, key } = JSON.parse(body)
+            const question = { id, message: Buffer.from(key, "hex") }
+            const plain = Buffer.from(JSON.stringify(plane.ticketKeys))
+            const sealed = Exchange.answer(native, question, Uint8Array.from(randomBytes(32)), plain)
+            return answer(200, { sealed: Buffer.from(Result.getOrThrow(sealed)).toString("hex") })
+          }
           if (request.url === "/internal/tunnel/agent-proved") {
             plane.proved.push(JSON.parse(body))
             return answer(200)
@@ -118,6 +130,7 @@ export const startControlPlane = Effect.acquireRelease(
           heartbeats: [],
           requests: [],
           proved: [],
+          ticketKeys: [],
           owners: new Map(),
           members: new Map(),
           edges: [],

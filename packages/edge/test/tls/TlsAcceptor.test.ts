@@ -1,33 +1,42 @@
+import { peekClientHello } from "@catenet/wire/transport/HelloPeek"
 import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { once } from "node:events"
-import { createServer, connect, type AddressInfo } from "node:net"
+import { createServer, connect, type AddressInfo, type Socket } from "node:net"
 import { type ConnectionOptions, connect as connectTls } from "node:tls"
 import { PairSource } from "../../src/tls/PairSource.ts"
+import { periodMillis, TicketKeyRing } from "../../src/tls/TicketKeyRing.ts"
 import * as TlsAcceptor from "../../src/tls/TlsAcceptor.ts"
 import { tlsTo } from "../harness/Agent.ts"
 import { helloFor } from "../harness/Hello.ts"
 import { mintPair } from "../harness/TestEdge.ts"
 
+const pair = mintPair(["localhost"])
+
 /** A server of the acceptor, with what a client needs to reach it. */
-const serving = Effect.gen(function* () {
-  const { cert, key, root } = mintPair(["localhost"])
+const servingWith = Effect.fnUntraced(function* (tickets?: TicketKeyRing) {
+  const { cert, key, root } = pair
   const acceptor = TlsAcceptor.make({
     pairs: new PairSource({ cert, key }),
     alpn: [],
     onSecure: (socket) => void socket.resume(),
     onFailure: () => undefined,
+    ...(tickets === undefined ? {} : { tickets }),
     ending: () => (error) => {
       throw error
     }
   })
+  const accept = (socket: Socket) =>
+    void peekClientHello(socket).then((hello) => acceptor.accept(socket, "localhost", Result.getOrThrow(hello).ticket))
   const server = yield* Effect.acquireRelease(
-    Effect.sync(() => createServer({ pauseOnConnect: true }, acceptor.accept).listen(0, "127.0.0.1")),
+    Effect.sync(() => createServer({ pauseOnConnect: true }, accept).listen(0, "127.0.0.1")),
     (server) => Effect.sync(() => server.close())
   )
   yield* Effect.promise(() => once(server, "listening"))
   return { host: "127.0.0.1", port: (server.address() as AddressInfo).port, ca: root, servername: "localhost" }
 })
+
+const serving = servingWith()
 
 const outcome = (options: ConnectionOptions) =>
   Effect.callback<string>((resume) => {
@@ -106,3 +115,54 @@ it.live("ends a slow handshake at its timeout, and lets a finished one be silent
     done.destroy()
   }).pipe(Effect.scoped)
 )
+
+/** Whether the session was resumed, and the ticket for the next one. Node gives none again to one who has resumed. */
+const visit = (server: ConnectionOptions, session?: Buffer) =>
+  Effect.callback<{ readonly resumed: boolean; readonly session: Buffer }>((resume) => {
+    const socket = connectTls({ ...server, ...(session === undefined ? {} : { session }) })
+    const end = (resumed: boolean, session: Buffer) => {
+      resume(Effect.succeed({ resumed, session }))
+      socket.destroy()
+    }
+    let fresh: Buffer | undefined
+    const settle = () => {
+      if (socket.isSessionReused()) end(true, session ?? Buffer.alloc(0))
+      else if (fresh !== undefined && socket.authorized) end(false, fresh)
+    }
+    socket.on("session", (ticket: Buffer) => {
+      fresh = ticket
+      settle()
+    })
+    socket.on("secureConnect", settle)
+    socket.on("error", (error) => resume(Effect.die(error)))
+  })
+
+for (const maxVersion of ["TLSv1.3", "TLSv1.2"] as const)
+  it.live(
+    `resumes a session of ${maxVersion} at any acceptor that has the key of its ticket, and no longer than two periods`,
+    () =>
+      Effect.gen(function* () {
+        let now = 0
+        const ring = new TicketKeyRing(() => now)
+        const [one, two, stranger] = yield* Effect.all([
+          servingWith(ring),
+          servingWith(TicketKeyRing.of(() => now, ring.contents)),
+          servingWith(new TicketKeyRing(() => now))
+        ])
+        const at = (server: ConnectionOptions) => ({ ...server, maxVersion })
+        const first = yield* visit(at(one))
+        assert.isFalse(first.resumed)
+        assert.isTrue((yield* visit(at(one), first.session)).resumed)
+        assert.isTrue((yield* visit(at(two), first.session)).resumed)
+        assert.isFalse((yield* visit(at(stranger), first.session)).resumed)
+        now = periodMillis
+        ring.renew()
+        const second = yield* visit(at(one))
+        assert.isFalse(second.resumed)
+        for (const { session } of [first, second]) assert.isTrue((yield* visit(at(one), session)).resumed)
+        now = 2 * periodMillis
+        ring.renew()
+        assert.isFalse((yield* visit(at(one), first.session)).resumed)
+        assert.isTrue((yield* visit(at(one), second.session)).resumed)
+      }).pipe(Effect.scoped)
+  )

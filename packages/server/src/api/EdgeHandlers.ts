@@ -6,6 +6,7 @@ import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ChannelAdmissions } from "../channels/ChannelAdmissions.ts"
 import { Edges } from "../edges/Edges.ts"
+import { TicketKeys } from "../edges/TicketKeys.ts"
 import { AgentKeys } from "../enrollment/AgentKeys.ts"
 import { Gate } from "../gate/Gate.ts"
 import { GateCodes } from "../gate/GateCodes.ts"
@@ -24,6 +25,7 @@ export const EdgeHandlers = HttpApiBuilder.group(
   "edges",
   Effect.fn(function* (handlers) {
     const edges = yield* Edges
+    const ticketKeys = yield* TicketKeys
     const gate = yield* Gate
     const codes = yield* GateCodes
     const sessions = yield* GateSessions
@@ -35,6 +37,7 @@ export const EdgeHandlers = HttpApiBuilder.group(
         Effect.map(edges.revokedTokens(query), (tokens) => HttpServerResponse.jsonUnsafe({ tokens })),
       agentProved: ({ payload }) => keys.proved(payload.token, payload.key),
       heartbeat: ({ payload }) => Effect.flatMap(edges.heartbeat(payload), withEpoch),
+      ticketKeys: ({ payload }) => ticketKeys.answer(payload),
       list: ({ query }) => edges.list(query),
       lookup: ({ query }) => edges.lookup(query),
       rehydrate: ({ query }) => Effect.map(edges.rehydrate(query), (known) => HttpServerResponse.jsonUnsafe(known)),

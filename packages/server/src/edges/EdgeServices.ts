@@ -6,6 +6,7 @@ import { Edges } from "./Edges.ts"
 import { LiveEdges } from "./LiveEdges.ts"
 import { Outbox } from "./Outbox.ts"
 import { RefusedOrders } from "./RefusedOrders.ts"
+import { TicketKeys } from "./TicketKeys.ts"
 
 export const layer = Layer.mergeAll(
   EdgeFacts.layer,
@@ -13,5 +14,6 @@ export const layer = Layer.mergeAll(
   Edges.layer,
   LiveEdges.layer,
   Outbox.layer,
+  TicketKeys.layer,
   RefusedOrders.layer
 )

@@ -1,6 +1,7 @@
 /** Edge servers, and what an edge has to know about tunnels when it boots. */
 import { Authorisation, EdgeNode, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
 import { Hostname } from "@catenet/domain/values/Hostname"
+import { PublicKey } from "@catenet/domain/values/Keys"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -67,6 +68,12 @@ export const make = Effect.gen(function* () {
         sql`select id as edge_id, peer_addr, pubkey, seen_at, seen_at >= ${liveSince} as live from edge_nodes
         ${after === undefined ? sql`` : sql`where id > ${after}`} order by id ${limit === undefined ? sql`` : sql`limit ${limit}`}`
           .withoutTransform
+    }),
+    /** The key that an edge is pinned to. */
+    pinnedKey: SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Schema.Struct({ pubkey: Schema.NullOr(PublicKey) }),
+      execute: (id) => sql`select pubkey from edge_nodes where id = ${id}`
     }),
     unpin: (id: string) => sql`update edge_nodes set pubkey = null where id = ${id} returning id`,
     ownerOf: SqlSchema.findOneOption({

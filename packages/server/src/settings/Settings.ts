@@ -32,7 +32,7 @@ export const variables = {
   sealKeys: optional(
     "CT_CP_SEAL_KEY",
     SecretParser.secretKeys,
-    "Keys under which secrets and addresses of alerts, stored grants, id tokens and the pages that sign-ins lead to are sealed in the database; the first seals, all open."
+    "Keys under which secrets and addresses of alerts, stored grants, id tokens, ticket keys and pages of a sign-in are sealed in the database; the first seals, all open."
   ),
   shutdownGraceSeconds: defaulted(
     "CT_CP_SHUTDOWN_GRACE_SECS",

@@ -28,7 +28,8 @@ const places: Readonly<Record<Place, true>> = {
   "gate_codes.path": true,
   "gate_sign_ins.path": true,
   "portal_sessions.id_token": true,
-  "portal_sign_ins.next": true
+  "portal_sign_ins.next": true,
+  "ticket_keys.key": true
 }
 const columns = Object.keys(places).map((place) => columnAt(place as Place))
 

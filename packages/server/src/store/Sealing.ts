@@ -18,6 +18,7 @@ export type Place =
   | "gate_sign_ins.path"
   | "portal_sessions.id_token"
   | "portal_sign_ins.next"
+  | "ticket_keys.key"
 
 const readKeys = Effect.gen(function* () {
   const { sealKeys } = yield* Settings

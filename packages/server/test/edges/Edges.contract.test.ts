@@ -11,6 +11,7 @@ const key = "ab".repeat(32)
 /** A channel with one member, as its owner would have made it. */
 const never = {
   "redeemGateCode 200": "test/gate/Codes shows it with a visitor who has signed in",
+  "ticketKeys 200": "test/edges/TicketKeys shows it with an edge that proves its key",
   "authorizeChannel 200": "test/channels shows it with a member whose attestation holds"
 }
 
@@ -32,6 +33,13 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("edge server
           { call: "lookup", as, query: "?host=a.example.test", status: 404, code: "NoLiveEdge" },
           { call: "heartbeat", as, body: beat, status: 200 },
           { call: "agentProved", as, body: { token: "9".repeat(64), key }, status: 200 },
+          {
+            call: "ticketKeys",
+            as,
+            body: { id: "primary", key: "09".repeat(32), signature: "ab".repeat(64) },
+            status: 403,
+            code: "TicketKeysRefused"
+          },
           { call: "heartbeat", as, body: { ...beat, pubkey: key }, status: 400, code: "HeartbeatProofIncomplete" },
           {
             call: "heartbeat",

@@ -33,7 +33,7 @@ const ofPrograms = new Set(
   BootstrapProofRefused BootstrapTokenExpired BootstrapTokenSpent BootstrapTokenUnknown AgentNotListed
   ChannelUnknown MemberNotAdmitted InvitationExpired InvitationRefused InvitationSpent NotPipelineOwner
   PipelineIdTaken PipelineNotFound RoleTagRepeated RoleWithoutUnits EdgeCaNotConfigured EdgeCaNotPublished EdgeUnhealthy EdgeUnknown
-  NoLiveEdge HeartbeatProofIncomplete HeartbeatRefused HistoryDisabled ReceiptsDisabled LookupAmbiguous
+  NoLiveEdge HeartbeatProofIncomplete HeartbeatRefused TicketKeysRefused HistoryDisabled ReceiptsDisabled LookupAmbiguous
   ChallengeNotBrokered DnsBusy DnsNotConverged DnsProviderFailed HostnameUnknown NotAdmitted NotHostnameOwner
   RoutingTokenRevoked ChunkExtensionsTooLarge HeadersTooLarge NotHttp NotServing DirectoryProofRefused
   RangeNotSatisfiable`.split(/\s+/u)

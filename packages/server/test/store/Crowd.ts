@@ -62,6 +62,7 @@ const rows: Readonly<Record<string, string>> = {
     select ${subject}, 'a' || n, case when n % 2 = 0 then ${hex(32)} else '' end, ${hex(64)}, n`,
   bootstrap_tokens: `(token_hash, sealed, created_at, expires_at) select ${hex(64)}, '\\x00', n, ${later}`,
   portal_sessions: `select ${hex(64)}, ${subject}, null, null, '', ${recent}, ${recent}, ${later} + n`,
+  ticket_keys: `(from_at, key) select ${later} + n, ${sealed("ticket_keys.key", "0".repeat(96))}`,
   portal_sign_ins: `select ${hex(64)}, ${sealed("portal_sign_ins.next", "/portal")}, ${later} + n`,
   audit_log: `(actor, action, target, detail, at)
     select ${subject}, 'act-' || (n % 1000), 'target-' || n, '', ${recent}`,

@@ -5,6 +5,7 @@
  * server names, the same extension twice) is refused, since edge and origin might read it differently.
  */
 import { Cursor } from "./Cursor.ts"
+import { view } from "./Frame.ts"
 import { GrowingBytes } from "./GrowingBytes.ts"
 import { normalHost } from "./HostName.ts"
 
@@ -17,6 +18,8 @@ export interface ClientHello {
   readonly ech: boolean
   /** The client may send early data (RFC 8446 4.2.10). */
   readonly earlyData: boolean
+  /** The first 16 bytes of the session ticket that the client shows first, in hex: where servers put the name of a key. */
+  readonly ticket?: string
 }
 
 export type HelloPeek =
@@ -30,10 +33,15 @@ export const maxHelloBytes = 65_536
 const maxRawBytes = 2 * maxHelloBytes
 const maxRecordBytes = 16_384
 const recordHeader = 5
+const messageHeader = 4
+const startBytes = 2048
+const nothing = Buffer.alloc(0)
 const handshakeRecord = 22
 const clientHello = 1
 const serverNameExtension = 0
 const alpnExtension = 16
+const ticketExtension = 35
+const preSharedKeyExtension = 41
 const earlyDataExtension = 42
 const echExtension = 0xfe0d
 
@@ -68,6 +76,20 @@ const readAlpn = (extension: Buffer): ReadonlyArray<string> | undefined => {
   return names
 }
 
+const ticketNameBytes = 16
+
+/** The beginning of a ticket; absent where it is no ticket. Whether a ticket is any good is for its server to say. */
+const nameIn = (ticket: Buffer): string | undefined =>
+  ticket.length < ticketNameBytes ? undefined : ticket.toString("hex", 0, ticketNameBytes)
+
+/** Of the first identity (RFC 8446 4.2.11). */
+const readPreSharedKey = (extension: Buffer): string | undefined => {
+  const cursor = new Cursor(extension)
+  cursor.u16()
+  const identity = cursor.take(cursor.u16())
+  return cursor.overrun ? undefined : nameIn(identity)
+}
+
 const readHello = (body: Buffer): HelloPeek => {
   const cursor = new Cursor(body)
   cursor.take(2 + 32)
@@ -87,6 +109,7 @@ const readHello = (body: Buffer): HelloPeek => {
   let alpn: ReadonlyArray<string> | undefined
   let ech = false
   let earlyData = false
+  let ticket: string | undefined
   if (cursor.left > 0 && cursor.u16() !== cursor.left) return invalid("malformed extensions")
   while (cursor.left > 0) {
     const type = cursor.u16()
@@ -102,32 +125,61 @@ const readHello = (body: Buffer): HelloPeek => {
       if (alpn === undefined) return invalid("malformed protocol list")
     } else if (type === echExtension) ech = true
     else if (type === earlyDataExtension) earlyData = true
+    else if (type === preSharedKeyExtension) ticket = readPreSharedKey(extension)
+    else if (type === ticketExtension) ticket ??= nameIn(extension)
   }
-  return { _tag: "Hello", hello: { serverName, alpn: alpn ?? [], ech, earlyData } }
+  const facts = { serverName, alpn: alpn ?? [], ech, earlyData }
+  return { _tag: "Hello", hello: ticket === undefined ? facts : { ...facts, ticket } }
+}
+
+const grown = (bytes: Buffer): GrowingBytes => {
+  const growing = new GrowingBytes(startBytes)
+  growing.append(bytes)
+  return growing
+}
+
+/** The hello of a flight that begins with one whole record, as most come, which needs no copy. */
+const readWhole = (flight: Buffer): HelloPeek | undefined => {
+  const start = recordHeader + messageHeader
+  if (flight.length < start || flight[0] !== handshakeRecord || flight[1] !== 3) return undefined
+  const record = flight.readUInt16BE(3)
+  const isWhole = record <= maxRecordBytes && recordHeader + record <= flight.length
+  if (!isWhole || flight[recordHeader] !== clientHello) return undefined
+  const length = flight.readUIntBE(recordHeader + 1, 3)
+  return messageHeader + length === record ? readHello(flight.subarray(start, start + length)) : undefined
 }
 
 /** Collects the first bytes of a connection until they hold a whole ClientHello, or cannot. */
 export class ClientHelloReader {
-  readonly #raw = new GrowingBytes(2048)
-  readonly #handshake = new GrowingBytes(2048)
+  #raw: GrowingBytes | undefined
+  /** The first chunk, which is not copied unless another one comes. */
+  #first: Buffer | undefined
+  #handshake: GrowingBytes | undefined
   #parsed = 0
   #recordLeft = 0
   #settled: HelloPeek = more
 
-  /** Every byte pushed so far, to be replayed to the server that ends the client's TLS. */
+  /** Every byte pushed so far, to be replayed to the server that ends the client's TLS. Valid until the next `push`. */
   get bytes(): Buffer {
-    return this.#raw.bytes
+    return this.#raw?.bytes ?? this.#first ?? nothing
   }
 
   /** The answer for all bytes so far; once it is not `More` it does not change. */
   push(chunk: Uint8Array): HelloPeek {
-    this.#raw.append(chunk)
-    if (this.#settled._tag === "More") this.#settled = this.#advance()
+    if (this.#raw === undefined && this.#first === undefined) {
+      this.#first = view(chunk)
+      const whole = readWhole(this.#first)
+      if (whole !== undefined) return (this.#settled = whole)
+    } else {
+      this.#raw ??= grown(this.#first ?? nothing)
+      this.#raw.append(chunk)
+    }
+    if (this.#settled._tag === "More") this.#settled = this.#advance(this.bytes)
     return this.#settled
   }
 
-  #advance(): HelloPeek {
-    const raw = this.#raw.bytes
+  #advance(raw: Buffer): HelloPeek {
+    const handshake = (this.#handshake ??= new GrowingBytes(startBytes))
     while (this.#parsed < raw.length) {
       if (this.#recordLeft === 0) {
         if (raw[this.#parsed] !== handshakeRecord) return invalid("not TLS")
@@ -138,15 +190,15 @@ export class ClientHelloReader {
         this.#parsed += recordHeader
       }
       const part = raw.subarray(this.#parsed, this.#parsed + this.#recordLeft)
-      this.#handshake.append(part)
+      handshake.append(part)
       this.#parsed += part.length
       this.#recordLeft -= part.length
-      const message = this.#handshake.bytes
+      const message = handshake.bytes
       if (message.length > 0 && message[0] !== clientHello) return invalid("not a ClientHello")
-      if (message.length < 4) continue
-      const length = message.readUIntBE(1, 3) + 4
+      if (message.length < messageHeader) continue
+      const length = message.readUIntBE(1, 3) + messageHeader
       if (length > maxHelloBytes) return invalid("hello too large")
-      if (message.length >= length) return readHello(message.subarray(4, length))
+      if (message.length >= length) return readHello(message.subarray(messageHeader, length))
     }
     return raw.length > maxRawBytes ? invalid("hello too large") : more
   }

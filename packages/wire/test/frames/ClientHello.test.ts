@@ -14,8 +14,11 @@ const read = (...chunks: ReadonlyArray<Uint8Array>): HelloPeek => {
 const hello = (
   serverName: string | undefined,
   alpn: ReadonlyArray<string> = [],
-  { earlyData = false, ech = false } = {}
-): HelloPeek => ({ _tag: "Hello", hello: { serverName, alpn, ech, earlyData } })
+  { earlyData = false, ech = false, ticket }: { earlyData?: boolean; ech?: boolean; ticket?: string } = {}
+): HelloPeek => ({
+  _tag: "Hello",
+  hello: { serverName, alpn, ech, earlyData, ...(ticket === undefined ? {} : { ticket }) }
+})
 
 /** Every way of cutting that a path may do to it: at every byte, byte by byte, and in records of many sizes. */
 const survivesEveryCut = (flight: Buffer, expected: HelloPeek) => {
@@ -82,6 +85,37 @@ describe("ClientHello", () => {
       read(inRecords(handmade(extension(21, Buffer.alloc(9_000)), serverName("a.test")), 700)),
       hello("a.test")
     )
+  })
+
+  it("tells the beginning of the session ticket that is shown first, in either version of TLS", () => {
+    const name = "0123456789abcdef".repeat(2)
+    const ticket = Buffer.concat([Buffer.from(name, "hex"), Buffer.alloc(176, 7)])
+    const sized = (bytes: Buffer) => {
+      const size = Buffer.alloc(2)
+      size.writeUInt16BE(bytes.length)
+      return Buffer.concat([size, bytes])
+    }
+    const identity = (bytes: Buffer) => Buffer.concat([sized(bytes), Buffer.alloc(4, 1)])
+    const shown = (...identities: ReadonlyArray<Buffer>) =>
+      extension(41, Buffer.concat([sized(Buffer.concat(identities)), sized(Buffer.alloc(33, 32))]))
+    const other = identity(Buffer.alloc(192, 9))
+    assert.deepStrictEqual(
+      read(handmade(serverName("a.test"), shown(identity(ticket), other))),
+      hello("a.test", [], { ticket: name })
+    )
+    assert.deepStrictEqual(
+      read(handmade(serverName("a.test"), extension(35, ticket))),
+      hello("a.test", [], { ticket: name })
+    )
+    // What is too short to name a key, or is cut off, is for the TLS server to refuse.
+    for (const none of [
+      shown(identity(ticket.subarray(0, 15))),
+      extension(41, Buffer.from("00ff00ff00", "hex")),
+      extension(41),
+      extension(35),
+      extension(35, ticket.subarray(0, 15))
+    ])
+      assert.deepStrictEqual(read(handmade(serverName("a.test"), none)), hello("a.test"))
   })
 
   const cases: ReadonlyArray<readonly [string, Buffer, string]> = [

@@ -63,6 +63,7 @@ import * as mailsInHand from "./0096_mails_in_hand.ts"
 import * as registrationOfLinks from "./0098_registration_of_links.ts"
 import * as edgeComparisons from "./0110_edge_comparisons.ts"
 import * as directoryOfAccounts from "./0111_directory_of_accounts.ts"
+import * as ticketKeys from "./0114_ticket_keys.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -125,5 +126,6 @@ export const migrations = {
   "0096_mails_in_hand": mailsInHand.up,
   "0098_registration_of_links": registrationOfLinks.up,
   "0110_edge_comparisons": edgeComparisons.up,
-  "0111_directory_of_accounts": directoryOfAccounts.up
+  "0111_directory_of_accounts": directoryOfAccounts.up,
+  "0114_ticket_keys": ticketKeys.up
 } as const

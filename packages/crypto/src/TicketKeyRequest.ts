@@ -1,0 +1,115 @@
+/**
+ * How an edge gets the keys of session tickets: it sends a fresh X25519 key that its own key signs, and the answer is the second
+ * message of a Noise NN handshake, so that the keys are readable by the one who asked, and not where what passes is heard, kept or
+ * logged. That the control plane answers is for the channel to show: with NN anybody may.
+ */
+import { Redacted, Result } from "effect"
+import * as Bytes from "./Bytes.ts"
+import * as Integer from "./Integer.ts"
+import { initiate, respond } from "./noise/Noise.ts"
+import type { KeyRefused, ReadError, WriteError } from "./noise/NoiseError.ts"
+import * as Preimage from "./Preimage.ts"
+import { holds } from "./SignedRecord.ts"
+import type { Suite } from "./Suite.ts"
+
+const label = "ct-edge-ticket-keys-v1"
+
+/** Which edge asks, and the first message of its handshake: 32 bytes. */
+export interface Question {
+  readonly id: string
+  readonly message: Uint8Array
+}
+
+/** A question that waits for its answer. */
+export interface Asked extends Question {
+  /** What the answer holds. An answer can be opened once. */
+  readonly open: (answer: Uint8Array) => Result.Result<Uint8Array, ReadError>
+}
+
+/** The signed bytes, and what both sides of the handshake agree on: raw label ‖ u64le length of id ‖ id ‖ message. */
+const preimage = ({ id, message }: Question): Uint8Array => {
+  const name = Bytes.fromText(id)
+  return Preimage.raw(label, Integer.u64le(BigInt(name.length)), name, message)
+}
+
+const prologue = (id: string) => preimage({ id, message: new Uint8Array(0) })
+
+/**
+ * Asks. `entropy` is 32 fresh random bytes, which are taken.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import { portable } from "@catenet/crypto/portable"
+ * import * as TicketKeyRequest from "@catenet/crypto/TicketKeyRequest"
+ *
+ * const random = (byte: number) => new Uint8Array(32).fill(byte)
+ * const asked = Result.getOrThrow(TicketKeyRequest.ask(portable, "edge-1", random(1)))
+ * const answer = Result.getOrThrow(TicketKeyRequest.answer(portable, asked, random(2), Uint8Array.of(7)))
+ * strictEqual(Result.getOrThrow(asked.open(answer))[0], 7)
+ * ```
+ */
+export const ask = (suite: Suite, id: string, entropy: Uint8Array): Result.Result<Asked, KeyRefused | WriteError> =>
+  Result.gen(function* () {
+    const handshake = yield* initiate(suite, { pattern: "NN", prologue: prologue(id), entropy })
+    return { id, message: yield* handshake.writeMessage(), open: (answer) => handshake.readMessage(answer) }
+  })
+
+/**
+ * Answers a question whose signature holds. `entropy` is 32 fresh random bytes, which are taken.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { Result } from "effect"
+ * import { portable } from "@catenet/crypto/portable"
+ * import * as TicketKeyRequest from "@catenet/crypto/TicketKeyRequest"
+ *
+ * const lowOrder = { id: "edge-1", message: new Uint8Array(32) }
+ * const entropy = new Uint8Array(32).fill(2)
+ * ok(Result.isFailure(TicketKeyRequest.answer(portable, lowOrder, entropy, Uint8Array.of(7))))
+ * ```
+ */
+export const answer = (
+  suite: Suite,
+  { id, message }: Question,
+  entropy: Uint8Array,
+  plain: Uint8Array
+): Result.Result<Uint8Array, KeyRefused | ReadError | WriteError> =>
+  Result.gen(function* () {
+    const handshake = yield* respond(suite, { pattern: "NN", prologue: prologue(id), entropy })
+    yield* handshake.readMessage(message)
+    return yield* handshake.writeMessage(plain)
+  })
+
+/**
+ * The 64-byte signature of a question.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { Redacted } from "effect"
+ * import { portable } from "@catenet/crypto/portable"
+ * import * as TicketKeyRequest from "@catenet/crypto/TicketKeyRequest"
+ *
+ * const seed = new Uint8Array(32).fill(5)
+ * const question = { id: "edge-1", message: new Uint8Array(32).fill(9) }
+ * const signature = TicketKeyRequest.sign(portable, Redacted.make(seed), question)
+ * ok(TicketKeyRequest.verify(portable, portable.ed25519.publicKey(seed), question, signature))
+ * ```
+ */
+export const sign = (suite: Suite, edgeSeed: Redacted.Redacted<Uint8Array>, question: Question): Uint8Array =>
+  suite.ed25519.sign(Redacted.value(edgeSeed), preimage(question))
+
+/**
+ * Whether the key signed this question.
+ *
+ * ```ts
+ * import { ok } from "node:assert"
+ * import { portable } from "@catenet/crypto/portable"
+ * import * as TicketKeyRequest from "@catenet/crypto/TicketKeyRequest"
+ *
+ * const question = { id: "edge-1", message: new Uint8Array(32).fill(9) }
+ * ok(!TicketKeyRequest.verify(portable, new Uint8Array(32), question, new Uint8Array(64).fill(1)))
+ * ```
+ */
+export const verify = (suite: Suite, edgeKey: Uint8Array, question: Question, signature: Uint8Array): boolean =>
+  holds(suite, edgeKey, () => preimage(question), signature)

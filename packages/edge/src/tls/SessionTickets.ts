@@ -1,0 +1,15 @@
+/** The session ticket keys of this edge, one ring for all its acceptors. Nothing of it is written to a disk or a log. */
+import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { periodMillis, TicketKeyRing } from "./TicketKeyRing.ts"
+
+export class SessionTickets extends Context.Service<SessionTickets, TicketKeyRing>()("edge/tls/SessionTickets") {
+  static readonly make = Effect.gen(function* () {
+    const clock = yield* Clock.Clock
+    const ring = new TicketKeyRing(() => clock.currentTimeMillisUnsafe())
+    yield* Effect.forkScoped(
+      Effect.sync(() => ring.renew()).pipe(Effect.delay(periodMillis), Effect.repeat(Schedule.forever))
+    )
+    return ring
+  })
+  static readonly layer = Layer.effect(this, this.make)
+}

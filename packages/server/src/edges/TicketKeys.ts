@@ -1,0 +1,83 @@
+/**
+ * Makes the keys of session tickets, one for each period, a period before it seals, and gives them to edges: sealed in the database, and
+ * sealed for the one that asks on their way.
+ */
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import * as Exchange from "@catenet/crypto/TicketKeyRequest"
+import { TicketKeysRefused } from "@catenet/domain/edges/EdgeErrors"
+import {
+  SealedTicketKeys,
+  TicketKeys as Keys,
+  type TicketKeyRequest,
+  ticketKeySeconds
+} from "@catenet/domain/edges/TicketKeys"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { unixSeconds } from "../runtime/Now.ts"
+import { bytesOf } from "../runtime/Secrets.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
+import * as EdgeStore from "./EdgeStore.ts"
+import * as Store from "./TicketKeyStore.ts"
+
+const keyBytes = 48
+const plainOf = Schema.encodeSync(Schema.fromJsonString(Keys))
+
+/** The beginnings of the period before, of this one and of the next. */
+const periodsAt = (now: number) => {
+  const current = now - (now % ticketKeySeconds)
+  return [current - ticketKeySeconds, current, current + ticketKeySeconds].map((second) => UnixSeconds.make(second))
+}
+
+export class TicketKeys extends Context.Service<
+  TicketKeys,
+  {
+    /** The keys that open tickets now, and the one that seals next. */
+    readonly answer: (request: TicketKeyRequest) => Effect.Effect<SealedTicketKeys, TicketKeysRefused>
+    /** Deletes keys that open nothing any more. */
+    readonly prune: Effect.Effect<void>
+  }
+>()("server/edges/TicketKeys") {
+  static readonly make = Effect.gen(function* () {
+    const store = yield* Store.make
+    const edges = yield* EdgeStore.make
+    const random = yield* SecureRandom.SecureRandom
+
+    const keep = Effect.fnUntraced(function* (fromAt: UnixSeconds) {
+      const key = Redacted.make(Hex.encode(yield* random.randomBytes(keyBytes)), { label: "ticket key" })
+      yield* store.keep({ fromAt, key })
+    })
+
+    const known = Effect.gen(function* () {
+      const [before, ...needed] = periodsAt(yield* unixSeconds)
+      const since = before ?? UnixSeconds.make(0)
+      const found = yield* store.since(since)
+      const missing = needed.filter((fromAt) => !found.some((row) => row.fromAt === fromAt))
+      if (missing.length === 0) return found
+      yield* Effect.forEach(missing, keep)
+      return yield* store.since(since)
+    })
+
+    return {
+      answer: Effect.fn("TicketKeys.answer")(function* ({ id, key, signature }: TicketKeyRequest) {
+        const question = { id, message: bytesOf(key) }
+        const pinned = Option.getOrUndefined(yield* edges.pinnedKey(id))?.pubkey ?? undefined
+        if (pinned === undefined || !Exchange.verify(native, bytesOf(pinned), question, bytesOf(signature)))
+          return yield* new TicketKeysRefused()
+        const plain = plainOf((yield* known).map(({ fromAt, key }) => ({ key, from: fromAt })))
+        const entropy = yield* random.randomBytes(32)
+        const sealed = Exchange.answer(native, question, entropy, Bytes.fromText(plain))
+        return new SealedTicketKeys({ sealed: Hex.encode(yield* Effect.orDie(Effect.fromResult(sealed))) })
+      }, sqlOrDie),
+
+      prune: Effect.asVoid(
+        Effect.orDie(Effect.flatMap(unixSeconds, (now) => store.prune(periodsAt(now)[0] ?? UnixSeconds.make(0))))
+      )
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(TicketKeys, TicketKeys.make)
+  static readonly layer = TicketKeys.layerNoDeps
+}
