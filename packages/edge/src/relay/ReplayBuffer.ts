@@ -7,7 +7,7 @@
  * is relayed as it is. On a slot of the byte protocol the end of a killed process looks the same, since TLS sockets do not tell
  * whether the peer took its leave; only what may be done twice is repeated, so there an end counts as broken.
  */
-import { passed } from "@catenet/wire/transport/BufferMemory"
+import { leastOf, passed } from "@catenet/wire/transport/BufferMemory"
 import type { SpliceCounters } from "@catenet/wire/transport/Splice"
 import type { Duplex } from "node:stream"
 import type { Delivered } from "../sessions/AgentSessions.ts"
@@ -43,6 +43,7 @@ export class ReplayBuffer {
    */
   open({ carrier, stream: agent }: Delivered, settled: (broke: boolean) => void): void {
     const { counters, signal, visitor } = this.#options
+    const least = leastOf(visitor)
     let isOver = false
     const settle = (broke: boolean) => {
       if (isOver) return
@@ -59,7 +60,7 @@ export class ReplayBuffer {
     const onEnd = () => settle(carrier === "tcp-fallback")
     const onSaid = (chunk: Buffer) => {
       counters.aToB += chunk.length
-      passed(chunk.length)
+      passed(chunk.length, least)
       this.#keep(chunk)
       agent.write(chunk)
       if (!this.#mayRepeat) onOver()

@@ -5,11 +5,13 @@
  * hundredth of that work. V8 offers one behind a flag, which is the program's to set: without its hook nothing is collected here.
  */
 
+import { Socket } from "node:net"
 import type { Readable } from "node:stream"
+import { TLSSocket } from "node:tls"
 
 /** V8 marks its heap somewhat above 16 MiB; a chunk may have been copied once on its way. */
 const stepBytes = 6 * 1024 * 1024
-/** Every read is given 64 KiB by the runtime, however little comes; what it does not need goes back, but late. */
+/** Every read of the system is given 64 KiB by the runtime, however little comes; what it does not need goes back, but late. */
 const leastBytes = 32 * 1024
 
 let collect: () => void = () => {}
@@ -20,9 +22,13 @@ export const collectWith = (hook: () => void): void => {
   collect = hook
 }
 
+/** What a chunk of the stream costs at least. What TLS has decrypted, and what is part of that, comes in buffers of its size. */
+export const leastOf = (stream: Readable): number =>
+  stream instanceof Socket && !(stream instanceof TLSSocket) ? leastBytes : 0
+
 /** Counts a chunk that passed through this process. */
-export const passed = (bytes: number): void => {
-  since += Math.max(bytes, leastBytes)
+export const passed = (bytes: number, least = leastBytes): void => {
+  since += Math.max(bytes, least)
   if (since < stepBytes) return
   since = 0
   collect()

@@ -7,7 +7,7 @@ import type { Buffer } from "node:buffer"
 import type { Duplex } from "node:stream"
 import type { ResetCode } from "../frames/MuxReason.ts"
 import { abort } from "./Abort.ts"
-import { passed } from "./BufferMemory.ts"
+import { leastOf, passed } from "./BufferMemory.ts"
 import { StreamReset } from "./Carrier.ts"
 import { contained, type OnFault } from "./FaultBoundary.ts"
 
@@ -80,9 +80,10 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
   }
 
   const copy = (from: Duplex, to: Duplex, count: (bytes: number) => void) => {
+    const least = leastOf(from)
     from.on("data", (chunk: Buffer) => {
       count(chunk.length)
-      passed(chunk.length)
+      passed(chunk.length, least)
       if (!to.write(chunk)) from.pause()
     })
     to.on("drain", () => from.resume())

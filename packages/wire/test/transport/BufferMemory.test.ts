@@ -35,5 +35,6 @@ describe("passed", () => {
     assert.isAbove(collections("passed(length)", injected), 40)
     // A read of one byte has cost a whole buffer too, for a while.
     assert.isAbove(collections("passed(1)", injected), 15)
+    assert.isBelow(collections("passed(1, 0)", injected), 30)
   })
 })
