@@ -10,6 +10,7 @@ import { duplexPair } from "node:stream"
 import * as Dispatch from "../../src/channel/rpc/Dispatch.ts"
 import * as RpcServer from "../../src/channel/rpc/RpcServer.ts"
 import { type Tool, ToolFailed } from "../../src/channel/rpc/Tool.ts"
+import * as ToolList from "../../src/channel/rpc/ToolList.ts"
 
 const caller = { noiseKey: new Uint8Array(32), rights: "rw" as const }
 const tool = (name: string, run: Tool["run"]): Tool => ({ name, description: `The ${name}.`, isReadOnly: true, run })
@@ -73,6 +74,44 @@ describe("JSON-RPC over a channel", () => {
       { ...result, serverInfo: result.serverInfo.name },
       { protocolVersion: "2024-11-05", capabilities: { tools: {} }, serverInfo: "ct-agent" }
     )
+  })
+
+  it("lists by pages what no frame carries, each tool once, and one that alone is too long by its name", () => {
+    const schema = (length: number) => ({ inputSchema: { type: "object", description: "x".repeat(length) } })
+    const many = [
+      ...Array.from({ length: 500 }, (_, n) =>
+        Object.assign(tool(`t${1000 + n}`, Effect.succeed), { listed: schema(n) })
+      ),
+      Object.assign(tool("u", Effect.succeed), { listed: schema(maxMessage) }),
+      tool("v".repeat(maxMessage), Effect.succeed),
+      tool("w", Effect.succeed)
+    ]
+    const listed: Array<{ readonly name: string; readonly inputSchema?: unknown }> = []
+    let pages = 0
+    for (let cursor: string | undefined, more = true; more; pages++) {
+      const { nextCursor, tools: page } = JSON.parse(JSON.stringify(ToolList.page(many.toReversed(), cursor)))
+      assert.isAtMost(JSON.stringify({ tools: page, nextCursor }).length, maxMessage - 512)
+      listed.push(...page)
+      cursor = nextCursor
+      more = cursor !== undefined
+    }
+    assert.isAbove(pages, 2)
+    const names = many.map(({ name }) => name).filter((name) => name.length < 10)
+    assert.deepStrictEqual(
+      listed.map(({ name }) => name),
+      names
+    )
+    assert.isUndefined(listed.find(({ name }) => name === "u")?.inputSchema)
+  })
+
+  it("goes on behind the cursor of a request, and begins anew with one that is none", async () => {
+    const names = async (params: string) =>
+      JSON.parse(await ask(`{"id":1,"method":"tools/list","params":${params}}`)).result.tools.map(
+        ({ name }: { name: string }) => name
+      )
+    assert.deepStrictEqual(await names(`{"cursor":"echo"}`), ["ping", "service/text_generation"])
+    assert.deepStrictEqual(await names(`{"cursor":"zzz"}`), [])
+    for (const none of [`{"cursor":7}`, "[]", "null"]) assert.lengthOf(await names(none), tools.length)
   })
 
   it("answers an error where the response does not fit a frame, and nothing of the inside where a tool breaks", async () => {

@@ -110,6 +110,14 @@ describe("an official MCP client at one end of a channel and an official server 
     assert.strictEqual(textOf(await call("service/shout", { input: "on" })), "ON")
   })
 
+  it("list more tools than a message of the channel carries", async () => {
+    await call("multiply")
+    const many = async () => (await names()).filter((name) => name.startsWith("many-"))
+    await eventually(async () => (await many()).length === 40, "the new tools are listed")
+    assert.strictEqual(textOf(await call("many-49")), "49")
+    assert.includeMembers(await names(), ["ping", "service/shout", "whoami"])
+  })
+
   it("list a tool that comes later, and start a server again that has ended", async () => {
     assert.notInclude(await names(), "grown")
     await call("grow")

@@ -23,6 +23,11 @@ server.registerTool("grow", { description: "Adds a tool." }, () => {
   server.registerTool("grown", { description: "Was added." }, () => text("here"))
   return text("done")
 })
+server.registerTool("multiply", { description: "Adds forty tools that take 160 kB to list." }, () => {
+  for (let n = 10; n < 50; n++)
+    server.registerTool(`many-${n}`, { description: "It is long. ".repeat(340) }, () => text(String(n)))
+  return text("done")
+})
 server.registerTool("slow", { description: "Reports progress, then waits to be cancelled." }, async (context) => {
   const token = context.mcpReq._meta?.progressToken
   if (token !== undefined)

@@ -10,29 +10,14 @@ import * as HandlerProcess from "../serve/HandlerProcess.ts"
 import { RestartPause } from "../serve/RestartPause.ts"
 import { McpProcess } from "./McpProcess.ts"
 import { memberOf } from "./McpResult.ts"
+import * as ToolPages from "./ToolPages.ts"
 import { newest } from "./Versions.ts"
 
 /** How long a server may take to say what it is, and to list its tools. */
 const startBound = "30 seconds"
 const pauses = { first: 200, longest: 10_000, steady: 10_000 }
-/** Pages of a server's list that are read. */
-const mostPages = 100
 
 const clientInfo: JsonObject = { name: "ct-agent", version }
-
-/** All entries of the server's list. */
-const list = Effect.fnUntraced(function* (server: McpProcess) {
-  const entries: Array<JsonObject> = []
-  let cursor: string | undefined
-  for (let page = 0; page < mostPages; page++) {
-    const result = yield* server.request("tools/list", cursor === undefined ? {} : { cursor })
-    const tools = memberOf(result, "tools")
-    if (Array.isArray(tools)) for (const entry of tools) if (isObject(entry)) entries.push(entry)
-    cursor = textOf(result, "nextCursor")
-    if (cursor === undefined) break
-  }
-  return entries
-})
 
 /** A tool of the server as one of this member. Its result travels as it is. */
 const toolOf = (server: McpProcess, entry: JsonObject): ReadonlyArray<Tool> => {
@@ -64,7 +49,10 @@ const serveOnce = Effect.fnUntraced(function* (
     yield* server.request("initialize", { protocolVersion: newest, capabilities: {}, clientInfo })
     server.notify("notifications/initialized")
   })
-  const refresh = Effect.map(list(server), (entries) => put(entries.flatMap((entry) => toolOf(server, entry))))
+  const refresh = Effect.map(
+    ToolPages.read((params) => server.request("tools/list", params)),
+    (entries) => put(entries.flatMap((entry) => toolOf(server, entry)))
+  )
   const serving = Effect.gen(function* () {
     yield* Effect.timeoutOrElse(Effect.andThen(begin, refresh), {
       duration: startBound,

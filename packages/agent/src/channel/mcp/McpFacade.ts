@@ -10,6 +10,7 @@ import { isObject, type JsonObject, textOf } from "../rpc/Tool.ts"
 import { readLines, writeLine } from "./LineMessages.ts"
 import * as McpResult from "./McpResult.ts"
 import type { PeerFailed, PeerLink } from "./PeerLink.ts"
+import * as ToolPages from "./ToolPages.ts"
 import { versionFor } from "./Versions.ts"
 
 const { memberOf } = McpResult
@@ -29,11 +30,12 @@ const initialized = (params: Json.Json | undefined): JsonObject => ({
   serverInfo: { name: "ct-agent", title: "The peer of a Catenet channel", version }
 })
 
+/** In one page, whatever the client is: not every one asks for the next. */
 const list = (link: PeerLink) =>
-  Effect.map(link.call("tools/list", undefined), (result): JsonObject => {
-    const tools = memberOf(result, "tools")
-    return { tools: Array.isArray(tools) ? tools.map(McpResult.listed) : [] }
-  }).pipe(Effect.mapError((error: PeerFailed) => new ProtocolError(-32_603n, error.message)))
+  Effect.map(
+    ToolPages.read((params) => link.call("tools/list", params)),
+    (entries): JsonObject => ({ tools: entries.map(McpResult.listed) })
+  ).pipe(Effect.mapError((error: PeerFailed) => new ProtocolError(-32_603n, error.message)))
 
 const call = (link: PeerLink, params: Json.Json | undefined, report: ((progress: JsonObject) => void) | undefined) => {
   const name = params === undefined ? undefined : textOf(params, "name")

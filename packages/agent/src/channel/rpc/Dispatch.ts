@@ -4,21 +4,14 @@ import * as Permission from "@catenet/crypto/Permission"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import { Effect, Result } from "effect"
 import { version } from "../../Version.ts"
-import type { Caller, JsonObject, Tool } from "./Tool.ts"
+import { type Caller, type JsonObject, textOf, type Tool } from "./Tool.ts"
+import * as ToolList from "./ToolList.ts"
 
 const initialized: Json.Json = {
   protocolVersion: "2024-11-05",
   capabilities: { tools: {} },
   serverInfo: { name: "ct-agent", version }
 }
-
-const byName = (a: Tool, b: Tool) => (a.name < b.name ? -1 : 1)
-
-const list = (tools: ReadonlyArray<Tool>): Json.Json => ({
-  tools: tools
-    .toSorted(byName)
-    .map(({ description, listed = {}, name }) => Object.assign({ name, description }, listed))
-})
 
 const refuse = (id: Json.Json, code: Envelope.RpcError["code"], reason: string) =>
   Effect.fail(new Envelope.RpcError({ id, code, reason }))
@@ -56,7 +49,7 @@ const resultOf = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller:
       return Effect.succeed(initialized)
     case "tools/list":
       return Permission.mayRead(caller.rights)
-        ? Effect.succeed(list(tools))
+        ? Effect.succeed(ToolList.page(tools, textOf(request.params ?? null, "cursor")))
         : refuse(request.id, Envelope.codes.toolFailed, `the tools are not listed. ${grantOf(caller)}`)
     case "tools/call":
       return call(request, tools, caller, report)
