@@ -143,6 +143,33 @@ if (program !== undefined)
       }).pipe(Effect.scoped)
     )
 
+    it.effect("checks every certificate, unless it was started to check none", () =>
+      Effect.gen(function* () {
+        if (program === undefined) return
+        const quic = yield* Running
+        const { at } = yield* pair()
+        const dial = { to: at, serverName: "localhost", transport }
+        for (const roots of [nextCertificate, ""])
+          assert.match((yield* Effect.flip(quic.dial({ ...dial, roots }))).message, /certificate/iu)
+        const unverified = yield* Quic.start(program, "unverified")
+        ;(yield* unverified.dial({ ...dial, roots: "" })).close()
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("may listen at the hosts that it was started for, and use no other network", () =>
+      Effect.gen(function* () {
+        if (program === undefined) return
+        const quic = yield* Quic.start(program, { listen: ["127.0.0.1", "::1"] })
+        const to = yield* quic.listen(listening, () => undefined)
+        assert.isAbove(to.port, 0)
+        const elsewhere = { address: "127.0.0.2", port: 0 }
+        const refused = yield* Effect.flip(quic.listen({ ...listening, at: elsewhere }, () => undefined))
+        assert.include(refused.message, 'Requires net access to "127.0.0.2:0"')
+        const dial = quic.dial({ to, serverName: "localhost", roots: certificate, transport })
+        assert.include((yield* Effect.flip(dial)).message, "Requires net access")
+      }).pipe(Effect.scoped)
+    )
+
     it.effect("ends one connection where a callback throws, and no other one", () =>
       Effect.gen(function* () {
         const quic = yield* Running

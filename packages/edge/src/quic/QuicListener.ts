@@ -61,7 +61,7 @@ const listen = Effect.fn("QuicListener.listen")(function* (
 ) {
   const { leaf } = yield* CertificateAuthority
   const counters = yield* Counters
-  const quic = yield* QuicProcess.start(program)
+  const quic = yield* QuicProcess.start(program, { listen: listeners.map(({ address }) => address.host) })
   const ports = yield* QuicPorts
   const serving = yield* services
   for (const { address, name } of listeners) {
@@ -83,10 +83,9 @@ const listen = Effect.fn("QuicListener.listen")(function* (
       }
     }
     const pair = leaf.current
-    const { cert: certificate, key } = pair
     const at = { address: address.host, port: address.port }
     const where = { listener: name, udp: `${address.host}:${address.port}` }
-    yield* quic.listen({ at, certificate, key, transport: service.transport }, incoming).pipe(
+    yield* quic.listen({ at, ...LeafAtPort.shown(pair), transport: service.transport }, incoming).pipe(
       Effect.tap(() => Effect.logInfo("QUIC is listened for")),
       Effect.tap(() => ports.bound(service.port)),
       Effect.flatMap((bound) => LeafAtPort.follow(leaf, bound, pair)),

@@ -43,7 +43,7 @@ export type LinkFrame =
       readonly _tag: "Dial"
       readonly to: Endpoint
       readonly serverName: string
-      /** PEM; besides them the public ones are trusted. */
+      /** PEM; besides them the public ones are trusted. A process that checks no certificate takes none. */
       readonly roots: string
       readonly transport: Transport
     }

@@ -2,7 +2,7 @@
 import { Data, Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes, timingSafeEqual } from "node:crypto"
-import { type AddressInfo, createServer, type Socket } from "node:net"
+import { type AddressInfo, createServer, isIPv6, type Socket } from "node:net"
 import { createInterface } from "node:readline"
 import { QuicLink } from "./QuicLink.ts"
 import type { QuicProgram } from "./QuicProgram.ts"
@@ -17,7 +17,24 @@ const tokenBytes = 32
 const startMillis = 10_000
 
 /** What the process may do: use the network. It reads and writes no file, starts nothing and sees no variable. */
-const flags = ["run", "--quiet", "--unstable-net", "--allow-net", "--no-prompt", "--no-remote", "--no-lock"]
+const flags = ["run", "--quiet", "--unstable-net", "--no-prompt", "--no-remote", "--no-lock"]
+
+/**
+ * What the process is for. `dial`: everything, with certificates checked. `unverified`: the same, and it takes any certificate, as its
+ * runtime knows that for the whole process only. `listen`: these hosts and no other network.
+ */
+export type Purpose = "dial" | "unverified" | { readonly listen: ReadonlyArray<string> }
+
+const literal = (host: string) => (isIPv6(host) ? `[${host}]` : host)
+
+const permissions = (purpose: Purpose, linkPort: number) => {
+  if (purpose === "dial") return ["--allow-net"]
+  if (purpose === "unverified") return ["--allow-net", "--unsafely-ignore-certificate-errors"]
+  return [`--allow-net=${[`127.0.0.1:${linkPort}`, ...new Set(purpose.listen.map(literal))].join()}`]
+}
+
+/** The runtime warns of the flag. */
+const isExpected = (line: string) => line.includes("TLS certificate validation is disabled")
 
 /** Only what the runtime itself needs: where it keeps what it has compiled. */
 const environment = () => {
@@ -50,6 +67,7 @@ const end = (child: ChildProcess) =>
 /** The link, once it can be used. `said` takes each line that the process writes, `report` what a callback threw. */
 export const launch = Effect.fn("Launch.launch")(function* (
   program: QuicProgram,
+  purpose: Purpose,
   said: (line: string) => void,
   report: (error: unknown) => void
 ) {
@@ -69,7 +87,7 @@ export const launch = Effect.fn("Launch.launch")(function* (
         server.once("error", (error) => resume(Effect.fail(new LaunchFailed({ why: error.message }))))
         server.listen(0, "127.0.0.1", () => {
           const { port } = server.address() as AddressInfo
-          const child = spawn(program.runtime, [...flags, program.main], {
+          const child = spawn(program.runtime, [...flags, ...permissions(purpose, port), program.main], {
             cwd: program.folder,
             env: environment(),
             stdio: ["pipe", "ignore", "pipe"]
@@ -81,7 +99,9 @@ export const launch = Effect.fn("Launch.launch")(function* (
           void failed.then(() => server.close())
           child.stdin.on("error", () => undefined)
           child.stdin.write(`${JSON.stringify({ port, token: token.toString("hex") })}\n`)
-          createInterface({ input: child.stderr }).on("line", said)
+          createInterface({ input: child.stderr }).on("line", (line) => {
+            if (!isExpected(line)) said(line)
+          })
           resume(Effect.succeed({ child, link: linked.promise, failed }))
         })
       }

@@ -5,7 +5,7 @@
 import { Clock, Data, Deferred, Effect, Latch, Result, type Scope, Semaphore } from "effect"
 import type { Endpoint } from "../link/LinkFrame.ts"
 import type { QuicConnection } from "../QuicConnection.ts"
-import { launch, LaunchFailed } from "./Launch.ts"
+import { launch, LaunchFailed, type Purpose } from "./Launch.ts"
 import type { Dial, Listen, Listening, OnIncoming, QuicLink } from "./QuicLink.ts"
 import type { QuicProgram } from "./QuicProgram.ts"
 
@@ -66,7 +66,7 @@ const renew = (listener: Listener, { certificate, key }: Pick<Listen, "certifica
   })
 
 /** Starts the process and keeps it running while the scope lives; fails when the first start does. */
-export const start = Effect.fn("QuicProcess.start")(function* (program: QuicProgram) {
+export const start = Effect.fn("QuicProcess.start")(function* (program: QuicProgram, purpose: Purpose = "dial") {
   const log = Effect.runForkWith(yield* Effect.context())
   const started = yield* Deferred.make<void, LaunchFailed>()
   const listeners = new Set<Listener>()
@@ -81,7 +81,7 @@ export const start = Effect.fn("QuicProcess.start")(function* (program: QuicProg
   const report = (error: unknown) => void log(Effect.logError("a fault beside the QUIC process", error))
 
   const live = Effect.gen(function* () {
-    const { ended, link, pid } = yield* launch(program, said, report)
+    const { ended, link, pid } = yield* launch(program, purpose, said, report)
     for (const listener of listeners)
       yield* bind(link, listener).pipe(
         Effect.catch(({ why }) => Effect.logError("a QUIC port could not be bound again", why))

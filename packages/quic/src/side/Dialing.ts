@@ -20,7 +20,7 @@ export const dial = async (
     hostname: to.address,
     port: to.port,
     serverName,
-    caCerts: [roots],
+    caCerts: roots === "" ? [] : [roots],
     endpoint,
     ...optionsOf(transport)
   })
