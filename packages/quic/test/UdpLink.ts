@@ -17,7 +17,7 @@ export interface UdpWeather {
 
 export class UdpLink implements AsyncDisposable {
   readonly #near: Socket
-  readonly #target: number
+  #target: number
   readonly #far = new Map<string, Socket>()
   #count = 0
   weather: UdpWeather = {}
@@ -45,6 +45,11 @@ export class UdpLink implements AsyncDisposable {
 
   get port(): number {
     return this.#near.address().port
+  }
+
+  /** What comes from now on goes to this port. */
+  leadsTo(port: number): void {
+    this.#target = port
   }
 
   /** The target sees every client at another address from now on. */

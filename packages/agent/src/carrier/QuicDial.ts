@@ -1,6 +1,6 @@
 /**
  * QUIC for this agent or client: everything that dials or listens shares one QUIC process, which is started where the first of
- * them needs it and ends with the last.
+ * them needs it and ends with the last. What checks no certificate has another one.
  */
 import * as QuicProcess from "@catenet/quic/process/QuicProcess"
 import * as QuicProgram from "@catenet/quic/process/QuicProgram"
@@ -23,8 +23,8 @@ export class QuicUnreachable extends Data.TaggedError("QuicUnreachable")<{
 export interface QuicTarget extends HostPort {
   /** What the certificate must be for; edges and agents are `localhost`. */
   readonly serverName?: string
-  /** PEM of the roots, or of the one leaf that is trusted. */
-  readonly roots: string
+  /** PEM of the roots, or of the one leaf that is trusted; undefined where the streams prove the peer themselves. */
+  readonly roots: string | undefined
   /** Bounds all of it; 5 s is the agent's (agent.md 5.1). */
   readonly millis?: number
   /** Milliseconds, and streams that the peer may open at a time. */
@@ -61,14 +61,19 @@ export class QuicDial extends Context.Service<
 >()("agent/carrier/QuicDial") {
   static readonly make = Effect.gen(function* () {
     const program = QuicProgram.find()
-    const shared = yield* RcRef.make({
-      acquire:
-        program === undefined
-          ? Effect.fail(new QuicProcess.QuicFailed({ why: "the runtime of the QUIC process is not installed" }))
-          : Effect.mapError(QuicProcess.start(program), ({ message }) => new QuicProcess.QuicFailed({ why: message })),
-      idleTimeToLive
-    })
-    const process = RcRef.get(shared)
+    const processFor = (purpose: "dial" | "unverified") =>
+      RcRef.make({
+        acquire:
+          program === undefined
+            ? Effect.fail(new QuicProcess.QuicFailed({ why: "the runtime of the QUIC process is not installed" }))
+            : Effect.mapError(
+                QuicProcess.start(program, purpose),
+                ({ message }) => new QuicProcess.QuicFailed({ why: message })
+              ),
+        idleTimeToLive
+      })
+    const process = RcRef.get(yield* processFor("dial"))
+    const unverified = RcRef.get(yield* processFor("unverified"))
 
     /** The first address that answers; each has its part of the time. */
     const connect = Effect.fnUntraced(function* ({
@@ -79,13 +84,16 @@ export class QuicDial extends Context.Service<
       serverName = "localhost",
       transport = agentTransport
     }: QuicTarget) {
-      const quic = yield* process
+      const quic = yield* roots === undefined ? unverified : process
       const addresses = yield* Effect.tryPromise({
         try: () => addressesOf(host),
         catch: (error) => new QuicProcess.QuicFailed({ why: reasonOf(error) })
       })
       const attempts = addresses.map((address) =>
-        within(millis / addresses.length, quic.dial({ to: { address, port }, serverName, roots, transport }))
+        within(
+          millis / addresses.length,
+          quic.dial({ to: { address, port }, serverName, roots: roots ?? "", transport })
+        )
       )
       return yield* Effect.acquireRelease(
         Effect.firstSuccessOf(attempts),
@@ -105,4 +113,6 @@ export class QuicDial extends Context.Service<
     })
   })
   static readonly layer = Layer.effect(this, this.make)
+  /** For those who use it where it is there. */
+  static readonly layerWhere = (isWanted: boolean): Layer.Layer<never> => (isWanted ? this.layer : Layer.empty)
 }

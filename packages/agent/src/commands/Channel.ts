@@ -23,7 +23,7 @@ import * as CredentialWatch from "../observe/CredentialWatch.ts"
 import * as Endpoints from "../observe/Endpoints.ts"
 import { Events } from "../observe/Events.ts"
 import * as ChannelSettings from "../settings/ChannelSettings.ts"
-import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
+import { formatHostPort } from "../settings/HostPort.ts"
 import * as Signals from "../terminal/Signals.ts"
 
 type Settings = ChannelSettings.ChannelSettings
@@ -103,7 +103,11 @@ const usedAs = (settings: Settings, use: Use): Settings =>
     : settings
 
 /** One session with a peer at a known address, whose key the operator of this member has named. */
-const withoutEdge = Effect.fnUntraced(function* (settings: Settings, address: HostPort, use: Use) {
+const withoutEdge = Effect.fnUntraced(function* (
+  settings: Settings,
+  { address, peerCertificate }: Extract<Settings["meeting"], { readonly _tag: "Direct" }>,
+  use: Use
+) {
   const member = memberOf(settings)
   const { configured: noiseKey, noise, role } = member
   if (noiseKey === undefined) return yield* ConfigurationInvalid.of("CT_CHANNEL_PEER_NOISE_KEY", "is not set")
@@ -122,7 +126,7 @@ const withoutEdge = Effect.fnUntraced(function* (settings: Settings, address: Ho
     yield* Effect.logInfo(`waiting for the peer at ${formatHostPort(listener.address)}`)
     return yield* DirectPath.awaitPeer(listener, noise, noiseKey)
   })
-  const direct = yield* isInitiator ? DirectPath.dial(address, noise, noiseKey) : waiting
+  const direct = yield* isInitiator ? DirectPath.dial(address, noise, noiseKey, peerCertificate) : waiting
   // Without an edge there is no grant: whom the operators of both have named may do everything.
   const peer = {
     noiseKey,
@@ -153,7 +157,7 @@ const body = Effect.fnUntraced(function* (settings: Settings, use: Use) {
   const { joining } = yield* AgentMetrics
   joining("joining")
   const { meeting } = settings
-  if (meeting._tag === "Direct") return yield* withoutEdge(settings, meeting.address, use)
+  if (meeting._tag === "Direct") return yield* withoutEdge(settings, meeting, use)
   yield* use.as === "mcp" ? standardMcp(settings, meeting) : brokered(settings, yield* reachable(settings, meeting))
 })
 
@@ -164,7 +168,7 @@ export const channel = (use: Use) =>
     const layer = Layer.mergeAll(
       Events.layer(settings.stateDir).pipe(Layer.provideMerge(AgentMetrics.layer)),
       SecureRandom.layerWebCrypto,
-      QuicDial.layer
+      QuicDial.layerWhere(ChannelSettings.wantsQuic(settings.meeting))
     )
     const running = Effect.scoped(body(settings, use)).pipe(
       Effect.provide(layer),

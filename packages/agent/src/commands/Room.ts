@@ -17,6 +17,7 @@ import { Unreachable, UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
+import * as ChannelSettings from "../settings/ChannelSettings.ts"
 import * as RoomSettings from "../settings/RoomSettings.ts"
 import * as Signals from "../terminal/Signals.ts"
 
@@ -79,7 +80,7 @@ export const room = ({ peer }: { readonly peer: string | undefined }) =>
       })
     const layer = Layer.mergeAll(
       Events.layer(stateDir).pipe(Layer.provideMerge(AgentMetrics.layer)),
-      QuicDial.layer,
+      QuicDial.layerWhere(ChannelSettings.wantsQuic(first.settings.meeting)),
       SecureRandom.layerWebCrypto
     )
     const doing = Effect.gen(function* () {

@@ -7,9 +7,9 @@ import * as Certificate from "@catenet/crypto/x509/Certificate"
 import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import type { DirectListener } from "@catenet/wire/frames/QuicRole"
 import { Clock, Effect } from "effect"
-import { generateKeyPairSync } from "node:crypto"
 import { isIPv6 } from "node:net"
 import type { Duplex } from "node:stream"
+import * as OwnCertificate from "../carrier/OwnCertificate.ts"
 import * as QuicAsk from "../carrier/QuicAsk.ts"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
@@ -18,9 +18,6 @@ import { dialQuic } from "../tunnel/Establish.ts"
 import { mostStrangers } from "./DirectListener.ts"
 
 const transport = { keepAlive: 5_000, idle: 30_000, streams: 1 }
-const day = 86_400_000
-/** The certificate is made anew at each start. */
-const validDays = 3_650
 /** How a connection is closed whose client proved nothing. */
 const unproved = 1
 
@@ -32,18 +29,11 @@ export interface Options {
   readonly serve: (stream: Duplex, admitted: () => void) => void
 }
 
-const material = (now: number) => {
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
-  const validity = { from: now - day, until: now + validDays * day }
-  const certificate = Certificate.mintLeaf("localhost", privateKey, privateKey, ["localhost"], validity)
-  return { certificate, key: privateKey.export({ format: "pem", type: "pkcs8" }).toString() }
-}
-
 /** Where the agent listens now; undefined where there is no such port. */
 export const open = Effect.fn("DirectQuic.open")(function* ({ advertise, port, serve }: Options) {
   const quic = yield* QuicDial
   if (!quic.isInstalled) return undefined
-  const { certificate, key } = material(yield* Clock.currentTimeMillis)
+  const { certificate, key } = OwnCertificate.make(yield* Clock.currentTimeMillis)
   let strangers = 0
   const connected = (connection: QuicConnection) => {
     let isStrange = true

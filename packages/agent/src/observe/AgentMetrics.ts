@@ -39,7 +39,16 @@ export interface StreamCounters {
 
 /** What carries the session of a channel: a rung of the ladder to the edge, or a way around it. */
 export type ChannelCarrier =
-  "broker" | "relay" | "quic" | "front-door" | "camouflage" | "websocket" | "direct" | "gate" | "circuit"
+  | "broker"
+  | "relay"
+  | "quic"
+  | "front-door"
+  | "camouflage"
+  | "websocket"
+  | "direct"
+  | "direct-quic"
+  | "gate"
+  | "circuit"
 
 /** How far a member has come with its next peer. */
 export const channelStates = ["joining", "waiting", "refused", "unreachable"] as const

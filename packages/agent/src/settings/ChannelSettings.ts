@@ -22,7 +22,12 @@ import { channel } from "./Variables.ts"
 
 /** How the members meet. Certificates are PEM. */
 export type Meeting = Data.TaggedEnum<{
-  Direct: { readonly address: HostPort; readonly peerCertificate: string | undefined }
+  Direct: {
+    readonly address: HostPort
+    /** The only certificate of the peer that is taken by QUIC. */
+    readonly peerCertificate: string | undefined
+    readonly transports?: ReadonlyArray<PortTransport>
+  }
   Broker: {
     readonly broker: HostPort
     readonly relay: HostPort
@@ -30,7 +35,7 @@ export type Meeting = Data.TaggedEnum<{
     readonly isFrontDoorOnly: boolean
     /** The only certificate that is trusted; without it the edge's is not checked, and the front door is not dialled. */
     readonly root: string | undefined
-    /** How the edge's own ports are tried, in order. */
+    /** How the edge's own ports are tried, in order; other ways go by these, too. */
     readonly transports?: ReadonlyArray<PortTransport>
     readonly webSocket: URL | undefined
     /** A relay node instead of the edge's own relay: through the gate of an edge, or dialled itself. */
@@ -167,11 +172,19 @@ const nodeOf = ({ circuitRelay, relayGate, relayOnly }: Values, root: string | u
   return { way: "circuit" as const, address: circuitRelay, root: undefined }
 }
 
+/** Whether QUIC is tried anywhere. */
+export const wantsQuic = ({ transports }: Meeting) => transports?.includes("quic") ?? true
+
 const meetingOf = Effect.fnUntraced(function* (values: Values) {
-  const { address, broker, grant, holderKey, relay } = values
+  const { address, broker, grant, holderKey, portTransports, relay } = values
+  const ways = portTransports === undefined ? {} : { transports: portTransports }
   if (broker === undefined || relay === undefined || grant === undefined || holderKey === undefined) {
     if (address === undefined) return yield* ConfigurationInvalid.of("CT_CHANNEL_ADDR", "is not set")
-    return Meeting.Direct({ address, peerCertificate: yield* pemOf("CT_CHANNEL_PEER_CERT", values.peerCertificate) })
+    return Meeting.Direct({
+      address,
+      peerCertificate: yield* pemOf("CT_CHANNEL_PEER_CERT", values.peerCertificate),
+      ...ways
+    })
   }
   return Meeting.Broker({
     broker,
@@ -179,7 +192,7 @@ const meetingOf = Effect.fnUntraced(function* (values: Values) {
     frontDoor: values.frontDoor,
     isFrontDoorOnly: values.frontDoorOnly?.isOn ?? false,
     root: yield* pemOf("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
-    ...(values.portTransports === undefined ? {} : { transports: values.portTransports }),
+    ...ways,
     webSocket: values.webSocket,
     node: nodeOf(values, yield* pemOf("CT_CHANNEL_RELAY_GATE_CERT", values.relayGateCertificate)),
     grant: Redacted.value(grant),

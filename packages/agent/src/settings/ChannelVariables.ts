@@ -134,7 +134,7 @@ const joining = {
   peerCertificate: optional(
     "CT_CHANNEL_PEER_CERT",
     certificate,
-    "Has no effect here: the direct path is TCP, on which the peer proves its Noise key."
+    "Direct mode: the only certificate that is taken where the peer is dialled by QUIC; without it any, as the peer proves its Noise key."
   ),
   broker: optional("CT_CHANNEL_BROKER", hostPort, "The edge's broker; without it the mode is direct."),
   relay: optional("CT_CHANNEL_RELAY", hostPort, "The edge's relay; needed beside the broker."),

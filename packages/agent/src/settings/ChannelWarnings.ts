@@ -5,14 +5,6 @@ import type * as Variables from "./Variables.ts"
 
 type Values = Reader.Values<typeof Variables.channel>
 
-/** Those that this program reads and does nothing with. */
-const unused = ({ peerCertificate }: Values) => {
-  const reasons: Record<string, string | false> = {
-    CT_CHANNEL_PEER_CERT: peerCertificate !== undefined && "the peer proves its Noise key instead"
-  }
-  return Object.entries(reasons)
-}
-
 /** Those of the other mode, or of a role that does not need them. */
 const outOfPlace = (values: Values) => {
   const { advertise, broker, channel, frontDoor, frontDoorCertificate, frontDoorOnly, grant, listen, relayOnly } =
@@ -28,7 +20,6 @@ const outOfPlace = (values: Values) => {
     CT_CHANNEL_FRONT_DOOR: frontDoor,
     CT_CHANNEL_FRONT_DOOR_CERT: frontDoorCertificate,
     CT_CHANNEL_FRONT_DOOR_ONLY: frontDoorOnly?.isOn === true ? frontDoorOnly : undefined,
-    CT_CHANNEL_TRANSPORTS: values.portTransports,
     CT_CHANNEL_WEBSOCKET: values.webSocket,
     CT_CHANNEL_RELAY_GATE: values.relayGate,
     CT_CHANNEL_DIRECT_UPGRADE: values.directUpgrade?.isOn === true ? values.directUpgrade : undefined,
@@ -42,6 +33,8 @@ const outOfPlace = (values: Values) => {
       ? Object.fromEntries(Object.entries(ofBroker).map(([name, value]) => [name, value !== undefined && noBroker]))
       : {
           CT_CHANNEL_ADDR: values.address !== undefined && "beside CT_CHANNEL_BROKER, which says where the peer is met",
+          CT_CHANNEL_PEER_CERT:
+            values.peerCertificate !== undefined && "beside CT_CHANNEL_BROKER: the peer proves its Noise key",
           CT_CHANNEL_LISTEN: listen !== undefined && alone,
           CT_CHANNEL_ADVERTISE: advertise !== undefined && alone,
           CT_CHANNEL_CIRCUIT_RELAY:
@@ -93,8 +86,6 @@ export const warningsOf = (values: Reader.Values<typeof Variables.channel>): Rea
     warnings.push("CT_CHANNEL_FRONT_DOOR is not set: only broker and relay are tried.")
   if (values.bridgePeer !== undefined && values.bridgePeer.key === undefined)
     warnings.push("CT_CHANNEL_BRIDGE_PEER is not 64 hex digits: the bridge tools are not offered.")
-  for (const [name, why] of unused(values))
-    if (why !== false) warnings.push(`${name} has no effect: ${clause(why)}. Unset it.`)
   for (const [name, why] of outOfPlace(values))
     if (why !== false) warnings.push(`${name} has no effect ${clause(why)}.`)
   return warnings

@@ -1,4 +1,4 @@
-/** How a member of a channel tries the edge's own ports, in order: TLS on TCP, and QUIC on UDP. */
+/** How a member of a channel tries the edge's own ports, in order: TLS on TCP, and QUIC on UDP; and whether direct paths use QUIC. */
 import * as Parser from "@catenet/config/Parser"
 import { optional } from "@catenet/config/Variable"
 
@@ -16,6 +16,6 @@ const order = Parser.make("a comma list of tls and quic, each at most once", (te
 export const portTransports = optional(
   "CT_CHANNEL_TRANSPORTS",
   order,
-  "How broker and relay are tried, in order: TLS on TCP, QUIC on UDP of the same number.",
+  "How broker and relay are tried, in order: TLS on TCP, QUIC on UDP of the same number. Without quic no direct path uses it, either.",
   { standard: standard.join() }
 )

@@ -1,15 +1,25 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import * as Certificate from "@catenet/crypto/x509/Certificate"
+import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Layer, Option } from "effect"
+import { Clock, Effect, Fiber, Layer, Option, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { connect } from "node:net"
+import { buffer } from "node:stream/consumers"
+import { untilSuccess } from "../../../domain/test/Eventually.ts"
+import { UdpLink } from "../../../quic/test/UdpLink.ts"
 import { freePort } from "../../../stack/src/Ports.ts"
+import * as OwnCertificate from "../../src/carrier/OwnCertificate.ts"
+import { QuicDial } from "../../src/carrier/QuicDial.ts"
 import * as DirectPath from "../../src/channel/session/DirectPath.ts"
+import * as KeyProof from "../../src/channel/session/KeyProof.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { makeHome, runAgent } from "../harness/Agent.ts"
+import { noQuic } from "../harness/QuicEdge.ts"
 
 const layer = Layer.mergeAll(AgentMetrics.layer, SecureRandom.layerWebCrypto)
 const secret = () => new Uint8Array(randomBytes(32))
@@ -66,6 +76,75 @@ describe("the direct path", () => {
   })
 })
 
+describe.skipIf(noQuic)("the direct path by QUIC", () => {
+  const quic = Layer.merge(layer, QuicDial.layer)
+  const transport = { keepAlive: 5_000, idle: 20_000, streams: 1 }
+  const processOf = Effect.flatMap(QuicDial, ({ process }) => process)
+
+  it.live("is at the port of the listener, where a peer trusts any certificate, and strangers get no byte", () =>
+    Effect.gen(function* () {
+      const listener = yield* DirectPath.listen(here)
+      const waiting = yield* Effect.forkScoped(DirectPath.awaitBriefly(listener, own, peer.publicKey))
+      const { dial } = yield* QuicDial
+      const connect = untilSuccess(dial({ ...listener.address, roots: undefined, transport }))
+      const stranger = yield* connect
+      const silence = Result.getOrThrow(stranger.open())
+      silence.end(Buffer.alloc(200, 1))
+      assert.strictEqual((yield* Effect.promise(() => buffer(silence).catch(() => Buffer.alloc(0)))).length, 0)
+      yield* Effect.promise(() => stranger.closed)
+      const connection = yield* connect
+      const stream = yield* KeyProof.prove(Result.getOrThrow(connection.open()), peer, own.publicKey, true)
+      const { socket, stream: other } = Option.getOrThrow(yield* Fiber.join(waiting))
+      assert.strictEqual(DirectPath.carrierOf(socket), "direct-quic")
+      const [there, back] = [randomBytes(700_000), randomBytes(300_000)]
+      stream.end(there)
+      other.end(back)
+      const [a, b] = yield* Effect.promise(() => Promise.all([buffer(other), buffer(stream)]))
+      assert.isTrue(a.equals(there) && b.equals(back))
+    }).pipe(Effect.scoped, Effect.provide(quic))
+  )
+
+  it.live(
+    "is taken where nothing answers by TCP, and a session that is cut there does not look like one that ended",
+    () =>
+      Effect.gen(function* () {
+        const side = yield* processOf
+        const { certificate, key } = OwnCertificate.make(yield* Clock.currentTimeMillis)
+        const met = Promise.withResolvers<QuicConnection>()
+        const bound = yield* side.listen(
+          { at: { address: "127.0.0.1", port: 0 }, certificate: Certificate.pem(certificate), key, transport },
+          () => ({ connected: met.resolve, failed: () => undefined })
+        )
+        const address = { host: "127.0.0.1", port: bound.port }
+        const answering = Effect.promise(async () => {
+          const connection = await met.promise
+          const { promise, resolve } = Promise.withResolvers<CarrierStream>()
+          connection.take(resolve)
+          return { connection, carrier: await promise }
+        })
+        const dialling = yield* Effect.forkScoped(
+          DirectPath.dial(address, peer, own.publicKey, Certificate.pem(certificate))
+        )
+        const { carrier, connection } = yield* answering
+        const stream = yield* KeyProof.prove(carrier, own, peer.publicKey, false)
+        const direct = yield* Fiber.join(dialling)
+        assert.strictEqual(DirectPath.carrierOf(direct.socket), "direct-quic")
+        stream.write("first")
+        const [chunk] = yield* Effect.promise(() => once(direct.stream, "data"))
+        assert.strictEqual(String(chunk), "first")
+        const rest = buffer(direct.stream).then(
+          () => "ended",
+          () => "cut"
+        )
+        connection.close()
+        assert.strictEqual(yield* Effect.promise(() => rest), "cut")
+        const other = Certificate.pem(OwnCertificate.make(yield* Clock.currentTimeMillis).certificate)
+        const refused = yield* Effect.flip(DirectPath.dial(address, peer, own.publicKey, other))
+        assert.match(refused.message, /certificate|refused/iu)
+      }).pipe(Effect.scoped, Effect.provide(quic))
+  )
+})
+
 describe("direct mode", () => {
   const variables = async () => {
     const port = await Effect.runPromise(freePort("127.0.0.1"))
@@ -90,6 +169,20 @@ describe("direct mode", () => {
     await using two = runAgent(home, { ...initiator, CT_CHANNEL_CALL: "tools/list" }, ["channel"])
     assert.strictEqual(await two.exited, 0, two.lines.join("\n"))
     assert.include(two.stdout(), "ping")
+    assert.strictEqual(await one.exited, 0)
+  })
+
+  it.skipIf(noQuic)("goes by QUIC where only that comes through", async () => {
+    const { acceptor, initiator } = await variables()
+    await using home = await makeHome()
+    await using one = runAgent(home, { ...acceptor, CT_CHANNEL_SERVE: "1" }, ["channel"])
+    await one.said("waiting for the peer at")
+    await using link = await UdpLink.open(Number(acceptor.CT_CHANNEL_ADDR.split(":")[1]))
+    const env = { ...initiator, CT_CHANNEL_ADDR: `127.0.0.1:${link.port}`, CT_CHANNEL_CALL: "tools/list" }
+    await using two = runAgent(home, env, ["channel"])
+    assert.strictEqual(await two.exited, 0, two.lines.join("\n"))
+    assert.include(two.stdout(), "ping")
+    assert.match(two.lines.join("\n"), /open, by direct-quic/u)
     assert.strictEqual(await one.exited, 0)
   })
 

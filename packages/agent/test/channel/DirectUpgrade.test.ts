@@ -8,7 +8,10 @@ import { once } from "node:events"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { networkInterfaces } from "node:os"
 import { buffer } from "node:stream/consumers"
-import { eventually } from "../../../domain/test/Eventually.ts"
+import { eventually, untilSuccess } from "../../../domain/test/Eventually.ts"
+import { UdpLink } from "../../../quic/test/UdpLink.ts"
+import { QuicDial } from "../../src/carrier/QuicDial.ts"
+import * as DirectPath from "../../src/channel/session/DirectPath.ts"
 import * as DirectUpgrade from "../../src/channel/session/DirectUpgrade.ts"
 import * as KeyProof from "../../src/channel/session/KeyProof.ts"
 import * as Reachability from "../../src/channel/session/Reachability.ts"
@@ -20,6 +23,7 @@ import { makeHome, runAgent } from "../harness/Agent.ts"
 import { makeAuthority } from "../harness/Authority.ts"
 import { startBroker, throughFrontDoor } from "../harness/Broker.ts"
 import { makeChannel } from "../harness/Member.ts"
+import { noQuic } from "../harness/QuicEdge.ts"
 
 const layer = Layer.mergeAll(AgentMetrics.layer, SecureRandom.layerWebCrypto)
 const keyPair = () => native.x25519.keyPair(new Uint8Array(randomBytes(32)))
@@ -115,6 +119,41 @@ describe("a session that moves to a direct link", () => {
         assert.isNull(one.errored ?? two.errored)
       }
     }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.live.skipIf(noQuic)("moves by QUIC where TCP does not come through", () =>
+    Effect.gen(function* () {
+      const { movers, one, two } = yield* meet
+      // Both processes are up, so that the steps have all of their time.
+      const { dial } = yield* QuicDial
+      const { address } = yield* DirectPath.listen({ host: "127.0.0.1", port: 0 })
+      ;(yield* untilSuccess(dial({ ...address, roots: undefined }))).close()
+      const link = yield* Effect.acquireRelease(
+        Effect.promise(() => UdpLink.open(0)),
+        (made) => Effect.promise(() => made[Symbol.asyncDispose]())
+      )
+      const offering = {
+        ...here,
+        listen: {
+          host: "127.0.0.1",
+          offer: (port: number) => {
+            link.leadsTo(port)
+            return `127.0.0.1:${link.port}`
+          }
+        }
+      }
+      const sent = randomBytes(400_000)
+      const received = buffer(two)
+      one.write(sent.subarray(0, 100_000))
+      const [first, second] = yield* movers(offering, here)
+      for (const moved of [first, second])
+        assert.strictEqual(DirectPath.carrierOf(Option.getOrThrow(moved).socket), "direct-quic")
+      one.end(sent.subarray(100_000))
+      two.end()
+      one.resume()
+      assert.strictEqual(digest(yield* Effect.promise(() => received)), digest(sent))
+      assert.isAbove(link.sent, 0)
+    }).pipe(Effect.scoped, Effect.provide(Layer.merge(layer, QuicDial.layer)))
   )
 
   it.live("ends within a second when the edge cuts the relay", () =>

@@ -39,6 +39,7 @@ const ChannelCarrier = Schema.Literals([
   "camouflage",
   "websocket",
   "direct",
+  "direct-quic",
   "gate",
   "circuit"
 ])

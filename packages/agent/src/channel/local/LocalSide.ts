@@ -36,8 +36,8 @@ const lingering = (meeting: Meeting) =>
 const rawCloseBound = "10 seconds"
 
 /** A process that ends takes along what its QUIC connection has not sent; TCP leaves that to the machine. */
-const underWay = ({ carrier }: ChannelSession.ChannelSession) =>
-  carrier === "quic" ? Effect.sleep("3 seconds") : Effect.void
+const underWay = ({ carriedBy }: ChannelSession.ChannelSession) =>
+  Effect.suspend(() => (carriedBy().endsWith("quic") ? Effect.sleep("3 seconds") : Effect.void))
 
 /** Raw bytes go both ways, whatever they mean: the peer must be allowed both. */
 const rawly = <A, E, R>({ peerRights, stream }: ChannelSession.ChannelSession, join: Effect.Effect<A, E, R>) =>

@@ -9,7 +9,6 @@ import type { Rights } from "@catenet/crypto/Permission"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { type Duration, Effect, Fiber, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
-import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { NoiseStream } from "../../mesh/NoiseStream.ts"
 import type { AgentMetrics, ChannelCarrier } from "../../observe/AgentMetrics.ts"
@@ -58,6 +57,8 @@ export interface ChannelSession {
   readonly peerGrantEnds: bigint | undefined
   /** Sealed bytes of the connection, those of joining included. */
   readonly bytes: () => { readonly sent: number; readonly received: number }
+  /** What carries the session now. */
+  readonly carriedBy: () => ChannelCarrier
 }
 
 const peerOf = ({ acknowledgement }: Ladder.Leg, { grant }: Ladder.Broker, { configured, expected, role }: Member) =>
@@ -190,7 +191,7 @@ const met = (leg: Ladder.Leg, peer: Peer.Peer): Met => ({ leg, carrier: leg.rung
 /** The peer on a direct path, where both keys are proved already. */
 export const overDirect = ({ socket, stream }: DirectPath.Direct, peer: Met["peer"]): Met => ({
   leg: { stream: socket, socket },
-  carrier: "direct",
+  carrier: DirectPath.carrierOf(socket),
   peer,
   stream
 })
@@ -200,7 +201,7 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, member
   const { carrier, leg, peer } = met
   const { noise } = member
   const stream = met.stream ?? (yield* proving(leg.stream, peer, member))
-  let direct: Socket | undefined
+  let direct: DirectPath.Link | undefined
   const move =
     stream instanceof TaggedStream
       ? Effect.map(
@@ -229,7 +230,8 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, member
     bytes: () => ({
       sent: leg.socket.bytesWritten + (direct?.bytesWritten ?? 0),
       received: leg.socket.bytesRead + (direct?.bytesRead ?? 0)
-    })
+    }),
+    carriedBy: () => (direct === undefined ? carrier : DirectPath.carrierOf(direct))
   }
   return session
 })

@@ -1,10 +1,11 @@
 /**
- * The way between two members without an edge: TCP, and on it the same Noise session. Every failure on this way leaves the relay. Who
- * reaches the port and does not prove the peer's key gets no byte.
+ * The way between two members without an edge: TCP, or QUIC at the same port, and on it the same Noise session. Every failure on this
+ * way leaves the relay. Who reaches the port and does not prove the peer's key gets no byte.
  */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Address from "@catenet/crypto/admission/Address"
 import type { KeyPair } from "@catenet/crypto/Suite"
+import { abort } from "@catenet/wire/transport/Abort"
 import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Deferred, Effect, FiberSet, Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
@@ -17,14 +18,22 @@ import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort, parseHostPort } from "../../settings/HostPort.ts"
 import * as Origin from "../../tunnel/Origin.ts"
 import * as KeyProof from "./KeyProof.ts"
+import * as QuicDirect from "./QuicDirect.ts"
+import { QuicLink } from "./QuicLink.ts"
 
 /** Connections at the listener that have proved nothing. */
 export const mostStrangers = 64
 const dialBound = "5 seconds"
+const headStart = "500 millis"
 const waitBound = "8 seconds"
 
+/** What carries a direct session. */
+export type Link = Socket | QuicLink
+
 /** Gets a connection, and says when its peer has proved itself. */
-type Take = (socket: Socket, proved: () => void) => void
+type Take = (link: Link, proved: () => void) => void
+
+export const carrierOf = (link: Link) => (link instanceof QuicLink ? "direct-quic" : "direct")
 
 /** A port at which one peer at a time is waited for; connections that come meanwhile are closed. */
 export interface Listener {
@@ -35,7 +44,7 @@ export interface Listener {
 
 /** A direct path, proved at both ends. */
 export interface Direct {
-  readonly socket: Socket
+  readonly socket: Link
   readonly stream: NoiseStream
 }
 
@@ -51,23 +60,26 @@ export const listen = Effect.fn("DirectPath.listen")(function* (address: HostPor
   const { ending } = yield* AgentMetrics
   let take: Take | undefined
   let strangers = 0
-  const receive = (socket: Socket) => {
-    guard(socket, ending(socket))
-    socket.on("error", () => {})
-    if (take === undefined || strangers >= mostStrangers) return void socket.resetAndDestroy()
+  const receive = (link: Link) => {
+    if (take === undefined || strangers >= mostStrangers) return void abort(link)
     strangers++
     let isStrange = true
     const known = () => {
       if (isStrange) strangers--
       isStrange = false
     }
-    socket.once("close", known)
+    link.once("close", known)
+    contained(ending(link), take)(link, known)
+  }
+  const receiveSocket = (socket: Socket) => {
+    guard(socket, ending(socket))
+    socket.on("error", () => {})
     socket.setKeepAlive(true, keepAliveMillis)
-    contained(ending(socket), take)(socket, known)
+    receive(socket)
   }
   const server = yield* Effect.acquireRelease(
     Effect.callback<Server, Error>((resume) => {
-      const listening = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, receive)
+      const listening = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, receiveSocket)
       listening.once("error", (error) => resume(Effect.fail(error)))
       listening.listen(address.port, address.host, () => {
         listening.on("error", () => {})
@@ -77,8 +89,11 @@ export const listen = Effect.fn("DirectPath.listen")(function* (address: HostPor
     (listening) => Effect.sync(() => void listening.close())
   )
   const bound = server.address()
+  const { address: host, port } =
+    bound !== null && typeof bound === "object" ? bound : { ...address, address: address.host }
+  yield* QuicDirect.listen({ host, port }, receive)
   const listener: Listener = {
-    address: { host: address.host, port: bound !== null && typeof bound === "object" ? bound.port : address.port },
+    address: { host: address.host, port },
     receive: (next) => {
       take = next
       return () => {
@@ -97,7 +112,7 @@ export const awaitPeer = Effect.fn("DirectPath.awaitPeer")(function* (
 ) {
   const found = yield* Deferred.make<Direct>()
   const run = yield* FiberSet.makeRuntime<AgentMetrics | SecureRandom.SecureRandom>()
-  const prove = (socket: Socket, proved: () => void) =>
+  const prove = (socket: Link, proved: () => void) =>
     Effect.flatMap(KeyProof.prove(socket, noise, peerKey, false), (stream) => {
       proved()
       return Effect.map(Deferred.succeed(found, { socket, stream }), (isFirst) => {
@@ -113,12 +128,38 @@ export const awaitPeer = Effect.fn("DirectPath.awaitPeer")(function* (
 export const awaitBriefly = (listener: Listener, noise: KeyPair, peerKey: Uint8Array) =>
   Effect.timeoutOption(awaitPeer(listener, noise, peerKey), waitBound)
 
-/** Connects to the peer and proves both keys. */
-export const dial = Effect.fn("DirectPath.dial")(function* (address: HostPort, noise: KeyPair, peerKey: Uint8Array) {
+const byTcp = Effect.fnUntraced(function* (address: HostPort) {
   const { ending } = yield* AgentMetrics
   const socket = yield* Origin.dial(address)
   guard(socket, ending(socket))
   socket.setKeepAlive(true, keepAliveMillis)
+  return socket
+})
+
+/** The first of both that connects. QUIC costs a process, so TCP may go ahead until it has failed or taken a while. */
+const connect = Effect.fnUntraced(function* (address: HostPort, roots: string | undefined) {
+  const byQuic = yield* QuicDirect.dialer(address, roots)
+  if (byQuic === undefined) return yield* byTcp(address)
+  const failed = yield* Deferred.make<void>()
+  const made: Array<Link> = []
+  const making = <E, R>(connecting: Effect.Effect<Link, E, R>) =>
+    Effect.tap(connecting, (link) => Effect.sync(() => made.push(link)))
+  const first = yield* Effect.race(
+    making(Effect.onError(byTcp(address), () => Deferred.succeed(failed, undefined))),
+    Effect.andThen(Effect.timeoutOption(Deferred.await(failed), headStart), making(byQuic))
+  )
+  for (const link of made) if (link !== first) link.destroy()
+  return first
+})
+
+/** Connects to the peer and proves both keys. `roots` is the certificate by QUIC that the operator has named. */
+export const dial = Effect.fn("DirectPath.dial")(function* (
+  address: HostPort,
+  noise: KeyPair,
+  peerKey: Uint8Array,
+  roots?: string
+) {
+  const socket = yield* connect(address, roots)
   const stream = yield* KeyProof.prove(socket, noise, peerKey, true)
   const direct: Direct = { socket, stream }
   return direct

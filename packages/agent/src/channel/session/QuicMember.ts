@@ -51,7 +51,7 @@ export const dial = Effect.fn("QuicMember.dial")(function* ({ address, dialMilli
   const edge = formatHostPort(address)
   const failed = (why: string) => new DialFailed({ edge, why, untrusted: /certificate/iu.test(why) })
   const quic = yield* Effect.serviceOption(QuicDial)
-  if (Option.isNone(quic) || root === undefined) return yield* failed("QUIC is not installed")
+  if (Option.isNone(quic)) return yield* failed("QUIC is not installed")
   const scope = yield* Scope.make()
   const connection = yield* quic.value.dial({ ...address, millis, roots: root, serverName, transport }).pipe(
     Scope.provide(scope),

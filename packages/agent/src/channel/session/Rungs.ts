@@ -52,7 +52,7 @@ const overWebSocket = (url: URL, root: string | undefined): Rung => ({
   url
 })
 
-/** The ladder of a phase. Without a root there is only the edge's own port. */
+/** The ladder of a phase. Without a root there are only the edge's own ports. */
 export const rungsOf = (
   {
     broker,
@@ -77,9 +77,8 @@ export const rungsOf = (
   }
   const quic: Rung = { ...own, name: "quic", alpn: [] }
   const last = webSocket === undefined ? [] : [overWebSocket(webSocket, root)]
-  if (root === undefined) return [own, ...last]
-  // QUIC cannot go without a check of the certificate.
   const ports = transports.map((transport) => (transport === "tls" ? own : quic))
+  if (root === undefined) return [...ports, ...last]
   if (frontDoor === undefined) return [...ports, ...last]
   const door = { address: frontDoor, root, dialMillis: frontDoorMillis }
   return [

@@ -54,7 +54,7 @@ export const use = <E, R>(
     const moving = Effect.gen(function* () {
       if (session.move === undefined || !(yield* session.move)) return yield* Effect.never
       ended()
-      ended = metrics.channelOpened("direct")
+      ended = metrics.channelOpened(session.carriedBy())
       yield* Effect.logInfo(`session with ${peer.slice(0, 16)} moved from ${session.carrier} to a direct link`)
       return session.stream instanceof TaggedStream
         ? yield* DirectUpgrade.keepRelay(session.stream)
