@@ -10,6 +10,8 @@ export interface Facts {
   readonly settings: UpSettings
   readonly folder: StackFolder
   readonly secrets: Secrets
+  /** Whether the edge listens on UDP as well. */
+  readonly quic: boolean
   readonly demo: { readonly demoHostname: string; readonly ownHostname: string } | undefined
 }
 
@@ -45,7 +47,7 @@ const demoLines = (facts: Facts): ReadonlyArray<string> => {
 }
 
 export const banner = (facts: Facts): string => {
-  const { folder, secrets, settings } = facts
+  const { folder, quic, secrets, settings } = facts
   const base = url(settings.controlPlane)
   return [
     "",
@@ -56,7 +58,7 @@ export const banner = (facts: Facts): string => {
     `  Sign in as      ${demoUser.email}   password ${secrets.demoPassword}`,
     `  Control plane   ${base}/status   ${base}/docs`,
     `  Edge            ${address(settings.frontDoor)} for visitors, ${address(settings.mesh)} for agents`,
-    "                  (TCP, and the same port of UDP where the runtime of QUIC is installed)",
+    `                  (TCP${quic ? `, and QUIC on UDP ${settings.mesh.port}` : ""})`,
     "",
     "  So that browsers on this machine trust these names, import the development root",
     `    ${near(folder.developmentRoot)}`,

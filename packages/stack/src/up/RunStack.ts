@@ -3,6 +3,7 @@
  * them. Each is a process of its own, kept running until the scope ends, and ended in the opposite order. What needs nothing of the
  * others starts beside them.
  */
+import * as QuicProgram from "@catenet/quic/process/QuicProgram"
 import { Effect, Redacted } from "effect"
 import { mkdirSync } from "node:fs"
 import * as ChildProcesses from "../supervisor/ChildProcesses.ts"
@@ -96,7 +97,8 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
     yield* start(member)
   }
   const shown = demo ? { demoHostname: Demo.demoHostname, ownHostname: Demo.ownHostname } : undefined
-  process.stdout.write(`${banner({ settings, folder, secrets, demo: shown })}\n`)
+  const quic = QuicProgram.find() !== undefined && passed.edge["CT_EDGE_QUIC"] !== "off"
+  process.stdout.write(`${banner({ settings, folder, secrets, quic, demo: shown })}\n`)
   if (passed.controlPlane["CT_CP_RELEASES_DIR"] === undefined) yield* AgentReleases.prepare(folder, secrets.releaseSeed)
   return yield* Effect.never
 })

@@ -23,12 +23,12 @@ const secrets = {
   sealKey: "5e".repeat(32)
 }
 
-const printed = (demo: boolean) =>
+const printed = (demo: boolean, quic = true) =>
   Effect.gen(function* () {
     const settings = yield* Settings.read
     const folder = StackFolder.at(join(process.cwd(), settings.folder))
     const names = { demoHostname: Demo.demoHostname, ownHostname: Demo.ownHostname }
-    return banner({ settings, folder, secrets, demo: demo ? names : undefined })
+    return banner({ settings, folder, secrets, quic, demo: demo ? names : undefined })
   }).pipe(Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({}))))
 
 describe("what `npm start` prints", () => {
@@ -46,6 +46,7 @@ describe("what `npm start` prints", () => {
       assert.isBelow(lines.length, 32)
       assert.isTrue(lines.every((line) => line.length <= 120))
       assert.notInclude(yield* printed(false), Demo.demoHostname)
+      assert.notInclude(yield* printed(true, false), "UDP")
     })
   )
 })
