@@ -1,6 +1,9 @@
+import * as QuicProgram from "@catenet/quic/process/QuicProgram"
 import { Effect, Layer, Redacted } from "effect"
 import { execFile, execFileSync, spawn, spawnSync } from "node:child_process"
+import { randomBytes } from "node:crypto"
 import {
+  cpSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -20,7 +23,7 @@ import { server } from "../../../server/test/harness/Accounts.ts"
 import { TestDatabase } from "../../../server/test/harness/TestDatabase.ts"
 import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import * as JoinLinks from "../agent/JoinLinks.ts"
-import { onlyNodeAndNpm } from "./Stack.ts"
+import { freePorts, onlyNodeAndNpm, Spawned } from "./Stack.ts"
 import { followStartPages } from "./StartPages.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../../..")
@@ -196,6 +199,49 @@ describe("the published packages", () => {
         yield* Effect.promise(() => followStartPages(join(modules, "@catenet"), machines, Redacted.value(url)))
       }).pipe(Effect.provide(TestDatabase.layerEmpty))
     ))
+
+  it.skipIf(QuicProgram.find() === undefined)(
+    "speak QUIC where its runtime is installed beside them, and without it TLS and no word of it",
+    async () => {
+      const { edgeAdmin, mesh } = await freePorts()
+      const folder = mkdtempSync(join(project, "quic-"))
+      const root = join(folder, "edge-cert.der")
+      const edge = new Spawned([join(modules, "@catenet", "catenet", "catenet.js"), "edge"], {
+        CT_EDGE_LISTEN: `127.0.0.1:${mesh}`,
+        CT_EDGE_ADMIN_LISTEN: `127.0.0.1:${edgeAdmin}`,
+        CT_EDGE_ADMIN_TOKEN: "ad".repeat(32),
+        CT_EDGE_CERT_OUT: root
+      })
+      const agent = (program: string, name: string, more: Readonly<Record<string, string>>) =>
+        new Spawned([join(program, "ct-agent.js")], {
+          CT_AGENT_CP_URL: "http://127.0.0.1:1",
+          CT_AGENT_TOKEN: randomBytes(32).toString("hex"),
+          CT_AGENT_EDGE: `127.0.0.1:${mesh}`,
+          CT_AGENT_EDGE_CERT: root,
+          CT_AGENT_STATE_DIR: join(folder, name),
+          CT_AGENT_CAPABILITY_OUT: join(folder, `${name}.bin`),
+          CT_AGENT_ORIGIN: "127.0.0.1:1",
+          ...more
+        })
+      const installed = join(modules, "@catenet", "ct-agent")
+      const alone = join(mkdtempSync(join(tmpdir(), "catenet-alone-")), "ct-agent")
+      cpSync(installed, alone, { recursive: true })
+      await edge.printed("QUIC is listened for")
+      const agents = [
+        agent(installed, "beside", { CT_AGENT_TRANSPORTS: "quic" }),
+        agent(alone, "alone", { CT_AGENT_TRANSPORTS: "quic,slots" })
+      ]
+      try {
+        await Promise.all(agents.map((one) => one.printed("event: registered")))
+        assert.include(agents[0]?.stderr, "transport=quic")
+        assert.include(agents[1]?.stderr, "transport=tcp-fallback")
+        assert.notMatch(agents[1]?.stderr ?? "", /quic(?!,slots)/iu)
+      } finally {
+        await Promise.all([...agents, edge].map((one) => one.stop("SIGKILL")))
+        rmSync(dirname(alone), { recursive: true, force: true })
+      }
+    }
+  )
 
   it("answers with the agent's version", () => {
     const program = join(modules, "@catenet", "ct-agent", "ct-agent.js")

@@ -226,6 +226,24 @@ const packets: ReadonlyArray<Row<PacketLink>> = [
     }
   },
   {
+    weather: "1 % loss and 30 ms there and back",
+    carriers: ["quic"],
+    then: "slows transfers and changes no byte",
+    live: async (room) => {
+      room.link.weather({ delayMillis: 15, loss: 0.01 })
+      await within(40, "the transfers", transfers(room.tunnel.target, megabyte))
+    }
+  },
+  {
+    weather: "5 % loss and 200 ms there and back",
+    carriers: ["quic"],
+    then: "slows transfers and changes no byte",
+    live: async (room) => {
+      room.link.weather({ delayMillis: 100, loss: 0.05 })
+      await within(60, "the transfers", transfers(room.tunnel.target, megabyte / 8))
+    }
+  },
+  {
     weather: "an outage of 10 s",
     carriers: ["multiplexed", "raw", "framed"],
     then: "interrupts transfers that go on after it",
