@@ -61,7 +61,7 @@ const channelInvite = Command.make(
     days: Flag.Int("days").pipe(
       Flag.withDefault(90),
       Flag.withMetavar("DAYS"),
-      Flag.withDescription("How long the member may use the channel")
+      Flag.withDescription("How long the member may use the channel, 1 to 3650")
     ),
     program: Flag.String("program").pipe(
       Flag.optional,

@@ -13,7 +13,7 @@ import { SecureRandom } from "effect/crypto"
 import { X509Certificate } from "node:crypto"
 import * as JsonHttp from "../channel/bridge/JsonHttp.ts"
 import { textOf } from "../channel/rpc/Tool.ts"
-import { Refused, Unreachable } from "../Failure.ts"
+import { Refused, Unreachable, UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as Credential from "../login/Credential.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
@@ -87,6 +87,9 @@ const placeOf = Effect.fnUntraced(function* (given: Given) {
 const link = Effect.fn("Invite.link")(
   function* ({ days, mcp, program }: Options) {
     const screen = yield* Screen
+    const { maxMembershipDays } = PreparedMembership
+    if (days < 1 || days > maxMembershipDays)
+      return yield* new UsageWrong({ detail: `--days is ${days}: give a whole number from 1 to ${maxMembershipDays}.` })
     const given = yield* Environment.read(yield* configFile, Variables.invite)
     const channel = given.channel ?? (given.grant === undefined ? undefined : Redacted.value(given.grant).channel)
     if (channel === undefined)

@@ -1,11 +1,16 @@
 /** `channel invite` and a control plane that makes no link: whether asking again can help is in the exit code. */
+import { maxMembershipDays } from "@catenet/crypto/invite/PreparedMembership"
 import { assert, describe, it } from "@effect/vitest"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { makeHome, runAgent } from "../harness/Agent.ts"
 
 /** Answers everything with this status; undefined is closed before it is asked. */
-const ended = async (status: number | undefined) => {
+const ended = async (
+  status: number | undefined,
+  sentence = "No invite link was made. The control plane ",
+  ...flags: ReadonlyArray<string>
+) => {
   const server = createServer((_, response) => void response.writeHead(status ?? 500).end())
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo
@@ -21,18 +26,26 @@ const ended = async (status: number | undefined) => {
       CT_CHANNEL_OPERATOR_KEY: "44".repeat(32),
       CT_CHANNEL_BROKER: "127.0.0.1:1"
     },
-    ["channel", "invite"]
+    ["channel", "invite", ...flags]
   )
   const code = await agent.exited
   server.closeAllConnections()
   server.close()
-  assert.include(agent.lines.join("\n"), "No invite link was made. The control plane ")
+  assert.include(agent.lines.join("\n"), sentence)
   return code
 }
 
 describe("channel invite", () => {
   it("ends with 5 where the control plane cannot answer now, and with 4 where it says no", async () => {
-    const codes = await Promise.all([undefined, 502, 503, 429, 403, 404].map(ended))
+    const codes = await Promise.all([undefined, 502, 503, 429, 403, 404].map((status) => ended(status)))
     assert.deepStrictEqual(codes, [5, 5, 5, 5, 4, 4])
+  })
+
+  it("takes 1 to 3650 days, and refuses what is below or beyond with 2", async () => {
+    const beyond = (days: string) =>
+      ended(403, `--days is ${days}: give a whole number from 1 to ${maxMembershipDays}.`, `--days=${days}`)
+    const within = (days: string) => ended(403, undefined, `--days=${days}`)
+    const codes = await Promise.all([beyond("0"), within("1"), within("3650"), beyond("3651"), beyond("-1")])
+    assert.deepStrictEqual(codes, [2, 4, 4, 2, 2])
   })
 })

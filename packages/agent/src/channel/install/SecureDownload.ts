@@ -1,13 +1,12 @@
 /** Bytes at an https address, of a bounded number, within a bounded time. No redirect is followed. */
+import { maxManifestLocation } from "@catenet/domain/values/Caps"
 import { AnswerTooLong } from "@catenet/domain/api/StrictFetch"
 import { Data, Effect } from "effect"
 import { sendForUpTo } from "../../onboard/OutgoingHttp.ts"
 
-const longestAddress = 2048
-
 /** The address, or undefined for one that is not fetched: another scheme, or a name and a password in it. */
 export const addressOf = (text: string): URL | undefined => {
-  if (text.length > longestAddress || !URL.canParse(text)) return undefined
+  if (text.length > maxManifestLocation || !URL.canParse(text)) return undefined
   const url = new URL(text)
   return url.protocol === "https:" && url.username + url.password === "" ? url : undefined
 }
