@@ -1,5 +1,5 @@
 /** What the control plane is asked about a certificate: whether one may be ordered, where, and that it is there. */
-import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { AgentCallsApi } from "@catenet/domain/api/AgentCallsApi"
 import type { Admission } from "@catenet/domain/certificates/Admission"
 import type { CertificateStanding, IssuanceProgress } from "@catenet/domain/certificates/CertificateStanding"
 import type { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
@@ -56,7 +56,7 @@ export class AcmeAdmission extends Context.Service<
       AcmeAdmission,
       Effect.gen(function* () {
         const httpClient = yield* HttpClient.HttpClient
-        const client = yield* HttpApiClient.group(ControlPlaneApi, { group: "admission", httpClient, baseUrl: url })
+        const client = yield* HttpApiClient.group(AgentCallsApi, { group: "admission", httpClient, baseUrl: url })
 
         const bounded = <A, E>(call: Effect.Effect<A, E>) =>
           Effect.timeoutOrElse(call, {

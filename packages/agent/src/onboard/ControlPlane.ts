@@ -7,7 +7,7 @@ import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Enrollment from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
-import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { AgentCallsApi } from "@catenet/domain/api/AgentCallsApi"
 import { AgentId } from "@catenet/domain/enrollment/Agent"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { clause, ended } from "@catenet/domain/values/Sentence"
@@ -74,9 +74,9 @@ export class ControlPlane extends Context.Service<
         const httpClient = yield* HttpClient.HttpClient
         const status = (baseUrl: string) => ({ group: "status", httpClient, baseUrl }) as const
         const enrollment = { group: "enrollment", httpClient, baseUrl: url } as const
-        const networkInfo = yield* HttpApiClient.endpoint(ControlPlaneApi, { ...status(url), endpoint: "networkInfo" })
-        const redeem = yield* HttpApiClient.endpoint(ControlPlaneApi, { ...enrollment, endpoint: "redeem" })
-        const exchange = yield* HttpApiClient.endpoint(ControlPlaneApi, { ...enrollment, endpoint: "redeemBootstrap" })
+        const networkInfo = yield* HttpApiClient.endpoint(AgentCallsApi, { ...status(url), endpoint: "networkInfo" })
+        const redeem = yield* HttpApiClient.endpoint(AgentCallsApi, { ...enrollment, endpoint: "redeem" })
+        const exchange = yield* HttpApiClient.endpoint(AgentCallsApi, { ...enrollment, endpoint: "redeemBootstrap" })
 
         const unreachable = (base: string, what: string) => (error: unknown) => {
           const code = statusOf(error)
@@ -109,7 +109,7 @@ export class ControlPlane extends Context.Service<
           ),
           ca: Effect.fn("ControlPlane.ca")(function* (base) {
             const from = base ?? url
-            const edgeCa = yield* HttpApiClient.endpoint(ControlPlaneApi, { ...status(from), endpoint: "edgeCa" })
+            const edgeCa = yield* HttpApiClient.endpoint(AgentCallsApi, { ...status(from), endpoint: "edgeCa" })
             const what = "give the edge's root certificate"
             return yield* Effect.mapError(bounded(edgeCa({})), (error) =>
               "_tag" in error && (error._tag === "EdgeCaNotPublished" || error._tag === "EdgeCaNotConfigured")

@@ -3,7 +3,7 @@
  * key by which the control plane knows this edge again.
  */
 import { AdminAccess } from "@catenet/domain/api/Access"
-import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { EdgeCallsApi } from "@catenet/domain/api/EdgeCallsApi"
 import type { EdgesApi } from "@catenet/domain/api/EdgesApi"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { type Cause, Context, Effect, Layer, Redacted } from "effect"
@@ -29,7 +29,7 @@ const withToken = (token: Redacted.Redacted) =>
 
 const makeClient = Effect.fn("ControlPlane.makeClient")(function* (baseUrl: URL, token: Redacted.Redacted) {
   const services = yield* Layer.build(Layer.merge(withToken(token), outgoing))
-  return yield* HttpApiClient.group(ControlPlaneApi, {
+  return yield* HttpApiClient.group(EdgeCallsApi, {
     group: "edges",
     baseUrl,
     httpClient: HttpClient.transform(Context.get(services, HttpClient.HttpClient), (call, request) =>
