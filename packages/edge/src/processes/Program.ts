@@ -12,5 +12,5 @@ const [, extension] = /^Program(\.[jt]s)$/.exec(basename(self)) ?? []
 /** It ends when this process does; its settings come over the channel. */
 export const startWorker = (): ChildProcess =>
   extension === undefined
-    ? fork(self, [workerCommand], { stdio: ["ignore", "ignore", "inherit", "ipc"] })
+    ? fork(join(dirname(self), "program.js"), [workerCommand], { stdio: ["ignore", "ignore", "inherit", "ipc"] })
     : fork(join(dirname(self), `worker${extension}`), [], { stdio: ["ignore", "ignore", "inherit", "ipc"] })

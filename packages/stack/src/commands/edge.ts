@@ -1,11 +1,11 @@
 /** `catenet edge`: one edge, configured by its variables. */
+import * as StartupMemory from "@catenet/agent/StartupMemory"
 import * as Documentation from "@catenet/config/Documentation"
 import { variables } from "@catenet/edge/settings/Variables"
 import { Effect, Layer, References } from "effect"
 import { Command } from "effect/cli"
 import * as Logs from "../Logs.ts"
 import { asStartFailed } from "../StartFailed.ts"
-import { collectAfterStart } from "../StartupCollection.ts"
 import { root } from "./root.ts"
 
 export const edge = Command.make(
@@ -19,7 +19,7 @@ export const edge = Command.make(
     collectBuffers()
     const asked = yield* References.MinimumLogLevel
     const least = (yield* variables.trace.config) ? "Debug" : asked
-    return yield* Layer.launch(Edge.layer.pipe(Layer.tap(() => collectAfterStart))).pipe(
+    return yield* Layer.launch(Edge.layer.pipe(Layer.tap(() => Effect.sync(StartupMemory.serves)))).pipe(
       Effect.provideService(References.MinimumLogLevel, least),
       Effect.provide(Logs.layer(logFormat, "catenet-edge"))
     )

@@ -1,9 +1,9 @@
 /** `catenet serve`: one replica of the control plane. */
+import * as StartupMemory from "@catenet/agent/StartupMemory"
 import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import * as Logs from "../Logs.ts"
 import { asStartFailed } from "../StartFailed.ts"
-import { collectAfterStart } from "../StartupCollection.ts"
 import { root } from "./root.ts"
 
 export const serve = Command.make(
@@ -21,7 +21,7 @@ export const serve = Command.make(
       Server.layer.pipe(
         Layer.provide(ChannelDialer.layer),
         Layer.provide(Settings.layer),
-        Layer.tap(() => collectAfterStart)
+        Layer.tap(() => Effect.sync(StartupMemory.serves))
       )
     ).pipe(Effect.mapError(asStartFailed), Effect.provide(Logs.layer(logFormat, "catenet-control-plane")))
   })

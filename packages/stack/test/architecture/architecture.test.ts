@@ -66,6 +66,8 @@ const ambient = new Set([
   "packages/agent/src/channel/session/TaggedStream.ts",
   "packages/agent/src/certificate/ReloadCommand.ts",
   "packages/agent/src/doctor/Network.ts",
+  // Runs before the framework is loaded.
+  "packages/agent/src/StartupMemory.ts",
   "packages/agent/src/terminal/Presenter.ts",
   "packages/agent/src/update/ReleaseHost.ts",
   "packages/agent/src/update/Stage.ts",
@@ -241,8 +243,8 @@ describe("the packages", () => {
       .filter((file) => /\bsetFlagsFromString\b/.test(withoutComments(readFileSync(join(root, file), "utf8"))))
     assert.deepStrictEqual(setting.toSorted(), [
       "packages/agent/src/BufferCollector.ts",
-      "packages/edge/src/processes/BufferCollector.ts",
-      "packages/stack/src/StartupCollection.ts"
+      "packages/agent/src/StartupMemory.ts",
+      "packages/edge/src/processes/BufferCollector.ts"
     ])
   })
 
