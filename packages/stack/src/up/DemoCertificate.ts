@@ -18,11 +18,13 @@ import * as TunnelFile from "./TunnelFile.ts"
 const readToken = Schema.decodeUnknownEffect(RoutingToken)
 
 export const words = (standing: CertificateStanding): string => {
-  const { status, step } = standing
+  const { claim_deadline, status, step } = standing
   if (status === "gruen")
     return `${demoHostname} is gruen: its agent alone has the key of its certificate, and the edge passes TLS on unread.`
   const does = step === null ? undefined : Progress.doing[step]
-  const stands = does === undefined ? `The name ${Progress.waiting(standing)}` : `A certificate of its own ${does}`
+  const waits =
+    claim_deadline === null ? `The name ${Progress.waiting(standing)}` : "Its agent may order a certificate now"
+  const stands = does === undefined ? waits : `A certificate of its own ${does}`
   return `${demoHostname} is ${status}: the edge ends TLS. ${stands}.`
 }
 

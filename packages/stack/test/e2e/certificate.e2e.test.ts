@@ -11,7 +11,7 @@ import { steadyVisitors } from "./SteadyVisitors.ts"
 import { ask } from "./Visitor.ts"
 
 /** A campaign has certificates of six minutes, and renews them more often. */
-const lifetime = Number(process.env["CATENET_CERTIFICATE_SECONDS"] ?? "15")
+const lifetime = Number(process.env["CATENET_CERTIFICATE_SECONDS"] ?? "30")
 const renewals = Number(process.env["CATENET_RENEWALS"] ?? "1")
 const perSecond = 50
 

@@ -18,7 +18,11 @@ describe("the way of the demo tunnel from gelb to gruen", () => {
   const cases: ReadonlyArray<readonly [facts: Readonly<Record<string, unknown>>, said: string]> = [
     [{ place: 1 }, "hello.localhost is gelb: the edge ends TLS. The name is first in the queue."],
     [
-      { step: "proving", step_since: 1 },
+      { claim_deadline: 1_767_600_000 },
+      "hello.localhost is gelb: the edge ends TLS. Its agent may order a certificate now."
+    ],
+    [
+      { claim_deadline: 1_767_600_000, step: "proving", step_since: 1 },
       "hello.localhost is gelb: the edge ends TLS. A certificate of its own is being ordered: the name is proved to the authority."
     ],
     [
