@@ -47,7 +47,7 @@ export class TicketKeys extends Context.Service<
 
     const keep = Effect.fnUntraced(function* (fromAt: UnixSeconds) {
       const key = Redacted.make(Hex.encode(yield* random.randomBytes(keyBytes)), { label: "ticket key" })
-      yield* store.keep({ fromAt, key })
+      yield* store.keep(fromAt, key)
     })
 
     const known = Effect.gen(function* () {

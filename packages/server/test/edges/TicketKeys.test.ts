@@ -6,14 +6,13 @@ import * as Exchange from "@catenet/crypto/TicketKeyRequest"
 import { EdgeId, Heartbeat, PeerAddress } from "@catenet/domain/edges/EdgeNode"
 import { TicketKeyRequest, TicketKeys, ticketKeySeconds } from "@catenet/domain/edges/TicketKeys"
 import { EphemeralKey, PublicKey, Signature } from "@catenet/domain/values/Keys"
-import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { TicketKeys as Service } from "../../src/edges/TicketKeys.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
+import { database } from "../harness/Accounts.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
@@ -47,8 +46,7 @@ const keysFor = Effect.fnUntraced(function* (id: string, seed: number) {
   return { sealed, keys: keys.map(({ from, key }) => ({ from, key: Redacted.value(key) })) }
 })
 
-const inDatabase = <A, E>(use: Effect.Effect<A, E, SqlClient.SqlClient>) =>
-  Effect.flatMap(TestDatabase, ({ url }) => Effect.provide(use, PgClient.layer({ url })))
+const inDatabase = <A, E>(use: Effect.Effect<A, E, SqlClient.SqlClient>) => Effect.provide(use, database)
 
 const rows = inDatabase(
   SqlClient.SqlClient.use((sql) => sql<{ key: string }>`select key from ticket_keys order by from_at`)

@@ -5,6 +5,5 @@
 import * as Statements from "./Statements.ts"
 
 export const up = Statements.of(
-  `create table ticket_keys (from_at bigint primary key, key text not null check (key ~ '^s1\\.[0-9a-f]{8}\\.'))`,
-  `create index ticket_keys_sealed_by on ticket_keys (left(key, 12) collate "C")`
+  `create table ticket_keys (from_at bigint primary key, key text not null check (key ~ '^s1\\.[0-9a-f]{8}\\.'))`
 )
