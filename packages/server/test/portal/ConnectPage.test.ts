@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ask, person } from "../channels/Asking.ts"
@@ -17,8 +17,8 @@ mkdirSync(release, { recursive: true })
 writeFileSync(join(release, "agent.tgz"), "packed")
 
 /** What the button of the page shows: the lines for a terminal, with and without Node. */
-const shown = Effect.gen(function* () {
-  const { body } = yield* ask(ada, "/me/tunnels", { name: "shop" })
+const shownFor = Effect.fn("shownFor")(function* (name: string) {
+  const { body } = yield* ask(ada, "/me/tunnels", { name })
   const own = yield* headersOf(ada)
   const response = yield* TestServer.raw(`/portal/tunnels/${String(body["id"])}/install`, {
     method: "POST",
@@ -26,8 +26,11 @@ const shown = Effect.gen(function* () {
     body: "port=3000"
   })
   const text = yield* Effect.promise(() => response.text())
+  assert.strictEqual(response.status, 200, text)
   const lines = [...text.matchAll(/<pre[^>]*>(?<line>[^\n<]*ct-agent[^\n<]*|[^\n<]*agent\.tgz)<\/pre>/gu)]
-  return lines.map(({ groups }) => (groups?.["line"] ?? "").replaceAll("&quot;", '"').replaceAll("&amp;", "&"))
+  return lines.map(({ groups }) =>
+    (groups?.["line"] ?? "").replaceAll(/&#(\d+);/gu, (_, code) => String.fromCodePoint(Number(code)))
+  )
 })
 
 layer(
@@ -41,12 +44,16 @@ layer(
   it.effect("has a line for a machine without Node where the release has programs, which installs and starts one", () =>
     Effect.gen(function* () {
       yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true, force: true })))
-      const [first, ...none] = yield* shown
+      const [first, ...none] = yield* shownFor("first")
       assert.match(first ?? "", /^CT_BOOTSTRAP=[0-9a-f]{64} .*npx http:\/\/cp\.example:8090\/agent\.tgz$/u)
       assert.deepStrictEqual(none, [])
 
-      writeFileSync(join(release, "release-manifest.json"), "{}")
-      const [withNode = "", without = ""] = yield* shown
+      // A release is published whole: its folder is moved to its place.
+      const next = join(folder, "next")
+      mkdirSync(next)
+      for (const name of ["agent.tgz", "release-manifest.json"]) writeFileSync(join(next, name), "{}")
+      renameSync(next, join(folder, "releases", "0.10.0"))
+      const [withNode = "", without = ""] = yield* shownFor("second")
       assert.include(withNode, " npx http://cp.example:8090/agent.tgz")
       assert.isTrue(without.startsWith("curl -fsSL http://cp.example:8090/install.sh | sh && CT_BOOTSTRAP="), without)
 
