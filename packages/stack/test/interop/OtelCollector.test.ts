@@ -14,7 +14,7 @@ import { ask } from "../e2e/Visitor.ts"
 import { skipped } from "./GoPrograms.ts"
 
 const candidates = [process.env["CATENET_OTELCOL"] ?? "otelcol", "otelcol-contrib"]
-const collector = candidates.find((each) => spawnSync(each, ["--version"]).status === 0)
+const collector = candidates.find((each) => spawnSync(each, ["--help"]).status === 0)
 if (collector === undefined)
   skipped("telemetry as a collector takes it", "there is no `otelcol` on PATH or at CATENET_OTELCOL")
 
