@@ -3,10 +3,10 @@ import { Data } from "effect"
 import { type Address, formatAddress } from "./NetworkParser.ts"
 
 /** By the code of the system; anything else is mended by another address. */
-const remedies: Readonly<Record<string, string>> = {
-  EACCES: "give this program the right to open ports below 1024, or ",
-  EMFILE: "raise the limit of open files (ulimit -n), or "
-}
+const remedies: ReadonlyMap<string, string> = new Map([
+  ["EACCES", "give this program the right to open ports below 1024, or "],
+  ["EMFILE", "raise the limit of open files (ulimit -n), or "]
+])
 
 export class CannotListen extends Data.TaggedError("CannotListen")<{
   /** Names the address. */
@@ -20,7 +20,7 @@ export class CannotListen extends Data.TaggedError("CannotListen")<{
   }
   override get message() {
     const [, code = ""] = /\b(E[A-Z]{3,})\b/.exec(this.reason) ?? []
-    const before = remedies[code] ?? ""
+    const before = remedies.get(code) ?? ""
     return `${formatAddress(this.address)} cannot be opened (${this.reason}); ${before}move it with ${this.variable}.`
   }
 }

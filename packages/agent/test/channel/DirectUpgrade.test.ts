@@ -1,4 +1,7 @@
-/** A session that moves from the relay to a direct link, or stays where it is: no byte is lost, and the edge can still end it. */
+/**
+ * A session that moves from the relay to a direct link, or stays where it is: no byte is lost, and the edge can still end it.
+ * One file, since all cases move a session between the same two members.
+ */
 import { native } from "@catenet/crypto/native"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Option } from "effect"

@@ -1,6 +1,7 @@
 /**
  * Every variable of the contract, in its order: what its absence means, what is taken, and each kind of text that is refused by
  * a sentence that begins with its name. What the values become is in the tables of the commands beside this file.
+ * One file, since it is one table, with a row for each variable of the contract.
  */
 import { type ConfigurationInvalid, sentence } from "@catenet/config/ConfigurationInvalid"
 import * as Reader from "@catenet/config/Reader"

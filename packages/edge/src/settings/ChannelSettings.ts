@@ -49,7 +49,7 @@ const ofMembers = [
 
 /** Which of these variables have no effect, since no control plane says who is a member. */
 export const withoutEffect = (given: Readonly<Record<string, string>>, canAsk: boolean): ReadonlyArray<string> =>
-  canAsk ? [] : ofMembers.filter((name) => given[name] !== undefined)
+  canAsk ? [] : ofMembers.filter((name) => Object.hasOwn(given, name))
 
 /** Where no control plane says who is a member, no door is opened. `share` gives the part of one process. */
 export const channelSettings = (

@@ -35,7 +35,7 @@ const meet = async (options: Members.JoinOptions) => {
 const leave = (...peers: ReadonlyArray<Members.Peer>) => peers.forEach(({ socket }) => socket.destroy())
 
 describe("an edge", () => {
-  it("counts pairs, their bytes, and those who waited for nobody", async () => {
+  it("counts pairs, their bytes, and those who waited in vain", async () => {
     const [one, two] = await meet({ phase: 2 })
     one.send(Members.ascii("hello"))
     two.send(Members.ascii("good day"))

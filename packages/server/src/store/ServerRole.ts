@@ -2,6 +2,7 @@
  * The role under which the server runs, when another one owns the schema: it reads and writes rows, and changes no table.
  * It adds to the audit log and can neither change nor remove what is in there.
  */
+import { ended } from "@catenet/domain/values/Sentence"
 import { Data, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { saidBy } from "./Unavailable.ts"
@@ -9,7 +10,7 @@ import { saidBy } from "./Unavailable.ts"
 /** The role of the server cannot be given what it needs; the message is the sentence for the operator. */
 export class RoleRefused extends Data.TaggedError("RoleRefused")<{ readonly role: string; readonly why: string }> {
   override get message() {
-    return `CT_CP_DATABASE_ROLE names ${this.role}, which ${this.why}.`
+    return `CT_CP_DATABASE_ROLE names ${this.role}, which ${ended(this.why)}`
   }
 }
 

@@ -92,7 +92,7 @@ const edge: Table = {
   gelb: ["listen", "relay", "routes", "sessions", "tls", "control"],
   channels: ["audit", "listen", "relay", "control", "ca", "mesh", "sessions"],
   frontdoor: ["channels", "listen", "mesh", "audit", "sessions", "ca", "tls", "routes", "gelb", "relay"],
-  orders: ["channels", "gelb", "listen", "relay", "frontdoor", "sessions", "control", "routes"],
+  orders: ["channels", "gelb", "listen", "relay", "frontdoor", "sessions", "control", "routes", "tls"],
   quic: ["listen", "mesh", "audit", "sessions", "ca", "tls", "orders", "channels"],
   processes: [
     "channels",

@@ -98,6 +98,7 @@ const ambient = new Set([
   "packages/wire/src/transport/FramedStream.ts",
   "packages/wire/src/transport/HelloPeek.ts",
   "packages/wire/src/transport/Mux.ts",
+  "packages/wire/src/transport/MuxSender.ts",
   "packages/wire/src/transport/SessionTimers.ts",
   "packages/wire/src/transport/Splice.ts",
   "packages/wire/src/transport/WebSocketStream.ts"

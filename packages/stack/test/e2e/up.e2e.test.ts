@@ -1,3 +1,7 @@
+/**
+ * What a newcomer gets by one command, and what is left of it afterwards.
+ * One file, since all cases look at one start of the whole stack, which is the dearest part.
+ */
 import { createHmac } from "node:crypto"
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { connect, createServer } from "node:net"
