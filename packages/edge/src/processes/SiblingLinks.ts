@@ -65,11 +65,11 @@ export const open = Effect.fn("SiblingLinks.open")(function* (paths: ReadonlyArr
     // A visitor can come in the same turn as the answer to the registration it is for.
     if (registrations.tokenOf(registration) === undefined) yield* nextTurn
     const token = registrations.tokenOf(registration)
-    const isMux = registrations.agentOf(registration) !== undefined
+    const chosen = registrations.agentOf(registration)
     const delivered =
       token === undefined
         ? undefined
-        : yield* Effect.orElseSucceed(agents.deliverHere(token, targetOf(header), header, isMux), () => undefined)
+        : yield* Effect.orElseSucceed(agents.deliverHere(token, targetOf(header), header, chosen), () => undefined)
     // The sibling knows of others, and for whom to wait.
     if (delivered === undefined) return stream.reset("lost", "no agent of this tunnel is in this process")
     yield* relays.pass(stream, delivered.stream)

@@ -92,14 +92,14 @@ export class AgentSessions extends Context.Service<
      */
     readonly awaitReturn: () => void
     /**
-     * The same for a visitor from a sibling process: by an agent of this process or not at all; `now`, without waiting for one
-     * to arrive, as the sibling may have another.
+     * The same for a visitor from a sibling process: by an agent of this process or not at all. One that the sibling has chosen
+     * goes first, and then no other is waited for, as the sibling may know of one.
      */
     readonly deliverHere: (
       token: string,
       target: AgentTarget,
       header: Omit<OpenHeader, "registration">,
-      now: boolean
+      chosen: MuxAgent | undefined
     ) => Effect.Effect<Delivered, TunnelOffline>
   }
 >()("edge/sessions/AgentSessions") {
@@ -308,8 +308,13 @@ export class AgentSessions extends Context.Service<
         const tunnel = tunnels.get(token)
         return tunnel && ReadyAgent.deliver(tunnel, target, header)
       },
-      deliverHere: (token, target, header, now) =>
-        deliver(token, target, header, now ? { agents: new Set(), waitUntil: 0 } : undefined, "here")
+      deliverHere: (token, target, header, chosen) => {
+        if (chosen === undefined) return deliver(token, target, header, undefined, "here")
+        const tunnel = tunnels.get(token)
+        const first = tunnel === undefined ? Effect.undefined : fromMux(tunnel, [chosen], "mux", header, undefined)
+        const others = deliver(token, target, header, { agents: new Set([chosen]), waitUntil: 0 }, "here")
+        return Effect.flatMap(first, (delivered) => (delivered === undefined ? others : Effect.succeed(delivered)))
+      }
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
