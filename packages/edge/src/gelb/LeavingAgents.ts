@@ -7,7 +7,7 @@
 import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import { Effect, FiberSet } from "effect"
 import type { Duplex } from "node:stream"
-import type { Delivered } from "../sessions/AgentSessions.ts"
+import type { Delivered } from "../sessions/Delivery.ts"
 
 /** A connection of a visitor, or one to an agent on behalf of a visitor. */
 export interface KeptAlive {

@@ -10,7 +10,7 @@
 import { leastOf, passed } from "@catenet/wire/transport/BufferMemory"
 import type { SpliceCounters } from "@catenet/wire/transport/Splice"
 import type { Duplex } from "node:stream"
-import type { Delivered } from "../sessions/AgentSessions.ts"
+import type { Delivered } from "../sessions/Delivery.ts"
 
 /** A visitor who has said more than this before any answer is not given to another agent. */
 const mostKeptBytes = 64 * 1024

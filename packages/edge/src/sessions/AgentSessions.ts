@@ -4,51 +4,19 @@
  */
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { Clock, Context, Data, Effect, Layer, Result, Schedule } from "effect"
-import type { Duplex } from "node:stream"
 import { Counters } from "../observe/Counters.ts"
 import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
 import { refusalOf } from "./AgentRight.ts"
 import { CertificateHolders } from "./CertificateHolders.ts"
+import { type Attempts, type Delivered, untriedFirst } from "./Delivery.ts"
 import * as Liveness from "./Liveness.ts"
 import * as ReadyAgent from "./ReadyAgent.ts"
 import type { AgentWatcher, SessionObserver } from "./SessionObserver.ts"
-import {
-  type Carrier,
-  type AgentTarget,
-  carrierOf,
-  instanceOf,
-  type MuxAgent,
-  type SlotAgent,
-  Tunnel
-} from "./Tunnel.ts"
+import { type Carrier, type AgentTarget, carrierOf, type MuxAgent, type SlotAgent, Tunnel } from "./Tunnel.ts"
 
 /** No agent of the tunnel could take the stream. */
 export class TunnelOffline extends Data.TaggedError("TunnelOffline")<{ readonly token: string }> {}
-
-/** An agent's stream for one visitor. */
-export interface Delivered {
-  readonly tunnel: Tunnel
-  readonly stream: Duplex
-  readonly carrier: Carrier
-  readonly agent: MuxAgent | SlotAgent
-}
-
-/** What has been done for a visitor whose agent broke. */
-export interface Attempts {
-  /** Not to be asked again. */
-  readonly agents: ReadonlySet<MuxAgent | SlotAgent>
-  /** Epoch milliseconds until which an agent may still arrive. */
-  readonly waitUntil: number
-}
-
-/** Of an agent whose process has ended, the links to other processes of the edge are as dead: what is another agent goes first. */
-const untriedFirst = (candidates: ReadonlyArray<MuxAgent>, { agents }: Attempts) => {
-  const tried = new Set(Array.from(agents, instanceOf))
-  const left = candidates.filter((agent) => !agents.has(agent))
-  const isTried = (agent: MuxAgent) => tried.has(instanceOf(agent))
-  return [...left.filter((agent) => !isTried(agent)), ...left.filter(isTried)]
-}
 
 /** A tunnel whose last agent left this recently is probably reconnecting: its visitors wait for it. */
 const returnMillis = 30_000
