@@ -49,6 +49,7 @@ export const followStartPages = async (built: string, folder: string, database: 
   const origin = createServer((_, response) => response.end("the shop")).listen(0, "127.0.0.1")
   await once(origin, "listening")
   const running: Array<Spawned> = []
+  const said = () => running.map(({ stderr }) => stderr).join("\n")
 
   const checkout = new OperatorMachine(join(folder, "checkout"))
   const machines = ["control-plane", "edge"].map((name) => new OperatorMachine(join(folder, name)))
@@ -89,7 +90,7 @@ export const followStartPages = async (built: string, folder: string, database: 
     assert.include(await (await fetch(`${plane}/pki/ca`)).text(), "EdgeCaNotPublished")
 
     running.push(edge.run(edging, examples))
-    await eventually(answers(`http://127.0.0.1:${ports.edgeMetrics}/healthz`, 200), "the edge")
+    await eventually(answers(`http://127.0.0.1:${ports.edgeMetrics}/healthz`, 200), () => `the edge: ${edging}\n${said()}`)
     const { stdout } = await ending(controlPlane.run(provisioning, examples))
     const issued = /"routing_token":"(?<routing>\w+)"[\s\S]*"token":"(?<join>\w+)"/u.exec(stdout)?.groups
     await ending(edge.run(publishing, examples))
@@ -106,10 +107,10 @@ export const followStartPages = async (built: string, folder: string, database: 
         ({ body }) => body.toString() === "the shop",
         () => false
       )
-    await eventually(isServed, () => running.map(({ stderr }) => stderr).join("\n"), 30_000)
-    const said = running.map((program) => program.stdout + program.stderr).join("\n")
+    await eventually(isServed, said, 30_000)
+    const everything = running.map((program) => program.stdout + program.stderr).join("\n")
     // The role of the tests' database may do everything; that one is right to be warned of.
-    const warnings = said.split("\n").filter((line) => /\.\.|level=(?:WARN|ERROR)/u.test(line))
+    const warnings = everything.split("\n").filter((line) => /\.\.|level=(?:WARN|ERROR)/u.test(line))
     assert.deepStrictEqual(
       warnings.filter((line) => !line.includes("is a superuser")),
       []

@@ -204,7 +204,7 @@ describe("the published packages", () => {
     "speak QUIC where its runtime is installed beside them, and without it TLS and no word of it",
     async () => {
       const { edgeAdmin, mesh } = await freePorts()
-      const folder = mkdtempSync(join(project, "quic-"))
+      const folder = mkdtempSync(join(project, "carriers-"))
       const root = join(folder, "edge-cert.der")
       const edge = new Spawned([join(modules, "@catenet", "catenet", "catenet.js"), "edge"], {
         CT_EDGE_LISTEN: `127.0.0.1:${mesh}`,

@@ -80,39 +80,37 @@ describe.skipIf(collector === undefined)("a collector of the OpenTelemetry proje
   it.each([
     { protocol: "http/protobuf", compression: "gzip" },
     { protocol: "http/json", compression: "none" }
-  ])(
-    "takes traces and logs of every program by $protocol, and metrics of those that have some",
-    async ({ compression, protocol }) => {
-      const folder = mkdtempSync(join(tmpdir(), "catenet-otelcol-"))
-      const otelcol = await start(folder)
-      const stack = await Stack.make()
-      try {
-        await stack.up([], {
-          OTEL_EXPORTER_OTLP_ENDPOINT: otelcol.url,
-          OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
-          OTEL_EXPORTER_OTLP_COMPRESSION: compression,
-          OTEL_BSP_SCHEDULE_DELAY: "200",
-          OTEL_BLRP_SCHEDULE_DELAY: "200",
-          OTEL_METRIC_EXPORT_INTERVAL: "500"
-        })
-        const visit = { host: "hello.localhost", port: stack.ports.frontDoor, ca: stack.root }
-        assert.strictEqual((await ask(visit)).status, 200)
-        for (const signal of ["traces", "logs"] as const)
-          for (const service of ["catenet-control-plane", "catenet-edge", "ct-agent"])
-            await eventually(
-              () => otelcol.servicesOf(signal).has(service),
-              () => `${signal} of ${service}: ${[...otelcol.servicesOf(signal)].join()}`,
-              60_000
-            )
-        await eventually(() => otelcol.servicesOf("metrics").size > 0, "metrics")
-        const everything = signals.flatMap(otelcol.written).join("\n")
-        for (const [name, secret] of Object.entries(stack.secrets)) assert.notInclude(everything, secret, name)
-      } finally {
-        await stack.dispose()
-        await otelcol.stop()
-        rmSync(folder, { recursive: true, force: true })
-      }
-      assert.notMatch(otelcol.said(), /\t(?:error|warn)\t/u)
+  ])("takes traces and logs of every program by $protocol", async ({ compression, protocol }) => {
+    const folder = mkdtempSync(join(tmpdir(), "catenet-otelcol-"))
+    const otelcol = await start(folder)
+    const stack = await Stack.make()
+    try {
+      await stack.up([], {
+        OTEL_EXPORTER_OTLP_ENDPOINT: otelcol.url,
+        OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+        OTEL_EXPORTER_OTLP_COMPRESSION: compression,
+        OTEL_BSP_SCHEDULE_DELAY: "200",
+        OTEL_BLRP_SCHEDULE_DELAY: "200",
+        OTEL_METRIC_EXPORT_INTERVAL: "500",
+        // A control plane has nothing to say of a start that goes well: half of a DNS back end is worth a warning.
+        DESEC_DOMAIN: "example.net"
+      })
+      const visit = { host: "hello.localhost", port: stack.ports.frontDoor, ca: stack.root }
+      assert.strictEqual((await ask(visit)).status, 200)
+      for (const signal of ["traces", "logs"] as const)
+        for (const service of ["catenet-control-plane", "catenet-edge", "ct-agent"])
+          await eventually(
+            () => otelcol.servicesOf(signal).has(service),
+            () => `${signal} of ${service}: ${[...otelcol.servicesOf(signal)].join()}`,
+            60_000
+          )
+      const everything = signals.flatMap(otelcol.written).join("\n")
+      for (const [name, secret] of Object.entries(stack.secrets)) assert.notInclude(everything, secret, name)
+    } finally {
+      await stack.dispose()
+      await otelcol.stop()
+      rmSync(folder, { recursive: true, force: true })
     }
-  )
+    assert.notMatch(otelcol.said(), /\t(?:error|warn)\t/u)
+  })
 })
