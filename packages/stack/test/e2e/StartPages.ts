@@ -90,7 +90,10 @@ export const followStartPages = async (built: string, folder: string, database: 
     assert.include(await (await fetch(`${plane}/pki/ca`)).text(), "EdgeCaNotPublished")
 
     running.push(edge.run(edging, examples))
-    await eventually(answers(`http://127.0.0.1:${ports.edgeMetrics}/healthz`, 200), () => `the edge: ${edging}\n${said()}`)
+    await eventually(
+      answers(`http://127.0.0.1:${ports.edgeMetrics}/healthz`, 200),
+      () => `the edge: ${edging}\n${said()}`
+    )
     const { stdout } = await ending(controlPlane.run(provisioning, examples))
     const issued = /"routing_token":"(?<routing>\w+)"[\s\S]*"token":"(?<join>\w+)"/u.exec(stdout)?.groups
     await ending(edge.run(publishing, examples))
