@@ -21,9 +21,10 @@ export const make = Effect.gen(function* () {
         insert into bridges ${sql.insert({ tunnelId, channel, grantHex })}
         on conflict (tunnel_id) do update set ${sql.update({ channel, grantHex })}`
     },
-    /** Sets the mode; a bridge that is on switches the tunnel's login on. */
+    /** Sets the mode; a bridge that is on switches the tunnel's login on. A row, where the tunnel is there. */
     setMode: (tunnelId: string, mode: string) =>
-      sql`update tunnels set bridge_mode = ${mode}, require_login = require_login or ${mode !== "off"} where id = ${tunnelId}`,
+      sql`update tunnels set bridge_mode = ${mode}, require_login = require_login or ${mode !== "off"} where id = ${tunnelId}
+        returning 1`,
     /** Stores a probe; what its answer leaves out stays as it was. */
     remember: (tunnelId: string, { agentVersion, readiness }: Probe, probedAt: number) =>
       sql`update bridges set ${sql.update({

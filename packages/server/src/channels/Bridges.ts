@@ -11,7 +11,7 @@ import { BridgeCallFailed, BridgeGrantMissing, BridgeNotConfigured } from "@cate
 import { type ChannelId, type Grant, MemberMaterial } from "@catenet/domain/channels/Channel"
 import { type GrantMismatch, type GrantUndecodable } from "@catenet/domain/channels/ChannelErrors"
 import type { BridgeMode } from "@catenet/domain/tunnels/Tunnel"
-import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { HolderKey } from "@catenet/domain/values/Keys"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
@@ -116,7 +116,7 @@ export class Bridges extends Context.Service<
       setMode: Effect.fn("Bridges.setMode")(
         function* (account: Account, id: string, mode: BridgeMode) {
           yield* tunnels.owned(id, account)
-          yield* store.setMode(id, mode)
+          if ((yield* store.setMode(id, mode)).length === 0) return yield* new TunnelNotFound()
           yield* logins.tunnelChanged(id)
           yield* audits.append(audit("tunnel_bridge_mode_set", account.subject, id, mode))
         },
