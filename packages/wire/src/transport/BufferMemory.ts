@@ -9,10 +9,10 @@ import { Socket } from "node:net"
 import type { Readable } from "node:stream"
 import { TLSSocket } from "node:tls"
 
-/** V8 marks its heap somewhat above 16 MiB; a chunk may have been copied once on its way. */
+/** V8 marks its heap when that and the memory outside have grown by 8 MiB; the sweep of what was collected comes later. */
 const stepBytes = 6 * 1024 * 1024
-/** Every read of the system is given 64 KiB by the runtime, however little comes; what it does not need goes back, but late. */
-const leastBytes = 32 * 1024
+/** Every read of the system is given 64 KiB by the runtime, however little comes; what it does not need goes back too late. */
+const leastBytes = 64 * 1024
 
 let collect: () => void = () => {}
 let since = 0
