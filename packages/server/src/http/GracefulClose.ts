@@ -3,25 +3,43 @@
  * `Connection: close`; after that moment idle connections are closed, and each other one when its answer is out.
  */
 import type { Server } from "node:http"
+import type { Server as Listening } from "node:net"
 
 const millisBetweenLooks = 50
 
-/** Makes `server.close` leave idle connections open for `idleMillis`. Who writes answers asks `server.listening`. */
-export const attach = (server: Server, idleMillis: number): void => {
+/** Calls `done` for the last of so many calls. */
+const atLast = (count: number, done: (error?: Error) => void) => {
+  let left = count
+  return (error?: Error) => {
+    left -= 1
+    if (left === 0) done(error)
+  }
+}
+
+/**
+ * Makes `server.close` leave idle connections open for `idleMillis`, and close the other sockets that take connections for the
+ * server by then. Who writes answers asks `server.listening`.
+ */
+export const attach = (server: Server, idleMillis: number, others: ReadonlyArray<Listening> = []): void => {
   const close = server.close.bind(server)
   const closeIdle = server.closeIdleConnections.bind(server)
   server.close = (done) => {
+    const open = others.filter(({ listening }) => listening)
+    const ended = atLast(open.length + 1, (error) => {
+      clearInterval(looking)
+      done?.(error)
+    })
     // `close` itself calls it, and a request that is on its way then meets a reset.
     server.closeIdleConnections = () => undefined
-    close(done)
+    close(ended)
     server.closeIdleConnections = closeIdle
+    for (const other of open) other.close(() => ended())
     const began = performance.now()
     const look = () => {
       if (performance.now() - began >= idleMillis) closeIdle()
     }
     // Behind what has arrived by then: a busy process looks late.
     const looking = setInterval(() => setImmediate(look), millisBetweenLooks)
-    server.once("close", () => clearInterval(looking))
     return server
   }
 }

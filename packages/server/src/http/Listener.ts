@@ -13,10 +13,11 @@ import {
   RequestTimeout
 } from "@catenet/domain/values/RequestErrors"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { ByteSize, Effect, Layer } from "effect"
+import { ByteSize, Context, Effect, Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
-import { HttpServerRequest, HttpServerRespondable } from "effect/http"
+import { HttpServer, HttpServerRequest, HttpServerRespondable } from "effect/http"
 import { STATUS_CODES } from "node:http"
+import type { Server, Socket } from "node:net"
 import type { PreHandler } from "../fastpath/CachedResponses.ts"
 import { PreHandledServer } from "../fastpath/PreHandledServer.ts"
 import { securedResponses } from "../fastpath/SecuredResponse.ts"
@@ -25,6 +26,7 @@ import { trusts } from "./ClientAddresses.ts"
 import * as GracefulClose from "./GracefulClose.ts"
 import * as ProxiedConnections from "./ProxiedConnections.ts"
 import * as RequestId from "./RequestId.ts"
+import * as SharedSockets from "./SharedSockets.ts"
 
 interface Refusals {
   /** What is sent to a connection whose bytes are no request, by Node's code of the error. */
@@ -68,37 +70,35 @@ interface Behavior {
   readonly refusals: Refusals
   readonly trustedProxies: ReadonlyArray<string>
   readonly graceSeconds: number
+  /** What takes connections for the server beside itself. */
+  readonly further: ReadonlyArray<Server>
 }
 
-const server =
-  ({ graceSeconds, https, nameOf, preHandler, refusals, trustedProxies }: Behavior) =>
-  () => {
-    const Response = securedResponses({ https, nameOf, isOpen: () => listening.listening })
-    const listening: PreHandledServer<typeof Response> = new PreHandledServer(preHandler, {
-      ServerResponse: Response,
-      headersTimeout: 10_000,
-      requestTimeout: 30_000,
-      connectionsCheckingInterval: 2_000,
-      keepAliveTimeout: 65_000,
-      maxHeaderSize: maxHeaderBytes,
-      requireHostHeader: true,
-      // No route upgrades; a request to do so behind another one would keep its connection for ever.
-      shouldUpgradeCallback: () => false
-    })
-    GracefulClose.attach(listening, idleMillis(graceSeconds))
-    if (trustedProxies.length > 0) ProxiedConnections.accept(listening, trusts(trustedProxies))
-    listening.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-      if (socket.writable && error.code !== "ECONNRESET") socket.end(refusals.of(error.code))
-      else socket.destroy()
-    })
-    // The routes come a moment after the port and go a moment before it; a request in between gets a response.
-    return listening.on("request", (_request, response) => {
-      if (listening.listenerCount("request") > 1) return
-      response
-        .writeHead(503, { "content-type": "application/problem+json", "retry-after": "1" })
-        .end(refusals.notServing)
-    })
-  }
+const serverOf = ({ further, graceSeconds, https, nameOf, preHandler, refusals, trustedProxies }: Behavior) => {
+  const Response = securedResponses({ https, nameOf, isOpen: () => listening.listening })
+  const listening: PreHandledServer<typeof Response> = new PreHandledServer(preHandler, {
+    ServerResponse: Response,
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    connectionsCheckingInterval: 2_000,
+    keepAliveTimeout: 65_000,
+    maxHeaderSize: maxHeaderBytes,
+    requireHostHeader: true,
+    // No route upgrades; a request to do so behind another one would keep its connection for ever.
+    shouldUpgradeCallback: () => false
+  })
+  GracefulClose.attach(listening, idleMillis(graceSeconds), further)
+  if (trustedProxies.length > 0) ProxiedConnections.accept(listening, trusts(trustedProxies))
+  listening.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (socket.writable && error.code !== "ECONNRESET") socket.end(refusals.of(error.code))
+    else socket.destroy()
+  })
+  // The routes come a moment after the port and go a moment before it; a request in between gets a response.
+  return listening.on("request", (_request, response) => {
+    if (listening.listenerCount("request") > 1) return
+    response.writeHead(503, { "content-type": "application/problem+json", "retry-after": "1" }).end(refusals.notServing)
+  })
+}
 
 /** The HTTP server on the configured address; it is up when the layer is built. */
 export const layer = (preHandler: PreHandler) =>
@@ -106,21 +106,33 @@ export const layer = (preHandler: PreHandler) =>
     Effect.gen(function* () {
       const { listen, portalBaseUrl, shutdownGraceSeconds, trustedProxies = [] } = yield* Settings
       const nameOf = yield* RequestId.makeNamer
-      const behavior: Behavior = {
+      const further: Array<Server> = []
+      const server = serverOf({
         preHandler,
         https: portalBaseUrl.protocol === "https:",
         nameOf,
         refusals: yield* makeRefusals,
         trustedProxies,
-        graceSeconds: shutdownGraceSeconds
-      }
-      return NodeHttpServer.layerServer(server(behavior), {
+        graceSeconds: shutdownGraceSeconds,
+        further
+      })
+      const reusePort = yield* SharedSockets.canShare(listen)
+      return NodeHttpServer.layerServer(() => server, {
         ...listen,
+        reusePort,
         gracefulShutdownTimeout: `${shutdownGraceSeconds} seconds`
       }).pipe(
         Layer.catchTag("ServeError", ({ cause }) =>
           Layer.effectContext(Effect.fail(CannotListen.of("CT_CONTROL_PLANE_LISTEN", listen, cause)))
-        )
+        ),
+        Layer.tap((context) => {
+          const { address } = Context.get(context, HttpServer.HttpServer)
+          if (!reusePort || !("port" in address)) return Effect.void
+          const give = (socket: Socket) => void server.emit("connection", socket)
+          return Effect.map(SharedSockets.open({ host: listen.host, port: address.port }, give), (sockets) => {
+            further.push(...sockets)
+          })
+        })
       )
     })
   ).pipe(
