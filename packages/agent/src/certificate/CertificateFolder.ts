@@ -6,7 +6,7 @@
 import { Effect, FileSystem, Schema } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { StateUnusable } from "../Failure.ts"
-import * as KeptFile from "../state/KeptFile.ts"
+import * as FileBackup from "../state/FileBackup.ts"
 import * as KeyFile from "../state/KeyFile.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 
@@ -179,8 +179,8 @@ export const repair = Effect.fn("CertificateFolder.repair")(function* (places: P
   const key = keyPath(places)
   const staged = certificateOf(yield* PrivateFile.readStaged(path))
   const fits = isPair(staged, yield* PrivateFile.read(key))
-  if (fits) yield* Effect.onError(PrivateFile.commit([path]), () => KeptFile.restore(key))
-  else if (isPair(certificateOf(yield* PrivateFile.read(path)), yield* KeptFile.read(key))) yield* KeptFile.restore(key)
-  yield* KeptFile.forget(key)
+  if (fits) yield* Effect.onError(PrivateFile.commit([path]), () => FileBackup.restore(key))
+  else if (isPair(certificateOf(yield* PrivateFile.read(path)), yield* FileBackup.read(key))) yield* FileBackup.restore(key)
+  yield* FileBackup.remove(key)
   yield* PrivateFile.discard([key, path, statePath(places)])
 })

@@ -18,7 +18,7 @@ const mostStreams = 90
 const dialMillis = 3_000
 const directMillis = 1_500
 /** Closing a connection throws away what is still on its way. */
-const linger = "2 seconds"
+const closeDelay = "2 seconds"
 
 export interface QuicRoute {
   /** In which order the ways to the edge are tried: as wanted, until another one has worked. */
@@ -74,7 +74,7 @@ export const make = Effect.fn("QuicRoute.make")(function* (
 
   const closeLater = (connection: QuicConnection) =>
     Effect.andThen(
-      Effect.sleep(linger),
+      Effect.sleep(closeDelay),
       Effect.sync(() => connection.close())
     )
 

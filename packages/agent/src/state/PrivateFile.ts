@@ -7,8 +7,8 @@
  * and committed after it.
  */
 import { Effect, FileSystem } from "effect"
+import * as FileBackup from "./FileBackup.ts"
 import { unusable } from "./FileProblem.ts"
-import * as KeptFile from "./KeptFile.ts"
 
 export interface Content {
   readonly path: string
@@ -82,11 +82,11 @@ export const replaceAll = Effect.fn("PrivateFile.replaceAll")(function* (content
   const before = paths.slice(0, -1)
   yield* Effect.gen(function* () {
     yield* Effect.forEach(contents, stage, { discard: true })
-    yield* Effect.forEach(before, KeptFile.keep, { discard: true })
-    yield* Effect.onError(commit(paths), () => Effect.forEach(before, KeptFile.restore, { discard: true }))
+    yield* Effect.forEach(before, FileBackup.keep, { discard: true })
+    yield* Effect.onError(commit(paths), () => Effect.forEach(before, FileBackup.restore, { discard: true }))
   }).pipe(
     Effect.onError(() => discard(paths)),
-    Effect.ensuring(Effect.forEach(before, KeptFile.forget, { discard: true }))
+    Effect.ensuring(Effect.forEach(before, FileBackup.remove, { discard: true }))
   )
 }, Effect.uninterruptible)
 

@@ -21,7 +21,7 @@ const no =
 const silence = "timed out"
 
 /** Closing a connection throws away what is still on its way. */
-const linger = "2 seconds"
+const closeDelay = "2 seconds"
 
 /** This carrier says nothing of certificates. */
 const unheard = { heeds: false, say: () => Promise.resolve() }
@@ -96,7 +96,7 @@ export const open = Effect.fn("QuicLink.open")(function* (
       retired = true
       if (streams.size === 0) Deferred.doneUnsafe(idle, Effect.void)
     },
-    drained: Effect.raceFirst(Effect.andThen(Deferred.await(idle), Effect.sleep(linger)), Effect.asVoid(closed)),
+    drained: Effect.raceFirst(Effect.andThen(Deferred.await(idle), Effect.sleep(closeDelay)), Effect.asVoid(closed)),
     close: () => connection.close()
   } satisfies Link
 })

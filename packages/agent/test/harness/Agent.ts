@@ -40,7 +40,10 @@ export const isAlive = (pid: number): boolean => {
 /** A folder that is removed at the end. */
 export const makeHome = async (): Promise<Home> => {
   const path = await mkdtemp(join(tmpdir(), "ct-agent-"))
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
+  return {
+    path,
+    [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
+  }
 }
 
 /** Starts the program in this folder with only these variables. */

@@ -8,7 +8,7 @@ import { afterAll } from "vitest"
 export const temporaryFolders = (prefix: string): (() => string) => {
   const made: Array<string> = []
   afterAll(() => {
-    for (const folder of made) rmSync(folder, { recursive: true, force: true })
+    for (const folder of made) rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 })
   })
   return () => {
     const folder = mkdtempSync(join(tmpdir(), prefix))

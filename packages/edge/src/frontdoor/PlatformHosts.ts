@@ -17,7 +17,7 @@ import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Settings, type TerminateHost } from "../settings/Settings.ts"
 import { PairFiles } from "../tls/PairFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
-import { beginsWith } from "./FirstBytes.ts"
+import { beginsWith } from "./BeginsWith.ts"
 
 const connectMillis = 5_000
 

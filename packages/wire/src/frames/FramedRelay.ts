@@ -16,7 +16,7 @@ const finFrame = 0xfe
 export const maxFramedBytes = 262_144
 const quietMillis = 8_000
 const deadMillis = 24_000
-const lingerMillis = 180_000
+const halfOpenMillis = 180_000
 const maxOutstanding = 64
 
 export type FramedEvent =
@@ -30,8 +30,8 @@ export interface Received {
   readonly reply: Buffer
 }
 
-/** `Dead`: the peer answers no more. `Lingered`: it finished long ago and nothing is left to tell it. */
-export type Verdict = "Alive" | "Dead" | "Lingered"
+/** `Dead`: the peer answers no more. `Expired`: it finished long ago and nothing is left to tell it. */
+export type Verdict = "Alive" | "Dead" | "Expired"
 
 export interface Tick {
   readonly verdict: Verdict
@@ -50,7 +50,7 @@ const counted = (type: number, counter: bigint): Buffer => {
 
 export class FramedRelay {
   #sentAt: number
-  #lingerFrom: number
+  #finishedAt: number
   #counter = 0n
   #unacked: Array<{ readonly counter: bigint; readonly sentAt: number }> = []
   #lastAcked: bigint | undefined
@@ -61,7 +61,7 @@ export class FramedRelay {
 
   constructor(now: number) {
     this.#sentAt = now
-    this.#lingerFrom = now
+    this.#finishedAt = now
   }
 
   get finReceived(): boolean {
@@ -87,7 +87,7 @@ export class FramedRelay {
     }
     if (frames.length > 0) {
       this.#sentAt = now
-      this.#lingerFrom = now
+      this.#finishedAt = now
     }
     return Result.succeed(frames)
   }
@@ -159,7 +159,7 @@ export class FramedRelay {
   #peerFinished(now: number): void {
     this.#finReceived = true
     this.#unacked = []
-    this.#lingerFrom = now
+    this.#finishedAt = now
   }
 
   /**
@@ -169,7 +169,7 @@ export class FramedRelay {
   tick(now: number, listening = true): Tick {
     if (!listening) this.#unacked = []
     if (this.#finReceived) {
-      if (now - this.#lingerFrom >= lingerMillis) return { verdict: "Lingered", send: nothing }
+      if (now - this.#finishedAt >= halfOpenMillis) return { verdict: "Expired", send: nothing }
     } else {
       const [oldest] = this.#unacked
       if (oldest !== undefined && now - oldest.sentAt >= deadMillis) return { verdict: "Dead", send: nothing }

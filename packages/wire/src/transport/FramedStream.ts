@@ -112,7 +112,7 @@ export class FramedStream extends Duplex {
   #tick(): void {
     const { send, verdict } = this.#relay.tick(monotonicMillis(), this.#listening)
     if (verdict === "Dead") this.destroy(new Error("the peer no longer answers"))
-    else if (verdict === "Lingered") this.destroy()
+    else if (verdict === "Expired") this.destroy()
     else if (send.length > 0) this.#carrier.write(send)
   }
 

@@ -158,7 +158,7 @@ describe("FramedRelay", () => {
     Result.getOrThrow(relay.data(Buffer.from("x"), 20_000))
     assert.isAbove(relay.tick(60_000).send.length, 0)
     assert.strictEqual(relay.tick(199_999).verdict, "Alive")
-    assert.strictEqual(relay.tick(200_000).verdict, "Lingered")
+    assert.strictEqual(relay.tick(200_000).verdict, "Expired")
   })
 
   it("takes the connection's end between frames for the peer's end, and inside a frame for an error", () => {

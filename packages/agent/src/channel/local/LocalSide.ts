@@ -26,11 +26,11 @@ export interface LocalSide {
   ) => Effect.Effect<void, CallFailed | ErrorReplied | SessionCut | MessagesCut | PeerRefused, Screen>
 }
 
-const linger = "6 seconds"
+const closeDelay = "6 seconds"
 
 /** A session that may still move to another way is kept for a while after the answer was printed. */
-const lingering = (meeting: Meeting) =>
-  meeting._tag === "Broker" && (meeting.node !== undefined || meeting.isUpgrading) ? Effect.sleep(linger) : Effect.void
+const delayed = (meeting: Meeting) =>
+  meeting._tag === "Broker" && (meeting.node !== undefined || meeting.isUpgrading) ? Effect.sleep(closeDelay) : Effect.void
 
 /** How long a peer may go on after the command has ended: all that it said may still be on its way. */
 const rawCloseBound = "10 seconds"
@@ -68,7 +68,7 @@ export const of = Effect.fn("LocalSide.of")(function* (
         isServing: false,
         run: (session) =>
           OneShotCall.callService(RpcClient.make(session.stream), localSide.service, text).pipe(
-            Effect.andThen(lingering(meeting)),
+            Effect.andThen(delayed(meeting)),
             Effect.ensuring(ChannelSession.close(session))
           )
       }
@@ -78,7 +78,7 @@ export const of = Effect.fn("LocalSide.of")(function* (
         isServing: false,
         run: (session) =>
           OneShotCall.call(RpcClient.make(session.stream), localSide.method, localSide.params).pipe(
-            Effect.andThen(lingering(meeting)),
+            Effect.andThen(delayed(meeting)),
             Effect.ensuring(ChannelSession.close(session))
           )
       }
