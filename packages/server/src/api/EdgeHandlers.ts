@@ -32,7 +32,8 @@ export const EdgeHandlers = HttpApiBuilder.group(
     const admissions = yield* ChannelAdmissions
     const keys = yield* AgentKeys
     return handlers.handleAll({
-      authorizeChannel: ({ payload }) => admissions.authorize(payload),
+      authorizeChannel: ({ payload }) =>
+        Effect.map(admissions.authorize(payload), (member) => HttpServerResponse.jsonUnsafe(member)),
       revokedTokens: ({ query }) =>
         Effect.map(edges.revokedTokens(query), (tokens) => HttpServerResponse.jsonUnsafe({ tokens })),
       agentProved: ({ payload }) => keys.proved(payload.token, payload.key),
