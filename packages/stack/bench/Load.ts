@@ -69,14 +69,23 @@ export const megabytesPerSecond = async (aim: Aim, connections: number, megabyte
   return sizes.reduce((sum, size) => sum + size, 0) / 1024 / 1024 / seconds
 }
 
-/** New connections per second: TLS handshake, one request, close. */
-export const connectionsPerSecond = async (aim: Aim, inFlight: number, millis: number): Promise<number> => {
+/**
+ * New connections per second: TLS handshake, one request, close. Visitors who return bring the ticket of an earlier visit, so that
+ * nothing is signed.
+ */
+export const connectionsPerSecond = async (
+  aim: Aim,
+  inFlight: number,
+  millis: number,
+  visitors: "new" | "returning" = "new"
+): Promise<number> => {
+  const agent = visitors === "returning" ? new TlsAgent({ keepAlive: false }) : false
   let count = 0
   const until = performance.now() + millis
   const from = performance.now()
   const worker = async () => {
     while (performance.now() < until) {
-      await ask(aim, "/", false)
+      await ask(aim, "/", agent)
       count++
     }
   }

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process"
 import { availableParallelism } from "node:os"
 import { secondsOf } from "../api/Processor.ts"
 import { inTurns } from "../InTurns.ts"
-import type { Aim } from "../Load.ts"
+import { type Aim, connectionsPerSecond } from "../Load.ts"
 import type { Row } from "../Report.ts"
 import * as Closed from "./Closed.ts"
 import { Relay } from "./Relay.ts"
@@ -43,6 +43,10 @@ const costs = async (tier: string, aim: Aim, programs: Programs): Promise<Readon
   }
   const requests = async () => (await Closed.requests(aim, 64, millis)).latencies.length / 1000
   add("requests", "s a 1,000", await spent(programs, requests))
+  for (const visitors of ["new", "returning"] as const) {
+    const connections = async () => (await connectionsPerSecond(aim, 32, millis, visitors)) * (millis / 1_000_000)
+    add(`connections of ${visitors} visitors, a request each`, "s a 1,000", await spent(programs, connections))
+  }
   return result
 }
 

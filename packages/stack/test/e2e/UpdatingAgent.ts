@@ -96,7 +96,8 @@ export class UpdatingAgent implements AsyncDisposable {
     this.look()
     this.look()
     await eventually(
-      async () => (await this.version()) === version,
+      // Until its trial is over no other agent of the machine takes a version.
+      async () => (await this.version()) === version && this.printed.includes(`version ${version} has registered`),
       () => `${version}: ${this.printed}`
     )
   }
