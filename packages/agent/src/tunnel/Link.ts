@@ -21,6 +21,13 @@ export interface Link {
   readonly visitorTokens: boolean
   /** Waits for the end of the registration. */
   readonly ended: Effect.Effect<LinkEnd>
+  /** Of a link that says nothing of its end where the other side was killed. */
+  readonly inquiry?: {
+    /** Clients come through it, or have come a moment ago. */
+    isUsed(): boolean
+    /** Asks the edge, and waits for the answer. */
+    readonly answered: Effect.Effect<void>
+  }
   /** Grows whenever anything arrives from the edge. */
   received(): number
   /** Asks the edge for no more streams; those that run go on. */

@@ -4,6 +4,7 @@
  */
 import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import { revokedClose } from "@catenet/wire/frames/QuicRole"
+import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Deferred, Effect, Redacted } from "effect"
 import * as QuicAsk from "../carrier/QuicAsk.ts"
 import type { Link } from "./Link.ts"
@@ -19,6 +20,9 @@ const no =
 
 /** What the runtime says of a connection on which nothing came for the idle timeout. */
 const silence = "timed out"
+
+/** How long after its last client a link counts as used. */
+const usedMillis = 15_000
 
 /** Closing a connection throws away what is still on its way. */
 const closeDelay = "2 seconds"
@@ -49,6 +53,7 @@ export const open = Effect.fn("QuicLink.open")(function* (
   const streams = new Set<object>()
   const idle = yield* Deferred.make<void>()
   let heard = 0
+  let lastUsed = Number.NEGATIVE_INFINITY
   let retired = false
 
   const say = Effect.fnUntraced(function* (role: Parameters<typeof QuicAsk.admitted>[1], sentence: string) {
@@ -63,6 +68,7 @@ export const open = Effect.fn("QuicLink.open")(function* (
     streams.add(stream)
     stream.once("close", () => {
       streams.delete(stream)
+      lastUsed = monotonicMillis()
       if (retired && streams.size === 0) Deferred.doneUnsafe(idle, Effect.void)
     })
     serve(stream, undefined)
@@ -81,6 +87,9 @@ export const open = Effect.fn("QuicLink.open")(function* (
     connection.close(0, silence)
   })
   yield* Effect.forkScoped(listen)
+  const answered = Effect.flatMap(QuicAsk.ask(connection, { role: "W" }), (said) =>
+    said === undefined ? Effect.never : Effect.sync(() => void heard++)
+  )
   const leave = certificate?.join(unheard, undefined)
   if (leave !== undefined) yield* Effect.addFinalizer(() => Effect.sync(leave))
 
@@ -91,6 +100,7 @@ export const open = Effect.fn("QuicLink.open")(function* (
     edgeProcess: undefined,
     visitorTokens: false,
     ended: Effect.map(closed, (end) => endOf(edge, end)),
+    inquiry: { isUsed: () => streams.size > 0 || monotonicMillis() - lastUsed < usedMillis, answered },
     received: () => heard,
     retire: () => {
       retired = true

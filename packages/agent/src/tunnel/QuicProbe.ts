@@ -10,6 +10,7 @@ import { dialQuic } from "./Establish.ts"
 import type { Link } from "./Link.ts"
 import type { Serve } from "./MuxLink.ts"
 import * as QuicLink from "./QuicLink.ts"
+import * as QuicSuccessor from "./QuicSuccessor.ts"
 import type { Reach } from "./Reach.ts"
 import type { Registration } from "./Registration.ts"
 
@@ -25,6 +26,35 @@ export const isWanted = (wanted: ReadonlyArray<Carrier>, now: Carrier) => {
   return at >= 0 && at < wanted.indexOf(now)
 }
 
+/** Dials, and registers unless the edge was only to be reached; the link lives in a scope below `outer`. */
+const attempt = Effect.fnUntraced(function* (
+  registration: Registration,
+  serve: Serve,
+  outer: Scope.Scope,
+  registers: boolean
+) {
+  const info = yield* ConnectionInfo
+  const { heard } = yield* AgentMetrics
+  const scope = yield* Scope.fork(outer)
+  return yield* Effect.gen(function* () {
+    const { connection, edge } = yield* dialQuic(info)
+    heard()
+    if (registers) return { scope, link: yield* QuicLink.open(edge, connection, registration, serve) }
+    return yield* Scope.close(scope, Exit.void)
+  }).pipe(
+    Scope.provide(scope),
+    Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+  )
+})
+
+/** Another link by QUIC, as soon as the one that there is leaves a question unanswered. */
+export const successor = (
+  inquiry: NonNullable<Link["inquiry"]>,
+  registration: Registration,
+  serve: Serve,
+  outer: Scope.Scope
+) => QuicSuccessor.run(inquiry, attempt(registration, serve, outer, true))
+
 /** The link by QUIC, once there is one; it lives in a scope below `outer`. */
 export const run = Effect.fn("QuicProbe.run")(function* (
   registration: Registration,
@@ -32,27 +62,10 @@ export const run = Effect.fn("QuicProbe.run")(function* (
   reach: Reach,
   outer: Scope.Scope
 ) {
-  const info = yield* ConnectionInfo
-  const { heard } = yield* AgentMetrics
-
-  /** Registers where the edge has answered often enough. */
-  const attempt = Effect.fnUntraced(function* (isLast: boolean) {
-    const scope = yield* Scope.fork(outer)
-    return yield* Effect.gen(function* () {
-      const { connection, edge } = yield* dialQuic(info)
-      heard()
-      if (isLast) return { scope, link: yield* QuicLink.open(edge, connection, registration, serve) }
-      return yield* Scope.close(scope, Exit.void)
-    }).pipe(
-      Scope.provide(scope),
-      Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
-    )
-  })
-
   for (let answered = 0; ;) {
     const { answers, pause } = reach.probing()
     yield* Effect.sleep(pause)
-    const found = yield* Effect.result(attempt(answered + 1 >= answers))
+    const found = yield* Effect.result(attempt(registration, serve, outer, answered + 1 >= answers))
     if (found._tag === "Failure") {
       yield* Effect.logDebug(found.failure.message)
       reach.failed(["quic"])

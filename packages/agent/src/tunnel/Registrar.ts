@@ -88,17 +88,37 @@ export const serve = Effect.fn("Registrar.serve")(function* (
     return { link, scope }
   })
 
-  /** Registers by QUIC when that answers, and hands over to it. */
-  const toQuic = (over: Deferred.Deferred<End>) =>
-    Effect.flatMap(QuicProbe.run(own, serveStream, reach, outer), (next) =>
+  /** Hands over to a link that carries the visitors from now on. */
+  const handOver = <E, R>(
+    over: Deferred.Deferred<End>,
+    reason: string,
+    made: Effect.Effect<QuicProbe.Held | void, E, R>
+  ) =>
+    Effect.flatMap(made, (next) =>
       Effect.gen(function* () {
+        if (next === undefined) return
         metrics.session.live++
-        const reason = "QUIC answers and carries the visitors from now on"
         if (yield* Deferred.succeed(over, { reason, final: false, next })) return
         metrics.session.live--
         yield* discard(next.link, next.scope)
       })
     )
+
+  /** What may take the place of a link: QUIC that answers, or another connection where this one does not. */
+  const better = ({ carrier, inquiry }: Link, over: Deferred.Deferred<End>) =>
+    inquiry === undefined
+      ? QuicProbe.isWanted(wanted, carrier)
+        ? handOver(
+            over,
+            "QUIC answers and carries the visitors from now on",
+            QuicProbe.run(own, serveStream, reach, outer)
+          )
+        : Effect.void
+      : handOver(
+          over,
+          "the QUIC connection does not answer, and another one does",
+          QuicProbe.successor(inquiry, own, serveStream, outer)
+        )
 
   /**
    * Registers, unless that is done, and waits for the end of the registration, or until a better carrier has taken it over; the link
@@ -129,11 +149,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
     const since = metrics.now()
     const over = yield* Deferred.make<End>()
     const beside = yield* Effect.forEach(
-      [
-        listen(link, metrics),
-        Effect.flatMap(link.ended, (end) => Deferred.succeed(over, end)),
-        QuicProbe.isWanted(wanted, link.carrier) ? toQuic(over) : Effect.void
-      ],
+      [listen(link, metrics), Effect.flatMap(link.ended, (end) => Deferred.succeed(over, end)), better(link, over)],
       (one) => Effect.forkChild(one)
     )
     const end = yield* Deferred.await(over).pipe(

@@ -163,6 +163,7 @@ const numbers: ReadonlyArray<
     "longestProbeMillis",
     (n) => `${Number(n) / 60_000} minutes`
   ],
+  ["agent", "no answer has come for ", " it", "agent/src/tunnel/QuicSuccessor.ts", "patienceMillis", (n) => `${n} ms`],
   ["agent", "the agent waits ", " for it", "agent/src/carrier/QuicDial.ts", "dialMillis", milliseconds],
   ["operations", "once and within ", " s, for a cookie", "server/src/gate/GateCodes.ts", "codeLifetime", count],
   ["operations", "caches the answer for ", ";", "edge/src/gelb/VisitorChecks.ts", "keptMillis", milliseconds],
