@@ -5,7 +5,7 @@
  */
 import * as QuicProgram from "@catenet/quic/process/QuicProgram"
 import { Effect, Redacted } from "effect"
-import { mkdirSync } from "node:fs"
+import { accessSync, constants, mkdirSync } from "node:fs"
 import * as ChildProcesses from "../supervisor/ChildProcesses.ts"
 import type { Program } from "../supervisor/Program.ts"
 import * as Supervisor from "../supervisor/Supervisor.ts"
@@ -42,6 +42,8 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   yield* UsedFolder.make("CT_STACK_FOLDER", () => {
     mkdirSync(folder.root, { recursive: true, mode: 0o755 })
     mkdirSync(folder.edge, { recursive: true, mode: 0o700 })
+    // A disk that has become read-only has the folders already.
+    for (const each of [folder.root, folder.edge]) accessSync(each, constants.W_OK)
   })
   yield* checkPorts([
     controlPlane,
