@@ -20,6 +20,8 @@ import { mostStrangers } from "./DirectListener.ts"
 const transport = { keepAlive: 5_000, idle: 30_000, streams: 1 }
 /** How a connection is closed whose client proved nothing. */
 const unproved = 1
+/** In which a client opens its stream. */
+const firstStream = "5 seconds"
 
 export interface Options {
   readonly advertise: string
@@ -34,6 +36,7 @@ export const open = Effect.fn("DirectQuic.open")(function* ({ advertise, port, s
   const quic = yield* QuicDial
   if (!quic.isInstalled) return undefined
   const { certificate, key } = OwnCertificate.make(yield* Clock.currentTimeMillis)
+  const run = Effect.runForkWith(yield* Effect.context())
   let strangers = 0
   const connected = (connection: QuicConnection) => {
     let isStrange = true
@@ -42,7 +45,16 @@ export const open = Effect.fn("DirectQuic.open")(function* ({ advertise, port, s
       if (isStrange) strangers--
       isStrange = false
     }
-    void connection.closed.then(known)
+    const silent = run(
+      Effect.andThen(
+        Effect.sleep(firstStream),
+        Effect.sync(() => void (isTaken || connection.close(unproved)))
+      )
+    )
+    void connection.closed.then(() => {
+      known()
+      silent.interruptUnsafe()
+    })
     connection.take((stream) => {
       if (isTaken) return stream.reset("refused", "one stream of a connection is served")
       isTaken = true

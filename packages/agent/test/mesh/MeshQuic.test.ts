@@ -107,12 +107,16 @@ describe.skipIf(noQuic).concurrent("a mesh tunnel by QUIC", () => {
     assert.include(await agent.said("directly by QUIC"), listener?.address ?? "")
 
     const roots = Certificate.pem(listener?.certificate ?? new Uint8Array())
-    const stranger = await quic.dial(Number(listener?.address.split(":").at(-1)), roots)
+    const dial = () => quic.dial(Number(listener?.address.split(":").at(-1)), roots)
+    const mute = await dial()
+    const stranger = await dial()
     const stream = Result.getOrThrow(stranger.open())
     stream.on("error", () => {})
     stream.end(Buffer.alloc(200, 1))
     assert.strictEqual((await text(stream).catch(() => "")).length, 0)
     assert.strictEqual((await stranger.closed).code, 1)
+    // Neither does it keep one on which nothing is said.
+    assert.strictEqual((await mute.closed).code, 1)
 
     // Through the edge when the flag says so.
     assert.strictEqual(await ask(await portOf(client("quic", "--via-edge")), "abcd"), "4 bytes")
