@@ -95,9 +95,18 @@ export class UpdatingAgent implements AsyncDisposable {
     // Once more while it looks already.
     this.look()
     this.look()
+    let refusals = 0
     await eventually(
-      // Until its trial is over no other agent of the machine takes a version.
-      async () => (await this.version()) === version && this.printed.includes(`version ${version} has registered`),
+      async () => {
+        // Another agent of the machine tries the version, which is over in a moment.
+        const said = this.printed.split("is on trial in another agent").length - 1
+        if (said > refusals) {
+          refusals = said
+          await new Promise((resolve) => setTimeout(resolve, 500))
+          this.look()
+        }
+        return (await this.version()) === version
+      },
       () => `${version}: ${this.printed}`
     )
   }
