@@ -100,11 +100,8 @@ export class UpdatingAgent implements AsyncDisposable {
       async () => {
         // Another agent of the machine tries the version, which is over in a moment.
         const said = this.printed.split("is on trial in another agent").length - 1
-        if (said > refusals) {
-          refusals = said
-          await new Promise((resolve) => setTimeout(resolve, 500))
-          this.look()
-        }
+        if (said > refusals) this.look()
+        refusals = said
         return (await this.version()) === version
       },
       () => `${version}: ${this.printed}`
