@@ -81,6 +81,28 @@ const ensureTunnel = Effect.fnUntraced(function* (
   return variables
 })
 
+const agentOf = (settings: UpSettings, folder: StackFolder, variables: TunnelFile.Variables) =>
+  Programs.demoAgent(
+    {
+      ...variables,
+      CT_AGENT_ORIGIN: Environments.address(settings.demoOrigin),
+      // The edge is beside it and need not be spared: the tunnel is there as soon as the edge is.
+      CT_AGENT_RECONNECT_BASE_MS: "100",
+      CT_AGENT_RECONNECT_MAX_MS: "2000"
+    },
+    Programs.visits(settings, folder, demoHostname)
+  )
+
+/** The agent of the demo tunnel as an earlier start has left it, which need not wait for the control plane; undefined at the first. */
+export const known = (settings: UpSettings, folder: StackFolder) => {
+  const existing = TunnelFile.read(folder.demoTunnel)
+  if (existing === undefined) return undefined
+  return agentOf(settings, folder, {
+    ...existing,
+    ...Environments.ofAgent(settings, folder, folder.demoAgent, demoHostname)
+  })
+}
+
 /** Makes both tunnels and returns the agent of the demo tunnel. */
 export const prepare = Effect.fn("Demo.prepare")(function* (
   settings: UpSettings,
@@ -102,13 +124,5 @@ export const prepare = Effect.fn("Demo.prepare")(function* (
     name: "my",
     hostname: ownHostname
   })
-  return Programs.demoAgent(
-    {
-      ...variables,
-      CT_AGENT_ORIGIN: Environments.address(settings.demoOrigin),
-      // The edge is beside it and need not be spared: the tunnel is back soon after it.
-      CT_AGENT_RECONNECT_MAX_MS: "2000"
-    },
-    Programs.visits(settings, folder, demoHostname)
-  )
+  return agentOf(settings, folder, variables)
 })

@@ -4,7 +4,7 @@
  * others starts beside them.
  */
 import * as QuicProgram from "@catenet/quic/process/QuicProgram"
-import { Effect, Redacted } from "effect"
+import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import { accessSync, constants, mkdirSync } from "node:fs"
 import * as ChildProcesses from "../supervisor/ChildProcesses.ts"
 import type { Program } from "../supervisor/Program.ts"
@@ -34,6 +34,13 @@ export interface Options {
 const withMore = (program: Program, env: Program["env"]): Program => ({ ...program, env: { ...program.env, ...env } })
 
 const step = (text: string) => Effect.sync(() => void process.stderr.write(`  ${text}\n`))
+
+/** Begins to start a program; what is returned waits until it serves, and when it does not has ended it. */
+const beside = Effect.fnUntraced(function* <E>(start: Effect.Effect<void, E, Scope.Scope>) {
+  const scope = yield* Scope.fork(yield* Effect.scope)
+  const starting = yield* Effect.forkChild(Scope.provide(start, scope))
+  return Effect.onError(Fiber.join(starting), () => Scope.close(scope, Exit.void))
+})
 
 const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => boolean) {
   const settings = yield* Settings.read
@@ -86,6 +93,8 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   yield* start(withMore(Programs.controlPlane(settings, folder, secrets, database), passed.controlPlane))
   yield* DevelopmentNames.follow(settings, folder, secrets)
   yield* step("Edge ...")
+  const known = demo ? Demo.known(settings, folder) : undefined
+  const early = known === undefined ? undefined : yield* beside(start(known))
   const edge = start(withMore(Programs.edge(settings, folder, secrets), passed.edge))
   yield* Effect.all([edge, ...(demo ? [start(Programs.demoOrigin(settings))] : [])], { concurrency: "unbounded" })
   if (demo) {
@@ -93,7 +102,8 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
     const token = yield* Effect.cached(DemoAccess.tokenOf(settings, secrets))
     const tunnel = yield* Demo.prepare(settings, folder, secrets, token)
     yield* DemoCertificate.follow(settings, folder, step)
-    const [member] = yield* Effect.all([DemoChannel.prepare(settings, folder, secrets, token), start(tunnel)], {
+    const serving = early === undefined ? start(tunnel) : Effect.catch(early, () => start(tunnel))
+    const [member] = yield* Effect.all([DemoChannel.prepare(settings, folder, secrets, token), serving], {
       concurrency: "unbounded"
     })
     yield* start(member)
