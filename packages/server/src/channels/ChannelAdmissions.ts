@@ -3,21 +3,28 @@
  * bound operator admits its ends too, with the Noise key that an end has stored for that channel; an end without one is
  * refused. At the channel of a link the bound operator's key counts, even if somebody has registered the channel before.
  */
-import { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
+import type { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
 import { MemberNotAdmitted } from "@catenet/domain/channels/ChannelErrors"
-import { Array as Arr, Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { batched } from "../fastpath/Batcher.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import type { Place } from "./GrantPlace.ts"
 
 const keyOf = ({ channel, holder }: Place) => `${channel} ${holder}`
-const decode = Schema.decodeUnknownEffect(Schema.Array(ChannelAuthorisation))
+
+/** As the tables have it: their constraints hold each column to the form of the API. */
+type Admitted = typeof ChannelAuthorisation.Encoded
+interface Row extends Place {
+  readonly operator_pubkey: string
+  readonly noise_pubkey: string | null
+  readonly noise_attestation: string
+}
 
 export class ChannelAdmissions extends Context.Service<
   ChannelAdmissions,
   {
-    readonly authorize: (place: Place) => Effect.Effect<ChannelAuthorisation, MemberNotAdmitted>
+    readonly authorize: (place: Place) => Effect.Effect<Admitted, MemberNotAdmitted>
   }
 >()("server/channels/ChannelAdmissions") {
   static readonly make = Effect.gen(function* () {
@@ -28,7 +35,7 @@ export class ChannelAdmissions extends Context.Service<
       Effect.fnUntraced(function* (places: ReadonlyArray<Place>) {
         const channels = places.map(({ channel }) => channel)
         const holders = places.map(({ holder }) => holder)
-        const rows = yield* sql<Place & { readonly noise_pubkey: string | null }>`
+        const rows = yield* sql<Row>`
           select asked.channel, asked.holder, coalesce(l.operator_pubkey, c.operator_pubkey) as operator_pubkey,
             coalesce(m.noise_pubkey, k.noise_pubkey) as noise_pubkey,
             case when m.noise_pubkey is null then k.noise_attestation else m.noise_attestation end as noise_attestation
@@ -41,9 +48,12 @@ export class ChannelAdmissions extends Context.Service<
           left join topology_noise_keys k
             on l.operator_pubkey is not null and k.channel = asked.channel and k.agent = asked.holder
           where m.holder is not null or l.operator_pubkey is not null`.withoutTransform
-        const keyed = rows.filter(({ noise_pubkey }) => noise_pubkey !== null)
-        const found = new Map<string, ChannelAuthorisation | "unkeyed">(rows.map((row) => [keyOf(row), "unkeyed"]))
-        for (const [row, member] of Arr.zip(keyed, yield* decode(keyed))) found.set(keyOf(row), member)
+        const found = new Map<string, Admitted | "unkeyed">()
+        for (const { noise_attestation, noise_pubkey, operator_pubkey, ...place } of rows)
+          found.set(
+            keyOf(place),
+            noise_pubkey === null ? "unkeyed" : { operator_pubkey, noise_pubkey, noise_attestation }
+          )
         return (place: Place) => found.get(keyOf(place))
       })
     )
