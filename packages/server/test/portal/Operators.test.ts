@@ -172,7 +172,7 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the operator
       yield* post(olga, "/operators/limits", { subject: "olgas", what: "channels", max: "7" })
       yield* post(olga, "/operators/limits", { subject: "olgas", what: "channels", max: "7" })
       const page = yield* open(olga, "/operators")
-      assert.match(page.text, />olgas<[\s\S]*?1000000[\s\S]*?7/u)
+      assert.match(page.text, /data-label="Tunnels">1,000,000<[\s\S]*?data-label="Channels">7</u)
       const entries = yield* sql`
         select actor, action, detail from audit_log where target = 'olgas' and action like 'account_max%' order by id`
       assert.deepStrictEqual(entries, [
