@@ -112,7 +112,11 @@ export const read = Effect.fnUntraced(function* (path: string) {
 /** Creates a folder that only its owner may enter, with its parents; one that exists keeps its mode. */
 export const folder = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
-  yield* Effect.mapError(fs.makeDirectory(path, { recursive: true, mode: 0o700 }), unusable(path))
+  yield* fs.makeDirectory(path, { recursive: true, mode: 0o700 }).pipe(
+    // So Node says it of a disk that is read-only, too; without `recursive` it says which.
+    Effect.catchReason("PlatformError", "NotFound", () => fs.makeDirectory(path, { mode: 0o700 })),
+    Effect.mapError(unusable(path))
+  )
 })
 
 /** The path, or its substitute when the folder of the path does not exist on this machine. */
