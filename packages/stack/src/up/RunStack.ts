@@ -102,7 +102,7 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
     const token = yield* Effect.cached(DemoAccess.tokenOf(settings, secrets))
     const tunnel = yield* Demo.prepare(settings, folder, secrets, token)
     yield* DemoCertificate.follow(settings, folder, step)
-    const serving = early === undefined ? start(tunnel) : Effect.catch(early, () => start(tunnel))
+    const serving = early === undefined ? start(tunnel) : early.pipe(Effect.catch(() => start(tunnel)))
     const [member] = yield* Effect.all([DemoChannel.prepare(settings, folder, secrets, token), serving], {
       concurrency: "unbounded"
     })
