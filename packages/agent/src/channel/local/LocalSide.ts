@@ -30,7 +30,9 @@ const closeDelay = "6 seconds"
 
 /** A session that may still move to another way is kept for a while after the answer was printed. */
 const delayed = (meeting: Meeting) =>
-  meeting._tag === "Broker" && (meeting.node !== undefined || meeting.isUpgrading) ? Effect.sleep(closeDelay) : Effect.void
+  meeting._tag === "Broker" && (meeting.node !== undefined || meeting.isUpgrading)
+    ? Effect.sleep(closeDelay)
+    : Effect.void
 
 /** How long a peer may go on after the command has ended: all that it said may still be on its way. */
 const rawCloseBound = "10 seconds"
