@@ -98,7 +98,11 @@ layer(Layer.provideMerge(database, server(bridgeKeys)), { excludeTestServices: t
           headers: { "content-type": "application/x-www-form-urlencoded" },
           body: form
         })
-        assert.strictEqual((yield* whileRemoving("tunnels", id, request)).status, 200, LoggedErrors.said())
+        const answer = yield* whileRemoving("tunnels", id, request)
+        assert.strictEqual(answer.status, 200, LoggedErrors.said())
+        assert.include(yield* Effect.promise(() => answer.text()), "has been asked")
+        const sql = yield* SqlClient.SqlClient
+        assert.deepStrictEqual(yield* sql`select email from tunnel_access_requests where tunnel_id = ${id}`, [])
       })
     )
   }
