@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os"
 import { secondsOf } from "../api/Processor.ts"
 import { inTurns } from "../InTurns.ts"
 import { type Aim, connectionsPerSecond } from "../Load.ts"
-import type { Row } from "../Report.ts"
+import { median, type Row } from "../Report.ts"
 import * as Closed from "./Closed.ts"
 import { Relay } from "./Relay.ts"
 
@@ -12,6 +12,8 @@ const megabytes = 1024
 const connections = 4
 const millis = 3000
 const rounds = 3
+/** Rounds of visits until their code is compiled, which another thread does and the processor time of the process has in it. */
+const compiling = 5
 
 interface Programs {
   readonly edge: number
@@ -28,7 +30,27 @@ const spent = async (programs: Programs, work: () => Promise<number>) => {
   }
 }
 
-const costs = async (tier: string, aim: Aim, programs: Programs): Promise<ReadonlyArray<Row>> => {
+/** What answers TLS itself. */
+interface Origin {
+  readonly pid: number
+  readonly port: number
+}
+
+/** Visits with one request each, in turns with visits of the origin, a bare HTTPS server: what each spends on one. */
+const visits = async (aim: Aim, programs: Programs, origin: Origin, visitors: "new" | "returning") => {
+  const thousands = async (aim: Aim) => ((await connectionsPerSecond(aim, 32, millis, visitors)) * millis) / 1_000_000
+  for (let each = 0; each < compiling; each++) await thousands(aim)
+  const seen: Array<Programs & { readonly bare: number }> = []
+  for (let round = 0; round < rounds; round++) {
+    const tunnel = await spent(programs, () => thousands(aim))
+    const bare = await spent({ edge: origin.pid, agent: origin.pid }, () => thousands({ ...aim, port: origin.port }))
+    seen.push({ ...tunnel, bare: bare.edge })
+  }
+  const of = (program: keyof (typeof seen)[number]) => median(seen.map((spent) => spent[program]))
+  return { edge: of("edge"), agent: of("agent"), bare: of("bare") }
+}
+
+const costs = async (tier: string, aim: Aim, programs: Programs, origin: Origin): Promise<ReadonlyArray<Row>> => {
   const result: Array<Row> = []
   const add = (what: string, unit: string, { agent, edge }: Programs) => {
     result.push({ name: `${tier}, ${what}: edge`, value: edge, unit })
@@ -44,8 +66,10 @@ const costs = async (tier: string, aim: Aim, programs: Programs): Promise<Readon
   const requests = async () => (await Closed.requests(aim, 64, millis)).latencies.length / 1000
   add("requests", "s a 1,000", await spent(programs, requests))
   for (const visitors of ["new", "returning"] as const) {
-    const connections = async () => (await connectionsPerSecond(aim, 32, millis, visitors)) * (millis / 1_000_000)
-    add(`connections of ${visitors} visitors, a request each`, "s a 1,000", await spent(programs, connections))
+    const { bare, ...tunnel } = await visits(aim, programs, origin, visitors)
+    const what = `connections of ${visitors} visitors, a request each`
+    add(what, "s a 1,000", tunnel)
+    result.push({ name: `${what}: a bare HTTPS server`, value: bare, unit: "s a 1,000" })
   }
   return result
 }
@@ -95,7 +119,7 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
       const agent = await relay.agent(tunnel, relay.ports.mesh, origin)
       const programs = { edge: relay.edge.child.pid ?? -1, agent: agent.child.pid ?? -1 }
       await Closed.requests(tunnel.aim, 16, 1000)
-      result.push(...(await costs(tier, tunnel.aim, programs)))
+      result.push(...(await costs(tier, tunnel.aim, programs, { pid: relay.origin.pid, port: tls })))
       if (tier === "gelb") result.push(...(await cores(tunnel.aim, programs)))
     }
     return result
