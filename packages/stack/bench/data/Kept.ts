@@ -10,9 +10,12 @@ const atOnce = 32
 const uploadBlock = Buffer.alloc(64 * 1024, 7)
 const headEnd = "\r\n\r\n"
 
+const requestOf = (path: string, host: string) => `GET ${path} HTTP/1.1\r\nhost: ${host}${headEnd}`
+
 export class Kept {
   readonly #socket: Socket
   readonly #host: string
+  readonly #smallest: string
   #head: Buffer = Buffer.alloc(0)
   #left: number | undefined
   #answered: (() => void) | undefined
@@ -21,6 +24,7 @@ export class Kept {
   private constructor(socket: Socket, host: string) {
     this.#socket = socket
     this.#host = host
+    this.#smallest = requestOf("/", host)
     socket.on("data", (chunk: Buffer) => this.#receive(chunk))
     socket.on("error", (error) => this.#failed?.(error))
     socket.on("close", () => this.#failed?.(new Error("the connection was closed")))
@@ -50,7 +54,14 @@ export class Kept {
   }
 
   get(path = "/"): Promise<void> {
-    return this.#ask(`GET ${path} HTTP/1.1\r\nhost: ${this.#host}${headEnd}`)
+    return this.#ask(requestOf(path, this.#host))
+  }
+
+  /** Asks for the smallest answer and calls back; on a connection that fails, never. */
+  ask(answered: () => void): void {
+    this.#answered = answered
+    this.#failed = undefined
+    this.#socket.write(this.#smallest, "latin1")
   }
 
   async post(bytes: number): Promise<void> {

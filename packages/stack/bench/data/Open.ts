@@ -13,55 +13,59 @@ export interface Step {
   readonly latencies: ReadonlyArray<number>
 }
 
-/** `perSecond` requests a second for `millis`, on at most `connections`; due requests wait for a free one. */
+/**
+ * `perSecond` requests a second for `millis`, on at most `connections`; due requests wait for a free one. It keeps a number for each
+ * request and nothing else, since a collection of garbage here would be measured as a stall of what lies between.
+ */
 export const step = async (aim: Aim, perSecond: number, millis: number, connections: number): Promise<Step> => {
-  const free = Array.from(await Kept.openMany(aim, connections))
-  const all = Array.from(free)
+  const all = await Kept.openMany(aim, connections)
   await Promise.all(all.map((kept) => kept.get()))
-  const latencies: Array<number> = []
-  const waiting: Array<number> = []
-  const asked = new Set<{ readonly due: number }>()
-  const from = performance.now()
   const total = Math.floor((perSecond * millis) / 1000)
+  const latencies = new Float64Array(total)
+  const free = Array.from(all.keys())
+  const asked = new Int32Array(connections).fill(-1)
   let next = 0
+  let answered = 0
   let over = false
+  const from = performance.now()
+  const dueAt = (request: number) => from + (request * 1000) / perSecond
 
   const dispatch = () => {
-    while (waiting.length > 0) {
-      const kept = free.pop()
-      if (kept === undefined) return
-      const request = { due: waiting.shift() ?? 0 }
-      asked.add(request)
-      void kept.get().then(
-        () => {
-          if (over) return
-          asked.delete(request)
-          latencies.push(performance.now() - request.due)
-          free.push(kept)
-          dispatch()
-        },
-        () => {}
-      )
+    const now = performance.now()
+    while (next < total && dueAt(next) <= now) {
+      const connection = free.pop()
+      if (connection === undefined) return
+      asked[connection] = next++
+      all[connection]?.ask(done[connection] ?? nothing)
     }
   }
+  const nothing = () => {}
+  const done = all.map((_, connection) => () => {
+    if (over) return
+    const request = asked[connection] ?? -1
+    latencies[request] = performance.now() - dueAt(request)
+    asked[connection] = -1
+    answered += 1
+    free.push(connection)
+    if (next < total && dueAt(next) <= performance.now()) dispatch()
+  })
   await new Promise<void>((resolve) => {
     const timer = setInterval(() => {
-      const now = performance.now()
-      for (; next < total && from + (next * 1000) / perSecond <= now; next++)
-        waiting.push(from + (next * 1000) / perSecond)
       dispatch()
-      if (now - from < millis) return
+      if (performance.now() - from < millis) return
       clearInterval(timer)
       resolve()
     }, 1)
   })
   // What was due at the very end may still be on its way.
-  for (let tries = 0; tries < 20 && asked.size + waiting.length > 0; tries++)
+  for (let tries = 0; tries < 20 && answered < total; tries++) {
+    dispatch()
     await new Promise((resolve) => setTimeout(resolve, 5))
+  }
   over = true
   const end = performance.now()
-  const answered = latencies.length
-  for (const due of [...waiting.splice(0), ...Array.from(asked, ({ due }) => due)]) latencies.push(end - due)
+  for (const request of asked) if (request >= 0) latencies[request] = end - dueAt(request)
+  for (; next < total; next++) latencies[next] = end - dueAt(next)
   for (const kept of all) kept.close()
-  return { due: total, answered, latencies }
+  return { due: total, answered, latencies: Array.from(latencies) }
 }

@@ -140,6 +140,23 @@ const latenciesOf = async (peers: ReadonlyArray<Peer>, tier: Tier, highest: Read
   })
 }
 
+/** The same without any tunnel: what load, origin and machine make of it alone. */
+const straightLatencies = async (tier: Tier, aim: Required<Aim>): Promise<Row> => {
+  const seen: Array<{ readonly rate: number; readonly half: number; readonly slow: number }> = []
+  for (let round = 0; round < rounds; round++) {
+    const rate = Math.floor((await Closed.requests(aim, 64, millis)).perSecond * share)
+    const { latencies } = await Open.step(aim, rate, millis, 64)
+    seen.push({ rate, half: percentile(latencies, 0.5), slow: percentile(latencies, 0.99) })
+  }
+  const of = (figure: keyof (typeof seen)[number]) => median(seen.map((one) => one[figure]))
+  return {
+    name: `${tier}, p99 at ${share * 100} % of its highest rate: straight to the origin`,
+    value: of("slow"),
+    unit: "ms",
+    note: `p50 ${figure(of("half"))} ms, p99 is ${figure(of("slow") / of("half"))} of it, at ${of("rate")}/s`
+  }
+}
+
 const idle = (peers: ReadonlyArray<Peer>): ReadonlyArray<Row> =>
   peers.map((peer) => ({
     name: `memory, idle: ${peer.name}`,
@@ -167,6 +184,8 @@ export const rows = async (): Promise<ReadonlyArray<Row>> => {
           result.push(row)
         }
       result.push(...(await latenciesOf(peers, tier, highest)))
+      const aim = peers[0]?.aims[tier]
+      if (aim !== undefined) result.push(await straightLatencies(tier, { ...aim, port: relay.origin.said.tls }))
     }
     return result
   } finally {
