@@ -84,6 +84,13 @@ const placeOf = Effect.fnUntraced(function* (given: Given) {
   return place
 })
 
+/** What it signs would be refused, and the one who joins could not tell why. */
+const otherOperator = ConfigurationInvalid.of(
+  "CT_CHANNEL_OPERATOR_KEY",
+  "is not the key of this channel's operator",
+  "set it to the key that the channel was made with, or was given by its last change of keys"
+)
+
 const link = Effect.fn("Invite.link")(
   function* ({ days, mcp, program }: Options) {
     const screen = yield* Screen
@@ -106,11 +113,15 @@ const link = Effect.fn("Invite.link")(
       now: yield* unixSeconds,
       place
     })
+    const operator = Hex.encode(native.ed25519.publicKey(Redacted.value(given.operatorKey)))
     const secret = PreparedMembership.seal(native, Redacted.make(key), membership)
+    const url = `${given.controlPlane}/me/channels/${Hex.encode(channel)}`
     const answer = yield* Effect.gen(function* () {
       const token = yield* Credential.resolve(LoginVariables.sourceOf(given))
-      const url = `${given.controlPlane}/me/channels/${Hex.encode(channel)}/join-links`
-      return yield* JsonHttp.ask({ whom: "The control plane", url, method: "POST", token, body: { secret } })
+      const asked = { whom: "The control plane", token }
+      const known = yield* Effect.orElseSucceed(JsonHttp.ask({ ...asked, url }), () => null)
+      if ((textOf(known, "operator_pubkey") ?? operator) !== operator) return undefined
+      return yield* JsonHttp.ask({ ...asked, url: `${url}/join-links`, method: "POST", body: { secret } })
     }).pipe(
       Effect.mapError((error) => {
         const detail = `No invite link was made. ${clause(error.reason)}.`
@@ -118,6 +129,7 @@ const link = Effect.fn("Invite.link")(
         return isUnreachable ? new Unreachable({ detail: `${ended(detail)} Try again.` }) : new Refused({ detail })
       })
     )
+    if (answer === undefined) return yield* otherOperator
     const token = Hex.decode(textOf(answer, "token") ?? "", 32)
     if (Result.isFailure(token)) return yield* new Refused({ detail: "The control plane answered without a token." })
     const link = InviteLink.write({

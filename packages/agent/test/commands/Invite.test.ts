@@ -5,13 +5,20 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { makeHome, runAgent } from "../harness/Agent.ts"
 
+interface More {
+  readonly answer?: (method: string) => string
+  readonly flags?: ReadonlyArray<string>
+}
+
 /** Answers everything with this status; undefined is closed before it is asked. */
 const ended = async (
   status: number | undefined,
   sentence = "No invite link was made. The control plane ",
-  ...flags: ReadonlyArray<string>
+  { answer, flags = [] }: More = {}
 ) => {
-  const server = createServer((_, response) => void response.writeHead(status ?? 500).end())
+  const server = createServer(
+    ({ method = "" }, response) => void response.writeHead(status ?? 500).end(answer?.(method))
+  )
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo
   if (status === undefined) await new Promise((resolve) => server.close(resolve))
@@ -41,10 +48,24 @@ describe("channel invite", () => {
     assert.deepStrictEqual(codes, [5, 5, 5, 5, 4, 4])
   })
 
+  it("ends with 3, and makes no link, where the key is not of the channel's operator", async () => {
+    const asked: Array<string> = []
+    const code = await ended(200, "CT_CHANNEL_OPERATOR_KEY is not the key of this channel's operator", {
+      answer: (method) => {
+        asked.push(method)
+        return JSON.stringify({ operator_pubkey: "ab".repeat(32) })
+      }
+    })
+    assert.strictEqual(code, 3)
+    assert.deepStrictEqual(asked, ["GET"])
+  })
+
   it("takes 1 to 3650 days, and refuses what is below or beyond with 2", async () => {
     const beyond = (days: string) =>
-      ended(403, `--days is ${days}: give a whole number from 1 to ${maxMembershipDays}.`, `--days=${days}`)
-    const within = (days: string) => ended(403, undefined, `--days=${days}`)
+      ended(403, `--days is ${days}: give a whole number from 1 to ${maxMembershipDays}.`, {
+        flags: [`--days=${days}`]
+      })
+    const within = (days: string) => ended(403, undefined, { flags: [`--days=${days}`] })
     const codes = await Promise.all([beyond("0"), within("1"), within("3650"), beyond("3651"), beyond("-1")])
     assert.deepStrictEqual(codes, [2, 4, 4, 2, 2])
   })

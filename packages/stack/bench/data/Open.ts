@@ -58,7 +58,8 @@ export const step = async (aim: Aim, perSecond: number, millis: number, connecti
     }, 1)
   })
   // What was due at the very end may still be on its way.
-  for (let tries = 0; tries < 20 && answered < total; tries++) {
+  const isDone = () => answered === total
+  for (let tries = 0; tries < 20 && !isDone(); tries++) {
     dispatch()
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
