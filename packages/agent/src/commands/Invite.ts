@@ -119,7 +119,12 @@ const link = Effect.fn("Invite.link")(
     const answer = yield* Effect.gen(function* () {
       const token = yield* Credential.resolve(LoginVariables.sourceOf(given))
       const asked = { whom: "The control plane", token }
-      const known = yield* Effect.orElseSucceed(JsonHttp.ask({ ...asked, url }), () => null)
+      // Who may not read the channel may still be let make a link.
+      const known = yield* Effect.catchIf(
+        JsonHttp.ask({ ...asked, url }),
+        ({ isUnreachable }) => isUnreachable !== true,
+        () => Effect.succeed(null)
+      )
       if ((textOf(known, "operator_pubkey") ?? operator) !== operator) return undefined
       return yield* JsonHttp.ask({ ...asked, url: `${url}/join-links`, method: "POST", body: { secret } })
     }).pipe(
