@@ -1,12 +1,14 @@
 /**
- * An edge whose QUIC process was killed sends nothing any more, which a connection is given up for after ten seconds. So while clients
- * come by QUIC the edge is asked often, and while it leaves a question unanswered the agent registers anew beside the old link. On a
- * link that is slow and not dead the answer comes first, as it was asked for first.
+ * An edge whose QUIC process was killed sends nothing any more, which a connection is given up for after ten seconds. So the edge is
+ * asked, often while clients come by QUIC and now and then while none do, and while it leaves a question unanswered the agent
+ * registers anew beside the old link. On a link that is slow and not dead the answer comes first, as it was asked for first.
  */
 import { Effect, Exit, Fiber, Schedule } from "effect"
 import type { Link } from "./Link.ts"
 
 const askMillis = 500
+/** An idle link is asked once in so many turns. */
+const idleTurns = 10
 /** An answer on a good link takes a hundredth of it. */
 const patienceMillis = 700
 const againMillis = 300
@@ -16,9 +18,10 @@ export const run = Effect.fn("QuicSuccessor.run")(function* <A, E, R>(
   { answered, isUsed }: NonNullable<Link["inquiry"]>,
   register: Effect.Effect<A, E, R>
 ) {
-  while (true) {
+  for (let quiet = 1; ; quiet++) {
     yield* Effect.sleep(askMillis)
-    if (!isUsed()) continue
+    if (!isUsed() && quiet < idleTurns) continue
+    quiet = 0
     const anew = yield* Effect.forkChild(
       Effect.andThen(Effect.sleep(patienceMillis), Effect.retry(register, Schedule.spaced(againMillis)))
     )
