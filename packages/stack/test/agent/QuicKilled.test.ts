@@ -42,7 +42,7 @@ const isDeno = (pid: number) => {
 
 /** The idle timeout of a connection by QUIC is 10 s. */
 const mostMillis = 5_000
-const mostMillisIdle = 8_000
+const mostMillisIdle = 9_000
 
 describe.skipIf(QuicProgram.find() === undefined || process.platform !== "linux")("an edge's QUIC process", () => {
   it.live(
