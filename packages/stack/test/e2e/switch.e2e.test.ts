@@ -1,4 +1,4 @@
-import { createPrivateKey } from "node:crypto"
+import { createPrivateKey, randomBytes } from "node:crypto"
 import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -28,7 +28,9 @@ describe("the switch from gelb to gruen", () => {
 
   it.concurrent("loses no visitor of a tunnel with two agents, and both get a certificate", async () => {
     const origin = await httpOrigin()
-    const shared = await tunnel(stack, "pair.localhost", origin)
+    // Another attempt finds the name of the one before taken.
+    const host = `pair-${randomBytes(4).toString("hex")}.localhost`
+    const shared = await tunnel(stack, host, origin)
     const agents = [await order(stack, shared, "one"), await order(stack, shared, "two")]
     const done = new AbortController()
     const answers = new Map<string, number>()
@@ -43,7 +45,11 @@ describe("the switch from gelb to gruen", () => {
     }
     const visitors = [visitor(), visitor(), visitor(), visitor()]
     const all = () => [...answers.values()].reduce((sum, count) => sum + count, 0)
-    await eventually(() => agents.every(({ certificate }) => certificate() !== undefined), "both have a certificate")
+    await eventually(
+      () => agents.every(({ certificate }) => certificate() !== undefined),
+      () => `both have a certificate: ${agents.map(({ process }) => process.stderr).join("\n")}`,
+      120_000
+    )
     const own = new Set(agents.map(({ certificate }) => certificate()?.fingerprint256))
     await eventually(async () => own.has((await shown(shared))?.fingerprint256), "one of them is shown")
     const before = all()
@@ -60,7 +66,7 @@ describe("the switch from gelb to gruen", () => {
     )
     const replaced = all()
     await eventually(() => all() > replaced + 20, "visitors go on")
-    const admission = await fetch(stack.url(`/agent/acme-admission/${shared.token}/pair.localhost`))
+    const admission = await fetch(stack.url(`/agent/acme-admission/${shared.token}/${host}`))
     assert.deepInclude(await admission.json(), { status: "gruen" })
     done.abort()
     await Promise.all(visitors)
