@@ -47,8 +47,7 @@ describe("the switch from gelb to gruen", () => {
     const all = () => [...answers.values()].reduce((sum, count) => sum + count, 0)
     await eventually(
       () => agents.every(({ certificate }) => certificate() !== undefined),
-      () => `both have a certificate: ${agents.map(({ process }) => process.stderr).join("\n")}`,
-      120_000
+      () => `both have a certificate: ${agents.map(({ process }) => process.stderr).join("\n")}`
     )
     const own = new Set(agents.map(({ certificate }) => certificate()?.fingerprint256))
     await eventually(async () => own.has((await shown(shared))?.fingerprint256), "one of them is shown")
