@@ -11,7 +11,8 @@ const failed = (error: Refused | StateUnusable | Unreachable): Outcome => ({
   sentence: error.message,
   retryAfter: undefined,
   haste: error._tag === "StateUnusable" ? "disk" : "offer",
-  isUnreachable: error._tag === "Unreachable"
+  isUnreachable: error._tag === "Unreachable",
+  isUnanswered: error._tag === "Unreachable"
 })
 
 const at = (millis: number) => `${timeText(Math.floor(millis / 1000))} UTC`
@@ -29,7 +30,12 @@ const wordsOf = (outcome: Outcome, next: number, failed: string): string => {
 }
 
 /** Another process that orders in this folder will be done soon. */
-const elsewhere: Outcome = { _tag: "Waiting", status: "gelb", words: "is looked after by another process here" }
+const elsewhere: Outcome = {
+  _tag: "Waiting",
+  status: "gelb",
+  words: "is looked after by another process here",
+  isTurn: true
+}
 
 /** After a pair was lost, so long until the next one that is lost is replaced at once: an authority does not issue without end. */
 const replacedEvery = "10 minutes"

@@ -11,6 +11,8 @@ export type Outcome =
       readonly status: "rot" | "gelb" | "gruen"
       /** Continue "the name". */
       readonly words: string
+      /** Whether it waits for another agent or process that is in an order, which most often takes seconds. */
+      readonly isTurn: boolean
     }
   /** `until`: when it ends. */
   | { readonly _tag: "Current" | "Issued"; readonly dueAt: number; readonly until: number; readonly now: number }
@@ -19,11 +21,16 @@ export type Outcome =
       readonly sentence: string
       readonly retryAfter: number | undefined
       readonly haste: Haste
-      /** Whether the authority gave no answer, and did not say no. */
+      /** Whether the authority or the control plane is away, or has a fault, and did not say no. */
       readonly isUnreachable: boolean
+      /** Whether it is away, as far as the agent can tell. */
+      readonly isUnanswered: boolean
     }
 
 const minute = 60
+const turn = 5
+/** An authority that did not answer counted nothing against its limits. */
+const unanswered = 10
 const longestWaiting = 15 * minute
 const longest = 6 * 60 * minute
 const longestFailing: Readonly<Record<Haste, number>> = { offer: longestWaiting, renewal: 60 * minute, disk: minute }
@@ -34,11 +41,14 @@ const doubled = (first: number, times: number, most: number) => Math.min(first *
 export const pause = (outcome: Outcome, times: number): number => {
   switch (outcome._tag) {
     case "Waiting":
-      return doubled(5, times, longestWaiting)
+      return outcome.isTurn ? turn : doubled(turn, times, longestWaiting)
     case "Current":
     case "Issued":
       return Math.min(Math.max((outcome.dueAt - outcome.now) / 1000, 5), longest)
     case "Failed":
-      return Math.max(outcome.retryAfter ?? 0, doubled(minute, times, longestFailing[outcome.haste]))
+      return Math.max(
+        outcome.retryAfter ?? 0,
+        doubled(outcome.isUnanswered ? unanswered : minute, times, longestFailing[outcome.haste])
+      )
   }
 }

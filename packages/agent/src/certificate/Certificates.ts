@@ -76,7 +76,8 @@ const reloaded = Effect.fnUntraced(function* (
       sentence: `The new certificate is there, but CT_ACME_RELOAD_CMD failed: ${clause(failed)}.`,
       retryAfter: undefined,
       haste: "offer",
-      isUnreachable: false
+      isUnreachable: false,
+      isUnanswered: false
     } satisfies Outcome
   yield* Folder.writeState(places, state)
   if (reload !== undefined) yield* Effect.logInfo("CT_ACME_RELOAD_CMD was run")
@@ -125,10 +126,10 @@ const obtained: (
   )
 
 /** The name, or this agent among those of the tunnel, waits for its turn; why, as the control plane sees it. */
-const waits = Effect.fnUntraced(function* (options: Options, status: Admission["status"]) {
+const waits = Effect.fnUntraced(function* (options: Options, status: Admission["status"], isTurn: boolean) {
   const standing = yield* AcmeAdmission.use(({ standing }) => standing(options))
   const words = standing === undefined ? "waits for its turn" : waiting(standing)
-  return { _tag: "Waiting", status, words } satisfies Outcome
+  return { _tag: "Waiting", status, words, isTurn } satisfies Outcome
 })
 
 const order = Effect.fnUntraced(function* (
@@ -138,9 +139,9 @@ const order = Effect.fnUntraced(function* (
   now: number
 ) {
   const { progress } = options
-  if (!may_issue_now || ca === null) return yield* waits(options, status)
+  if (!may_issue_now || ca === null) return yield* waits(options, status, false)
   yield* Folder.check(options.places)
-  if (progress !== undefined && !(yield* progress.step("ordering"))) return yield* waits(options, status)
+  if (progress !== undefined && !(yield* progress.step("ordering"))) return yield* waits(options, status, true)
   const replaces = found === undefined ? undefined : Renewals.idOf(found.leaf)
   const leaf = yield* Effect.onError(obtained(options, ca, now, replaces), () =>
     progress === undefined ? Effect.void : Effect.ignore(progress.step("waiting"))
@@ -177,7 +178,8 @@ const failure = (error: AcmeFailed, { claim_deadline, status }: Admission): Outc
   sentence: error.message,
   retryAfter: error.retryAfter,
   haste: claim_deadline !== null || status !== "gruen" ? "offer" : "renewal",
-  isUnreachable: error.reason === "ca-unavailable"
+  isUnreachable: error.reason === "ca-unavailable",
+  isUnanswered: error.reason === "ca-unavailable" && error.type === undefined
 })
 
 const looked = Effect.fnUntraced(function* (options: Options) {

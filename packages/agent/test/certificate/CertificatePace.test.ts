@@ -32,11 +32,34 @@ describe("the renewal of a certificate", () => {
 })
 
 describe("the pause between two looks", () => {
-  const failed = { _tag: "Failed", sentence: "", retryAfter: undefined, haste: "offer", isUnreachable: false } as const
+  const failed = {
+    _tag: "Failed",
+    sentence: "",
+    retryAfter: undefined,
+    haste: "offer",
+    isUnreachable: false,
+    isUnanswered: false
+  } as const
+  const waiting = { _tag: "Waiting", status: "gelb", words: "waits", isTurn: false } as const
 
-  it("grows from seconds to a quarter of an hour while the name waits for its turn", () => {
-    const seconds = [0, 1, 5, 8, 1000].map((times) => pause({ _tag: "Waiting", status: "gelb", words: "waits" }, times))
+  it("grows from seconds to a quarter of an hour while the name waits in the queue", () => {
+    const seconds = [0, 1, 5, 8, 1000].map((times) => pause(waiting, times))
     assert.deepStrictEqual(seconds, [5, 10, 160, 900, 900])
+  })
+
+  it("stays at seconds while another agent of the tunnel has its turn", () => {
+    const seconds = [0, 1, 5, 8, 1000].map((times) => pause({ ...waiting, isTurn: true }, times))
+    assert.deepStrictEqual(seconds, [5, 5, 5, 5, 5])
+  })
+
+  it("is short at first after no answer, and soon as long as after a refusal", () => {
+    const away = { ...failed, isUnreachable: true, isUnanswered: true }
+    assert.deepStrictEqual(
+      [0, 1, 2, 3, 1000].map((times) => pause(away, times)),
+      [10, 20, 40, 80, 900]
+    )
+    assert.strictEqual(pause({ ...away, retryAfter: 7200 }, 0), 7200)
+    assert.strictEqual(pause({ ...failed, isUnreachable: true }, 0), 60)
   })
 
   it("is never six hours after a failure, and as long as the authority asked for", () => {

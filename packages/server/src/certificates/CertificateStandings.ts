@@ -39,6 +39,13 @@ const Row = Schema.Struct({
   failedAt: Schema.NullOr(UnixSeconds)
 })
 
+const Step = Schema.Struct({
+  hostname: Schema.String,
+  agent: Schema.String,
+  step: IssuanceStep,
+  at: Schema.Int
+})
+
 const standingOf = ({ ca, deadline, detail, failedAt, optedOut, reason, ...row }: typeof Row.Type) =>
   new CertificateStanding({
     status: row.status,
@@ -84,18 +91,22 @@ export class CertificateStandings extends Context.Service<
         where ${sql.in("h.hostname", hostnames)}`
     })
     const take = SqlSchema.findAll({
-      Request: Schema.Struct({
-        hostname: Schema.String,
-        agent: Schema.String,
-        step: IssuanceStep,
-        at: Schema.Int
-      }),
+      Request: Step,
       Result: Schema.Struct({ hostname: Schema.String }),
       execute: (row) => sql`
         insert into certificate_progress as p ${sql.insert(row)}
         on conflict (hostname) do update set agent = excluded.agent, step = excluded.step,
           at = case when p.step = excluded.step and p.agent = excluded.agent then p.at else excluded.at end
           where p.agent = excluded.agent or p.at <= ${row.at - stepSeconds}
+        returning hostname`
+    })
+    /** A step that arrives behind the end of its order finds no row, and none is made that would keep the other agents waiting. */
+    const go = SqlSchema.findAll({
+      Request: Step,
+      Result: Schema.Struct({ hostname: Schema.String }),
+      execute: ({ agent, at, hostname, step }) => sql`
+        update certificate_progress set step = ${step}, at = case when step = ${step} then at else ${at} end
+          where hostname = ${hostname} and agent = ${agent}
         returning hostname`
     })
 
@@ -120,8 +131,9 @@ export class CertificateStandings extends Context.Service<
           yield* sqlOrDie(sql`delete from certificate_progress where hostname = ${hostname} and agent = ${agent}`)
           return new IssuanceTurn({ yours: true })
         }
-        const taken = yield* sqlOrDie(take({ hostname, agent, step, at: yield* unixSeconds }))
-        return new IssuanceTurn({ yours: taken.length > 0 })
+        const write = step === "ordering" ? take : go
+        const written = yield* sqlOrDie(write({ hostname, agent, step, at: yield* unixSeconds }))
+        return new IssuanceTurn({ yours: written.length > 0 })
       })
     }
   })

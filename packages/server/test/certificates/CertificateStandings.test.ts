@@ -103,6 +103,18 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("the stand
     })
   )
 
+  it.effect("gives no turn to a step that arrives behind the end of its order", () =>
+    Effect.gen(function* () {
+      const name = yield* queued("late", "app.late.test", 1)
+      assert.isTrue(yield* says(name, 1, "ordering"))
+      assert.isFalse(yield* says(name, 2, "proving"))
+      assert.isTrue(yield* says(name, 1, "waiting"))
+      assert.isFalse(yield* says(name, 1, "waiting-for-ca"))
+      assert.isNull((yield* standing(name))["step"])
+      assert.isTrue(yield* says(name, 2, "ordering"))
+    })
+  )
+
   it.effect("is said on the tunnel's page in both languages, live, until there is a certificate", () =>
     Effect.gen(function* () {
       const fay = person("certificates-fay")
@@ -113,6 +125,7 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("the stand
       yield* stream.until("event: certificate\ndata: ")
       assert.include(yield* page(headers, name, "en"), "It is first in the queue for a certificate.")
       assert.include(yield* page(headers, name, "de"), "Er ist der nächste in der Warteschlange")
+      yield* says(name, 1, "ordering")
       yield* says(name, 1, "waiting-for-dns")
       yield* stream.until("event: certificate\ndata: ")
       assert.include(yield* page(headers, name, "en"), "Its agent waits for DNS to show the proof of the name")
