@@ -50,6 +50,13 @@ const statePath = ({ folder }: Places) => `${folder}/acme-state.json`
 const keyPath = ({ folder }: Places) => `${folder}/privkey.pem`
 const chainPath = ({ folder }: Places) => `${folder}/fullchain.pem`
 
+/** The pair and what is remembered of it. */
+export const filesOf = (places: Places): ReadonlyArray<string> => [
+  chainPath(places),
+  keyPath(places),
+  statePath(places)
+]
+
 /** Readable for others, where the umask lets them: it is public, and web servers read it. */
 const publicMode = 0o644
 

@@ -2,6 +2,7 @@
 import { timeText } from "@catenet/domain/values/Format"
 import { Clock, Effect, Random } from "effect"
 import type { Refused, StateUnusable, Unreachable } from "../Failure.ts"
+import * as FileChanges from "../state/FileChanges.ts"
 import * as Folder from "./CertificateFolder.ts"
 import { type Outcome, pause } from "./CertificatePace.ts"
 import * as Certificates from "./Certificates.ts"
@@ -40,21 +41,22 @@ const elsewhere: Outcome = {
 /** After a pair was lost, so long until the next one that is lost is replaced at once: an authority does not issue without end. */
 const replacedEvery = "10 minutes"
 
-/** Waits until both looks of two seconds miss a file of a pair that is there now; for ever where there is none. */
-const lost = Effect.fnUntraced(function* ({ places }: Certificates.Options) {
-  if (!(yield* Folder.isThere(places))) return yield* Effect.never
-  let missed = 0
+/** Waits until two looks of a second apart miss a file of the pair; for ever where there is none to be lost. */
+const lost = Effect.fnUntraced(function* ({ places }: Certificates.Options, isHeld: boolean) {
+  const change = yield* FileChanges.make(Folder.filesOf(places))
+  let missed = (yield* Folder.isThere(places)) ? 0 : 1
+  if (missed > 0 && !isHeld) return yield* Effect.never
   while (missed < 2) {
-    yield* Effect.sleep("1 second")
+    yield* missed === 0 ? change : Effect.sleep("1 second")
     missed = (yield* Folder.isThere(places)) ? 0 : missed + 1
   }
-})
+}, Effect.scoped)
 
-/** Sleeps, unless the pair is lost meanwhile; says whether it was. */
-const rest = (options: Certificates.Options, seconds: number, hasLost: boolean) =>
+/** Sleeps, unless the pair is lost meanwhile; says whether it was. `isHeld`: it was there a moment ago. */
+const rest = (options: Certificates.Options, seconds: number, hasLost: boolean, isHeld: boolean) =>
   Effect.raceFirst(
     Effect.as(Effect.sleep(`${seconds} seconds`), false),
-    Effect.as(hasLost ? Effect.delay(lost(options), replacedEvery) : lost(options), true)
+    Effect.as(hasLost ? Effect.delay(lost(options, isHeld), replacedEvery) : lost(options, isHeld), true)
   )
 
 export const run = Effect.fn("CertificateLoop.run")(function* (options: Certificates.Options) {
@@ -71,12 +73,13 @@ export const run = Effect.fn("CertificateLoop.run")(function* (options: Certific
     last = outcome._tag
     // Never sooner: an authority that said when to come back means it.
     const seconds = pause(outcome, times) * (1 + 0.1 * (yield* Random.next))
-    if (outcome._tag === "Current" || outcome._tag === "Issued") isGone = false
+    const isHeld = outcome._tag === "Current" || outcome._tag === "Issued"
+    if (isHeld) isGone = false
     const said = wordsOf(outcome, (yield* Clock.currentTimeMillis) + seconds * 1000, verb)
     const words = isGone ? `has lost its files; another one ${said}` : said
     if (options.progress !== undefined)
       yield* options.progress.say(words, outcome._tag === "Failed" ? Effect.logWarning : Effect.logInfo)
-    if (!(yield* rest(options, seconds, hasLost))) continue
+    if (!(yield* rest(options, seconds, hasLost, isHeld))) continue
     hasLost = true
     isGone = true
     if (options.progress !== undefined)

@@ -23,7 +23,7 @@ const renewedEvery = "1 second"
 const folderOf = (stateDir: string) => `${stateDir}/tls-alpn-01`
 
 /** `host` is in normal form, which has no character that means something in a path. */
-const pathOf = (stateDir: string, host: string) => `${folderOf(stateDir)}/${host}.pem`
+export const pathOf = (stateDir: string, host: string) => `${folderOf(stateDir)}/${host}.pem`
 
 /** Answers validations of this host with this challenge until the scope closes. The last one that was offered for a host counts. */
 export const offer = Effect.fn("Challenges.offer")(function* (stateDir: string, host: string, challenge: Challenge) {

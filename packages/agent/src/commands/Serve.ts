@@ -76,6 +76,12 @@ const holding = ({ certificate }: Settings.Settings, pair: Pair) => {
   return Effect.orElseSucceed(Effect.map(served, words), () => "unknown" as const)
 }
 
+/** The files of that certificate. */
+const heldIn = ({ certificate, origin }: Settings.Settings): ReadonlyArray<string> => {
+  if (origin.terminate !== undefined) return [origin.terminate.certificate, origin.terminate.key]
+  return certificate === undefined ? [] : CertificateFolder.filesOf(CertificateOptions.placesOf(certificate))
+}
+
 /** What the edges hear of the certificate, and the look to be taken when it changes. */
 const certificateReport = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pair) {
   const report = new CertificateReport()
@@ -83,7 +89,13 @@ const certificateReport = Effect.fnUntraced(function* (config: Settings.Settings
   if (host === undefined || mode === "mesh") return { report, changed: Effect.void }
   return {
     report,
-    changed: yield* CertificateWatch.make({ stateDir, host, report, certificate: holding(config, pair) })
+    changed: yield* CertificateWatch.make({
+      stateDir,
+      host,
+      report,
+      certificate: holding(config, pair),
+      files: heldIn(config)
+    })
   }
 })
 type Reported = Effect.Success<ReturnType<typeof certificateReport>>

@@ -3,30 +3,46 @@
  * visitors to those that have one, and an authority that validates the name to the one whose order it is.
  */
 import type { CertificateState } from "@catenet/wire/frames/MuxCertificate"
-import { Effect, FileSystem, Schedule, Semaphore } from "effect"
+import { Effect, FileSystem, Semaphore } from "effect"
 import * as Challenges from "../certificate/Challenges.ts"
+import * as FileChanges from "../state/FileChanges.ts"
 import type { CertificateReport } from "./CertificateReport.ts"
 
-/** Another process may order in this state folder, and its files may be lost. */
-const lookEvery = "1 second"
+/** After a change of the files, which may be half of it; another process may order in this state folder. */
+const looksAfterChange = 60
+const soon = "1 second"
+/** What no file shows: that a challenge has become old. */
+const seldom = "30 seconds"
 
 interface Surroundings {
   readonly stateDir: string
   readonly host: string
   readonly report: CertificateReport
   readonly certificate: Effect.Effect<CertificateState["certificate"], never, FileSystem.FileSystem>
+  /** By which the answer of `certificate` changes. */
+  readonly files: ReadonlyArray<string>
 }
 
-/** The look to be taken when something has changed; one is taken every second besides, for as long as the scope lives. */
+/** The look to be taken when something has changed; one is taken within a second of a change of the files besides, for as long as the scope lives. */
 export const make = Effect.fn("CertificateWatch.make")(function* (surroundings: Surroundings) {
-  const { certificate, host, report, stateDir } = surroundings
+  const { certificate, files, host, report, stateDir } = surroundings
   const fs = yield* FileSystem.FileSystem
   const one = yield* Semaphore.make(1)
   const look = Effect.gen(function* () {
     const isOffered = yield* Challenges.isOffered(stateDir, host)
     yield* report.say({ certificate: yield* certificate, order: isOffered ? "open" : "none" })
   }).pipe(one.withPermits(1), Effect.provideService(FileSystem.FileSystem, fs))
+  const change = yield* FileChanges.make([Challenges.pathOf(stateDir, host), ...files])
   yield* look
-  yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(lookEvery)))
+  let left = 0
+  const changed = Effect.map(change, () => looksAfterChange)
+  const again = Effect.suspend(() =>
+    Effect.raceFirst(changed, Effect.as(Effect.sleep(left > 0 ? soon : seldom), Math.max(left - 1, 0)))
+  )
+  const looks = Effect.flatMap(again, (next) => {
+    left = next
+    return look
+  })
+  yield* Effect.forkScoped(Effect.forever(looks))
   return look
 })
