@@ -40,8 +40,13 @@ export const byTls = async ({ host, port }: FrontDoor, name: string, keyAuthoriz
       )
     if (!certificate.raw.includes(mintChallengeExtension(keyAuthorization)))
       throw new AcmeProblem("unauthorized", `${name} shows another proof`)
-  } finally {
+    // The handshake is not over for the other side before this side's last message has left.
+    socket.on("error", () => undefined)
+    socket.once("timeout", () => socket.destroy())
+    socket.end()
+  } catch (problem) {
     socket.destroy()
+    throw problem
   }
 }
 
