@@ -29,7 +29,7 @@ import {
 
 const asked = process.env["CT_FUZZ_CASES"]
 const caseCount = Number(asked ?? 50_000)
-const budgetMillis = asked === undefined ? 45_000 : Number.POSITIVE_INFINITY
+const budgetMillis = asked === undefined ? 30_000 : Number.POSITIVE_INFINITY
 const firstSeed = Number(process.env["CT_FUZZ_SEED"] ?? 1)
 /** So many cases fill what is filled once: compiled code, TLS tickets, pools. These are sent however long they take. */
 const warmUp = Math.min(caseCount, 4_000)

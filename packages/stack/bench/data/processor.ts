@@ -69,7 +69,7 @@ const costs = async (tier: string, aim: Aim, programs: Programs, origin: Origin)
     const { bare, ...tunnel } = await visits(aim, programs, origin, visitors)
     const what = `connections of ${visitors} visitors, a request each`
     add(what, "s a 1,000", tunnel)
-    result.push({ name: `${what}: a bare HTTPS server`, value: bare, unit: "s a 1,000" })
+    result.push({ name: `${tier}, ${what}: a bare HTTPS server in turns`, value: bare, unit: "s a 1,000" })
   }
   return result
 }
