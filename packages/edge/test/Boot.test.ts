@@ -79,6 +79,32 @@ describe("an edge that starts", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live(
+    "waits for an agent that comes late until four of these waits are over, and then says that none is there",
+    () =>
+      Effect.gen(function* () {
+        const controlPlane = yield* startControlPlane
+        controlPlane.authorizations.push({ token: T, hostname: tunnelHost, tier: "gelb", policy: null })
+        const from = performance.now()
+        const world = yield* start({ CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS: "700" }, { controlPlane })
+        const started = performance.now()
+        const visit = Effect.promise(async () => {
+          const visitor = await tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
+          const answer = readUntil(visitor, "\r\n")
+          visitor.write(`GET / HTTP/1.1\r\nHost: ${tunnelHost}\r\n\r\n`)
+          const line = await answer
+          visitor.destroy()
+          return line
+        })
+        assert.match(yield* visit, /^HTTP\/1.1 502/)
+        const ended = performance.now()
+        assert.isAtLeast(ended - from, 4 * 700)
+        assert.match(yield* visit, /^HTTP\/1.1 502/)
+        assert.isAtLeast(performance.now() - ended, 700)
+        assert.isBelow(started - from, 4 * 700, "the visitor came while agents were awaited")
+      }).pipe(Effect.scoped)
+  )
+
   const gatedHost = { token: T, hostname: tunnelHost, tier: "gelb", policy: null, require_login: true }
 
   it.live("admits no visitor without a session at a restored login gate, not even the first", () =>

@@ -6,7 +6,6 @@ import { SecureRandom } from "effect/crypto"
 import type { Duplex } from "node:stream"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import { AcmeAdmission } from "../certificate/AcmeAdmission.ts"
-import * as CertificateFolder from "../certificate/CertificateFolder.ts"
 import * as CertificateLoop from "../certificate/CertificateLoop.ts"
 import * as CertificateOptions from "../certificate/CertificateOptions.ts"
 import * as Certificates from "../certificate/Certificates.ts"
@@ -50,6 +49,7 @@ import * as Supervisor from "../update/Supervisor.ts"
 import * as Trial from "../update/Trial.ts"
 import * as UpdateLoop from "../update/UpdateLoop.ts"
 import { version } from "../Version.ts"
+import * as HeldCertificate from "./HeldCertificate.ts"
 
 /** The settings of this start; fails with every problem at once. */
 const settings = Effect.fnUntraced(function* (mustEnroll: boolean) {
@@ -67,21 +67,6 @@ const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
 })
 type Pair = Effect.Success<ReturnType<typeof ready>>
 
-/** Whether this agent, or the origin behind it, has the certificate. */
-const holding = ({ certificate }: Settings.Settings, pair: Pair) => {
-  const words = (isHeld: boolean) => (isHeld ? "held" : "none")
-  if (pair !== undefined) return Effect.map(pair, (context) => words(context !== undefined))
-  if (certificate === undefined) return Effect.succeed("unknown" as const)
-  const served = CertificateFolder.isServed(CertificateOptions.placesOf(certificate))
-  return Effect.orElseSucceed(Effect.map(served, words), () => "unknown" as const)
-}
-
-/** The files of that certificate. */
-const heldIn = ({ certificate, origin }: Settings.Settings): ReadonlyArray<string> => {
-  if (origin.terminate !== undefined) return [origin.terminate.certificate, origin.terminate.key]
-  return certificate === undefined ? [] : CertificateFolder.filesOf(CertificateOptions.placesOf(certificate))
-}
-
 /** What the edges hear of the certificate, and the look to be taken when it changes. */
 const certificateReport = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pair) {
   const report = new CertificateReport()
@@ -93,8 +78,7 @@ const certificateReport = Effect.fnUntraced(function* (config: Settings.Settings
       stateDir,
       host,
       report,
-      certificate: holding(config, pair),
-      files: heldIn(config)
+      ...HeldCertificate.of(config, pair)
     })
   }
 })

@@ -20,6 +20,11 @@ export class TunnelOffline extends Data.TaggedError("TunnelOffline")<{ readonly 
 
 /** A tunnel whose last agent left this recently is probably reconnecting: its visitors wait for it. */
 const returnMillis = 30_000
+/**
+ * From the start of the edge, in waits of a visitor. An agent whose edge is away tries less and less often: its next attempt may
+ * be as far off as the edge was away for.
+ */
+const startWaits = 4
 const forgetEvery = "5 seconds"
 
 export class AgentSessions extends Context.Service<
@@ -181,7 +186,9 @@ export class AgentSessions extends Context.Service<
       const awaited = clock.currentTimeMillisUnsafe() - cameUp.at < returnMillis && cameUp.restored.has(token)
       const tunnel = awaited ? ensure(token) : tunnels.get(token)
       if (tunnel === undefined) return yield* new TunnelOffline({ token })
-      const deadline = attempts?.waitUntil ?? clock.currentTimeMillisUnsafe() + deliverWaitMillis
+      const usual = clock.currentTimeMillisUnsafe() + deliverWaitMillis
+      const atStart = awaited ? cameUp.at + startWaits * deliverWaitMillis : 0
+      const deadline = attempts?.waitUntil ?? Math.max(usual, atStart)
       for (;;) {
         const within = (found: ReadonlyArray<MuxAgent>) => (anywhere ? found : found.filter(({ sibling }) => !sibling))
         const delivered =

@@ -68,6 +68,7 @@ const ambient = new Set([
   "packages/agent/src/doctor/Network.ts",
   // Runs before the framework is loaded.
   "packages/agent/src/StartupMemory.ts",
+  "packages/agent/src/state/FileChanges.ts",
   "packages/agent/src/terminal/Presenter.ts",
   "packages/agent/src/update/ReleaseHost.ts",
   "packages/agent/src/update/Stage.ts",
