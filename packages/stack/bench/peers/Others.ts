@@ -52,6 +52,8 @@ export const frp = async (behind: Behind): Promise<Peer | undefined> => {
   const client = file("frpc.toml", [
     'serverAddr = "127.0.0.1"',
     `serverPort = ${control}`,
+    // It may start before the server listens.
+    "loginFailExit = false",
     auth,
     "[[proxies]]",
     'name = "gruen"',
