@@ -1,4 +1,5 @@
 /** A real edge in a process of its own, whose ways to and from the control plane can be cut. */
+import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net"
@@ -6,6 +7,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { connect as connectTls, type TLSSocket } from "node:tls"
 import { fileURLToPath } from "node:url"
+import * as Ports from "../../../stack/src/Ports.ts"
 
 const program = join(dirname(fileURLToPath(import.meta.url)), "../../../stack/src/main.ts")
 
@@ -14,12 +16,8 @@ const listen = (server: Server) =>
     server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port))
   })
 
-const freePort = async () => {
-  const server = createServer()
-  const port = await listen(server)
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
+/** One that no outgoing connection is given before the edge listens there. */
+const freePort = () => Effect.runPromise(Ports.freePort("127.0.0.1"))
 
 /** Carries connections to a port, until it is cut. */
 export class Way {

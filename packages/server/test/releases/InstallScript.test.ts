@@ -16,9 +16,9 @@ import {
   symlinkSync,
   writeFileSync
 } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as Ports from "../../../stack/src/Ports.ts"
 import * as TestServer from "../harness/TestServer.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "catenet-install-"))
@@ -118,15 +118,8 @@ const run = (script: string, env: Readonly<Record<string, string>>, before?: str
 
 const scriptOf = Effect.flatMap(TestServer.raw("/install.sh"), (response) => Effect.promise(() => response.text()))
 
-/** The port is in the script before the server listens. */
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const address = probe.address()
-      probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
-const port = await freePort()
+/** It is in the script before the server listens. */
+const port = await Effect.runPromise(Ports.freePort("127.0.0.1"))
 
 const served = TestServer.layer({
   CT_CONTROL_PLANE_LISTEN: `127.0.0.1:${port}`,

@@ -10,7 +10,7 @@ import { Relay } from "../data/Relay.ts"
 import { type Aim, connectionsPerSecond } from "../Load.ts"
 import { median, percentile, type Row } from "../Report.ts"
 import * as Others from "./Others.ts"
-import { memoryOf, type Peer, type Tier } from "./Peer.ts"
+import { memoryOf, type Peer, skipped, type Tier } from "./Peer.ts"
 import * as Relays from "./Relays.ts"
 
 const rounds = 5
@@ -76,10 +76,11 @@ const measured = async (peer: Peer, tier: Tier, aim: Required<Aim>, { each, run 
   return { rate, server: (after.server - before.server) * share, client: (after.client - before.client) * share }
 }
 
-/** All peers in turns; who goes first changes from round to round. */
+/** All peers in turns; who goes first changes from round to round. One of the others that cannot do the work has no row of it. */
 const inRounds = async <A>(
   peers: ReadonlyArray<Peer>,
   tier: Tier,
+  work: string,
   take: (peer: Peer, aim: Required<Aim>) => Promise<A>
 ) => {
   const seen = new Map<Peer, Array<A>>()
@@ -87,10 +88,18 @@ const inRounds = async <A>(
     const aim = peer.aims[tier]
     return aim === undefined ? [] : [{ peer, aim }]
   })
+  const unable = new Set<Peer>()
   for (let round = 0; round < rounds; round++) {
     const first = round % taking.length
     for (const { aim, peer } of [...taking.slice(first), ...taking.slice(0, first)])
-      seen.set(peer, [...(seen.get(peer) ?? []), await take(peer, aim)])
+      try {
+        if (!unable.has(peer)) seen.set(peer, [...(seen.get(peer) ?? []), await take(peer, aim)])
+      } catch (error) {
+        if (peer === peers[0]) throw error
+        unable.add(peer)
+        seen.delete(peer)
+        skipped(peer.name, `${tier}, ${work}: ${error instanceof Error ? error.message : String(error)}`)
+      }
   }
   return seen
 }
@@ -98,7 +107,7 @@ const inRounds = async <A>(
 const figure = (value: number) => (value >= 100 ? String(Math.round(value)) : value.toPrecision(2))
 
 const ratesOf = async (peers: ReadonlyArray<Peer>, tier: Tier, work: Work) => {
-  const seen = await inRounds(peers, tier, (peer, aim) => measured(peer, tier, aim, work))
+  const seen = await inRounds(peers, tier, work.name, (peer, aim) => measured(peer, tier, aim, work))
   const [first] = peers
   const ours = first === undefined ? [] : (seen.get(first) ?? [])
   return Array.from(seen, ([peer, all]) => {
@@ -124,7 +133,8 @@ const ratesOf = async (peers: ReadonlyArray<Peer>, tier: Tier, work: Work) => {
 
 /** Latencies from when each request was due, at a constant rate below what each carried. */
 const latenciesOf = async (peers: ReadonlyArray<Peer>, tier: Tier, highest: ReadonlyMap<Peer, number>) => {
-  const seen = await inRounds(peers, tier, async (peer, aim) => {
+  const able = peers.filter((peer) => highest.has(peer))
+  const seen = await inRounds(able, tier, "p99", async (peer, aim) => {
     const { latencies } = await Open.step(aim, Math.floor((highest.get(peer) ?? 0) * share), millis, 64)
     return { half: percentile(latencies, 0.5), slow: percentile(latencies, 0.99) }
   })
