@@ -1,4 +1,13 @@
 /** Names the tests that failed and passed when they were run again, with what they said first: each hides a race or a deadline. */
+const mostShown = 8_000
+
+/** The whole of it, as far as it is of use: it cannot be asked for again. */
+const shown = (said) =>
+  said
+    .slice(0, mostShown)
+    .split("\n")
+    .map((line) => `    ${line}`)
+
 export class SecondAttempts {
   onTestRunEnd(modules) {
     const lines = []
@@ -6,7 +15,7 @@ export class SecondAttempts {
       for (const test of module.children.allTests()) {
         if (!test.diagnostic()?.flaky) continue
         const said = test.result().errors?.[0]?.message ?? "no error was kept"
-        lines.push(`  ${module.relativeModuleId} > ${test.fullName}\n    ${said.split("\n")[0].slice(0, 300)}`)
+        lines.push(`  ${module.relativeModuleId} > ${test.fullName}`, ...shown(said))
       }
     if (lines.length > 0)
       process.stderr.write(`\nPassed at the second attempt only (${lines.length}):\n${lines.join("\n")}\n`)
