@@ -101,7 +101,7 @@ export class CertificateStandings extends Context.Service<
         returning hostname`
     })
     /** A step that arrives behind the end of its order finds no row, and none is made that would keep the other agents waiting. */
-    const go = SqlSchema.findAll({
+    const advance = SqlSchema.findAll({
       Request: Step,
       Result: Schema.Struct({ hostname: Schema.String }),
       execute: ({ agent, at, hostname, step }) => sql`
@@ -131,7 +131,7 @@ export class CertificateStandings extends Context.Service<
           yield* sqlOrDie(sql`delete from certificate_progress where hostname = ${hostname} and agent = ${agent}`)
           return new IssuanceTurn({ yours: true })
         }
-        const write = step === "ordering" ? take : go
+        const write = step === "ordering" ? take : advance
         const written = yield* sqlOrDie(write({ hostname, agent, step, at: yield* unixSeconds }))
         return new IssuanceTurn({ yours: written.length > 0 })
       })
