@@ -10,14 +10,14 @@ const shown = (said) =>
 
 export class SecondAttempts {
   onTestRunEnd(modules) {
-    const lines = []
+    const tests = []
     for (const module of modules)
       for (const test of module.children.allTests()) {
         if (!test.diagnostic()?.flaky) continue
         const said = test.result().errors?.[0]?.message ?? "no error was kept"
-        lines.push(`  ${module.relativeModuleId} > ${test.fullName}`, ...shown(said))
+        tests.push([`  ${module.relativeModuleId} > ${test.fullName}`, ...shown(said)].join("\n"))
       }
-    if (lines.length > 0)
-      process.stderr.write(`\nPassed at the second attempt only (${lines.length}):\n${lines.join("\n")}\n`)
+    if (tests.length > 0)
+      process.stderr.write(`\nPassed at the second attempt only (${tests.length}):\n${tests.join("\n")}\n`)
   }
 }

@@ -14,15 +14,22 @@ import { decode, placesOf, type Trial } from "./TrialFiles.ts"
 /** Milliseconds in which a program loads all that serving needs and says its version; a machine may be busy. */
 const versionBound = 30_000
 
+const isBusy = (error: unknown) => error instanceof Error && "code" in error && error.code === "ETXTBSY"
+
+/** Fails with "busy" where a process that was started meanwhile has the file open, as it was being written. */
 const says = (path: string, version: string) =>
   Effect.callback<boolean, "busy">((resume) => {
-    execFile(path, ["--self-test"], { timeout: versionBound, env: {} }, (error, stdout) =>
-      error?.code === "ETXTBSY"
-        ? resume(Effect.fail("busy"))
-        : resume(Effect.succeed(error === null && stdout.trim() === `ct-agent ${version}`))
-    )
+    const failed = (error: unknown) => resume(isBusy(error) ? Effect.fail("busy") : Effect.succeed(false))
+    try {
+      execFile(path, ["--self-test"], { timeout: versionBound, env: {} }, (error, stdout) =>
+        error === null ? resume(Effect.succeed(stdout.trim() === `ct-agent ${version}`)) : failed(error)
+      )
+    } catch (error) {
+      // Node throws what it does not expect of starting a program.
+      failed(error)
+    }
   }).pipe(
-    // A process that was started meanwhile has the file open for a moment, as it was being written.
+    // It closes what it got within a moment.
     Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 50 }),
     Effect.orElseSucceed(() => false)
   )

@@ -28,7 +28,13 @@ const spawnWithSignals = (
     if (isPassed(signal)) child.kill(signal)
   }
   for (const signal of passed) process.on(signal, pass)
-  const child = spawn(path, args, { ...options, stdio: "inherit" })
+  let child: ChildProcess
+  try {
+    child = spawn(path, args, { ...options, stdio: "inherit" })
+  } catch (error) {
+    for (const signal of passed) process.off(signal, pass)
+    throw error
+  }
   return child
 }
 
@@ -43,12 +49,32 @@ const become = (path: string, args: ReadonlyArray<string>) => {
   child.once("exit", endAs)
 }
 
+type Files = ReturnType<typeof TrialFiles.open>
+
+const rollBack = (files: Files, trial: TrialFiles.Trial, how: string) => {
+  try {
+    files.rollBack(trial, how)
+  } catch {
+    // What cannot be written is not counted either: the old version serves without a trial.
+  }
+}
+
 /** Runs what is on trial. `path` is the program. */
 export const supervise = (path: string, args: ReadonlyArray<string>): void => {
   const files = TrialFiles.open(path)
   const trial = files.read()
   const candidate = files.candidate()
   if (trial === undefined || trial.failed !== undefined || candidate === undefined) return become(path, args)
+  try {
+    watch(path, args, files, trial, candidate)
+  } catch (error) {
+    // Node throws what it does not expect of starting a program.
+    rollBack(files, trial, `does not start: ${error instanceof Error ? error.message : String(error)}`)
+    become(path, args)
+  }
+}
+
+const watch = (path: string, args: ReadonlyArray<string>, files: Files, trial: TrialFiles.Trial, candidate: string) => {
   let isStopping = false
   let isOver = false
   let hasRegistered = false
@@ -94,11 +120,7 @@ export const supervise = (path: string, args: ReadonlyArray<string>): void => {
     const now = files.read()
     if (isStopping || (now === undefined && failure === undefined)) return endAs(code, signal)
     if (now !== undefined && now.digest !== trial.digest && now.failed === undefined) return again(path, args)
-    try {
-      if (now?.digest === trial.digest && now.failed === undefined) files.rollBack(now, failure ?? how)
-    } catch {
-      // What cannot be written is not counted either: the old version serves without a trial.
-    }
+    if (now?.digest === trial.digest && now.failed === undefined) rollBack(files, now, failure ?? how)
     become(path, args)
   }
   child.once("error", ({ message }) => ended(1, null, `does not start: ${message}`))

@@ -1,7 +1,7 @@
 /** Where a trial stands at each start; and whatever ends a process in between, a whole program is in the place. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect, Exit, type FileSystem, Layer, References } from "effect"
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { Effect, Exit, FileSystem, Layer, References } from "effect"
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { until } from "../../../domain/test/Eventually.ts"
@@ -34,6 +34,17 @@ const machine = () => {
     runs: () => /ct-agent ([\d.]+)"\n$/u.exec(readFileSync(path, "utf8"))?.[1] ?? ""
   }
 }
+
+/** As where another process opens what is opened to be written, too. */
+const alsoOpenedBy = (other: (path: string) => void) =>
+  Layer.effect(
+    FileSystem.FileSystem,
+    Effect.map(FileSystem.FileSystem, (fs) => ({
+      ...fs,
+      open: (path, options) =>
+        Effect.tap(fs.open(path, options), () => Effect.sync(() => options?.mode === 0o755 && other(path)))
+    }))
+  ).pipe(Layer.provide(NodeFileSystem.layer))
 
 const next = { from: "1.0.0", to: "1.1.0", hash, seconds: 20 }
 /** The two ways in which a version comes: fetched by an agent that serves, or put there by a person. */
@@ -88,6 +99,20 @@ describe.skipIf(process.platform === "win32")("a version on trial", () => {
       assert.strictEqual(await serve(executable, registers(path)), "served")
       assert.deepStrictEqual([runs(), left()], ["1.1.0", ["ct-agent"]])
     })
+
+  // Linux runs no file that somebody may write.
+  it.skipIf(process.platform !== "linux")("is tried again while another process has its file open", async () => {
+    const { path, runs } = machine()
+    const held: Array<number> = []
+    const replaced = put(path).pipe(Effect.provide(alsoOpenedBy((place) => held.push(openSync(place, "r+")))))
+    const closed = Effect.delay(
+      Effect.sync(() => held.forEach(closeSync)),
+      "300 millis"
+    )
+    await Effect.runPromise(Effect.all([replaced, closed], { concurrency: "unbounded" }))
+    assert.strictEqual(held.length, 1)
+    assert.strictEqual(runs(), "1.1.0")
+  })
 
   it.concurrent("is started under the old program, which comes back when it fails", async () => {
     for (const way of ways) {

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { open } from "node:fs/promises"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { assert, describe, it } from "vitest"
@@ -87,6 +88,16 @@ describe.skipIf(process.platform === "win32")("the parent of a version on trial"
         assert.deepStrictEqual(machine.left(), [".ct-agent.trial", "ct-agent"])
         assert.strictEqual(readFileSync(machine.path, "utf8"), String(programOf("1.0.0")))
       })
+
+  it.skipIf(process.platform !== "linux")(
+    "is the old version again when the system does not run a file that is being written",
+    async () => {
+      await using machine = new Machine(programOf("1.1.0"))
+      await using _written = await open(machine.places.next, "r+")
+      assert.deepStrictEqual(await machine.run(), old)
+      assert.match(machine.failed, /^does not start: .*ETXTBSY/u)
+    }
+  )
 
   it.concurrent(
     "is the old version again when the new one hangs, even if it does not end when it is asked to",
