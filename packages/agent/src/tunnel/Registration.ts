@@ -55,7 +55,8 @@ const advice: ReadonlyMap<string, string> = new Map([
   ["host-taken", "stop the agent that serves it there, or correct CT_AGENT_HOSTNAME"],
   ["bad-proof", "delete this agent's state folder and onboard it again"],
   ["proof-required", "set CT_AGENT_JOIN_TOKEN and start again"],
-  ["full", "the agent tries again"]
+  ["full", "the agent tries again"],
+  ["no", "check CT_AGENT_TOKEN, and let CT_AGENT_TRANSPORTS name mux, which proves the key of an enrolled agent"]
 ])
 
 /** A refusal with its reason and what to do about it. */

@@ -182,6 +182,7 @@ describe.skipIf(noQuic).concurrent("an agent with QUIC", () => {
     const before = agent.lines.length
     quic.agents.at(-1)?.close(0, "restarting")
     await agent.said("refused the registration (no)", before)
+    await agent.said("let CT_AGENT_TRANSPORTS name mux", before)
     quic.refuse = false
     await registered(agent, before)
     quic.agents.at(-1)?.close(1, "revoked")
