@@ -1,7 +1,7 @@
 /** What the control plane is asked about a certificate: whether one may be ordered, where, and that it is there. */
 import { AgentCallsApi } from "@catenet/domain/api/AgentCallsApi"
 import type { Admission } from "@catenet/domain/certificates/Admission"
-import type { CertificateStanding, IssuanceProgress } from "@catenet/domain/certificates/CertificateStanding"
+import { type CertificateStanding, IssuanceProgress } from "@catenet/domain/certificates/CertificateStanding"
 import type { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { clause } from "@catenet/domain/values/Sentence"
@@ -114,9 +114,10 @@ export class AcmeAdmission extends Context.Service<
           standing: (asked) =>
             bounded(client.standing({ params: params(asked) })).pipe(Effect.orElseSucceed(() => undefined)),
           progress: (asked, payload) =>
-            client.issuanceProgress({ params: params(asked), payload }).pipe(
+            client.issuanceProgress({ params: params(asked), payload: IssuanceProgress.make(payload) }).pipe(
               Effect.timeout(sayBound),
               Effect.map(({ yours }) => yours),
+              Effect.tapError((error) => Effect.logDebug(words(error))),
               Effect.orElseSucceed(() => true)
             ),
           publish: Effect.fn("AcmeAdmission.publish")(function* (asked, value) {

@@ -60,9 +60,13 @@ export const make = Effect.fnUntraced(function* (
   return {
     say,
     step: Effect.fnUntraced(function* (step) {
-      const said = doing[step]
-      if (said !== undefined) yield* say(said)
-      return yield* progress(asked, { step, agent: yield* nameOf(places) })
+      const words = doing[step]
+      const saying = words === undefined ? Effect.void : say(words)
+      const isQuestion = step === "ordering"
+      if (!isQuestion) yield* saying
+      const yours = yield* progress(asked, { step, agent: yield* nameOf(places) })
+      if (isQuestion && yours) yield* saying
+      return yours
     })
   }
 })

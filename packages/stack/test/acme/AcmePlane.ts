@@ -38,6 +38,10 @@ export interface Plane {
   /** Answers the next completion calls with this status. */
   completeStatus: number
   readonly failures: Array<unknown>
+  /** What agents said that they do. */
+  readonly steps: Array<{ readonly step: string; readonly agent: string }>
+  /** Another agent of the tunnel is in an order. */
+  isOthersTurn: boolean
   /** What its clock says, where that is not the truth. */
   date: number | undefined
   /** What it says of the name instead of its admission. */
@@ -61,6 +65,8 @@ export const start = (directory: string, now: () => number) =>
       completes: 0,
       completeStatus: 200,
       failures: [],
+      steps: [],
+      isOthersTurn: false,
       date: undefined,
       refuses: undefined,
       onComplete: undefined,
@@ -79,6 +85,16 @@ export const start = (directory: string, now: () => number) =>
           }
         : null,
       claim_deadline: null
+    })
+    const standing = () => ({
+      status: plane.status,
+      place: null,
+      held_back: null,
+      claim_deadline: null,
+      queues_again_at: null,
+      step: plane.isOthersTurn ? "ordering" : null,
+      step_since: null,
+      failure: null
     })
     const server = createServer((request, response) => {
       if (plane.away && request.method === "GET") return void response.destroy()
@@ -101,8 +117,13 @@ export const start = (directory: string, now: () => number) =>
         plane.status = "gruen"
         return send(200)
       }
+      if (method === "GET" && url === `/agent/acme-standing/${token}/${hostname}`) return send(200, standing())
       const posted = async () => {
         const body = JSON.parse(await text(request))
+        if (url === `/agent/acme-standing/${token}/${hostname}`) {
+          plane.steps.push(body)
+          return send(200, { yours: !plane.isOthersTurn })
+        }
         if (url === `/agent/acme-issuance-failed/${token}/${hostname}`) {
           plane.failures.push(body)
           plane.onFailure?.()

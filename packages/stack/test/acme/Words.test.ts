@@ -2,18 +2,25 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { createPrivateKey, createPublicKey, hash } from "node:crypto"
+import { readFileSync } from "node:fs"
 import * as CertificateLoop from "../../../agent/src/certificate/CertificateLoop.ts"
 import * as Progress from "../../../agent/src/certificate/Progress.ts"
 import { until } from "../../../domain/test/Eventually.ts"
+import type * as AcmePlane from "./AcmePlane.ts"
 import * as AcmeStage from "./AcmeStage.ts"
 
 /** An agent that proves by DNS, and its words in their order. */
-const start = Effect.fnUntraced(function* (options: AcmeStage.ServerOptions) {
+const start = Effect.fnUntraced(function* (
+  options: AcmeStage.ServerOptions,
+  before: (plane: AcmePlane.Plane) => void = () => {}
+) {
   const clock = yield* TestClock.testClockWith(Effect.succeed)
   yield* clock.setTime(yield* TestClock.withLive(Clock.currentTimeMillis))
   const stage = yield* AcmeStage.start(options)
   const { certificates, layer, plane } = stage
   plane.dns = () => Promise.resolve(undefined)
+  before(plane)
   const said: Array<string> = []
   yield* Effect.gen(function* () {
     const progress = yield* Progress.make(certificates, certificates.places, (words) => said.push(words))
@@ -21,7 +28,9 @@ const start = Effect.fnUntraced(function* (options: AcmeStage.ServerOptions) {
   }).pipe(Effect.provide(layer), Effect.forkScoped)
   const passing = (holds: () => boolean) =>
     TestClock.withLive(until(Effect.as(clock.adjust("5 seconds"), undefined), holds, "5 millis"))
-  return { passing, plane, said }
+  /** In real time: none passes for the agent, which waits for its control plane by the clock. */
+  const happens = (holds: () => boolean) => TestClock.withLive(until(Effect.void, holds, "5 millis"))
+  return { certificates, happens, passing, plane, said }
 })
 
 const ordering = [
@@ -34,10 +43,37 @@ const moment = String.raw`\d{4}-\d\d-\d\d \d\d:\d\d UTC`
 describe("an agent in an order", () => {
   it.effect("says each step of it, and until when the certificate is there", () =>
     Effect.gen(function* () {
-      const { passing, said } = yield* start({ validate: () => Promise.resolve() })
+      const { certificates, happens, passing, plane, said } = yield* start({ validate: () => Promise.resolve() })
+      yield* happens(() => plane.steps.length === ordering.length)
       yield* passing(() => said.length > ordering.length)
       assert.deepStrictEqual(said.slice(0, -1), ordering)
       assert.match(said.at(-1) ?? "", new RegExp(`^is there until ${moment}, and is renewed from ${moment} on$`))
+      const { accountKey } = certificates.places
+      const key = createPublicKey(createPrivateKey({ key: readFileSync(accountKey), format: "der", type: "pkcs8" }))
+      const agent = hash("sha256", key.export({ type: "spki", format: "der" })).slice(0, 16)
+      assert.deepStrictEqual(
+        plane.steps,
+        ["ordering", "waiting-for-dns", "waiting-for-ca"].map((step) => ({ step, agent }))
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("waits while another agent of the tunnel is in an order, and orders when that is over", () =>
+    Effect.gen(function* () {
+      const { happens, passing, plane, said } = yield* start({ validate: () => Promise.resolve() }, (plane) => {
+        plane.isOthersTurn = true
+      })
+      yield* happens(() => said.length > 0)
+      assert.deepStrictEqual(said, [
+        "cannot be ordered yet: the name is gelb; it is being proved by another agent of this tunnel"
+      ])
+      assert.deepStrictEqual(
+        plane.steps.map(({ step }) => step),
+        ["ordering"]
+      )
+      plane.isOthersTurn = false
+      yield* passing(() => said.length > 1 + ordering.length)
+      assert.deepStrictEqual(said.slice(1, -1), ordering)
     }).pipe(Effect.scoped)
   )
 
