@@ -59,13 +59,13 @@ const remedies: ReadonlyMap<string, readonly [reason: Reason, remedy: string]> =
   ["userActionRequired", ["rejected", "the operator must agree to the authority's new terms"]]
 ])
 
-/** One line of what the server wrote, without control characters, and not more than fits in a log. */
+/** One line of what the server wrote, without control characters and halves of characters, and not more than fits in a log. */
 const quoted = (text: string) => {
   const line = text
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
     .trim()
     .replace(/\.+$/, "")
-  return line.length > 300 ? `${line.slice(0, 300)}...` : line
+  return (line.length > 300 ? `${line.slice(0, 300)}...` : line).toWellFormed()
 }
 
 const typeOf = ({ subproblems = [], type = "" }: Problem) => {

@@ -87,7 +87,11 @@ const reloaded = Effect.fnUntraced(function* (
 /** More authorities than one would ever be assigned in a row. */
 const mostAuthorities = 5
 
-const oneLine = (text: string) => text.replace(/[\p{Cc}\s]+/gu, " ").slice(0, 500)
+const oneLine = (text: string) =>
+  text
+    .replace(/[\p{Cc}\s]+/gu, " ")
+    .slice(0, 500)
+    .toWellFormed()
 
 /** Says why an authority failed. The admission that follows, where it names another one. */
 const giveBack = Effect.fnUntraced(function* (options: Options, ca: string, error: AcmeFailed) {

@@ -1,11 +1,14 @@
 /** The control plane as an agent that orders a certificate sees it, for one name: what it answers, and what it heard. */
-import { Effect } from "effect"
+import { IssuanceProgress } from "@catenet/domain/certificates/CertificateStanding"
+import { Effect, Schema } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { text } from "node:stream/consumers"
 
 export const hostname = "app.zone.test"
 export const token = "ab".repeat(32)
+
+const readProgress = Schema.decodeUnknownSync(IssuanceProgress)
 
 /** A refusal as the control plane writes it. */
 export interface Refusal {
@@ -39,7 +42,7 @@ export interface Plane {
   completeStatus: number
   readonly failures: Array<unknown>
   /** What agents said that they do. */
-  readonly steps: Array<{ readonly step: string; readonly agent: string }>
+  readonly steps: Array<IssuanceProgress>
   /** Another agent of the tunnel is in an order. */
   isOthersTurn: boolean
   /** What its clock says, where that is not the truth. */
@@ -121,7 +124,7 @@ export const start = (directory: string, now: () => number) =>
       const posted = async () => {
         const body = JSON.parse(await text(request))
         if (url === `/agent/acme-standing/${token}/${hostname}`) {
-          plane.steps.push(body)
+          plane.steps.push(readProgress(body))
           return send(200, { yours: !plane.isOthersTurn })
         }
         if (url === `/agent/acme-issuance-failed/${token}/${hostname}`) {

@@ -141,6 +141,22 @@ const cases: ReadonlyArray<readonly [what: string, meddle: AcmeStage.Meddle, sai
       body: JSON.stringify({ type: "urn:ietf:params:acme:error:caa", detail: "no\n\u001b[2Jway" })
     })),
     /refused \(caa\): "no \[2Jway"; CAA records of the domain forbid it; ask your DNS admin/
+  ],
+  [
+    "refuses with half a character",
+    replaced("/new-order", () => ({
+      status: 403,
+      body: JSON.stringify({ type: "urn:ietf:params:acme:error:caa", detail: "no \ud83d way" })
+    })),
+    /refused \(caa\): "no \ufffd way"; CAA records/
+  ],
+  [
+    "refuses with a text that is cut in the middle of a character",
+    replaced("/new-order", () => ({
+      status: 403,
+      body: JSON.stringify({ type: "urn:ietf:params:acme:error:caa", detail: `.${"\u{1f512}".repeat(300)}` })
+    })),
+    /refused \(caa\): "\.(?:\u{1f512}){149}\ufffd\.{3}"; CAA records/u
   ]
 ]
 

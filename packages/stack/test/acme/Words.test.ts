@@ -52,8 +52,8 @@ describe("an agent in an order", () => {
       const key = createPublicKey(createPrivateKey({ key: readFileSync(accountKey), format: "der", type: "pkcs8" }))
       const agent = hash("sha256", key.export({ type: "spki", format: "der" })).slice(0, 16)
       assert.deepStrictEqual(
-        plane.steps,
-        ["ordering", "waiting-for-dns", "waiting-for-ca"].map((step) => ({ step, agent }))
+        plane.steps.map((said) => [said.step, said.agent]),
+        ["ordering", "waiting-for-dns", "waiting-for-ca"].map((step) => [step, agent])
       )
     }).pipe(Effect.scoped)
   )
