@@ -1,6 +1,6 @@
 /** Looks after the certificate for as long as it runs: at once, and then as the last outcome says, a little by chance. */
 import { timeText } from "@catenet/domain/values/Format"
-import { Clock, Effect, Random } from "effect"
+import { Cause, Clock, Effect, Random } from "effect"
 import type { Refused, StateUnusable, Unreachable } from "../Failure.ts"
 import * as FileChanges from "../state/FileChanges.ts"
 import * as Folder from "./CertificateFolder.ts"
@@ -16,6 +16,16 @@ const failed = (error: Refused | StateUnusable | Unreachable): Outcome => ({
   isUnanswered: error._tag === "Unreachable"
 })
 
+/** A fault of this agent's own must not be the end of renewals. */
+const faulty: Outcome = {
+  _tag: "Failed",
+  sentence: "This agent has a fault, which its log describes.",
+  retryAfter: undefined,
+  haste: "offer",
+  isUnreachable: false,
+  isUnanswered: false
+}
+
 const at = (millis: number) => `${timeText(Math.floor(millis / 1000))} UTC`
 
 /** Continues "the certificate". `next` is when it is looked at again. */
@@ -29,6 +39,8 @@ const wordsOf = (outcome: Outcome, next: number, failed: string): string => {
       return `is there until ${at(outcome.until)}, and is renewed from ${at(outcome.dueAt)} on`
   }
 }
+
+const notLookedAfter = "could not be looked after"
 
 /** Another process that orders in this folder will be done soon. */
 const elsewhere: Outcome = {
@@ -59,16 +71,27 @@ const rest = (options: Certificates.Options, seconds: number, hasLost: boolean, 
     Effect.as(hasLost ? Effect.delay(lost(options, isHeld), replacedEvery) : lost(options, isHeld), true)
   )
 
+/** Looks once. How it ended, and what was not done where it failed; continues "the certificate". */
+const look = (options: Certificates.Options) =>
+  Effect.match(Certificates.look(options), {
+    onSuccess: (found): readonly [Outcome, string] => [found ?? elsewhere, "was not issued"],
+    onFailure: (error): readonly [Outcome, string] => [failed(error), notLookedAfter]
+  }).pipe(
+    Effect.catchDefect((defect) =>
+      Effect.as(Effect.logError("a fault in looking after the certificate", Cause.die(defect)), [
+        faulty,
+        notLookedAfter
+      ] as const)
+    )
+  )
+
 export const run = Effect.fn("CertificateLoop.run")(function* (options: Certificates.Options) {
   let last: Outcome["_tag"] | undefined
   let times = 0
   let hasLost = false
   let isGone = false
   while (true) {
-    const [outcome, verb] = yield* Effect.match(Certificates.look(options), {
-      onSuccess: (found): readonly [Outcome, string] => [found ?? elsewhere, "was not issued"],
-      onFailure: (error): readonly [Outcome, string] => [failed(error), "could not be looked after"]
-    })
+    const [outcome, verb] = yield* look(options)
     times = outcome._tag === last ? times + 1 : 0
     last = outcome._tag
     // Never sooner: an authority that said when to come back means it.

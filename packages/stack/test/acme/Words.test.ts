@@ -4,6 +4,7 @@ import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { createPrivateKey, createPublicKey, hash } from "node:crypto"
 import { readFileSync } from "node:fs"
+import { AcmeAdmission } from "../../../agent/src/certificate/AcmeAdmission.ts"
 import * as CertificateLoop from "../../../agent/src/certificate/CertificateLoop.ts"
 import * as Progress from "../../../agent/src/certificate/Progress.ts"
 import { until } from "../../../domain/test/Eventually.ts"
@@ -13,7 +14,8 @@ import * as AcmeStage from "./AcmeStage.ts"
 /** An agent that proves by DNS, and its words in their order. */
 const start = Effect.fnUntraced(function* (
   options: AcmeStage.ServerOptions,
-  before: (plane: AcmePlane.Plane) => void = () => {}
+  before: (plane: AcmePlane.Plane) => void = () => {},
+  change: (admission: AcmeAdmission["Service"]) => AcmeAdmission["Service"] = (admission) => admission
 ) {
   const clock = yield* TestClock.testClockWith(Effect.succeed)
   yield* clock.setTime(yield* TestClock.withLive(Clock.currentTimeMillis))
@@ -25,7 +27,7 @@ const start = Effect.fnUntraced(function* (
   yield* Effect.gen(function* () {
     const progress = yield* Progress.make(certificates, certificates.places, (words) => said.push(words))
     yield* CertificateLoop.run({ ...certificates, methods: ["dns-01"], progress })
-  }).pipe(Effect.provide(layer), Effect.forkScoped)
+  }).pipe(Effect.updateService(AcmeAdmission, change), Effect.provide(layer), Effect.forkScoped)
   const passing = (holds: () => boolean) =>
     TestClock.withLive(until(Effect.as(clock.adjust("5 seconds"), undefined), holds, "5 millis"))
   /** In real time: none passes for the agent, which waits for its control plane by the clock. */
@@ -90,6 +92,22 @@ describe("an agent in an order", () => {
         )
       )
       assert.deepInclude(plane.failures[0], { reason: "ca-unavailable" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("goes on after a fault of its own", () =>
+    Effect.gen(function* () {
+      let faults = 0
+      const { passing, plane, said } = yield* start(
+        { validate: () => Promise.resolve() },
+        () => {},
+        ({ ask, ...admission }) => ({
+          ...admission,
+          ask: (asked) => (faults++ === 0 ? Effect.die(new Error("a fault")) : ask(asked))
+        })
+      )
+      yield* passing(() => plane.completes > 0)
+      assert.match(said[0] ?? "", /^could not be looked after: This agent has a fault, .* The next attempt is at /)
     }).pipe(Effect.scoped)
   )
 })
