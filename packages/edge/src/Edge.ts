@@ -26,6 +26,7 @@ import { QuicPorts } from "./listen/QuicPorts.ts"
 import type { Sources } from "./metrics/EdgeMetrics.ts"
 import * as MetricsRoutes from "./metrics/MetricsRoutes.ts"
 import { Counters } from "./observe/Counters.ts"
+import { retryForever } from "./observe/RetryForever.ts"
 import { drain } from "./orders/Drain.ts"
 import { heartbeats } from "./orders/Heartbeats.ts"
 import { Orders } from "./orders/Orders.ts"
@@ -140,7 +141,8 @@ const boot = Effect.gen(function* () {
           MetricsRoutes.routes(yield* sources(limiter, names))
         )
   const stayJoined = yield* joinControlPlane
-  yield* Effect.forkScoped(Effect.repeat(orders.closeWindows, Schedule.spaced("5 seconds")))
+  const closing = Effect.repeat(orders.closeWindows, Schedule.spaced("5 seconds"))
+  yield* Effect.forkScoped(closing.pipe(retryForever("closing access windows")))
   const admin =
     settings.admin === undefined || settings.adminToken === undefined
       ? undefined

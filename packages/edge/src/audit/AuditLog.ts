@@ -6,6 +6,7 @@
 import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
 import type { Socket } from "node:net"
 import { endpointsOf, plainAddress } from "../listen/Endpoints.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import { tunnelName } from "../routes/TunnelName.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Database from "../sqlite/SqliteDatabase.ts"
@@ -98,8 +99,10 @@ const keep = Effect.fn("AuditLog.keep")(function* (path: string) {
     const before = Math.floor(clock.currentTimeMillisUnsafe() / 1_000) - auditRetentionSeconds
     db.write(() => db.run("delete from connections where ts < ?", before))
   })
-  yield* Effect.forkScoped(write.pipe(Effect.delay("1 second"), Effect.repeat(Schedule.forever)))
-  yield* Effect.forkScoped(forget.pipe(Effect.repeat(Schedule.spaced("1 hour"))))
+  const writing = write.pipe(Effect.delay("1 second"), Effect.repeat(Schedule.forever))
+  yield* Effect.forkScoped(writing.pipe(retryForever("writing the audit log")))
+  const forgetting = forget.pipe(Effect.repeat(Schedule.spaced("1 hour")))
+  yield* Effect.forkScoped(forgetting.pipe(retryForever("pruning the audit log")))
   yield* Effect.addFinalizer(() => write)
   const shape: AuditLog["Service"] = {
     ...noting(clock, (row) => void pending.push(row)),

@@ -9,6 +9,7 @@
 import { mintCross, mintLeaf, mintRoot, pem } from "@catenet/crypto/x509/Certificate"
 import { Clock, Context, Duration, Effect, Layer, Option, Path, Schedule } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
+import { retryForever } from "../observe/RetryForever.ts"
 import { Settings } from "../settings/Settings.ts"
 import { PairSource } from "../tls/PairSource.ts"
 import * as DurableFile from "./DurableFile.ts"
@@ -118,7 +119,8 @@ export class CertificateAuthority extends Context.Service<
       issueLeaf(key, chain).pipe(
         Effect.map((fresh) => leaf.replace(fresh)),
         Effect.andThen(Effect.logInfo("internal CA: leaf certificate renewed")),
-        Effect.schedule(Schedule.spaced(leafRenewal))
+        Effect.schedule(Schedule.spaced(leafRenewal)),
+        retryForever("renewing the leaf certificate of the internal CA")
       )
     )
     return { root, leaf }

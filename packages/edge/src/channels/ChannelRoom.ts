@@ -11,6 +11,7 @@ import { Clock, Context, Effect, FiberSet, Layer, Result, Schedule } from "effec
 import type { Duplex } from "node:stream"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Settings } from "../settings/Settings.ts"
 import { ChannelMeter, type ChannelSession, ChannelSessions } from "./ChannelSessions.ts"
@@ -211,8 +212,10 @@ export class ChannelRoom extends Context.Service<
       })
     })
 
-    yield* Effect.forkScoped(Effect.repeat(tick, Schedule.spaced(tickEvery)))
-    yield* Effect.forkScoped(askAll.pipe(Effect.delay(askEvery), Effect.repeat(Schedule.forever)))
+    const ticking = Effect.repeat(tick, Schedule.spaced(tickEvery))
+    yield* Effect.forkScoped(ticking.pipe(retryForever("looking after those who wait for a channel")))
+    const asking = askAll.pipe(Effect.delay(askEvery), Effect.repeat(Schedule.forever))
+    yield* Effect.forkScoped(asking.pipe(retryForever("asking about members again")))
 
     return ChannelRoom.of({
       enter,

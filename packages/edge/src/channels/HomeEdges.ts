@@ -21,6 +21,7 @@ import { makeServe } from "../listen/Connections.ts"
 import { closeGracefully } from "../listen/GracefulClose.ts"
 import { dial, introduce } from "../mesh/PeerDial.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Settings } from "../settings/Settings.ts"
 import { ChannelRoom } from "./ChannelRoom.ts"
@@ -190,7 +191,8 @@ export class HomeEdges extends Context.Service<
         for (const session of brought) session.close("normal")
       })
     )
-    if (meshRelay && client !== undefined) yield* Effect.forkScoped(Effect.repeat(ask, Schedule.spaced(askEvery)))
+    const asking = Effect.repeat(ask, Schedule.spaced(askEvery)).pipe(retryForever("looking for the other edges"))
+    if (meshRelay && client !== undefined) yield* Effect.forkScoped(asking)
 
     return HomeEdges.of({
       enter,

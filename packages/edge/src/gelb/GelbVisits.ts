@@ -16,6 +16,7 @@ import { endpointsOf } from "../listen/Endpoints.ts"
 import { cutUnfinished } from "../listen/GracefulClose.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import type { FailOver } from "../relay/FailOver.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../routes/Routes.ts"
@@ -83,13 +84,16 @@ export class GelbVisits extends Context.Service<
     yield* Effect.forkScoped(
       Effect.sync(() => {
         for (const visit of http2Visits) visit.tend()
-      }).pipe(Effect.repeat(Schedule.spaced(checkEvery)))
+      }).pipe(Effect.repeat(Schedule.spaced(checkEvery)), retryForever("looking after HTTP/2 connections"))
     )
 
     yield* Effect.forkScoped(
       Effect.sync(() => {
         for (const visit of http2Visits) visit.watchHeads()
-      }).pipe(Effect.repeat(Schedule.spaced(headMillis / headChecks)))
+      }).pipe(
+        Effect.repeat(Schedule.spaced(headMillis / headChecks)),
+        retryForever("looking for unfinished request heads")
+      )
     )
 
     /** What the edge answers in the place of the agent, if it must. */

@@ -8,6 +8,7 @@ import { GateToken } from "@catenet/domain/values/Tokens"
 import { Clock, Context, Effect, FiberSet, Layer, Option, Redacted, Schedule, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import { ControlPlane } from "../control/ControlPlane.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import { Routes } from "../routes/Routes.ts"
 import { GatedVisits, type Visit } from "./GatedVisits.ts"
 import { browserCookie, cookieOf, sessionCookie } from "./GateFields.ts"
@@ -164,7 +165,7 @@ export class LoginGate extends Context.Service<
     yield* Effect.forkScoped(
       Effect.sync(() => {
         for (const { end } of visits.over(now())) end()
-      }).pipe(Effect.repeat(Schedule.spaced(checkEvery)))
+      }).pipe(Effect.repeat(Schedule.spaced(checkEvery)), retryForever("ending the visits that are over"))
     )
 
     return LoginGate.of({

@@ -9,6 +9,7 @@ import { isReached } from "@catenet/domain/tunnels/Reachability"
 import type { SessionEnd } from "@catenet/domain/tunnels/TunnelTraffic"
 import { Clock, Context, Effect, FiberSet, Layer, Schedule } from "effect"
 import * as Seed from "../ca/Seed.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import { Routes } from "../routes/Routes.ts"
 import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
@@ -244,8 +245,10 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
       if (session !== undefined) endSettled(session, reason)
     }
   })
-  yield* Effect.forkScoped(flushAll.pipe(Effect.delay("60 seconds"), Effect.repeat(Schedule.forever)))
-  yield* Effect.forkScoped(attestAll.pipe(Effect.delay("1 hour"), Effect.repeat(Schedule.forever)))
+  const flushing = flushAll.pipe(Effect.delay("60 seconds"), Effect.repeat(Schedule.forever))
+  yield* Effect.forkScoped(flushing.pipe(retryForever("writing the sessions")))
+  const attesting = attestAll.pipe(Effect.delay("1 hour"), Effect.repeat(Schedule.forever))
+  yield* Effect.forkScoped(attesting.pipe(retryForever("writing the receipts of open sessions")))
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       for (const finish of Array.from(ending.values())) finish()

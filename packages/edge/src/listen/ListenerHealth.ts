@@ -3,6 +3,7 @@
  * given a minute; a process that is gone or without descriptors is unwell at once.
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { retryForever } from "../observe/RetryForever.ts"
 import type { Listener, Trial } from "./Listener.ts"
 
 const every = "10 seconds"
@@ -55,7 +56,11 @@ export class ListenerHealth extends Context.Service<
       watch: (listener) =>
         Effect.gen(function* () {
           lastAccepted.set(listener.name, yield* Clock.currentTimeMillis)
-          yield* check(listener).pipe(Effect.delay(every), Effect.repeat(Schedule.forever))
+          yield* check(listener).pipe(
+            Effect.delay(every),
+            Effect.repeat(Schedule.forever),
+            retryForever("checking a listener")
+          )
         }),
       stalled: Effect.map(Clock.currentTimeMillis, (now) =>
         Array.from(expectedSince.keys()).filter(

@@ -10,6 +10,7 @@ import { EdgeId, epochHeader, Heartbeat, PeerAddress } from "@catenet/domain/edg
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { Effect, Redacted } from "effect"
 import { ControlPlane, type ControlPlaneClient } from "../control/ControlPlane.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import { Settings } from "../settings/Settings.ts"
 import { rehydrate } from "./Rehydrate.ts"
 
@@ -76,5 +77,5 @@ export const heartbeats = Effect.fn("Heartbeats.make")(function* (controlPlane: 
     if (yield* entered) yield* rehydrate(controlPlane, "while it serves")
     yield* Effect.sleep(`${taken ? heartbeatSeconds : Math.min(heartbeatSeconds, retrySeconds)} seconds`)
   })
-  return { first: Effect.asVoid(entered), run: Effect.forever(beat) }
+  return { first: Effect.asVoid(entered), run: Effect.forever(beat).pipe(retryForever("sending heartbeats")) }
 })

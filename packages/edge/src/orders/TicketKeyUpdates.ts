@@ -13,6 +13,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { HttpClientError } from "effect/http"
 import { randomBytes } from "node:crypto"
 import type { ControlPlaneClient } from "../control/ControlPlane.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import { Settings } from "../settings/Settings.ts"
 import { SessionTickets } from "../tls/SessionTickets.ts"
 import { ticketKey } from "../tls/TicketKeyRing.ts"
@@ -59,5 +60,6 @@ export const updates = Effect.fn("TicketKeyUpdates.updates")(function* (
     )
   )
 
-  return Effect.forever(Effect.flatMap(update, (done) => Effect.sleep(done ? every : retry)))
+  const updating = Effect.forever(Effect.flatMap(update, (done) => Effect.sleep(done ? every : retry)))
+  return updating.pipe(retryForever("asking for the keys of session tickets"))
 })

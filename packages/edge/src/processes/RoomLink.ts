@@ -5,6 +5,7 @@ import { Effect, Schedule } from "effect"
 import type { Socket } from "node:net"
 import { OwnRoom } from "../channels/OwnRoom.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import { dial, redialEvery } from "./SiblingDial.ts"
 import { siblingLimits } from "./SiblingLimits.ts"
 
@@ -35,6 +36,7 @@ export const open = Effect.fn("RoomLink.open")(function* (path: string) {
     Effect.flatMap(hold),
     Effect.ignore,
     Effect.repeat(Schedule.spaced(redialEvery)),
+    retryForever("linking with the room of the main process"),
     Effect.forkScoped
   )
 })

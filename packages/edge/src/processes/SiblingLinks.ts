@@ -9,6 +9,7 @@ import { Effect, Schedule } from "effect"
 import type { Socket } from "node:net"
 import { makeServe } from "../listen/Connections.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import { Relays } from "../relay/Relays.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { MuxAgent, Tunnel } from "../sessions/Tunnel.ts"
@@ -111,10 +112,17 @@ export const open = Effect.fn("SiblingLinks.open")(function* (paths: ReadonlyArr
     )
 
   const link = (path: string) =>
-    dial(path).pipe(Effect.flatMap(hold), Effect.ignore, Effect.repeat(Schedule.spaced(redialEvery)), Effect.forkScoped)
+    dial(path).pipe(
+      Effect.flatMap(hold),
+      Effect.ignore,
+      Effect.repeat(Schedule.spaced(redialEvery)),
+      retryForever("linking with another process"),
+      Effect.forkScoped
+    )
   yield* Effect.forEach(paths, link)
   const retryRefused = Effect.sync(() => {
     for (const registrations of everySibling) registrations.retryRefused()
   })
-  yield* Effect.forkScoped(Effect.repeat(retryRefused, Schedule.spaced(retryRefusedEvery)))
+  const retrying = Effect.repeat(retryRefused, Schedule.spaced(retryRefusedEvery))
+  yield* Effect.forkScoped(retrying.pipe(retryForever("registering agents at another process")))
 })

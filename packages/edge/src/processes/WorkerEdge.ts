@@ -9,6 +9,7 @@ import * as ConnectionLimiter from "../listen/ConnectionLimiter.ts"
 import { descriptorLimit } from "../listen/Descriptors.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
 import { Counters } from "../observe/Counters.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import { drain } from "../orders/Drain.ts"
 import { Orders } from "../orders/Orders.ts"
 import { Relays } from "../relay/Relays.ts"
@@ -63,7 +64,8 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
   yield* WorkerCommands.applyAll(init.orders)
   const agents = yield* AgentSessions
   agents.awaitReturn()
-  yield* Effect.forkScoped(Effect.repeat(orders.closeWindows, Schedule.spaced("5 seconds")))
+  const closing = Effect.repeat(orders.closeWindows, Schedule.spaced("5 seconds"))
+  yield* Effect.forkScoped(closing.pipe(retryForever("closing access windows")))
   const limiter = ConnectionLimiter.make(caps, descriptorLimit())
   yield* SiblingSocket.open(SocketPaths.socketPath(init.folder, init.index))
   yield* RoomLink.open(SocketPaths.roomPath(init.folder))
@@ -75,7 +77,8 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
   // Before all else, so that the edge is well when it says that it is ready.
   yield* sendReport
   channel.send({ _tag: "Ready" })
-  yield* Effect.forkScoped(sendReport.pipe(Effect.delay(reportEvery), Effect.repeat(Schedule.forever)))
+  const reporting = sendReport.pipe(Effect.delay(reportEvery), Effect.repeat(Schedule.forever))
+  yield* Effect.forkScoped(reporting.pipe(retryForever("reporting to the main process")))
   const leave = drain(listeners).pipe(
     Effect.andThen(sendReport),
     Effect.andThen(Effect.sync(() => channel.send({ _tag: "Drained" })))

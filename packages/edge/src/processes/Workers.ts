@@ -5,6 +5,7 @@
 import { Clock, Deferred, Effect, FiberSet, Schedule } from "effect"
 import type { ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
 import { AgentKeys } from "../sessions/AgentKeys.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -103,7 +104,8 @@ export const start = Effect.fn("Workers.start")(function* (
     const silence = Effect.suspend(() =>
       clock.currentTimeMillisUnsafe() - heard < silenceMillis ? Effect.void : handle.kill("it has fallen silent")
     )
-    yield* Effect.forkScoped(Effect.repeat(silence, Schedule.spaced("1 second")))
+    const watching = Effect.repeat(silence, Schedule.spaced("1 second"))
+    yield* Effect.forkScoped(watching.pipe(retryForever("watching a process")))
     return yield* handle.ended
   })
 

@@ -5,6 +5,7 @@
  * an agent that lost its key is not locked out.
  */
 import { Clock, Context, Effect, FiberSet, Layer, Result, Schedule, Schema } from "effect"
+import { retryForever } from "../observe/RetryForever.ts"
 import { tunnelName } from "../routes/TunnelName.ts"
 import { HistoryDatabase } from "../sqlite/HistoryDatabase.ts"
 import type { Database } from "../sqlite/SqliteDatabase.ts"
@@ -99,7 +100,8 @@ export class AgentKeys extends Context.Service<
     }
     // A key that has lapsed owns nothing.
     const prune = Effect.sync(() => owners.prune(seconds() - lapseSeconds))
-    yield* Effect.forkScoped(prune.pipe(Effect.delay(pruneEvery), Effect.repeat(Schedule.forever)))
+    const pruning = prune.pipe(Effect.delay(pruneEvery), Effect.repeat(Schedule.forever))
+    yield* Effect.forkScoped(pruning.pipe(retryForever("pruning the owners of tunnels")))
     return AgentKeys.of({
       seen: (token) => {
         const tunnel = tunnelName(token)

@@ -5,6 +5,7 @@
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { Clock, Context, Data, Effect, Layer, Result, Schedule } from "effect"
 import { Counters } from "../observe/Counters.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
 import { refusalOf } from "./AgentRight.ts"
@@ -208,7 +209,8 @@ export class AgentSessions extends Context.Service<
     })
 
     yield* Liveness.watch(() => tunnels.values())
-    yield* Effect.forkScoped(Effect.repeat(forget, Schedule.spaced(forgetEvery)))
+    const forgetting = Effect.repeat(forget, Schedule.spaced(forgetEvery))
+    yield* Effect.forkScoped(forgetting.pipe(retryForever("forgetting tunnels")))
     return AgentSessions.of({
       tunnel: (token) => tunnels.get(token),
       visited: (token) => byVisitorToken.get(token) ?? tunnels.get(token),

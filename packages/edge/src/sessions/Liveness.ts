@@ -6,6 +6,7 @@
 import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Effect, FiberSet, Schedule } from "effect"
+import { retryForever } from "../observe/RetryForever.ts"
 import type { MuxAgent, Tunnel } from "./Tunnel.ts"
 
 /** Together with the echo and the pause between two looks 3.25 s, which leaves a busy machine some of the five. */
@@ -69,5 +70,6 @@ export const watch = Effect.fn("Liveness.watch")(function* (tunnels: () => Itera
       if (hasAlternative(tunnel))
         for (const { session, sibling } of tunnel.muxes) if (sibling === undefined) ask(session)
   })
-  yield* Effect.forkScoped(Effect.repeat(askAll, Schedule.spaced("250 millis")))
+  const asking = Effect.repeat(askAll, Schedule.spaced("250 millis"))
+  yield* Effect.forkScoped(asking.pipe(retryForever("asking silent agents")))
 })

@@ -11,6 +11,7 @@ import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Admissions, refused, type AdmissionVerdict } from "./Admissions.ts"
 import { AgentKeys } from "./AgentKeys.ts"
@@ -69,7 +70,7 @@ export class MuxAgents extends Context.Service<
     yield* Effect.forkScoped(
       Effect.sync(() => {
         for (const token of new Set(owned.values())) keys.seen(token)
-      }).pipe(Effect.delay(seenEvery), Effect.repeat(Schedule.forever))
+      }).pipe(Effect.delay(seenEvery), Effect.repeat(Schedule.forever), retryForever("noting the owners of tunnels"))
     )
 
     /** Its registrations are others now. One that has none, or only refused ones, takes a place of those without a name too. */

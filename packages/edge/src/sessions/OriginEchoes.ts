@@ -8,6 +8,7 @@ import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { contained } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { retryForever } from "../observe/RetryForever.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { EchoRounds } from "./EchoRounds.ts"
 import type { Tunnel } from "./Tunnel.ts"
@@ -70,7 +71,8 @@ export class OriginEchoes extends Context.Service<
       }
     })
     const sweep = Effect.sync(() => rounds.sweep(agents.all()))
-    yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(sweepEvery)))
+    const sweeping = Effect.repeat(sweep, Schedule.spaced(sweepEvery))
+    yield* Effect.forkScoped(sweeping.pipe(retryForever("asking agents for their origins")))
 
     const nothing = look(undefined, { _tag: "AgentGone", lastSeen: null }, UnixSeconds.make(0))
     return OriginEchoes.of({

@@ -4,6 +4,7 @@
  * does not take now waits in memory, and all behind it with it. What waits is lost with the process.
  */
 import { Effect, Schedule } from "effect"
+import { retryForever } from "../observe/RetryForever.ts"
 
 const every = "1 second"
 const mostRowsWaiting = 65_536
@@ -54,7 +55,8 @@ export const make = Effect.fn("WriteQueue.make")(function* (path: string, transa
       : Effect.annotateLogs(Effect.logInfo("a database takes what is written to it again"), { path })
   })
 
-  yield* Effect.forkScoped(tend.pipe(Effect.delay(every), Effect.repeat(Schedule.forever)))
+  const tending = tend.pipe(Effect.delay(every), Effect.repeat(Schedule.forever))
+  yield* Effect.forkScoped(tending.pipe(retryForever("writing to a database")))
   yield* Effect.addFinalizer(() => Effect.sync(settle))
   const write: Write = (work, rows = 1) => {
     if (rowsWaiting >= mostRowsWaiting) {

@@ -4,6 +4,7 @@
  */
 import { Clock, Effect, FileSystem, Option, Predicate, Schedule, type Scope } from "effect"
 import { createPrivateKey, X509Certificate } from "node:crypto"
+import { retryForever } from "../observe/RetryForever.ts"
 import type { PemPair } from "../settings/PemPair.ts"
 import { type Pair, PairSource } from "./PairSource.ts"
 
@@ -68,7 +69,11 @@ export const follow: (
   const source = new PairSource({ cert, key })
   yield* warnOfEnd(files, ends)
   yield* Effect.forkScoped(
-    reload(files, source).pipe(Effect.catch(warn("the one before stays")), Effect.schedule(Schedule.spaced(every)))
+    reload(files, source).pipe(
+      Effect.catch(warn("the one before stays")),
+      Effect.schedule(Schedule.spaced(every)),
+      retryForever("following a certificate")
+    )
   )
   return Option.some(source)
 })

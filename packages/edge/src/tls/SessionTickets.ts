@@ -1,5 +1,6 @@
 /** The session ticket keys of this edge, one ring for all its acceptors. Nothing of it is written to a disk or a log. */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import { retryForever } from "../observe/RetryForever.ts"
 import { periodMillis, TicketKeyRing } from "./TicketKeyRing.ts"
 
 export class SessionTickets extends Context.Service<SessionTickets, TicketKeyRing>()("edge/tls/SessionTickets") {
@@ -7,7 +8,11 @@ export class SessionTickets extends Context.Service<SessionTickets, TicketKeyRin
     const clock = yield* Clock.Clock
     const ring = new TicketKeyRing(() => clock.currentTimeMillisUnsafe())
     yield* Effect.forkScoped(
-      Effect.sync(() => ring.renew()).pipe(Effect.delay(periodMillis), Effect.repeat(Schedule.forever))
+      Effect.sync(() => ring.renew()).pipe(
+        Effect.delay(periodMillis),
+        Effect.repeat(Schedule.forever),
+        retryForever("renewing the keys of session tickets")
+      )
     )
     return ring
   })
