@@ -80,7 +80,7 @@ tbody th { font-size: inherit; color: inherit; font-weight: 400 }
 .state .up { fill: var(--gruen); stroke: var(--gruen) }
 .state .connected { stroke: var(--gruen) }
 .state .down { stroke: var(--rot) }
-dl.pairs { margin: 0; display: grid; grid-template-columns: auto 1fr; gap: 8px 20px }
+dl.pairs { margin: 0; display: grid; grid-template-columns: minmax(0, auto) minmax(60%, 1fr); gap: 8px 20px }
 dl.pairs dt { color: var(--soft) }
 dl.pairs dd { margin: 0; text-align: right; overflow-wrap: anywhere }
 form { margin: 0 }

@@ -80,6 +80,8 @@ describe.skipIf(missing)("the portal in a browser", () => {
     if (all("h1").length !== 1) faults.push("not one heading of the first level")
     const { clientWidth, scrollWidth } = document.documentElement
     if (scrollWidth > clientWidth) faults.push("wider than the window")
+    for (const value of all("dd"))
+      if (value.textContent.trim().length > 20 && value.clientWidth < 80) faults.push("few characters a line")
     return faults
   })()`
 

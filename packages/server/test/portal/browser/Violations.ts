@@ -30,6 +30,9 @@ const faults = `(() => {
   for (const panel of document.querySelectorAll(".panel, td, th"))
     if (panel.checkVisibility() && panel.scrollWidth > panel.clientWidth + 1 && panel.clientWidth > 1)
       found.push("more than fits: " + panel.outerHTML.slice(0, 80))
+  for (const value of document.querySelectorAll("dd"))
+    if (value.checkVisibility() && value.textContent.trim().length > 20 && value.clientWidth < 80)
+      found.push("few characters a line: " + value.textContent.trim().slice(0, 20))
   const width = (element) => element.clientWidth - parseFloat(getComputedStyle(element).paddingLeft)
   if (innerWidth < 500)
     for (const form of document.querySelectorAll("form"))
@@ -50,6 +53,6 @@ const faults = `(() => {
 
 /**
  * What has not the room that it needs: a page wider than its window, a panel that does not hold its content, words that are
- * broken in their middle, buttons of more than a line, hints that are narrow beside a button, and no gap below a form.
+ * broken in their middle, values of a few characters a line, buttons of more than a line, hints that are narrow beside a button, and no gap below a form.
  */
 export const cramped = (page: Page): Promise<ReadonlyArray<string>> => page.evaluate<ReadonlyArray<string>>(faults)
