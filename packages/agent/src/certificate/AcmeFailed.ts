@@ -100,6 +100,13 @@ export const ofProblem = (
 export const unreachable = (server: string, why: string) =>
   new AcmeFailed({ reason: "ca-unavailable", detail: `${server} cannot be reached: ${quoted(why)}; try again later.` })
 
+/** The server's own certificate is of a root that this agent does not trust. */
+export const unknownIssuer = (server: string, why: string) =>
+  new AcmeFailed({
+    reason: "ca-unavailable",
+    detail: `${server} cannot be trusted: ${quoted(why)}; let CT_ACME_CA_FILE name the root certificate that it is trusted by.`
+  })
+
 /** The type of a failure where the server answered what no ACME server may answer. */
 export const improper = "improper"
 

@@ -5,7 +5,7 @@
 import { Clock, Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import { request } from "node:https"
-import { type AcmeFailed, unreachable, untrusted } from "./AcmeFailed.ts"
+import { type AcmeFailed, unknownIssuer, unreachable, untrusted } from "./AcmeFailed.ts"
 
 const callBound = "30 seconds"
 /** Bytes of an answer: a chain of certificates is the longest. */
@@ -59,8 +59,23 @@ const read = async (response: IncomingMessage) => {
 
 const words = (error: unknown) => {
   if (!(error instanceof Error)) return String(error)
-  return "code" in error && error.message === "" ? String(error.code) : error.message
+  // What Node adds behind the semicolon is advice for those who start Node themselves.
+  return "code" in error && error.message === "" ? String(error.code) : error.message.replace(/;.*$/s, "")
 }
+
+/** What Node says of a certificate whose root is not among those that are trusted. */
+const unknownRoot = new Set<unknown>([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
+])
+
+const failedCall = (server: string, error: Error) =>
+  "code" in error && unknownRoot.has(error.code)
+    ? unknownIssuer(server, words(error))
+    : unreachable(server, words(error))
 
 /** `ca` are the roots to trust, PEM; without it those of this system. */
 export const make = (directory: string, ca: string | undefined): AcmeTransport => {
@@ -80,7 +95,7 @@ export const make = (directory: string, ca: string | undefined): AcmeTransport =
         },
         ...(ca === undefined ? {} : { ca })
       })
-      sent.on("error", (error) => resume(Effect.fail(unreachable(server, words(error)))))
+      sent.on("error", (error) => resume(Effect.fail(failedCall(server, error))))
       sent.once("response", (response) => resume(Effect.succeed(response)))
       sent.end(body)
       return Effect.sync(() => void sent.destroy())

@@ -170,7 +170,7 @@ textarea[aria-invalid] { border-color: var(--rot) }
 .front .lead { margin-bottom: 24px }
 .front .head .lead { margin-bottom: 0 }
 .front .figures { grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)) }
-dl.pairs ~ form, dl.pairs ~ .after, dl.pairs + .hint, dl.pairs + details { margin-top: 16px }
+dl.pairs ~ form, dl.pairs ~ .after, dl.pairs + .hint, dl.pairs + details, dl.pairs + pre { margin-top: 16px }
 pre + button { margin-bottom: 12px }
 button + [role=status]:not(:empty) { margin-top: 12px }
 .row:has(.error) { align-items: start }

@@ -184,4 +184,20 @@ describe("an authority that cannot be trusted", () => {
         assert.strictEqual(plane.completes, 1)
       }).pipe(Effect.scoped)
     )
+
+  it.live("shows a certificate of a root that is not known: what to set is said, and nothing of it is believed", () =>
+    Effect.gen(function* () {
+      const { certificates, layer, plane } = yield* AcmeStage.start()
+      const other = { ...certificates, roots: chainOf("other.test") }
+      const outcome = yield* Effect.provide(Certificates.look(other), layer)
+      assert.strictEqual(outcome?._tag, "Failed")
+      if (outcome?._tag === "Failed")
+        assert.match(
+          outcome.sentence,
+          /^localhost:\d+ cannot be trusted: [^;]+; let CT_ACME_CA_FILE name the root certificate that it is trusted by\.$/
+        )
+      assert.lengthOf(plane.failures, 1)
+      assert.strictEqual(plane.completes, 0)
+    }).pipe(Effect.scoped)
+  )
 })
