@@ -16,6 +16,8 @@ export class HandshakeFailed extends Data.TaggedError("HandshakeFailed")<{
   readonly why: string
   /** The peer knew the origin's key, and was refused for what it said. */
   readonly forUs: boolean
+  /** The peer left before it sent a message. */
+  readonly hasLeft: boolean
 }> {
   override get message() {
     return `Noise handshake: ${this.why}`
@@ -25,7 +27,7 @@ export class HandshakeFailed extends Data.TaggedError("HandshakeFailed")<{
 const handshakeMillis = 10_000
 const nothing = new Uint8Array()
 
-const failed = (why: string) => new HandshakeFailed({ why, forUs: false })
+const failed = (why: string) => new HandshakeFailed({ why, forUs: false, hasLeft: false })
 
 /** The payload of the second message for that of the first, or why there is none. */
 export type Reply = (payload: Uint8Array) => Result.Result<Uint8Array, string>
@@ -41,7 +43,13 @@ const firstMessage = (stream: Duplex) =>
       stream.off("error", broken)
       stream.pause()
     }
+    let isSilent = true
+    const left = (why: string) => {
+      cleanup()
+      resume(Effect.fail(new HandshakeFailed({ why, forUs: false, hasLeft: isSilent })))
+    }
     const data = (chunk: Uint8Array) => {
+      isSilent = false
       const pushed = decoder.push(chunk)
       if (Result.isFailure(pushed)) {
         cleanup()
@@ -52,14 +60,8 @@ const firstMessage = (stream: Duplex) =>
       cleanup()
       resume(Effect.succeed({ message: Bytes.copy(message), decoder, early: early.map((each) => Bytes.copy(each)) }))
     }
-    const ended = () => {
-      cleanup()
-      resume(Effect.fail(failed("the peer closed the connection")))
-    }
-    const broken = (error: Error) => {
-      cleanup()
-      resume(Effect.fail(failed(error.message)))
-    }
+    const ended = () => left("the peer closed the connection")
+    const broken = (error: Error) => left(error.message)
     stream.on("data", data)
     stream.on("end", ended)
     stream.on("close", ended)
@@ -101,11 +103,16 @@ export const answer = Effect.fn("Handshake.answer")(function* (
     const opened = handshake.readMessage(message)
     if (Result.isFailure(opened)) continue
     const answer = reply(opened.success)
-    if (Result.isFailure(answer)) return yield* new HandshakeFailed({ why: answer.failure, forUs: true })
+    if (Result.isFailure(answer))
+      return yield* new HandshakeFailed({ why: answer.failure, forUs: true, hasLeft: false })
     const written = yield* orFail(handshake.writeMessage(answer.success))
     const transport: Transport = yield* orFail(handshake.finish())
     if (expected !== undefined && !ConstantTime.equal(expected, transport.remoteStatic ?? nothing))
-      return yield* new HandshakeFailed({ why: "the peer proved another key than the attested one", forUs: true })
+      return yield* new HandshakeFailed({
+        why: "the peer proved another key than the attested one",
+        forUs: true,
+        hasLeft: false
+      })
     yield* send(stream, written)
     const session: Session = { transport, decoder, early }
     return { session, answer: answer.success }

@@ -30,7 +30,8 @@ const after = (isMarked: boolean, next: Said, speaksFirst: boolean, millis: numb
 
 describe("the leg of a rendezvous", () => {
   it.effect.each([
-    { what: "in no phase", given: [false, undefined, true, 0, "nothing"], is: "spliced" },
+    { what: "in no phase, to the one who speaks first", given: [false, "peer", true, 0, "nothing"], is: "unsaid" },
+    { what: "in no phase, to the one who waits", given: [false, undefined, false, 0, "nothing"], is: "spliced" },
     { what: "of which the edge says that it stays", given: [true, "peer", true, 0, "nothing"], is: "spliced" },
     { what: "of which the edge says that it closes it", given: [true, "close", false, 0, "nothing"], is: "closed" },
     {

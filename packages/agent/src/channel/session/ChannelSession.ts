@@ -7,7 +7,7 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import type { Rights } from "@catenet/crypto/Permission"
 import type { KeyPair } from "@catenet/crypto/Suite"
-import { type Duration, Effect, Fiber, Option } from "effect"
+import { type Duration, Effect, Fiber, Option, Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { Duplex } from "node:stream"
 import type { NoiseStream } from "../../mesh/NoiseStream.ts"
@@ -139,6 +139,9 @@ const tethered = Effect.fnUntraced(function* (
   return { ...overDirect(direct.value, peer), tether: leg.stream }
 }, Effect.scoped)
 
+/** How long a peer that left an unmarked leg may take to come to the relay. One that left for good never comes. */
+const followMillis = 10_000
+
 /** Waits for a peer. The carrier is the caller's. */
 export const meet = Effect.fn("ChannelSession.meet")(function* (
   broker: Ladder.Broker,
@@ -153,11 +156,18 @@ export const meet = Effect.fn("ChannelSession.meet")(function* (
     )
     const completion = yield* LegCompletion.of(first, known.isInitiator)
     if (completion === "spliced") return met(first, known)
-    // Only the first word shows it: the peer answers, or the edge closes the leg late.
-    const proved = completion === "unsaid" ? yield* Effect.option(proving(first.stream, known, member)) : Option.none()
-    if (Option.isSome(proved)) return { ...met(first, known), stream: proved.value }
+    // Only the first word shows it: the peer answers, or it leaves for the relay, or the edge closes the leg late.
+    const proved = completion === "unsaid" ? yield* Effect.result(proving(first.stream, known, member)) : undefined
+    if (proved !== undefined && Result.isSuccess(proved)) return { ...met(first, known), stream: proved.success }
     if (!first.stream.destroyed) first.stream.end()
     const joining = relayLeg(broker, member, endpoint, known)
+    if (proved !== undefined && !first.isMarked) {
+      const { failure } = proved
+      const followed = failure.hasLeft ? yield* Effect.timeoutOption(joining, followMillis) : Option.none()
+      if (Option.isNone(followed)) return yield* failure
+      if (followed.value !== undefined) return met(followed.value.leg, followed.value.peer)
+      continue
+    }
     const way = broker.node === undefined ? directWay(known, member, reach) : undefined
     const next = way === undefined ? Effect.map(joining, relayed) : tethered(known, way, joining)
     const found = yield* next

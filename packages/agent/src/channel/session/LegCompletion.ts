@@ -26,7 +26,8 @@ export const of = Effect.fn("LegCompletion.of")(function* (
   },
   speaksFirst: boolean
 ): Effect.fn.Return<LegCompletion> {
-  if (!isMarked) return "spliced"
+  // A peer that said its phase may leave for the relay all the same, as members of other makes do.
+  if (!isMarked) return speaksFirst ? "unsaid" : "spliced"
   if (acknowledgement.next !== undefined) return acknowledgement.next === "peer" ? "spliced" : "closed"
   // The broker of another edge relays nothing there, and waits until both have left.
   if (rung?.name === "quic") return "closed"
