@@ -20,6 +20,9 @@ export interface Asked {
   readonly at: number
 }
 
+/** Whether an answer is younger than that. One from the future is of unknown age: the wall clock was set back since. */
+const isWithin = ({ at }: Asked, now: number, millis: number) => now >= at && now - at < millis
+
 const bytes = (hex: string) => Result.getOrThrow(Hex.decode(hex, hex.length / 2))
 
 const authorizationOf = (said: ChannelAuthorisation): MemberAuthorization => ({
@@ -55,7 +58,7 @@ export class MemberAuthority extends Context.Service<
     }
     const lastYes = (key: string, now: number): Asked => {
       const last = remembered.get(key)
-      const holds = last !== undefined && last.answer !== "no" && now - last.at < yesMillis
+      const holds = last !== undefined && last.answer !== "no" && isWithin(last, now, yesMillis)
       return holds ? last : { answer: "unknown", at: now }
     }
 
@@ -64,7 +67,7 @@ export class MemberAuthority extends Context.Service<
       const before = yield* Clock.currentTimeMillis
       const last = remembered.get(key)
       if (client === undefined) return { answer: "unknown" as const, at: before }
-      if (last?.answer === "no" && before - last.at < noMillis) return last
+      if (last?.answer === "no" && isWithin(last, before, noMillis)) return last
       const payload = { channel: ChannelId.make(channel), holder: HolderKey.make(holder) }
       const answer: MemberAnswer = yield* client.authorizeChannel({ payload }).pipe(
         Effect.map(authorizationOf),

@@ -2,6 +2,8 @@
  * Token buckets in the memory of this process: every caller may spend `perMinute` requests at once and gets them back
  * evenly. Replicas count for themselves, so a caller that reaches all of them has as many buckets; what must hold
  * exactly (credits, budgets, single use) is held by the database instead.
+ *
+ * The wall clock may be set back. No time has passed then, and it costs no caller a token.
  */
 
 export interface Verdict {
@@ -22,11 +24,11 @@ const remembered = 20_000
 export const make = (perMinute: number) => {
   const perMilli = perMinute / 60_000
   const buckets = new Map<string, Bucket>()
+  const refilled = ({ at, tokens }: Bucket, now: number) =>
+    Math.min(perMinute, tokens + Math.max(0, now - at) * perMilli)
 
   const prune = (now: number) => {
-    for (const [key, { at, tokens }] of buckets) {
-      if (tokens + (now - at) * perMilli >= perMinute) buckets.delete(key)
-    }
+    for (const [key, bucket] of buckets) if (refilled(bucket, now) >= perMinute) buckets.delete(key)
     for (const key of buckets.keys()) {
       if (buckets.size <= remembered) return
       buckets.delete(key)
@@ -36,7 +38,7 @@ export const make = (perMinute: number) => {
   /** Takes one request out of the bucket of a caller. `now` is in milliseconds. */
   return (key: string, now: number): Verdict => {
     const known = buckets.get(key)
-    const tokens = known === undefined ? perMinute : Math.min(perMinute, known.tokens + (now - known.at) * perMilli)
+    const tokens = known === undefined ? perMinute : refilled(known, now)
     const allowed = tokens >= 1
     const left = allowed ? tokens - 1 : tokens
     buckets.delete(key)

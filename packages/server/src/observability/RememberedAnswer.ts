@@ -24,6 +24,9 @@ export const remembering = Effect.fnUntraced(function* <A, E>(question: Effect.E
     const now = yield* Clock.currentTimeMillis
     // An edge that has answered, but with something else, is not represented by what it said before.
     const failed = Option.isSome(asked) && asked.value._tag === "Failure"
-    return last === undefined || failed || now - last.at >= worthMillis ? Option.none<A>() : Option.some(last.answer)
+    if (last === undefined || failed) return Option.none<A>()
+    // An answer from the future was given before the wall clock was set back, and its age is unknown.
+    const age = now - last.at
+    return age < 0 || age >= worthMillis ? Option.none<A>() : Option.some(last.answer)
   })
 })
