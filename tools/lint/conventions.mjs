@@ -8,6 +8,7 @@
  * - sources, tests and benchmarks say who and what: `nobody`, `whoever`, `told`, `authoris...` and `enrolment` stand in none,
  *   whether as words or within a name;
  * - a class hides its members by `#`; only constructors are `private`; no constant is written in capital letters;
+ * - no decision hangs on the text of an error, which its program may word in another way tomorrow: it hangs on a code or a field;
  * - a sentence takes up a text from elsewhere by `clause` or `ended` of domain/values/Sentence, so that it has one full stop;
  * - nothing of the list is left that has become clean.
  * `--fix` puts imports in order.
@@ -18,9 +19,8 @@ import { fileURLToPath } from "node:url"
 import ts from "typescript"
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..")
-const { importOrder, noTimersInTests, plainWords, realTimeInTests, serviceIdiom, serviceNames } = JSON.parse(
-  readFileSync(join(root, "tools/lint/conventions.json"), "utf8")
-)
+const { errorTexts, importOrder, noTimersInTests, plainWords, realTimeInTests, serviceIdiom, serviceNames } =
+  JSON.parse(readFileSync(join(root, "tools/lint/conventions.json"), "utf8"))
 const fix = process.argv.includes("--fix")
 const found = []
 
@@ -151,6 +151,65 @@ for (const file of joins.flatMap((name) => filesOf(name, ["src"])))
         found.push(
           `${file}:${index + 1}: \`${text}\` may bring a full stop of its own; write clause(...) or ended(...)`
         )
+
+/** What looks into a text: the methods of strings, and those of expressions by what they are given. */
+const looks = new Set(["includes", "startsWith", "endsWith", "match", "matchAll", "search", "indexOf"])
+const applied = new Set(["test", "exec"])
+const unwrapped = (node) => {
+  for (;;) {
+    if (ts.isParenthesizedExpression(node) || ts.isNonNullExpression(node) || ts.isAwaitExpression(node))
+      node = node.expression
+    else if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.QuestionQuestionToken)
+      node = node.left
+    else if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression))
+      if (/^to(?:Lower|Upper)Case$|^trim$/.test(node.expression.name.text)) node = node.expression.expression
+      else return node
+    else return node
+  }
+}
+/** `error.message`, `error.stack`, `String(error)`, and what a pattern has taken from there. */
+const isErrorText = (given) => {
+  const node = unwrapped(given)
+  if (ts.isPropertyAccessExpression(node)) return /^(?:message|stack|why)$/.test(node.name.text)
+  if (ts.isIdentifier(node)) return /^(?:message|why)$/.test(node.text)
+  return (
+    ts.isCallExpression(node) &&
+    node.expression.getText() === "String" &&
+    /^(?:error|cause)$/.test(node.arguments[0]?.getText() ?? "")
+  )
+}
+const isSomeText = (node) => ts.isStringLiteralLike(node) && node.text !== ""
+const isEquality = ({ operatorToken: { kind } }) =>
+  kind === ts.SyntaxKind.EqualsEqualsEqualsToken || kind === ts.SyntaxKind.ExclamationEqualsEqualsToken
+/** Whether what happens next hangs on an error's text here. */
+const hangsOnText = (node) => {
+  if (ts.isSwitchStatement(node)) return isErrorText(node.expression)
+  if (ts.isBinaryExpression(node))
+    return (
+      isEquality(node) &&
+      ((isErrorText(node.left) && isSomeText(node.right)) || (isErrorText(node.right) && isSomeText(node.left)))
+    )
+  if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return false
+  const { expression, name } = node.expression
+  if (looks.has(name.text)) return isErrorText(expression)
+  return applied.has(name.text) && node.arguments[0] !== undefined && isErrorText(node.arguments[0])
+}
+const readsTexts = new Set()
+for (const file of plainWords.flatMap((name) => filesOf(name, ["src"]))) {
+  const source = sourceOf(file)
+  const visit = (node) => {
+    if (hangsOnText(node)) {
+      readsTexts.add(file)
+      if (!(file in errorTexts))
+        found.push(`${placeOf(source, node)}: decide by a code or a field of the error, not by its text`)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+}
+for (const file of Object.keys(errorTexts))
+  if (!readsTexts.has(file))
+    found.push(`tools/lint/conventions.json: ${file} reads no error's text any more; take it off the list`)
 
 const named = new Set(Object.values(realTimeInTests).flat())
 for (const file of timed)

@@ -18,6 +18,10 @@ export class QuicUnreachable extends Data.TaggedError("QuicUnreachable")<{
   override get message() {
     return `${this.peer} by QUIC: ${this.why}`
   }
+  /** Whether the certificate of the peer is the reason. The runtime gives no code: this word is in all of its sentences on them. */
+  get isUntrusted() {
+    return /certificate/iu.test(this.why)
+  }
 }
 
 export interface QuicTarget extends HostPort {

@@ -10,7 +10,10 @@ import { unusable } from "./FileProblem.ts"
 /** Windows cannot refuse a link here. */
 const noFollow = process.platform !== "win32"
 
-const isBusy = (error: unknown) => error instanceof Error && /\block(?:ed)?\b|\bbusy\b/i.test(error.message)
+/** SQLITE_BUSY and SQLITE_LOCKED; the higher bits of a code only tell their kinds apart. */
+const busy = new Set([5, 6])
+const isBusy = (error: unknown) =>
+  error instanceof Error && "errcode" in error && busy.has(Number(error.errcode) & 0xff)
 
 /** Holds the lock until the scope closes. False when another process has it. */
 export const take = Effect.fn("FolderLock.take")(function* (folder: string, name: string) {

@@ -8,9 +8,7 @@ import type { Reconnect } from "../settings/Settings.ts"
 export interface Backoff {
   /** The next pause in milliseconds, or undefined when the attempts are used up. */
   readonly next: Effect.Effect<number | undefined>
-  /** Begins again at the base with a full budget. */
-  reset(): void
-  /** A registration that held for a while was lost: the next attempt is made at once. */
+  /** A registration that held for a while was lost: the next attempt is made at once, and the others begin at the base with a full budget. */
   lost(): void
 }
 
@@ -31,11 +29,8 @@ export const make = (settings: Reconnect): Backoff => {
       const whole = ceiling(settings, attempt++)
       return Random.nextBetween(whole / 2, whole)
     }),
-    reset: () => {
-      attempt = 0
-      atOnce = false
-    },
     lost: () => {
+      attempt = 0
       atOnce = true
     }
   }

@@ -9,13 +9,15 @@ import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /**
  * No usable connection to the edge. `untrusted` when its certificate does not come from the pinned root, `isRefused` when the machine
- * answered that there is no edge, as it does while one is started again.
+ * answered that there is no edge, as it does while one is started again, `isTorn` when a connection was closed during its TLS
+ * handshake, as an edge does that holds this member back.
  */
 export class DialFailed extends Data.TaggedError("DialFailed")<{
   readonly edge: string
   readonly why: string
   readonly untrusted: boolean
   readonly isRefused?: boolean
+  readonly isTorn?: boolean
 }> {
   override get message() {
     return `edge ${this.edge}: ${this.why}`
@@ -33,6 +35,12 @@ const certificateErrors = new Set([
   "CERT_NOT_YET_VALID",
   "ERR_TLS_CERT_ALTNAME_INVALID"
 ])
+
+/** Whether the certificate of the other side is the reason. */
+export const isUntrusted = (error: Error): boolean => certificateErrors.has(codeOf(error) ?? "")
+
+/** The codes of a connection that the other side closes in order, which has none, or by a reset. */
+const closes = new Set([undefined, "ECONNRESET", "EPIPE"])
 
 const codeOf = (error: Error) => ("code" in error && typeof error.code === "string" ? error.code : undefined)
 
@@ -66,11 +74,11 @@ export const dial = Effect.fn("EdgeDial.dial")(function* (
     const socket = connect(options)
     const failed = (error: Error) => {
       const code = codeOf(error)
-      const untrusted = code !== undefined && certificateErrors.has(code)
       // What Node adds behind the semicolon is advice for programs that trust the system's roots.
       const why = error.message === "" ? (code ?? "the connection failed") : error.message.replace(/;.*$/s, "")
       const isRefused = code === "ECONNREFUSED" || code === "ECONNRESET"
-      resume(Effect.fail(new DialFailed({ edge, why, untrusted, isRefused })))
+      const isTorn = closes.has(code)
+      resume(Effect.fail(new DialFailed({ edge, why, untrusted: isUntrusted(error), isRefused, isTorn })))
     }
     const ended = () => failed(new Error("the edge closed the connection during the TLS handshake"))
     socket.once("error", failed)

@@ -61,7 +61,7 @@ export const dialQuic = Effect.fn("Establish.dialQuic")(function* (info: Connect
   const connection = yield* pinned(
     info,
     (roots) => quic.dial({ ...address, roots }),
-    ({ why }) => /certificate/iu.test(why)
+    ({ isUntrusted }) => isUntrusted
   )
   return { edge: formatHostPort(address), connection }
 })

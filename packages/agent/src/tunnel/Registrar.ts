@@ -23,7 +23,7 @@ import type { Registration } from "./Registration.ts"
 import type { Streams } from "./Streams.ts"
 
 const tick = "15 seconds"
-/** A registration that ends sooner is not taken for one that held: an edge that drops it each time must not be run against. */
+/** A registration that ends sooner did not hold: an edge that accepts and drops it each time is dialed ever more rarely. */
 const heldMillis = 2_000
 /** How long a stopping agent continues to serve its streams. */
 const drainSeconds = 10
@@ -128,7 +128,6 @@ export const serve = Effect.fn("Registrar.serve")(function* (
     const { link, scope } = begun ?? (yield* register)
     links.set(link, scope)
     yield* accepted(link)
-    backoff.reset()
     metrics.session.refusals = 0
     if (metrics.session.registeredSince !== undefined) metrics.traffic.reconnects++
     else if (registration.host !== undefined)

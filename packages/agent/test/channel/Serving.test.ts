@@ -7,7 +7,9 @@ import { native } from "@catenet/crypto/native"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Result, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { once } from "node:events"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
@@ -18,7 +20,10 @@ import { OfferBook } from "../../src/channel/serve/OfferBook.ts"
 import { ServeBackoff } from "../../src/channel/serve/ServeBackoff.ts"
 import * as ServeLoop from "../../src/channel/serve/ServeLoop.ts"
 import * as ServiceHandler from "../../src/channel/serve/ServiceHandler.ts"
+import { LadderExhausted } from "../../src/channel/session/Ladder.ts"
+import type { Rung } from "../../src/channel/session/Rungs.ts"
 import type { OfferTerms } from "../../src/settings/ChannelSettings.ts"
+import * as EdgeDial from "../../src/tunnel/EdgeDial.ts"
 import { isAlive } from "../harness/Agent.ts"
 
 const outcomes = ["served", "expired", "refused", "torn", "flapped", "failed"] as const
@@ -91,6 +96,34 @@ describe("the serve loop", () => {
       assert.strictEqual(yield* after(399), 2)
       assert.strictEqual(yield* after(1), 3)
       yield* Fiber.interrupt(fiber)
+    })
+  )
+})
+
+describe("a member whose TLS is cut early", () => {
+  it.live.each(["end", "resetAndDestroy"] as const)("joins ever more rarely when the edge does it by %s", (how) =>
+    Effect.gen(function* () {
+      const server = createServer((socket) => void socket.on("error", () => {})[how]()).listen(0, "127.0.0.1")
+      yield* Effect.promise(() => once(server, "listening"))
+      const address = { host: "127.0.0.1", port: (server.address() as AddressInfo).port }
+      const error = yield* Effect.flip(EdgeDial.dial(address, undefined, ["ct-edge-channel-ka"]))
+      server.close()
+      const rung: Rung = { name: "front-door", address, serverName: "localhost", alpn: [], root: "", dialMillis: 1_000 }
+      const refused = new EdgeDial.DialFailed({ edge: "other", why: "refused", untrusted: false })
+      const attempts = [refused, error].map((error) => ({ rung, error }))
+      let joins = 0
+      yield* Effect.gen(function* () {
+        const admit = Effect.suspend(() => Effect.fail(new LadderExhausted({ attempts: (joins++, attempts) })))
+        const fiber = yield* Effect.forkChild(Effect.scoped(ServeLoop.run(1, admit, () => Effect.void)))
+        for (const pause of [200, 400, 800, 1_600]) {
+          const before = joins
+          yield* TestClock.adjust(pause - 1)
+          assert.strictEqual(joins, Math.max(before, 1), `${pause}`)
+          yield* TestClock.adjust(1)
+          assert.strictEqual(joins, Math.max(before, 1) + 1)
+        }
+        yield* Fiber.interrupt(fiber)
+      }).pipe(Effect.provide(TestClock.layer()))
     })
   )
 })

@@ -22,6 +22,8 @@ export interface EdgeOptions {
   readonly port?: number
   /** Refuses every multiplexed registration. */
   readonly refuse?: { readonly code: RefusalCode; readonly sentence: string }
+  /** Accepts every registration, and drops the connection. */
+  readonly drops?: boolean
   /** Answers NO to every slot. */
   readonly no?: boolean
   /** Closes connections whose role byte is one of these, as an edge that does not know them. */
@@ -74,6 +76,7 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
         registration.accept({ sessionId: "s", keepAliveMillis: 8000, maxStreams: 1000 })
         registrations.push(Object.assign(registration, { proven }))
         change()
+        if (options.drops === true) setImmediate(() => socket.end(() => socket.destroy()))
       }
     })
     sessions.add(mux)
@@ -91,6 +94,7 @@ export const startEdge = async (options: EdgeOptions): Promise<Edge> => {
     asked.push(role)
     if (options.unknownRoles?.includes(role) === true) return void socket.destroy()
     answerAdmission(socket, options.no !== true)
+    if (options.drops === true) return void socket.end(() => socket.destroy())
     if (options.no === true) return change()
     slots.push(Object.assign(new EdgeSlot(socket, role, { pingMillis: 50, pongMillis: 60_000 }), { role }))
     change()

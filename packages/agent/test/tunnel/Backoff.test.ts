@@ -22,31 +22,30 @@ describe("backoff", () => {
           assert.isAtMost(pause, ceiling)
           before = ceiling
         }
-        backoff.reset()
+        backoff.lost()
+        assert.strictEqual(yield* backoff.next, 0)
         assert.isAtMost((yield* backoff.next) ?? Number.NaN, baseMillis)
       })
   )
 
-  it.effect("makes one attempt at once after a registration that held, and none after one that did not", () =>
+  it.effect("makes one attempt at once after a registration that held", () =>
     Effect.gen(function* () {
       const backoff = Backoff.make({ baseMillis: 100, maxMillis: 100, maxAttempts: undefined })
       backoff.lost()
       assert.strictEqual(yield* backoff.next, 0)
       assert.isAtLeast((yield* backoff.next) ?? 0, 50)
-      backoff.lost()
-      backoff.reset()
-      assert.isAtLeast((yield* backoff.next) ?? 0, 50)
     })
   )
 
-  it.effect("ends when the attempts are used up, and a reset gives them back", () =>
+  it.effect("ends when the attempts are used up, and a registration that held gives them back", () =>
     Effect.gen(function* () {
       const backoff = Backoff.make({ baseMillis: 100, maxMillis: 100, maxAttempts: 2 })
       for (let round = 0; round < 2; round++) {
         assert.isDefined(yield* backoff.next)
         assert.isDefined(yield* backoff.next)
         assert.isUndefined(yield* backoff.next)
-        backoff.reset()
+        backoff.lost()
+        assert.strictEqual(yield* backoff.next, 0)
       }
     })
   )

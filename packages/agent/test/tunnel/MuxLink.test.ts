@@ -220,6 +220,18 @@ describe("a refusal", () => {
     }
   )
 
+  it.each([
+    { how: "multiplexed", alpn: ["ct-edge-mux"] },
+    { how: "on slots", alpn: ["ct-edge"] }
+  ])("that follows an acceptance at once, $how, uses up the attempts as one before it does", async ({ alpn }) => {
+    await using stage = await makeSurroundings({ drops: true, alpn })
+    await using home = await makeHome()
+    await using agent = runAgent(home, { ...stage.env, CT_AGENT_RECONNECT_MAX_ATTEMPTS: "3" })
+    assert.strictEqual(await agent.exited, 5)
+    assert.strictEqual(agent.lines.filter((line) => line.includes("event: registered")).length, 4)
+    assert.include(agent.lines.at(-1), "Gave up after 3 attempts (CT_AGENT_RECONNECT_MAX_ATTEMPTS)")
+  })
+
   it("by an edge with a foreign certificate is a failed dial, not a registration", async () => {
     await using stage = await makeSurroundings()
     await using other = await makeSurroundings()

@@ -21,9 +21,7 @@ const admissionFailed = (
   const { attempts, message, refusal } = error
   if (refusal?.token === "unavailable") return { outcome: "failed", said: message }
   if (refusal !== undefined) return { outcome: "refused", said: `${refusalHint(refusal.token)} ${message}` }
-  const isTorn = attempts.every(({ error: { message } }) =>
-    message.includes("closed the connection during the TLS handshake")
-  )
+  const isTorn = attempts.some(({ error }) => error._tag === "DialFailed" && error.isTorn === true)
   return { outcome: isTorn ? "torn" : "failed", said: message }
 }
 

@@ -49,7 +49,7 @@ const endWith = (connection: QuicConnection, leg: QuicLeg, scope: Scope.Closeabl
 export const dial = Effect.fn("QuicMember.dial")(function* ({ address, dialMillis: millis, root, serverName }: Rung) {
   const { ending } = yield* AgentMetrics
   const edge = formatHostPort(address)
-  const failed = (why: string) => new DialFailed({ edge, why, untrusted: /certificate/iu.test(why) })
+  const failed = (why: string, untrusted = false) => new DialFailed({ edge, why, untrusted })
   const quic = yield* Effect.serviceOption(QuicDial)
   if (Option.isNone(quic)) return yield* failed("QUIC is not installed")
   const scope = yield* Scope.make()
@@ -57,7 +57,7 @@ export const dial = Effect.fn("QuicMember.dial")(function* ({ address, dialMilli
     Scope.provide(scope),
     Effect.onError(() => Scope.close(scope, Exit.void)),
     Effect.tapError(() => Effect.map(Clock.currentTimeMillis, (now) => void leftOut.set(edge, now + leftOutMillis))),
-    Effect.mapError(({ why }) => failed(`${why} by QUIC`))
+    Effect.mapError(({ isUntrusted, why }) => failed(`${why} by QUIC`, isUntrusted))
   )
   const join = connection.open()
   if (Result.isFailure(join)) return yield* failed(join.failure.message)

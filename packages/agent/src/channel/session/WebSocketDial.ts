@@ -7,7 +7,7 @@ import type { Socket } from "node:net"
 import { rootCertificates } from "node:tls"
 import { keepAliveMillis } from "../../carrier/KeepAlive.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
-import { DialFailed } from "../../tunnel/EdgeDial.ts"
+import { DialFailed, isUntrusted } from "../../tunnel/EdgeDial.ts"
 
 const answers = new Map([
   [401, "a proxy in between wants a login"],
@@ -39,7 +39,7 @@ export const dial = Effect.fn("WebSocketDial.dial")(function* (url: URL, root: s
       socket.setKeepAlive(true, keepAliveMillis)
     })
     webSocket.once("unexpected-response", (_request, { statusCode }) => resume(failed(said(statusCode))))
-    webSocket.on("error", (error) => resume(failed(error.message, /certificate|issuer/i.test(error.message))))
+    webSocket.on("error", (error) => resume(failed(error.message, isUntrusted(error))))
     webSocket.once("open", () => {
       if (socket === undefined) return resume(failed("no connection below the WebSocket"))
       resume(Effect.succeed({ stream: new WebSocketStream(webSocket, ending), socket }))
