@@ -6,6 +6,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
+import * as OperatorProof from "@catenet/crypto/OperatorProof"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"
 import { portable } from "@catenet/crypto/portable"
 import * as Redemption from "@catenet/crypto/Redemption"
@@ -116,6 +117,17 @@ describe("detached signatures", () => {
   it("a proof of placement cannot lend a byte of the topology to the account", () => {
     const proof = PlacementProof.sign(native, seed, { topologyId: "ab", subject: "c" })
     assert.isFalse(PlacementProof.verify(native, { topologyId: "a", subject: "bc", holder: signer }, proof))
+  })
+  detachedSuite(
+    "a proof of an operator's account",
+    { subject: ascii },
+    ({ subject }) => OperatorProof.sign(native, seed, latin(subject)),
+    ({ subject }, signature) => OperatorProof.verify(native, { operator: signer, subject: latin(subject) }, signature)
+  )
+  it("a proof of an operator's account is the same by both suites", () => {
+    const proof = OperatorProof.sign(native, seed, "ada")
+    assert.strictEqual(Hex.encode(OperatorProof.sign(portable, seed, "ada")), Hex.encode(proof))
+    assert.isFalse(OperatorProof.verify(native, { operator: signer, subject: "adb" }, proof))
   })
   detachedSuite(
     "a heartbeat",

@@ -22,13 +22,14 @@ import {
   NotChannelOwner,
   LinkOperatorDiffers,
   OperatorMismatch,
+  OperatorProofRefused,
   RoomPairTaken,
   RoomSizeOutOfRange
 } from "../channels/ChannelErrors.ts"
 import { ClaimInvite, InviteLabel, MintedClaimInvite } from "../channels/ClaimInvite.ts"
 import { boundedArray } from "../values/BoundedArray.ts"
 import { Email } from "../values/Email.ts"
-import { HolderKey, NewHolderKey, NewOperatorKey } from "../values/Keys.ts"
+import { HolderKey, NewHolderKey, NewOperatorKey, Signature } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
 import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { BootstrapSecret, BootstrapToken } from "../values/Tokens.ts"
@@ -99,7 +100,7 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
     HttpApiEndpoint.post("register", "/me/channels", {
       payload: ChannelRegistration,
       success: done,
-      error: [NotChannelOwner, ChannelLimitReached, OperatorMismatch, LinkOperatorDiffers]
+      error: [OperatorProofRefused, NotChannelOwner, ChannelLimitReached, OperatorMismatch, LinkOperatorDiffers]
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("addMember", "/me/channels/:channel/members", {
       params: channel,
@@ -136,9 +137,13 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
       error: [NotChannelOwner, LimitReached, IdempotencyKeyReused]
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("openRoom", "/me/rooms", {
-      payload: Schema.Struct({ operator_pubkey: NewOperatorKey, holders }),
+      payload: Schema.Struct({
+        operator_pubkey: NewOperatorKey,
+        holders,
+        operator_proof: Schema.optionalKey(Signature)
+      }),
       success: Schema.Struct({ channels: Schema.Array(RoomPair) }),
-      error: [RoomSizeOutOfRange, HolderRepeated, ChannelLimitReached, RoomPairTaken]
+      error: [RoomSizeOutOfRange, HolderRepeated, OperatorProofRefused, ChannelLimitReached, RoomPairTaken]
     }).middleware(ReadsBody)
   )
   .middleware(Metered)

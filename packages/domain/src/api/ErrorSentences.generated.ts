@@ -56,6 +56,8 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "The account has as many channels as it may have.",
   OperatorMismatch:
     "The channel is registered with another operator key, and the request does not confirm the change.",
+  OperatorProofRefused:
+    "The proof of an operator key does not hold, or the channel id is not derived as the request says.",
   LinkOperatorDiffers:
     "The channel is that of a link of a topology, whose bound operator has another key.",
   AttestationRefused:

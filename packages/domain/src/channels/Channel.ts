@@ -8,22 +8,35 @@ import {
   NewOperatorKey,
   NoiseAttestation,
   NoiseKey,
-  OperatorKey
+  OperatorKey,
+  Signature
 } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
 import { describedAs, patternBy } from "../values/Pattern.ts"
 import { portable } from "../values/PortablePattern.ts"
 import { isSmallEd25519 } from "../values/SmallOrder.ts"
+import { line } from "../values/Text.ts"
 
 /** Chosen by the owner; by convention derived from the keys of its two ends. 64 hex. */
 export const ChannelId = Hex64.pipe(Schema.brand("ChannelId"))
 export type ChannelId = typeof ChannelId.Type
 
+/** A channel id is derived from an operator key and two holders, or from it and a role of a pipeline. */
+export const ChannelDerivation = Schema.Union([
+  Schema.Struct({ holders: Schema.Tuple([NewHolderKey, NewHolderKey]) }),
+  Schema.Struct({ pipeline: line(128), role: line(128) })
+])
+export type ChannelDerivation = typeof ChannelDerivation.Type
+
 /** What an owner registers. The owner is always the verified caller, never a field. */
 export class ChannelRegistration extends Schema.Class<ChannelRegistration>("ChannelRegistration")({
   channel: ChannelId,
   operator_pubkey: NewOperatorKey,
-  confirm_rekey: Schema.optionalKey(Schema.Boolean)
+  confirm_rekey: Schema.optionalKey(Schema.Boolean),
+  /** The operator key's signature for the caller's account. With it a channel is taken over from who has none. */
+  operator_proof: Schema.optionalKey(Signature),
+  /** What the channel id is derived from beside the operator key; looked at together with `operator_proof`. */
+  derived_from: Schema.optionalKey(ChannelDerivation)
 }) {}
 
 /** A registered channel, for its owner. */

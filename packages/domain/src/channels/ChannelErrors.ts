@@ -44,6 +44,20 @@ export class OperatorMismatch extends Problem<OperatorMismatch>()(
   { channel: ChannelId, registered: OperatorKey, offered: OperatorKey }
 ) {}
 
+/** The proof of an operator key does not hold, or the channel id is not derived as the request says. */
+export class OperatorProofRefused extends Problem<OperatorProofRefused>()(
+  "OperatorProofRefused",
+  {
+    status: 403,
+    title: "Operator proof refused",
+    detail: ({ part }) =>
+      part === "signature"
+        ? "operator_proof is not a signature by the operator key over that key and your account."
+        : "The channel id is not derived from the operator key and what derived_from names."
+  },
+  { part: Schema.Literals(["signature", "derivation"]) }
+) {}
+
 /** The channel is that of a link of a topology, whose bound operator has another key. */
 export class LinkOperatorDiffers extends Problem<LinkOperatorDiffers>()(
   "LinkOperatorDiffers",

@@ -1,8 +1,11 @@
 /**
  * Who owns a channel, and which key signs its grants. Changing the key ends every grant that the old one signed, and so
  * needs a confirmation; the channel and its members stay.
+ *
+ * A channel id is first come, first served only among registrations without proof. Ids are often derived from public keys,
+ * so anybody can register one before its operator does; such a registration yields to the operator.
  */
-import { Result } from "effect"
+import { Result, Schema } from "effect"
 import { audit, type Audit } from "../values/AuditEffect.ts"
 import type { OperatorKey } from "../values/Keys.ts"
 import { step, type Step } from "../values/Step.ts"
@@ -10,11 +13,48 @@ import type { Subject } from "../values/Subject.ts"
 import type { ChannelId, ChannelRegistration } from "./Channel.ts"
 import { NotChannelOwner, OperatorMismatch } from "./ChannelErrors.ts"
 
+/**
+ * What an account has proved about the operator key of a registration. `none`: nothing. `key`: the key has signed for the
+ * account. `derived`: the channel id is also derived from that key, so no other key can be the channel's operator.
+ */
+export const OperatorProof = Schema.Literals(["none", "key", "derived"])
+export type OperatorProof = typeof OperatorProof.Type
+
 /** A registered channel as it is stored. Where one may be absent, null stands for a channel that is not registered. */
 export interface StoredChannel {
   readonly owner: Subject
   readonly operatorPubkey: OperatorKey
+  readonly proof: OperatorProof
 }
+
+/**
+ * Whether a registration by one account yields to one by another. A derived id has one operator; of a chosen id nothing is
+ * known but the key that is registered, and the holder of that key wins over an account that only named it.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { yieldsTo } from "@catenet/domain/channels/ChannelOperator"
+ *
+ * const squatted = { owner: "eve", operatorPubkey: "k", proof: "none" }
+ * assert.ok(yieldsTo(squatted, { owner: "ada", operatorPubkey: "k", proof: "key" }))
+ * assert.ok(!yieldsTo(squatted, { owner: "ada", operatorPubkey: "other", proof: "key" }))
+ * assert.ok(yieldsTo(squatted, { owner: "ada", operatorPubkey: "other", proof: "derived" }))
+ * ```
+ */
+export const yieldsTo = (stored: StoredChannel, offered: StoredChannel): boolean =>
+  offered.proof === "derived"
+    ? stored.proof !== "derived"
+    : offered.proof === "key" && stored.proof === "none" && stored.operatorPubkey === offered.operatorPubkey
+
+/** The audit entries of a channel that goes to another account: one in the log of each. */
+export const takenOver = (
+  stored: StoredChannel,
+  { operatorPubkey, owner }: StoredChannel,
+  channel: ChannelId
+): readonly [Audit, Audit] => [
+  audit("channel_taken_over", owner, channel, operatorPubkey),
+  audit("channel_yielded", stored.owner, channel, operatorPubkey)
+]
 
 /**
  * The audit entry of a channel that is registered for the first time.
@@ -32,8 +72,8 @@ export const registered = (
 ): Audit => audit("channel_registered", subject, channel, operator_pubkey)
 
 /**
- * Registers a channel, repeats its registration, or changes its operator key. The state stays the same object where nothing
- * changes.
+ * Registers a channel, repeats its registration, changes its operator key, or takes it over from an account whose
+ * registration yields. The state stays the same object where nothing changes.
  *
  * ```ts
  * import assert from "node:assert/strict"
@@ -42,27 +82,33 @@ export const registered = (
  *
  * const channel = "0".repeat(64)
  * const [k1, k2] = ["1".repeat(64), "2".repeat(64)]
- * const stored = { owner: "ada", operatorPubkey: k1 }
+ * const stored = { owner: "ada", operatorPubkey: k1, proof: "none" }
  * assert.ok(Result.isFailure(register(stored, "ada", { channel, operator_pubkey: k2 })))
  * const { effects, next } = Result.getOrThrow(register(stored, "ada", { channel, operator_pubkey: k2, confirm_rekey: true }))
- * assert.deepEqual(next, { owner: "ada", operatorPubkey: k2 })
+ * assert.deepEqual(next, { owner: "ada", operatorPubkey: k2, proof: "none" })
  * assert.deepEqual(effects.map(({ action }) => action), ["channel_operator_rekeyed"])
  * ```
  */
 export const register = (
   stored: StoredChannel | null,
   subject: Subject,
-  request: ChannelRegistration
+  request: Pick<ChannelRegistration, "channel" | "operator_pubkey" | "confirm_rekey">,
+  proof: OperatorProof = "none"
 ): Result.Result<Step<StoredChannel, Audit>, NotChannelOwner | OperatorMismatch> => {
   const { channel, confirm_rekey = false, operator_pubkey: offered } = request
-  const next = { owner: subject, operatorPubkey: offered }
+  const next = { owner: subject, operatorPubkey: offered, proof }
   if (stored === null) return step<StoredChannel, Audit>(next, registered(subject, request))
-  if (stored.owner !== subject) return Result.fail(new NotChannelOwner())
+  if (stored.owner !== subject)
+    return yieldsTo(stored, next)
+      ? step<StoredChannel, Audit>(next, ...takenOver(stored, next, channel))
+      : Result.fail(new NotChannelOwner())
   const previous = stored.operatorPubkey
-  if (previous === offered) return step(stored)
+  if (previous === offered) return step(weightOf(proof) > weightOf(stored.proof) ? next : stored)
   if (!confirm_rekey) return Result.fail(new OperatorMismatch({ channel, registered: previous, offered }))
   return step<StoredChannel, Audit>(next, audit("channel_operator_rekeyed", subject, channel, `${previous} ${offered}`))
 }
+
+const weightOf = (proof: OperatorProof) => OperatorProof.literals.indexOf(proof)
 
 /**
  * Ends a channel, with its members, grants, allow-list, claims and invites.
@@ -72,7 +118,7 @@ export const register = (
  * import { Result } from "effect"
  * import { deregister } from "@catenet/domain/channels/ChannelOperator"
  *
- * const stored = { owner: "ada", operatorPubkey: "k" }
+ * const stored = { owner: "ada", operatorPubkey: "k", proof: "none" }
  * assert.equal(Result.getOrThrow(deregister(stored, "ada", "c")).next, null)
  * assert.ok(Result.isFailure(deregister(stored, "bob", "c")))
  * assert.ok(Result.isFailure(deregister(null, "ada", "c")))

@@ -5,7 +5,7 @@ import type { HolderKey } from "../values/Keys.ts"
 import { step, type Step } from "../values/Step.ts"
 import { type ChannelId, maxRoomHolders, minRoomHolders, type RoomPair } from "./Channel.ts"
 import { HolderRepeated, RoomPairTaken, RoomSizeOutOfRange } from "./ChannelErrors.ts"
-import type { StoredChannel } from "./ChannelOperator.ts"
+import { type StoredChannel, takenOver, yieldsTo } from "./ChannelOperator.ts"
 
 /**
  * Every two of the holders, in their order.
@@ -30,9 +30,15 @@ export const pairsOf = (
   return Result.succeed(holders.flatMap((a, n) => holders.slice(n + 1).map((b) => [a, b] as const)))
 }
 
+/** The channels that a room registers, and those of them that it takes over. */
+export interface RoomChannels {
+  readonly fresh: ReadonlyArray<ChannelId>
+  readonly taken: ReadonlyArray<ChannelId>
+}
+
 /**
- * Opens a room of these pairs; `stored` has those of their channels that are registered. The next state is the channels
- * to register.
+ * Opens a room of these pairs; `stored` has those of their channels that are registered. The ids of a room are derived, so
+ * with a proof of its key (`derived`) it takes over what other accounts have registered without one.
  *
  * ```ts
  * import assert from "node:assert/strict"
@@ -40,28 +46,30 @@ export const pairsOf = (
  * import { open } from "@catenet/domain/channels/Room"
  *
  * const pairs = [{ a: "1".repeat(64), b: "2".repeat(64), channel: "c" }]
- * const room = { owner: "ada", operatorPubkey: "k" }
- * assert.deepEqual(Result.getOrThrow(open(pairs, new Map(), room)).next, ["c"])
- * assert.deepEqual(Result.getOrThrow(open(pairs, new Map([["c", room]]), room)), { next: [], effects: [] })
+ * const room = { owner: "ada", operatorPubkey: "k", proof: "none" }
+ * assert.deepEqual(Result.getOrThrow(open(pairs, new Map(), room)).next, { fresh: ["c"], taken: [] })
+ * assert.deepEqual(Result.getOrThrow(open(pairs, new Map([["c", room]]), room)).effects, [])
  * assert.ok(Result.isFailure(open(pairs, new Map([["c", { ...room, owner: "bob" }]]), room)))
  * ```
  */
 export const open = (
   pairs: ReadonlyArray<RoomPair>,
   stored: ReadonlyMap<ChannelId, StoredChannel>,
-  { operatorPubkey, owner }: StoredChannel
-): Result.Result<Step<ReadonlyArray<ChannelId>, Audit>, RoomPairTaken> => {
+  room: StoredChannel
+): Result.Result<Step<RoomChannels, Audit>, RoomPairTaken> => {
+  const { operatorPubkey, owner } = room
   const fresh: Array<ChannelId> = []
+  const taken: Array<ChannelId> = []
+  const entries: Array<Audit> = []
   for (const { a, b, channel } of pairs) {
     const known = stored.get(channel)
     if (known === undefined) fresh.push(channel)
-    else if (known.owner !== owner || known.operatorPubkey !== operatorPubkey)
+    else if (known.owner !== owner && yieldsTo(known, room)) {
+      taken.push(channel)
+      entries.push(...takenOver(known, room, channel))
+    } else if (known.owner !== owner || known.operatorPubkey !== operatorPubkey)
       return Result.fail(new RoomPairTaken({ a, b }))
   }
-  return fresh.length === 0
-    ? step<ReadonlyArray<ChannelId>, Audit>(fresh)
-    : step<ReadonlyArray<ChannelId>, Audit>(
-        fresh,
-        audit("room_opened", owner, operatorPubkey, `channels=${fresh.length}`)
-      )
+  if (fresh.length > 0) entries.push(audit("room_opened", owner, operatorPubkey, `channels=${fresh.length}`))
+  return step<RoomChannels, Audit>({ fresh, taken }, ...entries)
 }

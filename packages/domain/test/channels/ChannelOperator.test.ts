@@ -1,6 +1,6 @@
 import { ChannelId, ChannelRegistration } from "@catenet/domain/channels/Channel"
 import { NotChannelOwner, OperatorMismatch } from "@catenet/domain/channels/ChannelErrors"
-import { deregister, register, type StoredChannel } from "@catenet/domain/channels/ChannelOperator"
+import { deregister, OperatorProof, register, type StoredChannel } from "@catenet/domain/channels/ChannelOperator"
 import { OperatorKey } from "@catenet/domain/values/Keys"
 import { Subject } from "@catenet/domain/values/Subject"
 import { assert, describe, it } from "@effect/vitest"
@@ -15,7 +15,8 @@ const Event = Schema.Union([
   Schema.TaggedStruct("Register", {
     subject: Account,
     operator: Schema.Literals(["1", "2"]),
-    confirm_rekey: Schema.Boolean
+    confirm_rekey: Schema.Boolean,
+    proof: Schema.Literals(["none", "key"])
   }),
   Schema.TaggedStruct("Deregister", { subject: Account })
 ])
@@ -28,6 +29,7 @@ describe("channel operators", () => {
       let state: StoredChannel | null = null
       let owner: Subject | undefined
       let key: OperatorKey | undefined
+      let proof: OperatorProof = "none"
       for (const event of events) {
         const subject = Subject.make(event.subject)
         const entry = (action: string, detail = "") => ({
@@ -50,32 +52,56 @@ describe("channel operators", () => {
           const { confirm_rekey } = event
           const operator_pubkey = keyOf(event.operator)
           const request = new ChannelRegistration({ channel, operator_pubkey, confirm_rekey })
-          const answer = register(state, subject, request)
+          const answer = register(state, subject, request, event.proof)
           if (owner === undefined) {
             owner = subject
             key = operator_pubkey
+            proof = event.proof
             const { effects } = Result.getOrThrow(answer)
             assert.deepStrictEqual(effects, [entry("channel_registered", operator_pubkey)])
+          } else if (owner !== subject && key === operator_pubkey && proof === "none" && event.proof === "key") {
+            const { effects } = Result.getOrThrow(answer)
+            assert.deepStrictEqual(effects, [
+              entry("channel_taken_over", operator_pubkey),
+              { ...entry("channel_yielded", operator_pubkey), actor: owner.toLowerCase() }
+            ])
+            owner = subject
+            proof = event.proof
           } else if (owner !== subject || key === undefined) {
             assert.deepStrictEqual(answer, Result.fail(new NotChannelOwner()))
           } else if (key === operator_pubkey) {
             assert.deepStrictEqual(Result.getOrThrow(answer).effects, [])
-            assert.strictEqual(Result.getOrThrow(answer).next, state)
+            if (proof === event.proof || proof === "key") assert.strictEqual(Result.getOrThrow(answer).next, state)
+            else proof = event.proof
           } else if (!confirm_rekey) {
             const facts = { channel, registered: key, offered: operator_pubkey }
             assert.deepStrictEqual(answer, Result.fail(new OperatorMismatch(facts)))
           } else {
             const detail = `${key} ${operator_pubkey}`
             key = operator_pubkey
+            proof = event.proof
             assert.deepStrictEqual(Result.getOrThrow(answer).effects, [entry("channel_operator_rekeyed", detail)])
           }
           state = Result.isSuccess(answer) ? answer.success.next : state
         }
         assert.deepStrictEqual<StoredChannel | null>(
           state,
-          owner === undefined || key === undefined ? null : { owner, operatorPubkey: key }
+          owner === undefined || key === undefined ? null : { owner, operatorPubkey: key, proof }
         )
       }
+    },
+    often
+  )
+
+  it.prop(
+    "of two accounts the one with more proof has a channel, and among equals the first; another chosen id's key proves nothing",
+    [Schema.Struct({ stored: OperatorProof, offered: OperatorProof, sameKey: Schema.Boolean })],
+    ([{ offered, sameKey, stored }]) => {
+      const state = { owner: Subject.make("eve"), operatorPubkey: keyOf("1"), proof: stored }
+      const request = { channel, operator_pubkey: keyOf(sameKey ? "1" : "2") }
+      const taken = Result.isSuccess(register(state, Subject.make("ada"), request, offered))
+      const expected = offered === "derived" ? stored !== "derived" : offered === "key" && stored === "none" && sameKey
+      assert.strictEqual(taken, expected)
     },
     often
   )

@@ -28,7 +28,8 @@ const Event = Schema.Struct({
   operator: between(1, 2),
   first: between(0, 5),
   holders: between(2, 4),
-  takenOver: Schema.Boolean
+  takenOver: Schema.Boolean,
+  proved: Schema.Boolean
 })
 
 describe("rooms", () => {
@@ -51,12 +52,13 @@ describe("rooms", () => {
   )
 
   it.prop(
-    "a room adds the channels that are missing, once and with one audit entry, and takes none of another account or operator",
+    "a room adds the channels that are missing, once and with one audit entry, and takes one of another account only with more proof",
     [history(Event)],
     ([events]) => {
       const stored = new Map<ChannelId, StoredChannel>()
       for (const event of events) {
-        const room = { owner: Subject.make(event.owner), operatorPubkey: operator(event.operator) }
+        const proof = event.proved ? ("derived" as const) : ("none" as const)
+        const room = { owner: Subject.make(event.owner), operatorPubkey: operator(event.operator), proof }
         const holders = Array.from({ length: event.holders }, (_, n) => holder(event.first + n))
         const pairs = meshOf(room.operatorPubkey, holders)
         const [one] = pairs
@@ -64,8 +66,14 @@ describe("rooms", () => {
           stored.set(one.channel, { ...room, operatorPubkey: operator(3) })
         const differs = (channel: ChannelId) => {
           const found = stored.get(channel)
-          return found !== undefined && (found.owner !== room.owner || found.operatorPubkey !== room.operatorPubkey)
+          if (found === undefined) return false
+          if (found.owner !== room.owner) return !(event.proved && found.proof === "none")
+          return found.operatorPubkey !== room.operatorPubkey
         }
+        const yielding = pairs.flatMap(({ channel }) => {
+          const found = stored.get(channel)
+          return found === undefined || found.owner === room.owner ? [] : [{ channel, from: found.owner }]
+        })
         const taken = pairs.find(({ channel }) => differs(channel))
         const answer = open(pairs, stored, room)
         if (taken !== undefined) {
@@ -74,15 +82,22 @@ describe("rooms", () => {
         }
         const { effects, next } = Result.getOrThrow(answer)
         const missing = pairs.flatMap(({ channel }) => (stored.has(channel) ? [] : [channel]))
-        assert.deepStrictEqual(next, missing)
+        assert.deepStrictEqual(next, { fresh: missing, taken: yielding.map(({ channel }) => channel) })
         assert.deepStrictEqual(
           effects.map(({ action, actor, detail, target }) => [action, actor, target, detail]),
-          missing.length === 0
-            ? []
-            : [["room_opened", event.owner.toLowerCase(), room.operatorPubkey, `channels=${missing.length}`]]
+          [
+            ...yielding.flatMap(({ channel, from }) => [
+              ["channel_taken_over", event.owner.toLowerCase(), channel, room.operatorPubkey],
+              ["channel_yielded", from.toLowerCase(), channel, room.operatorPubkey]
+            ]),
+            ...(missing.length === 0
+              ? []
+              : [["room_opened", event.owner.toLowerCase(), room.operatorPubkey, `channels=${missing.length}`]])
+          ]
         )
-        for (const channel of next) stored.set(channel, room)
-        assert.deepStrictEqual(Result.getOrThrow(open(pairs, stored, room)), { next: [], effects: [] })
+        for (const channel of [...next.fresh, ...next.taken]) stored.set(channel, room)
+        const again = Result.getOrThrow(open(pairs, stored, room))
+        assert.deepStrictEqual(again, { next: { fresh: [], taken: [] }, effects: [] })
       }
     },
     often

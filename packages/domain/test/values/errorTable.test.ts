@@ -161,6 +161,7 @@ const table = [
   [Channels.ChannelNotFound, 404, ["(claim invite of a foreign or unknown channel)"]],
   [Channels.ChannelLimitReached, 403, ["(channels of an account)"]],
   [Channels.OperatorMismatch, 409, ["operator mismatch without confirm_rekey"]],
+  [Channels.OperatorProofRefused, 403, ["(operator proof that does not hold)"]],
   [Channels.LinkOperatorDiffers, 409, ["(link channel under another key than the bound one)"]],
   [Channels.AttestationRefused, 400, ["attestation not verifying"]],
   [Channels.GrantUndecodable, 400, ["agent-bridge grant mismatches", "(bytes that form no grant)"]],

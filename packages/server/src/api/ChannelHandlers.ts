@@ -63,7 +63,10 @@ export const ChannelHandlers = HttpApiBuilder.group(
           }),
         openRoom: ({ payload }) =>
           Caller.use((caller) =>
-            Effect.map(rooms.open(caller, payload.operator_pubkey, payload.holders), (pairs) => ({ channels: pairs }))
+            Effect.map(
+              rooms.open(caller, payload.operator_pubkey, payload.holders, payload.operator_proof),
+              (pairs) => ({ channels: pairs })
+            )
           ),
         listRooms: ({ query }) =>
           Caller.use((caller) => Effect.map(rooms.list(caller, query), (pairs) => ({ channels: pairs })))

@@ -1,15 +1,21 @@
 /** Channels, their members and the grants that wait for members. */
 import { Channel, ChannelId, DepositedGrant, Grant, Member } from "@catenet/domain/channels/Channel"
+import { OperatorProof } from "@catenet/domain/channels/ChannelOperator"
 import { mostMembersOfChannel } from "@catenet/domain/values/Caps"
 import { HolderKey, type NoiseAttestation, type NoiseKey, OperatorKey } from "@catenet/domain/values/Keys"
 import { Subject } from "@catenet/domain/values/Subject"
-import { Array as Arr, Effect, Schema } from "effect"
+import { Array as Arr, Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Sealing } from "../store/Sealing.ts"
 import { keysetOn, Slice } from "../store/Slice.ts"
 import { expiryOf } from "./GrantExpiries.ts"
 
-const Registered = Schema.Struct({ channel: ChannelId, owner: Subject, operatorPubkey: OperatorKey })
+const Registered = Schema.Struct({
+  channel: ChannelId,
+  owner: Subject,
+  operatorPubkey: OperatorKey,
+  proof: OperatorProof
+})
 
 /** How many channels an account has, and how many an operator allowed it; null without such a limit. */
 const counted = { held: Schema.Int, most: Schema.NullOr(Schema.Int) }
@@ -20,8 +26,11 @@ const NewRow = Schema.Struct({
   channel: ChannelId,
   owner: Schema.String,
   operatorPubkey: OperatorKey,
+  proof: OperatorProof,
   createdAt: Schema.Int
 })
+/** As `channel_register` inserts it: without a proof. */
+const UnprovedRow = NewRow.mapFields(Struct.omit(["proof"]))
 export type NewChannel = typeof NewRow.Type
 
 export interface NewMember {
@@ -59,9 +68,12 @@ export const make = Effect.gen(function* () {
       Result: Schema.Struct({
         owner: Schema.NullOr(Subject),
         operatorPubkey: Schema.NullOr(OperatorKey),
+        proof: Schema.NullOr(OperatorProof),
         ...counted
       }),
-      execute: ({ channel, owner }) => sql`select * from channel_to_register(${channel}, ${owner})`
+      execute: ({ channel, owner }) => sql`
+        select r.*, (select c.proof from channels c where c.channel = ${channel}) as proof
+        from channel_to_register(${channel}, ${owner}) r`
     }),
 
     /** A row where the channel is that of a link whose topology is bound to an operator with another key. */
@@ -73,25 +85,39 @@ export const make = Effect.gen(function* () {
         where e.link = ${channel} and t.operator_pubkey <> ${offered} limit 1`
     }),
 
+    /** A row where the channel is that of a link of the account's topology, and the topology is bound to this key. */
+    boundByOwner: SqlSchema.findAll({
+      Request: Schema.Struct({ channel: ChannelId, offered: OperatorKey, owner: Schema.String }),
+      Result: Schema.Struct({ isBound: Schema.Boolean }),
+      execute: ({ channel, offered, owner }) => sql`
+        select true as is_bound from topology_edges e join topologies t on t.id = e.topology_id
+        where e.link = ${channel} and t.operator_pubkey = ${offered} and t.owner = ${owner} limit 1`
+    }),
+
     find: SqlSchema.findOneOption({
       Request: ChannelId,
       Result: Registered,
-      execute: (channel) => sql`select channel, owner, operator_pubkey from channels where channel = ${channel}`
+      execute: (channel) => sql`select channel, owner, operator_pubkey, proof from channels where channel = ${channel}`
     }),
     findAll: SqlSchema.findAll({
       Request: Schema.Array(ChannelId),
       Result: Registered,
       execute: (channels) =>
-        sql`select channel, owner, operator_pubkey from channels where ${sql.in("channel", channels)}`
+        sql`select channel, owner, operator_pubkey, proof from channels where ${sql.in("channel", channels)}`
     }),
     insert: (rows: Arr.NonEmptyReadonlyArray<NewChannel>) =>
       sql`insert into channels ${sql.insert(Arr.map(rows, (row) => ({ ...row })))} returning 1`,
-    rekey: (channel: ChannelId, operatorPubkey: string) =>
-      sql`update channels set operator_pubkey = ${operatorPubkey} where channel = ${channel}`,
+    setOperator: (channel: ChannelId, operatorPubkey: string, proof: OperatorProof) =>
+      sql`update channels set ${sql.update({ operatorPubkey, proof })} where channel = ${channel}`,
+    /** Their account has proved the key from which all of them are derived. */
+    prove: (channels: ReadonlyArray<ChannelId>) =>
+      sql`update channels set proof = 'derived' where ${sql.in("channel", channels)} and proof <> 'derived'`,
     drop: (channel: ChannelId) => sql`delete from channels where channel = ${channel}`,
+    dropAll: (channels: Arr.NonEmptyReadonlyArray<ChannelId>) =>
+      sql`delete from channels where ${sql.in("channel", channels)}`,
     /** Registers a channel with its audit entry where it is not registered and there is room; else nothing is changed. */
     register: SqlSchema.findOne({
-      Request: Schema.Struct({ row: NewRow, usualMost: Schema.Int, actor: Schema.String, action: Schema.String }),
+      Request: Schema.Struct({ row: UnprovedRow, usualMost: Schema.Int, actor: Schema.String, action: Schema.String }),
       Result: Schema.Struct({ isNew: Schema.Boolean, refusal: Schema.NullOr(Schema.String) }),
       execute: ({ action, actor, row: { channel, createdAt, operatorPubkey, owner }, usualMost }) => sql`
         select is_new, refusal

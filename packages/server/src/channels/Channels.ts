@@ -9,9 +9,10 @@ import {
   ChannelNotFound,
   NotChannelOwner,
   LinkOperatorDiffers,
-  type OperatorMismatch
+  type OperatorMismatch,
+  type OperatorProofRefused
 } from "@catenet/domain/channels/ChannelErrors"
-import { deregister, register, registered } from "@catenet/domain/channels/ChannelOperator"
+import { deregister, type OperatorProof, register, registered } from "@catenet/domain/channels/ChannelOperator"
 import { Context, Effect, Layer, Option, type Schema, type Cause } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { SqlError } from "effect/sql"
@@ -22,6 +23,7 @@ import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./ChannelStore.ts"
 import { MembershipCuts } from "./MembershipCuts.ts"
+import * as OperatorProofs from "./OperatorProofs.ts"
 
 type Account = Caller["Service"]
 
@@ -49,10 +51,17 @@ export class Channels extends Context.Service<
       channel: ChannelId,
       run: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | NotChannelOwner | Schema.SchemaError | SqlError.SqlError, R>
+    /**
+     * With a proof of its operator key a channel is taken over from an account that has none: all that hangs on it goes, and
+     * its members are cut off. The operator of a topology has proved the key of its links already.
+     */
     readonly register: (
       account: Account,
       registration: ChannelRegistration
-    ) => Effect.Effect<void, ChannelLimitReached | LinkOperatorDiffers | NotChannelOwner | OperatorMismatch>
+    ) => Effect.Effect<
+      void,
+      ChannelLimitReached | LinkOperatorDiffers | NotChannelOwner | OperatorMismatch | OperatorProofRefused
+    >
     /** Removes the channel with its members, grants, allow-list, claims and invites. */
     readonly deregister: (account: Account, channel: ChannelId) => Effect.Effect<void, NotChannelOwner>
     /** The account's channels, sorted. */
@@ -74,21 +83,35 @@ export class Channels extends Context.Service<
       return held + more > limit ? Effect.fail(new ChannelLimitReached({ limit })) : Effect.void
     }
 
-    /** A registration that repeats one, changes the key, names a channel of another account, or is one too many. */
-    const registerKnown = Effect.fnUntraced(function* ({ subject }: Account, registration: ChannelRegistration) {
-      const { channel } = registration
-      const { held, most, operatorPubkey, owner } = yield* store.toRegister({ channel, owner: subject })
-      const stored = owner === null || operatorPubkey === null ? null : { owner, operatorPubkey }
-      const { effects, next } = yield* Effect.fromResult(register(stored, subject, registration))
+    /** A registration with a proof, or that repeats one, changes the key, names a channel of another account, or is one too many. */
+    const registerKnown = Effect.fnUntraced(function* (
+      { subject }: Account,
+      registration: ChannelRegistration,
+      shown: OperatorProof
+    ) {
+      const { channel, operator_pubkey } = registration
+      const { held, most, operatorPubkey, owner, proof: known } = yield* store.toRegister({ channel, owner: subject })
+      const stored =
+        owner === null || operatorPubkey === null || known === null ? null : { owner, operatorPubkey, proof: known }
+      const isBound =
+        stored !== null &&
+        stored.owner !== subject &&
+        (yield* store.boundByOwner({ channel, offered: operator_pubkey, owner: subject })).length > 0
+      const proof = isBound ? "derived" : shown
+      const { effects, next } = yield* Effect.fromResult(register(stored, subject, registration, proof))
       const { operator_pubkey: offered } = registration
       if (next !== stored && (yield* store.boundToOther({ channel, offered })).length > 0)
         return yield* new LinkOperatorDiffers({ channel, offered })
-      if (stored === null) {
+      if (stored === null || stored.owner !== subject) {
         yield* requireRoom({ held, most }, 1)
+        if (stored !== null) {
+          yield* store.drop(channel)
+          yield* cuts.cut(channel)
+        }
         yield* store.insert([{ channel, ...next, createdAt: yield* unixSeconds }])
       } else if (next !== stored) {
-        yield* store.rekey(channel, next.operatorPubkey)
-        yield* cuts.cut(channel)
+        yield* store.setOperator(channel, next.operatorPubkey, next.proof)
+        if (next.operatorPubkey !== stored.operatorPubkey) yield* cuts.cut(channel)
       }
       yield* Effect.forEach(effects, audits.append, { discard: true })
     }, store.transaction)
@@ -109,11 +132,13 @@ export class Channels extends Context.Service<
 
       register: Effect.fn("Channels.register")(function* (account: Account, registration: ChannelRegistration) {
         const { channel, operator_pubkey: operatorPubkey } = registration
+        const proof = yield* Effect.fromResult(OperatorProofs.ofRegistration(account.subject, registration))
+        if (proof !== "none") return yield* registerKnown(account, registration, proof)
         const entry = registered(account.subject, registration)
         const row = { channel, owner: account.subject, operatorPubkey, createdAt: yield* unixSeconds }
         const written = yield* store.register({ ...entry, row, usualMost: channelsPerAccount })
         yield* audits.complain(entry, written)
-        if (!written.isNew) yield* registerKnown(account, registration)
+        if (!written.isNew) yield* registerKnown(account, registration, proof)
       }, sqlOrDie),
 
       deregister: Effect.fn("Channels.deregister")(

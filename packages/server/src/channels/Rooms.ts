@@ -4,15 +4,16 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import type { Caller } from "@catenet/domain/api/Access"
 import { ChannelId, RoomPair } from "@catenet/domain/channels/Channel"
-import type {
-  ChannelLimitReached,
-  HolderRepeated,
-  RoomPairTaken,
-  RoomSizeOutOfRange
+import {
+  type ChannelLimitReached,
+  type HolderRepeated,
+  OperatorProofRefused,
+  type RoomPairTaken,
+  type RoomSizeOutOfRange
 } from "@catenet/domain/channels/ChannelErrors"
 import type { StoredChannel } from "@catenet/domain/channels/ChannelOperator"
 import { open, pairsOf } from "@catenet/domain/channels/Room"
-import type { HolderKey, OperatorKey } from "@catenet/domain/values/Keys"
+import type { HolderKey, OperatorKey, Signature } from "@catenet/domain/values/Keys"
 import { Array as Arr, Context, Effect, Layer, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { type Page, pagedOf } from "../http/Paging.ts"
@@ -22,6 +23,8 @@ import { bytesOf } from "../runtime/Secrets.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Channels } from "./Channels.ts"
 import * as ChannelStore from "./ChannelStore.ts"
+import { MembershipCuts } from "./MembershipCuts.ts"
+import * as OperatorProofs from "./OperatorProofs.ts"
 import * as Store from "./RoomStore.ts"
 
 type Account = Caller["Service"]
@@ -37,14 +40,18 @@ const pairOf = (operator: OperatorKey, a: HolderKey, b: HolderKey) => {
 export class Rooms extends Context.Service<
   Rooms,
   {
-    /** Opens a room; answers every pair, also those that were registered before. */
+    /**
+     * Opens a room; answers every pair, also those that were registered before. With a proof of the operator's key its
+     * channels are taken over from accounts that have none.
+     */
     readonly open: (
       account: Account,
       operator: OperatorKey,
-      holders: ReadonlyArray<HolderKey>
+      holders: ReadonlyArray<HolderKey>,
+      proof?: Signature
     ) => Effect.Effect<
       ReadonlyArray<RoomPair>,
-      ChannelLimitReached | HolderRepeated | RoomPairTaken | RoomSizeOutOfRange
+      ChannelLimitReached | HolderRepeated | OperatorProofRefused | RoomPairTaken | RoomSizeOutOfRange
     >
     /** The pairs of all rooms of the account, sorted by channel. */
     readonly list: (
@@ -57,18 +64,26 @@ export class Rooms extends Context.Service<
     const channels = yield* ChannelStore.make
     const store = yield* Store.make
     const audits = yield* Audits
+    const cuts = yield* MembershipCuts
     const { checkLimit } = yield* Channels
 
     const register = Effect.fnUntraced(function* (room: StoredChannel, pairs: ReadonlyArray<RoomPair>) {
       const ids = pairs.map(({ channel }) => channel)
       yield* channels.lockAll(ids)
       const stored = new Map((yield* channels.findAll(ids)).map((row) => [row.channel, row]))
-      const { effects, next: fresh } = yield* Effect.fromResult(open(pairs, stored, room))
-      if (Arr.isReadonlyArrayNonEmpty(fresh)) {
-        yield* checkLimit(room.owner, fresh.length)
+      const {
+        effects,
+        next: { fresh, taken }
+      } = yield* Effect.fromResult(open(pairs, stored, room))
+      const added = [...taken, ...fresh]
+      if (Arr.isReadonlyArrayNonEmpty(added)) {
+        yield* checkLimit(room.owner, added.length)
+        if (Arr.isReadonlyArrayNonEmpty(taken)) yield* channels.dropAll(taken)
+        yield* cuts.cutAll(taken)
         const createdAt = yield* unixSeconds
-        yield* channels.insert(Arr.map(fresh, (channel) => ({ channel, ...room, createdAt })))
+        yield* channels.insert(Arr.map(added, (channel) => ({ channel, ...room, createdAt })))
       }
+      if (room.proof === "derived") yield* channels.prove(ids)
       yield* Effect.forEach(effects, audits.append, { discard: true })
       if (Arr.isReadonlyArrayNonEmpty(pairs)) yield* store.put(pairs)
     })
@@ -77,11 +92,16 @@ export class Rooms extends Context.Service<
       open: Effect.fn("Rooms.open")(function* (
         { subject }: Account,
         operator: OperatorKey,
-        holders: ReadonlyArray<HolderKey>
+        holders: ReadonlyArray<HolderKey>,
+        proof?: Signature
       ) {
         const meshed = yield* Effect.fromResult(pairsOf(holders))
+        if (proof !== undefined && !OperatorProofs.signed(subject, operator, proof))
+          return yield* new OperatorProofRefused({ part: "signature" })
         const pairs = meshed.map(([a, b]) => pairOf(operator, a, b))
-        yield* channels.transaction(register({ owner: subject, operatorPubkey: operator }, pairs))
+        yield* channels.transaction(
+          register({ owner: subject, operatorPubkey: operator, proof: proof === undefined ? "none" : "derived" }, pairs)
+        )
         return pairs
       }, sqlOrDie),
 
@@ -92,5 +112,5 @@ export class Rooms extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Rooms, Rooms.make)
-  static readonly layer = Rooms.layerNoDeps.pipe(Layer.provide([Audits.layer, Channels.layer]))
+  static readonly layer = Rooms.layerNoDeps.pipe(Layer.provide([Audits.layer, Channels.layer, MembershipCuts.layer]))
 }

@@ -53,6 +53,13 @@ const registry: ReadonlyArray<Contract.Row> = [
     code: "MalformedRequest"
   },
   { call: "register", as: ada, body: { channel }, status: 422, code: "WrongShape" },
+  {
+    call: "register",
+    as: ada,
+    body: { ...registration, operator_proof: "0".repeat(128) },
+    status: 403,
+    code: "OperatorProofRefused"
+  },
   { call: "register", as: account("small"), body: { ...registration, channel: other }, status: 200 },
   {
     call: "register",
@@ -276,6 +283,13 @@ const rooms: ReadonlyArray<Contract.Row> = [
     code: "MalformedRequest"
   },
   { call: "openRoom", as: bob, body: room("w", "x", "y"), status: 409, code: "RoomPairTaken" },
+  {
+    call: "openRoom",
+    as: bob,
+    body: { ...room("w", "x"), operator_proof: "0".repeat(128) },
+    status: 403,
+    code: "OperatorProofRefused"
+  },
   { call: "listRooms", as: bob, status: 200, answer: { channels: [] }, because: "a refused room leaves nothing" },
   { call: "list", as: bob, status: 200, answer: { channels: [] } },
   {

@@ -58,6 +58,13 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
   ["NotChannelOwner", ["Nicht Ihr Kanal", "Der Kanal gehört nicht Ihnen."]],
   ["ChannelLimitReached", ["Limit erreicht", "Ihr Konto hat so viele Kanäle wie erlaubt."]],
   [
+    "OperatorProofRefused",
+    [
+      "Nachweis abgelehnt",
+      "Der Nachweis ist keine Unterschrift des Operators für Ihr Konto, oder der Kanal leitet sich nicht von seinem Schlüssel ab."
+    ]
+  ],
+  [
     "LinkOperatorDiffers",
     [
       "Anderer Schlüssel des Operators",

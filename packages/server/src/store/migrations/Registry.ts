@@ -64,6 +64,7 @@ import * as registrationOfLinks from "./0098_registration_of_links.ts"
 import * as edgeComparisons from "./0110_edge_comparisons.ts"
 import * as directoryOfAccounts from "./0111_directory_of_accounts.ts"
 import * as ticketKeys from "./0114_ticket_keys.ts"
+import * as operatorProofs from "./0118_operator_proofs.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -127,5 +128,6 @@ export const migrations = {
   "0098_registration_of_links": registrationOfLinks.up,
   "0110_edge_comparisons": edgeComparisons.up,
   "0111_directory_of_accounts": directoryOfAccounts.up,
-  "0114_ticket_keys": ticketKeys.up
+  "0114_ticket_keys": ticketKeys.up,
+  "0118_operator_proofs": operatorProofs.up
 } as const

@@ -1,0 +1,161 @@
+/** The operator's own signature decides who has a channel: against registrations without one, never against another proof. */
+import * as ChannelIds from "@catenet/crypto/ChannelIds"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
+import * as OperatorProof from "@catenet/crypto/OperatorProof"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { database, server } from "../harness/Accounts.ts"
+import { account, ask } from "./Asking.ts"
+import { idOf, keyOf, linkOf, materialOf, seedOf } from "./ChannelsKeys.ts"
+
+const [ada, eve] = [account("ada"), account("eve")]
+const proofOf = (operator: string, subject: string) => Hex.encode(OperatorProof.sign(native, seedOf(operator), subject))
+
+const register = (as: typeof ada, channel: string, operator: string, more: object = {}) =>
+  ask(as, "/me/channels", { channel, operator_pubkey: keyOf(operator), ...more })
+const roleOf = (operator: string, pipeline: string, role: string) => {
+  const key = native.ed25519.publicKey(Redacted.value(seedOf(operator)))
+  return Hex.encode(ChannelIds.pipelineRole(native, key, pipeline, role))
+}
+const seen = ({ code, status }: { readonly code: string | undefined; readonly status: number }) => [status, code]
+const holders = (a: string, b: string) => ({ derived_from: { holders: [keyOf(a), keyOf(b)] } })
+
+layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices: true, timeout: "60 seconds" })(
+  "a registration with the operator's proof",
+  (it) => {
+    it.effect("takes a link's channel from who registered it first, and ends the members that are there", () =>
+      Effect.gen(function* () {
+        const channel = linkOf("operator", "a", "b")
+        assert.strictEqual((yield* register(eve, channel, "eve's operator")).status, 200)
+        yield* ask(eve, `/me/channels/${channel}/members`, materialOf(channel, "eve's agent"))
+        assert.deepStrictEqual(seen(yield* register(ada, channel, "operator")), [403, "NotChannelOwner"])
+
+        const operator_proof = proofOf("operator", "ada")
+        const alone = yield* register(ada, channel, "operator", { operator_proof })
+        assert.deepStrictEqual(seen(alone), [403, "NotChannelOwner"], "any key could sign for a chosen id")
+        const taken = yield* register(ada, channel, "operator", { operator_proof, ...holders("b", "a") })
+        assert.strictEqual(taken.status, 200)
+
+        const { body } = yield* ask(ada, `/me/channels/${channel}`)
+        assert.deepStrictEqual(body, { channel, operator_pubkey: keyOf("operator"), members: 0 })
+        assert.deepStrictEqual(seen(yield* ask(eve, `/me/channels/${channel}`)), [403, "NotChannelOwner"])
+        assert.deepStrictEqual(seen(yield* register(eve, channel, "eve's operator")), [403, "NotChannelOwner"])
+        const sql = yield* SqlClient.SqlClient
+        const logged = yield* sql`select actor, action from audit_log where target = ${channel} order by id`
+        assert.deepStrictEqual(logged.slice(-2), [
+          { actor: "ada", action: "channel_taken_over" },
+          { actor: "eve", action: "channel_yielded" }
+        ])
+        const cuts = yield* sql`select 1 from channel_members where channel = ${channel}`
+        assert.lengthOf(cuts, 0)
+      })
+    )
+
+    it.effect("takes the channel of a pipeline's role", () =>
+      Effect.gen(function* () {
+        const channel = roleOf("operator", "flappy", "physics")
+        yield* register(eve, channel, "operator")
+        const proof = { operator_proof: proofOf("operator", "ada") }
+        const wrong = { ...proof, derived_from: { pipeline: "flappy", role: "art" } }
+        assert.deepStrictEqual(seen(yield* register(ada, channel, "operator", wrong)), [403, "OperatorProofRefused"])
+        const right = { ...proof, derived_from: { pipeline: "flappy", role: "physics" } }
+        assert.strictEqual((yield* register(ada, channel, "operator", right)).status, 200)
+      })
+    )
+
+    it.effect("takes a chosen id that was registered with its own key, and none with another key", () =>
+      Effect.gen(function* () {
+        const [named, other] = [idOf("named"), idOf("other")]
+        yield* register(eve, named, "operator")
+        yield* register(eve, other, "eve's operator")
+        const proof = { operator_proof: proofOf("operator", "ada") }
+        assert.strictEqual((yield* register(ada, named, "operator", proof)).status, 200)
+        assert.deepStrictEqual(seen(yield* register(ada, other, "operator", proof)), [403, "NotChannelOwner"])
+      })
+    )
+
+    it.effect("keeps a channel from an account that has the same proof", () =>
+      Effect.gen(function* () {
+        const channel = linkOf("shared", "a", "b")
+        const first = { operator_proof: proofOf("shared", "ada"), ...holders("a", "b") }
+        const second = { operator_proof: proofOf("shared", "eve"), ...holders("a", "b") }
+        yield* register(ada, channel, "shared", first)
+        assert.deepStrictEqual(seen(yield* register(eve, channel, "shared", second)), [403, "NotChannelOwner"])
+      })
+    )
+
+    it.effect("is refused with a proof for another account, by another key or without a signature", () =>
+      Effect.gen(function* () {
+        const channel = linkOf("operator", "c", "d")
+        for (const more of [
+          { operator_proof: proofOf("operator", "ada"), ...holders("c", "d") },
+          { operator_proof: proofOf("eve's operator", "eve"), ...holders("c", "d") },
+          holders("c", "d")
+        ])
+          assert.deepStrictEqual(seen(yield* register(eve, channel, "operator", more)), [403, "OperatorProofRefused"])
+        const { body } = yield* ask(eve, "/me/channels")
+        assert.notInclude(JSON.stringify(body), channel)
+      })
+    )
+
+    it.effect("opens a room whose pairs another account has registered", () =>
+      Effect.gen(function* () {
+        const pair = linkOf("host", "x", "y")
+        yield* register(eve, pair, "host")
+        const room = { operator_pubkey: keyOf("host"), holders: ["x", "y", "z"].map(keyOf) }
+        assert.deepStrictEqual(seen(yield* ask(ada, "/me/rooms", room)), [409, "RoomPairTaken"])
+        const wrong = { ...room, operator_proof: proofOf("host", "eve") }
+        assert.deepStrictEqual(seen(yield* ask(ada, "/me/rooms", wrong)), [403, "OperatorProofRefused"])
+        const proved = { ...room, operator_proof: proofOf("host", "ada") }
+        assert.strictEqual((yield* ask(ada, "/me/rooms", proved)).status, 200)
+        assert.strictEqual((yield* ask(ada, "/me/rooms", proved)).status, 200, "opened again")
+        assert.strictEqual((yield* ask(ada, `/me/channels/${pair}`)).status, 200)
+        const again = { ...room, operator_proof: proofOf("host", "eve") }
+        assert.deepStrictEqual(seen(yield* ask(eve, "/me/rooms", again)), [409, "RoomPairTaken"])
+      })
+    )
+
+    it.effect("proves the channels of a room that was opened without, when it is opened again", () =>
+      Effect.gen(function* () {
+        const room = { operator_pubkey: keyOf("late"), holders: ["x", "y"].map(keyOf) }
+        yield* ask(ada, "/me/rooms", room)
+        yield* ask(ada, "/me/rooms", { ...room, operator_proof: proofOf("late", "ada") })
+        const second = { ...room, operator_proof: proofOf("late", "eve") }
+        assert.deepStrictEqual(seen(yield* ask(eve, "/me/rooms", second)), [409, "RoomPairTaken"])
+      })
+    )
+
+    it.effect("is not needed for a link of an own topology that is bound to the operator", () =>
+      Effect.gen(function* () {
+        const channel = linkOf("binder", "a", "b")
+        yield* register(eve, channel, "binder")
+        const { body } = yield* ask(ada, "/me/topologies", {})
+        const topology = String(body["id"])
+        for (const agent of ["a", "b"].map(keyOf)) yield* ask(ada, `/me/topologies/${topology}/agents`, { agent })
+        yield* ask(ada, `/me/topologies/${topology}/edges`, { a: keyOf("a"), b: keyOf("b") })
+        assert.deepStrictEqual(seen(yield* register(ada, channel, "binder")), [403, "NotChannelOwner"])
+        const proof = Hex.encode(OperatorBinding.sign(native, seedOf("binder"), topology))
+        const binding = { operator_pubkey: keyOf("binder"), proof }
+        yield* ask(ada, `/me/topologies/${topology}/operator`, binding, { method: "PUT" })
+        assert.strictEqual((yield* register(ada, channel, "binder")).status, 200)
+        assert.deepStrictEqual(seen(yield* ask(eve, `/me/channels/${channel}`)), [403, "NotChannelOwner"])
+      })
+    )
+
+    it.effect("counts for the limit of channels", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`insert into account_limits (subject, max_channels) values ('full', 0)`
+        const channel = linkOf("operator", "e", "f")
+        yield* register(eve, channel, "operator")
+        const proof = { operator_proof: proofOf("operator", "full"), ...holders("e", "f") }
+        const refused = yield* register(account("full"), channel, "operator", proof)
+        assert.deepStrictEqual(seen(refused), [403, "ChannelLimitReached"])
+        assert.strictEqual((yield* ask(eve, `/me/channels/${channel}`)).status, 200)
+      })
+    )
+  }
+)
