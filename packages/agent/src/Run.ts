@@ -1,7 +1,9 @@
 /** Runs the program in this process. Signals are left to the commands: a serving agent drains, all others just end. */
 import { redact } from "@catenet/domain/values/Redaction"
+import { flushed } from "@catenet/wire/transport/Flushed"
 import { Cause, Exit, Runtime } from "effect"
 import { CliError } from "effect/cli"
+import { setTimeout } from "node:timers/promises"
 import { collectBuffers } from "./BufferCollector.ts"
 import { run } from "./Cli.ts"
 
@@ -22,11 +24,20 @@ const codeOf = (cause: Cause.Cause<unknown>) => {
   return Runtime.getErrorExitCode(error)
 }
 
+/** How long a reader of the log may hold up the end. Results are waited for as long as somebody reads them. */
+const logMillis = 1_000
+
+/** What was written has left the process: `process.exit` throws away what still waits for its reader. */
+const written = async () => {
+  const log = Promise.race([flushed(process.stderr), setTimeout(logMillis)])
+  await Promise.allSettled([flushed(process.stdout), log])
+}
+
 /** Starts the program; the process exits when it has ended. */
 export const start = () => {
   collectBuffers()
   const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
-    fiber.addObserver((exit) => teardown(exit, (code) => process.exit(code)))
+    fiber.addObserver((exit) => teardown(exit, (code) => void written().then(() => process.exit(code))))
   })
   runMain(run, {
     disableErrorReporting: true,

@@ -1,8 +1,10 @@
 /** Runs the command line in this process, and turns how it ended into a sentence and an exit code. */
 import { redact } from "@catenet/domain/values/Redaction"
+import { flushed } from "@catenet/wire/transport/Flushed"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, ConfigProvider, Effect, Exit, Runtime } from "effect"
 import { CliError, Command } from "effect/cli"
+import { setTimeout } from "node:timers/promises"
 import { acme } from "./commands/acme.ts"
 import { backup, restore } from "./commands/backup.ts"
 import { edge } from "./commands/edge.ts"
@@ -40,11 +42,20 @@ const codeOf = (cause: Cause.Cause<unknown>) => {
   return Runtime.getErrorExitCode(error)
 }
 
+/** How long a reader of the log may hold up the end. Results are waited for as long as somebody reads them. */
+const logMillis = 1_000
+
+/** What was written has left the process: `process.exit` throws away what still waits for its reader. */
+const written = async () => {
+  const log = Promise.race([flushed(process.stderr), setTimeout(logMillis)])
+  await Promise.allSettled([flushed(process.stdout), log])
+}
+
 const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
   const stop = () => fiber.interruptUnsafe(fiber.id)
   process.on("SIGINT", stop)
   process.on("SIGTERM", stop)
-  fiber.addObserver((exit) => teardown(exit, (code) => process.exit(code)))
+  fiber.addObserver((exit) => teardown(exit, (code) => void written().then(() => process.exit(code))))
 })
 
 /** Starts the program; the process exits when it has ended. SIGINT and SIGTERM end it in an orderly way. */

@@ -3,6 +3,7 @@ import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { abort } from "@catenet/wire/transport/Abort"
 import { countReads } from "@catenet/wire/transport/BufferMemory"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { flushed } from "@catenet/wire/transport/Flushed"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Effect, FiberSet, Schedule } from "effect"
 import { createSocket, type RemoteInfo } from "node:dgram"
@@ -144,10 +145,11 @@ export const stdio = Effect.fn("Forward.stdio")(function* (target: MeshClient.Ta
   process.stdin.pipe(stream)
   countReads(process.stdin)
   yield* Effect.tryPromise({
-    try: (signal) => {
+    try: async (signal) => {
       const done = pipeline(stream, process.stdout, { end: false, signal })
       countReads(stream)
-      return done
+      await done
+      await flushed(process.stdout)
     },
     catch: (error) =>
       new MeshClient.RendezvousFailed({ edge: formatHostPort(target.edge), why: `cut: ${String(error)}` })

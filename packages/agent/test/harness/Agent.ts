@@ -20,6 +20,8 @@ export interface Agent extends AsyncDisposable {
   type(text: string): void
   /** Ends its stdin, which was left open. */
   endInput(): void
+  /** Leaves what it writes to stdout unread, until `false`. */
+  holdOutput(isHeld: boolean): void
   /** Closes the reading ends of stdout and stderr. */
   deafen(): void
 }
@@ -110,6 +112,7 @@ export const runAgent = (
     kill: (signal = "SIGTERM") => void child.kill(signal),
     type: (text) => void child.stdin.write(text),
     endInput: () => void child.stdin.end(),
+    holdOutput: (isHeld) => void (isHeld ? child.stdout.pause() : child.stdout.resume()),
     deafen: () => {
       reader.close()
       child.stdout.destroy()

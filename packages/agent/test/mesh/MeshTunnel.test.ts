@@ -5,7 +5,8 @@ import { copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from "nod
 import { connect } from "node:net"
 import { text } from "node:stream/consumers"
 import { assert, describe, it } from "vitest"
-import { type Agent, makeHome, runAgent } from "../harness/Agent.ts"
+import { eventually } from "../../../domain/test/Eventually.ts"
+import { type Agent, isAlive, makeHome, runAgent } from "../harness/Agent.ts"
 import { counter, echo, startOrigin } from "../harness/Origins.ts"
 import { makeSurroundings, registered, type Surroundings } from "../harness/Surroundings.ts"
 
@@ -101,6 +102,31 @@ describe("a mesh tunnel", () => {
     await using client = runAgent(home, env, connectArgs(home.path, "--stdio"), "HELO")
     assert.strictEqual(await client.exited, 0)
     assert.strictEqual(client.stdout(), "220 ready\n250 HELO")
+  })
+
+  it("gives all that the origin sent to a reader of stdout that is late, and exits behind it", async () => {
+    await using stage = await makeSurroundings()
+    let ended = Promise.withResolvers<void>()
+    let size = 0
+    await using origin = await startOrigin((socket) => {
+      socket.resume().on("close", () => ended.resolve())
+      socket.end(Buffer.alloc(size, "x"))
+    })
+    await using home = await makeHome()
+    await using agent = runAgent(home, meshEnv(stage, home.path, origin.address))
+    await registered(agent)
+    // Somewhat more than a socket takes that is not read: the rest waits in the client.
+    for (size of [240_000, 250_000, 260_000, 264_000, 270_000]) {
+      ended = Promise.withResolvers()
+      const env = { CT_AGENT_CP_URL: stage.plane.url }
+      await using client = runAgent(home, env, connectArgs(home.path, "--stdio"), "hello")
+      client.holdOutput(true)
+      await ended.promise
+      await eventually(() => !isAlive(client.pid), "the client has exited", 300).catch(() => {})
+      client.holdOutput(false)
+      assert.strictEqual(await client.exited, 0)
+      assert.strictEqual(client.stdout().length, size)
+    }
   })
 
   it("carries 16 MB both ways unchanged", async () => {

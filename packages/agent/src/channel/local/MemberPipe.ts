@@ -1,5 +1,6 @@
 /** Joins a session with this process's stdin and stdout. The end of stdin ends the session, once the peer has ended too. */
 import { countReads } from "@catenet/wire/transport/BufferMemory"
+import { flushed } from "@catenet/wire/transport/Flushed"
 import { Effect, Fiber } from "effect"
 import type { Duplex } from "node:stream"
 import { pipeline } from "node:stream/promises"
@@ -15,13 +16,14 @@ const drainMillis = 30_000
 export const join = Effect.fn("MemberPipe.join")(function* (stream: Duplex) {
   let heard = 0
   const received = Effect.tryPromise({
-    try: (signal) => {
+    try: async (signal) => {
       const done = pipeline(stream, process.stdout, { end: false, signal })
       stream.on("data", (chunk: Uint8Array) => {
         heard += chunk.length
       })
       countReads(stream)
-      return done
+      await done
+      await flushed(process.stdout)
     },
     catch: SessionCut.of
   })
@@ -35,7 +37,8 @@ export const join = Effect.fn("MemberPipe.join")(function* (stream: Duplex) {
   })
   const silence = Effect.gen(function* () {
     let before = -1
-    while (heard !== before) {
+    // A peer that has ended owes nothing more: only the reader of stdout is slow.
+    while (stream.readableEnded || heard !== before) {
       before = heard
       yield* Effect.sleep(drainMillis)
     }
