@@ -73,6 +73,31 @@ const sayIneffective = Effect.fnUntraced(function* (
   }
 })
 
+const nothing = ConfigProvider.fromUnknown({})
+
+/**
+ * The values of a program that sets them itself, in place of the environment: `given`, and the default of what is left out.
+ * Fails with every required one that is missing.
+ */
+export const complete = Effect.fn("Reader.complete")(function* <const V extends Variables>(
+  variables: V,
+  given: Partial<Values<V>>
+) {
+  const problems: Array<Problem> = []
+  const entries: Array<readonly [string, unknown]> = []
+  const set = new Map<string, unknown>(Object.entries(given))
+  for (const [key, { config, name }] of Object.entries(variables)) {
+    const value = set.get(key)
+    const result = value === undefined ? yield* Effect.result(config.parse(nothing)) : Result.succeed(value)
+    entries.push([key, Result.getOrUndefined(result)])
+    if (Result.isFailure(result)) problems.push(problemOf(name, result.failure))
+  }
+  // `fromEntries` does not know which key has which type.
+  return problems.length > 0
+    ? yield* new ConfigurationInvalid({ problems })
+    : (Object.fromEntries(entries) as Values<V>)
+})
+
 /** Reads them. Fails with every problem that there is. */
 export const read: <const V extends Variables>(
   variables: V,

@@ -3,9 +3,12 @@
  * each takes. A new service is a line in the file of its area, a new group of routes a line here, a migration one in
  * `store/migrations/Registry.ts`.
  */
+import type * as Access from "@catenet/domain/api/Access"
 import { ReadsBody, ReadsParameters } from "@catenet/domain/api/RequestReading"
+import type { PgClient } from "@effect/sql-pg"
 import { Context, Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import type { SqlClient } from "effect/sql"
 import { Accounts } from "./accounts/Accounts.ts"
 import * as AgentServices from "./agents/AgentServices.ts"
 import { Directory } from "./agents/Directory.ts"
@@ -69,7 +72,6 @@ import { Idempotency } from "./http/Idempotency.ts"
 import { Limits } from "./http/Limits.ts"
 import * as Metered from "./http/Metered.ts"
 import * as SameOrigin from "./http/SameOrigin.ts"
-import * as AccountAccess from "./identity/AccountAccess.ts"
 import * as AdminAccess from "./identity/AdminAccess.ts"
 import * as AuditRetention from "./identity/AuditRetention.ts"
 import { Audits } from "./identity/Audits.ts"
@@ -83,7 +85,6 @@ import { EdgeQuic } from "./observability/EdgeQuic.ts"
 import { Statuses } from "./observability/Statuses.ts"
 import { PortalSignIns } from "./portal/PortalSignIns.ts"
 import { Releases } from "./releases/Releases.ts"
-import * as Database from "./store/Database.ts"
 import * as Reseal from "./store/Reseal.ts"
 import { Sealing } from "./store/Sealing.ts"
 import { Assignments } from "./topologies/Assignments.ts"
@@ -110,11 +111,8 @@ import { Tunnels } from "./tunnels/Tunnels.ts"
 import * as TunnelServices from "./tunnels/TunnelServices.ts"
 import { TunnelSharing } from "./tunnels/TunnelSharing.ts"
 
-/** What every area needs. Each service brings the others that it uses. */
-const base = Layer.mergeAll(Database.layer, Sealing.layer, SecureRandom.layerWebCrypto)
-
-/** All services. Each is built once, wherever it is named. */
-export const services = Layer.mergeAll(
+/** All services. Each is built once, wherever it is named, and brings the others that it uses. */
+const all = Layer.mergeAll(
   IdentityServices.layer,
   BillingServices.layer,
   EdgeServices.layer,
@@ -138,10 +136,10 @@ export const services = Layer.mergeAll(
   PortalSignIns.layer,
   Releases.layer,
   Statuses.layer
-).pipe(Layer.provideMerge(base))
+)
 
 /** What runs without a request. */
-export const background = Layer.mergeAll(
+const background = Layer.mergeAll(
   OutboxWorker.layer,
   EdgeComparisonLoop.layer,
   AddressRecordWorker.layer,
@@ -153,26 +151,25 @@ export const background = Layer.mergeAll(
   GrantExpiries.layer,
   Reseal.layer,
   Cleanup.layer
-).pipe(Layer.provide(services))
+)
 
-/** Who may call, and how requests are read. */
+/** Who may call, apart from accounts, and how requests are read. */
 const middleware = Layer.mergeAll(
   AdminAccess.layer,
-  AccountAccess.layer,
   SameOrigin.layer,
   Metered.layer,
   DnsBrokerRoutes.layer,
   ReadsBody.layer,
   ReadsParameters.layer
-).pipe(Layer.provide(base))
+)
 
 /**
  * The groups of the API. For each request the framework copies the services among which a group was built, so each is built
  * among those that it takes and no others (docs/decisions/0016).
  */
-export const handlers = Layer.flatMap(services, (all) => {
+const handlersOf = (services: Context.Context<Layer.Success<typeof all>>) => {
   const only = <Keys extends ReadonlyArray<Context.Key<unknown, unknown>>>(...keys: Keys) =>
-    Layer.succeedContext(Context.pick(...keys)(all))
+    Layer.succeedContext(Context.pick(...keys)(services))
   return Layer.mergeAll(
     StatusHandlers.pipe(Layer.provide(only(EdgeQuic, Statuses))),
     EnrollmentHandlers.pipe(Layer.provide(only(Bootstraps, Enrollments))),
@@ -196,5 +193,21 @@ export const handlers = Layer.flatMap(services, (all) => {
     EdgeHandlers.pipe(
       Layer.provide(only(AgentKeys, ChannelAdmissions, Edges, Gate, GateCodes, GateSessions, TicketKeys))
     )
-  ).pipe(Layer.provide(middleware))
-})
+  )
+}
+
+/** The control plane on this database, whose accounts are known by this authentication. */
+export const make = <DE, DR, AE, AR>(
+  database: Layer.Layer<PgClient.PgClient | SqlClient.SqlClient, DE, DR>,
+  authentication: Layer.Layer<Access.AccountAccess | Access.BearerAccess | Access.SessionAccess, AE, AR>
+) => {
+  const base = Layer.mergeAll(database, Sealing.layer, SecureRandom.layerWebCrypto)
+  const services = Layer.provideMerge(all, base)
+  return {
+    services,
+    background: Layer.provide(background, services),
+    handlers: Layer.flatMap(services, handlersOf).pipe(
+      Layer.provide(Layer.mergeAll(middleware, authentication).pipe(Layer.provide(base)))
+    )
+  }
+}

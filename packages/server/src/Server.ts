@@ -1,118 +1,26 @@
 /**
- * The control plane as one layer. Another Effect program serves it by providing `Settings`:
+ * The control plane as a library: as a layer that listens on its own port, or as routes of a host program's router.
  *
  * ```ts
  * Server.layer.pipe(Layer.provide(Settings.layer), Layer.launch, NodeRuntime.runMain)
  * ```
  */
-import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Effect, Layer, type Scope } from "effect"
-import { HttpRouter, HttpServer, type HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { HttpApiBuilder } from "effect/http-api"
-import * as Docs from "./api/ApiDocs.ts"
-import * as CachedResponses from "./fastpath/CachedResponses.ts"
+import type * as Access from "@catenet/domain/api/Access"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Effect, Layer } from "effect"
+import * as SecureRandom from "effect/crypto/SecureRandom"
+import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { App, declaredPaths } from "./App.ts"
+import { nameRequest, securityHeaders } from "./fastpath/SecuredResponse.ts"
 import * as Features from "./Features.ts"
-import * as GateRoutes from "./gate/GateRoutes.ts"
 import * as Listener from "./http/Listener.ts"
-import * as Middleware from "./http/Middleware.ts"
-import { RequestMetrics } from "./http/RequestMetrics.ts"
-import type { ExtraRoutes } from "./http/Routes.ts"
-import { Metrics } from "./observability/Metrics.ts"
-import * as MetricsHttp from "./observability/MetricsRoutes.ts"
-import { Statuses } from "./observability/Statuses.ts"
-import * as PortalAllowlist from "./portal/AllowlistRoutes.ts"
-import * as PortalEditor from "./portal/EditorRoutes.ts"
-import * as PublicPages from "./portal/legal/LegalRoutes.ts"
-import * as PortalEvents from "./portal/live/EventRoutes.ts"
-import * as PortalMail from "./portal/MailRoutes.ts"
-import * as PortalPages from "./portal/PageRoutes.ts"
-import * as PortalRoutes from "./portal/PortalRoutes.ts"
-import * as ProblemResponses from "./portal/shell/ProblemResponses.ts"
-import * as ReleaseRoutes from "./releases/ReleaseRoutes.ts"
+import * as RequestId from "./http/RequestId.ts"
+import * as AccountAccess from "./identity/AccountAccess.ts"
 import { Settings } from "./settings/Settings.ts"
+import * as Database from "./store/Database.ts"
+import * as HostDatabase from "./store/HostDatabase.ts"
 
-const routes = Layer.mergeAll(
-  HttpApiBuilder.layer(ControlPlaneApi),
-  Docs.layer,
-  MetricsHttp.layer,
-  PublicPages.layer,
-  GateRoutes.layer,
-  PortalRoutes.layer,
-  PortalPages.layer,
-  PortalEvents.layer,
-  PortalEditor.layer,
-  PortalAllowlist.layer,
-  PortalMail.layer,
-  ReleaseRoutes.layer
-)
-
-/** What is served beside the API value. */
-export const extraRoutes: ExtraRoutes = [
-  ...Docs.addresses,
-  ...MetricsHttp.addresses,
-  ...PublicPages.addresses,
-  ...GateRoutes.addresses,
-  ...PortalRoutes.addresses,
-  ...PortalPages.addresses,
-  ...PortalEvents.addresses,
-  ...PortalEditor.addresses,
-  ...PortalAllowlist.addresses,
-  ...PortalMail.addresses,
-  ...ReleaseRoutes.addresses
-]
-
-/** A parameter of a path is read by its schema, whatever its length: a host name may have 253 characters. */
-const wholeParameters = { maxParamLength: 16_384 }
-
-const makeApp = Effect.gen(function* () {
-  const routed = yield* HttpRouter.toHttpEffect(routes).pipe(
-    Effect.provideService(HttpRouter.RouterConfig, wholeParameters)
-  )
-  const { portalBaseUrl } = yield* Settings
-  const traffic = yield* RequestMetrics
-  const middleware = Middleware.make({
-    extra: extraRoutes,
-    origin: portalBaseUrl.origin,
-    page: ProblemResponses.asPage,
-    traffic
-  })
-  const { cached, leave } = yield* Statuses
-  return {
-    handled: middleware(routed),
-    cached: yield* CachedResponses.preHandler({ "/status": cached }, traffic),
-    leave
-  }
-})
-
-/**
- * How a request is answered. The services behind it stay out of the context in which requests run, because each request
- * copies that context (docs/decisions/0016).
- */
-class App extends Context.Service<
-  App,
-  {
-    readonly handled: Effect.Effect<
-      HttpServerResponse.HttpServerResponse,
-      never,
-      HttpServerRequest.HttpServerRequest | Scope.Scope
-    >
-    /** Answers a request from memory, before the routes. */
-    readonly cached: CachedResponses.PreHandler
-    /** Says to a load balancer that the service is about to end. */
-    readonly leave: Effect.Effect<void>
-  }
->()("server/Server/App") {
-  static readonly layer = Layer.effect(App, makeApp).pipe(
-    Layer.provide([
-      Features.handlers,
-      Features.services,
-      Metrics.layer.pipe(Layer.provide(Features.services)),
-      RequestMetrics.layer,
-      NodeHttpServer.layerHttpServices
-    ])
-  )
-}
+const own = Features.make(Database.layer, AccountAccess.layer)
 
 /** Before the listener closes, the service is not ready for as long as a load balancer needs to see it. */
 const leaving = Layer.effectDiscard(
@@ -128,4 +36,49 @@ export const layer = Layer.unwrap(
   Effect.map(App, ({ cached, handled }) =>
     leaving.pipe(Layer.provideMerge(HttpServer.serve(handled)), Layer.provideMerge(Listener.layer(cached)))
   )
-).pipe(Layer.provide([App.layer, Features.background]))
+).pipe(Layer.provide([App.layer(own.services, own.handlers), own.background]))
+
+/** How a host program makes its PostgreSQL client: `PgClient.layer({ url, ...Server.databaseOptions })`. */
+export const databaseOptions = HostDatabase.options
+
+/** First segments of the paths that `routes` takes; the rest of the router is the host's. */
+export const prefixes: ReadonlyArray<string> = [
+  ...new Set(declaredPaths.map((path) => path.split("/")[1] ?? "").filter((segment) => segment !== ""))
+].toSorted()
+
+const mounted = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const router = yield* HttpRouter.HttpRouter
+    const { handled } = yield* App
+    const { portalBaseUrl } = yield* Settings
+    const nameOf = yield* RequestId.makeNamer
+    const headers = securityHeaders(portalBaseUrl.protocol === "https:")
+    const handler = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      const id = nameOf(request.headers["x-request-id"])
+      nameRequest(NodeHttpServerRequest.toServerResponse(request), id)
+      return Effect.map(handled, (response) =>
+        HttpServerResponse.setHeaders(response, { ...headers, ...response.headers, "x-request-id": id })
+      )
+    })
+    for (const prefix of prefixes) yield* router.add("*", `/${prefix}/*`, handler)
+  })
+).pipe(Layer.provide(SecureRandom.layerWebCrypto))
+
+const embedded = <E, R>(
+  authentication: Layer.Layer<Access.AccountAccess | Access.BearerAccess | Access.SessionAccess, E, R>
+) => {
+  const { background, handlers, services } = Features.make(HostDatabase.layer, authentication)
+  return mounted.pipe(Layer.provide([App.layer(services, handlers), background]))
+}
+
+/**
+ * The control plane as routes of a host program's `HttpRouter`, on the host's `PgClient`, whose schema it brings up to date. It
+ * takes every path below `prefixes`. Accounts sign in as the settings say.
+ */
+export const routes = embedded(AccountAccess.layer)
+
+/** The same with the host's own accounts: `Authentication.layer` says who sends a request. */
+export const routesWith = embedded
+
+/** `Tunnels`, `Channels`, `ServiceAccounts` and all other services, on the host's client, without HTTP. */
+export const services = Features.make(HostDatabase.layer, AccountAccess.layer).services

@@ -15,6 +15,9 @@ const standard: Readonly<Record<string, string>> = {
 
 const overHttps = { ...standard, "strict-transport-security": "max-age=31536000; includeSubDomains" }
 
+/** Of an origin of this kind. */
+export const securityHeaders = (https: boolean): Readonly<Record<string, string>> => (https ? overHttps : standard)
+
 type Given = OutgoingHttpHeaders | Array<OutgoingHttpHeader> | undefined
 
 interface Options {
@@ -26,7 +29,7 @@ interface Options {
 
 /** The class of answers for a server at an origin of this kind. */
 export const securedResponses = (options: Options) => {
-  const always = options.https ? overHttps : standard
+  const always = securityHeaders(options.https)
   return class SecuredResponse extends ServerResponse<IncomingMessage> {
     readonly requestId = options.nameOf(this.req.headers["x-request-id"])
 
@@ -45,3 +48,6 @@ export const securedResponses = (options: Options) => {
 /** The name of the request that this answers. */
 export const requestIdOf = (response: object): string =>
   "requestId" in response && typeof response.requestId === "string" ? response.requestId : ""
+
+/** Gives a request of a foreign server its name. */
+export const nameRequest = (response: object, requestId: string): void => void Object.assign(response, { requestId })

@@ -286,11 +286,17 @@ const unused = {
   CT_PORTAL_SESSION_KEY: "sessions are kept in the database"
 }
 
-/** The settings of one control plane. Their layer fails with every problem that an operator has to mend. */
-export class Settings extends Context.Service<Settings, Reader.Values<typeof variables>>()("server/settings/Settings") {
-  static readonly make = Reader.read(variables, { unused })
-  static readonly layerNoDeps = Layer.effect(this, this.make)
+type Values = Reader.Values<typeof variables>
+
+/** The settings of one control plane. Their layers fail with every problem that an operator has to mend. */
+export class Settings extends Context.Service<Settings, Values>()("server/settings/Settings") {
+  static readonly read = Reader.read(variables, { unused })
+  /** Settings of a program that embeds the control plane: the values given, and the defaults of all others. */
+  static readonly make = (given: Partial<Values>) => Reader.complete(variables, given)
+  static readonly layerNoDeps = Layer.effect(this, this.read)
   static readonly layer: Layer.Layer<Settings, ConfigurationInvalid> = this.layerNoDeps.pipe(
     Layer.provide(NodeFileSystem.layer)
   )
+  /** `make` as a layer. */
+  static readonly layerOf = (given: Partial<Values>) => Layer.effect(this, this.make(given))
 }

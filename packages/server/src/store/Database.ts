@@ -24,6 +24,14 @@ const directOf = Effect.fnUntraced(function* (settings: Settings["Service"]) {
   return { ...connecting, applicationName, keepAlive: "1 minute" } as const
 })
 
+/** Names in snake case on the wire and camel case here, whole numbers as numbers. */
+export const conventions = {
+  transformQueryNames: Str.camelToSnake,
+  transformResultNames: Str.snakeToCamel,
+  transformJson: false,
+  types: Int8.registry()
+}
+
 /** The client alone, for a database whose schema another program keeps. */
 export const layerClient = PgClient.layerFrom(
   Effect.gen(function* () {
@@ -39,20 +47,20 @@ export const layerClient = PgClient.layerFrom(
       // Of one size: effect 4.1's pool that grows can leave its callers asleep for ever after a connection has failed.
       minConnections: settings.databasePool,
       multiplex: true,
-      transformQueryNames: Str.camelToSnake,
-      transformResultNames: Str.snakeToCamel,
-      transformJson: false,
-      types: Int8.registry(),
+      ...conventions,
       ...(isPooled ? { prepare: false } : { startupParameters: Pooler.timeouts })
     })
     const bounded = isPooled && !isBounded ? Pooler.bounding(client) : client
     if (isPooled || direct !== undefined) yield* Notifications.listeningBy(bounded, connecting, direct)
-    return Contention.retrying(LostTransaction.failing(bounded))
+    return resilient(bounded)
   })
 )
 
+/** The client whose transactions fail as one when their connection is lost, and are repeated when they collide. */
+export const resilient = (client: PgClient.PgClient) => Contention.retrying(LostTransaction.failing(client))
+
 /** It may go away after the first look at it, and migrations may be begun again. */
-const migrateWithRetries = Effect.retry(migrate, {
+export const migrateWithRetries = Effect.retry(migrate, {
   schedule: whileStarting,
   while: (error) => error._tag === "DatabaseUnreachable"
 })

@@ -4,7 +4,7 @@ import { SchemaAST } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { render } from "../../src/api/ApiDocsPage.ts"
 import { browserRoutes } from "../../src/api/BrowserRoutes.ts"
-import { extraRoutes } from "../../src/Server.ts"
+import { extraRoutes } from "../../src/App.ts"
 import { type FormRow, tableOf } from "../portal/FormTable.ts"
 
 const document = OpenApi.fromApi(ControlPlaneApi)

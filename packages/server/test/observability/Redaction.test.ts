@@ -5,6 +5,7 @@ import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { overheard } from "../../../domain/test/Overheard.ts"
+import { extraRoutes } from "../../src/App.ts"
 import * as Addresses from "../../src/portal/Addresses.ts"
 import * as Server from "../../src/Server.ts"
 import { Settings } from "../../src/settings/Settings.ts"
@@ -31,7 +32,7 @@ const calls: ReadonlyArray<{ readonly method: string; readonly path: string; rea
   ...Object.values(ControlPlaneApi.groups).flatMap((group) =>
     Object.values(group.endpoints).map(({ method, path }) => ({ method, path, type: json }))
   ),
-  ...Server.extraRoutes.map(([method, path]) => ({ method, path, type: form }))
+  ...extraRoutes.map(([method, path]) => ({ method, path, type: form }))
 ]
 
 layer(Accounts.server(), { excludeTestServices: true, timeout: "60 seconds" })("no secret", (it) => {

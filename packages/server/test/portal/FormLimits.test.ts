@@ -4,7 +4,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { extraRoutes as extra } from "../../src/Server.ts"
+import { extraRoutes as extra } from "../../src/App.ts"
 import { account, ask, person } from "../channels/Asking.ts"
 import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
 import { database, server } from "../harness/Accounts.ts"
