@@ -4,7 +4,7 @@
  */
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
-import { maxStreams, streamWindow, trailersOf } from "@catenet/wire/transport/Http2Stream"
+import { arrive, maxSendHeaderBlockLength, maxStreams, streamWindow } from "@catenet/wire/transport/Http2Stream"
 import { Effect, FiberSet, Schedule } from "effect"
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import type { Socket } from "node:net"
@@ -31,6 +31,7 @@ const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault, an
   // Loaded for the first client that speaks it: an idle program then holds 5 MB less.
   const session = process.getBuiltinModule("node:http2").performServerHandshake(socket, {
     settings: { maxConcurrentStreams: maxStreams, initialWindowSize: streamWindow, enableConnectProtocol: false },
+    maxSendHeaderBlockLength,
     strictSingleValueFields: false
   })
   guard(session, (error) => {
@@ -52,7 +53,7 @@ const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault, an
     }
     guard(stream, fault)
     stream.on("error", () => undefined)
-    const incoming = { stream, headers, trailers: trailersOf(stream) }
+    const incoming = arrive(stream, headers, fault)
     // A stream that is reset in the packet it began in leads to no work.
     const serve = () => {
       if (!stream.closed && !answers(stream, headers)) exchange(incoming, agent, fault)

@@ -3,7 +3,7 @@
  * carried. A safe request without a body is asked again when the kept connection it went to broke before any answer.
  */
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
-import { type Incoming, passHints, sendAnswer, sendBody, tear } from "@catenet/wire/transport/Http2Stream"
+import { answerLimits, type Incoming, passHints, sendAnswer, sendBody, tear } from "@catenet/wire/transport/Http2Stream"
 import { isTrailer } from "@catenet/wire/transport/HttpFields"
 import { Result } from "effect"
 import { request } from "node:http"
@@ -44,9 +44,10 @@ export const exchange = (incoming: Incoming, agent: OriginConnections, onFault: 
 
   const ask = (): void => {
     const fields = toOrigin(headers, authority, hasBody)
-    const asked = Result.try(() => request({ agent, method, path, headers: fields, setHost: false }))
+    const asked = Result.try(() => request({ agent, ...answerLimits, method, path, headers: fields, setHost: false }))
     if (Result.isFailure(asked)) return respond(stream, 400, "This request has no form in HTTP/1.1.")
     const outgoing = guard(asked.success, onFault)
+    outgoing.maxHeadersCount = 0
     const leave = () => {
       if (!outgoing.closed) outgoing.destroy()
     }

@@ -1,6 +1,6 @@
 /** Connects to the local service. The name is resolved anew for each connection. */
 import { Data, Effect } from "effect"
-import { connect, type Socket } from "node:net"
+import { Socket } from "node:net"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /** The local service does not accept a connection, or not within the limit. */
@@ -18,11 +18,37 @@ export class OriginDown extends Data.TaggedError("OriginDown")<{
 
 const connectMillis = 5000
 
+type Done = (error?: Error | null) => void
+
+/** What writing fails with when the peer has closed. */
+const peerClosed: ReadonlySet<unknown> = new Set(["EPIPE", "ECONNRESET"])
+
+/**
+ * A service that refuses an upload answers and closes at once. Node destroys a socket when a write fails, with the answer unread:
+ * here what can no longer be written is dropped, and reading goes on to what the service said last.
+ */
+class OriginSocket extends Socket {
+  override _write(chunk: unknown, encoding: BufferEncoding, done: Done): void {
+    super._write(chunk, encoding, lenient(done))
+  }
+
+  override _writev(chunks: Array<{ chunk: unknown; encoding: BufferEncoding }>, done: Done): void {
+    super._writev?.(chunks, lenient(done))
+  }
+}
+
+const lenient =
+  (done: Done): Done =>
+  (error) => {
+    if (error !== undefined && error !== null && "code" in error && peerClosed.has(error.code)) done()
+    else done(error)
+  }
+
 /** A connected socket that allows half-open use. */
 export const dial = (address: HostPort): Effect.Effect<Socket, OriginDown> => {
   const origin = formatHostPort(address)
   return Effect.callback<Socket, OriginDown>((resume) => {
-    const socket = connect({ ...address, allowHalfOpen: true, noDelay: true })
+    const socket = new OriginSocket({ allowHalfOpen: true, noDelay: true }).connect(address)
     const failed = (error: Error) => {
       const code = "code" in error && typeof error.code === "string" ? error.code : undefined
       resume(Effect.fail(new OriginDown({ origin, why: error.message || code || "cannot connect", late: false, code })))

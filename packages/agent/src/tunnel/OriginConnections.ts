@@ -1,5 +1,6 @@
 /** HTTP/1.1 connections to the origin for one client that speaks HTTP/2: kept alive and used again, never shared between clients. */
-import { Agent, type ClientRequestArgs } from "node:http"
+import { KeepAliveAgent } from "@catenet/wire/transport/KeepAliveAgent"
+import type { ClientRequestArgs } from "node:http"
 import type { Duplex } from "node:stream"
 
 type Opened = (error: Error | null, stream: Duplex) => void
@@ -10,11 +11,11 @@ type Connect = (opened: (error: Error | null, socket: Duplex | undefined) => voi
 /** A request whose origin is down is answered, not repeated. */
 export class OriginAway extends Error {}
 
-export class OriginConnections extends Agent {
+export class OriginConnections extends KeepAliveAgent {
   readonly #connect: Connect
 
   constructor(connect: Connect) {
-    super({ keepAlive: true, maxFreeSockets: 8, scheduling: "lifo" })
+    super()
     this.#connect = connect
   }
 

@@ -20,14 +20,15 @@ const origin = (): Promise<Server> => {
     if (request.url === "/drop") return void request.socket.destroy()
     if (request.url === "/large") return void response.end(Buffer.alloc(300_000, 7))
     if (request.url === "/odd") return void response.writeHead(200, "fine", { "x-twice": ["1", "2"] }).end("odd")
-    void text(request).then((body) => {
+    const answer = (body: string) => {
       response.setHeader("trailer", "x-length")
       response.setHeader("connection", "x-own, close")
       response.setHeader("x-own", "1")
       response.write(`${request.method} ${request.url} ${body}`)
       response.addTrailers({ "x-length": String(body.length), "x-count": request.trailers["x-count"] ?? "none" })
       response.end()
-    })
+    }
+    void text(request).then(answer, () => undefined)
   })
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)))
 }

@@ -4,7 +4,7 @@
  * answer; on a new one the relay does the same.
  */
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
-import { type Incoming, passHints, sendAnswer, sendBody, tear } from "@catenet/wire/transport/Http2Stream"
+import { answerLimits, type Incoming, passHints, sendAnswer, sendBody, tear } from "@catenet/wire/transport/Http2Stream"
 import { Result } from "effect"
 import { request, type RequestOptions } from "node:http"
 import { type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2"
@@ -40,6 +40,7 @@ export const proxy = (incoming: Incoming, visitor: Visitor, agent: TunnelConnect
     const asked = Result.try(() => {
       const options: RequestOptions & Repeatable = {
         agent,
+        ...answerLimits,
         method,
         path,
         headers: toOrigin(headers, visitor, authority, body),
@@ -54,6 +55,7 @@ export const proxy = (incoming: Incoming, visitor: Visitor, agent: TunnelConnect
     if (Result.isFailure(asked))
       return respond(stream, headers, plainResponse(400, "this request has no form in HTTP/1.1"))
     const outgoing = guard(asked.success, onFault)
+    outgoing.maxHeadersCount = 0
     const leave = () => {
       if (outgoing.closed) return
       outgoing.destroy()

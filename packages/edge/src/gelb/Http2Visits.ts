@@ -3,7 +3,13 @@
  * HTTP/1.1 request to the agent, with the same fields added as on HTTP/1.
  */
 import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
-import { type Incoming, maxStreams, streamWindow, TornStream, trailersOf } from "@catenet/wire/transport/Http2Stream"
+import {
+  arrive,
+  maxSendHeaderBlockLength,
+  maxStreams,
+  streamWindow,
+  TornStream
+} from "@catenet/wire/transport/Http2Stream"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2"
 import type { TLSSocket } from "node:tls"
@@ -69,6 +75,7 @@ export class Http2Visit {
     socket.once("end", () => this.#session.destroy())
     this.#session = http2().performServerHandshake(socket, {
       settings: { maxConcurrentStreams: maxStreams, initialWindowSize: streamWindow, enableConnectProtocol: false },
+      maxSendHeaderBlockLength,
       strictSingleValueFields: false
     })
     guard(this.#session, (error) => {
@@ -93,7 +100,7 @@ export class Http2Visit {
       stream.on("error", () => undefined)
       this.#blocks.announced(stream.id ?? 0)
       // Trailers may come with the request, before anything else is done about it.
-      const incoming: Incoming = { stream, headers, trailers: trailersOf(stream) }
+      const incoming = arrive(stream, headers, fault)
       const begin = () => {
         if (stream.closed) return undefined
         const refusal = options.refusal()

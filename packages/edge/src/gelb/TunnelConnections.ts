@@ -3,7 +3,8 @@
  * sees few connections; never shared between visitors.
  */
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
-import { Agent, type ClientRequestArgs } from "node:http"
+import { KeepAliveAgent } from "@catenet/wire/transport/KeepAliveAgent"
+import type { ClientRequestArgs } from "node:http"
 import { type Duplex, duplexPair } from "node:stream"
 import type { KeptAlive } from "./LeavingAgents.ts"
 
@@ -28,6 +29,19 @@ export interface Repeatable {
 /** The visitor left before the connection stood. */
 class GivenUp extends Error {}
 
+/** One half of the connection closed before both directions had ended. */
+class Broken extends Error {}
+
+const ignore = () => undefined
+
+/** Without an error a half that is destroyed is an ordinary end to the other: a torn message would look complete. */
+const breakWith = (half: Duplex, other: Duplex) => {
+  half.on("error", ignore)
+  half.once("close", () => {
+    other.destroy(half.readableEnded && half.writableFinished ? undefined : new Broken("the connection broke off"))
+  })
+}
+
 const chain = (stream: Duplex) => () => stream
 
 /** The client of node:http expects a socket; these calls mean nothing on a stream. */
@@ -36,13 +50,13 @@ const asSocket = (stream: Duplex): Duplex => {
   return Object.assign(stream, { setKeepAlive: self, setNoDelay: self, setTimeout: self, ref: self, unref: self })
 }
 
-export class TunnelConnections extends Agent {
+export class TunnelConnections extends KeepAliveAgent {
   readonly #connect: Connect
   readonly #onFault: OnFault
   /** Connections that do not stand yet, of which Node's agent knows nothing. */
   readonly #opening = new Set<Duplex>()
   constructor(connect: Connect, onFault: OnFault) {
-    super({ keepAlive: true, maxFreeSockets: 8, scheduling: "lifo" })
+    super()
     this.#connect = connect
     this.#onFault = onFault
   }
@@ -59,8 +73,8 @@ export class TunnelConnections extends Agent {
     }
     guard(near, fault)
     guard(far, fault)
-    // A pair does not tell its other half for good, which would then wait for an hour.
-    near.once("close", () => far.destroy())
+    breakWith(near, far)
+    breakWith(far, near)
     this.#opening.add(near)
     options.opening?.(() => {
       if (this.#opening.has(near)) near.destroy()

@@ -1,8 +1,12 @@
-/** One request of an HTTP/2 client: its body and trailers on to an HTTP/1.1 origin, and the origin's answer back. */
+/**
+ * One request of an HTTP/2 client: its body and trailers on to an HTTP/1.1 origin, and the origin's answer back. A body that the
+ * client breaks off is cut at the origin, which would take it for complete if it were ended.
+ */
 import { Result } from "effect"
 import type { ClientRequest, IncomingMessage } from "node:http"
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import { pipeline } from "node:stream"
+import { contained, type OnFault } from "./FaultBoundary.ts"
 import { answerFields, answerTrailers, requestTrailers } from "./HttpFields.ts"
 
 /** Requests that one client may have under way. */
@@ -10,11 +14,22 @@ export const maxStreams = 128
 /** Bytes of a stream: the protocol's default of 64 KiB would hold an upload to one window a round trip. */
 export const streamWindow = 256 * 1024
 
+/** Bytes of the longest head of an answer, with any number of fields. */
+const longestHead = 64 * 1024
+/** For requests to the origin. */
+export const answerLimits = { maxHeaderSize: longestHead } as const
+/** For sessions: a head in HTTP/2 is measured with an allowance for each field. */
+export const maxSendHeaderBlockLength = 1024 * 1024
+
 /** We end a stream before its answer has ended; the client does not pay for that. */
 export class TornStream extends Error {}
 
 /** Resets the stream. Node never returns from `close` on a stream that waits for trailers, so it must not be used here. */
 export const tear = (stream: ServerHttp2Stream): void => void stream.destroy(new TornStream("the answer broke off"))
+
+/** How much of a body is read, and for how long, once the answer to its request is complete. */
+const lateBodyBytes = 1024 * 1024
+const lateBodyMillis = 5_000
 
 /** Passes the trailers of a request to its listener, also those that came before it listened. */
 type Trailers = (listener: (trailers: IncomingHttpHeaders) => void) => void
@@ -24,10 +39,11 @@ export interface Incoming {
   readonly stream: ServerHttp2Stream
   readonly headers: IncomingHttpHeaders
   readonly trailers: Trailers
+  /** The client has sent END_STREAM: the body, or what was read of it, ends as the client meant it. */
+  readonly isWhole: () => boolean
 }
 
-/** To be called when the request arrives: Node says trailers once, and does not wait until the body is read. */
-export const trailersOf = (stream: ServerHttp2Stream): Trailers => {
+const trailersOf = (stream: ServerHttp2Stream): Trailers => {
   let arrived: IncomingHttpHeaders | undefined
   let listening: ((trailers: IncomingHttpHeaders) => void) | undefined
   stream.once("trailers", (trailers: IncomingHttpHeaders) => {
@@ -40,9 +56,46 @@ export const trailersOf = (stream: ServerHttp2Stream): Trailers => {
   }
 }
 
-/** Sends the body, and behind it the trailers that pass. */
+/** Node ends the readable side of a stream that was reset as well, but marks the stream as closed before. */
+const wholenessOf = (stream: ServerHttp2Stream): (() => boolean) => {
+  // The end may have come in one packet with the head, before the stream was announced.
+  let whole = stream.endAfterHeaders || stream.state.remoteClose === 1
+  if (whole) return () => true
+  const push = stream.push.bind(stream)
+  stream.push = (chunk: unknown, encoding?: BufferEncoding) => {
+    if (chunk === null && !stream.closed) whole = true
+    return push(chunk, encoding)
+  }
+  return () => whole
+}
+
+/**
+ * A request that is answered while its body still arrives: the answer is out, what the client still sends is read within bounds,
+ * and then the stream ends without an error (RFC 9113 section 8.1).
+ */
+const boundLateBody = (stream: ServerHttp2Stream, onFault: OnFault): void => {
+  stream.once("finish", () => {
+    if (stream.readableEnded || stream.destroyed) return
+    let bytes = 0
+    const end = contained(onFault, () => void stream.destroy())
+    const timer = setTimeout(end, lateBodyMillis).unref()
+    stream.once("close", () => clearTimeout(timer))
+    stream.on("data", (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > lateBodyBytes) end()
+    })
+  })
+}
+
+/** To be called when the request arrives: Node says trailers once, and does not wait until the body is read. */
+export const arrive = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, onFault: OnFault): Incoming => {
+  if (!stream.endAfterHeaders) boundLateBody(stream, onFault)
+  return { stream, headers, trailers: trailersOf(stream), isWhole: wholenessOf(stream) }
+}
+
+/** Sends the body, and behind it the trailers that pass. What the origin no longer takes is dropped once it has answered. */
 export const sendBody = (
-  { stream, trailers }: Incoming,
+  { isWhole, stream, trailers }: Incoming,
   outgoing: ClientRequest,
   passes: (name: string) => boolean
 ): void => {
@@ -52,7 +105,33 @@ export const sendBody = (
     // Node refuses what HTTP/1.1 cannot say; the request is whole without it.
     if (fields.length > 0) Result.try(() => outgoing.addTrailers(fields))
   })
-  stream.pipe(outgoing)
+  const isGone = () => outgoing.destroyed || outgoing.closed
+  stream.on("data", (chunk: Buffer) => {
+    if (!isGone() && !outgoing.write(chunk)) stream.pause()
+  })
+  const proceed = () => void stream.resume()
+  outgoing.on("drain", proceed)
+  outgoing.once("close", () => {
+    if (stream.writableFinished) proceed()
+    else stream.pause().once("finish", proceed)
+  })
+  stream.once("end", () => {
+    if (isWhole()) outgoing.end()
+    else outgoing.destroy()
+  })
+  outgoing.once("response", (response) => {
+    response.once("end", () => {
+      if (outgoing.writableEnded || isGone()) return
+      // An origin that closes behind its answer reads no more of the body.
+      if (!outgoing.shouldKeepAlive) return void outgoing.destroy()
+      // Node's client looks no more at the connection of a request that is answered.
+      const { socket } = outgoing
+      const gone = () => void outgoing.destroy()
+      socket?.on("drain", proceed).once("end", gone)
+      outgoing.once("close", () => socket?.off("drain", proceed).off("end", gone))
+      if (socket?.writableNeedDrain === false) proceed()
+    })
+  })
 }
 
 /** Passes early hints on, as long as the answer has not begun. */

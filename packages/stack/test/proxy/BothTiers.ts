@@ -1,0 +1,102 @@
+/**
+ * One origin behind both tiers: an edge in this process, and two agents in processes of their own. One agent serves a host whose
+ * TLS the edge ends, the other a host whose TLS the agent ends.
+ */
+import { Effect } from "effect"
+import { X509Certificate } from "node:crypto"
+import { writeFileSync } from "node:fs"
+import { connect as connectHttp2 } from "node:http2"
+import { connect as connectTcp } from "node:net"
+import { join } from "node:path"
+import { connect, type TLSSocket } from "node:tls"
+import { makeHome, runAgent } from "../../../agent/test/harness/Agent.ts"
+import { startControlPlane } from "../../../agent/test/harness/ControlPlane.ts"
+import { registered } from "../../../agent/test/harness/Surroundings.ts"
+import { eventually, mintPair, start, temporaryFolder, token } from "../../../edge/test/harness/TestEdge.ts"
+
+export interface Tier {
+  readonly name: "edge-terminated" | "end-to-end"
+  readonly host: string
+  readonly port: number
+  readonly ca: string
+}
+
+/** The origin's port is on loopback. */
+export const make = Effect.fnUntraced(function* (originPort: number) {
+  const world = yield* start()
+  const plane = yield* Effect.acquireRelease(
+    Effect.promise(() => startControlPlane(new X509Certificate(world.meshRoot).raw)),
+    (running) => Effect.promise(() => running[Symbol.asyncDispose]())
+  )
+  plane.meshPort = world.mesh
+
+  const serve = Effect.fnUntraced(function* (digit: string, host: string, more: Readonly<Record<string, string>>) {
+    const home = yield* Effect.acquireRelease(Effect.promise(makeHome), (made) =>
+      Effect.promise(() => made[Symbol.asyncDispose]())
+    )
+    const agent = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        runAgent(home, {
+          CT_AGENT_CP_URL: plane.url,
+          CT_AGENT_TOKEN: token(digit),
+          CT_AGENT_HOSTNAME: host,
+          CT_AGENT_MODE: "browser",
+          CT_AGENT_TRANSPORTS: "mux",
+          CT_AGENT_ORIGIN: `127.0.0.1:${originPort}`,
+          ...more
+        })
+      ),
+      (running) => Effect.promise(() => running[Symbol.asyncDispose]())
+    )
+    yield* Effect.promise(() => registered(agent))
+  })
+
+  const [edgeHost, ownHost] = ["edge.zone.test", "own.zone.test"]
+  yield* Effect.promise(() => world.authorize(token("e"), edgeHost, "gelb"))
+  yield* Effect.promise(() => world.authorize(token("a"), ownHost))
+  const folder = yield* temporaryFolder
+  const pair = mintPair([ownHost])
+  writeFileSync(join(folder, "fullchain.pem"), pair.cert)
+  writeFileSync(join(folder, "privkey.pem"), pair.key)
+  yield* Effect.all(
+    [serve("e", edgeHost, {}), serve("a", ownHost, { CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: folder })],
+    { concurrency: 2 }
+  )
+  const edge: Tier = { name: "edge-terminated", host: edgeHost, port: world.frontDoor, ca: world.wildcardRoot }
+  const own: Tier = { name: "end-to-end", host: ownHost, port: world.frontDoor, ca: pair.root }
+  return [edge, own] as const
+})
+
+/** A visitor's TLS connection. */
+export const dial = ({ ca, host, port }: Tier, alpn: "h2" | "http/1.1") =>
+  Effect.acquireRelease(
+    Effect.callback<TLSSocket, Error>((resume) => {
+      const socket = connect(
+        {
+          socket: connectTcp({ host: "127.0.0.1", port, allowHalfOpen: true, noDelay: true }),
+          servername: host,
+          ca,
+          ALPNProtocols: [alpn]
+        },
+        () => resume(Effect.succeed(socket))
+      )
+      socket.once("error", (error) => resume(Effect.fail(error)))
+      socket.on("error", () => undefined)
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+
+/** A visitor that speaks HTTP/2, on a connection of its own or on this one. */
+export const dialHttp2 = (tier: Tier, dialled?: TLSSocket) =>
+  Effect.map(dialled === undefined ? dial(tier, "h2") : Effect.succeed(dialled), (socket) => {
+    const client = connectHttp2(`https://${tier.host}`, {
+      createConnection: () => socket,
+      maxSessionMemory: 100,
+      maxHeaderListPairs: 10_000,
+      settings: { maxHeaderListSize: 1_000_000 }
+    })
+    client.on("error", () => undefined)
+    return client
+  })
+
+export { eventually }
