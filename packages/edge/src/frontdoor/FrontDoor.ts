@@ -9,6 +9,8 @@ import { muxAlpn } from "@catenet/wire/transport/Mux"
 import { Context, Effect, Layer, Result } from "effect"
 import type { Socket } from "node:net"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
+
+import { noteUse } from "../listen/ConnectionLimiter.ts"
 import { makeServe } from "../listen/Connections.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
@@ -67,6 +69,8 @@ export class FrontDoor extends Context.Service<
 
     /** Returns what is still to be waited for. */
     const serve = (socket: Socket, destination: Destination): Effect.Effect<void> | undefined => {
+      // A visitor of a tunnel uses its connection from its first request on; the others have bounds of their own.
+      if (destination._tag !== "Tunnel") noteUse(socket)
       switch (destination._tag) {
         case "Mux":
           return void mux.accept(socket)

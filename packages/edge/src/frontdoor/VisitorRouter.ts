@@ -8,17 +8,18 @@ import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Socket } from "node:net"
 import { AuditLog } from "../audit/AuditLog.ts"
+import { silenceMillis } from "../gelb/FirstWord.ts"
 import { GelbVisits } from "../gelb/GelbVisits.ts"
 import { LoginGate } from "../gelb/LoginGate.ts"
 import { ResetBudget } from "../gelb/ResetBudget.ts"
 import { endpointsOf } from "../listen/Endpoints.ts"
+import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
 import { PeerEdges } from "../mesh/PeerEdges.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { type Route, Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { Attempts, Delivered } from "../sessions/Delivery.ts"
-import { Settings } from "../settings/Settings.ts"
 import type { Destination } from "./Dispatch.ts"
 import * as TlsAlert from "./TlsAlert.ts"
 
@@ -40,7 +41,6 @@ export class VisitorRouter extends Context.Service<
   }
 >()("edge/frontdoor/VisitorRouter") {
   static readonly make = Effect.gen(function* () {
-    const { caps } = yield* Settings
     const routes = yield* Routes
     const agents = yield* AgentSessions
     const relays = yield* Relays
@@ -51,20 +51,25 @@ export class VisitorRouter extends Context.Service<
     const audit = yield* AuditLog
     const resets = yield* ResetBudget
     const clock = yield* Clock.Clock
+    const places = yield* VisitorPlaces
     let open = 0
-    const visitorsOf = new Map<string, number>()
 
-    /** Takes one of the tunnel's places for visitors; false when there is none. */
-    const enterTunnel = (token: string, socket: Socket) => {
-      const visitors = visitorsOf.get(token) ?? 0
-      if (visitors >= caps.tunnelVisitors) return false
-      visitorsOf.set(token, visitors + 1)
-      socket.once("close", () => {
-        const left = (visitorsOf.get(token) ?? 1) - 1
-        if (left > 0) visitorsOf.set(token, left)
-        else visitorsOf.delete(token)
+    /** Takes the places of a visitor whose bytes are passed on as they come. It is idle until its handshake goes on. */
+    const enterUnread = (token: string | undefined, socket: Socket) => {
+      const hello = socket.bytesRead
+      return places.enter(socket, token, {
+        isIdle: () => socket.bytesRead === hello,
+        evict: () => void socket.destroy()
       })
-      return true
+    }
+
+    /** Cuts a visitor who says nothing behind its ClientHello. */
+    const cutSilent = (socket: Socket) => {
+      const hello = socket.bytesRead
+      const timer = setTimeout(() => {
+        if (socket.bytesRead === hello) socket.destroy()
+      }, silenceMillis).unref()
+      socket.once("close", () => clearTimeout(timer))
     }
 
     const enter = (socket: Socket) => {
@@ -100,6 +105,8 @@ export class VisitorRouter extends Context.Service<
       socket: Socket,
       challengeOnly: boolean
     ): Effect.Effect<void> | undefined => {
+      if (!enterUnread(token, socket)) return void TlsAlert.refuse(socket, "internalError")
+      cutSilent(socket)
       const [kind, needs] = speaks === "acme" ? (["acme", "order"] as const) : (["visitor", "certificate"] as const)
       const header = { kind, tls: "passthrough", host, challengeOnly, ...endpointsOf(socket) } as const
       const target = { _tag: "Host", host, challengeOnly, needs } as const
@@ -122,10 +129,6 @@ export class VisitorRouter extends Context.Service<
 
     const serveHere = (destination: ToTunnel, route: Route, socket: Socket): Effect.Effect<void> | undefined => {
       const { host, speaks } = destination
-      if (!enterTunnel(route.token, socket)) {
-        counters.visitorsOfFullTunnels += 1
-        return void socket.destroy()
-      }
       audit.note("front_door_tls", socket, route.token)
       const isGelb = route.tier === "gelb" && gelb.accept !== undefined
       const inWindow = AccessPolicy.isOpen(routes.policy(route.token), seconds())
@@ -143,13 +146,14 @@ export class VisitorRouter extends Context.Service<
     }
 
     /** Where no peer takes the visitor, `here` does what is to be done. */
-    const orHere = (host: string, socket: Socket, here: () => Effect.Effect<void> | undefined) =>
-      Effect.flatMap(peers.forward(host, socket), (forwarded) => (forwarded ? undefined : here()) ?? Effect.void)
+    const orHere = (host: string, socket: Socket, here: () => Effect.Effect<void> | undefined) => {
+      if (!enterUnread(undefined, socket)) return void TlsAlert.refuse(socket, "internalError")
+      return Effect.flatMap(peers.forward(host, socket), (forwarded) => (forwarded ? undefined : here()) ?? Effect.void)
+    }
 
     const serve = (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") => {
       // A visitor from a peer edge has the address of the peer here.
       if (broughtBy === "itself" && resets.refuses(socket.remoteAddress ?? "")) return void socket.destroy()
-      if (open >= caps.browserTunnels) return void socket.destroy()
       enter(socket)
       const { host } = destination
       const route = routes.find(host)
@@ -178,6 +182,7 @@ export class VisitorRouter extends Context.Service<
       GelbVisits.layer,
       LoginGate.layer,
       PeerEdges.layer,
+      VisitorPlaces.layer,
       ResetBudget.layer
     ])
   )

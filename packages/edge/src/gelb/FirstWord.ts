@@ -2,9 +2,10 @@
 import { contained, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import type { TLSSocket } from "node:tls"
 
-const silenceMillis = 60_000
+/** Browsers that connect ahead of time ask within this, or connect anew. */
+export const silenceMillis = 15_000
 
-/** Calls back with true when something came, which stays in the socket; with false when it left or was silent for a minute. */
+/** Calls back with true when something came, which stays in the socket; with false when it left or was silent for too long. */
 export const whenSpoken = (socket: TLSSocket, onFault: OnFault, then: (spoke: boolean) => void): void => {
   if (socket.readableLength > 0 || socket.destroyed) return then(socket.readableLength > 0)
   const settle = contained(onFault, () => {

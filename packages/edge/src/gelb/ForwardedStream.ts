@@ -48,6 +48,7 @@ export class ForwardedStream extends Duplex {
   #turnedAway: EdgeResponse | undefined
   #asked: "nothing" | "safe" | "more" = "nothing"
   #requests = 0
+  #idleSince: number | undefined
   /** Of the last request; they say who reads a page. */
   #lastFields: RequestHead["fields"] = []
   /** Something was passed on. */
@@ -90,6 +91,7 @@ export class ForwardedStream extends Duplex {
             },
       asks: (request) => {
         this.#requests += 1
+        this.#idleSince = undefined
         this.#lastFields = request.fields
         this.#asked = this.#asked === "nothing" && isSafe(request) ? "safe" : "more"
         return this.#answers.asks(request)
@@ -139,11 +141,29 @@ export class ForwardedStream extends Duplex {
     this.#leaves = true
   }
 
-  /** Ends a connection on which nothing is asked, behind {@link drain}. */
-  endIdle() {
+  /** Whether nothing is asked. */
+  get isIdle(): boolean {
     const { busy, isEndless } = this.#answers
     const asks = this.#rewriter.held || (this.#rewriter.spoke ? this.#rewriter.isReading : this.#rewriter.hasBegun)
-    if (!this.#refused && !busy && !isEndless && !asks && !this.#rewriter.isRaw) this.#leave()
+    return !this.#refused && !busy && !isEndless && !asks && !this.#rewriter.isRaw
+  }
+
+  /** Ends a connection on which nothing is asked, behind {@link drain}. */
+  endIdle() {
+    if (this.isIdle) this.#leave()
+  }
+
+  /** Its place went to another visitor. */
+  evict() {
+    if (this.isIdle) this.#leave()
+    else this.destroy()
+  }
+
+  /** To be called every few seconds: ends a connection on which nothing was asked for so long. */
+  tend(now: number, idleMillis: number) {
+    if (!this.isIdle) this.#idleSince = undefined
+    else if (this.#idleSince === undefined) this.#idleSince = now
+    else if (now - this.#idleSince >= idleMillis) this.#leave()
   }
 
   /** Nothing more comes of the visitor, and nothing to it. */

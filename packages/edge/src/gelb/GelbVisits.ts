@@ -7,6 +7,7 @@ import { normalHost } from "@catenet/wire/frames/HostName"
 import { abort } from "@catenet/wire/transport/Abort"
 import { contained } from "@catenet/wire/transport/FaultBoundary"
 import { TornStream } from "@catenet/wire/transport/Http2Stream"
+import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import type { Socket } from "node:net"
@@ -14,6 +15,7 @@ import type { TLSSocket } from "node:tls"
 import { makeServe } from "../listen/Connections.ts"
 import { endpointsOf } from "../listen/Endpoints.ts"
 import { cutUnfinished } from "../listen/GracefulClose.ts"
+import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { retryForever } from "../observe/RetryForever.ts"
@@ -34,7 +36,7 @@ import { NoAgentServes } from "./Http2Exchange.ts"
 import { Http2Visit } from "./Http2Visits.ts"
 import * as LeavingAgents from "./LeavingAgents.ts"
 import { LoginGate } from "./LoginGate.ts"
-import { type EdgeResponse, closedPage, offlinePage, unknownName } from "./Pages.ts"
+import { type EdgeResponse, closedPage, fullPage, offlinePage, unknownName } from "./Pages.ts"
 import { ResetBudget } from "./ResetBudget.ts"
 import type { Connect } from "./TunnelConnections.ts"
 
@@ -63,8 +65,9 @@ export class GelbVisits extends Context.Service<
   }
 >()("edge/gelb/GelbVisits") {
   static readonly make = Effect.gen(function* () {
-    const { requestHeadSeconds, wildcard } = yield* Settings
+    const { requestHeadSeconds, visitorIdleSeconds, wildcard } = yield* Settings
     const headMillis = requestHeadSeconds * 1_000
+    const idleMillis = visitorIdleSeconds * 1_000
     const routes = yield* Routes
     const agents = yield* AgentSessions
     const relays = yield* Relays
@@ -72,6 +75,7 @@ export class GelbVisits extends Context.Service<
     const counters = yield* Counters
     const clock = yield* Clock.Clock
     const resets = yield* ResetBudget
+    const places = yield* VisitorPlaces
     const files = yield* PairFiles
     const tickets = yield* SessionTickets
     const { ending, report } = yield* ConnectionFaults
@@ -84,7 +88,8 @@ export class GelbVisits extends Context.Service<
     yield* Effect.forkScoped(
       Effect.sync(() => {
         for (const visit of http2Visits) visit.tend()
-      }).pipe(Effect.repeat(Schedule.spaced(checkEvery)), retryForever("looking after HTTP/2 connections"))
+        for (const visit of http1Visits) visit.tend(monotonicMillis(), idleMillis)
+      }).pipe(Effect.repeat(Schedule.spaced(checkEvery)), retryForever("ending idle connections of visitors"))
     )
 
     yield* Effect.forkScoped(
@@ -182,7 +187,7 @@ export class GelbVisits extends Context.Service<
       )
     }
 
-    const followHttp1 = (socket: TLSSocket, host: string) => {
+    const followHttp1 = (socket: TLSSocket, host: string, accepted: Socket) => {
       const address = endpointsOf(socket).client?.address ?? "unknown"
       let visitor: ForwardedStream | undefined
       const options = {
@@ -200,14 +205,20 @@ export class GelbVisits extends Context.Service<
       socket.once("close", () => http1Visits.delete(followed))
       if (isLeaving) followed.drain()
       // A visitor who may not pass, or has not asked yet, reaches no agent.
-      followed.whenAdmitted(() => admitted(socket, host, followed))
+      const holder = { isIdle: () => followed.isIdle, evict: () => followed.evict() }
+      followed.whenAdmitted(() => {
+        if (places.enter(accepted, tokenOf(host), holder)) return admitted(socket, host, followed)
+        return followed.explain(fullPage())
+      })
     }
 
-    const http1 = (socket: TLSSocket, name: string) => {
+    const http1 = (socket: TLSSocket, name: string, accepted: Socket) => {
       const host = normalHost(name) ?? ""
       const refused = refusal(host)
       if (refused !== undefined) return run(socket, () => FinalResponse.send(socket, refused))
-      return whenSpoken(socket, ending(socket), (spoke) => (spoke ? followHttp1(socket, host) : void socket.destroy()))
+      return whenSpoken(socket, ending(socket), (spoke) =>
+        spoke ? followHttp1(socket, host, accepted) : void socket.destroy()
+      )
     }
 
     const connect =
@@ -226,7 +237,7 @@ export class GelbVisits extends Context.Service<
           })
         )
 
-    const http2 = (socket: TLSSocket, name: string) => {
+    const http2 = (socket: TLSSocket, name: string, accepted: Socket) => {
       const host = normalHost(name) ?? ""
       const address = endpointsOf(socket).client?.address ?? "unknown"
       const visit = new Http2Visit(socket, {
@@ -236,6 +247,9 @@ export class GelbVisits extends Context.Service<
         ask: (stream, headers) => gateOfRequest(stream, headers, host),
         onFault: report,
         headMillis,
+        idleMillis,
+        enter: (visit) =>
+          places.enter(accepted, tokenOf(host), { isIdle: () => visit.isIdle, evict: () => visit.evict() }),
         mayReset: () => resets.spend(address),
         onClose: (visit) => http2Visits.delete(visit)
       })
@@ -246,8 +260,8 @@ export class GelbVisits extends Context.Service<
     const onFailure = () => {
       counters.handshakesFailed += 1
     }
-    const onSecure = (socket: TLSSocket, name: string) =>
-      socket.alpnProtocol === "h2" ? http2(socket, name) : http1(socket, name)
+    const onSecure = (socket: TLSSocket, name: string, accepted: Socket) =>
+      socket.alpnProtocol === "h2" ? http2(socket, name, accepted) : http1(socket, name, accepted)
     const accept = Option.map(pairs, (pairs) => {
       const terms = { pairs, tickets, onSecure, onFailure, ending }
       const web = TlsAcceptor.make({ ...terms, alpn: ["h2", "http/1.1"] })
@@ -279,6 +293,7 @@ export class GelbVisits extends Context.Service<
       LoginGate.layer,
       Counters.layer,
       ResetBudget.layer,
+      VisitorPlaces.layer,
       ConnectionFaults.layer
     ])
   )

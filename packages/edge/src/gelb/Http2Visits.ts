@@ -14,10 +14,11 @@ import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2"
 import type { TLSSocket } from "node:tls"
 import { cutAfter } from "../listen/GracefulClose.ts"
+import { silenceMillis } from "./FirstWord.ts"
 import { HeaderBlocks } from "./HeaderBlocks.ts"
 import { proxy, respond } from "./Http2Exchange.ts"
 import type { GateVerdict } from "./LoginGate.ts"
-import type { EdgeResponse } from "./Pages.ts"
+import { type EdgeResponse, fullPage } from "./Pages.ts"
 import type { Visitor } from "./RequestHead.ts"
 import { type Connect, TunnelConnections } from "./TunnelConnections.ts"
 
@@ -25,7 +26,6 @@ import { type Connect, TunnelConnections } from "./TunnelConnections.ts"
 const http2 = () => process.getBuiltinModule("node:http2")
 
 const connectionWindow = 2 * 1024 * 1024
-const idleMillis = 120_000
 /** No stream has a higher number. */
 const lastStream = 2 ** 31 - 1
 /** How often in a row a connection may be found at its end before it is cut. */
@@ -38,6 +38,10 @@ export interface Http2Options {
   readonly connect: Connect
   /** An answer the edge gives itself, asked before every request: the window is closed, the host is gone. */
   readonly refusal: () => EdgeResponse | undefined
+  /** Takes the places of a visitor, with its first request that may be forwarded; false: there is none. */
+  readonly enter: (visit: Http2Visit) => boolean
+  /** How long a connection may stay on which no request runs. */
+  readonly idleMillis: number
   /** Asks the login gate about a request; nothing where the host has none. */
   readonly ask: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => Promise<GateVerdict> | undefined
   /** How long the header block of a request may take. */
@@ -60,12 +64,16 @@ export class Http2Visit {
   #strikes = 0
   readonly #blocks: HeaderBlocks
   readonly #mayReset: () => boolean
+  readonly #idleMillis: number
+  #asked = false
+  #entered = false
 
   /** Takes the connection over. */
   constructor(socket: TLSSocket, options: Http2Options) {
     const agent = new TunnelConnections(options.connect, options.onFault)
     this.#socket = socket
     this.#mayReset = options.mayReset
+    this.#idleMillis = options.idleMillis
     socket.once("close", () => {
       agent.destroy()
       options.onClose(this)
@@ -106,12 +114,18 @@ export class Http2Visit {
         const refusal = options.refusal()
         if (refusal !== undefined) return respond(stream, headers, refusal)
         const asked = options.ask(stream, headers)
-        if (asked === undefined) return proxy(incoming, options.visitor, agent, fault)
+        const forward = (visitor: Visitor) => {
+          this.#entered ||= options.enter(this)
+          if (this.#entered) return proxy(incoming, visitor, agent, fault)
+          respond(stream, headers, fullPage())
+          return this.drain()
+        }
+        if (asked === undefined) return forward(options.visitor)
         const judged = (verdict: GateVerdict) => {
           if (stream.closed) return
           if (verdict._tag === "Responds") return respond(stream, headers, verdict.answer)
           const { identity } = verdict
-          proxy(incoming, { ...options.visitor, identity }, agent, fault)
+          forward({ ...options.visitor, identity })
         }
         return void asked.then(contained(fault, judged))
       }
@@ -133,6 +147,18 @@ export class Http2Visit {
     this.#session.close()
   }
 
+  /** Whether no request runs. */
+  get isIdle(): boolean {
+    return this.#streams === 0
+  }
+
+  /** Its place went to another visitor. */
+  evict() {
+    if (!this.isIdle) return this.#calm()
+    this.drain()
+    return void cutAfter(this.#socket, graceMillis)
+  }
+
   /**
    * To be called every few seconds: an idle connection gets GOAWAY; one that has said its last word, or whose visitor has
    * said so and moves no bytes, is cut after a few times. Node's own timeout of a session is not used: it would keep a session
@@ -144,7 +170,8 @@ export class Http2Visit {
     this.#moved = bytesRead + bytesWritten
     this.#strikes = this.#session.destroyed || (this.#visitorLeaves && rests) ? this.#strikes + 1 : 0
     if (this.#strikes >= mostStrikes) this.#socket.destroy()
-    else if (this.#streams === 0 && monotonicMillis() - this.#quietSince >= idleMillis) this.drain()
+    else if (this.isIdle && monotonicMillis() - this.#quietSince >= (this.#asked ? this.#idleMillis : silenceMillis))
+      this.drain()
   }
 
   /** To be called several times within the bound: a connection whose header block is open for longer is cut. */
@@ -160,6 +187,7 @@ export class Http2Visit {
 
   #enter(stream: ServerHttp2Stream) {
     this.#streams += 1
+    this.#asked = true
     stream.once("close", () => {
       this.#streams -= 1
       this.#quietSince = monotonicMillis()

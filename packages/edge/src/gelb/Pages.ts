@@ -121,6 +121,20 @@ export const silentPage = (): EdgeResponse =>
     { "Retry-After": "10" }
   )
 
+/** 503: as many visitors are here as may be, and none of another address holds more places. */
+export const fullPage = (): EdgeResponse =>
+  paged(
+    503,
+    {
+      en: ["Too many visitors", "This service has as many visitors as it can take. Try again in a little while."],
+      de: [
+        "Zu viele Besucher",
+        "Dieser Dienst hat so viele Besucher, wie er annehmen kann. Versuchen Sie es in einer Weile noch einmal."
+      ]
+    },
+    { "Retry-After": "10" }
+  )
+
 /** What the page of a closed access window says, and no other. */
 export const closedTitle = "This service is closed now"
 

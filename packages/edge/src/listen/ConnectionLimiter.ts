@@ -1,12 +1,13 @@
 /**
  * Who may connect, and when: a cap on all connections and one per source address (of IPv6 per /64), both counted while sockets are open.
  * The overall cap is lowered to what the descriptor limit of the process can carry, so that running out of descriptors
- * is a refusal here and not a failure elsewhere.
+ * is a refusal here and not a failure elsewhere. At the overall cap the address with the most connections gives way to others.
  */
 import type { Socket } from "node:net"
 import type { Caps } from "../settings/Settings.ts"
 import { addressBlock } from "./AddressBlock.ts"
 import { ConnectionPace } from "./ConnectionPace.ts"
+import { FairPlaces } from "./FairPlaces.ts"
 
 /** Descriptors kept free for listening sockets, files, upstream connections, the control plane and the admin interface. */
 const spareDescriptors = 192
@@ -17,7 +18,14 @@ export type ShedReason = "connections" | "address" | "descriptors"
 export interface Admitted {
   readonly remoteAddress?: string | undefined
   readonly once: (event: "close", left: () => void) => unknown
+  /** Gives the place up to another address. */
+  readonly destroy: () => unknown
 }
+
+const used = new WeakSet<object>()
+
+/** Notes that something was asked on the connection: at the overall cap, those on which nothing was give way first. */
+export const noteUse = (connection: object): void => void used.add(connection)
 
 export interface ConnectionLimiter {
   /** Takes a place until the socket closes; false when there is none. */
@@ -33,16 +41,10 @@ export interface ConnectionLimiter {
 
 /** `descriptors` is the soft limit of open files of the process, if it is known. */
 export const make = (caps: Caps, descriptors: number | undefined): ConnectionLimiter => {
-  const perAddress = new Map<string, number>()
   const sheds = new Map<string, Record<ShedReason, number>>()
   const carried = descriptors === undefined ? Number.POSITIVE_INFINITY : Math.max(1, descriptors - spareDescriptors)
-  let open = 0
-  const leave = (address: string) => {
-    open -= 1
-    const left = (perAddress.get(address) ?? 1) - 1
-    if (left > 0) perAddress.set(address, left)
-    else perAddress.delete(address)
-  }
+  const most = Math.min(caps.connections, carried)
+  const places = new FairPlaces(most)
   const shed = (listener: string, reason: ShedReason, count = 1) => {
     const counts = sheds.get(listener) ?? { connections: 0, address: 0, descriptors: 0 }
     counts[reason] += count
@@ -50,24 +52,17 @@ export const make = (caps: Caps, descriptors: number | undefined): ConnectionLim
   }
   const admit = (socket: Admitted, listener: string) => {
     const address = addressBlock(socket.remoteAddress ?? "")
-    const here = perAddress.get(address) ?? 0
-    const refusal =
-      open >= caps.connections
-        ? "connections"
-        : open >= carried
-          ? "descriptors"
-          : here >= caps.connectionsPerAddress
-            ? "address"
-            : undefined
-    if (refusal !== undefined) {
-      shed(listener, refusal)
-      return false
-    }
-    open += 1
-    perAddress.set(address, here + 1)
-    socket.once("close", () => leave(address))
+    const isFull = places.taken >= most
+    const hasShare = places.heldBy(address) < caps.connectionsPerAddress
+    // Where all places are taken, it counts the newcomer or the connection that makes room for it.
+    if (isFull) shed(listener, carried < caps.connections ? "descriptors" : "connections")
+    else if (!hasShare) shed(listener, "address")
+    const holder = { isIdle: () => !used.has(socket), evict: () => void socket.destroy() }
+    const leave = hasShare ? places.take(address, holder) : undefined
+    if (leave === undefined) return false
+    socket.once("close", leave)
     return true
   }
   const pace = new ConnectionPace(caps.connectionRatePerAddress)
-  return { admit, whenDue: (socket, open) => pace.whenDue(socket, open), shed, open: () => open, sheds }
+  return { admit, whenDue: (socket, open) => pace.whenDue(socket, open), shed, open: () => places.taken, sheds }
 }

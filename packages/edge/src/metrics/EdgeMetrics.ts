@@ -122,6 +122,10 @@ export const render = (sources: Sources): string => {
     counter("tls_handshakes_failed_total", "TLS handshakes that failed.", [counters.handshakesFailed]),
     counter("unknown_host_total", "Visitors of unknown hosts.", [counters.visitorsOfUnknownHosts]),
     counter("full_tunnel_total", "Visitors of tunnels that had as many as they may.", [counters.visitorsOfFullTunnels]),
+    counter("full_edge_total", "Visitors of an edge that had as many as it may.", [counters.visitorsOfFullEdge]),
+    counter("visitors_evicted_total", "Visitors closed for one of an address that held fewer places.", [
+      counters.visitorsEvicted
+    ]),
     counter("offline_tunnel_total", "Visitors of tunnels without an agent.", [counters.visitorsOfOfflineTunnels]),
     counter(
       "peer_visitors_total",

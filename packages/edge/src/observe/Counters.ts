@@ -9,8 +9,11 @@ const zero = () => ({
   accessWindowRefusals: 0,
   visitorsOfUnknownHosts: 0,
   visitorsOfOfflineTunnels: 0,
-  /** Turned away because their tunnel had as many as it may have. */
+  /** Turned away because their tunnel, or the edge, had as many as it may have. */
   visitorsOfFullTunnels: 0,
+  visitorsOfFullEdge: 0,
+  /** Closed because their address held the most places and another one came. */
+  visitorsEvicted: 0,
   handshakesFailed: 0,
   registrationsRefused: 0,
   fallbackParks: 0,

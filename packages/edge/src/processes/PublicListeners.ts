@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { FrontDoor } from "../frontdoor/FrontDoor.ts"
 import { MemberDoors } from "../frontdoor/MemberDoors.ts"
 import * as Redirect from "../frontdoor/Redirect.ts"
-import type { ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
+import { type ConnectionLimiter, noteUse } from "../listen/ConnectionLimiter.ts"
 import * as Listener from "../listen/Listener.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
 import type { Sharing } from "../listen/ListenSockets.ts"
@@ -17,6 +17,9 @@ export interface PublicListener extends Listener.Listener {
 
 type ListenerName =
   "mesh" | "front-door" | "browser" | "http-redirect" | "channel-broker" | "channel-relay" | "channel-ws"
+
+/** Where visitors of tunnels come in. */
+const visitorDoors: ReadonlySet<ListenerName> = new Set(["front-door", "browser"])
 
 const wanted = Effect.gen(function* () {
   const { browser, channels, frontDoor, httpRedirect, mesh } = yield* Settings
@@ -56,7 +59,14 @@ export const open = Effect.fn("PublicListeners.open")(function* (limiter: Connec
   }
   return yield* Effect.forEach(yield* wanted, ({ variable, ...rest }) =>
     Effect.gen(function* () {
-      const onConnection = serve[rest.name]
+      const handler = serve[rest.name]
+      // A visitor of a tunnel uses its connection from its first request on; the others have bounds of their own.
+      const onConnection: typeof handler = visitorDoors.has(rest.name)
+        ? handler
+        : (socket) => {
+            noteUse(socket)
+            handler(socket)
+          }
       const listener = yield* Listener.listen({ ...rest, variable, limiter, onConnection, ending, sharing })
       yield* Effect.forkScoped(health.watch(listener))
       return { ...listener, variable } satisfies PublicListener

@@ -9,7 +9,7 @@ import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import { Effect } from "effect"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { MemberAdmissions } from "../channels/MemberAdmissions.ts"
-import type { Admitted, ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
+import { type Admitted, type ConnectionLimiter, noteUse } from "../listen/ConnectionLimiter.ts"
 import { type QuicPort, QuicPorts } from "../listen/QuicPorts.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -31,8 +31,24 @@ interface Numbered {
 /** The place of a connection, until it ends. */
 const placeOf = (remoteAddress: string) => {
   const left = new Set<() => void>()
-  const place: Admitted = { remoteAddress, once: (_, leave) => left.add(leave) }
-  return { place, leave: () => left.forEach((leave) => leave()) }
+  let close: (() => void) | "evicted" | undefined
+  const place: Admitted = {
+    remoteAddress,
+    once: (_, leave) => left.add(leave),
+    destroy: () => {
+      if (typeof close === "function") close()
+      close = "evicted"
+    }
+  }
+  return {
+    place,
+    leave: () => left.forEach((leave) => leave()),
+    /** `end` closes the connection, at once when its place went to another address during the handshake. */
+    connected: (end: () => void) => {
+      if (close === "evicted") end()
+      else close = end
+    }
+  }
 }
 
 /** What is served at the ports by name. */
@@ -69,11 +85,13 @@ const listen = Effect.fn("QuicListener.listen")(function* (
     if (service === undefined) continue
     const incoming = (remote: { readonly address: string }) => {
       if (!service.takes(remote.address)) return undefined
-      const { leave, place } = placeOf(remote.address)
+      const { connected, leave, place } = placeOf(remote.address)
       if (!limiter.admit(place, `${name}-quic`)) return undefined
       return {
         connected: (connection: QuicConnection) => {
           void connection.closed.then(leave)
+          noteUse(place)
+          connected(() => connection.close())
           service.serve(connection)
         },
         failed: () => {

@@ -1,7 +1,7 @@
 /**
  * Everything the edge reads from its environment, once, at the start (data-plane 1.5). Variables that are ours and not
  * in the list there: `CT_EDGE_MAX_CONNECTIONS_PER_IP`, `CT_EDGE_MAX_VISITORS_PER_TUNNEL`, `CT_EDGE_RELAY_IDLE_SECS`, `CT_EDGE_CUT_AT_WINDOW_CLOSE`,
- * `CT_EDGE_REQUIRE_AGENT_PROOF`, `CT_EDGE_MESH_RELAY_PRIVATE`, `CT_EDGE_PROCESSES`, `CT_EDGE_REQUEST_HEAD_SECS`.
+ * `CT_EDGE_REQUIRE_AGENT_PROOF`, `CT_EDGE_MESH_RELAY_PRIVATE`, `CT_EDGE_PROCESSES`, `CT_EDGE_REQUEST_HEAD_SECS`, `CT_EDGE_VISITOR_IDLE_SECS`.
  */
 import type { Problem } from "@catenet/config/ConfigurationInvalid"
 import type { Address } from "@catenet/config/NetworkParser"
@@ -165,6 +165,8 @@ export class Settings extends Context.Service<
     /** Tunnels with enrolled agents take no agent that cannot prove its key. */
     readonly requireAgentProof: boolean
     readonly deliverWaitMillis: number
+    /** How long a visitor's connection may stay open on which no request runs. */
+    readonly visitorIdleSeconds: number
     /** How long a visitor may take for the head of one request. */
     readonly requestHeadSeconds: number
     readonly relayIdleSeconds: number
@@ -225,6 +227,7 @@ export class Settings extends Context.Service<
       requireAgentProof: values.requireAgentProof,
       requireHostAuth: values.requireHostAuth ?? (values.frontDoor ?? values.browser) !== undefined,
       deliverWaitMillis: values.deliverWaitMillis,
+      visitorIdleSeconds: values.visitorIdleSeconds,
       requestHeadSeconds: values.requestHeadSeconds,
       relayIdleSeconds: values.relayIdleSeconds,
       cutAtWindowClose: values.cutAtWindowClose,

@@ -193,6 +193,13 @@ export const variables = {
     3_000,
     "How long a visitor waits for a parked agent."
   ),
+  visitorIdleSeconds: whole(
+    "CT_EDGE_VISITOR_IDLE_SECS",
+    1,
+    86_400,
+    75,
+    "How long a connection of an edge-terminated (gelb) host may stay open on which no request runs, in seconds."
+  ),
   requestHeadSeconds: whole(
     "CT_EDGE_REQUEST_HEAD_SECS",
     1,

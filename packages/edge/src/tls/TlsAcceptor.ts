@@ -25,7 +25,8 @@ export interface TlsAcceptorOptions {
   readonly pairs: PairSource
   /** Protocols to select from, in our order; an empty list selects none and refuses no client. */
   readonly alpn: ReadonlyArray<string>
-  readonly onSecure: (socket: TLSSocket, host: string) => void
+  /** `accepted` is the connection below TLS. */
+  readonly onSecure: (socket: TLSSocket, host: string, accepted: Socket) => void
   readonly onFailure: () => void
   /** TLS 1.3 where what is proved is bound to the session by its exporter; 1.2 by default. */
   readonly minVersion?: "TLSv1.2" | "TLSv1.3"
@@ -113,7 +114,7 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
     guard(socket, fault)
     socket.on("error", () => undefined)
     socket.allowHalfOpen = true
-    contained(fault, () => onSecure(socket, host))()
+    contained(fault, () => onSecure(socket, host, handshake?.socket ?? socket))()
   }
   const serverWith = (key: TicketKey | undefined) =>
     createServer({

@@ -31,7 +31,7 @@ describe("limits for each address", () => {
     }
     const limiter = ConnectionLimiter.make(caps, undefined)
     const from = (remoteAddress: string) =>
-      Object.assign(new EventEmitter(), { remoteAddress }) as unknown as Socket & EventEmitter
+      Object.assign(new EventEmitter(), { remoteAddress, destroy: () => undefined }) as unknown as Socket & EventEmitter
     const first = from("2001:db8::1")
     assert.isTrue(limiter.admit(first, "front-door"))
     assert.isTrue(limiter.admit(from("2001:db8::2"), "front-door"))

@@ -69,10 +69,19 @@ describe("two processes, each with half of each cap", () => {
       yield* servingAgent(world, T, [tunnelHost])
       const held: Array<Socket> = []
       const visit = () =>
-        tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost).then(
-          (visitor) => held.push(visitor) > 0,
-          () => false
-        )
+        tlsTo(world.frontDoor, world.wildcardRoot, tunnelHost)
+          .then((visitor) => {
+            // A place counts from the first request; in a protocol of its own, from the first byte.
+            visitor.write("\x00served")
+            return readUntil(visitor, "served").then(
+              () => held.push(visitor) > 0,
+              () => {
+                visitor.destroy()
+                return false
+              }
+            )
+          })
+          .catch(() => false)
       assert.strictEqual(yield* succeed(visit), 6)
       yield* reads("visitor_connections", 6)
       for (const visitor of held) visitor.destroy()

@@ -1,0 +1,84 @@
+/**
+ * The places of visitors, at the edge and at each tunnel, shared fairly by addresses. A visitor takes them when it asks for
+ * something: with its first request where TLS ends here, else when it is brought to an agent.
+ */
+import { Context, Effect, Layer } from "effect"
+import type { Socket } from "node:net"
+import { Counters } from "../observe/Counters.ts"
+import { Settings } from "../settings/Settings.ts"
+import { addressBlock } from "./AddressBlock.ts"
+import { noteUse } from "./ConnectionLimiter.ts"
+import { FairPlaces, type Holder } from "./FairPlaces.ts"
+
+export class VisitorPlaces extends Context.Service<
+  VisitorPlaces,
+  {
+    /**
+     * Takes a place of the edge, and one of the tunnel if it is served here, until the socket closes. False when there is none
+     * for its address. `socket` is the one that was accepted, whatever runs on it.
+     */
+    readonly enter: (socket: Socket, token: string | undefined, holder: Holder) => boolean
+  }
+>()("edge/listen/VisitorPlaces") {
+  static readonly make = Effect.gen(function* () {
+    const { caps } = yield* Settings
+    const counters = yield* Counters
+    const ofEdge = new FairPlaces(caps.browserTunnels)
+    const ofTunnels = new Map<string, FairPlaces>()
+    /** Those that already have a place of the edge. */
+    const entered = new WeakSet<Socket>()
+
+    const placesOf = (token: string) => {
+      const known = ofTunnels.get(token)
+      if (known !== undefined) return known
+      const places = new FairPlaces(caps.tunnelVisitors)
+      ofTunnels.set(token, places)
+      return places
+    }
+
+    const leaveTunnel = (token: string, leave: () => void) => () => {
+      leave()
+      if (ofTunnels.get(token)?.taken === 0) ofTunnels.delete(token)
+    }
+
+    return VisitorPlaces.of({
+      enter: (socket, token, { evict, isIdle }) => {
+        if (socket.destroyed) return false
+        const address = addressBlock(socket.remoteAddress ?? "")
+        const held = new Set<() => void>()
+        const leave = () => {
+          for (const one of held) one()
+        }
+        const holder: Holder = {
+          isIdle,
+          evict: () => {
+            counters.visitorsEvicted += 1
+            // A place of the tunnel that is lost frees that of the edge at once, not when the socket has closed.
+            leave()
+            evict()
+          }
+        }
+        const ofTunnel = token === undefined ? undefined : placesOf(token).take(address, holder)
+        if (token !== undefined && ofTunnel === undefined) {
+          counters.visitorsOfFullTunnels += 1
+          return false
+        }
+        if (token !== undefined && ofTunnel !== undefined) held.add(leaveTunnel(token, ofTunnel))
+        socket.once("close", leave)
+        if (entered.has(socket)) return true
+        const ofAll = ofEdge.take(address, holder)
+        if (ofAll === undefined) {
+          counters.visitorsOfFullEdge += 1
+          leave()
+          return false
+        }
+        held.add(ofAll)
+        entered.add(socket)
+        noteUse(socket)
+        return true
+      }
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Counters.layer]))
+}
