@@ -10,6 +10,8 @@ export interface Holder {
   readonly evict: () => void
 }
 
+const busy: Pick<Holder, "isIdle"> = { isIdle: () => false }
+
 export class FairPlaces {
   readonly #most: number
   /** The holders of each address, oldest first. */
@@ -34,7 +36,7 @@ export class FairPlaces {
 
   /** Takes a place. Returns how to leave it, which may be called again; nothing when the newcomer is the one that gives way. */
   take(address: string, holder: Holder): (() => void) | undefined {
-    if (this.#taken >= this.#most && !this.#makeRoom(address, holder)) return undefined
+    if (this.#taken >= this.#most && !this.makeRoom(address, holder)) return undefined
     const holders = this.#byAddress.get(address) ?? []
     this.#byAddress.set(address, holders)
     holders.push(holder)
@@ -42,7 +44,8 @@ export class FairPlaces {
     return () => this.#remove(address, holder)
   }
 
-  #makeRoom(address: string, newcomer: Holder): boolean {
+  /** Has the address that holds the most give up a place for a newcomer; false where that is the newcomer's own. */
+  makeRoom(address: string, newcomer: Pick<Holder, "isIdle"> = busy): boolean {
     const isLargest = this.heldBy(address) + 1 >= this.#largest
     const [largest] = this.#bySize.get(this.#largest) ?? []
     const from = isLargest ? address : largest

@@ -14,6 +14,7 @@ import { type Attempts, type Delivered, untriedFirst } from "./Delivery.ts"
 import * as Liveness from "./Liveness.ts"
 import * as ReadyAgent from "./ReadyAgent.ts"
 import type { AgentWatcher, SessionObserver } from "./SessionObserver.ts"
+import * as StreamShares from "./StreamShares.ts"
 import { type Carrier, type AgentTarget, carrierOf, type MuxAgent, type SlotAgent, Tunnel } from "./Tunnel.ts"
 
 /** No agent of the tunnel could take the stream. */
@@ -139,7 +140,7 @@ export class AgentSessions extends Context.Service<
     ) {
       for (const agent of attempts === undefined ? candidates : untriedFirst(candidates, attempts)) {
         if (yield* Liveness.responsive(tunnel, agent)) {
-          const opened = agent.session.open({ ...header, registration: agent.id })
+          const opened = StreamShares.open(agent.session, { ...header, registration: agent.id })
           if (Result.isSuccess(opened))
             return { tunnel, stream: opened.success, carrier: carrierOf(agent, carrier), agent }
         }

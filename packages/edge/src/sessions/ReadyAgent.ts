@@ -2,13 +2,14 @@
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { Result } from "effect"
 import * as Liveness from "./Liveness.ts"
+import * as StreamShares from "./StreamShares.ts"
 import { type AgentTarget, carrierOf, type Tunnel } from "./Tunnel.ts"
 
 /** Nothing when that agent has to be asked whether it lives, is not there, or refuses. */
 export const deliver = (tunnel: Tunnel, target: AgentTarget, header: Omit<OpenHeader, "registration">) => {
   const [agent] = tunnel.candidates(target)
   if (agent === undefined || !Liveness.isTrusted(tunnel, agent)) return undefined
-  const opened = agent.session.open({ ...header, registration: agent.id })
+  const opened = StreamShares.open(agent.session, { ...header, registration: agent.id })
   if (Result.isFailure(opened)) return undefined
   return { tunnel, stream: opened.success, carrier: carrierOf(agent, "mux"), agent }
 }

@@ -1,0 +1,45 @@
+/**
+ * The streams of an agent's session, shared fairly by the addresses of its visitors, whatever brought them: one HTTP/2 connection
+ * may open a hundred. An address has a quarter of what an agent of ours takes at most. Where a session takes no more streams, the
+ * newest one of the address that holds the most gives way to an address that holds fewer.
+ */
+import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
+import { type CarrierSession, type CarrierStream, StreamRefused } from "@catenet/wire/transport/Carrier"
+import { defaultLimits } from "@catenet/wire/transport/MuxLimits"
+import { Result } from "effect"
+import { addressBlock } from "../listen/AddressBlock.ts"
+import { FairPlaces } from "../listen/FairPlaces.ts"
+
+export const mostOfAddress = defaultLimits.maxStreams / 4
+
+const bySession = new WeakMap<CarrierSession, FairPlaces>()
+
+const sharesOf = (session: CarrierSession) => {
+  const known = bySession.get(session)
+  if (known !== undefined) return known
+  // The session says itself when it is full, since the bound is its peer's.
+  const shares = new FairPlaces(Number.POSITIVE_INFINITY)
+  bySession.set(session, shares)
+  return shares
+}
+
+const isFull = (opened: Result.Result<CarrierStream, StreamRefused>) =>
+  Result.isFailure(opened) && opened.failure.reason === "full"
+
+/** Opens a stream for the visitor that the header names. One without an address is the edge itself, which has no share. */
+export const open = (session: CarrierSession, header: OpenHeader): Result.Result<CarrierStream, StreamRefused> => {
+  const { client } = header
+  if (client === undefined) return session.open(header)
+  const address = addressBlock(client.address)
+  const shares = sharesOf(session)
+  if (shares.heldBy(address) >= mostOfAddress) return Result.fail(new StreamRefused({ reason: "full" }))
+  const first = session.open(header)
+  const opened = isFull(first) && shares.makeRoom(address) ? session.open(header) : first
+  if (Result.isSuccess(opened)) {
+    const stream = opened.success
+    const evict = () => stream.reset("overloaded", "its address holds the most streams of this agent")
+    const leave = shares.take(address, { isIdle: () => false, evict })
+    if (leave !== undefined) stream.once("close", leave)
+  }
+  return opened
+}
