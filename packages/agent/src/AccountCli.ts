@@ -1,6 +1,6 @@
 /** The command line of a user's own account: the login, and what is done with it. */
 import { Argument, Command, Flag } from "effect/cli"
-import { loaded } from "./LoadedCommand.ts"
+import { group, loaded } from "./LoadedCommand.ts"
 
 export const login = Command.make(
   "login",
@@ -89,7 +89,7 @@ const remove = Command.make(
   Command.withExamples([{ command: "ct-agent tunnel delete camera", description: "The host name is free again" }])
 )
 
-export const tunnel = Command.make("tunnel").pipe(
+export const tunnel = Command.make("tunnel", {}, group("ct-agent tunnel", "create or delete")).pipe(
   Command.withDescription("Makes and deletes tunnels. To serve one, see ct-agent expose."),
   Command.withShortDescription("Make or delete a tunnel"),
   Command.withExamples([{ command: "ct-agent tunnel create camera", description: "See ct-agent tunnels for all" }]),

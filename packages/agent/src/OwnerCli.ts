@@ -1,6 +1,6 @@
 /** The command line of a channel's owner at the control plane: registration, allow-list, members. */
 import { Argument, Command, Flag } from "effect/cli"
-import { loaded } from "./LoadedCommand.ts"
+import { group, loaded } from "./LoadedCommand.ts"
 
 const register = Command.make(
   "register",
@@ -27,7 +27,7 @@ const register = Command.make(
 
 const email = { email: Argument.String("email") }
 
-const allowlist = Command.make("allowlist").pipe(
+const allowlist = Command.make("allowlist", {}, group("ct-agent channel allowlist", "add, remove or list")).pipe(
   Command.withDescription(
     "The e-mail addresses whose owners may claim a membership of your channel CT_CHANNEL_ID. Needs a login."
   ),

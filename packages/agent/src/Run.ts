@@ -19,7 +19,8 @@ const report = (error: unknown) => {
 const codeOf = (cause: Cause.Cause<unknown>) => {
   if (Cause.hasInterruptsOnly(cause)) return interrupted
   const error = Cause.squash(cause)
-  if (CliError.isCliError(error)) return Runtime.getErrorExitCode(error) === 0 ? 0 : usage
+  // A group of commands without one of them shows its help, too.
+  if (CliError.isCliError(error)) return usage
   report(error)
   return Runtime.getErrorExitCode(error)
 }

@@ -29,7 +29,12 @@ export const service = Command.make(
 
 export const update = Command.make(
   "update",
-  { check: Flag.Boolean("check").pipe(Flag.withDescription("Only say whether there is a newer release")) },
+  {
+    check: Flag.Boolean("check").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Only say whether there is a newer release")
+    )
+  },
   loaded(
     () => import("./commands/Update.ts"),
     ({ update }, options) => update(options)
@@ -41,5 +46,8 @@ export const update = Command.make(
       "happen within two minutes of a start, the old one comes back. CT_AGENT_AUTO_UPDATE=1 does this while the agent serves."
   ),
   Command.withShortDescription("Update this program"),
-  Command.withExamples([{ command: "ct-agent update --check", description: "Look, and change nothing" }])
+  Command.withExamples([
+    { command: "ct-agent update", description: "The newest release from now on" },
+    { command: "ct-agent update --check", description: "Look, and change nothing" }
+  ])
 )

@@ -45,6 +45,11 @@ describe("every command", () => {
     }
   })
 
+  it("names the choices of a flag once", async () => {
+    const text = await printed(["--help"])
+    for (const choice of ["powershell", "fatal"]) assert.strictEqual(text.split(choice).length, 2, choice)
+  })
+
   it("is in the completions of each shell, which the shell itself can read", async () => {
     for (const shell of ["bash", "zsh", "fish"]) {
       const script = await printed(["--completions", shell])

@@ -85,6 +85,17 @@ describe("the program", () => {
     )
   })
 
+  it("answers a group of commands without one of them with 2 and their names", async () => {
+    for (const [path, said] of [
+      [["channel", "allowlist"], "add, remove or list"],
+      [["tunnel"], "create or delete"]
+    ] as const) {
+      const { code, stdout, stderr } = await run(path)
+      assert.deepStrictEqual([code, stdout], [2, ""], path.join(" "))
+      assert.include(stderr, said)
+    }
+  })
+
   it("answers flags that do not go together with 2 and a sentence", async () => {
     for (const flags of [[], ["--listen", "5432"], ["--stdio", "--udp"], ["--stdio", "--listen", "127.0.0.1:0"]]) {
       const { code, stdout, stderr } = await run(["connect", "--capability", "c.bin", ...flags])

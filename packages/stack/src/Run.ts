@@ -1,32 +1,13 @@
 /** Runs the command line in this process, and turns how it ended into a sentence and an exit code. */
 import { redact } from "@catenet/domain/values/Redaction"
 import { flushed } from "@catenet/wire/transport/Flushed"
-import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Cause, ConfigProvider, Effect, Exit, Runtime } from "effect"
-import { CliError, Command } from "effect/cli"
+import { Cause, Effect, Exit, Runtime } from "effect"
+import { CliError } from "effect/cli"
 import { setTimeout } from "node:timers/promises"
-import { acme } from "./commands/acme.ts"
-import { backup, restore } from "./commands/backup.ts"
-import { edge } from "./commands/edge.ts"
-import { idp } from "./commands/idp.ts"
-import { migrate } from "./commands/migrate.ts"
-import { origin } from "./commands/origin.ts"
-import { receipts } from "./commands/receipts.ts"
-import { root } from "./commands/root.ts"
-import { serve } from "./commands/serve.ts"
-import { service } from "./commands/service.ts"
-import { up } from "./commands/up.ts"
-import { version } from "./Version.ts"
+import { runWith } from "./Cli.ts"
 
 const usage = 2
 const interrupted = 130
-
-const cli = root.pipe(
-  Command.withSubcommands([up, serve, edge, migrate, backup, restore, receipts, service, idp, acme, origin]),
-  (command) => Command.run(command, { version, renderErrors: true }),
-  Effect.provide(NodeServices.layer),
-  Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))
-)
 
 const report = (cause: Cause.Cause<unknown>) => {
   const error = Cause.squash(cause)
@@ -37,7 +18,9 @@ const report = (cause: Cause.Cause<unknown>) => {
 const codeOf = (cause: Cause.Cause<unknown>) => {
   if (Cause.hasInterruptsOnly(cause)) return interrupted
   const error = Cause.squash(cause)
-  if (CliError.isCliError(error)) return Runtime.getErrorExitCode(error) === 0 ? 0 : usage
+  // Its help is what the program itself answers without a command; a group of commands needs one.
+  if (CliError.isCliError(error))
+    return error._tag === "ShowHelp" && error.errors.length + error.commandPath.length === 1 ? 0 : usage
   report(cause)
   return Runtime.getErrorExitCode(error)
 }
@@ -60,7 +43,10 @@ const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
 
 /** Starts the program; the process exits when it has ended. SIGINT and SIGTERM end it in an orderly way. */
 export const start = (): void =>
-  runMain(cli, {
-    disableErrorReporting: true,
-    teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) ? 0 : codeOf(exit.cause))
-  })
+  runMain(
+    Effect.suspend(() => runWith(process.argv.slice(2))),
+    {
+      disableErrorReporting: true,
+      teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) ? 0 : codeOf(exit.cause))
+    }
+  )

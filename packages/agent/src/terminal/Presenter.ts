@@ -2,12 +2,21 @@
  * How the command line answers about itself: asked-for help on stdout, and on stderr a short usage with the complaint as its last
  * line, where a person looks.
  */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { CliOutput, type HelpDoc } from "effect/cli"
 import { wrapped } from "./Wrapped.ts"
 
 const formatter = (stream: NodeJS.WriteStream) =>
   CliOutput.defaultFormatter({ colors: stream.isTTY && (process.env["NO_COLOR"] ?? "") === "" })
+
+/** The library names the choices of a flag behind its description, also where the form of the flag has them already. */
+const namedOnce = (flag: HelpDoc.FlagDoc): HelpDoc.FlagDoc =>
+  flag.type.includes("|")
+    ? { ...flag, description: Option.map(flag.description, (text) => text.replace(/ \(choices: [^)]*\)$/u, "")) }
+    : flag
+
+const withChoicesOnce = (doc: HelpDoc.HelpDoc): HelpDoc.HelpDoc =>
+  doc.globalFlags === undefined ? doc : { ...doc, globalFlags: doc.globalFlags.map(namedOnce) }
 
 /** What a command is called with, and the names below it. */
 const shortUsage = ({ subcommands = [], usage }: HelpDoc.HelpDoc, path: ReadonlyArray<string>) => {
@@ -22,7 +31,7 @@ export const layer = CliOutput.layerPresenter({
       const { stdout, stderr } = process
       switch (event._tag) {
         case "Help":
-          stdout.write(`${wrapped(formatter(stdout).formatHelpDoc(event.helpDoc))}\n`)
+          stdout.write(`${wrapped(formatter(stdout).formatHelpDoc(withChoicesOnce(event.helpDoc)))}\n`)
           return
         case "InvalidInvocation":
           stderr.write(`${wrapped(shortUsage(event.helpDoc, event.commandPath))}\n\n`)

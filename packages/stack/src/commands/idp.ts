@@ -21,7 +21,7 @@ const origin = Parser.make("an http or https URL without a slash at its end", (t
 const needed = <A>(name: string, parser: Parser.Parser<A>, what: string) =>
   required(name, parser, `${what.slice(0, 1).toUpperCase()}${what.slice(1)}.`, { remedy: `set it to ${what}` })
 
-const variables = {
+export const variables = {
   listen: required("CT_IDP_LISTEN", address, "Where it listens."),
   folder: needed("CT_IDP_FOLDER", Parser.writablePath, "the folder that keeps keys, users and clients"),
   realm: defaulted("CT_IDP_REALM", Parser.text, "catenet", "Name of the realm."),

@@ -1,0 +1,34 @@
+/** `catenet help variables`: every variable that a command of this program reads. */
+import { wrapped } from "@catenet/agent/terminal/Wrapped"
+import * as Documentation from "@catenet/config/Documentation"
+import { variables as ofEdge } from "@catenet/edge/settings/Variables"
+import { Console, Effect } from "effect"
+import { Command } from "effect/cli"
+import { variables as ofStack } from "../up/Settings.ts"
+import { variables as ofProvider } from "./idp.ts"
+
+const variables = Effect.gen(function* () {
+  const { variables: ofServer } = yield* Effect.promise(() => import("@catenet/server/settings/Settings"))
+  const sections = [
+    ["up", ofStack],
+    ["serve, migrate, backup and restore", ofServer],
+    ["edge", ofEdge],
+    ["idp", ofProvider]
+  ] as const
+  for (const [commands, variables] of sections)
+    yield* Console.log(`${commands}:\n${wrapped(Documentation.help(variables))}\n`)
+  yield* Console.log("A secret may be in a file of its own: add _FILE to the name of its variable.")
+})
+
+export const help = Command.make("help", {}, () => variables).pipe(
+  Command.withDescription("Shows every variable. For a command, see catenet COMMAND --help."),
+  Command.withShortDescription("Show every variable"),
+  Command.withExamples([{ command: "catenet help variables", description: "All of them, with their defaults" }]),
+  Command.withSubcommands([
+    Command.make("variables", {}, () => variables).pipe(
+      Command.withDescription("Shows every variable that a command of this program reads, with form and default."),
+      Command.withShortDescription("Show every variable"),
+      Command.withExamples([{ command: "catenet help variables | grep CT_EDGE", description: "Those of one subject" }])
+    )
+  ])
+)
