@@ -3,6 +3,7 @@
  * the edge while that ends TLS, so that nothing changes for a visitor when the name turns green.
  */
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
+import { coalesceReads } from "@catenet/wire/transport/Coalesce"
 import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
 import { arrive, maxSendHeaderBlockLength, maxStreams, streamWindow } from "@catenet/wire/transport/Http2Stream"
 import { Effect, FiberSet, Schedule } from "effect"
@@ -53,6 +54,7 @@ const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault, an
     }
     guard(stream, fault)
     stream.on("error", () => undefined)
+    coalesceReads(stream)
     const incoming = arrive(stream, headers, fault)
     // A stream that is reset in the packet it began in leads to no work.
     const serve = () => {

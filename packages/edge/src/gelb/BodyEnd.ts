@@ -19,7 +19,15 @@ export interface BodyWriter {
 
 const maxLine = 4_096
 const maxTrailers = 16_384
+const cr = 0x0d
 const lf = 0x0a
+/** Digits of a chunk size that is read without its text: enough for 4 GiB. */
+const mostPlainDigits = 8
+/** What each byte is worth as a hexadecimal digit; -1 where it is none. */
+const hexDigits: ReadonlyArray<number> = Array.from({ length: 256 }, (_, byte) => {
+  const text = String.fromCharCode(byte)
+  return /[0-9a-fA-F]/.test(text) ? Number.parseInt(text, 16) : -1
+})
 /** Extensions (RFC 9112 section 7.1.1) as far as the end of the line delimits them. */
 const chunkSizePattern = /^([0-9a-fA-F]{1,12})(?:[ \t]*;[\t \x21-\x7e\x80-\xff]*)?$/
 
@@ -52,7 +60,8 @@ export class BodyEnd {
   take(bytes: Buffer): number {
     let at = 0
     while (at < bytes.length && this.#part !== "over" && this.#part !== "malformed") {
-      at = this.#part === "data" ? this.#data(bytes, at) : this.#readLine(bytes, at)
+      if (this.#part === "data") at = this.#data(bytes, at)
+      else at = this.#readPlainLine(bytes, at) ?? this.#readLine(bytes, at)
     }
     return at
   }
@@ -63,6 +72,28 @@ export class BodyEnd {
     this.#left -= end - at
     if (this.#left === 0) this.#part = this.#chunked ? "data-end" : "over"
     return end
+  }
+
+  /** The lines of nearly all chunks, whole and without an extension, read without making text of them. */
+  #readPlainLine(bytes: Buffer, at: number): number | undefined {
+    if (this.#line !== "") return undefined
+    if (this.#part === "data-end") {
+      if (bytes[at] !== cr || bytes[at + 1] !== lf) return undefined
+      this.#dataEnd()
+      return at + 2
+    }
+    if (this.#part !== "size") return undefined
+    let size = 0
+    let end = at
+    while (end - at < mostPlainDigits) {
+      const digit = hexDigits[bytes[end] ?? 0] ?? -1
+      if (digit < 0) break
+      size = size * 16 + digit
+      end += 1
+    }
+    if (end === at || bytes[end] !== cr || bytes[end + 1] !== lf) return undefined
+    this.#sized(size)
+    return end + 2
   }
 
   #readLine(bytes: Buffer, at: number): number {
@@ -94,8 +125,12 @@ export class BodyEnd {
       this.#part = "malformed"
       return
     }
-    this.#left = Number.parseInt(size, 16)
-    this.#writer?.chunk(this.#left)
+    this.#sized(Number.parseInt(size, 16))
+  }
+
+  #sized(size: number) {
+    this.#left = size
+    this.#writer?.chunk(size)
     this.#part = this.#left === 0 ? "trailers" : "data"
   }
 

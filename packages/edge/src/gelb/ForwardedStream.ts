@@ -3,13 +3,14 @@
  * is written to it goes to the visitor as it is. A request that cannot be forwarded is answered here and ends the stream.
  */
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
+import { coalesceWrites } from "@catenet/wire/transport/Coalesce"
 import { contained, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import { closeGracefully, cutUnfinished } from "../listen/GracefulClose.ts"
 import { ClosingAnswer } from "./ClosingAnswer.ts"
 import { FirstAdmission } from "./FirstAdmission.ts"
-import { HeadPace } from "./HeadPace.ts"
+import { crumbBytes, HeadPace } from "./HeadPace.ts"
 import { HeadTimer } from "./HeadTimer.ts"
 import type { GateVerdict } from "./LoginGate.ts"
 import { readerOfFields } from "./PageReader.ts"
@@ -25,6 +26,8 @@ export interface ForwardedStreamOptions {
   readonly httpOnly: boolean
   /** How long a request head may take. */
   readonly headMillis: number
+  /** The visitor has sent small pieces; returns for how many milliseconds it is not to be read. */
+  readonly onCrumbs?: ((crumbs: number) => number) | undefined
   /** Asks the login gate about each request. */
   readonly ask?: AskGate | undefined
 }
@@ -41,6 +44,7 @@ export class ForwardedStream extends Duplex {
   readonly #answers = new ResponseTracker()
   readonly #heads: HeadTimer
   readonly #pace: HeadPace
+  readonly #writing: (chunk: Uint8Array) => void
   #visitorEnded = false
   #refused = false
   #answered = false
@@ -62,6 +66,7 @@ export class ForwardedStream extends Duplex {
     const { ask, headMillis, onFault } = options
     this.#onFault = onFault
     this.#visitor = socket
+    this.#writing = coalesceWrites(socket)
     const fault: OnFault = (error) => {
       onFault(error)
       this.destroy()
@@ -99,7 +104,10 @@ export class ForwardedStream extends Duplex {
     })
     socket.on("data", (chunk: Buffer) => {
       this.#forward(this.#rewriter.push(chunk))
-      this.#pace.follow(chunk, this.#rewriter.unfinished !== undefined)
+      const inHead = this.#rewriter.unfinished !== undefined
+      this.#pace.follow(chunk, inHead)
+      const crumbs = this.#rewriter.takeCrumbs() + (!inHead && chunk.length < crumbBytes ? 1 : 0)
+      if (crumbs > 0 && options.onCrumbs !== undefined) this.#pace.rest(options.onCrumbs(crumbs))
     })
     socket.on("end", () => {
       this.#visitorEnded = true
@@ -218,6 +226,7 @@ export class ForwardedStream extends Duplex {
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void) {
     if (this.#refused) return done()
     this.#answered = true
+    this.#writing(chunk)
     // Waiting for each chunk to be sent would leave the visitor's line idle between chunks.
     if (this.#visitor.write(this.#lastWords(chunk))) done()
     else this.#visitor.once("drain", done)

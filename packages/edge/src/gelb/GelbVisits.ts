@@ -13,6 +13,7 @@ import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import { makeServe } from "../listen/Connections.ts"
+import { CrumbBudget } from "../listen/CrumbBudget.ts"
 import { endpointsOf } from "../listen/Endpoints.ts"
 import { cutUnfinished } from "../listen/GracefulClose.ts"
 import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
@@ -76,6 +77,7 @@ export class GelbVisits extends Context.Service<
     const clock = yield* Clock.Clock
     const resets = yield* ResetBudget
     const places = yield* VisitorPlaces
+    const crumbs = new CrumbBudget()
     const files = yield* PairFiles
     const tickets = yield* SessionTickets
     const { ending, report } = yield* ConnectionFaults
@@ -197,6 +199,7 @@ export class GelbVisits extends Context.Service<
         },
         onFault: report,
         ask: gateOfConnection(socket, host, () => visitor?.finish()),
+        onCrumbs: (pieces: number) => crumbs.spend(address, pieces, monotonicMillis()),
         headMillis
       }
       visitor = new ForwardedStream(socket, { address, hostname: host }, options)
@@ -250,6 +253,7 @@ export class GelbVisits extends Context.Service<
         idleMillis,
         enter: (visit) =>
           places.enter(accepted, tokenOf(host), { isIdle: () => visit.isIdle, evict: () => visit.evict() }),
+        onCrumb: () => crumbs.spend(address, 1, monotonicMillis()),
         mayReset: () => resets.spend(address),
         onClose: (visit) => http2Visits.delete(visit)
       })

@@ -3,7 +3,7 @@ import { contained, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import type { TLSSocket } from "node:tls"
 
 /** Larger pieces are few within the size of a head. */
-const crumbBytes = 256
+export const crumbBytes = 256
 /** A head may bring so many small pieces before the visitor is read at intervals only. */
 const headCrumbs = 4
 /**
@@ -63,6 +63,14 @@ export class HeadPace {
     // A bound on a raw socket. Most heads come in one piece and start none.
     this.#timer = setTimeout(this.#wake, this.#hasRested ? restMillis : firstRestMillis).unref()
     this.#hasRested = true
+  }
+
+  /** Begins a rest of so long, unless there is one. */
+  rest(millis: number): void {
+    if (millis <= 0 || this.rests) return
+    this.#visitor.pause()
+    setReadAhead(this.#visitor, 1)
+    this.#timer = setTimeout(this.#wake, millis).unref()
   }
 
   stop() {

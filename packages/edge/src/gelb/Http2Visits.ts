@@ -2,6 +2,7 @@
  * Visitors of gelb hosts that speak HTTP/2: their connections, from the first frame to the last. Every request becomes an
  * HTTP/1.1 request to the agent, with the same fields added as on HTTP/1.
  */
+import { coalesceReads } from "@catenet/wire/transport/Coalesce"
 import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
 import {
   arrive,
@@ -32,6 +33,13 @@ const lastStream = 2 ** 31 - 1
 const mostStrikes = 3
 /** How long a connection that is closed for its behaviour may take to read the reason. */
 const graceMillis = 2_000
+/** A visitor whose small frames would have to rest for longer is let go. */
+const mostRestMillis = 30_000
+
+/** What reads for a socket, which Node shows but does not document. */
+interface Reading {
+  readonly _handle?: { readonly readStop: () => void; readonly readStart: () => void } | null
+}
 
 export interface Http2Options {
   readonly visitor: Visitor
@@ -48,6 +56,8 @@ export interface Http2Options {
   readonly headMillis: number
   /** The visitor has reset a stream; false ends its connection. */
   readonly mayReset: () => boolean
+  /** The visitor has sent a small DATA frame; returns for how many milliseconds it is not to be read. */
+  readonly onCrumb: () => number
   /** The connection is gone. */
   readonly onClose: (visit: Http2Visit) => void
   /** Called with what a callback threw; the stream that it belongs to has ended, or else the connection. */
@@ -65,6 +75,8 @@ export class Http2Visit {
   readonly #blocks: HeaderBlocks
   readonly #mayReset: () => boolean
   readonly #idleMillis: number
+  #resting: NodeJS.Immediate | NodeJS.Timeout | undefined
+  #restMillis = 0
   #asked = false
   #entered = false
 
@@ -106,6 +118,7 @@ export class Http2Visit {
       }
       guard(stream, fault)
       stream.on("error", () => undefined)
+      coalesceReads(stream, () => this.#rest(options.onCrumb()))
       this.#blocks.announced(stream.id ?? 0)
       // Trailers may come with the request, before anything else is done about it.
       const incoming = arrive(stream, headers, fault)
@@ -177,6 +190,25 @@ export class Http2Visit {
   /** To be called several times within the bound: a connection whose header block is open for longer is cut. */
   watchHeads() {
     if (this.#blocks.isLate(monotonicMillis())) this.#calm()
+  }
+
+  /** Does not read the connection for so long, which its flow control would not bring about: a window counts bytes, not frames. */
+  #rest(millis: number) {
+    this.#restMillis = millis
+    if (millis > mostRestMillis) return this.#calm()
+    if (millis <= 0 || this.#resting !== undefined) return undefined
+    const { _handle: handle }: TLSSocket & Reading = this.#socket
+    handle?.readStop()
+    const wake = () => {
+      this.#resting = undefined
+      const { _handle: handle }: TLSSocket & Reading = this.#socket
+      if (!this.#socket.destroyed) handle?.readStart()
+    }
+    // All small frames of one read are counted before it.
+    this.#resting = setImmediate(() => {
+      this.#resting = setTimeout(wake, this.#restMillis).unref()
+    })
+    return undefined
   }
 
   #calm() {

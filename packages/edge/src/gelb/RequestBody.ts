@@ -1,31 +1,59 @@
 /**
- * The body of a request on its way to the origin. The sizes of chunks and the trailers are written anew from what was read:
- * extensions are left out, and trailers that no origin should believe.
+ * The body of a request on its way to the origin. The chunks and the trailers are written anew from what was read: the
+ * chunks of one read are one, extensions are left out, and trailers that no origin should believe.
  */
 import { BodyEnd, type BodyWriter, type Framing } from "./BodyEnd.ts"
 import type { Field } from "./FieldLine.ts"
 import { isTrailer } from "./FieldNames.ts"
 
 const crlf = Buffer.from("\r\n")
+const lastChunk = Buffer.from("0\r\n")
 
-/** Writes the parts to where the caller of `RequestBody.take` wants them. */
+/** Chunks smaller than this are counted. */
+const crumbBytes = 64
+/** Data of less is copied into one buffer with the size and the end of its chunk. */
+const copiedBytes = 4_096
+
+/** Writes the parts to where the caller of `RequestBody.take` wants them: all chunks of one read as one. */
 class Rewritten implements BodyWriter {
+  readonly #chunked: boolean
   #out: Array<Buffer> = []
+  #pieces: Array<Buffer> = []
+  #length = 0
+  /** Small chunks that were read. */
+  crumbs = 0
+
+  constructor(chunked: boolean) {
+    this.#chunked = chunked
+  }
 
   into(out: Array<Buffer>) {
     this.#out = out
   }
 
   data(bytes: Buffer) {
-    this.#out.push(bytes)
+    if (!this.#chunked) return void this.#out.push(bytes)
+    this.#pieces.push(bytes)
+    this.#length += bytes.length
   }
 
   chunk(size: number) {
-    this.#out.push(Buffer.from(`${size.toString(16)}\r\n`, "latin1"))
+    if (size < crumbBytes) this.crumbs += 1
+    if (size > 0) return
+    this.flush()
+    this.#out.push(lastChunk)
   }
 
-  chunkEnd() {
-    this.#out.push(crlf)
+  chunkEnd() {}
+
+  /** What was read of chunks goes on as one. */
+  flush() {
+    if (this.#length === 0) return
+    const parts = [Buffer.from(`${this.#length.toString(16)}\r\n`, "latin1"), ...this.#pieces, crlf]
+    if (this.#length < copiedBytes || this.#pieces.length > 2) this.#out.push(Buffer.concat(parts))
+    else this.#out.push(...parts)
+    this.#pieces = []
+    this.#length = 0
   }
 
   trailer({ key, name, value }: Field) {
@@ -38,10 +66,11 @@ class Rewritten implements BodyWriter {
 }
 
 export class RequestBody {
-  readonly #rewritten = new Rewritten()
+  readonly #rewritten: Rewritten
   readonly #end: BodyEnd
 
   constructor(framing: Framing) {
+    this.#rewritten = new Rewritten(framing._tag === "Chunked")
     this.#end = new BodyEnd(framing, this.#rewritten)
   }
 
@@ -53,9 +82,16 @@ export class RequestBody {
     return this.#end.malformed
   }
 
+  /** Small chunks that were read so far. */
+  get crumbs(): number {
+    return this.#rewritten.crumbs
+  }
+
   /** Adds to `out` what goes to the origin; returns how many of the bytes belonged to the body. */
   take(bytes: Buffer, out: Array<Buffer>): number {
     this.#rewritten.into(out)
-    return this.#end.take(bytes)
+    const taken = this.#end.take(bytes)
+    this.#rewritten.flush()
+    return taken
   }
 }

@@ -68,6 +68,7 @@ export class RequestRewriter {
   /** So much of `pending` has been searched for the end of the head. */
   #searched = 0
   #requests = 0
+  #crumbs = 0
   #refusal: BadRequest | undefined
   /** Of the request that is being read: absent when it does not upgrade, `"asked"` until the origin has answered. */
   #upgrade: "asked" | "accepted" | "refused" | undefined
@@ -88,6 +89,13 @@ export class RequestRewriter {
   /** A whole request head has been seen, so that an answer in HTTP makes sense. */
   get spoke(): boolean {
     return this.#requests > 0
+  }
+
+  /** Small chunks that were read since this was asked last. */
+  takeCrumbs(): number {
+    const crumbs = this.#crumbs
+    this.#crumbs = 0
+    return crumbs
   }
 
   /** What the visitor says is no HTTP, or no longer. */
@@ -202,7 +210,9 @@ export class RequestRewriter {
       case "Head":
         return this.#head(out)
       case "Body":
+        this.#crumbs -= phase.body.crumbs
         this.#pending = pending.subarray(phase.body.take(pending, out))
+        this.#crumbs += phase.body.crumbs
         if (phase.body.malformed) return this.#refuse(new BadRequest({ status: 400, reason: "malformed chunk" }))
         if (phase.body.over) this.#endRequest()
         return true

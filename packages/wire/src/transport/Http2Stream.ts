@@ -6,6 +6,7 @@ import { Result } from "effect"
 import type { ClientRequest, IncomingMessage } from "node:http"
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import { pipeline } from "node:stream"
+import { coalesceReads } from "./Coalesce.ts"
 import { contained, type OnFault } from "./FaultBoundary.ts"
 import { answerFields, answerTrailers, requestTrailers } from "./HttpFields.ts"
 
@@ -158,5 +159,5 @@ export const sendAnswer = (stream: ServerHttp2Stream, incoming: IncomingMessage,
     })
   }
   // It tears the stream when the answer breaks off.
-  pipeline(incoming, stream, () => undefined)
+  pipeline(coalesceReads(incoming), stream, () => undefined)
 }

@@ -9,6 +9,7 @@ import type { ResetCode } from "../frames/MuxReason.ts"
 import { abort } from "./Abort.ts"
 import { leastOf, passed } from "./BufferMemory.ts"
 import { StreamReset } from "./Carrier.ts"
+import { coalesceWrites } from "./Coalesce.ts"
 import { contained, type OnFault } from "./FaultBoundary.ts"
 
 /** Counted with every chunk, before it is written on. */
@@ -81,9 +82,11 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
 
   const copy = (from: Duplex, to: Duplex, count: (bytes: number) => void) => {
     const least = leastOf(from)
+    const writing = coalesceWrites(to)
     from.on("data", (chunk: Buffer) => {
       count(chunk.length)
       passed(chunk.length, least)
+      writing(chunk)
       if (!to.write(chunk)) from.pause()
     })
     to.on("drain", () => from.resume())
