@@ -3,7 +3,7 @@ import { Redacted, Result } from "effect"
 import * as Hex from "./Hex.ts"
 import type { Seconds } from "./Integer.ts"
 import * as Preimage from "./Preimage.ts"
-import { holds, Malformed } from "./SignedRecord.ts"
+import { holdsStrictly, Malformed } from "./SignedRecord.ts"
 import type { Suite } from "./Suite.ts"
 
 /** The two tokens an agent starts with. */
@@ -106,4 +106,4 @@ export const verify = (
   agentKey: Uint8Array,
   token: Redacted.Redacted<Uint8Array>,
   proof: Uint8Array
-): boolean => Redacted.value(token).length === 32 && holds(suite, agentKey, () => preimage(token), proof)
+): boolean => Redacted.value(token).length === 32 && holdsStrictly(suite, agentKey, () => preimage(token), proof)

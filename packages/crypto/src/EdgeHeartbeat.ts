@@ -6,7 +6,7 @@ import { Redacted } from "effect"
 import * as Bytes from "./Bytes.ts"
 import * as Integer from "./Integer.ts"
 import * as Preimage from "./Preimage.ts"
-import { holds } from "./SignedRecord.ts"
+import { holdsStrictly } from "./SignedRecord.ts"
 import type { Suite } from "./Suite.ts"
 
 /** What a heartbeat says of its edge. */
@@ -86,7 +86,7 @@ export const signAdmin = (suite: Suite, edgeSeed: Redacted.Redacted<Uint8Array>,
  * ```
  */
 export const verifyAdmin = (suite: Suite, edgeKey: Uint8Array, address: AdminAddress, signature: Uint8Array): boolean =>
-  holds(suite, edgeKey, () => adminPreimage(address), signature)
+  holdsStrictly(suite, edgeKey, () => adminPreimage(address), signature)
 
 /**
  * The 64-byte signature of a heartbeat.
@@ -119,4 +119,4 @@ export const sign = (suite: Suite, edgeSeed: Redacted.Redacted<Uint8Array>, hear
  * ```
  */
 export const verify = (suite: Suite, edgeKey: Uint8Array, heartbeat: Heartbeat, signature: Uint8Array): boolean =>
-  holds(suite, edgeKey, () => preimage(heartbeat), signature)
+  holdsStrictly(suite, edgeKey, () => preimage(heartbeat), signature)

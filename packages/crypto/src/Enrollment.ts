@@ -3,7 +3,7 @@
  * nothing else. The agent's name is not covered.
  */
 import { Redacted } from "effect"
-import { holds } from "./SignedRecord.ts"
+import { holdsStrictly } from "./SignedRecord.ts"
 import type { Suite } from "./Suite.ts"
 
 /**
@@ -45,4 +45,5 @@ export const verify = (
   agentKey: Uint8Array,
   joinToken: Redacted.Redacted<Uint8Array>,
   proof: Uint8Array
-): boolean => Redacted.value(joinToken).length === 32 && holds(suite, agentKey, () => Redacted.value(joinToken), proof)
+): boolean =>
+  Redacted.value(joinToken).length === 32 && holdsStrictly(suite, agentKey, () => Redacted.value(joinToken), proof)

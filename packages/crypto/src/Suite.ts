@@ -35,7 +35,10 @@ export interface Ed25519 {
   readonly sign: (seed: Uint8Array, message: Uint8Array) => Uint8Array
   /** Whether bytes of any length are a public key that either rule can read: `BadKey` against `BadSignature`. */
   readonly isPublicKey: (bytes: Uint8Array) => boolean
-  /** `verifyLenient`, and neither the public key nor R has small order: the rule of the release manifest. */
+  /**
+   * `verifyLenient`, and neither the public key nor R has small order: the rule of the release manifest, and of what a stranger
+   * proves to a server (agents at an edge, enrollment, bootstrap, heartbeats). It refuses before any arithmetic on the curve.
+   */
   readonly verify: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
   /**
    * The rule of every other record, which the contract sets: cofactorless equation over the bytes as sent, S below the group

@@ -9,7 +9,7 @@ import * as Integer from "./Integer.ts"
 import { initiate, respond } from "./noise/Noise.ts"
 import type { KeyRefused, ReadError, WriteError } from "./noise/NoiseError.ts"
 import * as Preimage from "./Preimage.ts"
-import { holds } from "./SignedRecord.ts"
+import { holdsStrictly } from "./SignedRecord.ts"
 import type { Suite } from "./Suite.ts"
 
 const label = "ct-edge-ticket-keys-v1"
@@ -112,4 +112,4 @@ export const sign = (suite: Suite, edgeSeed: Redacted.Redacted<Uint8Array>, ques
  * ```
  */
 export const verify = (suite: Suite, edgeKey: Uint8Array, question: Question, signature: Uint8Array): boolean =>
-  holds(suite, edgeKey, () => preimage(question), signature)
+  holdsStrictly(suite, edgeKey, () => preimage(question), signature)

@@ -47,6 +47,7 @@ const sentences: Partial<Record<RefusalCode, string>> = {
   "host-taken": "this host belongs to another tunnel",
   "bad-proof": "the possession proof does not hold, or its key is not enrolled for this tunnel",
   "proof-required": "only an agent that was enrolled for this tunnel may serve it",
+  full: "this tunnel has as many registrations as it may have, or newer ones have taken their place",
   malformed: "this is the token of a capability; it is for visitors"
 }
 
@@ -87,7 +88,7 @@ export class Admissions extends Context.Service<
 
     const proves = ({ proof, token, agentId }: RegisterRequest, context: ProofContext) =>
       proof === undefined ||
-      native.ed25519.verifyLenient(proof.publicKey, proofMessage({ token, agentId, ...context }), proof.signature)
+      native.ed25519.verify(proof.publicKey, proofMessage({ token, agentId, ...context }), proof.signature)
 
     return Admissions.of({
       bytes: (token, host) => {
@@ -99,9 +100,12 @@ export class Admissions extends Context.Service<
       },
       mux: (request, context) => {
         if (VisitorToken.is(request.token)) return refused("malformed")
-        if (!proves(request, context)) return refused("bad-proof")
         const token = Buffer.from(request.token).toString("hex")
         const key = request.proof && Buffer.from(request.proof.publicKey).toString("hex")
+        // What the tables answer comes first: a proof costs a signature check, and anybody may send one.
+        const known = routes.isRevoked(token) ? "revoked" : refusalOf(routes, token, key)
+        if (known !== undefined) return refused(known)
+        if (!proves(request, context)) return refused("bad-proof")
         const admit = (owns: boolean): AdmissionVerdict => {
           const refusal = refusalOf(routes, token, key)
           if (refusal !== undefined) return refused(refusal)

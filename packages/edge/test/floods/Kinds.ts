@@ -50,9 +50,11 @@ const hellos = (host: (flood: Flood) => string) => async (flood: Flood) => {
   })
 }
 
+const hello = { lowest: 1, version: 1, maxStreams: 8, initialWindow: 65_536 }
+
 const registration = () =>
   Buffer.concat([
-    encodeMuxFrame({ _tag: "Hello", hello: { lowest: 1, version: 1, maxStreams: 8, initialWindow: 65_536 } }),
+    encodeMuxFrame({ _tag: "Hello", hello }),
     encodeMuxFrame({
       _tag: "Register",
       id: 1,
@@ -60,9 +62,29 @@ const registration = () =>
     })
   ])
 
+/** Key and commitment of small order, for which a lenient verifier needs a second opinion; 3,000 a second on eight connections. */
+const smallOrderProofs = (flood: Flood) =>
+  flood.repeat(async () => {
+    const socket = await flood.tls("agent", [muxAlpn])
+    const proof = { publicKey: new Uint8Array(32), signature: new Uint8Array(64).fill(1, 32, 63) }
+    socket.resume().write(encodeMuxFrame({ _tag: "Hello", hello }))
+    for (let id = 1; flood.isRunning && socket.writable; id += 4) {
+      const frames = Array.from({ length: 4 }, (_, nth) =>
+        encodeMuxFrame({
+          _tag: "Register",
+          id: id + nth,
+          request: { token: randomBytes(32), hosts: [], agentId: "flood", wishes: { proxyProtocol: false }, proof }
+        })
+      )
+      socket.write(Buffer.concat(frames))
+      await flood.pause(10)
+    }
+  })
+
 const visitorKinds = {
   "parks of random tokens": agents([], () => Buffer.concat([Buffer.from("A"), randomBytes(32)])),
   "registrations of random tokens": agents([muxAlpn], registration),
+  "registrations with proofs of small order": smallOrderProofs,
   "half request heads": visitors(
     "http/1.1",
     ({ target }) => Buffer.from(`GET / HTTP/1.1\r\nHost: ${target.host}\r\nX-`),

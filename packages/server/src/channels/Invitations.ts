@@ -90,13 +90,15 @@ export class Invitations extends Context.Service<
         yield* channels.lock(channel)
         const registered = Option.getOrUndefined(yield* channels.find(channel))
         const expiresAt = Math.min(Number(invitation.expiresAt), Number.MAX_SAFE_INTEGER)
+        const isByOperator = registered !== undefined && isSignedBy(registered.operatorPubkey, invitation, now)
         const facts = {
           isChannelRegistered: registered !== undefined,
-          operatorSignatureValid: registered !== undefined && isSignedBy(registered.operatorPubkey, invitation, now),
+          operatorSignatureValid: isByOperator,
           expiresAt,
           challengeIssuedAt: challenge === undefined ? undefined : yield* store.issuedAt(challenge),
-          redemptionSignatureValid: isSignedByInvitee(invitation, request),
-          attestationValid: Attestation.holds(channel, request),
+          // Anybody may send these two; they are looked at where the operator has invited somebody.
+          redemptionSignatureValid: isByOperator && isSignedByInvitee(invitation, request),
+          attestationValid: isByOperator && Attestation.holds(channel, request),
           isRedeemed: (yield* store.isRedeemed(signature)).length > 0
         }
         const { answer, challengeSpent } = redeem(facts, now)
