@@ -26,6 +26,7 @@ const byName: Readonly<Record<string, string>> = {
   link_id: "The id of the share link.",
   n: "The most events, from 1 to 1000; 100 without it.",
   net_uuid: "The public id of the network.",
+  "x-ct-owner-account": "A name of the account that the tunnel belongs to, the same for all of its tunnels.",
   payment: "The id of the payment intent.",
   proof: "Whether agents of the tunnel have to prove their keys.",
   require_login: "Whether visitors of the host have to sign in.",

@@ -17,6 +17,7 @@ import {
   TunnelStatusReport
 } from "../tunnels/TunnelTraffic.ts"
 import { boundedArray } from "../values/BoundedArray.ts"
+import { Hex64 } from "../values/Hex.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { HolderKey, PublicKey } from "../values/Keys.ts"
 import { Count, CountFromText, countFromText } from "../values/Numbers.ts"
@@ -44,6 +45,9 @@ const tier = {
   require_login: Schema.optionalKey(literal(["0", "1"]))
 }
 
+/** Tunnels of one account share its part of what the edge has. Absent: as it was, or each tunnel has a part of its own. */
+const accountHeader = { "x-ct-owner-account": Schema.optionalKey(Hex64) }
+
 /** A holder seen on a channel. `parked_now`: seen within the last 60 s. */
 export class ChannelPresence extends Schema.Class<ChannelPresence>("ChannelPresence")({
   holder: HolderKey,
@@ -69,12 +73,13 @@ class TunnelOrdersApi extends HttpApiGroup.make("orders")
   .add(
     HttpApiEndpoint.post("authorizeHost", "/admin/authorize-host/:token/:host", {
       params: { token: RoutingToken, host: Hostname },
+      headers: accountHeader,
       query: tier,
       success: HttpApiSchema.Empty(200)
     }),
     HttpApiEndpoint.post("authorizeHostByHeader", "/admin/authorize-host/:host", {
       params: { host: Hostname },
-      headers: tokenHeader,
+      headers: { ...tokenHeader, ...accountHeader },
       query: tier,
       success: HttpApiSchema.Empty(200)
     }),

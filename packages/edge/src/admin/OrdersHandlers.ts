@@ -10,10 +10,17 @@ interface Serving {
   readonly admission_until?: number
 }
 
-const routeOf = (token: Redacted.Redacted, { admission_until, channel_tier }: Serving): Route => ({
+const accountHeader = "x-ct-owner-account"
+
+const routeOf = (
+  token: Redacted.Redacted,
+  { admission_until, channel_tier }: Serving,
+  account: string | undefined
+): Route => ({
   token: Redacted.value(token),
   tier: channel_tier ?? "passthrough",
-  admissionUntil: admission_until ?? null
+  admissionUntil: admission_until ?? null,
+  account
 })
 
 const loginOf = ({ require_login }: { readonly require_login?: "0" | "1" }) =>
@@ -25,9 +32,14 @@ export const OrdersHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const orders = yield* Orders
     return handlers.handleAll({
-      authorizeHost: ({ params, query }) => orders.authorize(params.host, routeOf(params.token, query), loginOf(query)),
+      authorizeHost: ({ params, headers, query }) =>
+        orders.authorize(params.host, routeOf(params.token, query, headers[accountHeader]), loginOf(query)),
       authorizeHostByHeader: ({ params, headers, query }) =>
-        orders.authorize(params.host, routeOf(headers["x-ct-routing-token"], query), loginOf(query)),
+        orders.authorize(
+          params.host,
+          routeOf(headers["x-ct-routing-token"], query, headers[accountHeader]),
+          loginOf(query)
+        ),
       setLogin: ({ headers, payload }) =>
         orders.setLogin(Redacted.value(headers["x-ct-routing-token"]), payload.required),
       setAgentKeys: ({ headers, payload, query: { proof = "optional" } }) =>

@@ -6,8 +6,8 @@ import { AdminAccess } from "@catenet/domain/api/Access"
 import { EdgeCallsApi } from "@catenet/domain/api/EdgeCallsApi"
 import type { EdgesApi } from "@catenet/domain/api/EdgesApi"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { type Cause, Context, Effect, Layer, Redacted } from "effect"
-import { HttpClient, HttpClientRequest } from "effect/http"
+import { type Cause, Context, Effect, Layer, Predicate, Redacted } from "effect"
+import { HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import * as PersistedFile from "../ca/PersistedFile.ts"
 import * as Seed from "../ca/Seed.ts"
@@ -37,6 +37,15 @@ const makeClient = Effect.fn("ControlPlane.makeClient")(function* (baseUrl: URL,
     )
   }).pipe(Effect.provide(services))
 })
+
+/**
+ * The status that a failed call was answered with. The body of a refusal is ours, and a control plane of another make has bodies of
+ * its own: what an answer means, the status alone says.
+ */
+export const statusOf = (error: unknown): number | undefined => {
+  if (HttpClientError.isHttpClientError(error)) return error.response?.status
+  return Predicate.hasProperty(error, "status") && typeof error.status === "number" ? error.status : undefined
+}
 
 /** A call fails with its declared errors, or when it gets no answer in time. */
 export type ControlPlaneClient = HttpApiClient.Client.Group<typeof EdgesApi, Cause.TimeoutError, never>

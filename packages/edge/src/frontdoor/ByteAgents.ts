@@ -3,17 +3,20 @@
  * peer edges are handed on, anything else is dropped without a reply, which tells the peer to step down.
  */
 import { normalHost } from "@catenet/wire/frames/HostName"
-import type { Admission } from "@catenet/wire/frames/Role"
+import type { Admission, AdmissionHead } from "@catenet/wire/frames/Role"
 import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transport/EdgeSlot"
 import { Context, Effect, Layer, Result } from "effect"
 import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { HomeEdges } from "../channels/HomeEdges.ts"
+import { addressBlock } from "../listen/AddressBlock.ts"
 import { closeGracefully } from "../listen/GracefulClose.ts"
 import { MeshClients } from "../mesh/MeshClients.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
+import { Routes } from "../routes/Routes.ts"
 import { Admissions } from "../sessions/Admissions.ts"
+import { AgentPlaces, holderOf, limitsOf, type Place } from "../sessions/AgentPlaces.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { SlotAgent } from "../sessions/Tunnel.ts"
 import { UnnamedParks } from "../sessions/UnnamedParks.ts"
@@ -21,6 +24,16 @@ import { Settings } from "../settings/Settings.ts"
 import { PeerVisitors } from "./PeerVisitors.ts"
 
 type AgentAdmission = Extract<Admission, { readonly role: "A" | "K" | "B" | "L" | "F" }>
+
+/** A connection, and the slot that it has become. */
+interface SlotPlace extends Place {
+  slot: EdgeSlot | undefined
+}
+
+type AgentHead = Extract<AdmissionHead, { readonly token: Uint8Array }>
+
+/** A peer edge and a mesh client take none of the agents' places. */
+const isAgent = (head: AdmissionHead): head is AgentHead => head.role !== "C" && head.role !== "M" && head.role !== "H"
 
 const closed = (socket: TLSSocket) => new Promise<void>((resolve) => void socket.once("close", () => resolve()))
 
@@ -44,11 +57,13 @@ export class ByteAgents extends Context.Service<
     const peerVisitors = yield* PeerVisitors
     const homeEdges = yield* HomeEdges
     const unnamed = yield* UnnamedParks
+    const routes = yield* Routes
     const parked = new Set<EdgeSlot>()
+    /** Waiting slots of a tunnel take each other's place below. */
+    const places = new AgentPlaces({ ...limitsOf(caps.agentConnections), perTunnel: Number.POSITIVE_INFINITY })
     const perTunnel = Math.max(1, Math.ceil(caps.agentConnections / 4))
-    let open = 0
 
-    const park = Effect.fnUntraced(function* (socket: TLSSocket, admission: AgentAdmission) {
+    const park = Effect.fnUntraced(function* (socket: TLSSocket, admission: AgentAdmission, place: SlotPlace) {
       const token = Buffer.from(admission.token).toString("hex")
       const given = "host" in admission ? admission.host : undefined
       const host = given === undefined ? undefined : (normalHost(given) ?? given)
@@ -67,23 +82,31 @@ export class ByteAgents extends Context.Service<
       // A tunnel's own agents take each other's place; none takes that of another tunnel.
       if ((agents.tunnel(token)?.parked ?? 0) >= perTunnel) agents.tunnel(token)?.closeOldestSlot()
       unnamed.settle(slot, [token], socket.remoteAddress)
+      place.slot = slot
       agents.park(token, agent)
       yield* Effect.promise(() => Promise.race([slot.lost, closed(socket)]))
+      places.remove(place)
       unnamed.remove(slot)
       parked.delete(slot)
       agents.unpark(token, agent)
     })
 
+    /** Whether the slot may wait for visitors of the tunnel; asked before its host is read. */
+    const hasPlace = (place: SlotPlace, token: string) => {
+      const holder = holderOf(routes, [token], () => place.slot?.state === "taken")
+      return holder === undefined || places.settle(place, holder)
+    }
+
     const serve = Effect.fn("ByteAgents.serve")(function* (socket: TLSSocket) {
-      open += 1
-      socket.once("close", () => {
-        open -= 1
-      })
-      const read = yield* Effect.promise(() =>
-        readAdmission(socket, {
-          acceptHead: ({ role }) => role === "C" || role === "M" || role === "H" || open <= caps.agentConnections
-        })
-      )
+      const place: SlotPlace = { close: () => void socket.destroy(), slot: undefined }
+      places.enter(place, addressBlock(socket.remoteAddress ?? ""))
+      socket.once("close", () => places.remove(place))
+      const acceptHead = (head: AdmissionHead) => {
+        if (isAgent(head)) return hasPlace(place, Buffer.from(head.token).toString("hex"))
+        places.remove(place)
+        return true
+      }
+      const read = yield* Effect.promise(() => readAdmission(socket, { acceptHead }))
       if (Result.isFailure(read)) {
         if (read.failure.reason === "full") closeGracefully(socket)
         else socket.destroy()
@@ -93,7 +116,7 @@ export class ByteAgents extends Context.Service<
       if (admission.role === "C") return yield* meshClients.serve(socket)
       if (admission.role === "M") return yield* peerVisitors.serve(socket, admission)
       if (admission.role === "H") return yield* homeEdges.serve(socket, admission)
-      yield* park(socket, admission)
+      yield* park(socket, admission, place)
     })
 
     return ByteAgents.of({
@@ -114,6 +137,7 @@ export class ByteAgents extends Context.Service<
       MeshClients.layer,
       PeerVisitors.layer,
       HomeEdges.layer,
+      Routes.layer,
       UnnamedParks.layer
     ])
   )

@@ -10,10 +10,12 @@ import { randomBytes } from "node:crypto"
 import type { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
+import { addressBlock } from "../listen/AddressBlock.ts"
 import { TokenBuckets } from "../listen/TokenBuckets.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../routes/Routes.ts"
+import { AgentPlaces, limitsOf, type Place } from "../sessions/AgentPlaces.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
 
@@ -30,12 +32,17 @@ export class MeshClients extends Context.Service<
   }
 >()("edge/mesh/MeshClients") {
   static readonly make = Effect.gen(function* () {
-    const { proofOfWorkBits, rendezvousPerMinute } = yield* Settings
+    const { caps, proofOfWorkBits, rendezvousPerMinute } = yield* Settings
     const routes = yield* Routes
     const agents = yield* AgentSessions
     const relays = yield* Relays
     const counters = yield* Counters
     const audit = yield* AuditLog
+    /** Of one tunnel the address with the most clients gives way. */
+    const places = new AgentPlaces({
+      ...limitsOf(caps.connections),
+      perTunnel: Math.ceil(caps.tunnelVisitors / 2)
+    })
     const rate = new TokenBuckets(rendezvousPerMinute)
 
     /** The tunnel a client has earned, or nothing. */
@@ -54,11 +61,19 @@ export class MeshClients extends Context.Service<
     return MeshClients.of({
       serve: Effect.fn("MeshClients.serve")(
         function* (socket: Duplex, from?: { readonly address: string }) {
+          const block = addressBlock(from?.address ?? (socket as TLSSocket).remoteAddress ?? "")
+          const place: Place = { close: () => void socket.destroy() }
+          places.enter(place, block)
+          socket.once("close", () => places.remove(place))
           const token = yield* earned(socket)
           if (token === undefined) {
             counters.rendezvousRefused += 1
             return void socket.destroy()
           }
+          if (socket.destroyed) return
+          const account = routes.accountOf(token) ?? token
+          if (!places.settle(place, { account, tunnel: `${token} ${block}`, goesLast: () => false }))
+            return void socket.destroy()
           const agent = yield* agents.deliver(token, { _tag: "Mesh" }, { kind: "mesh", tls: "none" })
           counters.rendezvous += 1
           audit.note(from === undefined ? "tcp_client" : "quic_client", from ?? (socket as TLSSocket), token)

@@ -86,10 +86,10 @@ export class Orders extends Context.Service<
     }
 
     const through = (everywhere: Everywhere): Applied => ({
-      authorize: (host, { admissionUntil, tier, token }, login) =>
-        everywhere(authorizeHost(host, { admissionUntil, tier, token }, login), () => {
+      authorize: (host, { account, admissionUntil, tier, token }, login) =>
+        everywhere(authorizeHost(host, { account, admissionUntil, tier, token }, login), () => {
           if (routes.isRevoked(token)) return
-          routes.authorize(host, { token, tier, admissionUntil }, login)
+          routes.authorize(host, { account, token, tier, admissionUntil }, login)
           if (login !== undefined) gate.recheck(token)
         }),
       setLogin: (token, required) =>

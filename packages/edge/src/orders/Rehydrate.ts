@@ -7,7 +7,7 @@ import { cursorIn, maxPage } from "@catenet/domain/api/Page"
 import { type Authorisation, EdgeId } from "@catenet/domain/edges/EdgeNode"
 import { Effect, Redacted, Schedule } from "effect"
 import { HttpClientError } from "effect/http"
-import type { ControlPlaneClient } from "../control/ControlPlane.ts"
+import { type ControlPlaneClient, statusOf } from "../control/ControlPlane.ts"
 import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Orders, type Restored } from "./Orders.ts"
@@ -69,6 +69,7 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
       agent_proof,
       hostname,
       http_only,
+      owner_account,
       records_name,
       require_login,
       tier,
@@ -80,7 +81,8 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
       yield* restored.setHttpOnly(plain, http_only)
       if (require_login || routes.requiresLogin(plain)) yield* restored.setLogin(plain, require_login)
       if (hostname !== null) {
-        yield* restored.authorize(hostname, { token: plain, tier, admissionUntil: admission_until })
+        const account = owner_account ?? undefined
+        yield* restored.authorize(hostname, { token: plain, tier, admissionUntil: admission_until, account })
       }
       yield* restored.setAgentKeys(plain, agent_keys, agent_proof)
       if (policy !== null || routes.policy(plain) !== null) yield* restored.setPolicy(plain, policy)
@@ -103,7 +105,7 @@ type When = "at the start" | "while it serves"
 export const rehydrate = (controlPlane: ControlPlaneClient, when: When) =>
   once(controlPlane, when).pipe(
     Effect.tapError((error) =>
-      error._tag === "AdminTokenRefused"
+      statusOf(error) === 401
         ? Effect.logError(
             "the control plane refuses CT_EDGE_ADMIN_TOKEN; start it with the token that it has as CT_CP_EDGE_ADMIN_TOKEN"
           )

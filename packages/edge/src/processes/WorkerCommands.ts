@@ -11,7 +11,12 @@ const apply = (orders: Orders["Service"], report: Effect.Effect<void>, order: Ro
     case "AuthorizeHost":
       return orders.authorize(
         order.hostname,
-        { token: order.token, tier: order.tier, admissionUntil: order.admissionUntil ?? null },
+        {
+          token: order.token,
+          tier: order.tier,
+          admissionUntil: order.admissionUntil ?? null,
+          account: order.account
+        },
         order.requireLogin
       )
     case "SetLogin":

@@ -17,12 +17,15 @@ import { FrameReader } from "@catenet/wire/transport/FrameReader"
 import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { timingSafeEqual } from "node:crypto"
 import { AuditLog } from "../audit/AuditLog.ts"
+import { addressBlock } from "../listen/AddressBlock.ts"
 import { makeServe } from "../listen/Connections.ts"
 import { MeshClients } from "../mesh/MeshClients.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Orders } from "../orders/Orders.ts"
+import { Routes } from "../routes/Routes.ts"
 import { Admissions, refused } from "../sessions/Admissions.ts"
+import { AgentPlaces, holderOf, limitsOf } from "../sessions/AgentPlaces.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { MuxAgent } from "../sessions/Tunnel.ts"
 import { UnnamedParks } from "../sessions/UnnamedParks.ts"
@@ -38,7 +41,6 @@ const mostRegistrations = 64
 interface Peer {
   readonly connection: QuicConnection
   readonly registered: Map<string, MuxAgent>
-  /** Takes the place of an agent of a tunnel without a name. */
   readonly close: () => void
 }
 
@@ -67,25 +69,36 @@ export class QuicPeers extends Context.Service<
     const orders = yield* Orders
     const unnamed = yield* UnnamedParks
     const run = yield* makeServe
+    const routes = yield* Routes
     const peers = new Set<Peer>()
+    const places = new AgentPlaces(limitsOf(caps.agentConnections))
     let lastId = 0
 
     const isAdmin = (given: Uint8Array) =>
       adminToken !== undefined && timingSafeEqual(given, Buffer.from(Redacted.value(adminToken), "hex"))
 
-    const remove = ({ registered }: Peer, token: string) => {
+    const remove = (peer: Peer, token: string) => {
+      const { registered } = peer
       const agent = registered.get(token)
       if (agent === undefined) return
       registered.delete(token)
       agents.removeMux(token, agent)
+      settlePlace(peer)
+    }
+
+    const settlePlace = (peer: Peer): boolean => {
+      if (!peers.has(peer)) return true
+      const holder = holderOf(routes, Array.from(peer.registered.keys()), () => false)
+      if (holder !== undefined) return places.settle(peer, holder)
+      places.enter(peer, addressBlock(peer.connection.remote.address))
+      return true
     }
 
     /** Registers the token, or the host beside those that it has; the reply says whether. */
     const register = (peer: Peer, asked: Registering) => {
       const token = Buffer.from(asked.token).toString("hex")
       const before = peer.registered.get(token)
-      const isFull =
-        before === undefined && (peer.registered.size >= mostRegistrations || peers.size > caps.agentConnections)
+      const isFull = before === undefined && peer.registered.size >= mostRegistrations
       const refusal = isFull ? refused("full") : admissions.bytes(token, asked.host)
       if (refusal !== undefined) {
         counters.registrationsRefused += 1
@@ -118,6 +131,13 @@ export class QuicPeers extends Context.Service<
       }
       peer.registered.set(token, agent)
       unnamed.settle(peer, peer.registered.keys(), peer.connection.remote.address)
+      // `NO` means that the token is revoked, and this one may come again.
+      if (!settlePlace(peer)) {
+        peer.registered.delete(token)
+        counters.registrationsRefused += 1
+        peer.connection.close(0, refused("full").sentence)
+        return refusedReply
+      }
       audit.note("quic_agent", peer.connection.remote, token)
       agents.addMux(token, agent)
       if (before !== undefined) agents.removeMux(token, before)
@@ -169,9 +189,11 @@ export class QuicPeers extends Context.Service<
       serve: (connection) => {
         const peer: Peer = { connection, registered: new Map(), close: () => connection.close() }
         peers.add(peer)
+        settlePlace(peer)
         connection.take(take(peer))
         void connection.closed.then(() => {
           peers.delete(peer)
+          places.remove(peer)
           unnamed.remove(peer)
           for (const token of Array.from(peer.registered.keys())) remove(peer, token)
         })
@@ -192,6 +214,7 @@ export class QuicPeers extends Context.Service<
       DirectListeners.layer,
       MeshClients.layer,
       Orders.layer,
+      Routes.layer,
       UnnamedParks.layer
     ])
   )

@@ -11,7 +11,12 @@ import { Schema } from "effect"
 const token = Schema.String
 
 export const RouteOrder = Schema.TaggedUnion({
-  AuthorizeHost: { ...edgeOrderFields.AuthorizeHost, token, hostname: Schema.String },
+  AuthorizeHost: {
+    ...edgeOrderFields.AuthorizeHost,
+    token,
+    hostname: Schema.String,
+    account: Schema.optionalKey(Schema.String)
+  },
   SetHttpOnly: { ...edgeOrderFields.SetHttpOnly, token },
   SetLogin: { ...edgeOrderFields.SetLogin, token },
   Revoke: { ...edgeOrderFields.Revoke, token, successor: Schema.optionalKey(Schema.String) },
@@ -27,16 +32,23 @@ export type RouteOrder = typeof RouteOrder.Type
 export const authorizeHost = (
   hostname: string,
   {
+    account,
     admissionUntil,
     tier,
     token
-  }: { readonly token: string; readonly tier: Tier; readonly admissionUntil: number | null },
+  }: {
+    readonly token: string
+    readonly tier: Tier
+    readonly admissionUntil: number | null
+    readonly account?: string | undefined
+  },
   requireLogin?: boolean
 ): RouteOrder => ({
   _tag: "AuthorizeHost",
   hostname,
   token,
   tier,
+  ...(account === undefined ? {} : { account }),
   ...(admissionUntil === null ? {} : { admissionUntil: UnixSeconds.make(admissionUntil) }),
   ...(requireLogin === undefined ? {} : { requireLogin })
 })

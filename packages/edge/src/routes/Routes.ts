@@ -16,6 +16,8 @@ export interface Route {
   readonly tier: Tier
   /** Unix seconds until which an authority may validate the host whatever the policy says; null is never. */
   readonly admissionUntil: number | null
+  /** The account that the tunnel belongs to, where the control plane says it. */
+  readonly account?: string | undefined
 }
 
 /** Why an agent may not serve a host. */
@@ -44,6 +46,7 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
   const httpOnly = new Set<string>()
   const records = new Map<string, string>()
   const successors = new Map<string, string>()
+  const accounts = new Map<string, string>()
 
   const gated = new Set<string>()
   /** Hosts that agents took for themselves: they name no tunnel. */
@@ -58,13 +61,16 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
     routes.delete(host)
     if (taken.delete(host)) count(takenOf, token, -1)
     count(hostsOf, token, -1)
+    if (!hostsOf.has(token)) accounts.delete(token)
   }
 
   const lead = (host: string, route: Route) => {
     const { admissionUntil, tier, token } = route
+    const account = route.account ?? accounts.get(token)
     forget(host)
     routes.set(host, { token, tier, admissionUntil })
     count(hostsOf, token, 1)
+    if (account !== undefined) accounts.set(token, account)
   }
 
   const recordsOf = (token: string) => records.get(token) ?? tunnelName(token)
@@ -106,11 +112,15 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
     isNamed: (token) =>
       (hostsOf.get(token) ?? 0) > (takenOf.get(token) ?? 0) || enrolled.has(token) || policies.has(token),
     isRevoked: (token) => revoked.has(token),
+    accountOf: (token) => accounts.get(token),
     recordsOf,
     setRecords: (token, name) => void records.set(token, name),
     revoke: (token, successor) => {
       revoked.add(token)
       const heir = successor === undefined ? undefined : inherit(token, successor)
+      const account = accounts.get(token)
+      if (heir !== undefined && account !== undefined) accounts.set(heir, account)
+      accounts.delete(token)
       policies.delete(token)
       enrolled.delete(token)
       httpOnly.delete(token)
@@ -140,7 +150,7 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
       // Before the hosts, so that no visitor comes in between.
       ...Array.from(httpOnly, (token): RouteOrder => ({ _tag: "SetHttpOnly", token, required: true })),
       ...Array.from(gated, (token): RouteOrder => ({ _tag: "SetLogin", token, required: true })),
-      ...Array.from(routes, ([host, route]) => authorizeHost(host, route)),
+      ...Array.from(routes, ([host, route]) => authorizeHost(host, { ...route, account: accounts.get(route.token) })),
       ...Array.from(enrolled, ([token, { keys, proof }]): RouteOrder => {
         return { _tag: "SetAgentKeys", token, keys: Array.from(keys), proof }
       }),
@@ -166,6 +176,8 @@ export class Routes extends Context.Service<
     /** Whether the control plane has said anything of the tunnel that a token stands for. */
     readonly isNamed: (token: string) => boolean
     readonly isRevoked: (token: string) => boolean
+    /** The account that the tunnel belongs to, where the control plane has said it. */
+    readonly accountOf: (token: string) => string | undefined
     /** Refuses the token from now on; its hosts lead to the successor, or are forgotten where there is none. */
     readonly revoke: (token: string, successor?: string) => void
     /** What the records of the tunnel are called, which outlives its token. */

@@ -5,18 +5,23 @@
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
 import { Mux } from "@catenet/wire/transport/Mux"
 import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
+import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Context, Effect, Layer, Result, Schedule } from "effect"
 import { randomBytes } from "node:crypto"
 import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { addressBlock } from "../listen/AddressBlock.ts"
 import { Counters } from "../observe/Counters.ts"
 import { retryForever } from "../observe/RetryForever.ts"
+import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Admissions, refused, type AdmissionVerdict } from "./Admissions.ts"
 import { AgentKeys } from "./AgentKeys.ts"
+import { AgentPlaces, holderOf, limitsOf } from "./AgentPlaces.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { ProcessIdentity } from "./ProcessIdentity.ts"
+import { admittedCost, refusedCost, RegistrationBudget } from "./RegistrationBudget.ts"
 import type { MuxAgent } from "./Tunnel.ts"
 import { UnnamedParks } from "./UnnamedParks.ts"
 
@@ -27,6 +32,8 @@ import { UnnamedParks } from "./UnnamedParks.ts"
 const echoMillis = 5_000
 const silenceMillis = 24_000
 const streamsPerConnection = 8_192
+/** So many registrations a tunnel may have in one process: a visitor's agent is chosen among them. */
+const mostRegistrations = 256
 const seenEvery = "10 minutes"
 /** A connection that has asked for no registration after this time is closed, or earlier where its place is needed. */
 const idleMillis = 30_000
@@ -38,6 +45,9 @@ interface Connection {
   readonly challenge: Uint8Array
   /** The tokens that it is registered for. */
   readonly tokens: Map<number, string>
+  /** Those of the registrations whose key owns the tunnel. */
+  readonly owns: Set<number>
+  readonly budget: RegistrationBudget
   readonly close: () => void
 }
 
@@ -62,8 +72,10 @@ export class MuxAgents extends Context.Service<
     const audit = yield* AuditLog
     const { edgeProcess } = yield* ProcessIdentity
     const unnamed = yield* UnnamedParks
+    const routes = yield* Routes
     const sessions = new Set<Mux>()
-    /** Those that have asked for nothing yet, in the order they came. */
+    const places = new AgentPlaces(limitsOf(caps.agentConnections))
+    /** Those that have asked for nothing yet. */
     const silent = new Set<Connection>()
     const owned = new Map<MuxAgent, string>()
 
@@ -73,16 +85,25 @@ export class MuxAgents extends Context.Service<
       }).pipe(Effect.delay(seenEvery), Effect.repeat(Schedule.forever), retryForever("noting the owners of tunnels"))
     )
 
-    /** Its registrations are others now. One that has none, or only refused ones, takes a place of those without a name too. */
-    const settlePlace = (connection: Connection) => {
-      if (sessions.has(connection.session))
-        unnamed.settle(connection, connection.tokens.values(), connection.socket.remoteAddress)
+    /** Its registrations are others now; false when it has no place any more. One that has none, or only refused ones, takes a place of those without a name too. */
+    const settlePlace = (connection: Connection): boolean => {
+      if (!sessions.has(connection.session)) return true
+      const tokens = Array.from(connection.tokens.values())
+      unnamed.settle(connection, tokens, connection.socket.remoteAddress)
+      const holder = holderOf(routes, tokens, () => connection.owns.size > 0)
+      if (holder !== undefined) return places.settle(connection, holder)
+      enterPlace(connection)
+      return true
     }
+
+    const enterPlace = (connection: Connection) =>
+      places.enter(connection, addressBlock(connection.socket.remoteAddress ?? ""))
 
     const remove = (connection: Connection, token: string, agent: MuxAgent) => {
       if (owned.delete(agent)) keys.seen(token)
       agents.removeMux(token, agent)
       connection.tokens.delete(agent.id)
+      connection.owns.delete(agent.id)
       settlePlace(connection)
     }
 
@@ -102,12 +123,19 @@ export class MuxAgents extends Context.Service<
     const settle = (connection: Connection, inbound: InboundRegistration, admitted: AdmissionVerdict) => {
       const { session, socket } = connection
       const { id, request } = inbound
-      if ("code" in admitted) {
+      const isRefused = "code" in admitted
+      if (!connection.budget.spend(isRefused ? refusedCost : admittedCost, monotonicMillis()))
+        return session.close("overloaded", "this connection registers too often")
+      if (isRefused) {
         counters.registrationsRefused += 1
         settlePlace(connection)
         return inbound.refuse(admitted)
       }
       const token = Buffer.from(request.token).toString("hex")
+      if (agents.tunnel(token)?.makeRoom(mostRegistrations, admitted.owner) === false) {
+        counters.registrationsRefused += 1
+        return inbound.refuse(refused("full"))
+      }
       const agent: MuxAgent = {
         id,
         session,
@@ -123,6 +151,13 @@ export class MuxAgents extends Context.Service<
           session.cut(id, reason === "revoked" ? "revoked" : "refused", refused(reason).sentence)
         }
       }
+      connection.tokens.set(id, token)
+      if (agent.owner) connection.owns.add(id)
+      if (!settlePlace(connection)) {
+        counters.registrationsRefused += 1
+        inbound.refuse({ code: "full", sentence: "this edge has as many agents of this account as it may have" })
+        return connection.close()
+      }
       inbound.accept({
         sessionId: `${token.slice(0, 8)}-${id}`,
         keepAliveMillis: echoMillis,
@@ -134,24 +169,10 @@ export class MuxAgents extends Context.Service<
       agents.addMux(token, agent)
       inbound.onCertificate(() => agents.certificateChanged(token, agent))
       if (agent.owner) owned.set(agent, token)
-      connection.tokens.set(id, token)
-      settlePlace(connection)
       return void inbound.withdrawn.then(() => remove(connection, token, agent)).catch(ending(socket))
     }
 
-    /** Closes the oldest connection that has asked for nothing. */
-    const makeRoom = () => {
-      for (const connection of silent) {
-        silent.delete(connection)
-        sessions.delete(connection.session)
-        connection.close()
-        return true
-      }
-      return false
-    }
-
     const serve = Effect.fn("MuxAgents.serve")(function* (socket: TLSSocket) {
-      if (sessions.size >= caps.agentConnections && !makeRoom()) return void socket.destroy()
       const challenge = randomBytes(32)
       const session: Mux = new Mux(socket, {
         side: "acceptor",
@@ -163,9 +184,11 @@ export class MuxAgents extends Context.Service<
         onRegister: (inbound) => register(connection, inbound)
       })
       const close = () => session.close("overloaded", "newer agents have taken its place")
-      const connection: Connection = { session, socket, challenge, tokens: new Map(), close }
+      const budget = new RegistrationBudget(monotonicMillis())
+      const connection: Connection = { session, socket, challenge, tokens: new Map(), owns: new Set(), budget, close }
       sessions.add(session)
       silent.add(connection)
+      enterPlace(connection)
       const closed = Effect.promise(() => session.closed)
       yield* Effect.forkChild(
         Effect.sleep(idleMillis).pipe(
@@ -177,6 +200,7 @@ export class MuxAgents extends Context.Service<
       const end = yield* closed
       sessions.delete(session)
       silent.delete(connection)
+      places.remove(connection)
       unnamed.remove(connection)
       yield* Effect.logDebug("agent connection ended").pipe(Effect.annotateLogs({ code: end.code, by: end.by }))
     })
@@ -194,6 +218,13 @@ export class MuxAgents extends Context.Service<
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
   static readonly layer = this.layerNoDeps.pipe(
-    Layer.provide([Admissions.layer, AgentSessions.layer, Counters.layer, ConnectionFaults.layer, UnnamedParks.layer])
+    Layer.provide([
+      Admissions.layer,
+      AgentSessions.layer,
+      Counters.layer,
+      ConnectionFaults.layer,
+      Routes.layer,
+      UnnamedParks.layer
+    ])
   )
 }

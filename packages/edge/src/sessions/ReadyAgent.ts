@@ -7,7 +7,7 @@ import { type AgentTarget, carrierOf, type Tunnel } from "./Tunnel.ts"
 
 /** Nothing when that agent has to be asked whether it lives, is not there, or refuses. */
 export const deliver = (tunnel: Tunnel, target: AgentTarget, header: Omit<OpenHeader, "registration">) => {
-  const [agent] = tunnel.candidates(target)
+  const agent = tunnel.best(target)
   if (agent === undefined || !Liveness.isTrusted(tunnel, agent)) return undefined
   const opened = StreamShares.open(agent.session, { ...header, registration: agent.id })
   if (Result.isFailure(opened)) return undefined

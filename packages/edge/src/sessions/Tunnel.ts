@@ -41,7 +41,7 @@ export interface MuxAgent {
   /** It says when it is asked whether its origin can be reached. */
   readonly answersEchoes: boolean
   /** Tells the agent why, and takes the registration away. */
-  readonly end: (reason: "revoked" | "proof-required") => void
+  readonly end: (reason: "revoked" | "proof-required" | "full") => void
   /** It came by QUIC, whose streams say nothing of whom they are for. */
   readonly isQuic?: boolean
   /** Set when another process of this edge has it: its multiplexed agent, or its parked slots of one host. */
@@ -140,6 +140,35 @@ export class Tunnel {
       else others.push(agent)
     }
     return (ordering.length > 0 ? ordering : others).sort(inOrder)
+  }
+
+  /** The first of the candidates, found in one pass: nearly all visitors need no other. */
+  best(target: AgentTarget): MuxAgent | undefined {
+    let best: MuxAgent | undefined
+    let bestHasOrder = false
+    for (const agent of this.muxes) {
+      if (agent.sibling === "slots" || !serves(agent, target) || lacksCertificate(agent, target)) continue
+      const isOrdering = hasOrder(agent, target)
+      const isBetter =
+        best === undefined || (isOrdering === bestHasOrder ? inOrder(agent, best) < 0 : isOrdering && !bestHasOrder)
+      if (!isBetter) continue
+      best = agent
+      bestHasOrder = isOrdering
+    }
+    return best
+  }
+
+  /**
+   * Room for one more registration where there may be so many: the oldest that stands by ends, or the oldest of all for the agent
+   * that owns the tunnel. False when the newcomer is the one that has to go.
+   */
+  makeRoom(most: number, owns: boolean): boolean {
+    if (this.muxes.size < most) return true
+    const here = Array.from(this.muxes).filter(({ sibling }) => sibling === undefined)
+    if (here.length < most) return true
+    const oldest = here.find(({ owner }) => !owner) ?? (owns ? here[0] : undefined)
+    oldest?.end("full")
+    return oldest !== undefined
   }
 
   /** Processes of this edge that have a parked slot for it. */

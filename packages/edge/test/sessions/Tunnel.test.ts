@@ -40,6 +40,50 @@ describe("the order in which agents get visitors", () => {
     assert.deepStrictEqual(tunnel.candidates(elsewhere), [])
     assert.strictEqual(tunnel.registrations, 4)
   })
+
+  it("the first of the candidates is found without ordering them, whatever order they came in", () => {
+    const agents = [agent(false, "slots"), agent(false, "mux"), agent(false), agent(true, "mux"), agent(true)]
+    const ordering: MuxAgent = {
+      ...agent(false),
+      certificates: new Map([["a.test", { certificate: "none", order: "open" }]])
+    }
+    for (let from = 0; from < agents.length; from++) {
+      const tunnel = new Tunnel("token")
+      for (const each of [...agents.slice(from), ...agents.slice(0, from)]) tunnel.addMux(each)
+      assert.strictEqual(tunnel.best(here), tunnel.candidates(here)[0])
+      assert.strictEqual(tunnel.best(elsewhere), undefined)
+      tunnel.addMux(ordering)
+      const validation: AgentTarget = { _tag: "Host", host: "a.test", needs: "order" }
+      assert.strictEqual(tunnel.best(validation), ordering)
+      assert.strictEqual(tunnel.candidates(validation)[0], ordering)
+    }
+  })
+
+  it("a full tunnel ends its oldest standby for a newcomer, and an owner only for an owner", () => {
+    const tunnel = new Tunnel("token")
+    const ended: Array<string> = []
+    const add = (name: string, owner: boolean) => {
+      const added: MuxAgent = {
+        ...agent(owner),
+        end: () => {
+          ended.push(name)
+          tunnel.muxes.delete(added)
+        }
+      }
+      tunnel.addMux(added)
+    }
+    add("owner", true)
+    assert.isTrue(tunnel.makeRoom(2, false))
+    add("standby", false)
+    assert.isTrue(tunnel.makeRoom(2, false))
+    add("newer standby", false)
+    assert.isTrue(tunnel.makeRoom(2, true))
+    add("newer owner", true)
+    assert.deepStrictEqual(ended, ["standby", "newer standby"])
+    assert.isFalse(tunnel.makeRoom(2, false))
+    assert.isTrue(tunnel.makeRoom(2, true))
+    assert.deepStrictEqual(ended, ["standby", "newer standby", "owner"])
+  })
 })
 
 describe("visitors who wait for an agent", () => {

@@ -1,5 +1,6 @@
 /** The admin interfaces of the edges, as the control plane gives orders there. Which edges there are, `LiveEdges` says. */
 import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
+import type { Hex64 } from "@catenet/domain/values/Hex"
 import { Count } from "@catenet/domain/values/Numbers"
 import { redact } from "@catenet/domain/values/Redaction"
 import { ended } from "@catenet/domain/values/Sentence"
@@ -24,12 +25,17 @@ export class EdgeRefused extends Data.TaggedError("EdgeRefused")<{ readonly why:
   }
 }
 
-const orders = ({ orders }: EdgeClient.EdgeClient, token: RoutingToken, call: EdgeOrder) => {
+const orders = (
+  { orders }: EdgeClient.EdgeClient,
+  token: RoutingToken,
+  call: EdgeOrder,
+  ownerAccount: Hex64 | null
+) => {
   const headers = EdgeClient.about(token)
   switch (call._tag) {
     case "AuthorizeHost":
       return orders.authorizeHostByHeader({
-        headers,
+        headers: { ...headers, ...(ownerAccount === null ? {} : { "x-ct-owner-account": ownerAccount }) },
         params: { host: call.hostname },
         query: {
           ...(call.tier === "gelb" ? { channel_tier: "gelb" } : {}),
@@ -104,8 +110,8 @@ const hasNoRoute = Effect.fnUntraced(function* (client: EdgeClient.EdgeClient, t
   return client.isByPath()
 })
 
-const performed = (client: EdgeClient.EdgeClient, token: RoutingToken, call: EdgeOrder) =>
-  orders(client, token, call).pipe(
+const performed = (client: EdgeClient.EdgeClient, token: RoutingToken, call: EdgeOrder, ownerAccount: Hex64 | null) =>
+  orders(client, token, call, ownerAccount).pipe(
     Effect.asVoid,
     Effect.catch((error: unknown) =>
       Effect.gen(function* () {
@@ -126,7 +132,9 @@ export class EdgeAdmin extends Context.Service<
     readonly perform: (
       edge: string,
       token: RoutingToken,
-      call: EdgeOrder
+      call: EdgeOrder,
+      /** The name that edges know the tunnel's account by, where the order has a place for it. */
+      ownerAccount?: Hex64 | null
     ) => Effect.Effect<void, EdgeUnreachable | EdgeRefused>
   }
 >()("server/edges/EdgeAdmin") {
@@ -139,8 +147,8 @@ export class EdgeAdmin extends Context.Service<
       return yield* clientAt.value(address.url)
     })
     return {
-      perform: (edge: string, token: RoutingToken, call: EdgeOrder) =>
-        Effect.flatMap(reached(edge), (client) => performed(client, token, call)).pipe(
+      perform: (edge: string, token: RoutingToken, call: EdgeOrder, ownerAccount: Hex64 | null = null) =>
+        Effect.flatMap(reached(edge), (client) => performed(client, token, call, ownerAccount)).pipe(
           Effect.timeoutOrElse({
             duration: Duration.seconds(patienceSeconds),
             orElse: () => Effect.fail(new EdgeUnreachable({ why: `it did not answer within ${patienceSeconds} s` }))

@@ -5,7 +5,7 @@ import { PublicKey } from "@catenet/domain/values/Keys"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { knownKeys, proofOf } from "./AgentKeyStore.ts"
+import { accountName, knownKeys, proofOf } from "./AgentKeyStore.ts"
 
 const Report = Schema.Struct({
   id: Schema.String,
@@ -47,7 +47,8 @@ const Owner = Schema.Struct({
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const ofTunnel = sql`${knownKeys(sql)} as agent_keys, ${proofOf(sql)} as agent_proof, t.records_name`
+  const ofTunnel = sql`${knownKeys(sql)} as agent_keys, ${proofOf(sql)} as agent_proof, t.records_name,
+    ${accountName(sql)} as owner_account`
   return {
     /** Nothing, when the edge is pinned to another key. The first key that is presented stays. */
     report: SqlSchema.findOneOption({

@@ -90,7 +90,7 @@ export class Outbox extends Context.Service<
     const inQueue = (queue: RoutingToken, calls: ReadonlyArray<EdgeOrder>) => calls.map((call) => ({ queue, call }))
 
     const attempt = Effect.fnUntraced(function* (row: Store.Leased) {
-      yield* edge.perform(row.edge, row.queue, row.call).pipe(
+      yield* edge.perform(row.edge, row.queue, row.call, row.ownerAccount).pipe(
         Effect.tapErrorTag("EdgeUnreachable", () =>
           Effect.flatMap(unixSeconds, (now) => store.postpone(row, now + backOff(row.attempts)))
         ),

@@ -4,10 +4,12 @@
  * keeps the calls about one tunnel in order. The end of a token overtakes what waits, and takes it away.
  */
 import { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
+import { Hex64 } from "@catenet/domain/values/Hex"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
+import { accountName } from "./AgentKeyStore.ts"
 import { aboutOf } from "./EdgeOrders.ts"
 
 /** Seconds in which a lease is another's business. Far above the time limit of a call. */
@@ -18,7 +20,9 @@ const Leased = Schema.Struct({
   queue: RoutingToken,
   edge: Schema.String,
   call: EdgeOrder,
-  attempts: Schema.Int
+  attempts: Schema.Int,
+  /** Of an order about a host: the name that edges know the tunnel's account by. */
+  ownerAccount: Schema.NullOr(Hex64)
 })
 export type Leased = typeof Leased.Type
 
@@ -115,7 +119,8 @@ export const make = Effect.gen(function* () {
     where id in (
       select o.id from outbox o where o.refused_at is null and ${where} and ${isFirst(now)}
       order by o.due_at, o.id limit ${limit} for update skip locked)
-    returning id, queue, edge, call, attempts`
+    returning id, queue, edge, call, attempts, case when call ->> '_tag' = 'AuthorizeHost' then (
+      select ${accountName(sql)} from tunnels t where t.routing_token = outbox.queue limit 1) end as owner_account`
 
   return {
     insert,

@@ -1,3 +1,4 @@
+import * as Bytes from "@catenet/crypto/Bytes"
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -158,6 +159,9 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       assert.deepStrictEqual(facts.get(token(gelb)), ["gelb.example.test", "gelb", 5, 4_100_000_000])
       assert.deepStrictEqual(facts.get(token(gruen)), ["gruen.example.test", "passthrough", undefined, null])
       assert.deepStrictEqual(facts.get("5".repeat(64)), [null, "passthrough", undefined, null])
+      const accounts = known.map(({ owner_account }) => owner_account)
+      const account = Hex.encode(native.sha256(Bytes.fromText("account s")))
+      assert.isAtLeast(accounts.filter((name) => name === account).length, 2, "the two bare tunnels have one owner")
       assert.isFalse(facts.has(token(gone)))
       const { tokens } = yield* edges.revokedTokens({ query: {} })
       assert.deepStrictEqual(tokens.map(Redacted.value), [token(gone)])
