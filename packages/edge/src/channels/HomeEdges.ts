@@ -19,8 +19,9 @@ import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { ControlPlane } from "../control/ControlPlane.ts"
 import { makeServe } from "../listen/Connections.ts"
 import { closeGracefully } from "../listen/GracefulClose.ts"
-import { dial, introduce } from "../mesh/PeerDial.ts"
+import { dial, introduce, makeFailures, PeerRefused } from "../mesh/PeerDial.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { Counters } from "../observe/Counters.ts"
 import { retryForever } from "../observe/RetryForever.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -67,6 +68,7 @@ export class HomeEdges extends Context.Service<
     const own = yield* OwnRoom
     const room = yield* ChannelRoom
     const relays = yield* Relays
+    const failed = yield* makeFailures
     const { ending, report } = yield* ConnectionFaults
     const run = yield* makeServe
     const clock = yield* Clock.Clock
@@ -103,7 +105,10 @@ export class HomeEdges extends Context.Service<
     }
 
     const begin = Effect.fnUntraced(function* (peer: Peer, socket: TLSSocket, adminToken: Uint8Array) {
-      if (!(yield* introduce(socket, { role: "H", adminToken }))) return void socket.destroy()
+      if (!(yield* introduce(socket, { role: "H", adminToken }))) {
+        socket.destroy()
+        return yield* new PeerRefused()
+      }
       const session = new Mux(socket, { side: "dialler", keepAlive, onFault: report })
       socket.resume()
       const ready = yield* Effect.promise(() => session.ready)
@@ -131,6 +136,7 @@ export class HomeEdges extends Context.Service<
           if (!again && peer.passOverUntil > clock.currentTimeMillisUnsafe()) return Effect.undefined
           return connect(peer).pipe(
             Effect.timeout(reachLimit),
+            Effect.tapError((error) => failed(peer.address, error)),
             Effect.orElseSucceed(() => undefined),
             Effect.tap((session) =>
               Effect.sync(() => {
@@ -205,6 +211,6 @@ export class HomeEdges extends Context.Service<
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
   static readonly layer = this.layerNoDeps.pipe(
-    Layer.provide([OwnRoom.layer, ChannelRoom.layer, Relays.layer, ConnectionFaults.layer])
+    Layer.provide([OwnRoom.layer, ChannelRoom.layer, Relays.layer, ConnectionFaults.layer, Counters.layer])
   )
 }

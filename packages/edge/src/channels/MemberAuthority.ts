@@ -8,7 +8,7 @@ import { ChannelId } from "@catenet/domain/channels/Channel"
 import { HolderKey } from "@catenet/domain/values/Keys"
 import type { MemberAnswer, MemberAuthorization } from "@catenet/wire/channels/BrokerAdmission"
 import { Clock, Context, Effect, Layer, Result } from "effect"
-import { ControlPlane } from "../control/ControlPlane.ts"
+import { ControlPlane, statusOf } from "../control/ControlPlane.ts"
 
 const yesMillis = 30_000
 const noMillis = 5_000
@@ -71,7 +71,7 @@ export class MemberAuthority extends Context.Service<
       const payload = { channel: ChannelId.make(channel), holder: HolderKey.make(holder) }
       const answer: MemberAnswer = yield* client.authorizeChannel({ payload }).pipe(
         Effect.map(authorizationOf),
-        Effect.catchTag("MemberNotAdmitted", () => Effect.succeed("no" as const)),
+        Effect.catch((error) => (statusOf(error) === 404 ? Effect.succeed("no" as const) : Effect.fail(error))),
         Effect.tapCause((cause) => Effect.logWarning("the control plane does not say who is a member", cause)),
         Effect.catchCause(() => Effect.succeed("unknown" as const))
       )

@@ -3,9 +3,10 @@ import type { Address } from "@catenet/config/NetworkParser"
 import { type Admission, decodeReply, encodeAdmission } from "@catenet/wire/frames/Role"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { FrameReader } from "@catenet/wire/transport/FrameReader"
-import { Effect, Result } from "effect"
+import { Clock, Data, Effect, Result } from "effect"
 import { connect as connectTcp, type Socket } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
+import { Counters } from "../observe/Counters.ts"
 
 const dialTimeout = "10 seconds"
 const replyMillis = 10_000
@@ -20,6 +21,49 @@ export const dial = (address: Address, ca: string, ending: (socket: Socket) => O
     socket.once("secureConnect", () => resume(Effect.succeed(socket)))
     return Effect.sync(() => raw.destroy())
   }).pipe(Effect.timeout(dialTimeout))
+
+/** How TLS ends where the other edge shows a certificate of another root. */
+const ofAnotherRoot: ReadonlySet<string> = new Set([
+  "CERT_SIGNATURE_FAILURE",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE"
+])
+
+const remedyOf = (error: Error) => {
+  if (error instanceof PeerRefused)
+    return "set CT_EDGE_MESH_RELAY_ENABLED=1 and the same CT_EDGE_ADMIN_TOKEN at both edges"
+  if ("code" in error && typeof error.code === "string" && ofAnotherRoot.has(error.code))
+    return "the edges have different roots: copy edge-ca-key.pem and edge-ca-cert.der from one edge to all others and restart them"
+  return "check that the other edge runs, and that its mesh port can be reached from here"
+}
+
+/** The other edge did not take the connection. */
+export class PeerRefused extends Data.TaggedError("PeerRefused")<{}> {
+  override get message() {
+    return "the other edge refused the connection"
+  }
+}
+
+const logEveryMillis = 60_000
+
+/** Counts each failed connection to another edge, and logs the first of each minute for each of them with what to do. */
+export const makeFailures = Effect.gen(function* () {
+  const counters = yield* Counters
+  const logged = new Map<string, number>()
+  return Effect.fn("PeerDial.failed")(function* (peer: string, error: Error) {
+    counters.peerDialsFailed += 1
+    const now = yield* Clock.currentTimeMillis
+    for (const [other, at] of logged) if (now < at || now - at >= logEveryMillis) logged.delete(other)
+    if (logged.has(peer)) return
+    logged.set(peer, now)
+    yield* Effect.logWarning("another edge could not be reached").pipe(
+      Effect.annotateLogs({ peer, reason: error.message, remedy: remedyOf(error) })
+    )
+  })
+})
 
 /** Says what the connection is to be; true when the peer takes it. */
 export const introduce = (socket: TLSSocket, admission: Extract<Admission, { readonly role: "M" | "H" }>) =>

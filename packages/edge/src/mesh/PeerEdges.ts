@@ -2,19 +2,19 @@
  * Brings a visitor whose host is not known here to the edge that serves it (role `M`, data-plane 8.8): the control plane
  * says which one, the peer proves itself with the shared CA, the visitor's bytes go there untouched.
  */
-import { parseAddress } from "@catenet/config/NetworkParser"
+import { formatAddress, parseAddress } from "@catenet/config/NetworkParser"
 import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
 import { pem } from "@catenet/crypto/x509/Certificate"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Clock, Context, Effect, Layer, Redacted, Result } from "effect"
 import type { Socket } from "node:net"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
-import { ControlPlane } from "../control/ControlPlane.ts"
+import { ControlPlane, statusOf } from "../control/ControlPlane.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Settings } from "../settings/Settings.ts"
-import { dial, introduce } from "./PeerDial.ts"
+import { dial, introduce, makeFailures, PeerRefused } from "./PeerDial.ts"
 
 /** How long an unknown host is not asked for again; scanners must not reach the control plane at their own rate. */
 const missMillis = 30_000
@@ -36,6 +36,7 @@ export class PeerEdges extends Context.Service<
     const counters = yield* Counters
     const { ending } = yield* ConnectionFaults
     const relays = yield* Relays
+    const failed = yield* makeFailures
     const clock = yield* Clock.Clock
     /** Until when, in epoch milliseconds. */
     const misses = new Map<string, number>()
@@ -52,7 +53,7 @@ export class PeerEdges extends Context.Service<
       if (client === undefined || missed(host)) return undefined
       const node = yield* Effect.result(client.lookup({ query: { host: Hostname.make(host) } }))
       if (Result.isFailure(node)) {
-        remember(host, node.failure._tag === "NoLiveEdge" ? missMillis : unansweredMillis)
+        remember(host, statusOf(node.failure) === 404 ? missMillis : unansweredMillis)
         return undefined
       }
       const { edge_id, peer_addr } = node.success
@@ -65,13 +66,18 @@ export class PeerEdges extends Context.Service<
       if (!meshRelay || adminToken === undefined) return false
       const address = yield* locate(host)
       if (address === undefined) return false
-      const peer = yield* Effect.option(dial(address, ca, ending))
-      if (peer._tag === "None") return false
-      const socket = peer.value
+      const name = formatAddress(address)
+      const peer = yield* Effect.result(dial(address, ca, ending))
+      if (Result.isFailure(peer)) {
+        yield* failed(name, peer.failure)
+        return false
+      }
+      const socket = peer.success
       if (
         !(yield* introduce(socket, { role: "M", adminToken: Buffer.from(Redacted.value(adminToken), "hex"), host }))
       ) {
         socket.destroy()
+        yield* failed(name, new PeerRefused())
         return false
       }
       counters.visitorsToPeers += 1

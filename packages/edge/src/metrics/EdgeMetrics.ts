@@ -133,6 +133,9 @@ export const render = (sources: Sources): string => {
       direction(counters.visitorsToPeers, "to_peer"),
       direction(counters.visitorsFromPeers, "from_peer")
     ),
+    counter("peer_dials_failed_total", "Connections to other edges that failed, or were refused there.", [
+      counters.peerDialsFailed
+    ]),
     counter("rendezvous_total", "Mesh clients given to agents.", [counters.rendezvous]),
     counter("rendezvous_refused_total", "Mesh clients dropped: proof, tunnel or rate.", [counters.rendezvousRefused]),
     counter("access_window_refused_total", "Visitors outside the access window.", [counters.accessWindowRefusals]),

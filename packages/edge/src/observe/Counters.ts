@@ -24,6 +24,8 @@ const zero = () => ({
   relaysCut: 0,
   visitorsToPeers: 0,
   visitorsFromPeers: 0,
+  /** Connections to other edges that could not be made, or were refused there. */
+  peerDialsFailed: 0,
   /** Bytes from visitors to agents and back, while they flow. */
   bytesToAgents: 0,
   bytesToVisitors: 0,

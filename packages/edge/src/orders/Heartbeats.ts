@@ -9,7 +9,7 @@ import { native } from "@catenet/crypto/native"
 import { EdgeId, epochHeader, Heartbeat, PeerAddress } from "@catenet/domain/edges/EdgeNode"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { Effect, Redacted } from "effect"
-import { ControlPlane, type ControlPlaneClient } from "../control/ControlPlane.ts"
+import { ControlPlane, type ControlPlaneClient, statusOf } from "../control/ControlPlane.ts"
 import { retryForever } from "../observe/RetryForever.ts"
 import { Settings } from "../settings/Settings.ts"
 import { rehydrate } from "./Rehydrate.ts"
@@ -49,17 +49,13 @@ export const heartbeats = Effect.fn("Heartbeats.make")(function* (controlPlane: 
   ).pipe(
     Effect.map(([, { headers }]) => headers[epochHeader]),
     Effect.tapError(() => Effect.sync(() => void (taken = false))),
-    Effect.catchTag("HeartbeatRefused", () =>
-      Effect.as(
-        Effect.logError("the control plane knows this edge id with another key").pipe(
-          Effect.annotateLogs({ edge: edgeId, remedy: "restore edge-mesh-key.bin or rebind the edge id" })
-        ),
-        undefined
-      )
-    ),
     Effect.catch((error) =>
       Effect.as(
-        Effect.logWarning("heartbeat not delivered").pipe(Effect.annotateLogs({ reason: error.message })),
+        statusOf(error) === 403
+          ? Effect.logError("the control plane knows this edge id with another key").pipe(
+              Effect.annotateLogs({ edge: edgeId, remedy: "restore edge-mesh-key.bin or rebind the edge id" })
+            )
+          : Effect.logWarning("heartbeat not delivered").pipe(Effect.annotateLogs({ reason: error.message })),
         undefined
       )
     )

@@ -28,6 +28,8 @@ export interface ScriptedControlPlane {
   readonly edges: Array<{ readonly edge_id: string; readonly peer_addr: string; live: boolean }>
   /** Members of channels by `<channel> <holder>`, as edges hear of them. */
   readonly members: Map<string, Record<string, string>>
+  /** It refuses by the status alone, as a control plane that knows no problem documents does. */
+  isOfOtherMake: boolean
   /** While true every call is answered 503. */
   down: boolean
   /** It hears and never answers. */
@@ -109,6 +111,7 @@ export const startControlPlane = Effect.acquireRelease(
             const { channel, holder } = JSON.parse(body)
             const member = plane.members.get(`${channel} ${holder}`)
             if (member !== undefined) return answer(200, member)
+            if (plane.isOfOtherMake) return answer(404)
             return answer(404, {
               type: problemType("MemberNotAdmitted"),
               title: "Not admitted",
@@ -135,6 +138,7 @@ export const startControlPlane = Effect.acquireRelease(
           members: new Map(),
           edges: [],
           visitor: undefined,
+          isOfOtherMake: false,
           down: false,
           silent: false,
           closes: 0,
