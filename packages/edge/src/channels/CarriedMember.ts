@@ -18,7 +18,8 @@ const Facts = Schema.fromJsonString(
     noise: Schema.optionalKey(Schema.Struct({ key: NoiseKey, attestation: NoiseAttestation })),
     authorizedAt: Schema.Finite,
     observed: Schema.optionalKey(Schema.String),
-    keepAlive: Schema.Boolean
+    keepAlive: Schema.Boolean,
+    closesWhole: Schema.optionalKey(Schema.Boolean)
   })
 )
 
@@ -38,6 +39,7 @@ export const encode = ({ authorization, endpoint, grant, observed, phase, ...mem
     operatorKey: OperatorKey.make(Hex.encode(operatorKey)),
     authorizedAt: member.authorizedAt,
     keepAlive: member.keepAlive,
+    ...(member.closesWhole === true ? { closesWhole: true } : {}),
     ...(phase === undefined ? {} : { phase }),
     ...(observed === undefined ? {} : { observed }),
     ...(noise === undefined
@@ -72,7 +74,8 @@ const memberOf = (text: string): Member | undefined => {
     },
     authorizedAt: facts.authorizedAt,
     observed,
-    keepAlive: facts.keepAlive
+    keepAlive: facts.keepAlive,
+    ...(facts.closesWhole === true ? { closesWhole: true } : {})
   }
 }
 

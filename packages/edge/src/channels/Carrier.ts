@@ -1,9 +1,11 @@
 /** What a carrier says of the connection of a member, beside its bytes (signed-bytes 6.1). */
 import type { Phase } from "@catenet/crypto/admission/Join"
 import type { QuicConnection } from "@catenet/quic/QuicConnection"
-import type { Socket } from "node:net"
+import type { IncomingMessage } from "node:http"
+import { isIP, type Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import type { AuditedLeg } from "../audit/AuditLog.ts"
+import { addressBlock } from "../listen/AddressBlock.ts"
 import { endpointsOf, plainAddress } from "../listen/Endpoints.ts"
 
 export interface Carrier {
@@ -15,9 +17,11 @@ export interface Carrier {
   readonly phase: Phase | undefined
   /** How the audit log names it. */
   readonly leg: AuditedLeg
+  /** Its side of the connection does not end before the whole of it: what ends is gone. */
+  readonly closesWhole?: boolean
   /** The other end as `ip:port`; absent behind a proxy. */
   readonly observed: string | undefined
-  /** The address that joins are counted by; absent behind a proxy. */
+  /** What joins are counted by: the address, or the one that a proxy names; absent where it names none. */
   readonly address: string | undefined
   /** When the connection is over, where that is not the end of the stream of the join. */
   readonly ended?: Promise<unknown>
@@ -66,10 +70,26 @@ export const atPort = (socket: TLSSocket, phase: Phase): Carrier => ({
   phase
 })
 
-/** A member by WebSocket, which has pings of its own; without a socket it came through a proxy. */
-export const overWebSocket = (socket: Socket | undefined): Carrier => ({
-  ...(socket === undefined ? { observed: undefined, address: undefined } : seen(socket)),
+/** How joins through a proxy are counted: apart from those that come straight from the address, as the proxy alone vouches for it. */
+const throughProxy = (address: string) => `proxied ${addressBlock(address)}`
+
+/**
+ * The address that a proxy names: the last of `X-Forwarded-For`, which the proxy has appended. What stands before it, the client may
+ * have written.
+ */
+export const namedByProxy = ({ headers }: Pick<IncomingMessage, "headers">): string | undefined => {
+  const last = String(headers["x-forwarded-for"] ?? "")
+    .split(",")
+    .at(-1)
+    ?.trim()
+  return last !== undefined && isIP(last) !== 0 ? throughProxy(last) : undefined
+}
+
+/** A member by WebSocket, which has pings of its own: by a connection of its own, or by a proxy that names its address. */
+export const overWebSocket = (from: Socket | { readonly address: string | undefined }): Carrier => ({
+  ...("remoteAddress" in from ? seen(from) : { observed: undefined, address: from.address }),
   leg: "ws_channel",
+  closesWhole: true,
   keepAlive: false,
   marked: false,
   phase: undefined

@@ -145,7 +145,7 @@ export class ChannelRoom extends Context.Service<
         if (pairing !== undefined) return introduce(pairing)
         if (refused.includes(leg)) return
         leg.watch(() => {
-          if (room.leave(leg)) counters.channelParksReaped += 1
+          if (room.leave(leg, now())) counters.channelParksReaped += 1
           lastSeen.note(channel, holder, now())
         })
       })
@@ -164,7 +164,7 @@ export class ChannelRoom extends Context.Service<
       each(
         room.waiting(channel).filter(({ member }) => meant(member)),
         (leg) => {
-          room.leave(leg)
+          room.leave(leg, now())
           leg.expire()
         }
       )
@@ -200,7 +200,7 @@ export class ChannelRoom extends Context.Service<
         member.holder !== holder || (answer !== "no" && holds(member, answer.operatorKey, at))
       for (const session of live.all(channel))
         if (!session.members.every(remains)) cut(session, "a member was removed from the channel")
-      for (const leg of room.waiting(channel)) if (!remains(leg.member) && room.leave(leg)) leg.cut()
+      for (const leg of room.waiting(channel)) if (!remains(leg.member) && room.leave(leg, now())) leg.cut()
     })
 
     const askAll = Effect.suspend(() => {
@@ -224,7 +224,7 @@ export class ChannelRoom extends Context.Service<
         each(
           room.waiting().filter(({ member }) => meant(member)),
           (leg) => {
-            room.leave(leg)
+            room.leave(leg, now())
             leg.expire()
           }
         ),

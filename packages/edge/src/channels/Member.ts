@@ -19,6 +19,8 @@ export interface Member {
   readonly observed: string | undefined
   /** Whether it is sent a NUL now and then while it waits, and understands it. */
   readonly keepAlive: boolean
+  /** It has no half of a connection to end: one that ends while it waits is gone. */
+  readonly closesWhole?: boolean
 }
 
 /** What a peer learns of its keys: all or nothing. */

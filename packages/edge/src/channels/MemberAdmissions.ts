@@ -41,7 +41,7 @@ export interface Admitted {
 
 const memberOf = (
   { authorization, join }: Accepted,
-  { keepAlive, observed }: Carrier,
+  { closesWhole, keepAlive, observed }: Carrier,
   authorizedAt: number
 ): Member => ({
   channel: Hex.encode(join.grant.channel),
@@ -52,7 +52,8 @@ const memberOf = (
   authorization,
   authorizedAt,
   observed,
-  keepAlive
+  keepAlive,
+  ...(closesWhole === true ? { closesWhole } : {})
 })
 
 export class MemberAdmissions extends Context.Service<

@@ -30,8 +30,8 @@ export class MemberLeg {
     const { member, stream } = this
     stream.on("close", this.#onGone)
     stream.on("data", this.#onData)
-    // Only members of the keepalive dialect keep their side open for as long as they wait.
-    if (member.keepAlive) stream.on("end", this.#onGone)
+    // Members of the keepalive dialect keep their side open for as long as they wait; those of the plain one need not.
+    if (member.keepAlive || member.closesWhole === true) stream.on("end", this.#onGone)
     if (stream.destroyed) this.#onGone()
     else if (this.#early.length === 0) stream.resume()
   }

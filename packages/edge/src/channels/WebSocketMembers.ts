@@ -20,6 +20,8 @@ import { MemberAdmissions } from "./MemberAdmissions.ts"
 export const path = "/ws/channel"
 
 const handshakeMillis = 15_000
+/** For the other side to close the connection once both have said that it is over; a waiting member is not paired meanwhile. */
+const closing = { closeTimeout: 1_000 }
 const pingEvery = "30 seconds"
 
 const pathOf = (url = "") => url.split("?", 1)[0]
@@ -49,11 +51,14 @@ export class WebSocketMembers extends Context.Service<
     const { ending, report } = yield* ConnectionFaults
     const run = yield* makeServe
     const direct = new WeakSet<Duplex>()
+    /** Connections on which no WebSocket was asked for yet. */
+    const asking = new Set<Duplex>()
     /** Whether each has answered the last ping. */
     const open = new Map<WebSocket, boolean>()
     const sockets = new WebSocketServer({
       noServer: true,
       clientTracking: false,
+      ...closing,
       maxPayload: longestMessage,
       perMessageDeflate: false
     })
@@ -61,20 +66,24 @@ export class WebSocketMembers extends Context.Service<
     const mayCome = ({ headers: { origin } }: IncomingMessage) =>
       origin === undefined || (portal !== undefined && hostOf(origin) === portal.host)
 
-    const join = (socket: WebSocket, { socket: connection }: IncomingMessage) => {
+    const join = (socket: WebSocket, request: IncomingMessage) => {
       open.set(socket, true)
       socket.on("pong", () => open.set(socket, true))
       socket.once("close", () => open.delete(socket))
-      const carrier = Carrier.overWebSocket(direct.has(connection) ? connection : undefined)
+      const connection = request.socket
+      const carrier = Carrier.overWebSocket(
+        direct.has(connection) ? connection : { address: Carrier.namedByProxy(request) }
+      )
       run(new WebSocketStream(socket, ending), (stream) => broker.serve(stream, carrier))
     }
 
     const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      asking.delete(request.socket)
       guard(socket, ending(socket))
       socket.on("error", () => undefined)
       if (pathOf(request.url) !== path) return refuse(socket, 404)
       if (!mayCome(request)) return refuse(socket, 403)
-      const address = direct.has(request.socket) ? request.socket.remoteAddress : undefined
+      const address = direct.has(request.socket) ? request.socket.remoteAddress : Carrier.namedByProxy(request)
       if (open.size >= channels.webSocketConnections || !admissions.takes(address)) {
         counters.webSocketSheds += 1
         return refuse(socket, 503)
@@ -82,16 +91,22 @@ export class WebSocketMembers extends Context.Service<
       return sockets.handleUpgrade(request, socket, head, join)
     }
 
-    const server = createServer(
-      { headersTimeout: handshakeMillis, requestTimeout: handshakeMillis, connectionsCheckingInterval: 2_000 },
-      (request, response) => {
-        const isPath = pathOf(request.url) === path
-        response.writeHead(isPath ? 426 : 404, isPath ? { upgrade: "websocket", connection: "close" } : {}).end()
-      }
-    )
+    /**
+     * This server listens nowhere, and Node's checks the heads of connections only for one that does. A connection that asks for
+     * something else than a WebSocket is answered once.
+     */
+    const server = createServer((request, response) => {
+      const isPath = pathOf(request.url) === path
+      response.writeHead(isPath ? 426 : 404, { connection: "close", ...(isPath ? { upgrade: "websocket" } : {}) }).end()
+    })
     server.on("upgrade", upgrade)
     server.on("clientError", (_error, socket) => void socket.destroy())
     guard(server, report)
+
+    const inTime = (socket: Duplex) =>
+      Effect.sync(() => {
+        if (asking.delete(socket)) socket.destroy()
+      }).pipe(Effect.delay(handshakeMillis))
 
     const ping = Effect.sync(() => {
       for (const [socket, answered] of open) {
@@ -105,7 +120,7 @@ export class WebSocketMembers extends Context.Service<
     yield* Effect.forkScoped(ping.pipe(Effect.delay(pingEvery), Effect.repeat(Schedule.forever)))
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        server.closeAllConnections()
+        for (const socket of asking) socket.destroy()
         for (const socket of open.keys()) socket.terminate()
       })
     )
@@ -113,6 +128,9 @@ export class WebSocketMembers extends Context.Service<
     return WebSocketMembers.of({
       receive: (socket, from) => {
         if (from === "member") direct.add(socket)
+        asking.add(socket)
+        socket.once("close", () => asking.delete(socket))
+        run(socket, inTime)
         server.emit("connection", socket)
         socket.resume()
       },

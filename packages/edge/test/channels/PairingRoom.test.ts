@@ -1,5 +1,5 @@
 /** The room beside a model of it that is a plain list: random joins, deaths, supersessions, ends of grants and moving homes. */
-import { PairingRoom, type Present } from "@catenet/wire/channels/PairingRoom"
+import { heardMillis, PairingRoom, type Present } from "@catenet/wire/channels/PairingRoom"
 import { assert, describe, it } from "@effect/vitest"
 import { Dice } from "../../../wire/test/dice.ts"
 import { integer } from "../../../wire/test/frames/arbitraries.ts"
@@ -109,8 +109,8 @@ describe("a room", () => {
         if (chance < 60) join(step)
         else if (chance < 75 && waiting.length > 0) {
           const leaving = dice.pick(waiting)
-          assert.isTrue(room.leave(leaving))
-          assert.isFalse(room.leave(leaving), "it has left once")
+          assert.isTrue(room.leave(leaving, now))
+          assert.isFalse(room.leave(leaving, now), "it has left once")
           gone([leaving])
         } else if (chance < 77) operator += 1
         else {
@@ -146,9 +146,7 @@ describe("members of one direction", () => {
     member: { ...base, holder: String(holder), phase: undefined, grant: grants[direction] }
   })
   const always = { holds: () => true, parkMillis: () => 10_000_000 }
-  const hour = 3_600_000
-
-  it("hear once an hour that they do not fit, and wait beside each other then", () => {
+  it("hear it at the first of their waits, and wait beside each other when they come again within two minutes", () => {
     const room = new PairingRoom<Leg>(always)
     const [a, b, c] = [legOf(1, "accept"), legOf(2, "accept"), legOf(3, "accept")]
     const refusedOf = (leg: Leg, now: number) => room.arrive(leg, now).refused.map(({ name }) => name)
@@ -163,13 +161,14 @@ describe("members of one direction", () => {
     assert.strictEqual(room.arrive(begin, 4).pairing?.acceptor, a)
     assert.deepStrictEqual(refusedOf(a, 5), [])
     assert.deepStrictEqual(names(), [2, 3, 1])
-    for (const leg of [a, b, c]) room.leave(leg)
-    // A was last seen to wait beside another at 5, and B at 5 as well.
-    room.arrive(b, 5 + hour - 1)
-    assert.deepStrictEqual(refusedOf(a, 5 + hour - 1), [])
-    for (const leg of [a, b]) room.leave(leg)
-    room.arrive(b, 5 + 2 * hour)
-    assert.deepStrictEqual(refusedOf(a, 5 + 2 * hour), [2, 1])
+    // However long they wait, they are known to have heard it; from then on the time counts.
+    const left = 100 * heardMillis
+    for (const leg of [a, b, c]) room.leave(leg, left)
+    room.arrive(b, left + heardMillis - 1)
+    assert.deepStrictEqual(refusedOf(a, left + heardMillis - 1), [])
+    for (const leg of [a, b]) room.leave(leg, left + heardMillis)
+    room.arrive(b, left + 2 * heardMillis)
+    assert.deepStrictEqual(refusedOf(a, left + 2 * heardMillis), [2, 1])
   })
 
   it("are forgotten when there are more than 65,536 of them, the one that was seen the longest ago first", () => {
@@ -183,7 +182,7 @@ describe("members of one direction", () => {
     for (let holder = 1; holder <= 65_534; holder++) refused += room.arrive(legOf(holder, "accept"), 0).refused.length
     assert.strictEqual(refused, 65_534)
     assert.deepStrictEqual(room.arrive(first, 0).refused, [], "it is the last that is remembered")
-    room.leave(first)
+    room.leave(first, 0)
     for (let holder = 65_535; holder <= 65_536; holder++) room.arrive(legOf(holder, "accept"), 0)
     assert.deepStrictEqual(
       room.arrive(legOf(1, "accept"), 0).refused.map(({ name }) => name),
@@ -228,7 +227,7 @@ describe("rooms of several edges", () => {
       /** Those in the room come again, as a member does that hears `EX` or loses its connection. */
       const sendAway = (room: PairingRoom<Leg>, meant: (leg: Leg) => boolean) => {
         const away = room.waiting().filter(meant)
-        for (const leg of away) room.leave(leg)
+        for (const leg of away) room.leave(leg, 0)
         for (const leg of away) comes(leg)
       }
       const living = new Map<number, Leg>()
@@ -242,7 +241,7 @@ describe("rooms of several edges", () => {
         } else if (chance === 6) {
           const [name, leg] = dice.pick([...living]) ?? []
           if (name === undefined || leg === undefined) continue
-          const left = edges.filter(({ room }) => room.leave(leg))
+          const left = edges.filter(({ room }) => room.leave(leg, 0))
           assert.strictEqual(
             left.length,
             sessions.has(name) ? 0 : 1,

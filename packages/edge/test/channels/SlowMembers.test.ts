@@ -122,6 +122,37 @@ describe.concurrent("a slow member", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("has 15 s for the HTTP head that asks for its WebSocket", () =>
+    Effect.gen(function* () {
+      const world = yield* atTestTime({ CT_EDGE_WS_CHANNEL_LISTEN: "127.0.0.1:0" })
+      const port = world.bound.channelWebSocket?.port ?? 0
+      const url = `ws://127.0.0.1:${port}/ws/channel`
+      const slow = yield* Effect.promise(() =>
+        Promise.all(
+          ["", "GET /ws/chan"].map(async (text) => {
+            const socket = connect({ port, host: "127.0.0.1" })
+              .on("error", () => undefined)
+              .resume()
+            await once(socket, "connect")
+            if (text !== "") socket.write(text)
+            return socket
+          })
+        )
+      )
+      // Those before it have been accepted when it is answered.
+      const joined = yield* Effect.promise(() => silent(world, { webSocket: { url, ca: world.meshRoot } }, 1))
+      const ended = slow.map((socket) => once(socket, "close"))
+      yield* TestClock.adjust(14_999)
+      assert.deepStrictEqual(
+        slow.map(({ closed }) => closed),
+        [false, false]
+      )
+      assert.isFalse(joined[0]?.ended)
+      yield* TestClock.adjust(1)
+      yield* Effect.promise(() => Promise.all(ended))
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("has 15 s for each step at the gate of a relay node", () =>
     Effect.gen(function* () {
       const node = yield* echoing

@@ -101,6 +101,7 @@ export interface JoinOptions {
     readonly ca: string
     readonly servername?: string
     readonly origin?: string
+    readonly headers?: Readonly<Record<string, string>>
   }
   readonly quic?: QuicPlace
 }

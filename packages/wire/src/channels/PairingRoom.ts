@@ -55,8 +55,12 @@ interface Park<P> {
 const mostParks = 4
 const tickMillis = 10_000
 
-/** How long a member is known to have heard that its grant does not fit another's, and how many members are. */
-const heardMillis = 3_600_000
+/**
+ * A member that has heard that its grant does not fit another's is known to have heard it while it waits, and for so long after it
+ * was last here. One that begins anew later hears it again.
+ */
+export const heardMillis = 120_000
+/** How many members are known. */
 const mostHeard = 65_536
 
 const compatible = (a: RoomMember, b: RoomMember) =>
@@ -80,7 +84,7 @@ const directed = <P extends Present>(older: P, newer: P): readonly [initiator: P
 export class PairingRoom<P extends Present> {
   readonly #options: RoomOptions<P["member"]>
   readonly #channels = new Map<string, Array<Park<P>>>()
-  /** Members of one direction that were refused for another of the same, until when they may wait beside such. */
+  /** Members of one direction that were refused for another of the same, until when they may come again to wait beside such. */
   readonly #heard = new Map<string, number>()
   #size = 0
 
@@ -103,7 +107,7 @@ export class PairingRoom<P extends Present> {
       if (sameHolder(parked, newcomer) || !compatible(parked.member, newcomer.member)) continue
       const operatorKey = this.#newestKey(parked.member, newcomer.member)
       if (!this.#options.holds(parked.member, operatorKey, now)) {
-        this.leave(parked)
+        this.leave(parked, now)
         refused.push(parked)
         continue
       }
@@ -114,14 +118,14 @@ export class PairingRoom<P extends Present> {
         misfit ??= parked
         continue
       }
-      this.leave(parked)
+      this.leave(parked, now)
       const meets = parked.member.phase === "rendezvous" && newcomer.member.phase === "rendezvous"
       const [initiator, acceptor] = roles
       return { pairing: { initiator, acceptor, completion: meets ? "close" : "splice" }, refused, superseded: [] }
     }
     if (misfit !== undefined) {
       const unaware = [misfit, newcomer].filter((each) => !this.#hears(each, now))
-      if (unaware.includes(misfit)) this.leave(misfit)
+      if (unaware.includes(misfit)) this.leave(misfit, now)
       refused.push(...unaware)
       if (unaware.includes(newcomer)) return { pairing: undefined, refused, superseded: [] }
     }
@@ -129,7 +133,7 @@ export class PairingRoom<P extends Present> {
   }
 
   /** It waits no longer; false when it did not. */
-  leave(present: P): boolean {
+  leave(present: P, now: number): boolean {
     const { channel } = present.member
     const parks = this.#channels.get(channel)
     const at = parks?.findIndex(({ parked }) => parked === present) ?? -1
@@ -137,6 +141,8 @@ export class PairingRoom<P extends Present> {
     parks.splice(at, 1)
     this.#size -= 1
     if (parks.length === 0) this.#channels.delete(channel)
+    const key = keyOf(present)
+    if (this.#heard.has(key)) this.#remember(key, now)
     return true
   }
 
@@ -156,7 +162,7 @@ export class PairingRoom<P extends Present> {
         }
       }
     }
-    for (const parked of expired) this.leave(parked)
+    for (const parked of expired) this.leave(parked, now)
     return { expired, due }
   }
 
@@ -170,24 +176,32 @@ export class PairingRoom<P extends Present> {
     const { channel } = newcomer.member
     const parks = this.#channels.get(channel) ?? []
     const until = now + this.#options.parkMillis(newcomer.member)
+    // What it heard long ago counts no more; while it waits, it does.
+    const isBack = parks.some(({ parked }) => sameHolder(parked, newcomer))
+    if (!isBack && (this.#heard.get(keyOf(newcomer)) ?? now) <= now) this.#heard.delete(keyOf(newcomer))
     parks.push({ parked: newcomer, until, nextTick: now + tickMillis })
     this.#channels.set(channel, parks)
     this.#size += 1
     const own = parks.filter(({ parked }) => sameHolder(parked, newcomer))
     const superseded = own.slice(0, Math.max(0, own.length - mostParks)).map(({ parked }) => parked)
-    for (const parked of superseded) this.leave(parked)
+    for (const parked of superseded) this.leave(parked, now)
     return superseded
   }
 
   /** Whether the member has heard before that its grant does not fit; it has now. */
   #hears(present: P, now: number): boolean {
     const key = keyOf(present)
-    const before = this.#heard.get(key) ?? 0
+    const isWaiting = this.#channels.get(present.member.channel)?.some(({ parked }) => parked === present) === true
+    const before = this.#heard.get(key)
+    this.#remember(key, now)
+    return before !== undefined && (isWaiting || now < before)
+  }
+
+  #remember(key: string, now: number): void {
     this.#heard.delete(key)
     this.#heard.set(key, now + heardMillis)
     const [oldest] = this.#heard.keys()
     if (this.#heard.size > mostHeard && oldest !== undefined) this.#heard.delete(oldest)
-    return now < before
   }
 
   /** The key that the control plane named last: the other member may have been admitted under the one before. */

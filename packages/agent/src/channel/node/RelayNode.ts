@@ -131,7 +131,7 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnect
   const park = (socket: Socket, grant: Grant): Leg => {
     const gone = () => {
       release()
-      room.leave(leg)
+      room.leave(leg, now())
       socket.destroy()
     }
     const release = () => {

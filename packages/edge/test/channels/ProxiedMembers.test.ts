@@ -1,0 +1,44 @@
+/** Members that come by WebSocket through a proxy are known by the address that the proxy names. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { namedByProxy } from "../../src/channels/Carrier.ts"
+import * as Members from "../harness/Members.ts"
+import { start } from "../harness/TestEdge.ts"
+
+const guesses = 30
+
+describe("members behind a proxy", () => {
+  it("are counted by the last address of X-Forwarded-For, those of IPv6 by their /64", () => {
+    const named = (value?: string) => namedByProxy({ headers: value === undefined ? {} : { "x-forwarded-for": value } })
+    assert.strictEqual(named("198.51.100.1, 192.0.2.7"), "proxied 192.0.2.7")
+    assert.strictEqual(named("2001:db8::1"), named("2001:db8::2"))
+    assert.notStrictEqual(named("2001:db8::1"), named("2001:db8:0:1::1"))
+    for (const none of [undefined, "", "unknown", "192.0.2.7, x"]) assert.isUndefined(named(none))
+  })
+
+  it.live(
+    "that guess 30 times in a minute are turned away by their address; another one behind the same proxy joins",
+    () =>
+      Effect.gen(function* () {
+        const world = yield* start({ CT_EDGE_WS_CHANNEL_LISTEN: "127.0.0.1:0" })
+        const url = `ws://127.0.0.1:${world.bound.channelWebSocket?.port}/ws/channel`
+        const from = (address: string) => ({
+          webSocket: { url, ca: world.meshRoot, headers: { "x-forwarded-for": `203.0.113.1, ${address}` } }
+        })
+        const stranger = Members.member(Members.channel())
+        const known = Members.member(Members.channel())
+        Members.register(world, known)
+        const join = (member: Members.TestMember, address: string) =>
+          Effect.promise(async () => {
+            const peer = await Members.dial(world, from(address))
+            peer.send(Members.joinFrame(member))
+            return peer.take(32)
+          })
+        for (let count = 0; count < guesses; count++)
+          assert.isBelow((yield* join(stranger, "192.0.2.7")).length, 32, "no member, no challenge")
+        const refused = yield* Effect.promise(() => Members.dial(world, from("192.0.2.7")).then(() => "open", String))
+        assert.match(refused, /503/)
+        assert.strictEqual((yield* join(known, "192.0.2.8")).length, 32)
+      }).pipe(Effect.scoped)
+  )
+})
