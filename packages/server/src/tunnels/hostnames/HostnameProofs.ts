@@ -71,8 +71,8 @@ export class HostnameProofs extends Context.Service<
     const limits = yield* Limits
 
     /** Looks a claim's proof up, and keeps what was seen. */
-    const look = Effect.fnUntraced(function* ({ hostname, tunnelId }: Store.Claim) {
-      const outcome = yield* resolver.look(rules.recordsOf(tunnelId, hostname))
+    const look = Effect.fnUntraced(function* ({ hostname, subject, tunnelId }: Store.Claim) {
+      const outcome = yield* resolver.look(subject, rules.recordsOf(tunnelId, hostname))
       const now = yield* unixSeconds
       if (outcome === "proved") yield* store.proved(tunnelId, now)
       if (outcome === "missing") yield* store.missed(tunnelId, now)

@@ -13,6 +13,16 @@ export type Outcome = "proved" | "missing" | "unanswered"
 
 /** Host names that one process looks up at a time; more wait. */
 const mostAtOnce = 16
+/**
+ * Of one account. The others of it wait beside the queue, so that names whose servers never answer hold up the account that brought
+ * them and leave places for everybody else.
+ */
+export const mostOfAccount = 2
+
+interface Turns {
+  readonly semaphore: Semaphore.Semaphore
+  users: number
+}
 
 /** No such name, no such record, or a name that DNS cannot have. Everything else says nothing. */
 const absent = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"])
@@ -36,18 +46,36 @@ const look = (resolver: Dns.Resolver, record: ProofRecord): Promise<Outcome> =>
 export class Resolver extends Context.Service<
   Resolver,
   {
-    /** Whether one of the records is in DNS. */
-    readonly look: (records: ReadonlyArray<ProofRecord>) => Effect.Effect<Outcome>
+    /** Whether one of the records is in DNS. `account`: who asks. */
+    readonly look: (account: string, records: ReadonlyArray<ProofRecord>) => Effect.Effect<Outcome>
   }
 >()("server/tunnels/hostnames/Resolver") {
   static readonly make = Effect.gen(function* () {
     const { dnsResolvers } = yield* Settings
     const places = yield* Semaphore.make(mostAtOnce)
+    const accounts = new Map<string, Turns>()
+    const turnOf = (account: string) =>
+      Effect.acquireRelease(
+        Effect.sync(() => {
+          const turns = accounts.get(account) ?? { semaphore: Semaphore.makeUnsafe(mostOfAccount), users: 0 }
+          turns.users += 1
+          accounts.set(account, turns)
+          return turns.semaphore
+        }),
+        () =>
+          Effect.sync(() => {
+            const turns = accounts.get(account)
+            if (turns === undefined) return
+            turns.users -= 1
+            if (turns.users === 0) accounts.delete(account)
+          })
+      )
     const servers = dnsResolvers?.map(({ host, port }) => (isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`))
 
     return {
-      look: Effect.fn("Resolver.look")((records: ReadonlyArray<ProofRecord>) =>
-        Effect.acquireUseRelease(
+      look: Effect.fn("Resolver.look")(function* (account: string, records: ReadonlyArray<ProofRecord>) {
+        const turn = yield* turnOf(account)
+        return yield* Effect.acquireUseRelease(
           Effect.sync(() => {
             const resolver = new Dns.Resolver({ timeout: 1500, tries: 2 })
             if (servers !== undefined) resolver.setServers(servers)
@@ -60,8 +88,8 @@ export class Resolver extends Context.Service<
               return outcomes.includes("unanswered") ? "unanswered" : "missing"
             }),
           (resolver) => Effect.sync(() => resolver.cancel())
-        ).pipe(places.withPermits(1))
-      )
+        ).pipe(places.withPermits(1), turn.withPermits(1))
+      }, Effect.scoped)
     }
   })
 
