@@ -82,7 +82,7 @@ export const holds = (
 }
 
 /**
- * The same, and neither the key nor R has small order. For proofs that a stranger sends to a server: nobody's program makes such
+ * The same, and neither the key nor R has small order. For proofs that a stranger sends to a server: no program makes such
  * a signature, and the second opinion that the lenient rule needs on one costs the server several times what it costs the sender.
  *
  * ```ts

@@ -57,7 +57,7 @@ const largestOf = <A extends { readonly size: number }>(all: Iterable<A>, prefer
   return largest
 }
 
-const nobody = "nobody"
+const unnamed = "unnamed"
 
 export class AgentPlaces {
   readonly #limits: Limits
@@ -77,7 +77,7 @@ export class AgentPlaces {
   /** A connection that has named no tunnel yet. Closes another one of those where there is no room. */
   enter(place: Place, block: string): void {
     this.remove(place)
-    this.#add(place, this.#nameless, { account: nobody, tunnel: block, goesLast: () => false })
+    this.#add(place, this.#nameless, { account: unnamed, tunnel: block, goesLast: () => false })
     this.#boundNameless()
   }
 
@@ -101,7 +101,7 @@ export class AgentPlaces {
     const holder = this.#holders.get(place)
     if (holder === undefined) return
     this.#holders.delete(place)
-    const group = holder.account === nobody ? this.#nameless : this.#accounts.get(holder.account)
+    const group = holder.account === unnamed ? this.#nameless : this.#accounts.get(holder.account)
     const tunnel = group?.tunnels.get(holder.tunnel)
     if (group === undefined || tunnel === undefined) return
     tunnel.delete(place)

@@ -3,15 +3,15 @@
  * It admits registrations and keeps them in {@link AgentSessions} until they are withdrawn, revoked or the carrier ends.
  */
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
+import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Mux } from "@catenet/wire/transport/Mux"
 import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
-import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Context, Effect, Layer, Result, Schedule } from "effect"
 import { randomBytes } from "node:crypto"
 import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { addressBlock } from "../listen/AddressBlock.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { retryForever } from "../observe/RetryForever.ts"
 import { Routes } from "../routes/Routes.ts"

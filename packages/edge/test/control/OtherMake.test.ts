@@ -1,9 +1,9 @@
 /** A control plane of another make has bodies of its own: what its answers mean, the status alone says. */
+import { MemberNotAdmitted } from "@catenet/domain/channels/ChannelErrors"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import { MemberNotAdmitted } from "@catenet/domain/channels/ChannelErrors"
 import { statusOf } from "../../src/control/ControlPlane.ts"
 import * as Members from "../harness/Members.ts"
 import { start } from "../harness/TestEdge.ts"

@@ -1,23 +1,16 @@
 /** A connection to another edge that fails is counted, and the log says what to do. */
-import { mintRoot, pem } from "@catenet/crypto/x509/Certificate"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { generateKeyPairSync } from "node:crypto"
 import { dial, makeFailures, PeerRefused } from "../../src/mesh/PeerDial.ts"
 import { Counters } from "../../src/observe/Counters.ts"
 import { tlsTo } from "../harness/Agent.ts"
-import { start, token } from "../harness/TestEdge.ts"
+import { mintPair, start, token } from "../harness/TestEdge.ts"
 
 const failuresOf = () => {
   const lines: Array<string> = []
   const logger = Logger.map(Logger.formatLogFmt, (line) => void lines.push(line))
   return { lines, layer: Layer.merge(Logger.layer([logger]), Counters.layer) }
-}
-
-const strangerRoot = () => {
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
-  return pem(mintRoot("another root", privateKey, { from: Date.now() - 60_000, until: Date.now() + 60_000 }))
 }
 
 describe("connections between edges that fail", () => {
@@ -27,7 +20,7 @@ describe("connections between edges that fail", () => {
       const there = yield* start()
       const failed = yield* makeFailures
       const refused = yield* Effect.result(
-        dial({ host: "127.0.0.1", port: there.mesh }, strangerRoot(), () => () => {})
+        dial({ host: "127.0.0.1", port: there.mesh }, mintPair([]).root, () => () => {})
       )
       yield* failed("192.0.2.1:4433", Result.getOrThrow(Result.flip(refused)))
       assert.strictEqual(lines.length, 1)
