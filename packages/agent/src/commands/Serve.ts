@@ -284,13 +284,16 @@ export const serve = ({ onboard }: { readonly onboard: boolean }) =>
     if (started?.parent !== undefined) return yield* Restart.withTrial(started.parent)
     const serving = Effect.gen(function* () {
       const config = yield* settings(onboard)
-      // Where nothing looks for updates, the signal ends the agent as it ends any program of a terminal that was closed.
-      const asked = config.autoUpdate === undefined || started === undefined ? Effect.never : yield* HangUps.make
+      const hangUp = yield* HangUps.make
+      // Where nothing looks for updates, the signal stops the agent, which finishes what it serves.
+      const looks = config.autoUpdate !== undefined && started !== undefined
+      const [asked, stop] = looks ? [hangUp, Effect.never] : [Effect.never, hangUp]
       const what = `${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`
       const served = Effect.scoped(body(config, { mustEnroll: onboard, what, beside: Effect.void }))
-      return yield* Effect.raceFirst(served, updates(config, started, asked)).pipe(Effect.provide(servicesOf(config)))
+      const serves = Effect.raceFirst(served, updates(config, started, asked))
+      return yield* Effect.raceFirst(serves, stop).pipe(Effect.provide(servicesOf(config)))
     })
     const guarded = Effect.provide(Trial.guard(started, serving), AgentMetrics.layer)
-    const end = yield* Effect.raceFirst(guarded, Signals.first)
+    const end = yield* Effect.raceFirst(guarded, Signals.firstWithoutHangUp)
     if (end === "restart" && started !== undefined) yield* Restart.withTrial(started.program.path)
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))

@@ -1,23 +1,27 @@
-/** The two signals that ask a program to stop. The first is an event to act upon; the second ends the process at once. */
+/**
+ * The signals that ask a program to stop. The first is an event to act upon; a second SIGINT or SIGTERM ends the process at once. A
+ * terminal that closes may send SIGHUP more than once, so that a second one changes nothing.
+ */
 import { Clock, Effect } from "effect"
 import { stage } from "../update/Stage.ts"
 
 const numbers = { SIGINT: 2, SIGTERM: 15 } as const
-const signals = ["SIGINT", "SIGTERM"] as const
+const impatient = ["SIGINT", "SIGTERM"] as const
+type Signal = (typeof impatient)[number] | "SIGHUP"
 
 /** Milliseconds. A manager of services sends a signal to a version on trial and to its parent, which passes it on. */
 const same = stage === "child" ? 500 : 0
 
-/** Succeeds at the first SIGINT or SIGTERM. From then on the next one exits, so that a drain can be cut short. */
-export const first = Effect.flatMap(Clock.Clock, (clock) => from(() => clock.currentTimeMillisUnsafe()))
+const firstOf = (signals: ReadonlyArray<Signal>) =>
+  Effect.flatMap(Clock.Clock, (clock) => from(signals, () => clock.currentTimeMillisUnsafe()))
 
-const from = (now: () => number) =>
+const from = (signals: ReadonlyArray<Signal>, now: () => number) =>
   Effect.callback<void>((resume) => {
     const listeners = signals.map((signal) => {
       const listener = () => {
-        process.off(signal, listener)
+        if (signal !== "SIGHUP") process.off(signal, listener)
         const at = now()
-        for (const each of signals)
+        for (const each of impatient)
           process.on(each, () => {
             if (now() - at >= same) process.exit(128 + numbers[each])
           })
@@ -30,3 +34,9 @@ const from = (now: () => number) =>
       for (const remove of listeners) remove()
     })
   })
+
+/** Succeeds at the first SIGINT, SIGTERM or SIGHUP. From then on the next one exits, so that a drain can be cut short. */
+export const first = firstOf([...impatient, "SIGHUP"])
+
+/** The same for a program to which SIGHUP may mean something else. */
+export const firstWithoutHangUp = firstOf(impatient)

@@ -2,11 +2,20 @@
  * One request of a client that speaks HTTP/2, carried as HTTP/1.1 to the origin and back, trailers included. CONNECT is not
  * carried. A safe request without a body is asked again when the kept connection it went to broke before any answer.
  */
+import { clause } from "@catenet/domain/values/Sentence"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
-import { answerLimits, type Incoming, passHints, sendAnswer, sendBody, tear } from "@catenet/wire/transport/Http2Stream"
-import { isTrailer } from "@catenet/wire/transport/HttpFields"
+import {
+  answerOptions,
+  type Incoming,
+  malformation,
+  passHints,
+  sendAnswer,
+  sendBody,
+  tear
+} from "@catenet/wire/transport/Http2Stream"
+import { hasTwoLengths, isTrailer } from "@catenet/wire/transport/HttpFields"
 import { Result } from "effect"
-import { request } from "node:http"
+import { type IncomingMessage, request } from "node:http"
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import { toOrigin } from "./Http2Fields.ts"
 import { OriginAway, type OriginConnections } from "./OriginConnections.ts"
@@ -34,6 +43,9 @@ const authorityOf = ({ ":authority": named, ":method": method, ":path": path = "
   return isTarget ? authority : { status: 400, sentence: "The path of this request is malformed." }
 }
 
+const malformed = (why: string) =>
+  `The service behind this name sent an answer that is not valid HTTP/1.1: ${clause(why)}.`
+
 export const exchange = (incoming: Incoming, agent: OriginConnections, onFault: OnFault): void => {
   const { headers, stream } = incoming
   const authority = authorityOf(headers)
@@ -44,7 +56,7 @@ export const exchange = (incoming: Incoming, agent: OriginConnections, onFault: 
 
   const ask = (): void => {
     const fields = toOrigin(headers, authority, hasBody)
-    const asked = Result.try(() => request({ agent, ...answerLimits, method, path, headers: fields, setHost: false }))
+    const asked = Result.try(() => request({ agent, ...answerOptions, method, path, headers: fields, setHost: false }))
     if (Result.isFailure(asked)) return respond(stream, 400, "This request has no form in HTTP/1.1.")
     const outgoing = guard(asked.success, onFault)
     outgoing.maxHeadersCount = 0
@@ -52,16 +64,22 @@ export const exchange = (incoming: Incoming, agent: OriginConnections, onFault: 
       if (!outgoing.closed) outgoing.destroy()
     }
     stream.once("close", leave)
+    let answer: IncomingMessage | undefined
     outgoing.on("error", (error) => {
+      // The answer is whole; what follows it belongs to no request.
+      if (answer?.complete === true) return
       stream.off("close", leave)
+      const why = malformation(error)
       if (error instanceof OriginAway) respond(stream, 502, "The service behind this name is not there.")
       else if (isRepeatable && outgoing.reusedSocket && !stream.destroyed && !stream.headersSent) ask()
-      else respond(stream, 502, "The service behind this name gave no answer.")
+      else respond(stream, 502, why === undefined ? "The service behind this name gave no answer." : malformed(why))
     })
     passHints(stream, outgoing)
     outgoing.on("response", (response) => {
-      guard(response, onFault)
-      sendAnswer(stream, response, () => respond(stream, 502, "The service gave an answer that HTTP/2 cannot carry."))
+      answer = guard(response, onFault)
+      if (hasTwoLengths(response)) outgoing.shouldKeepAlive = false
+      const unsayable = `status ${response.statusCode}, or a field that HTTP/2 cannot carry`
+      sendAnswer(stream, response, () => respond(stream, 502, malformed(unsayable)))
     })
     sendBody(incoming, outgoing, isTrailer)
   }

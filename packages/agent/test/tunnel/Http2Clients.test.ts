@@ -133,6 +133,23 @@ describe("a client that speaks HTTP/2 within the TLS that the agent ends", () =>
     client.close()
   })
 
+  it("brings the origin no cookie of the login gate, and no field that only a gate may set", async () => {
+    const client = await session()
+    const cookie = "a=1; __Host-ct_gate_session=s; ct_gate_session=s; __Host-ct_gate_browser=b; c=2"
+    await ask(client, {
+      ":path": "/",
+      cookie,
+      "x-gate-email": "root@victim.example",
+      x_gate_email: "root@victim.example"
+    })
+    const { headers } = seen.at(-1) ?? {}
+    assert.strictEqual(headers?.cookie, "a=1; c=2")
+    for (const name of ["x-gate-email", "x_gate_email"]) assert.notProperty(headers, name)
+    await ask(client, { ":path": "/", cookie: "ct_gate_session=s" })
+    assert.notProperty(seen.at(-1)?.headers, "cookie")
+    client.close()
+  })
+
   it("cannot say in other words where its request ends or where it goes", async () => {
     const client = await session()
     const before = seen.length

@@ -129,7 +129,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
     assert.strictEqual(await exchange(running, "two"), "one two")
   })
 
-  it("drains on SIGTERM: the running stream finishes, then the program ends", async () => {
+  it.each(["SIGTERM", "SIGHUP"] as const)("drains on %s: the running stream finishes, then it ends", async (signal) => {
     await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
@@ -138,7 +138,7 @@ describe("a browser tunnel over the multiplexed carrier", () => {
     const running = await stage.edge.open()
     running.write("one ")
     await once(running, "readable")
-    agent.kill()
+    agent.kill(signal)
     await agent.said("event: disconnected conn=1 reason=the agent is stopping")
     await agent.said("waiting up to 10 s for 1 streams")
     assert.strictEqual(await exchange(running, "two"), "one two")

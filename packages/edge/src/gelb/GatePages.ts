@@ -1,8 +1,8 @@
 /** What the login gate answers to visitors: where to sign in, the cookie of a session, and pages for those who cannot pass. */
 import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import { markup } from "@catenet/domain/values/Markup"
+import { browserCookie, sessionCookie } from "@catenet/wire/transport/GateCookies"
 import { hash } from "node:crypto"
-import { browserCookie, sessionCookie } from "./GateFields.ts"
 import { type EdgeResponse, paged, plainResponse, response } from "./Pages.ts"
 
 const attributes = "Path=/; HttpOnly; Secure; SameSite=Lax"

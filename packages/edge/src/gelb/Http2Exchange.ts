@@ -4,15 +4,24 @@
  * answer; on a new one the relay does the same.
  */
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
-import { answerLimits, type Incoming, passHints, sendAnswer, sendBody, tear } from "@catenet/wire/transport/Http2Stream"
+import {
+  answerOptions,
+  type Incoming,
+  malformation,
+  passHints,
+  sendAnswer,
+  sendBody,
+  tear
+} from "@catenet/wire/transport/Http2Stream"
+import { hasTwoLengths } from "@catenet/wire/transport/HttpFields"
 import { Result } from "effect"
-import { request, type RequestOptions } from "node:http"
+import { type IncomingMessage, request, type RequestOptions } from "node:http"
 import { type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2"
 import { isTrailer } from "./FieldNames.ts"
 import { toOrigin } from "./Http2Fields.ts"
 import { readRequest } from "./Http2Request.ts"
 import { readerOf } from "./PageReader.ts"
-import { type EdgeResponse, offlinePage, plainResponse, readBy, silentPage } from "./Pages.ts"
+import { type EdgeResponse, malformedPage, offlinePage, plainResponse, readBy, silentPage } from "./Pages.ts"
 import { safeMethods, type Visitor } from "./RequestHead.ts"
 import type { Repeatable, TunnelConnections } from "./TunnelConnections.ts"
 
@@ -40,7 +49,7 @@ export const proxy = (incoming: Incoming, visitor: Visitor, agent: TunnelConnect
     const asked = Result.try(() => {
       const options: RequestOptions & Repeatable = {
         agent,
-        ...answerLimits,
+        ...answerOptions,
         method,
         path,
         headers: toOrigin(headers, visitor, authority, body),
@@ -62,16 +71,22 @@ export const proxy = (incoming: Incoming, visitor: Visitor, agent: TunnelConnect
       giveUp?.()
     }
     stream.once("close", leave)
+    let answer: IncomingMessage | undefined
     outgoing.on("error", (error) => {
+      // The answer is whole; what follows it belongs to no request.
+      if (answer?.complete === true) return
       stream.off("close", leave)
+      const why = malformation(error)
       if (error instanceof NoAgentServes) respond(stream, headers, offlinePage())
       else if (repeatable && outgoing.reusedSocket && !stream.destroyed && !stream.headersSent) ask()
-      else respond(stream, headers, silentPage())
+      else respond(stream, headers, why === undefined ? silentPage() : malformedPage(why))
     })
     passHints(stream, outgoing)
     outgoing.on("response", (response) => {
-      guard(response, onFault)
-      sendAnswer(stream, response, () => respond(stream, headers, silentPage()))
+      answer = guard(response, onFault)
+      if (hasTwoLengths(response)) outgoing.shouldKeepAlive = false
+      const unsayable = `status ${response.statusCode}, or a field that HTTP/2 cannot carry`
+      sendAnswer(stream, response, () => respond(stream, headers, malformedPage(unsayable)))
     })
     sendBody(incoming, outgoing, isTrailer)
   }

@@ -135,6 +135,19 @@ export const fullPage = (): EdgeResponse =>
     { "Retry-After": "10" }
   )
 
+/** 502: what the service answered cannot be read or passed on; `why` is a phrase in English. */
+export const malformedPage = (why: string): EdgeResponse =>
+  paged(502, {
+    en: [
+      "This service sent an invalid answer",
+      `The service at this address is reachable, but its answer is not valid HTTP/1.1 (${why}). Its owner has to correct it.`
+    ],
+    de: [
+      "Dieser Dienst antwortet fehlerhaft",
+      `Der Dienst unter dieser Adresse ist erreichbar, aber seine Antwort ist kein gültiges HTTP/1.1 (${why}). Der Betreiber muss das beheben.`
+    ]
+  })
+
 /** What the page of a closed access window says, and no other. */
 export const closedTitle = "This service is closed now"
 

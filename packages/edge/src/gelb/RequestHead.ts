@@ -2,11 +2,11 @@
  * One HTTP/1 request head by the letter of RFC 9112: what is read is written anew for the origin, which learns who the
  * visitor is and cannot be lied to about it. What two parsers could read differently is refused.
  */
+import { originCookies } from "@catenet/wire/transport/GateCookies"
 import { Data, Result } from "effect"
 import type { Framing } from "./BodyEnd.ts"
 import { type Field, listOf, parseField } from "./FieldLine.ts"
 import { isEndToEnd, isProtected } from "./FieldNames.ts"
-import { originCookies } from "./GateFields.ts"
 import { hostnameOf, isAuthority, parseTarget } from "./RequestTarget.ts"
 
 /** Bytes of the longest head that is read, of a request or of an answer. */

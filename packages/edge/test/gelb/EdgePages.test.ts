@@ -19,6 +19,7 @@ const all = {
   unknown: Pages.unknownName(host),
   offline: Pages.offlinePage(),
   silent: Pages.silentPage(),
+  malformed: Pages.malformedPage("Invalid header token"),
   closed: Pages.closedPage(closed, 10),
   codeRefused: GatePages.codeRefused(),
   unauthorized: GatePages.unauthorized(),

@@ -342,14 +342,16 @@ describe("a visitor that speaks HTTP/2", () => {
       yield* origin(world, (request, response) => {
         if (request.url === "/twice") response.setHeader("etag", ["a", "b"])
         if (request.url === "/odd") response.statusCode = 799
-        if (request.url !== "/broken") return void response.end("said")
-        response.write("half")
+        if (request.url === "/broken") return void response.write("half", () => response.socket?.destroy())
+        if (request.url !== "/trailer") return void response.end("said")
+        response.write("whole")
         response.addTrailers({ "content-length": "9" })
         return void response.end()
       })
       const client = yield* session(world)
       assert.strictEqual((yield* fetchOn(client, { ":path": "/twice" })).body.toString(), "said")
       assert.strictEqual((yield* fetchOn(client, { ":path": "/odd" })).status, 502)
+      assert.strictEqual((yield* fetchOn(client, { ":path": "/trailer" })).body.toString(), "whole")
       assert.strictEqual(yield* torn(client, "/broken"), "ERR_HTTP2_STREAM_ERROR")
       assert.strictEqual((yield* fetchOn(client, {})).body.toString(), "said")
     }).pipe(Effect.scoped)

@@ -17,8 +17,17 @@ export const streamWindow = 256 * 1024
 
 /** Bytes of the longest head of an answer, with any number of fields. */
 const longestHead = 64 * 1024
-/** For requests to the origin. */
-export const answerLimits = { maxHeaderSize: longestHead } as const
+/**
+ * For requests to the origin: what its answer may be. Small devices and old scripts end lines without CR, fold them, or send two
+ * lengths; what can be read in one way is passed on repaired.
+ */
+export const answerOptions = { maxHeaderSize: longestHead, insecureHTTPParser: true } as const
+
+/** What Node's parser says about an answer that is not HTTP/1.1. */
+export const malformation = (error: Error): string | undefined =>
+  "code" in error && typeof error.code === "string" && error.code.startsWith("HPE_") && "reason" in error
+    ? String(error.reason)
+    : undefined
 /** For sessions: a head in HTTP/2 is measured with an allowance for each field. */
 export const maxSendHeaderBlockLength = 1024 * 1024
 

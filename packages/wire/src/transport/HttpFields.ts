@@ -65,10 +65,24 @@ const collect = (raw: ReadonlyArray<string>, drops: (name: string) => boolean): 
   return Object.fromEntries(result)
 }
 
+/** Answers without a body, for which clients take a Content-Length for a fault (RFC 9110 section 8.6). */
+const hasNoBody = (status: number) => status < 200 || status === 204 || status === 304
+
+/** Some origins send both; the chunks say where the body ends (RFC 9112 section 6.3). */
+export const hasTwoLengths = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined && headers["content-length"] !== undefined
+
+/** Characters that no field value has in HTTP/2, which lenient origins send. */
+// eslint-disable-next-line no-control-regex -- control characters are exactly what must be found
+const controls = /[\0-\x08\x0a-\x1f\x7f]+/g
+
 /** The fields of an HTTP/1.1 answer for an HTTP/2 client. */
-export const answerFields = ({ headers, rawHeaders, statusCode }: IncomingMessage): OutgoingHttpHeaders => {
-  const named = new Set((headers.connection ?? "").toLowerCase().split(/\s*,\s*/))
-  return { ...collect(rawHeaders, (name) => hopByHop.has(name) || named.has(name)), ":status": statusCode ?? 502 }
+export const answerFields = (answer: IncomingMessage): OutgoingHttpHeaders => {
+  const { headers, rawHeaders, statusCode = 502 } = answer
+  const dropped = new Set((headers.connection ?? "").toLowerCase().split(/\s*,\s*/))
+  if (hasNoBody(statusCode) || hasTwoLengths(answer)) dropped.add("content-length")
+  const repaired = rawHeaders.map((text) => text.replace(controls, " "))
+  return { ...collect(repaired, (name) => hopByHop.has(name) || dropped.has(name)), ":status": statusCode }
 }
 
 /** The trailers of an HTTP/1.1 answer for an HTTP/2 client. */
