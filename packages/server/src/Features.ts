@@ -61,6 +61,7 @@ import * as EdgeServices from "./edges/EdgeServices.ts"
 import * as OutboxWorker from "./edges/OutboxWorker.ts"
 import { TicketKeys } from "./edges/TicketKeys.ts"
 import { AgentKeys } from "./enrollment/AgentKeys.ts"
+import { AgentProofs } from "./enrollment/AgentProofs.ts"
 import { Bootstraps } from "./enrollment/Bootstraps.ts"
 import { Enrollments } from "./enrollment/Enrollments.ts"
 import * as EnrollmentServices from "./enrollment/EnrollmentServices.ts"
@@ -174,7 +175,7 @@ const handlersOf = (services: Context.Context<Layer.Success<typeof all>>) => {
     StatusHandlers.pipe(Layer.provide(only(EdgeQuic, Statuses))),
     EnrollmentHandlers.pipe(Layer.provide(only(Bootstraps, Enrollments))),
     ProvisioningHandlers.pipe(Layer.provide(only(Hosts, Tunnels))),
-    AdmissionHandlers.pipe(Layer.provide(only(Admissions, CertificateStandings, DnsChallenges))),
+    AdmissionHandlers.pipe(Layer.provide(only(Admissions, AgentProofs, CertificateStandings, DnsChallenges))),
     TunnelHandlers.pipe(Layer.provide(only(TunnelSharing, TokenRotations, Tunnels))),
     TunnelControlHandlers.pipe(Layer.provide(only(AccessWindows, Alerts, Badges, HttpOnly, ShareLinks))),
     RecordHandlers.pipe(Layer.provide(only(Receipts, Records))),

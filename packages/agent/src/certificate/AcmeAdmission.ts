@@ -13,6 +13,7 @@ import { Refused, Unreachable } from "../Failure.ts"
 import { words } from "../onboard/HttpWords.ts"
 import { AcmeFailed } from "./AcmeFailed.ts"
 import { HostnameGone } from "./HostnameGone.ts"
+import * as ProvedRequests from "./ProvedRequests.ts"
 import * as Publication from "./Publication.ts"
 
 const callBound = "10 seconds"
@@ -51,15 +52,16 @@ export class AcmeAdmission extends Context.Service<
     readonly clear: (asked: Asked) => Effect.Effect<void>
   }
 >()("agent/certificate/AcmeAdmission") {
-  static readonly layer = (url: string) =>
+  /** `seed` is the key of an enrolled agent, with which it proves itself in each call. */
+  static readonly layer = (url: string, seed: ProvedRequests.Seed = Effect.undefined) =>
     Layer.effect(
       AcmeAdmission,
       Effect.gen(function* () {
-        const httpClient = yield* HttpClient.HttpClient
+        const { httpClient, onceMore } = ProvedRequests.by(yield* HttpClient.HttpClient, seed)
         const client = yield* HttpApiClient.group(AgentCallsApi, { group: "admission", httpClient, baseUrl: url })
 
         const bounded = <A, E>(call: Effect.Effect<A, E>) =>
-          Effect.timeoutOrElse(call, {
+          Effect.timeoutOrElse(onceMore(call), {
             duration: callBound,
             orElse: () => Effect.fail(new Error(`no answer within ${callBound}`))
           })
@@ -78,7 +80,7 @@ export class AcmeAdmission extends Context.Service<
         const check = "Check CT_AGENT_TOKEN and CT_AGENT_HOSTNAME."
 
         const publishOnce = ({ hostname, token }: Asked, value: string) =>
-          client.setChallenge({ payload: { token, hostname, value } }).pipe(Effect.as("published" as const))
+          onceMore(client.setChallenge({ payload: { token, hostname, value } })).pipe(Effect.as("published" as const))
 
         return {
           ask: Effect.fn("AcmeAdmission.ask")(function* (asked) {
@@ -92,6 +94,7 @@ export class AcmeAdmission extends Context.Service<
               }),
               Effect.catchTags({
                 NotHostnameOwner: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${check}` })),
+                AgentProofRequired: ({ detail }) => Effect.fail(new Refused({ detail })),
                 HostnameUnknown: ({ detail }) => Effect.fail(new HostnameGone({ detail: `${detail} ${check}` }))
               }),
               Effect.mapError((error) => (error instanceof Refused ? error : sorted(what)(error)))
@@ -100,9 +103,11 @@ export class AcmeAdmission extends Context.Service<
           complete: Effect.fn("AcmeAdmission.complete")(function* (asked) {
             const what = "take note of the certificate"
             yield* bounded(client.issuanceComplete({ params: params(asked) })).pipe(
-              Effect.catchTag("NotHostnameOwner", ({ detail }) =>
-                Effect.fail(new Refused({ detail: `${detail} ${check}` }))
-              ),
+              Effect.catchTags({
+                NotHostnameOwner: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${check}` })),
+                AgentProofRequired: ({ detail }) => Effect.fail(new Refused({ detail })),
+                HostnameGuarded: ({ detail }) => Effect.fail(new Refused({ detail }))
+              }),
               Effect.mapError((error) => (error instanceof Refused ? error : sorted(what)(error)))
             )
           }),
@@ -114,7 +119,7 @@ export class AcmeAdmission extends Context.Service<
           standing: (asked) =>
             bounded(client.standing({ params: params(asked) })).pipe(Effect.orElseSucceed(() => undefined)),
           progress: (asked, payload) =>
-            client.issuanceProgress({ params: params(asked), payload: IssuanceProgress.make(payload) }).pipe(
+            onceMore(client.issuanceProgress({ params: params(asked), payload: IssuanceProgress.make(payload) })).pipe(
               Effect.timeout(sayBound),
               Effect.map(({ yours }) => yours),
               Effect.tapError((error) => Effect.logDebug(words(error))),
@@ -132,6 +137,7 @@ export class AcmeAdmission extends Context.Service<
                 ChallengeNotBrokered: () => Effect.succeed("no broker" as const),
                 HostnameUnknown: ({ detail }) => failed(`${detail} ${check}`),
                 NotHostnameOwner: ({ detail }) => failed(`${detail} ${check}`),
+                AgentProofRequired: ({ detail }) => failed(detail),
                 NotAdmitted: ({ detail }) => failed(detail),
                 DnsProviderFailed: ({ detail }) => failed(detail)
               }),

@@ -13,6 +13,7 @@ import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
 import * as OwnAuthority from "../settings/OwnAuthority.ts"
 import * as Variables from "../settings/Variables.ts"
+import * as Identity from "../state/Identity.ts"
 import { Screen } from "../terminal/Screen.ts"
 import * as Signals from "../terminal/Signals.ts"
 
@@ -54,5 +55,5 @@ export const certificate = ({ watch }: { readonly watch: boolean }) =>
         ? Effect.raceFirst(CertificateLoop.run(said), Signals.first)
         : Effect.flatMap(Certificates.look(said), (outcome) => end(outcome, folder))
     })
-    yield* Effect.provide(looking, AcmeAdmission.layer(values.controlPlane))
+    yield* Effect.provide(looking, AcmeAdmission.layer(values.controlPlane, yield* Identity.seedIn(stateDir)))
   }).pipe(Effect.provide(NodeFileSystem.layer), Effect.provide(OutgoingHttp.layer))

@@ -171,7 +171,7 @@ const tunnel = Effect.fnUntraced(function* (
  */
 const certificates = Effect.fnUntraced(function* (
   config: Settings.Settings,
-  { token }: Onboarding.Onboarded,
+  { identity, token }: Onboarding.Onboarded,
   { changed, report }: Reported
 ) {
   // An edge that does not heed which agent has the order may ask another agent of the tunnel for the proof.
@@ -192,7 +192,9 @@ const certificates = Effect.fnUntraced(function* (
       until: (isLive) => isLive
     }
   )
-  const admission = AcmeAdmission.layer(controlPlane).pipe(Layer.provide(OutgoingHttp.layer))
+  const admission = AcmeAdmission.layer(controlPlane, Effect.succeed(identity?.seed)).pipe(
+    Layer.provide(OutgoingHttp.layer)
+  )
   yield* Effect.gen(function* () {
     const show = (words: string) => {
       shown.current = { words, since: now() }

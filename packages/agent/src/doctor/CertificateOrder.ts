@@ -6,6 +6,7 @@ import { AcmeAdmission } from "../certificate/AcmeAdmission.ts"
 import * as CertificateOptions from "../certificate/CertificateOptions.ts"
 import * as Progress from "../certificate/Progress.ts"
 import type { OwnCertificate, Settings } from "../settings/Settings.ts"
+import * as Identity from "../state/Identity.ts"
 import * as Check from "./Check.ts"
 
 const name = "certificate's order"
@@ -28,7 +29,7 @@ const words = Effect.fnUntraced(function* (
   const options = yield* CertificateOptions.of(certificate, { token, hostname, stateDir, methods: [] })
   const standing = yield* Effect.provide(
     AcmeAdmission.use(({ standing }) => standing(options)),
-    AcmeAdmission.layer(controlPlane)
+    AcmeAdmission.layer(controlPlane, yield* Identity.seedIn(stateDir))
   )
   if (standing === undefined) return "not known: the control plane does not say"
   const { failure } = standing

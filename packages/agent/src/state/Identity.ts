@@ -98,6 +98,16 @@ export const restore = Effect.fn("Identity.restore")(function* (directory: strin
   return { seed: Redacted.make(seed), agent, tenant } satisfies Identity
 })
 
+/** The key of the identity in a folder, read each time; undefined before the first enrollment, or where it cannot be used. */
+export const seedIn = (directory: string) =>
+  Effect.map(FileSystem.FileSystem, (fs) =>
+    restore(directory).pipe(
+      Effect.map((identity) => identity?.seed),
+      Effect.orElseSucceed(() => undefined),
+      Effect.provideService(FileSystem.FileSystem, fs)
+    )
+  )
+
 /** The name of this agent: the configured one, else the stored one, else a new one that is stored at once. */
 export const agentId = Effect.fn("Identity.agentId")(function* (directory: string, configured: string | undefined) {
   if (configured !== undefined) return configured

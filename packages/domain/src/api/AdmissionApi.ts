@@ -1,16 +1,20 @@
 /**
  * Certificate admission, asked by agents with their routing token in the path, and the DNS-01 broker.
  *
- * The path values are read as any text: a malformed token is a wrong token (403), not a malformed request.
+ * Where an agent of the tunnel has proved an enrolled key, the routing token is not enough: each call carries the proof of one
+ * (`@catenet/crypto/AgentRequest`). The path values are read as any text: a malformed token is a wrong token (403), not a
+ * malformed request.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Admission } from "../certificates/Admission.ts"
 import {
+  AgentProofRequired,
   ChallengeNotBrokered,
   DnsBusy,
   DnsNotConverged,
   DnsProviderFailed,
+  HostnameGuarded,
   HostnameUnknown,
   NotAdmitted,
   NotHostnameOwner
@@ -33,34 +37,35 @@ export class AdmissionApi extends HttpApiGroup.make("admission")
     HttpApiEndpoint.get("admission", "/agent/acme-admission/:routing_token/:hostname", {
       params,
       success: Admission,
-      error: [NotHostnameOwner, HostnameUnknown]
+      error: [NotHostnameOwner, HostnameUnknown, AgentProofRequired]
     }),
     HttpApiEndpoint.post("issuanceComplete", "/agent/acme-issuance-complete/:routing_token/:hostname", {
       params,
       success: HttpApiSchema.Empty(200),
-      error: NotHostnameOwner
+      error: [NotHostnameOwner, AgentProofRequired, HostnameGuarded]
     }),
     HttpApiEndpoint.post("issuanceFailed", "/agent/acme-issuance-failed/:routing_token/:hostname", {
       params,
       payload: IssuanceFailure,
       success: Admission,
-      error: [NotHostnameOwner, HostnameUnknown]
+      error: [NotHostnameOwner, HostnameUnknown, AgentProofRequired]
     }).middleware(ReadsBody),
     HttpApiEndpoint.get("standing", "/agent/acme-standing/:routing_token/:hostname", {
       params,
       success: CertificateStanding,
-      error: [NotHostnameOwner, HostnameUnknown]
+      error: [NotHostnameOwner, HostnameUnknown, AgentProofRequired]
     }),
     HttpApiEndpoint.post("issuanceProgress", "/agent/acme-standing/:routing_token/:hostname", {
       params,
       payload: IssuanceProgress,
       success: IssuanceTurn,
-      error: [NotHostnameOwner, HostnameUnknown]
+      error: [NotHostnameOwner, HostnameUnknown, AgentProofRequired]
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("setChallenge", "/agent/dns01-challenge", {
       payload: Schema.Struct({ ...challenge, value: line(255) }),
       success: HttpApiSchema.Empty(200),
       error: [
+        AgentProofRequired,
         NotHostnameOwner,
         HostnameUnknown,
         ChallengeNotBrokered,
@@ -75,7 +80,7 @@ export class AdmissionApi extends HttpApiGroup.make("admission")
     HttpApiEndpoint.post("clearChallenge", "/agent/dns01-challenge/clear", {
       payload: Schema.Struct(challenge),
       success: HttpApiSchema.Empty(200),
-      error: [NotHostnameOwner, ChallengeNotBrokered, DnsProviderFailed]
+      error: [AgentProofRequired, NotHostnameOwner, ChallengeNotBrokered, DnsProviderFailed]
     })
       .middleware(ReadsBody)
       .middleware(BrokersDns)

@@ -28,6 +28,10 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "The event is not signed with the shared secret, or is too old or too new.",
   NotHostnameOwner:
     "The routing token is wrong, or is not recorded as owner of the host name; one answer for both.",
+  AgentProofRequired:
+    "The agents of the tunnel have to prove an enrolled key, and the call proves none that is.",
+  HostnameGuarded:
+    "The edge holds visitors of the name back, which it cannot do for a name whose TLS it does not end.",
   HostnameUnknown:
     "No tunnel has this host name.",
   NotAdmitted:

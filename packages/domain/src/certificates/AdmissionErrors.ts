@@ -11,6 +11,33 @@ export class NotHostnameOwner extends Problem<NotHostnameOwner>()("NotHostnameOw
     "POST /registry/authorize-host; one that was authorized at the edge directly is not."
 }) {}
 
+/** The agents of the tunnel have to prove an enrolled key, and the call proves none that is. */
+export class AgentProofRequired extends Problem<AgentProofRequired>()(
+  "AgentProofRequired",
+  {
+    status: 403,
+    title: "Proof of an enrolled key required",
+    detail: ({ reason }) =>
+      "Agents of this tunnel prove an enrolled key, so this call needs the header Catenet-Agent-Proof. " +
+      {
+        missing: "It has none. Run an agent that is enrolled for the tunnel, at its newest version.",
+        "not-enrolled": "Its key is not enrolled for the tunnel. Enroll the agent with a fresh join token.",
+        stale: "It was made at another time than this server's. Set the clock of the machine.",
+        invalid: "It does not hold for this request."
+      }[reason]
+  },
+  { reason: Schema.Literals(["missing", "not-enrolled", "stale", "invalid"]) }
+) {}
+
+/** The edge holds visitors of the name back, which it cannot do for a name whose TLS it does not end. */
+export class HostnameGuarded extends Problem<HostnameGuarded>()("HostnameGuarded", {
+  status: 409,
+  title: "Visitors are held back",
+  detail: () =>
+    "Visitors of this host name have to log in, or may speak HTTP only, which the edge can see to only while it ends their " +
+    "TLS. Switch that off in the portal; the certificate is kept until then."
+}) {}
+
 /** No tunnel has this host name. */
 export class HostnameUnknown extends Problem<HostnameUnknown>()("HostnameUnknown", {
   status: 404,

@@ -14,6 +14,8 @@ export class IssuanceFailure extends Schema.Class<IssuanceFailure>("IssuanceFail
 /** Seconds for which an authority that failed a hostname is not chosen for it again, where it did not say. */
 const usualPause = 3600
 const shortestPause = 60
+/** Longest, whatever an agent says: a day, after which asking again costs the authority one refusal. */
+const longestPause = 86_400
 
 /**
  * Whether another authority may do better: it has a limit or a fault of its own. What is wrong with the name or its DNS would
@@ -37,8 +39,8 @@ export const movesOn = (reason: IssuanceFailure["reason"]): boolean =>
  * import assert from "node:assert/strict"
  * import { leftOutUntil } from "@catenet/domain/certificates/IssuanceFailure"
  *
- * assert.deepEqual([undefined, 0, 7200].map((seconds) => leftOutUntil(seconds, 1000)), [4600, 1060, 8200])
+ * assert.deepEqual([undefined, 0, 7200, 604_800].map((seconds) => leftOutUntil(seconds, 1000)), [4600, 1060, 8200, 87_400])
  * ```
  */
 export const leftOutUntil = (retryAfter: number | undefined, now: number): number =>
-  now + Math.max(retryAfter ?? usualPause, shortestPause)
+  now + Math.min(Math.max(retryAfter ?? usualPause, shortestPause), longestPause)

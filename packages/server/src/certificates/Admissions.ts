@@ -3,7 +3,7 @@
  * a wrong token, a malformed one and one of another hostname are the same refusal.
  */
 import { Admission, type AdmissionState, confirmRevert, issued, view } from "@catenet/domain/certificates/Admission"
-import { HostnameUnknown, NotHostnameOwner } from "@catenet/domain/certificates/AdmissionErrors"
+import { HostnameGuarded, HostnameUnknown, NotHostnameOwner } from "@catenet/domain/certificates/AdmissionErrors"
 import type { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
@@ -41,11 +41,14 @@ export class Admissions extends Context.Service<
       readonly routing_token: Redacted.Redacted
       readonly hostname: string
     }) => Effect.Effect<Admission, HostnameUnknown | NotHostnameOwner>
-    /** The agent has its certificate: the edge shall pass its connections through. Repeating it is a renewal. */
+    /**
+     * The agent has its certificate: the edge shall pass its connections through. Repeating it is a renewal. A name whose
+     * visitors the edge holds back stays where the edge can.
+     */
     readonly complete: (path: {
       readonly routing_token: Redacted.Redacted
       readonly hostname: string
-    }) => Effect.Effect<void, NotHostnameOwner>
+    }) => Effect.Effect<void, HostnameGuarded | NotHostnameOwner>
     /** An authority gave the agent no certificate; the answer is where the hostname stands then. */
     readonly fail: (
       path: { readonly routing_token: Redacted.Redacted; readonly hostname: string },
@@ -59,7 +62,7 @@ export class Admissions extends Context.Service<
     const { describe } = yield* CertificateAuthorities
     const { giveBack, settle } = yield* AuthorityChoice
     const proofs = yield* HostnameProofs
-    const { forgetFailures, forgetProgress, tunnelOf } = yield* Store.make
+    const { forgetFailures, forgetProgress, guards, tunnelOf } = yield* Store.make
 
     /** Token and hostname of the path, where both could be ones of ours. */
     const read = (path: { readonly routing_token: Redacted.Redacted; readonly hostname: string }) =>
@@ -74,7 +77,9 @@ export class Admissions extends Context.Service<
     })
 
     const complete = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+      const isHeldBack = yield* guards(token)
       const host = yield* owned(token, hostname)
+      if (isHeldBack && host.admission._tag === "Gelb") return yield* new HostnameGuarded()
       yield* forgetFailures(hostname)
       yield* forgetProgress(hostname)
       return yield* outbox.appendOwn(token, ...(yield* hosts.step(host, issued)))

@@ -64,6 +64,13 @@ export const make = Effect.gen(function* () {
         update tunnels t set agent_proved_at = ${now}
         where t.routing_token = ${token} and t.agent_proved_at is null and ${key} = any(${keysOf(sql)}) returning t.id`
     }),
+    /** The keys one of which agents with this token have to prove; nothing where the token is enough, or is none. */
+    demanded: SqlSchema.findOneOption({
+      Request: RoutingToken,
+      Result: Schema.Struct({ keys: Schema.Array(PublicKey) }),
+      execute: (token) => sql`
+        select ${keysOf(sql)} as keys from tunnels t where t.routing_token = ${token} and ${proofOf(sql)} = 'required'`
+    }),
     /** Holds grants: a redemption through one of them has ended before, or finds none afterwards. */
     holdGrants: (grantee: string, tunnel: string | null) => sql`
       select 1 from tunnel_grants where grantee = ${grantee} and (${tunnel}::text is null or tunnel_id = ${tunnel})

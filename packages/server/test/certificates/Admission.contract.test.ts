@@ -79,7 +79,17 @@ const queued = { status: "gelb", may_issue_now: false, assigned_ca: null, claim_
 const offered = { status: "gelb", may_issue_now: true, assigned_ca: authority, claim_deadline: 9_999_999_999 }
 const done = { status: "gruen", may_issue_now: true, assigned_ca: authority, claim_deadline: null }
 
-const elsewhere = "dns01/Challenges.test.ts, whose servers behave that way, has it"
+const elsewhere = "DnsChallenges.test.ts, whose servers behave that way, has it"
+const proved = "ProvedCalls.test.ts asks every route with an enrolled key, and without"
+const calls = [
+  "admission",
+  "issuanceComplete",
+  "issuanceFailed",
+  "standing",
+  "issuanceProgress",
+  "setChallenge",
+  "clearChallenge"
+]
 
 layer(server, { excludeTestServices: true, timeout: "60 seconds" })("certificate admission", (it) => {
   it.effect("holds its contract", () =>
@@ -174,6 +184,8 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("certificate
           { call: "admission", at: own, status: 200, answer: done }
         ],
         {
+          ...Object.fromEntries(calls.map((call) => [`${call} AgentProofRequired`, proved])),
+          "issuanceComplete HostnameGuarded": proved,
           "setChallenge DnsBusy": elsewhere,
           "setChallenge DnsNotConverged": elsewhere
         }

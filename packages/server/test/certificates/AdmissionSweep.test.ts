@@ -251,7 +251,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the sweep o
       assert.deepStrictEqual<unknown>(kept, [
         { hostname: "h700.failing.test", ca: "one", reason: "rate-limited", detail: "said so", pause: 3600 },
         { hostname: "h700.failing.test", ca: "three", reason: "rate-limited", detail: "said so", pause: 3600 },
-        { hostname: "h700.failing.test", ca: "two", reason: "ca-unavailable", detail: "said so", pause: 100_000 },
+        { hostname: "h700.failing.test", ca: "two", reason: "ca-unavailable", detail: "said so", pause: 86_400 },
         { hostname: "h701.failing.test", ca: "one", reason: "rejected", detail: "said so", pause: 3600 },
         { hostname: "h704.failing.test", ca: "one", reason: "rate-limited", detail: "said so", pause: 3600 }
       ])

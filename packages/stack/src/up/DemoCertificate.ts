@@ -4,10 +4,12 @@
  */
 import { AcmeAdmission } from "@catenet/agent/certificate/AcmeAdmission"
 import * as Progress from "@catenet/agent/certificate/Progress"
+import * as Identity from "@catenet/agent/state/Identity"
 import type { CertificateStanding } from "@catenet/domain/certificates/CertificateStanding"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Schedule, Schema } from "effect"
 import { demoHostname } from "./Demo.ts"
 import * as Environments from "./Environments.ts"
@@ -31,6 +33,7 @@ export const words = (standing: CertificateStanding): string => {
 /** Looks every second for as long as the scope lives, until the name is gruen. `say` gets the words whenever they are others. */
 export const follow = Effect.fn("DemoCertificate.follow")(
   function* (settings: UpSettings, folder: StackFolder, say: (text: string) => Effect.Effect<void>) {
+    const seed = yield* Effect.provide(Identity.seedIn(folder.demoAgent), NodeFileSystem.layer)
     const token = yield* readToken(TunnelFile.read(folder.demoTunnel)?.["CT_AGENT_TOKEN"])
     let said = ""
     const look = Effect.gen(function* () {
@@ -46,7 +49,7 @@ export const follow = Effect.fn("DemoCertificate.follow")(
     yield* look.pipe(
       Effect.repeat({ schedule: Schedule.spaced("1 second"), until: (isGruen) => isGruen }),
       Effect.provide(
-        AcmeAdmission.layer(Environments.url(settings.controlPlane)).pipe(Layer.provide(OutgoingHttp.layer))
+        AcmeAdmission.layer(Environments.url(settings.controlPlane), seed).pipe(Layer.provide(OutgoingHttp.layer))
       ),
       Effect.forkScoped
     )

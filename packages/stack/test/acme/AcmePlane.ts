@@ -1,9 +1,12 @@
 /** The control plane as an agent that orders a certificate sees it, for one name: what it answers, and what it heard. */
+import * as AgentRequest from "@catenet/crypto/AgentRequest"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
 import { IssuanceProgress } from "@catenet/domain/certificates/CertificateStanding"
 import { Effect, Schema } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { text } from "node:stream/consumers"
+import { buffer } from "node:stream/consumers"
 
 export const hostname = "app.zone.test"
 export const token = "ab".repeat(32)
@@ -43,6 +46,10 @@ export interface Plane {
   readonly failures: Array<unknown>
   /** What agents said that they do. */
   readonly steps: Array<IssuanceProgress>
+  /** The key that calls have to prove, as hex; without it the routing token is enough. */
+  key: string | undefined
+  /** Why the proof of each call was refused, undefined where it was not. */
+  readonly refused: Array<string | undefined>
   /** Another agent of the tunnel is in an order. */
   isOthersTurn: boolean
   /** What its clock says, where that is not the truth. */
@@ -69,6 +76,8 @@ export const start = (directory: string, now: () => number) =>
       completeStatus: 200,
       failures: [],
       steps: [],
+      key: undefined,
+      refused: [],
       isOthersTurn: false,
       date: undefined,
       refuses: undefined,
@@ -99,18 +108,33 @@ export const start = (directory: string, now: () => number) =>
       step_since: null,
       failure: null
     })
-    const server = createServer((request, response) => {
+    /** Why the proof of a call is refused, as the control plane refuses it. */
+    const refusalOf = (method: string, path: string, value: string, body: Uint8Array) => {
+      const proof = AgentRequest.read(value)
+      if (proof === undefined) return "missing"
+      if (Hex.encode(proof.key) !== plane.key) return "not-enrolled"
+      if (Math.abs((plane.date ?? now()) / 1000 - Number(proof.issuedAt)) > 120) return "stale"
+      return AgentRequest.verify(native, { method, path, body }, proof) ? undefined : "invalid"
+    }
+    const server = createServer(async (request, response) => {
       if (plane.away && request.method === "GET") return void response.destroy()
       const send = (status: number, body?: unknown) =>
         response
           .setHeader("date", new Date(plane.date ?? now()).toUTCString())
           .writeHead(status, body === undefined ? {} : { "content-type": "application/json" })
           .end(body === undefined ? undefined : JSON.stringify(body))
-      const { method, url = "" } = request
+      const { method = "", url = "" } = request
       const refuse = (refusal: Refusal) =>
         response
+          .setHeader("date", new Date(plane.date ?? now()).toUTCString())
           .writeHead(refusal.status, { "content-type": "application/problem+json" })
           .end(JSON.stringify(document(refusal)))
+      const sent = await buffer(request)
+      if (plane.key !== undefined) {
+        const reason = refusalOf(method, url, String(request.headers[AgentRequest.header] ?? ""), sent)
+        plane.refused.push(reason)
+        if (reason !== undefined) return refuse({ status: 403, code: "AgentProofRequired", facts: { reason } })
+      }
       if (method === "GET" && url === `/agent/acme-admission/${token}/${hostname}`)
         return plane.refuses === undefined ? send(200, admission()) : refuse(plane.refuses)
       if (method === "POST" && url === `/agent/acme-issuance-complete/${token}/${hostname}`) {
@@ -122,7 +146,7 @@ export const start = (directory: string, now: () => number) =>
       }
       if (method === "GET" && url === `/agent/acme-standing/${token}/${hostname}`) return send(200, standing())
       const posted = async () => {
-        const body = JSON.parse(await text(request))
+        const body = JSON.parse(sent.toString())
         if (url === `/agent/acme-standing/${token}/${hostname}`) {
           plane.steps.push(readProgress(body))
           return send(200, { yours: !plane.isOthersTurn })

@@ -133,8 +133,8 @@ export const make = Effect.gen(function* () {
   })
   const gated = SqlSchema.findOneOption({
     Request: RoutingToken,
-    Result: Schema.Struct({ requireLogin: Schema.Boolean }),
-    execute: (token) => sql`select require_login from tunnels where routing_token = ${token} for share`
+    Result: Schema.Struct({ requireLogin: Schema.Boolean, httpOnly: Schema.Boolean }),
+    execute: (token) => sql`select require_login, http_only from tunnels where routing_token = ${token} for share`
   })
   const findHost = (hostname: string, options: { readonly lock: boolean }) =>
     Effect.map(find({ hostname, ...options }), (found) => Option.map(found, hostOf))
@@ -203,6 +203,12 @@ export const make = Effect.gen(function* () {
       Effect.map(
         gated(token),
         Option.exists(({ requireLogin }) => requireLogin)
+      ),
+    /** Whether an edge holds visitors of the token's tunnel back; that stays so until this transaction ends. */
+    guards: (token: RoutingToken) =>
+      Effect.map(
+        gated(token),
+        Option.exists(({ httpOnly, requireLogin }) => httpOnly || requireLogin)
       ),
     logIssuance: (row: {
       readonly ca: string

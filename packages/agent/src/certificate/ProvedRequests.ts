@@ -1,0 +1,44 @@
+/**
+ * Calls of an enrolled agent carry the proof of its key, since the routing token is known to others too. The second in a proof
+ * is the server's, as its answers say it: an agent whose clock is wrong gets its certificate too.
+ */
+import * as AgentRequest from "@catenet/crypto/AgentRequest"
+import { native } from "@catenet/crypto/native"
+import { AgentProofRequired } from "@catenet/domain/certificates/AdmissionErrors"
+import { Clock, Effect, type Redacted } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+
+/** The key of an enrolled agent; undefined for one that is not. */
+export type Seed = Effect.Effect<Redacted.Redacted<Uint8Array> | undefined>
+
+const nothing = new Uint8Array()
+
+/** Which calls are repeated: those whose proof named another second than the server's, which it has said now. */
+const isStale = (error: unknown) => error instanceof AgentProofRequired && error.reason === "stale"
+
+/** A client that signs what it sends, before the server's address comes in front, and the repetition of a call by it. */
+export const by = (client: HttpClient.HttpClient, seed: Seed) => {
+  let ahead = 0
+  const signed = (request: HttpClientRequest.HttpClientRequest) =>
+    Effect.gen(function* () {
+      const key = yield* seed
+      if (key === undefined) return request
+      const body = request.body._tag === "Uint8Array" ? request.body.body : nothing
+      const issuedAt = Math.floor(((yield* Clock.currentTimeMillis) + ahead) / 1000)
+      const [path = ""] = request.url.split("?")
+      const proof = AgentRequest.sign(native, key, { method: request.method, path, body }, BigInt(issuedAt))
+      return HttpClientRequest.setHeader(request, AgentRequest.header, proof)
+    })
+  return {
+    httpClient: client.pipe(
+      HttpClient.tap(({ headers }) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          const date = Date.parse(headers["date"] ?? "")
+          if (!Number.isNaN(date)) ahead = date - now
+        })
+      ),
+      HttpClient.mapRequestEffect(signed)
+    ),
+    onceMore: <A, E>(call: Effect.Effect<A, E>) => Effect.retry(call, { times: 1, while: isStale })
+  }
+}

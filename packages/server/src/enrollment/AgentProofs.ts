@@ -1,0 +1,58 @@
+/**
+ * Whether an agent may call for a tunnel. The routing token is known to grantees and to former agents: where the agents of a
+ * tunnel have to prove an enrolled key to an edge, they have to prove one here too, for each request.
+ */
+import * as AgentRequest from "@catenet/crypto/AgentRequest"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { AgentProofRequired } from "@catenet/domain/certificates/AdmissionErrors"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { HttpServerRequest } from "effect/http"
+import * as Store from "../edges/AgentKeyStore.ts"
+import { unixSeconds } from "../runtime/Now.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
+
+/** Seconds by which the clocks may differ, and for which a proof that was overheard could be repeated. */
+const mostSeconds = 120
+
+const readToken = Schema.decodeOption(RoutingToken)
+
+export class AgentProofs extends Context.Service<
+  AgentProofs,
+  {
+    /** Lets the request go on. One with a token of no tunnel goes on too, and is refused for that. */
+    readonly admit: (
+      token: Redacted.Redacted
+    ) => Effect.Effect<void, AgentProofRequired, HttpServerRequest.HttpServerRequest>
+  }
+>()("server/enrollment/AgentProofs") {
+  static readonly make = Effect.gen(function* () {
+    const { demanded } = yield* Store.make
+
+    const judged = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const proof = AgentRequest.read(request.headers[AgentRequest.header] ?? "")
+      if (proof === undefined) return yield* new AgentProofRequired({ reason: "missing" })
+      // What costs little is looked at first.
+      if (!keys.includes(Hex.encode(proof.key))) return yield* new AgentProofRequired({ reason: "not-enrolled" })
+      const age = (yield* unixSeconds) - Number(proof.issuedAt)
+      if (Math.abs(age) > mostSeconds) return yield* new AgentProofRequired({ reason: "stale" })
+      const [path = ""] = request.url.split("?")
+      const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
+      const isHolding = AgentRequest.verify(native, { method: request.method, path, body }, proof)
+      if (!isHolding) return yield* new AgentProofRequired({ reason: "invalid" })
+    })
+
+    return {
+      admit: Effect.fn("AgentProofs.admit")(function* (given: Redacted.Redacted) {
+        const token = readToken(Redacted.value(given))
+        const found = Option.isSome(token) ? yield* demanded(token.value) : Option.none()
+        if (Option.isSome(found)) yield* judged(found.value.keys)
+      }, sqlOrDie)
+    }
+  })
+
+  static readonly layerNoDeps = Layer.effect(AgentProofs, AgentProofs.make)
+  static readonly layer = AgentProofs.layerNoDeps
+}
