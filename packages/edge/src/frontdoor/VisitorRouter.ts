@@ -1,8 +1,9 @@
 /**
  * A visitor of a tunnel: look the host up, hand gelb hosts over to where TLS ends, and relay everything else untouched.
- * On passthrough the only language both sides have is TLS alerts; a closed access window just closes. An authority that
- * validates a host comes through a closed window, and past the TLS of a gelb host, while the tunnel waits for it: its admission
- * is open, or an agent answers from an order of its own.
+ * For passthrough hosts, TLS alerts are the only way to report an error; a closed access window just closes. Where visitors have
+ * to log in and the edge does not end their TLS, it cannot ask them: such a host is closed. An authority that validates a host
+ * comes past the TLS of a gelb host while the tunnel's admission is open. Through a closed window or a gate it reaches
+ * only an agent that answers from an order of its own, never an origin: anybody can send what an authority sends.
  */
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -79,10 +80,7 @@ export class VisitorRouter extends Context.Service<
       })
     }
 
-    /**
-     * Without a wildcard certificate no visitor can be asked to log in: a host that requires it is closed, and its visitors
-     * are cut when it begins to require it.
-     */
+    /** No visitor can be asked to log in: a host that requires it is closed, and its visitors are cut when it begins to. */
     const enterUnasked = (host: string, token: string, socket: Socket): "gated" | "open" => {
       if (gate.closes(host)) return "gated"
       const end = () => void socket.destroy()
@@ -92,9 +90,12 @@ export class VisitorRouter extends Context.Service<
 
     const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
 
-    /** What answers a validation now: the tunnel as for any visitor, an agent from its own order, or nothing that is known. */
-    const waitsFor = (host: string, { admissionUntil, token }: Route) => {
-      if (admissionUntil !== null && seconds() < admissionUntil) return "tunnel"
+    /**
+     * What answers a validation now: the tunnel as for any visitor, where `isOpen` to visitors, an agent from its own order, or
+     * nothing that is known.
+     */
+    const waitsFor = (host: string, { admissionUntil, token }: Route, isOpen: boolean) => {
+      if (isOpen && admissionUntil !== null && seconds() < admissionUntil) return "tunnel"
       const target = { _tag: "Host", host, challengeOnly: true } as const
       return (agents.tunnel(token)?.candidates(target).length ?? 0) > 0 ? "order" : undefined
     }
@@ -132,16 +133,16 @@ export class VisitorRouter extends Context.Service<
       audit.note("front_door_tls", socket, route.token)
       const isGelb = route.tier === "gelb" && gelb.accept !== undefined
       const inWindow = AccessPolicy.isOpen(routes.policy(route.token), seconds())
-      const passes = inWindow && !(route.tier === "gelb" && gate.closes(host))
-      const answers = speaks === "acme" && (isGelb || !passes) ? waitsFor(host, route) : undefined
+      const passes = inWindow && !gate.closes(host)
+      const isOpen = passes && !(isGelb && routes.httpOnly(route.token))
+      const answers = speaks === "acme" && (isGelb || !passes) ? waitsFor(host, route, isOpen) : undefined
       if (answers !== undefined) return passthrough(destination, route.token, socket, answers === "order")
       if (isGelb) return void gelb.accept(socket, { isWeb: speaks === "http", host, ticket: destination.ticket })
-      if (route.tier === "gelb" && enterUnasked(host, route.token, socket) === "gated")
-        return void TlsAlert.refuse(socket, "internalError")
       if (!inWindow) {
         counters.accessWindowRefusals += 1
         return void socket.destroy()
       }
+      if (enterUnasked(host, route.token, socket) === "gated") return void TlsAlert.refuse(socket, "internalError")
       return passthrough(destination, route.token, socket, false)
     }
 

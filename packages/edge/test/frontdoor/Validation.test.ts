@@ -49,27 +49,53 @@ const arrives = (world: TestEdge, alpn: ReadonlyArray<string>) =>
 describe("a visitor that offers acme-tls/1", () => {
   for (const tier of ["gelb", "passthrough"] as const)
     it.live(
-      `passes the closed window of a ${tier} host only without other protocols, and only while the admission is open`,
+      `never reaches the origin of a ${tier} host through its closed window, even while the admission is open`,
       () =>
         Effect.gen(function* () {
           const world = yield* start()
-          yield* authorize(world, tier)
+          yield* authorize(world, tier, 60)
           yield* close(world)
           const agent = yield* servingAgent(world, T, [tunnelHost], origin)
-          assert.isFalse(yield* arrives(world, acme), "no admission is open")
-          yield* authorize(world, tier, 0)
-          assert.isFalse(yield* arrives(world, acme), "the admission is over")
-          yield* authorize(world, tier, 60)
-          for (const alpn of [["acme-tls/1", "http/1.1"], ["h2", "acme-tls/1"], ["acme-tls/1", "mqtt"], []])
+          for (const alpn of [acme, ["acme-tls/1", "http/1.1"], ["h2", "acme-tls/1"], ["acme-tls/1", "mqtt"], []])
             assert.isFalse(yield* arrives(world, alpn), alpn.join())
           assert.lengthOf(agent.streams, 0)
+          const answers = yield* servingAgent(world, T, [tunnelHost], origin, { answersChallenges: true })
           assert.isTrue(yield* arrives(world, acme))
-          assert.deepInclude(agent.streams[0]?.header, { kind: "acme", tls: "passthrough" })
-          assert.notProperty(agent.streams[0]?.header, "challengeOnly")
-          yield* authorize(world, tier)
-          assert.isFalse(yield* arrives(world, acme), "the control plane closed it")
+          assert.deepInclude(answers.streams[0]?.header, { kind: "acme", tls: "passthrough", challengeOnly: true })
+          assert.lengthOf(agent.streams, 0)
         }).pipe(Effect.scoped)
     )
+
+  it.live("comes past the TLS of a gelb host that is open to visitors, only while the admission is open", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* authorize(world, "gelb")
+      const agent = yield* servingAgent(world, T, [tunnelHost], origin)
+      const reached = Effect.map(arrives(world, acme), () => agent.streams.length > 0)
+      assert.isFalse(yield* reached, "no admission is open")
+      yield* authorize(world, "gelb", 0)
+      assert.isFalse(yield* reached, "the admission is over")
+      for (const [path, on] of [
+        ["login", "required"],
+        ["http-only", "required"]
+      ] as const) {
+        const order = (required: boolean) =>
+          Effect.promise(() =>
+            world.admin("POST", `/internal/tunnel/${path}`, {
+              headers: { "x-ct-routing-token": T },
+              body: { [on]: required }
+            })
+          )
+        assert.strictEqual((yield* order(true)).status, 200)
+        yield* authorize(world, "gelb", 60)
+        assert.isFalse(yield* reached, path)
+        assert.strictEqual((yield* order(false)).status, 200)
+      }
+      assert.isTrue(yield* reached)
+      assert.deepInclude(agent.streams[0]?.header, { kind: "acme", tls: "passthrough" })
+      assert.notProperty(agent.streams[0]?.header, "challengeOnly")
+    }).pipe(Effect.scoped)
+  )
 
   it.live("reaches an agent that answers challenges and does not dial its origin", () =>
     Effect.gen(function* () {
@@ -102,12 +128,13 @@ describe("a visitor that offers acme-tls/1", () => {
         token: T,
         hostname: tunnelHost,
         tier: "gelb",
-        policy: closedPolicy,
+        policy: null,
         admission_until: Math.floor(Date.now() / 1_000) + 60
       })
       const world = yield* start({}, { controlPlane: first.controlPlane })
-      yield* servingAgent(world, T, [tunnelHost], origin)
-      assert.isTrue(yield* arrives(world, acme))
+      const agent = yield* servingAgent(world, T, [tunnelHost], origin)
+      yield* arrives(world, acme)
+      assert.deepInclude(agent.streams[0]?.header, { kind: "acme", tls: "passthrough" })
     }).pipe(Effect.scoped)
   )
 })

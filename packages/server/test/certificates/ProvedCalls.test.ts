@@ -13,7 +13,7 @@ import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Clock, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { tokenBytes } from "../../src/runtime/Secrets.ts"
 import { keyName, NameServer, secret } from "../dns/NameServer.ts"
@@ -97,22 +97,27 @@ const send = (
   } = {}
 ) => {
   const request = { method: signed.method, path: signed.path, body: new TextEncoder().encode(signed.body ?? "") }
-  const issuedAt = BigInt(Math.floor(Date.now() / 1000) - age)
-  return Effect.flatMap(
-    TestServer.raw(path, {
-      method,
-      headers: {
-        ...(body === undefined ? {} : { "content-type": "application/json" }),
-        ...(by === undefined ? {} : { [AgentRequest.header]: AgentRequest.sign(native, seedOf(by), request, issuedAt) })
-      },
-      ...(body === undefined ? {} : { body })
-    }),
-    (response) =>
+  return Clock.currentTimeMillis.pipe(
+    Effect.map((now) => BigInt(Math.floor(now / 1000) - age)),
+    Effect.flatMap((issuedAt) =>
+      TestServer.raw(path, {
+        method,
+        headers: {
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...(by === undefined
+            ? {}
+            : { [AgentRequest.header]: AgentRequest.sign(native, seedOf(by), request, issuedAt) })
+        },
+        ...(body === undefined ? {} : { body })
+      })
+    ),
+    Effect.flatMap((response) =>
       Effect.promise(async () => {
         const text = await response.text()
         const { code, reason } = text === "" ? {} : JSON.parse(text)
         return { status: response.status, ...(code === undefined ? {} : { code }), ...(reason && { reason }) }
       })
+    )
   )
 }
 

@@ -6,7 +6,7 @@ import { native } from "@catenet/crypto/native"
 import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Clock, Effect, Layer, Redacted } from "effect"
 import * as AcmeStage from "./AcmeStage.ts"
 
 const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
@@ -55,7 +55,7 @@ describe("the calls of an agent whose key the control plane demands", () => {
   it.live("are repeated once by the server's clock where that of the machine is wrong, and not again", () =>
     Effect.gen(function* () {
       const { ask, look, plane } = yield* start(1)
-      plane.date = Date.now() + 600_000
+      plane.date = (yield* Clock.currentTimeMillis) + 600_000
       assert.strictEqual((yield* look)?._tag, "Issued")
       assert.deepStrictEqual(
         plane.refused.filter((reason) => reason !== undefined),

@@ -49,6 +49,8 @@ export const tunnelTexts = {
   loginPublic: "Everybody who knows the address can visit.",
   loginGruen:
     "The edge cannot ask for a login on this name, because only your agent can read its connections. Your service has to ask for it.",
+  loginClosed:
+    "The name is closed to all visitors: it requires a login, and the edge cannot ask for one, because only your agent can read its connections. Switch the login off to open it.",
   loginNoName: "The tunnel has no public name, so no browser can visit it.",
   visitorsAllowed: "Who may sign in",
   visitorsNone: "No address is on the list.",

@@ -49,6 +49,8 @@ export const tunnelTexts: TunnelTexts = {
   loginPublic: "Wer die Adresse kennt, kann sie besuchen.",
   loginGruen:
     "Der Edge kann unter diesem Namen keine Anmeldung verlangen, weil nur Ihr Agent die Verbindungen lesen kann. Ihr Dienst muss sie verlangen.",
+  loginClosed:
+    "Der Name ist für alle Besucher geschlossen: Er verlangt eine Anmeldung, die der Edge nicht verlangen kann, weil nur Ihr Agent die Verbindungen lesen kann. Schalten Sie die Anmeldung aus, um ihn zu öffnen.",
   loginNoName: "Der Tunnel hat keinen öffentlichen Namen; kein Browser kann ihn besuchen.",
   visitorsAllowed: "Wer sich anmelden darf",
   visitorsNone: "Auf der Liste steht keine Adresse.",

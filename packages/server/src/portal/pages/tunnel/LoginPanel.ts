@@ -31,7 +31,9 @@ export const render = (
     hostname === null
       ? texts.loginNoName
       : status === "gruen"
-        ? texts.loginGruen
+        ? require_login
+          ? texts.loginClosed
+          : texts.loginGruen
         : require_login
           ? texts.loginEnforced
           : texts.loginPublic
