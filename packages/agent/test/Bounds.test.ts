@@ -7,6 +7,7 @@ import { heldBytes } from "@catenet/wire/transport/FrameReader"
 import { defaultLimits } from "@catenet/wire/transport/MuxLimits"
 import { assert, describe, it } from "vitest"
 import { longestLine } from "../src/channel/mcp/LineMessages.ts"
+import * as ConcurrentCalls from "../src/channel/rpc/ConcurrentCalls.ts"
 import { mostWaiting } from "../src/channel/rpc/FrameInbox.ts"
 import * as ServiceHandler from "../src/channel/serve/ServiceHandler.ts"
 import * as DirectPath from "../src/channel/session/DirectPath.ts"
@@ -37,7 +38,8 @@ const bounds: ReadonlyArray<readonly [what: string, is: number, shallBe: number]
   ["sessions of forwarded datagrams", Forward.mostSessions, 1024],
   ["local connections that are forwarded", Forward.mostClients, 4096],
   ["requests of a peer that wait for their turn", mostWaiting, 64],
-  ["characters of a local MCP program's message", longestLine, 4 * MiB],
+  ["bytes of a local MCP program's message", longestLine, 4 * MiB],
+  ["calls of a session that run at once", ConcurrentCalls.mostAtOnce, 64],
   ["bytes of a service command's answer", ServiceHandler.longestAnswer, MiB],
   ["bytes of its stderr that a failure shows", ServiceHandler.tailBytes, 2 * KiB],
   ["bytes of the event ring", EventRing.capBytes, MiB]

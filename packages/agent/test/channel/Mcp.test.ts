@@ -17,6 +17,8 @@ let home: Home
 let broker: Broker
 let server: Agent
 let client: Client
+/** Notifications that the tools have changed. */
+let changes = 0
 beforeAll(async () => {
   const authority = makeAuthority()
   const channel = makeChannel()
@@ -33,6 +35,7 @@ beforeAll(async () => {
     command
   ])
   client = new Client({ name: "test", version: "1.0.0" })
+  client.setNotificationHandler("notifications/tools/list_changed", () => void changes++)
   const env = { PATH: process.env["PATH"] ?? "", HOME: home.path, ...throughFrontDoor(broker, script, initiator) }
   await client.connect(
     new StdioClientTransport({
@@ -118,13 +121,51 @@ describe("an official MCP client at one end of a channel and an official server 
     assert.includeMembers(await names(), ["ping", "service/shout", "whoami"])
   })
 
-  it("list a tool that comes later, and start a server again that has ended", async () => {
+  it("notify the client of a tool that comes later, as initialize promises", async () => {
+    assert.isTrue(client.getServerCapabilities()?.tools?.listChanged)
     assert.notInclude(await names(), "grown")
+    const before = changes
     await call("grow")
-    await eventually(async () => (await names()).includes("grown"), "the new tool is listed")
+    await eventually(() => changes > before, "the client is notified")
+    assert.include(await names(), "grown")
+  })
+
+  it("answer sixty calls while one goes on", async () => {
+    const cancel = new AbortController()
+    const slow = client.callTool({ name: "slow", arguments: {} }, { signal: cancel.signal })
+    const pids = await Promise.all(Array.from({ length: 60 }, async () => textOf(await call("whoami"))))
+    assert.strictEqual(new Set(pids).size, 1)
+    cancel.abort("enough")
+    await slow.then(
+      () => assert.fail("was not cancelled"),
+      () => undefined
+    )
+  })
+
+  it("answer a message that is too long by an error that says so, on either side, and go on", async () => {
     const before = textOf(await call("whoami"))
-    assert.isTrue((await call("crash")).isError)
-    await eventually(async () => (await names()).includes("whoami"), "the server is back")
+    const answered = await call("huge")
+    assert.isTrue(answered.isError)
+    assert.include(textOf(answered), "the answer of the MCP server is longer than 4194304 bytes")
+    await server.said("a message of the MCP server was left out")
+    const asked = await call("service/shout", { input: "x".repeat(5 * 1024 * 1024) }).then(
+      () => "no error",
+      (error: Error) => error.message
+    )
+    assert.include(asked, "the message is longer than 4194304 bytes")
+    assert.strictEqual(textOf(await call("whoami")), before)
+  })
+
+  it("say that a server which has ended is being restarted, and call it again", async () => {
+    const before = textOf(await call("whoami"))
+    const crashed = await call("crash")
+    assert.isTrue(crashed.isError)
+    assert.include(textOf(crashed), "is being restarted")
+    const next = await call("whoami")
+    assert.isTrue(next.isError)
+    assert.include(textOf(next), "is being restarted")
+    assert.include(await names(), "whoami")
+    await eventually(async () => (await call("whoami")).isError !== true, "the server is back")
     assert.notStrictEqual(textOf(await call("whoami")), before)
     assert.notInclude(await names(), "grown")
     await server.said("the MCP server has ended")

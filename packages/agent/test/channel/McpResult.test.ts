@@ -1,8 +1,9 @@
 import * as Json from "@catenet/crypto/Json"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
+import { once } from "node:events"
 import { PassThrough, Writable } from "node:stream"
-import { longestLine, readLines, writeLine } from "../../src/channel/mcp/LineMessages.ts"
+import { longestLine, readLines, type Unreadable, writeLine } from "../../src/channel/mcp/LineMessages.ts"
 import { listed, resultOf } from "../../src/channel/mcp/McpResult.ts"
 import { versionFor } from "../../src/channel/mcp/Versions.ts"
 import * as Notification from "../../src/channel/rpc/Notification.ts"
@@ -10,21 +11,22 @@ import * as Notification from "../../src/channel/rpc/Notification.ts"
 const collect = () => {
   const stream = new PassThrough()
   const messages: Array<unknown> = []
-  let cut = 0
-  readLines(
-    stream,
-    (message) => messages.push(message),
-    () => cut++
-  )
-  return { stream, messages, cut: () => cut }
+  const batches: Array<unknown> = []
+  const refused: Array<Unreadable> = []
+  readLines(stream, {
+    onMessage: (message) => messages.push(message),
+    onBatch: (batch) => batches.push(batch),
+    onUnreadable: (line) => refused.push(line)
+  })
+  return { stream, messages, batches, refused }
 }
 
 describe("messages of local MCP programs", () => {
   it.prop(
-    "are read whole however they are cut, and other lines are left out",
+    "are read whole however they are cut, and other lines are named and left out",
     [Schema.Array(Schema.String), Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 7 }))],
     ([texts, size]) => {
-      const { messages, stream } = collect()
+      const { batches, messages, refused, stream } = collect()
       const chunks: Array<Buffer> = []
       const written = new Writable({
         write: (chunk: Buffer, _, done) => {
@@ -35,23 +37,61 @@ describe("messages of local MCP programs", () => {
       for (const text of texts) {
         writeLine(written, { text: text.toWellFormed() })
         written.write("no json\n\n")
+        writeLine(written, [{ text: text.toWellFormed() }])
       }
       const bytes = Buffer.concat(chunks)
       for (let at = 0; at < bytes.length; at += size) stream.emit("data", bytes.subarray(at, at + size))
+      const expected = texts.map((text) => ({ text: text.toWellFormed() }))
+      assert.deepStrictEqual(messages, expected)
       assert.deepStrictEqual(
-        messages.map((message) => (message as { text: string }).text),
-        texts.map((text) => text.toWellFormed())
+        batches,
+        expected.map((each) => [each])
       )
+      assert.lengthOf(refused, texts.length)
     }
   )
 
-  it("end with a line that is too long, once", () => {
-    const { cut, stream } = collect()
-    stream.emit("data", Buffer.alloc(longestLine, 0x61))
-    assert.strictEqual(cut(), 0)
-    stream.emit("data", Buffer.from("ab"))
-    stream.emit("data", Buffer.from("ab"))
-    assert.strictEqual(cut(), 1)
+  it("are read to the limit of a line and not a byte beyond, and the next one is read all the same", () => {
+    const { messages, refused, stream } = collect()
+    const line = (length: number, rest = "") => {
+      const frame = `{"params":{"id":1,"x":"\\"}{${rest}`
+      return `${frame}${"a".repeat(length - frame.length - 11)}"},"id":70}`
+    }
+    stream.emit("data", Buffer.from(`${line(longestLine)}\n`))
+    assert.lengthOf(messages, 1)
+    const long = Buffer.from(`${line(longestLine + 1)}\n{"id":8}\n`)
+    for (let at = 0; at < long.length; at += 65_536) stream.emit("data", long.subarray(at, at + 65_536))
+    assert.deepStrictEqual(messages.slice(1), [{ id: 8n }])
+    assert.lengthOf(refused, 1)
+    assert.deepInclude(refused[0], { id: 70n, isTooLong: true, isRequest: false })
+    assert.include(refused[0]?.why, "longer than 4194304 bytes")
+  })
+
+  it("that cannot be read keep their id, wherever it is in them", () => {
+    const { refused, stream } = collect()
+    const lines = [
+      [`{"jsonrpc":"2.0","id":5,"method":"m","params":{"id":6,"x":[{"id":7}]},}`, 5n, true],
+      [`{"params":{"text":"\\ud800","id":9},"method" : "m", "id" : "a \\"b" }`, 'a "b', true],
+      [`{"result":{"deep":"\\ud800"},"id":3}`, 3n, false],
+      [`{"id":{"id":4},"x"}`, undefined, false],
+      [`{"id":[1],"method":1,}`, undefined, true],
+      [`]}]{"id":1}`, undefined, false],
+      ["7", undefined, false]
+    ] as const
+    for (const [line, id, isRequest] of lines) {
+      stream.emit("data", Buffer.from(`${line}\n`))
+      const { why, ...found } = refused.at(-1) ?? assert.fail(line)
+      assert.deepStrictEqual(found, { id, isRequest, isTooLong: false }, line)
+      assert.isNotEmpty(why)
+    }
+    assert.lengthOf(refused, lines.length)
+  })
+
+  it("count at the end of a stream without a line feed", async () => {
+    const { messages, stream } = collect()
+    stream.end('{"id":1}')
+    await once(stream, "end")
+    assert.deepStrictEqual(messages, [{ id: 1n }])
   })
 })
 

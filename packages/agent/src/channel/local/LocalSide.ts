@@ -100,18 +100,30 @@ export const of = Effect.fn("LocalSide.of")(function* (
       const more =
         serving.mcpCommand === undefined ? undefined : yield* McpBackend.make(serving.mcpCommand, serving.passes)
       const taken = new Set(own.map(({ name }) => name))
-      const tools = more === undefined ? () => own : () => [...own, ...more().filter(({ name }) => !taken.has(name))]
+      const tools =
+        more === undefined ? () => own : () => [...own, ...more.tools().filter(({ name }) => !taken.has(name))]
+      let sessions = 0
+      const serve = (session: ChannelSession.ChannelSession) =>
+        Effect.andThen(
+          RpcServer.serve(session.stream, {
+            tools,
+            caller: { noiseKey: session.peerKey, rights: session.peerRights },
+            ...(more === undefined ? {} : { onToolsChanged: more.onChange }),
+            isWanted: () => sessions >= serving.concurrency,
+            probe: () => session.stream.begin()
+          }),
+          ChannelSession.close(session)
+        )
       return {
         isServing: true,
         run: (session) =>
-          Effect.andThen(
-            RpcServer.serve(session.stream, {
-              tools,
-              caller: { noiseKey: session.peerKey, rights: session.peerRights },
-              probe: () => session.stream.begin()
-            }),
-            ChannelSession.close(session)
-          )
+          Effect.suspend(() => {
+            sessions++
+            return Effect.ensuring(
+              serve(session),
+              Effect.sync(() => sessions--)
+            )
+          })
       }
     }
     case "Pipe":

@@ -2,32 +2,143 @@
 import * as Json from "@catenet/crypto/Json"
 import { Result } from "effect"
 import type { Readable, Writable } from "node:stream"
-import { StringDecoder } from "node:string_decoder"
 import { isObject, type JsonObject } from "../rpc/Tool.ts"
 
-/** Characters a line may have; a program that sends a longer one is cut off. */
+/** Bytes that a line may have. */
 export const longestLine = 4 * 1024 * 1024
 
-/** Calls `onMessage` with every object; other lines are left out. `onTooLong` is called once, and then nothing more. */
-export const readLines = (stream: Readable, onMessage: (message: JsonObject) => void, onTooLong: () => void): void => {
-  const decoder = new StringDecoder("utf8")
-  let rest = ""
-  let isOver = false
-  stream.on("data", (chunk: Buffer) => {
-    if (isOver) return
-    const lines = (rest + decoder.write(chunk)).split("\n")
-    rest = lines.pop() ?? ""
-    for (const line of lines) {
-      const value = Result.getOrUndefined(Json.parse(line))
-      if (isObject(value)) onMessage(value)
-    }
-    if (rest.length <= longestLine) return
-    isOver = true
-    onTooLong()
-  })
+/** A line that is no message. */
+export interface Unreadable {
+  /** The id of the message, where one could be found. */
+  readonly id: Json.Json | undefined
+  /** Whether it has a method, as responses have not. */
+  readonly isRequest: boolean
+  readonly isTooLong: boolean
+  /** A clause that says what is wrong with it. */
+  readonly why: string
 }
 
-/** Writes one message. */
-export const writeLine = (stream: Writable, message: JsonObject): void => {
+export interface LineReader {
+  readonly onMessage: (message: JsonObject) => void
+  /** Several messages in one line (JSON-RPC 2.0, section 6). */
+  readonly onBatch: (messages: ReadonlyArray<Json.Json>) => void
+  readonly onUnreadable: (line: Unreadable) => void
+}
+
+/** Bytes of a member of the message that are kept: an id is shorter. */
+const longestMember = 1024
+const code = (character: string) => character.charCodeAt(0)
+const [quote, backslash, comma, colon] = [code('"'), code("\\"), code(","), code(":")]
+const opening = new Set([code("{"), code("[")])
+const closing = new Set([code("}"), code("]")])
+const lineFeed = 10
+
+/** Finds what an answer needs, the `id`, in a message that is not parsed, whatever is before it. */
+class IdSearch {
+  #depth = 0
+  #isText = false
+  #isEscaped = false
+  #key = ""
+  #member = ""
+  id: Json.Json | undefined
+  isRequest = false
+
+  push(bytes: Uint8Array): void {
+    for (const byte of bytes) this.#read(byte)
+  }
+
+  #read(byte: number) {
+    if (this.#isText) {
+      if (this.#isEscaped) this.#isEscaped = false
+      else if (byte === backslash) this.#isEscaped = true
+      else if (byte === quote) this.#isText = false
+      return this.#keep(byte)
+    }
+    if (byte === quote) this.#isText = true
+    if (opening.has(byte)) this.#depth++
+    if (closing.has(byte) && --this.#depth === 0) return this.#end()
+    if (this.#depth === 1 && byte === comma) return this.#end()
+    if (this.#depth === 1 && byte === colon) return this.#begin()
+    if (this.#depth === 1 && opening.has(byte)) return
+    this.#keep(byte)
+  }
+
+  #keep(byte: number) {
+    if (this.#depth === 1 && this.#member.length < longestMember) this.#member += String.fromCharCode(byte)
+  }
+
+  #value() {
+    return Result.getOrUndefined(Json.parse(Buffer.from(this.#member, "latin1").toString("utf8").trim()))
+  }
+
+  #begin() {
+    const key = this.#value()
+    this.#key = typeof key === "string" ? key : ""
+    this.#member = ""
+  }
+
+  #end() {
+    if (this.#key === "method") this.isRequest = true
+    const value = this.#key === "id" ? this.#value() : undefined
+    if (value !== undefined && value !== null && typeof value !== "object") this.id = value
+    this.#key = ""
+    this.#member = ""
+  }
+}
+
+const tooLong = `is longer than ${longestLine} bytes, the most that ct-agent reads`
+
+/** Reads a stream to its end. A line that is no message is reported, and reading goes on; empty lines are skipped. */
+export const readLines = (stream: Readable, { onBatch, onMessage, onUnreadable }: LineReader): void => {
+  let parts: Array<Buffer> = []
+  let length = 0
+  let search: IdSearch | undefined
+
+  const unreadable = (bytes: Uint8Array, why: string) => {
+    const found = new IdSearch()
+    found.push(bytes)
+    onUnreadable({ id: found.id, isRequest: found.isRequest, isTooLong: false, why })
+  }
+  const take = (bytes: Buffer) => {
+    const text = bytes.toString("utf8").trim()
+    if (text === "") return
+    const value = Json.parse(text)
+    if (Result.isFailure(value)) return unreadable(bytes, `is ${value.failure.message}`)
+    if (isObject(value.success)) return onMessage(value.success)
+    if (Array.isArray(value.success)) return onBatch(value.success)
+    unreadable(bytes, "is no JSON object")
+  }
+  const add = (part: Buffer) => {
+    length += part.length
+    if (search !== undefined) return search.push(part)
+    parts.push(part)
+    if (length <= longestLine) return
+    search = new IdSearch()
+    for (const each of parts) search.push(each)
+    parts = []
+  }
+  const end = () => {
+    if (search !== undefined)
+      onUnreadable({ id: search.id, isRequest: search.isRequest, isTooLong: true, why: tooLong })
+    else if (length > 0) take(Buffer.concat(parts, length))
+    parts = []
+    length = 0
+    search = undefined
+  }
+
+  stream.on("data", (chunk: Buffer) => {
+    let from = 0
+    for (let at = chunk.indexOf(lineFeed); at !== -1; at = chunk.indexOf(lineFeed, from)) {
+      add(chunk.subarray(from, at))
+      end()
+      from = at + 1
+    }
+    if (from < chunk.length) add(chunk.subarray(from))
+  })
+  stream.once("end", end)
+}
+
+/** Writes one message, or a batch of them. */
+export const writeLine = (stream: Writable, message: JsonObject | ReadonlyArray<JsonObject>): void => {
   if (stream.writable) stream.write(`${Json.write(message)}\n`)
 }

@@ -1,14 +1,16 @@
 /**
- * Offers the tools of a local MCP server to the peer of a channel, beside the built-in ones. A server that ends is started again; its
- * tools are gone meanwhile.
+ * Offers the tools of a local MCP server to the peer of a channel, beside the built-in ones. A server that ends is started again;
+ * until it runs, its tools stay listed, and calls fail with a sentence that says so.
  */
+import * as Json from "@catenet/crypto/Json"
 import { clause } from "@catenet/domain/values/Sentence"
-import { Deferred, Duration, Effect, Queue } from "effect"
+import { Deferred, Duration, Effect, FiberSet, Queue } from "effect"
 import { version } from "../../Version.ts"
+import * as Notification from "../rpc/Notification.ts"
 import { isObject, type JsonObject, textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
 import * as HandlerProcess from "../serve/HandlerProcess.ts"
 import { RestartPause } from "../serve/RestartPause.ts"
-import { McpProcess } from "./McpProcess.ts"
+import { McpProcess, restarting } from "./McpProcess.ts"
 import { memberOf } from "./McpResult.ts"
 import * as ToolPages from "./ToolPages.ts"
 import { newest } from "./Versions.ts"
@@ -37,14 +39,17 @@ const serveOnce = Effect.fnUntraced(function* (
   const child = yield* HandlerProcess.start(command)
   child.stderr.pipe(process.stderr, { end: false })
   const ended = yield* Deferred.make<void>()
-  const changes = yield* Queue.unbounded<void>()
-  const server = new McpProcess(
-    child,
-    (method) => {
-      if (method === "notifications/tools/list_changed") Queue.offerUnsafe(changes, undefined)
+  const changes = yield* Queue.sliding<void>(1)
+  const log = yield* FiberSet.makeRuntime()
+  const server = new McpProcess(child, {
+    onNotification: (method) => {
+      if (method === Notification.toolsChanged) Queue.offerUnsafe(changes, undefined)
     },
-    () => Deferred.doneUnsafe(ended, Effect.void)
-  )
+    onUnreadable: ({ isTooLong, why }) => {
+      if (isTooLong) log(Effect.logWarning(`a message of the MCP server was left out: it ${why}`))
+    },
+    onEnd: () => Deferred.doneUnsafe(ended, Effect.void)
+  })
   const begin = Effect.gen(function* () {
     yield* server.request("initialize", { protocolVersion: newest, capabilities: {}, clientInfo })
     server.notify("notifications/initialized")
@@ -66,19 +71,33 @@ const serveOnce = Effect.fnUntraced(function* (
   yield* Effect.raceFirst(serving, Deferred.await(ended))
 }, Effect.scoped)
 
-/** The server's tools as they are now. Succeeds when they were listed once, or the first start has failed. */
+const unavailable = (tool: Tool): Tool => ({ ...tool, run: () => Effect.fail(restarting) })
+
+const listing = (tools: ReadonlyArray<Tool>) => Json.write(tools.map(({ listed = {}, name }) => ({ name, ...listed })))
+
+export interface McpBackend {
+  /** The server's tools as they are now. */
+  readonly tools: () => ReadonlyArray<Tool>
+  /** Calls the listener whenever their list is another one, until what it returns is called. */
+  readonly onChange: (listener: () => void) => () => void
+}
+
+/** Succeeds when the tools were listed once, or the first start has failed. */
 export const make = Effect.fn("McpBackend.make")(function* (line: string, passes: ReadonlyArray<string>) {
   let tools: ReadonlyArray<Tool> = []
+  const listeners = new Set<() => void>()
   const first = yield* Deferred.make<void>()
   const put = (now: ReadonlyArray<Tool>) => {
+    const isOther = listing(now) !== listing(tools)
     tools = now
     Deferred.doneUnsafe(first, Effect.void)
+    if (isOther) for (const listener of listeners) listener()
   }
   const keep = Effect.gen(function* () {
     const pause = new RestartPause(pauses)
     while (true) {
       const [took, result] = yield* Effect.timed(Effect.result(serveOnce({ line, service: "mcp", passes }, put)))
-      put([])
+      put(tools.map(unavailable))
       const why = result._tag === "Failure" ? `: ${result.failure.message}` : ""
       yield* Effect.logWarning(`the MCP server has ended${clause(why)}. It is started again.`)
       yield* Effect.sleep(pause.after(Duration.toMillis(took)))
@@ -86,5 +105,12 @@ export const make = Effect.fn("McpBackend.make")(function* (line: string, passes
   })
   yield* Effect.forkScoped(keep)
   yield* Deferred.await(first)
-  return (): ReadonlyArray<Tool> => tools
+  const backend: McpBackend = {
+    tools: () => tools,
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    }
+  }
+  return backend
 })

@@ -1,17 +1,19 @@
 /**
  * A standard MCP server for local clients, on stdin and stdout, whose tools are those of the peer at the other end of a channel. They
- * are listed live; progress and cancellation pass through.
+ * are listed live, and the client is notified when they have changed or the peer has come; progress and cancellation pass through.
  */
 import type * as Json from "@catenet/crypto/Json"
-import { Effect, Fiber, FiberSet } from "effect"
+import * as JsonText from "@catenet/crypto/Json"
+import { Effect, Fiber, FiberSet, Queue } from "effect"
 import type { Readable, Writable } from "node:stream"
 import { version } from "../../Version.ts"
+import * as Notification from "../rpc/Notification.ts"
 import { isObject, type JsonObject, textOf } from "../rpc/Tool.ts"
-import { readLines, writeLine } from "./LineMessages.ts"
+import { readLines, type Unreadable, writeLine } from "./LineMessages.ts"
 import * as McpResult from "./McpResult.ts"
-import type { PeerFailed, PeerLink } from "./PeerLink.ts"
+import type { News, PeerFailed, PeerLink } from "./PeerLink.ts"
 import * as ToolPages from "./ToolPages.ts"
-import { versionFor } from "./Versions.ts"
+import { allowsBatches, versionFor } from "./Versions.ts"
 
 const { memberOf } = McpResult
 
@@ -24,9 +26,12 @@ class ProtocolError {
   }
 }
 
+const invalidRequest = -32_600n
+const parseError = -32_700n
+
 const initialized = (params: Json.Json | undefined): JsonObject => ({
   protocolVersion: versionFor(params === undefined ? undefined : textOf(params, "protocolVersion")),
-  capabilities: { tools: {} },
+  capabilities: { tools: { listChanged: true } },
   serverInfo: { name: "ct-agent", title: "The peer of a Catenet channel", version }
 })
 
@@ -50,11 +55,22 @@ const call = (link: PeerLink, params: Json.Json | undefined, report: ((progress:
   )
 }
 
+/** Between two notifications to the client that the tools have changed, however many the peer sends. */
+const announcePause = "500 millis"
+
 /** Serves until the client closes its end. */
 export const serve = Effect.fn("McpFacade.serve")(function* (link: PeerLink, stdin: Readable, stdout: Writable) {
   const fibers = yield* FiberSet.make<void>()
   const run = yield* FiberSet.runtime(fibers)<never>()
   const running = new Map<Json.Json, Fiber.Fiber<void>>()
+  let version: string | undefined
+  /** What the client knows of the peer's tools, once it has asked: their list, or that it was not had. */
+  let known: { readonly list: string | undefined } | undefined
+
+  const listed = list(link).pipe(
+    Effect.tap((result) => Effect.sync(() => (known = { list: JsonText.write(result) }))),
+    Effect.tapError(() => Effect.sync(() => (known = { list: undefined })))
+  )
 
   const resultOf = (method: string, params: Json.Json | undefined): Effect.Effect<JsonObject, ProtocolError> => {
     const token = memberOf(memberOf(params, "_meta"), "progressToken")
@@ -64,16 +80,19 @@ export const serve = Effect.fn("McpFacade.serve")(function* (link: PeerLink, std
         : (progress: JsonObject) =>
             writeLine(stdout, {
               jsonrpc: "2.0",
-              method: "notifications/progress",
+              method: Notification.progress,
               params: { ...progress, progressToken: token }
             })
     switch (method) {
-      case "initialize":
-        return Effect.succeed(initialized(params))
+      case "initialize": {
+        const result = initialized(params)
+        version = textOf(result, "protocolVersion")
+        return Effect.succeed(result)
+      }
       case "ping":
         return Effect.succeed({})
       case "tools/list":
-        return list(link)
+        return listed
       case "tools/call":
         return call(link, params, report)
       default:
@@ -81,33 +100,100 @@ export const serve = Effect.fn("McpFacade.serve")(function* (link: PeerLink, std
     }
   }
 
-  const answer = (id: Json.Json, method: string, params: Json.Json | undefined) =>
-    resultOf(method, params).pipe(
-      Effect.match({
-        onSuccess: (result) => writeLine(stdout, { jsonrpc: "2.0", id, result }),
-        onFailure: ({ code, message }) => writeLine(stdout, { jsonrpc: "2.0", id, error: { code, message } })
-      }),
-      Effect.ensuring(Effect.sync(() => running.delete(id)))
-    )
+  const refusal = (id: Json.Json, code: bigint, message: string): JsonObject => ({
+    jsonrpc: "2.0",
+    id,
+    error: { code, message }
+  })
 
-  const receive = (message: JsonObject) => {
+  /** What a message is answered with; undefined when it is no request, or the client has cancelled it. */
+  const respond = (message: JsonObject): Effect.Effect<JsonObject | undefined> => {
     const method = memberOf(message, "method")
     const id = memberOf(message, "id")
     const params = memberOf(message, "params")
-    if (typeof method !== "string") return
-    if (id !== undefined && !isObject(id)) return void running.set(id, run(answer(id, method, params)))
-    if (method !== "notifications/cancelled") return
-    const fiber = running.get(memberOf(params, "requestId") ?? null)
-    // The specification wants no response to a request that was cancelled.
-    if (fiber !== undefined) run(Fiber.interrupt(fiber))
+    if (typeof method !== "string") return Effect.undefined
+    if (id === undefined || isObject(id)) return Effect.as(notified(method, params), undefined)
+    const answered = resultOf(method, params).pipe(
+      Effect.match({
+        onSuccess: (result): JsonObject => ({ jsonrpc: "2.0", id, result }),
+        onFailure: ({ code, message }) => refusal(id, code, message)
+      })
+    )
+    return Effect.gen(function* () {
+      let answer: JsonObject | undefined
+      const fiber = yield* Effect.forkChild(Effect.map(answered, (found) => void (answer = found)))
+      running.set(id, fiber)
+      // The specification wants no response to a request that was cancelled.
+      yield* Fiber.await(fiber)
+      if (running.get(id) === fiber) running.delete(id)
+      return answer
+    })
   }
+
+  const notified = (method: string, params: Json.Json | undefined) => {
+    const fiber = method === Notification.cancelled ? running.get(memberOf(params, "requestId") ?? null) : undefined
+    return fiber === undefined ? Effect.void : Fiber.interrupt(fiber)
+  }
+
+  const batch = Effect.fnUntraced(function* (messages: ReadonlyArray<Json.Json>) {
+    if (!allowsBatches(version) || messages.length === 0) {
+      const why =
+        messages.length === 0
+          ? "the batch is empty"
+          : `MCP ${version ?? "before initialize"} has no batches of messages`
+      return writeLine(stdout, refusal(null, invalidRequest, why))
+    }
+    const answers = yield* Effect.forEach(
+      messages,
+      (message) =>
+        isObject(message)
+          ? memberOf(message, "method") === "initialize"
+            ? Effect.succeed(refusal(memberOf(message, "id") ?? null, invalidRequest, "initialize comes alone"))
+            : respond(message)
+          : Effect.succeed(refusal(null, invalidRequest, "not a request object")),
+      { concurrency: "unbounded" }
+    )
+    const found = answers.filter((answer) => answer !== undefined)
+    if (found.length > 0) writeLine(stdout, found)
+  })
+
+  const unreadable = ({ id = null, isTooLong, why }: Unreadable) =>
+    Effect.andThen(
+      Effect.logWarning(`a message of the MCP client was refused: it ${why}`),
+      Effect.sync(() => writeLine(stdout, refusal(id, isTooLong ? invalidRequest : parseError, `the message ${why}`)))
+    )
+
+  /** Whether what the client knows may no longer be so. */
+  const isChanged = Effect.fnUntraced(function* (news: ReadonlyArray<News>) {
+    const before = known
+    if (before === undefined) return false
+    if (before.list === undefined || news.includes("changed")) return true
+    const now = yield* Effect.option(list(link))
+    return now._tag === "Some" && JsonText.write(now.value) !== before.list
+  })
+
+  const announcing = Effect.gen(function* () {
+    const news = yield* Queue.takeAll(link.news)
+    if (yield* isChanged(news)) writeLine(stdout, { jsonrpc: "2.0", method: Notification.toolsChanged })
+    yield* Effect.sleep(announcePause)
+  })
+  yield* Effect.forkScoped(Effect.forever(announcing))
 
   yield* Effect.callback<void>((resume) => {
     const over = () => resume(Effect.void)
+    readLines(stdin, {
+      onMessage: (message) => {
+        const answering = Effect.map(respond(message), (answer) => {
+          if (answer !== undefined) writeLine(stdout, answer)
+        })
+        run(answering)
+      },
+      onBatch: (messages) => void run(batch(messages)),
+      onUnreadable: (line) => void run(unreadable(line))
+    })
     stdin.once("end", over)
     stdin.once("close", over)
     stdout.once("error", over)
-    readLines(stdin, receive, over)
   })
   // A client that closes its end may still wait for answers.
   yield* Effect.timeoutOption(FiberSet.awaitEmpty(fibers), "2 seconds")

@@ -4,10 +4,22 @@ import * as JsonText from "@catenet/crypto/Json"
 import { Effect } from "effect"
 import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { isObject, type JsonObject, ToolFailed } from "../rpc/Tool.ts"
-import { readLines, writeLine } from "./LineMessages.ts"
+import { readLines, type Unreadable, writeLine } from "./LineMessages.ts"
 import { memberOf } from "./McpResult.ts"
 
 type Answer = Effect.Effect<Json.Json, ToolFailed>
+
+export interface Listeners {
+  readonly onNotification: (method: string) => void
+  readonly onUnreadable: (line: Unreadable) => void
+  /** Is called once. */
+  readonly onEnd: () => void
+}
+
+/** What a call gets while there is no server; it is started again. */
+export const restarting = new ToolFailed({
+  reason: "the MCP server has ended and is being restarted: try again in a few seconds"
+})
 
 export class McpProcess {
   readonly #child: ChildProcessWithoutNullStreams
@@ -17,19 +29,29 @@ export class McpProcess {
   #next = 1n
   #isOver = false
 
-  /** `onEnd` is called once. */
-  constructor(child: ChildProcessWithoutNullStreams, onNotification: (method: string) => void, onEnd: () => void) {
+  constructor(child: ChildProcessWithoutNullStreams, { onEnd, onNotification, onUnreadable }: Listeners) {
     this.#child = child
     this.#onNotification = onNotification
-    const end = () => {
-      if (this.#isOver) return
+    child.once("close", () => {
       this.#isOver = true
       for (const settle of this.#waiting.values())
-        settle(Effect.fail(new ToolFailed({ reason: "the MCP server has ended" })))
+        settle(
+          Effect.fail(new ToolFailed({ reason: "the MCP server has ended during the call and is being restarted" }))
+        )
       onEnd()
-    }
-    child.once("close", end)
-    readLines(child.stdout, (message) => this.#receive(message), end)
+    })
+    readLines(child.stdout, {
+      onMessage: (message) => this.#receive(message),
+      onBatch: (messages) => {
+        for (const message of messages) if (isObject(message)) this.#receive(message)
+      },
+      onUnreadable: (line) => {
+        const { id, isRequest, why } = line
+        onUnreadable(line)
+        if (typeof id === "bigint" && !isRequest)
+          this.#waiting.get(id)?.(Effect.fail(new ToolFailed({ reason: `the answer of the MCP server ${why}` })))
+      }
+    })
   }
 
   notify(method: string, params: JsonObject = {}): void {
@@ -39,7 +61,7 @@ export class McpProcess {
   /** The result, or the server's error as a failure. Interruption cancels the request at the server. */
   request(method: string, params: JsonObject, report?: (progress: JsonObject) => void): Answer {
     return Effect.callback<Json.Json, ToolFailed>((resume) => {
-      if (this.#isOver) return resume(Effect.fail(new ToolFailed({ reason: "the MCP server is not running" })))
+      if (this.#isOver) return resume(Effect.fail(restarting))
       const id = this.#next++
       const settle = (answer: Answer) => {
         this.#waiting.delete(id)

@@ -4,14 +4,15 @@ import * as Permission from "@catenet/crypto/Permission"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import { Effect, Result } from "effect"
 import { version } from "../../Version.ts"
+import * as ConcurrentCalls from "./ConcurrentCalls.ts"
 import { type Caller, type JsonObject, textOf, type Tool } from "./Tool.ts"
 import * as ToolList from "./ToolList.ts"
 
-const initialized: Json.Json = {
+const initialized = (request: Envelope.Request): Json.Json => ({
   protocolVersion: "2024-11-05",
-  capabilities: { tools: {} },
+  capabilities: ConcurrentCalls.isAskedBy(request) ? ConcurrentCalls.accepted : { tools: {} },
   serverInfo: { name: "ct-agent", version }
-}
+})
 
 const refuse = (id: Json.Json, code: Envelope.RpcError["code"], reason: string) =>
   Effect.fail(new Envelope.RpcError({ id, code, reason }))
@@ -46,7 +47,7 @@ const unseen = (id: Json.Json, run: ReturnType<Tool["run"]>) =>
 const resultOf = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Caller, report: Report) => {
   switch (request.method) {
     case "initialize":
-      return Effect.succeed(initialized)
+      return Effect.succeed(initialized(request))
     case "tools/list":
       return Permission.mayRead(caller.rights)
         ? Effect.succeed(ToolList.page(tools, textOf(request.params ?? null, "cursor")))

@@ -20,16 +20,25 @@ export const mostWaiting = 64
 export class FrameInbox {
   readonly #stream: Duplex
   readonly #take: (message: Uint8Array) => boolean
+  readonly #onEnd: (cut: MessagesCut | undefined) => void
   readonly #decoder = new Frame.FrameDecoder()
   readonly #waiting: Array<Uint8Array> = []
-  #reader: Deferred.Deferred<Uint8Array | undefined, MessagesCut> | undefined
+  #reader: Deferred.Deferred<void> | undefined
   /** How the messages ended, when they have. */
   #end: Effect.Effect<undefined, MessagesCut> | undefined
 
-  /** Takes the readable side over. What `take` accepts as it comes is not put in the line. */
-  constructor(stream: Duplex, take: (message: Uint8Array) => boolean = () => false) {
+  /**
+   * Takes the readable side over. What `take` accepts as it comes is not put in the line; `onEnd` is called once, when no more
+   * messages come, with how the session was cut where it was.
+   */
+  constructor(
+    stream: Duplex,
+    take: (message: Uint8Array) => boolean = () => false,
+    onEnd: (cut: MessagesCut | undefined) => void = () => {}
+  ) {
     this.#stream = stream
     this.#take = take
+    this.#onEnd = onEnd
     stream.on("data", (chunk: Uint8Array) => this.#receive(chunk))
     stream.on("end", () => {
       const torn = this.#decoder.end()
@@ -39,40 +48,47 @@ export class FrameInbox {
     stream.on("close", () => this.#finish("the connection was closed"))
   }
 
-  /** The next message; undefined when the peer has ended between two. One reader at a time. */
-  get next(): Effect.Effect<Uint8Array | undefined, MessagesCut> {
-    return Effect.suspend(() => {
-      const message = this.#waiting.shift()
-      if (message !== undefined) {
-        if (this.#waiting.length < mostWaiting) this.#stream.resume()
-        return Effect.succeed(message)
-      }
-      if (this.#end !== undefined) return this.#end
-      const reader = Deferred.makeUnsafe<Uint8Array | undefined, MessagesCut>()
-      this.#reader = reader
-      return Deferred.await(reader)
-    })
+  /** The next message; undefined when the peer has ended between two. One reader at a time, which may give up and come again. */
+  readonly next: Effect.Effect<Uint8Array | undefined, MessagesCut> = Effect.suspend(() => this.#shift())
+
+  /** No more messages come. */
+  get isOver(): boolean {
+    return this.#end !== undefined
+  }
+
+  #shift(): Effect.Effect<Uint8Array | undefined, MessagesCut> {
+    const message = this.#waiting.shift()
+    if (message !== undefined) {
+      if (this.#waiting.length < mostWaiting) this.#stream.resume()
+      return Effect.succeed(message)
+    }
+    if (this.#end !== undefined) return this.#end
+    const reader = Deferred.makeUnsafe<void>()
+    this.#reader = reader
+    return Effect.flatMap(Deferred.await(reader), () => this.#shift())
   }
 
   #receive(chunk: Uint8Array) {
     const messages = this.#decoder.push(chunk)
     if (Result.isFailure(messages)) return this.#finish(messages.failure.message)
-    for (const message of messages.success) if (!this.#take(message)) this.#deliver(message)
+    for (const message of messages.success) if (!this.#take(message)) this.#waiting.push(Bytes.copy(message))
     if (this.#waiting.length >= mostWaiting) this.#stream.pause()
+    if (this.#waiting.length > 0) this.#wake()
   }
 
-  #deliver(message: Uint8Array) {
+  #wake() {
     const reader = this.#reader
     this.#reader = undefined
-    if (reader === undefined) this.#waiting.push(Bytes.copy(message))
-    else Deferred.doneUnsafe(reader, Effect.succeed(Bytes.copy(message)))
+    // It may run at once, and wait for the next message.
+    if (reader !== undefined) Deferred.doneUnsafe(reader, Effect.void)
   }
 
   #finish(why: string | undefined) {
     if (this.#end !== undefined) return
-    this.#end = why === undefined ? Effect.undefined : Effect.fail(new MessagesCut({ why }))
-    if (this.#reader !== undefined) Deferred.doneUnsafe(this.#reader, this.#end)
-    this.#reader = undefined
+    const cut = why === undefined ? undefined : new MessagesCut({ why })
+    this.#end = cut === undefined ? Effect.undefined : Effect.fail(cut)
+    this.#wake()
+    this.#onEnd(cut)
   }
 }
 

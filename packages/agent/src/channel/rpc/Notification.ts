@@ -1,24 +1,38 @@
 /**
- * Messages beside requests and responses, between members that both know them: progress towards a caller that has asked for it, and
- * the cancellation of the request that is running. Others neither send nor get them.
+ * Messages beside requests and responses, between members that both know them: progress towards a caller that has asked for it, the
+ * cancellation of a request that is running, and that the tools have changed. Others neither send nor get them.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Json from "@catenet/crypto/Json"
 import { Option, Record, Result } from "effect"
 import { isObject, type JsonObject } from "./Tool.ts"
 
+const prefix = "notifications/"
 export const progress = "notifications/progress"
 export const cancelled = "notifications/cancelled"
+export const toolsChanged = "notifications/tools/list_changed"
 
-export const write = (method: string, params: JsonObject): string => Json.write({ jsonrpc: "2.0", method, params })
+export const write = (method: string, params: JsonObject = {}): string => Json.write({ jsonrpc: "2.0", method, params })
 
-/** The parameters of a message of this method, or undefined for any other message. */
-export const read = (message: Uint8Array, method: string): JsonObject | undefined => {
+interface Notification {
+  readonly method: string
+  readonly params: JsonObject
+}
+
+/** The notification that a message is, or undefined for any other message. */
+export const any = (message: Uint8Array): Notification | undefined => {
   // Most messages are something else; those are not parsed here.
-  if (!Buffer.from(message.buffer, message.byteOffset, message.byteLength).includes(method)) return undefined
+  if (!Buffer.from(message.buffer, message.byteOffset, message.byteLength).includes(prefix)) return undefined
   const value = Result.getOrUndefined(Result.flatMap(Bytes.toText(message), Json.parse))
-  if (!isObject(value) || Option.getOrUndefined(Record.get(value, "method")) !== method) return undefined
-  if (Option.isSome(Record.get(value, "id"))) return undefined
+  if (!isObject(value) || Option.isSome(Record.get(value, "id"))) return undefined
+  const method = Option.getOrUndefined(Record.get(value, "method"))
+  if (typeof method !== "string" || !method.startsWith(prefix)) return undefined
   const params = Option.getOrUndefined(Record.get(value, "params"))
-  return isObject(params) ? params : {}
+  return { method, params: isObject(params) ? params : {} }
+}
+
+/** The parameters of a notification of this method, or undefined for any other message. */
+export const read = (message: Uint8Array, method: string): JsonObject | undefined => {
+  const found = any(message)
+  return found?.method === method ? found.params : undefined
 }

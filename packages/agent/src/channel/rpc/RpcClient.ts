@@ -1,9 +1,14 @@
-/** Calls the peer's tools on one session: one request, one response, in order. */
+/**
+ * Calls the peer's tools on one session: one request at a time, or many where the peer has agreed to it; each response is given to
+ * the request whose id it has.
+ */
 import * as Bytes from "@catenet/crypto/Bytes"
-import type * as Json from "@catenet/crypto/Json"
+import * as Json from "@catenet/crypto/Json"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
-import { Data, Effect, Semaphore } from "effect"
+import { Data, Deferred, Effect, Option, Record, Result, Semaphore } from "effect"
 import type { Duplex } from "node:stream"
+import { version } from "../../Version.ts"
+import * as ConcurrentCalls from "./ConcurrentCalls.ts"
 import { FrameInbox, MessagesCut, send } from "./FrameInbox.ts"
 import * as Notification from "./Notification.ts"
 import { isObject, type JsonObject } from "./Tool.ts"
@@ -18,13 +23,18 @@ export class RequestTooLong extends Data.TaggedError("RequestTooLong")<{ readonl
 export interface RpcClient {
   /**
    * The bytes of the response. With `report` the peer is asked to tell its progress. Interruption cancels the request at a peer that
-   * knows how, and waits until the line is free again.
+   * knows how; with one that runs a request at a time it waits until the line is free again.
    */
   readonly request: (
     method: string,
     params: Json.Json | undefined,
     report?: (progress: JsonObject) => void
   ) => Effect.Effect<Uint8Array, RequestTooLong | MessagesCut>
+}
+
+export interface SessionClient extends RpcClient {
+  /** Asks the peer to run many calls at once, before any other request. A peer that does not know how is called as before. */
+  readonly initialize: Effect.Effect<void, MessagesCut>
 }
 
 /** A peer that does not answer a cancelled request in this time loses the session. */
@@ -35,48 +45,84 @@ const withToken = (params: Json.Json | undefined, token: bigint): Json.Json => (
   _meta: { progressToken: token }
 })
 
-export const make = (stream: Duplex): RpcClient => {
+interface Pending {
+  readonly reply: Deferred.Deferred<Uint8Array, MessagesCut>
+  readonly report: ((progress: JsonObject) => void) | undefined
+}
+
+const idOf = (message: Uint8Array): Json.Json | undefined => {
+  const value = Result.getOrUndefined(Result.flatMap(Bytes.toText(message), Json.parse))
+  return isObject(value) ? Option.getOrUndefined(Record.get(value, "id")) : undefined
+}
+
+const unanswered = new MessagesCut({ why: "the peer ended without an answer" })
+
+/** `onToolsChanged` is called when the peer tells so. */
+export const make = (stream: Duplex, onToolsChanged: () => void = () => {}): SessionClient => {
   const line = Semaphore.makeUnsafe(1)
+  const pending = new Map<Json.Json | undefined, Pending>()
+  let isConcurrent = false
+  let hasCancelled = false
   let next = 1n
-  let reporting: ((progress: JsonObject) => void) | undefined
-  const inbox = new FrameInbox(stream, (message) => {
-    if (reporting === undefined) return false
-    const progress = Notification.read(message, Notification.progress)
-    if (progress !== undefined) reporting(progress)
-    return progress !== undefined
+
+  const notified = ({ method, params }: NonNullable<ReturnType<typeof Notification.any>>) => {
+    if (method === Notification.toolsChanged) onToolsChanged()
+    if (method === Notification.progress)
+      pending.get(Option.getOrUndefined(Record.get(params, "progressToken")))?.report?.(params)
+  }
+
+  const receive = (message: Uint8Array) => {
+    const notification = Notification.any(message)
+    if (notification !== undefined) notified(notification)
+    else {
+      // In order there is one to answer, whatever id the peer gives; but one that knows no cancellation answers that as well.
+      const [first] = pending.values()
+      const found = isConcurrent || hasCancelled ? pending.get(idOf(message)) : first
+      if (found !== undefined) Deferred.doneUnsafe(found.reply, Effect.succeed(Bytes.copy(message)))
+    }
+    return true
+  }
+
+  const inbox = new FrameInbox(stream, receive, (cut = unanswered) => {
+    for (const { reply } of pending.values()) Deferred.doneUnsafe(reply, Effect.fail(cut))
   })
 
-  const cancel = (id: bigint) =>
-    Effect.andThen(
-      send(stream, Bytes.fromText(Notification.write(Notification.cancelled, { requestId: id }))),
-      inbox.next
-    ).pipe(
+  const cancel = (id: bigint, { reply }: Pending) => {
+    const sent = send(stream, Bytes.fromText(Notification.write(Notification.cancelled, { requestId: id })))
+    if (isConcurrent) return Effect.ignore(sent)
+    hasCancelled = true
+    return Effect.andThen(sent, Deferred.await(reply)).pipe(
       Effect.timeoutOrElse({ duration: cancelBound, orElse: () => Effect.sync(() => void stream.destroy()) }),
       Effect.ignore
     )
+  }
+
+  const request: RpcClient["request"] = Effect.fn("RpcClient.request")(
+    function* (method, params, report) {
+      const id = next++
+      const message = Bytes.fromText(
+        Envelope.request(id, method, report === undefined ? params : withToken(params, id))
+      )
+      if (message.length > Envelope.maxMessage) return yield* new RequestTooLong({ bytes: message.length })
+      if (inbox.isOver) return yield* unanswered
+      const entry: Pending = { reply: Deferred.makeUnsafe(), report }
+      pending.set(id, entry)
+      return yield* send(stream, message).pipe(
+        Effect.andThen(Effect.onInterrupt(Deferred.await(entry.reply), () => cancel(id, entry))),
+        Effect.ensuring(Effect.sync(() => pending.delete(id)))
+      )
+    },
+    (requesting) => line.withPermits(1)(requesting)
+  )
 
   return {
-    request: Effect.fn("RpcClient.request")(
-      function* (method, params, report) {
-        const id = next++
-        const message = Bytes.fromText(
-          Envelope.request(id, method, report === undefined ? params : withToken(params, id))
-        )
-        if (message.length > Envelope.maxMessage) return yield* new RequestTooLong({ bytes: message.length })
-        reporting = report
-        yield* send(stream, message)
-        const reply = yield* Effect.onInterrupt(inbox.next, () => cancel(id))
-        return reply ?? (yield* new MessagesCut({ why: "the peer ended without an answer" }))
-      },
-      (requesting) =>
-        line.withPermits(1)(
-          Effect.ensuring(
-            requesting,
-            Effect.sync(() => {
-              reporting = undefined
-            })
-          )
-        )
+    request,
+    initialize: request("initialize", ConcurrentCalls.offer({ name: "ct-agent", version })).pipe(
+      Effect.catchTag("RequestTooLong", Effect.die),
+      Effect.flatMap((reply) => {
+        isConcurrent = ConcurrentCalls.isIn(Result.getOrUndefined(Envelope.readResponse(reply)))
+        return isConcurrent ? line.resize(ConcurrentCalls.mostAtOnce) : Effect.void
+      })
     )
   }
 }

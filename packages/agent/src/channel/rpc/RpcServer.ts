@@ -1,9 +1,14 @@
-/** Serves tools on one session: one request at a time, in order, until the peer ends or is silent for too long. */
+/**
+ * Serves tools on one session until the peer ends or is silent for too long: one request at a time, in order, or many at once where
+ * the peer has asked for it.
+ */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Json from "@catenet/crypto/Json"
+import * as Permission from "@catenet/crypto/Permission"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
-import { Deferred, Effect, Option, Record, Result } from "effect"
+import { Deferred, Effect, FiberSet, Option, Record, Result, Semaphore } from "effect"
 import type { Duplex } from "node:stream"
+import * as ConcurrentCalls from "./ConcurrentCalls.ts"
 import * as Dispatch from "./Dispatch.ts"
 import { FrameInbox, MessagesCut, send } from "./FrameInbox.ts"
 import * as Notification from "./Notification.ts"
@@ -11,14 +16,8 @@ import { type Caller, isObject, type JsonObject, type Tool } from "./Tool.ts"
 
 /** Without a new request. */
 const idle = "300 seconds"
-
-const closed = (stream: Duplex) =>
-  Effect.callback<never, MessagesCut>((resume) => {
-    const over = () => resume(Effect.fail(new MessagesCut({ why: "the peer went away during a call" })))
-    if (stream.destroyed) return over()
-    stream.once("close", over)
-    return Effect.sync(() => stream.off("close", over))
-  })
+/** How soon a place that is wanted is given up by a session that was silent for longer. */
+const idlePause = "10 seconds"
 
 const probePause = "1 second"
 
@@ -39,14 +38,21 @@ const progressTokenOf = ({ params }: Envelope.Request): Json.Json | undefined =>
   return member(member(params, "_meta"), "progressToken")
 }
 
+/** The identity of a request among those that run. */
+const keyOf = (id: Json.Json) => Json.write(id)
+
 export interface ServeOptions {
   /** The tools as they are at each request. */
   readonly tools: () => ReadonlyArray<Tool>
   readonly caller: Caller
+  /** Calls the listener whenever the tools have changed, until what it returns is called. */
+  readonly onToolsChanged?: (listener: () => void) => () => void
   /** Sends something that no reader sees. */
   readonly probe?: () => void
   /** The session is kept although no request comes. */
   readonly isStanding?: boolean
+  /** Whether another peer may be waiting for the place of this session; a silent one that hears of changes is kept otherwise. */
+  readonly isWanted?: () => boolean
   /** Is called when a request begins and when it has been answered. */
   readonly working?: (isWorking: boolean) => void
 }
@@ -54,45 +60,101 @@ export interface ServeOptions {
 /** Succeeds when the session has ended in order. A tool is interrupted when the session breaks or the caller cancels. */
 export const serve = Effect.fn("RpcServer.serve")(function* (
   stream: Duplex,
-  { caller, isStanding = false, probe = () => {}, tools, working = () => {} }: ServeOptions
+  {
+    caller,
+    isStanding = false,
+    isWanted = () => true,
+    onToolsChanged = () => () => {},
+    probe = () => {},
+    tools,
+    working = () => {}
+  }: ServeOptions
 ) {
-  /** The request that is running, and how to cancel it. */
-  let current: { readonly id: string; readonly cancel: Deferred.Deferred<void> } | undefined
+  /** How to cancel the requests that run. */
+  const running = new Map<string, Deferred.Deferred<void>>()
+  let isConcurrent = false
   const inbox = new FrameInbox(stream, (message) => {
-    if (current === undefined) return false
+    if (running.size === 0 && !isConcurrent) return false
     const params = Notification.read(message, Notification.cancelled)
     const asked = params === undefined ? undefined : Option.getOrUndefined(Record.get(params, "requestId"))
-    if (asked === undefined || Json.write(asked) !== current.id) return false
-    Deferred.doneUnsafe(current.cancel, Effect.void)
-    return true
+    const cancel = asked === undefined ? undefined : running.get(keyOf(asked))
+    if (cancel !== undefined) Deferred.doneUnsafe(cancel, Effect.void)
+    // Of several, this one may just have been answered.
+    return cancel !== undefined || (isConcurrent && asked !== undefined)
   })
+
+  const gone = yield* Deferred.make<never, MessagesCut>()
+  const isGone = () =>
+    void Deferred.doneUnsafe(gone, Effect.fail(new MessagesCut({ why: "the peer went away during a call" })))
+  if (stream.destroyed) isGone()
+  stream.once("close", isGone)
+  yield* Effect.addFinalizer(() => Effect.sync(() => stream.off("close", isGone)))
+
+  const line = yield* Semaphore.make(1)
+  const say = (message: Uint8Array) => line.withPermits(1)(send(stream, message))
 
   const reporting = (request: Envelope.Request) => {
     const progressToken = progressTokenOf(request)
     if (progressToken === undefined) return undefined
     return (progress: JsonObject) => {
       const message = Bytes.fromText(Notification.write(Notification.progress, { ...progress, progressToken }))
-      if (message.length <= Envelope.maxMessage) Effect.runFork(Effect.ignore(send(stream, message)))
+      // A peer that does not read misses progress, not answers.
+      if (message.length <= Envelope.maxMessage && !stream.writableNeedDrain)
+        Effect.runFork(Effect.ignore(say(message)))
     }
   }
 
-  while (true) {
-    const message = yield* isStanding ? Effect.map(inbox.next, Option.some) : Effect.timeoutOption(inbox.next, idle)
-    if (Option.isNone(message) || message.value === undefined) return
-    const read = Envelope.readRequest(message.value)
+  const answer = Effect.fnUntraced(function* (read: ReturnType<typeof Envelope.readRequest>) {
     const id = Result.isSuccess(read) ? read.success.id : null
+    const key = keyOf(id)
     const cancel = yield* Deferred.make<void>()
-    current = { id: Json.write(id), cancel }
-    const report = Result.isSuccess(read) ? reporting(read.success) : undefined
+    running.set(key, cancel)
     working(true)
+    const report = Result.isSuccess(read) ? reporting(read.success) : undefined
     const response = yield* Effect.raceAllFirst([
       Dispatch.respond(read, tools(), caller, report),
       Effect.as(Deferred.await(cancel), Dispatch.cancelled(id)),
-      closed(stream),
+      Deferred.await(gone),
       probing(stream, probe)
-    ])
-    current = undefined
-    working(false)
-    yield* send(stream, response)
+    ]).pipe(
+      Effect.ensuring(
+        Effect.sync(() => {
+          if (running.get(key) === cancel) running.delete(key)
+          working(false)
+        })
+      )
+    )
+    yield* say(response)
+  })
+
+  const begin = Effect.gen(function* () {
+    isConcurrent = true
+    if (!Permission.mayRead(caller.rights)) return
+    const changed = Bytes.fromText(Notification.write(Notification.toolsChanged))
+    const leave = onToolsChanged(() => void Effect.runFork(Effect.ignore(say(changed))))
+    yield* Effect.addFinalizer(() => Effect.sync(leave))
+  })
+
+  const places = yield* Semaphore.make(ConcurrentCalls.mostAtOnce)
+  const calls = yield* FiberSet.make<void, MessagesCut>()
+  let patience: typeof idle | typeof idlePause = idle
+  while (true) {
+    const message = yield* isStanding ? Effect.map(inbox.next, Option.some) : Effect.timeoutOption(inbox.next, patience)
+    if (Option.isNone(message)) {
+      if (running.size === 0 && (!isConcurrent || isWanted())) return
+      patience = running.size === 0 ? idlePause : idle
+      continue
+    }
+    patience = idle
+    if (message.value === undefined) break
+    const read = Envelope.readRequest(message.value)
+    if (isConcurrent) {
+      yield* places.take(1)
+      yield* FiberSet.run(calls, Effect.ensuring(answer(read), places.release(1)))
+      continue
+    }
+    yield* answer(read)
+    if (Result.isSuccess(read) && ConcurrentCalls.isAskedBy(read.success)) yield* begin
   }
-})
+  yield* Effect.raceFirst(Deferred.await(gone), FiberSet.awaitEmpty(calls))
+}, Effect.scoped)

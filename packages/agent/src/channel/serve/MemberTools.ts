@@ -7,7 +7,8 @@ import { native } from "@catenet/crypto/native"
 import { Effect } from "effect"
 import type { CardTerms, Serving } from "../../settings/ChannelSettings.ts"
 import { unixSeconds } from "../../UnixTime.ts"
-import { textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
+import { type Caller, textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
+import { HandlerPlaces } from "./HandlerPlaces.ts"
 import { OfferBook } from "./OfferBook.ts"
 import * as ServiceHandler from "./ServiceHandler.ts"
 
@@ -48,15 +49,15 @@ const offerTools = (book: OfferBook): ReadonlyArray<Tool> => [
 /** Bytes of an input in name; the frame carries less. */
 const longestInput = 4 * 1024 * 1024
 
-const serviceTool = (service: string, line: string, passes: ReadonlyArray<string>): Tool => ({
+const serviceTool = (service: string, line: string, passes: ReadonlyArray<string>, places: HandlerPlaces): Tool => ({
   name: `service/${service}`,
   description: `Serves a ${service} request: {input} in, {output} out.`,
   isReadOnly: false,
-  run: Effect.fnUntraced(function* (args: Json.Json) {
+  run: Effect.fnUntraced(function* (args: Json.Json, caller: Caller) {
     const input = textOf(args, "input")
     if (input === undefined) return yield* new ToolFailed({ reason: `service/${service} wants an input text` })
     if (Buffer.byteLength(input) > longestInput) return yield* new ToolFailed({ reason: "the input is too long" })
-    return { output: yield* ServiceHandler.call({ line, service, passes }, input) }
+    return { output: yield* places.hold(caller, ServiceHandler.call({ line, service, passes }, input)) }
   })
 })
 
@@ -77,11 +78,12 @@ export const make = Effect.fn("MemberTools.make")(function* (serving: Serving) {
   const { refused, served } = servicesOf(serving)
   for (const slug of refused)
     yield* Effect.logWarning(`CT_AGENT_SERVICES: ${slug} is not served: CT_AGENT_OFFER_SERVICES does not declare it.`)
+  const places = new HandlerPlaces(serving.concurrency)
   const tools: ReadonlyArray<Tool> = [
     ping,
     ...(card === undefined || holderKey === undefined ? [] : [cardTool(card, holderKey)]),
     ...(offer === undefined || holderKey === undefined ? [] : offerTools(new OfferBook(offer, holderKey))),
-    ...(handlerCommand === undefined ? [] : served.map((slug) => serviceTool(slug, handlerCommand, passes)))
+    ...(handlerCommand === undefined ? [] : served.map((slug) => serviceTool(slug, handlerCommand, passes, places)))
   ]
   return tools
 })
