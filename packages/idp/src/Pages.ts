@@ -32,13 +32,23 @@ export const signIn = (
 export const sentence = (texts: Texts, title: string, text: string): string =>
   page(texts, title, markup`<p>${text}</p>`)
 
+export interface Confirmation {
+  readonly title: string
+  readonly text: string
+  /** The form that the provider made, and its id. */
+  readonly form: string
+  readonly formId: string
+  readonly button: string
+  /** The field that is sent when the button is pressed. */
+  readonly field?: { readonly name: string; readonly value: string }
+}
+
 /** A form that the provider made, with a heading and one button for it. */
-export const confirm = (
-  texts: Texts,
-  title: string,
-  text: string,
-  form: string,
-  formId: string,
-  button: string
-): string =>
-  page(texts, title, markup`<p>${text}</p>${new Markup(form)}<button type="submit" form="${formId}">${button}</button>`)
+export const confirm = (texts: Texts, { button, field, form, formId, text, title }: Confirmation): string => {
+  const sends = field === undefined ? undefined : markup` name="${field.name}" value="${field.value}"`
+  return page(
+    texts,
+    title,
+    markup`<p>${text}</p>${new Markup(form)}<button type="submit" form="${formId}"${sends}>${button}</button>`
+  )
+}

@@ -54,12 +54,24 @@ const deviceFlow: NonNullable<NonNullable<Configuration["features"]>["deviceFlow
   userCodeInputSource: (ctx, form, _out, error) => {
     const texts = textsOf(ctx)
     const text = error === undefined ? texts.deviceCode : texts.deviceCodeUnknown
-    ctx.body = Pages.confirm(texts, texts.device, text, form, "op.deviceInputForm", texts.next)
+    ctx.body = Pages.confirm(texts, {
+      title: texts.device,
+      text,
+      form,
+      formId: "op.deviceInputForm",
+      button: texts.next
+    })
   },
   userCodeConfirmSource: (ctx, form, client, _info, code) => {
     const texts = textsOf(ctx)
     const text = texts.deviceAsks(client.clientName ?? client.clientId, code)
-    ctx.body = Pages.confirm(texts, texts.device, text, form, "op.deviceConfirmForm", texts.deviceConnect)
+    ctx.body = Pages.confirm(texts, {
+      title: texts.device,
+      text,
+      form,
+      formId: "op.deviceConfirmForm",
+      button: texts.deviceConnect
+    })
   },
   successSource: (ctx) => {
     const texts = textsOf(ctx)
@@ -131,7 +143,15 @@ const configuration = (options: RealmOptions, store: RealmStore): Configuration 
       enabled: true,
       logoutSource: (ctx, form) => {
         const texts = textsOf(ctx)
-        ctx.body = Pages.confirm(texts, texts.signOut, texts.signOutAsk, form, "op.logoutForm", texts.signOut)
+        ctx.body = Pages.confirm(texts, {
+          title: texts.signOut,
+          text: texts.signOutAsk,
+          form,
+          formId: "op.logoutForm",
+          button: texts.signOut,
+          // Without it the provider ends the session with this client alone, and the next sign-in asks for nothing.
+          field: { name: "logout", value: "yes" }
+        })
       },
       postLogoutSuccessSource: (ctx) => {
         const texts = textsOf(ctx)
@@ -171,14 +191,13 @@ export const make = (issuer: string, options: RealmOptions, store: RealmStore): 
     await next()
     const form = selfPosting(ctx.body)
     if (form !== undefined)
-      ctx.body = Pages.confirm(
-        textsOf(ctx),
-        textsOf(ctx).goOn,
-        textsOf(ctx).goOnText,
+      ctx.body = Pages.confirm(textsOf(ctx), {
+        title: textsOf(ctx).goOn,
+        text: textsOf(ctx).goOnText,
         form,
-        "op.form",
-        textsOf(ctx).next
-      )
+        formId: "op.form",
+        button: textsOf(ctx).next
+      })
   })
   return provider
 }

@@ -33,6 +33,15 @@ const fieldsOf = (text: string): Record<string, string> =>
     [...text.matchAll(/name="([a-z]+)" value="([^"]*)"/gu)].map(([, name = "", value = ""]) => [name, value])
   )
 
+/** Presses the one button of a page, as a browser does: the hidden fields of its form are sent, and the button's own. */
+const press = (visit: ReturnType<typeof browser>, { text, url }: { readonly text: string; readonly url: string }) => {
+  const [button = "", ...others] = text.match(/<button [^>]*>/gu) ?? []
+  const form = text.match(/<form [^>]*>.*?<\/form>/su)?.[0] ?? ""
+  const id = /form="([^"]+)"/u.exec(button)?.[1] ?? ""
+  assert.deepStrictEqual([others, /id="([^"]+)"/u.exec(form)?.[1]], [[], id])
+  return visit(action(form, url), { ...fieldsOf(form), ...fieldsOf(button) })
+}
+
 const configured = (clientId: string, secret?: string) =>
   client.discovery(
     new URL(idp().issuer),
@@ -74,14 +83,13 @@ describe("the pages", () => {
     const leaving = `${idp().issuer}/protocol/openid-connect/logout`
     const question = await visit(leaving)
     assert.include(question.text, "Möchten Sie sich abmelden?")
-    const { xsrf } = fieldsOf(question.text)
-    const left = await visit(action(question.text, question.url), { xsrf: xsrf ?? "", logout: "yes" })
+    const left = await press(visit, question)
     assert.include(left.text, "Sie sind abgemeldet.")
     // Without a session: the page has its button all the same.
     const again = await visit(leaving)
     assert.notInclude(again.text, "<script")
     assert.include(again.text, `<button type="submit" form="op.form">Weiter</button>`)
-    assert.include((await visit(action(again.text, again.url), fieldsOf(again.text))).text, "Sie sind abgemeldet.")
+    assert.include((await press(visit, again)).text, "Sie sind abgemeldet.")
     const unknown = await visit(`${idp().issuer}/protocol/openid-connect/auth?client_id=none`)
     assert.include(unknown.text, "Das hat nicht geklappt")
     const gone = await visit(`${idp().issuer}/interaction/none`)
@@ -127,8 +135,7 @@ describe("signing in", () => {
       post_logout_redirect_uri: "http://127.0.0.1:9/portal"
     })
     const question = await visit(logout.href)
-    const xsrf = /name="xsrf" value="([^"]+)"/.exec(question.text)?.[1] ?? ""
-    const out = await visit(action(question.text, question.url), { xsrf, logout: "yes" })
+    const out = await press(visit, question)
     assert.match(out.url, /^http:\/\/127\.0\.0\.1:9\/portal/)
     assert.include((await visit(url.href)).text, "Sign in")
   })

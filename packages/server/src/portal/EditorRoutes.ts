@@ -46,7 +46,9 @@ export const layer = HttpRouter.use(
     const editor = Effect.flatMap(visit, (self) =>
       Effect.gen(function* () {
         const caller = yield* callerOf(self)
-        const reader = caller.means === "bearer" ? { ...self.reader, signedIn: undefined } : self.reader
+        // The page is for the owner of the token, not for that of a cookie beside it.
+        const reader =
+          caller.means === "bearer" ? { ...self.reader, signedIn: caller, isOperator: false, notices: 0 } : self.reader
         return yield* detail({ ...self, reader }, caller, yield* parameter("id"))
       }).pipe(Effect.catch((refusal: Refusal) => refused(self, refusal)))
     )

@@ -33,7 +33,6 @@ export const make = Effect.gen(function* () {
   ) {
     const id = idFrom(path)
     const { owner, topology, version } = yield* facts(caller, id)
-    const canEdit = self.reader.signedIn !== undefined
     const counts = TopologyMembers.ownOf(yield* members.countsOf([id]), { subject: caller.subject, topology: id })
     const page = EditorPage.page(self.reader.texts, {
       topology,
@@ -41,8 +40,7 @@ export const make = Effect.gen(function* () {
       labels: new Map(topology.labels.map(({ agent, label }) => [agent, label])),
       members: new Map(counts.map((row) => [row.channel, row.members])),
       own: `/portal/topologies/${id}`,
-      canEdit,
-      owner: canEdit ? owner : undefined,
+      owner,
       notice: more.notice,
       sent: more.sent,
       suggestion: more.suggestion,

@@ -26,7 +26,6 @@ const factsOf = (links: number, channel: string | undefined, more: Partial<Edito
   }),
   labels: new Map([[first, "house"]]),
   own: "",
-  canEdit: true,
   owner: undefined,
   members: new Map(),
   suggestion: undefined,

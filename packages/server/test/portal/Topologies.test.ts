@@ -120,7 +120,9 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("topologie
       assert.strictEqual((yield* send(lou, `${own}/delete`, { confirm: "1" })).status, 404)
       const program = yield* send(account("topologies-kim"), editor)
       assert.strictEqual(program.status, 200)
-      assert.include(program.text, id)
+      for (const text of [id, ...ofOwner, `action="${own}/add"`]) assert.include(program.text, text)
+      // A token of another account shows nothing, not even to whom it is shared with: a token proves no address.
+      assert.strictEqual((yield* send(account("topologies-lou"), editor)).status, 404)
       const without = yield* Layer.build(TestServer.replica())
       const headers = yield* headersOf(kim)
       const absent = yield* Effect.provideService(

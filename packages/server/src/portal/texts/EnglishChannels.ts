@@ -24,7 +24,10 @@ export const channelsTexts = {
   hex128: "128 hex digits: the holder's signature over channel, holder and Noise key.",
   hex278: "278 hex digits.",
   noNoiseKey: "none",
-  claimStates: { Pending: "waiting for you", Claimed: "claimed" },
+  claimStates: {
+    Pending: "Pending: claim your membership to use the channel",
+    Claimed: "Claimed: your agent is a member"
+  },
   claimAction: "Claim membership",
   claimText: "The keys are those of your agent. Only their public halves are sent.",
   claimAgain: "You have claimed a membership of this channel. Another claim replaces its keys.",

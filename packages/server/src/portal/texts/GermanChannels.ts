@@ -24,7 +24,10 @@ export const channelsTexts: ChannelsTexts = {
   hex128: "128 Hexziffern: die Unterschrift des Halters über Kanal, Halter und Noise-Schlüssel.",
   hex278: "278 Hexziffern.",
   noNoiseKey: "keiner",
-  claimStates: { Pending: "wartet auf Sie", Claimed: "übernommen" },
+  claimStates: {
+    Pending: "Offen (Pending): Übernehmen Sie die Mitgliedschaft, um den Kanal zu nutzen",
+    Claimed: "Übernommen (Claimed): Ihr Agent ist Mitglied"
+  },
   claimAction: "Mitgliedschaft übernehmen",
   claimText: "Die Schlüssel sind die Ihres Agenten. Gesendet werden nur ihre öffentlichen Hälften.",
   claimAgain: "Sie haben eine Mitgliedschaft dieses Kanals übernommen. Eine weitere ersetzt ihre Schlüssel.",

@@ -19,8 +19,6 @@ export interface EditorFacts {
   readonly topology: Topology
   readonly labels: ReadonlyMap<string, string>
   readonly own: string
-  /** Whether the caller may change it; a caller by access token alone may look. */
-  readonly canEdit: boolean
   readonly owner: OwnerFacts | undefined
   /** Members of those noted channels that are the caller's. */
   readonly members: ReadonlyMap<string, number>

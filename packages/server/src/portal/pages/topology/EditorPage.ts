@@ -12,10 +12,10 @@ import * as EditorScript from "./EditorScript.ts"
 import { overlay, ownership } from "./OwnerForms.ts"
 import { setup } from "./SetupPanel.ts"
 
-/** What the script says, and whether it may change anything. */
-const words = (texts: Texts, canEdit: boolean) =>
+/** What the script says, and that it may change the topology. */
+const words = (texts: Texts) =>
   JSON.stringify({
-    canEdit,
+    canEdit: true,
     easy: texts.viewEasy,
     flexible: texts.viewFlexible,
     closer: texts.zoomIn,
@@ -29,7 +29,7 @@ const words = (texts: Texts, canEdit: boolean) =>
   })
 
 export const page = (texts: Texts, facts: EditorFacts): Page => {
-  const { canEdit, labels, notice, owner, suggestion, topology, version } = facts
+  const { labels, notice, owner, suggestion, topology, version } = facts
   const drawn = { agents: topology.agents, edges: topology.edges, labels }
   return {
     title: `${texts.topology} ${topology.id.slice(0, 8)}`,
@@ -41,7 +41,7 @@ export const page = (texts: Texts, facts: EditorFacts): Page => {
         <a class="button" href="/net/${topology.net_uuid}">${texts.publicPage}</a></div>
       <div data-notice>${notice === undefined ? undefined : markup`<p class="panel notice bad" role="alert">${notice}</p>`}</div>
       <section class="panel"><h2>${texts.drawingTitle}</h2><p class="hint">${texts.drawingHint}</p>
-        <p class="row" data-tools="${topology.id}" data-follow="/portal/events?topology=${topology.id}&amp;seen=${version}" data-words="${words(texts, canEdit)}"></p>
+        <p class="row" data-tools="${topology.id}" data-follow="/portal/events?topology=${topology.id}&amp;seen=${version}" data-words="${words(texts)}"></p>
         ${drawing(texts, suggestion === undefined ? drawn : { ...drawn, suggested: suggestion.links }, true)}</section>
       <div class="columns"><div>${linking(texts, facts)}${placing(texts, facts)}</div><div>
         ${overlay(texts, facts)}${owner === undefined ? undefined : ownership(texts, facts, owner)}${setup(texts, facts)}</div></div>`
