@@ -50,7 +50,7 @@ const packageOf = (controlPlane: string) =>
 
 /** A file that is named as the program itself is run by `npx` as it is, so it is named as a package. */
 const programLine = (from: string) =>
-  /^https?:/u.test(from) ? `npx ${from}` : `npx --yes --package '${from.replaceAll("'", "'\\''")}' ct-agent`
+  /^https?:/u.test(from) ? `npx --yes ${from}` : `npx --yes --package '${from.replaceAll("'", "'\\''")}' ct-agent`
 
 type Given = Values<typeof Variables.invite>
 

@@ -18,7 +18,7 @@ import * as Update from "../update/Update.ts"
 import { version } from "../Version.ts"
 
 const npmLine = (url: string, newer: string) =>
-  `npm or a checkout brought this program: npx ${url}/${newer}/agent.tgz runs version ${newer}.`
+  `npm or a checkout brought this program: npx --yes ${url}/${newer}/agent.tgz runs version ${newer}.`
 
 export const update = Effect.fn("Update.update")(
   function* ({ check }: { readonly check: boolean }) {

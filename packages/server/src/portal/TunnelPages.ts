@@ -110,12 +110,13 @@ export const make = Effect.gen(function* () {
       Effect.die
     )
     const reach = tunnel.owned ? yield* records.reach(caller, [id]) : undefined
-    const line = (command: string) => ConnectPage.lineOf(installation, Redacted.value(token), port, command)
+    const start = { installation, port, orders: ConnectPage.isOrdering(tunnel) }
+    const line = (command: string) => ConnectPage.lineOf(start, Redacted.value(token), command)
     const installing = yield* releases.installing
     const facts = {
-      line: line(yield* releases.command),
+      withNode: line(yield* releases.command),
       withoutNode: installing === undefined ? undefined : ConnectPage.lineWithoutNode(line, installing),
-      environment: ConnectPage.environmentOf(installation, port),
+      environment: ConnectPage.environmentOf(start),
       reach: reach?.get(id),
       address: addressOf(tunnel)
     }

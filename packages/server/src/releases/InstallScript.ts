@@ -104,7 +104,7 @@ main() {
   trap 'exit 1' HUP INT TERM
 
   download "$origin/releases/\${CT_INSTALL_VERSION:-latest}/release-manifest.json" "$work/manifest" ||
-    fail "$origin has no such release. With Node 26 and npm: npx $origin/agent.tgz"
+    fail "$origin has no such release. With Node 26 and npm: npx --yes $origin/agent.tgz"
   tag=$(sed -n 's/.*"tag":"v\\{0,1\\}\\([0-9.]\\{1,40\\}\\)".*/\\1/p' "$work/manifest")
   [ -n "$tag" ] || fail "the list of the release cannot be read."
   # From here on every file is of this version, also when a newer one is published meanwhile.

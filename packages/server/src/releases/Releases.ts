@@ -32,7 +32,8 @@ export class Releases extends Context.Service<
       releases.flatMap(({ files }) => files.get(packageName) ?? []).at(0)
     )
     const { origin } = agentsUrl ?? portalBaseUrl
-    const bringing = `npx ${origin}/${packageName}`
+    // Where there is no terminal npx would not ask, and stop.
+    const bringing = `npx --yes ${origin}/${packageName}`
     return {
       file: Effect.fn("Releases.file")(function* (version: string, name: string) {
         const releases = yield* listed

@@ -1,5 +1,5 @@
-/** The lines of a tunnel's install page where this control plane serves a release: one with Node, one for machines without it. */
-import { assert, layer } from "@effect/vitest"
+/** The lines of a tunnel's install page where this control plane serves a release: one for any machine, one with Node. */
+import { afterAll, assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
@@ -15,10 +15,12 @@ const folder = mkdtempSync(join(tmpdir(), "catenet-connect-"))
 const release = join(folder, "releases", "0.9.0")
 mkdirSync(release, { recursive: true })
 writeFileSync(join(release, "agent.tgz"), "packed")
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** What the button of the page shows: the lines for a terminal, with and without Node. */
-const shownFor = Effect.fn("shownFor")(function* (name: string) {
+const pageOf = Effect.fn("pageOf")(function* (name: string, change: Readonly<Record<string, unknown>> = {}) {
   const { body } = yield* ask(ada, "/me/tunnels", { name })
+  yield* ask(ada, `/me/tunnels/${String(body["id"])}`, change, { method: "PATCH" })
   const own = yield* headersOf(ada)
   const response = yield* TestServer.raw(`/portal/tunnels/${String(body["id"])}/install`, {
     method: "POST",
@@ -27,6 +29,11 @@ const shownFor = Effect.fn("shownFor")(function* (name: string) {
   })
   const text = yield* Effect.promise(() => response.text())
   assert.strictEqual(response.status, 200, text)
+  return text
+})
+
+const shownFor = Effect.fn("shownFor")(function* (name: string) {
+  const text = yield* pageOf(name)
   const lines = [...text.matchAll(/<pre[^>]*>(?<line>[^\n<]*ct-agent[^\n<]*|[^\n<]*agent\.tgz)<\/pre>/gu)]
   return lines.map(({ groups }) =>
     (groups?.["line"] ?? "").replaceAll(/&#(\d+);/gu, (_, code) => String.fromCodePoint(Number(code)))
@@ -41,11 +48,10 @@ layer(
   }),
   { excludeTestServices: true, timeout: "60 seconds" }
 )("the install page", (it) => {
-  it.effect("has a line for a machine without Node where the release has programs, which installs and starts one", () =>
+  it.effect("leads with a line for any machine where the release has programs, which installs and starts one", () =>
     Effect.gen(function* () {
-      yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true, force: true })))
       const [first, ...none] = yield* shownFor("first")
-      assert.match(first ?? "", /^CT_BOOTSTRAP=[0-9a-f]{64} .*npx http:\/\/cp\.example:8090\/agent\.tgz$/u)
+      assert.match(first ?? "", /^CT_BOOTSTRAP=[0-9a-f]{64} .*npx --yes http:\/\/cp\.example:8090\/agent\.tgz$/u)
       assert.deepStrictEqual(none, [])
 
       // A release is published whole: its folder is moved to its place.
@@ -53,8 +59,8 @@ layer(
       mkdirSync(next)
       for (const name of ["agent.tgz", "release-manifest.json"]) writeFileSync(join(next, name), "{}")
       renameSync(next, join(folder, "releases", "0.10.0"))
-      const [withNode = "", without = ""] = yield* shownFor("second")
-      assert.include(withNode, " npx http://cp.example:8090/agent.tgz")
+      const [without = "", withNode = ""] = yield* shownFor("second")
+      assert.include(withNode, " npx --yes http://cp.example:8090/agent.tgz")
       assert.isTrue(without.startsWith("curl -fsSL http://cp.example:8090/install.sh | sh && CT_BOOTSTRAP="), without)
 
       // The script puts the program where a user's are; it says what it was started with.
@@ -74,6 +80,23 @@ layer(
         assert.sameMembers(ran.stdout.trim().split("\n"), given)
         rmSync(join(home, ".local"), { recursive: true })
       }
-    }).pipe(Effect.scoped)
+    })
+  )
+
+  it.effect("makes the agent order a certificate and tells what follows, unless visitors log in at the edge", () =>
+    Effect.gen(function* () {
+      const open = yield* pageOf("orders")
+      const [ordering] = [...open.matchAll(/CT_ACME_CERT_OUT_DIR=(\S+)/gu)]
+      assert.match(ordering?.[1] ?? "", /^\.ct-agent-[0-9a-f]{8}\/certificate$/u)
+      // In both lines and in the file.
+      assert.lengthOf([...open.matchAll(/CT_AGENT_ORIGIN_TLS=terminate CT_ACME_CERT_OUT_DIR=/gu)], 2)
+      assert.lengthOf([...open.matchAll(/CT_AGENT_ORIGIN_TLS=terminate\nCT_ACME_CERT_OUT_DIR=/gu)], 1)
+      assert.include(open, "From then on the edge passes TLS through")
+      assert.include(open, "It needs Node 26 or newer, and npm.")
+      const guarded = yield* pageOf("guarded", { require_login: true })
+      assert.notInclude(guarded, "CT_ACME_CERT_OUT_DIR")
+      assert.notInclude(guarded, "CT_AGENT_ORIGIN_TLS")
+      assert.include(guarded, "orders no certificate of its own")
+    })
   )
 })

@@ -254,7 +254,9 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("pages
           block.map(([name]) => name),
           [
             ...["JOIN_TOKEN", "TOKEN", "ID", "CP_URL", "EDGE_CERT_URL", "EDGE"].map((name) => `CT_AGENT_${name}`),
-            ...["HOSTNAME", "MODE", "ORIGIN"].map((name) => `CT_AGENT_${name}`)
+            ...["HOSTNAME", "MODE", "ORIGIN_TLS"].map((name) => `CT_AGENT_${name}`),
+            "CT_ACME_CERT_OUT_DIR",
+            "CT_AGENT_ORIGIN"
           ]
         )
         const redeemed = yield* ask("anonymous", "/bootstrap/redeem", { token })

@@ -165,7 +165,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
             refused("0.1.6", /version 0\.1\.6 has no ct-agent-/u),
             refused("0.1.7", /cannot be read/u),
             refused("0.1.8", /does not run on this machine/u),
-            refused("7.7.7", /has no such release. With Node 26 and npm: npx http/u),
+            refused("7.7.7", /has no such release. With Node 26 and npm: npx --yes http/u),
             refused("1.1.0", /it needs curl or wget/u, { PATH: onlyWith("sha256sum") }),
             refused("1.1.0", /it needs sha256sum, shasum or openssl/u, { PATH: onlyWith("curl") })
           ],

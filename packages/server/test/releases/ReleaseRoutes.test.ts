@@ -134,7 +134,7 @@ layer(TestServer.layer({ CT_CP_RELEASES_DIR: releases, CT_CP_AGENTS_URL: "http:/
         get("/join", { accept: "text/html", "accept-language": "en" }),
         ({ body }) => ({ text: String(body) })
       )
-      assert.include(text, "npx http://cp.example:8090/agent.tgz channel join '")
+      assert.include(text, "npx --yes http://cp.example:8090/agent.tgz channel join '")
     })
   )
 })
@@ -149,7 +149,7 @@ layer(TestServer.layer({ CT_CP_RELEASES_DIR: join(folder, "none") }), {
       assert.strictEqual((yield* get("/releases/latest/agent.tgz")).status, 404)
       const { body } = yield* get("/join", { accept: "text/html" })
       assert.include(String(body), "ct-agent channel join '")
-      assert.notInclude(String(body), "npx http")
+      assert.notInclude(String(body), "npx --yes http")
     })
   )
 })

@@ -11,7 +11,7 @@ export type Program = (typeof programs)[number]
 
 export interface Plan {
   readonly lowPort: boolean
-  /** Files that systemd reads as root and hands to the program, by the variables that name them. */
+  /** Files outside its own folder that systemd reads as root and hands to the program, by the variables that name them. */
   readonly credentials: ReadonlyArray<readonly [variable: string, path: string]>
   /** Seconds after SIGTERM before the program is killed. */
   readonly stopSeconds: number
@@ -85,9 +85,11 @@ const descriptorsFor = (connections: string | undefined) => {
 export const plan = (program: Program, values: ReadonlyMap<string, string>): Plan => {
   const asked = reads[program]
   const folder = stateFolder(program)
+  const isInside = (path: string) => posix.resolve(folder, path).startsWith(`${folder}/`)
   const credentials = asked.reads.flatMap((name) => {
     const path = values.get(name)
-    return path === undefined ? [] : [[name, path] as const]
+    // The program reads its own folder itself, and so sees when a file there changes; a credential is a copy from its start.
+    return path === undefined || (isAbsolute(path) && isInside(path)) ? [] : [[name, path] as const]
   })
   const seconds = (name: string, standard: number) => {
     const text = values.get(name) ?? ""
@@ -107,7 +109,7 @@ export const plan = (program: Program, values: ReadonlyMap<string, string>): Pla
           remedy: "systemd reads the file"
         })),
       ...asked.writes
-        .filter((name) => !posix.resolve(folder, values.get(name) ?? "").startsWith(`${folder}/`))
+        .filter((name) => !isInside(values.get(name) ?? ""))
         .filter((name) => values.has(name))
         .map((variable) => ({
           variable,

@@ -128,7 +128,7 @@ export const agent = (
 
 /** Runs a line that a page printed for a terminal, as it is, in a folder; instead of `npx` the agent of this checkout. */
 export const pasted = (line: string, folder: string, env: Readonly<Record<string, string>> = {}) => {
-  const words = line.replace(/ npx \S+$/u, "")
+  const words = line.replace(/ npx(?: --yes)? \S+$/u, "")
   if (words === line) throw new Error(`not a line that starts an agent: ${line}`)
   return agent([], env, ["sh", "-c", `cd "$0" && exec env ${words} "$@"`, folder])
 }

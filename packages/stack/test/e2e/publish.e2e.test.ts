@@ -176,7 +176,7 @@ describe("the published packages", () => {
     const joins = Effect.gen(function* () {
       const channel = yield* JoinLinks.open("npx-ann")
       const { holder, text } = yield* JoinLinks.mint("npx-ann", channel)
-      const line = `npx ${yield* TestServer.baseUrl}/agent.tgz channel join '${text}'`
+      const line = `npx --yes ${yield* TestServer.baseUrl}/agent.tgz channel join '${text}'`
       const { stdout } = yield* Effect.promise(() => run("sh", ["-c", line], { cwd: home, env: onlyNodeAndNpm(home) }))
       const members = yield* JoinLinks.members("npx-ann", channel)
       assert.deepStrictEqual(

@@ -80,6 +80,13 @@ describe("a unit of systemd", () => {
     if (judged) accept("catenet-serve", unit, 1.5)
   })
 
+  it("of an edge copies no file of its own folder, which the edge follows there when it is renewed", () => {
+    const [inside, outside] = ["/var/lib/catenet-edge/wildcard.pem", "/var/lib/catenet-edge/../wildcard.key"]
+    const { credentials, problems } = planOf("edge", { CT_EDGE_WILDCARD_CERT: inside, CT_EDGE_WILDCARD_KEY: outside })
+    assert.deepStrictEqual(credentials, [["CT_EDGE_WILDCARD_KEY", outside]])
+    assert.deepStrictEqual(problems, [])
+  })
+
   it("of an edge may listen on a port below 1024 where one is asked for, and only there", () => {
     const low = unitOf("edge", values.edge)
     assert.match(low, /^CapabilityBoundingSet=CAP_NET_BIND_SERVICE\nAmbientCapabilities=CAP_NET_BIND_SERVICE$/m)

@@ -11,17 +11,33 @@ import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 import { state } from "./AgentState.ts"
 
+/** Agents of two tunnels that are started in one folder keep what they know apart. */
+const folderOf = ({ agent_id }: Installation) => `.ct-agent-${agent_id.slice(0, 8)}`
+
+/** Whether the agent shall order a certificate: for a name whose visitors do not log in at the edge. */
+export const isOrdering = ({ hostname, require_login }: Tunnel): boolean => hostname !== null && !require_login
+
+/** The variables of a tunnel with a name, which are none for others. */
+const namedOf = (installation: Installation, orders: boolean) => [
+  ...(installation.hostname === null ? [] : [`CT_AGENT_HOSTNAME=${installation.hostname}`, "CT_AGENT_MODE=browser"]),
+  ...(orders ? ["CT_AGENT_ORIGIN_TLS=terminate", `CT_ACME_CERT_OUT_DIR=${folderOf(installation)}/certificate`] : [])
+]
+
+export interface Start {
+  readonly installation: Installation
+  readonly port: number
+  readonly orders: boolean
+}
+
 /** What the agent beside the service is started with; `command` is what starts an agent here. */
-export const lineOf = (installation: Installation, token: string, port: number, command: string): string => {
-  const { agent_id, control_plane_url, hostname } = installation
-  const named = hostname === null ? [] : ["CT_AGENT_MODE=browser", `CT_AGENT_HOSTNAME=${hostname}`]
+export const lineOf = ({ installation, orders, port }: Start, token: string, command: string): string => {
+  const { agent_id, control_plane_url } = installation
   return [
     `CT_BOOTSTRAP=${token}`,
     `CT_AGENT_CP_URL=${control_plane_url}`,
     `CT_AGENT_ID=${agent_id}`,
-    // Agents of two tunnels that are started in one folder keep what they know apart.
-    `CT_AGENT_STATE_DIR=.ct-agent-${agent_id.slice(0, 8)}`,
-    ...named,
+    `CT_AGENT_STATE_DIR=${folderOf(installation)}`,
+    ...namedOf(installation, orders),
     `CT_AGENT_ORIGIN=127.0.0.1:${port}`,
     command
   ].join(" ")
@@ -32,8 +48,8 @@ export const lineWithoutNode = (line: (command: string) => string, installing: s
   `${installing} && ${line('PATH="$HOME/.local/bin:$PATH" ct-agent')}`
 
 /** The same as a file, with the tunnel's secrets in it: for agents that cannot redeem a token. */
-export const environmentOf = (installation: Installation, port: number): string => {
-  const { agent_id, control_plane_url, edge, hostname, join_token, routing_token } = installation
+export const environmentOf = ({ installation, orders, port }: Start): string => {
+  const { agent_id, control_plane_url, edge, join_token, routing_token } = installation
   return [
     `CT_AGENT_JOIN_TOKEN=${Redacted.value(join_token)}`,
     `CT_AGENT_TOKEN=${Redacted.value(routing_token)}`,
@@ -41,7 +57,7 @@ export const environmentOf = (installation: Installation, port: number): string 
     `CT_AGENT_CP_URL=${control_plane_url}`,
     `CT_AGENT_EDGE_CERT_URL=${control_plane_url}`,
     `CT_AGENT_EDGE=${edge}`,
-    ...(hostname === null ? [] : [`CT_AGENT_HOSTNAME=${hostname}`, "CT_AGENT_MODE=browser"]),
+    ...namedOf(installation, orders),
     `CT_AGENT_ORIGIN=127.0.0.1:${port}`
   ].join("\n")
 }
@@ -54,35 +70,47 @@ export const form = (texts: Texts, id: string, refused?: Refused): Markup =>
     <button class="main-action">${texts.connectButton}</button>
   </form>`
 
+const copied = (texts: Texts, text: string) =>
+  markup`<pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${text}</pre>`
+
+/** The line that needs the least of a machine first. */
+const lines = (
+  texts: Texts,
+  { withNode, withoutNode }: { readonly withNode: string; readonly withoutNode: string | undefined }
+) =>
+  withoutNode === undefined
+    ? markup`${copied(texts, withNode)}<p class="hint">${texts.connectNeedsNode} ${texts.connectOnce}</p>`
+    : markup`${copied(texts, withoutNode)}<p class="hint">${texts.connectOnce}</p>
+      <details><summary>${texts.connectWithNode}</summary><p class="hint">${texts.connectNeedsNode}</p>
+      ${copied(texts, withNode)}</details>`
+
 export const page = (
   texts: Texts,
-  { hostname, id, name }: Tunnel,
+  tunnel: Tunnel,
   facts:
     | {
-        readonly line: string
+        readonly withNode: string
         readonly withoutNode: string | undefined
         readonly environment: string
         readonly reach: Reachability | undefined
         readonly address: string | undefined
       }
     | { readonly refused?: Refused }
-): Page => ({
-  title: texts.connectTitle,
-  area: "tunnels",
-  main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / <a href="/portal/tunnels/${id}">${name}</a></p>
+): Page => {
+  const { hostname, id, name } = tunnel
+  const certificate = isOrdering(tunnel) ? texts.connectOrders : texts.connectOrdersNone
+  return {
+    title: texts.connectTitle,
+    area: "tunnels",
+    main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / <a href="/portal/tunnels/${id}">${name}</a></p>
     <div class="head"><h1>${hostname ?? name}</h1></div>
     ${
-      "line" in facts
+      "withNode" in facts
         ? markup`<section class="panel" aria-labelledby="line"><h2 id="line">${texts.connectReady}</h2>
-            <pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${facts.line}</pre><p class="hint">${texts.connectOnce}</p>
-            ${
-              facts.withoutNode === undefined
-                ? undefined
-                : markup`<details><summary>${texts.connectWithoutNode}</summary>
-            <pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${facts.withoutNode}</pre></details>`
-            }
+            ${lines(texts, facts)}
+            ${hostname === null ? undefined : markup`<p class="hint">${certificate}</p>`}
             <details><summary>${texts.connectFile}</summary><p class="hint">${texts.connectFileText}</p>
-            <pre tabindex="0" data-copy="${texts.copy}" data-copied="${texts.copied}">${facts.environment}</pre></details></section>
+            ${copied(texts, facts.environment)}</details></section>
             <section class="panel" aria-labelledby="agent"><h2 id="agent">${texts.columnState}</h2>
             <p>${state(texts, facts.reach, id)}</p>
             <p class="hint">${texts.connectWait}</p>
@@ -91,4 +119,5 @@ export const page = (
             }</p></section>`
         : form(texts, id, facts.refused)
     }`
-})
+  }
+}
