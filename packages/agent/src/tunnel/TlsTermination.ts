@@ -27,7 +27,6 @@ export class TlsFailed extends Data.TaggedError("TlsFailed")<{ readonly why: str
   }
 }
 
-const handshakeMillis = 10_000
 const nothing = new Uint8Array()
 /** A fatal alert internal_error (RFC 8446 section 6): there is nothing to answer with yet. */
 const internalError = Buffer.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 80)
@@ -45,7 +44,7 @@ const take = Effect.fnUntraced(function* (stream: Duplex, before: Uint8Array) {
       if (more !== null) taken = Buffer.concat([taken, more])
     }
   })
-  yield* Effect.timeoutOption(decided, handshakeMillis)
+  yield* Effect.timeoutOption(decided, yield* HelloPeek.handshakeLeft(stream))
   return taken
 })
 
@@ -56,7 +55,8 @@ const accept = (
   stream: Duplex,
   secureContext: SecureContext,
   isWeb: boolean,
-  ending: AgentMetrics["Service"]["ending"]
+  ending: AgentMetrics["Service"]["ending"],
+  millis: number
 ) =>
   Effect.callback<TLSSocket, TlsFailed>((resume) => {
     const options = isWeb ? { secureContext, ALPNProtocols: web } : { secureContext }
@@ -73,8 +73,8 @@ const accept = (
     })
   }).pipe(
     Effect.timeoutOrElse({
-      duration: handshakeMillis,
-      orElse: () => Effect.fail(new TlsFailed({ why: `not done within ${handshakeMillis / 1000} s` }))
+      duration: millis,
+      orElse: () => Effect.fail(new TlsFailed({ why: `not done within ${HelloPeek.handshakeMillis / 1000} s` }))
     })
   )
 
@@ -135,7 +135,8 @@ export const make = (
       const { hello, taken: rest } = yield* HelloPeek.peek(stream)
       if (rest.length > 0) return yield* new TlsFailed({ why: "the client went away" })
       const isWeb = hello?.alpn.some((protocol) => web.includes(protocol)) === true
-      const [took, plain] = yield* Effect.timed(accept(stream, pair, isWeb, metrics.ending))
+      const left = yield* HelloPeek.handshakeLeft(stream)
+      const [took, plain] = yield* Effect.timed(accept(stream, pair, isWeb, metrics.ending, left))
       metrics.traffic.handshakes++
       metrics.traffic.handshakeMillis += Duration.toMillis(took)
       yield* serve(plain, header)

@@ -12,7 +12,6 @@ import { AuditLog } from "../audit/AuditLog.ts"
 import { silenceMillis } from "../gelb/FirstWord.ts"
 import { GelbVisits } from "../gelb/GelbVisits.ts"
 import { LoginGate } from "../gelb/LoginGate.ts"
-import { ResetBudget } from "../gelb/ResetBudget.ts"
 import { endpointsOf } from "../listen/Endpoints.ts"
 import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
 import { PeerEdges } from "../mesh/PeerEdges.ts"
@@ -50,7 +49,6 @@ export class VisitorRouter extends Context.Service<
     const gate = yield* LoginGate
     const peers = yield* PeerEdges
     const audit = yield* AuditLog
-    const resets = yield* ResetBudget
     const clock = yield* Clock.Clock
     const places = yield* VisitorPlaces
     let open = 0
@@ -153,8 +151,6 @@ export class VisitorRouter extends Context.Service<
     }
 
     const serve = (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") => {
-      // A visitor from a peer edge has the address of the peer here.
-      if (broughtBy === "itself" && resets.refuses(socket.remoteAddress ?? "")) return void socket.destroy()
       enter(socket)
       const { host } = destination
       const route = routes.find(host)
@@ -183,8 +179,7 @@ export class VisitorRouter extends Context.Service<
       GelbVisits.layer,
       LoginGate.layer,
       PeerEdges.layer,
-      VisitorPlaces.layer,
-      ResetBudget.layer
+      VisitorPlaces.layer
     ])
   )
 }

@@ -1,4 +1,5 @@
-/** Which fields of a visitor's request reach the origin. Names are compared with hyphens for underscores. */
+/** Which fields of a visitor's request reach the origin. CGI, PHP and WSGI hand fields on as
+ * variables, where `X-Gate.Email` is `X-Gate-Email`: every character of a name that is no letter or digit is one and the same. */
 import * as HttpFields from "@catenet/wire/transport/HttpFields"
 
 const ours = new Set(["forwarded", "x-real-ip"])

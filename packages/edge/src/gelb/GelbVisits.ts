@@ -11,7 +11,8 @@ import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import type { Socket } from "node:net"
-import type { TLSSocket } from "node:tls"
+import { TLSSocket } from "node:tls"
+import { addressBlock } from "../listen/AddressBlock.ts"
 import { makeServe } from "../listen/Connections.ts"
 import { CrumbBudget } from "../listen/CrumbBudget.ts"
 import { endpointsOf } from "../listen/Endpoints.ts"
@@ -78,6 +79,7 @@ export class GelbVisits extends Context.Service<
     const resets = yield* ResetBudget
     const places = yield* VisitorPlaces
     const crumbs = new CrumbBudget()
+    let connections = 0
     const files = yield* PairFiles
     const tickets = yield* SessionTickets
     const { ending, report } = yield* ConnectionFaults
@@ -241,6 +243,9 @@ export class GelbVisits extends Context.Service<
         )
 
     const http2 = (socket: TLSSocket, name: string, accepted: Socket) => {
+      // A visitor from a peer edge comes with that edge's address, so that its connection stands for it.
+      const visitor =
+        accepted instanceof TLSSocket ? `connection ${connections++}` : addressBlock(accepted.remoteAddress ?? "")
       const host = normalHost(name) ?? ""
       const address = endpointsOf(socket).client?.address ?? "unknown"
       const visit = new Http2Visit(socket, {
@@ -254,7 +259,7 @@ export class GelbVisits extends Context.Service<
         enter: (visit) =>
           places.enter(accepted, tokenOf(host), { isIdle: () => visit.isIdle, evict: () => visit.evict() }),
         onCrumb: () => crumbs.spend(address, 1, monotonicMillis()),
-        mayReset: () => resets.spend(address),
+        mayReset: () => resets.spend(tokenOf(host), visitor),
         onClose: (visit) => http2Visits.delete(visit)
       })
       http2Visits.add(visit)

@@ -224,7 +224,7 @@ export class Http2Visit {
       this.#streams -= 1
       this.#quietSince = monotonicMillis()
       const byVisitor = stream.aborted && !(stream.errored instanceof TornStream) && !this.#session.destroyed
-      if (byVisitor && !this.#mayReset()) this.#calm()
+      if (byVisitor && !stream.headersSent && !this.#mayReset()) this.#calm()
     })
   }
 }

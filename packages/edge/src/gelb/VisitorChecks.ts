@@ -14,6 +14,7 @@ export interface Known {
 
 interface Kept {
   readonly token: string
+  readonly lane: Lane
   readonly known: Known | undefined
   readonly until: number
 }
@@ -27,13 +28,24 @@ interface Asking {
 const keptMillis = 30_000
 /** A control plane that is away is not asked again for every request. */
 const unavailableMillis = 1_000
+/** Visitors who were let in, and besides them as many who were not, so that no stranger takes the place of a visitor. */
 const mostKept = 10_000
-/** Questions about one tunnel that may be open at once, so that a flood at one does not close the others. */
+/**
+ * Questions about one tunnel that may be open at once, so that a flood at one does not close the others. Sessions that were let in
+ * before have as many of their own: strangers who show random cookies do not keep them waiting.
+ */
 const mostAsking = 32
+
+type Lane = "admitted" | "unknown"
+
+const laneOf = (known: Known | undefined): Lane =>
+  known === undefined || known.identity === null ? "unknown" : "admitted"
 
 export class VisitorChecks {
   readonly #kept = new Map<string, Kept>()
-  readonly #keysOf = new Map<string, Set<string>>()
+  /** Keys by tunnel, those kept first at the front, of each lane. */
+  readonly #keysOf: Readonly<Record<Lane, Map<string, Set<string>>>> = { admitted: new Map(), unknown: new Map() }
+  readonly #count: Record<Lane, number> = { admitted: 0, unknown: 0 }
   readonly #asking = new Map<string, Asking>()
   readonly #open = new Map<string, number>()
   readonly #ask: (host: string, session: string | undefined) => Promise<Known>
@@ -52,26 +64,33 @@ export class VisitorChecks {
     if (kept !== undefined && kept.token === token && kept.until > this.#now()) return Promise.resolve(kept.known)
     const asking = this.#asking.get(key)
     if (asking !== undefined && !asking.stale && asking.token === token) return asking.answer
-    const open = this.#open.get(token) ?? 0
+    const lane = kept?.token === token ? kept.lane : "unknown"
+    const counted = `${lane} ${token}`
+    const open = this.#open.get(counted) ?? 0
     if (open >= mostAsking) return Promise.resolve(undefined)
-    this.#open.set(token, open + 1)
-    const question: Asking = { token, stale: false, answer: this.#answer(() => question, key, host, session) }
+    this.#open.set(counted, open + 1)
+    const question: Asking = { token, stale: false, answer: this.#answer(() => question, counted, key, host, session) }
     this.#asking.set(key, question)
     return question.answer
   }
 
   /** Forgets what is known of a tunnel's visitors. */
   forget(token: string) {
-    for (const key of this.#keysOf.get(token) ?? []) this.#drop(key)
+    for (const key of this.#keysOf.unknown.get(token) ?? []) this.#drop(key)
+    // That they were let in is remembered, and is no answer any more.
+    for (const key of this.#keysOf.admitted.get(token) ?? []) {
+      const kept = this.#kept.get(key)
+      if (kept !== undefined) this.#kept.set(key, { ...kept, until: 0 })
+    }
     for (const asking of this.#asking.values()) if (asking.token === token) asking.stale = true
   }
 
-  async #answer(question: () => Asking, key: string, host: string, session: string | undefined) {
+  async #answer(question: () => Asking, counted: string, key: string, host: string, session: string | undefined) {
     const known = await this.#ask(host, session).catch(() => undefined)
     const asked = question()
-    const left = (this.#open.get(asked.token) ?? 1) - 1
-    if (left > 0) this.#open.set(asked.token, left)
-    else this.#open.delete(asked.token)
+    const left = (this.#open.get(counted) ?? 1) - 1
+    if (left > 0) this.#open.set(counted, left)
+    else this.#open.delete(counted)
     if (this.#asking.get(key) === asked) this.#asking.delete(key)
     if (asked.stale) return this.of(asked.token, host, session)
     this.#keep(key, asked.token, known)
@@ -80,18 +99,30 @@ export class VisitorChecks {
 
   #keep(key: string, token: string, known: Known | undefined) {
     const until = this.#now() + (known === undefined ? unavailableMillis : keptMillis)
+    const before = this.#kept.get(key)
+    // A control plane that is away for a moment makes no stranger of a visitor.
+    const lane = known === undefined && before?.token === token ? before.lane : laneOf(known)
     this.#drop(key)
-    if (this.#kept.size >= mostKept) for (const oldest of this.#kept.keys()) if (this.#drop(oldest)) break
-    this.#kept.set(key, { token, known, until: Math.min(until, known?.until ?? until) })
-    this.#keysOf.set(token, (this.#keysOf.get(token) ?? new Set()).add(key))
+    if (this.#count[lane] >= mostKept) this.#makeRoom(lane)
+    this.#count[lane] += 1
+    this.#kept.set(key, { token, lane, known, until: Math.min(until, known?.until ?? until) })
+    this.#keysOf[lane].set(token, (this.#keysOf[lane].get(token) ?? new Set()).add(key))
   }
 
-  #drop(key: string): boolean {
-    const token = this.#kept.get(key)?.token
-    if (token === undefined) return false
-    const keys = this.#keysOf.get(token)
+  /** The tunnel with the most gives up its oldest. */
+  #makeRoom(lane: Lane) {
+    let largest: ReadonlySet<string> = new Set()
+    for (const keys of this.#keysOf[lane].values()) if (keys.size > largest.size) largest = keys
+    for (const oldest of largest) return void this.#drop(oldest)
+  }
+
+  #drop(key: string): void {
+    const kept = this.#kept.get(key)
+    if (kept === undefined) return
+    const keys = this.#keysOf[kept.lane].get(kept.token)
     keys?.delete(key)
-    if (keys?.size === 0) this.#keysOf.delete(token)
-    return this.#kept.delete(key)
+    if (keys?.size === 0) this.#keysOf[kept.lane].delete(kept.token)
+    this.#count[kept.lane] -= 1
+    this.#kept.delete(key)
   }
 }

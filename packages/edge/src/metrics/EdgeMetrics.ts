@@ -143,9 +143,6 @@ export const render = (sources: Sources): string => {
     counter("rapid_reset_closed_total", "HTTP/2 connections closed for the streams that they reset.", [
       counters.resetBudgetsExceeded
     ]),
-    counter("rapid_reset_refused_total", "Visitors refused because their address had reset too many streams.", [
-      counters.resettingVisitorsRefused
-    ]),
     counter("connection_faults_total", "Callbacks that failed and ended their connection.", [
       counters.connectionFaults
     ]),

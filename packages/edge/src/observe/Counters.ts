@@ -33,9 +33,8 @@ const zero = () => ({
   bytesOf: { browser: 0, dataplane: 0, tcp_fallback: 0 },
   /** What callbacks of connections threw. */
   connectionFaults: 0,
-  /** HTTP/2 connections closed because their address block reset too many streams, and new ones refused after that. */
+  /** HTTP/2 connections closed because their address block reset too many streams of the tunnel. */
   resetBudgetsExceeded: 0,
-  resettingVisitorsRefused: 0,
   rendezvous: 0,
   rendezvousRefused: 0,
   /** Members of channels that came to wait, by dialect. */

@@ -156,7 +156,7 @@ const reachedEverything = async (world: TestEdge, { reached }: Clients) => {
     assert.isAtLeast(answered / sessions, share, `of ${sessions} sessions of the kind ${kind}`)
   }
   const turnedAway = Object.entries(await world.metrics()).filter(
-    ([name, count]) => count > 0 && /cap_sheds|rapid_reset_refused|connection_faults/.test(name)
+    ([name, count]) => count > 0 && /cap_sheds|connection_faults/.test(name)
   )
   assert.deepStrictEqual(turnedAway, [])
 }

@@ -3,51 +3,32 @@ import { Effect } from "effect"
 import { resetBudget } from "../../src/gelb/ResetBudget.ts"
 import { Counters } from "../../src/observe/Counters.ts"
 
+const [tunnel, other] = ["t", "u"]
 const offender = "192.0.2.1"
 
-const budget = Effect.gen(function* () {
-  const clock = { now: 0 }
-  const counters = yield* Counters
-  return { clock, counters, ...resetBudget(2, counters, () => clock.now) }
-})
-
-describe("the budget of resets of an address block", () => {
-  it.effect(
-    "is exceeded by one reset more than its limit in a minute, which refuses new connections for sixty seconds",
-    () =>
-      Effect.gen(function* () {
-        const { clock, counters, refuses, spend } = yield* budget
-        assert.deepStrictEqual([spend(offender), spend(offender), refuses(offender)], [true, true, false])
-        assert.isFalse(spend(offender))
-        clock.now = 59_999
-        assert.isTrue(refuses(offender))
-        clock.now = 60_000
-        assert.isFalse(refuses(offender))
-        assert.isTrue(spend(offender), "the budget is full again")
-        assert.deepStrictEqual([counters.resetBudgetsExceeded, counters.resettingVisitorsRefused], [1, 1])
-      }).pipe(Effect.provide(Counters.layer))
-  )
-
-  it.effect("counts IPv6 by /64, and refuses no other address", () =>
+describe("the budget of resets", () => {
+  it.effect("is exceeded by one reset more than its limit in a minute, and fills up again", () =>
     Effect.gen(function* () {
-      const { refuses, spend } = yield* budget
-      for (const end of ["1", "2", "3"]) spend(`2001:db8::${end}`)
-      assert.isTrue(refuses("2001:db8::4"))
-      assert.isFalse(refuses("2001:db8:0:1::4"))
-      assert.isFalse(refuses(offender))
+      const clock = { now: 0 }
+      const counters = yield* Counters
+      const { spend } = resetBudget(2, counters, () => clock.now)
+      assert.deepStrictEqual([spend(tunnel, offender), spend(tunnel, offender)], [true, true])
+      assert.isFalse(spend(tunnel, offender))
+      clock.now = 29_999
+      assert.isFalse(spend(tunnel, offender))
+      clock.now = 60_000
+      assert.isTrue(spend(tunnel, offender))
+      assert.strictEqual(counters.resetBudgetsExceeded, 2)
     }).pipe(Effect.provide(Counters.layer))
   )
 
-  it.effect("refuses an address for sixty seconds from its last excess", () =>
+  it.effect("is that of one address at one tunnel", () =>
     Effect.gen(function* () {
-      const { clock, refuses, spend } = yield* budget
-      for (let count = 0; count < 3; count++) spend(offender)
-      clock.now = 29_000
-      assert.isFalse(spend(offender), "half a reset has come back")
-      clock.now = 60_000
-      assert.isTrue(refuses(offender))
-      clock.now = 89_000
-      assert.isFalse(refuses(offender))
+      const { spend } = resetBudget(1, yield* Counters, () => 0)
+      spend(tunnel, offender)
+      assert.isFalse(spend(tunnel, offender))
+      assert.isTrue(spend(other, offender), "another tunnel")
+      assert.isTrue(spend(tunnel, "192.0.2.2"), "another address")
     }).pipe(Effect.provide(Counters.layer))
   )
 })

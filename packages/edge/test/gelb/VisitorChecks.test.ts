@@ -106,6 +106,39 @@ describe("the cached check of a visitor", () => {
     assert.lengthOf(questions, 34)
   })
 
+  it("of a session that was let in before does not wait for those of strangers, also after an order", async () => {
+    const { answer, questions } = later()
+    let asking = false
+    const { answers, time } = world(async () => (asking ? answer() : known("vera")))
+    await answers.of("t", "h", "vera's")
+    asking = true
+    answers.forget("t")
+    for (let n = 0; n < 40; n++) void answers.of("t", "h", `random ${n}`)
+    assert.lengthOf(questions, 32)
+    const again = answers.of("t", "h", "vera's")
+    assert.lengthOf(questions, 33)
+    questions[32]?.(known("vera"))
+    assert.strictEqual((await again)?.identity, "vera")
+    time.now = in30s
+    void answers.of("t", "h", "vera's")
+    assert.lengthOf(questions, 34, "when its answer is old, too")
+  })
+
+  it("of a visitor is not forgotten for strangers, nor for visitors of a tunnel with fewer", async () => {
+    const { answers, asked } = world(async (_, session) =>
+      known(session?.startsWith("random") === true ? null : "vera")
+    )
+    await answers.of("small", "h", "s")
+    for (let n = 0; n < 10_000; n++) await answers.of("large", "h", `${n}`)
+    for (let n = 0; n < 10_001; n++) await answers.of("large", "h", `random ${n}`)
+    asked.length = 0
+    await answers.of("small", "h", "s")
+    await answers.of("large", "h", "1")
+    assert.lengthOf(asked, 0)
+    await answers.of("large", "h", "0")
+    assert.lengthOf(asked, 1, "the oldest of the tunnel with the most made room")
+  })
+
   it("is cached for the newest 10,000 visitors", async () => {
     const { answers, asked } = world(async () => known("vera"))
     for (let n = 0; n < 10_000; n++) await answers.of("t", "h", `${n}`)

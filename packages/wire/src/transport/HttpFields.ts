@@ -1,7 +1,8 @@
 /**
  * Fields of messages that are carried between HTTP/2 and HTTP/1.1 (RFC 9113 section 8.2, RFC 9110 section 7.6.1): those about one
  * connection stay on their side, and trailers never change how a message is read. Origins that hand fields on as variables (CGI,
- * WSGI, PHP) read `X_Real_Ip` as `X-Real-Ip`, so names are compared with hyphens for underscores. Names are in lower case.
+ * WSGI, PHP) read `X_Real_Ip` and `X.Real.Ip` as `X-Real-Ip`, so names are compared with a hyphen for every character that is no
+ * letter or digit. Names are in lower case.
  */
 import type { IncomingMessage } from "node:http"
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2"
@@ -20,6 +21,9 @@ const hopByHop: ReadonlySet<string> = new Set([
 /** Fields that say where a message ends or where it goes; each is written anew, from what was understood. */
 export const structural: ReadonlySet<string> = new Set([...hopByHop, "content-length", "host"])
 
+const mergeable = /[^a-z0-9-]/
+const mergeableAll = /[^a-z0-9-]/g
+
 /** What frames, routes, authorizes or changes a message has no meaning behind it (RFC 9110 section 6.5.1). */
 const noTrailer: ReadonlySet<string> = new Set([
   ...structural,
@@ -35,7 +39,7 @@ const noTrailer: ReadonlySet<string> = new Set([
   "range"
 ])
 
-export const hyphenated = (name: string): string => (name.includes("_") ? name.replaceAll("_", "-") : name)
+export const hyphenated = (name: string): string => (mergeable.test(name) ? name.replaceAll(mergeableAll, "-") : name)
 
 /** Also in a spelling that would be read as one behind us. */
 export const isStructural = (name: string): boolean => structural.has(hyphenated(name))
