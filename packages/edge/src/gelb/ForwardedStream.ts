@@ -248,7 +248,10 @@ export class ForwardedStream extends Duplex {
     this.#admission.settle(false)
     this.#heads.follow(undefined)
     this.#pace.stop()
-    if (!this.#refused) this.#visitor.destroy()
+    if (!this.#refused) {
+      this.#visitor.uncork()
+      this.#visitor.destroy()
+    }
     done(error)
   }
 

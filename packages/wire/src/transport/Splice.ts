@@ -57,6 +57,9 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
   const cut = (end: SpliceEnd, code: ResetCode, sentence: string) => {
     if (settled) return
     settle(end)
+    // What one side said just before it broke goes to the other first: a service that refuses an upload answers and closes at once.
+    a.uncork()
+    b.uncork()
     abort(a, code, sentence)
     abort(b, code, sentence)
   }
