@@ -14,6 +14,8 @@ export interface Candidate {
   readonly isGuarded: boolean
   /** Authorities that failed this hostname a short while ago. */
   readonly leftOut?: ReadonlyArray<string>
+  /** Whose share of a domain's budget it uses; absent where the domain is not shared. */
+  readonly account?: string | undefined
   readonly state: AdmissionState
 }
 
@@ -48,18 +50,18 @@ export const sweep = (
   authorities: ReadonlyArray<CertificateAuthority>,
   now: number
 ): ReadonlyArray<Swept> => {
-  const moved = candidates.map(({ authorized, hostname, isGuarded, leftOut = [], state }) => {
+  const moved = candidates.map(({ account, authorized, hostname, isGuarded, leftOut = [], state }) => {
     const { effects, next } = state._tag === "Rot" && authorized ? authorize(state, now) : passTime(state, now)
-    return { hostname, isGuarded, leftOut, before: state, next, effects: [...effects, ...reminders(state)] }
+    return { account, hostname, isGuarded, leftOut, before: state, next, effects: [...effects, ...reminders(state)] }
   })
-  const gelb = moved.flatMap(({ hostname, isGuarded, leftOut, next }) =>
-    next._tag === "Gelb" ? [{ hostname, isGuarded, leftOut, slot: next.slot }] : []
+  const gelb = moved.flatMap(({ account, hostname, isGuarded, leftOut, next }) =>
+    next._tag === "Gelb" ? [{ account, hostname, isGuarded, leftOut, slot: next.slot }] : []
   )
-  const queue = gelb.flatMap(({ hostname, isGuarded, leftOut, slot }) =>
-    slot._tag === "Queued" && !isGuarded ? [{ hostname, queuedAt: slot.queuedAt, leftOut }] : []
+  const queue = gelb.flatMap(({ account, hostname, isGuarded, leftOut, slot }) =>
+    slot._tag === "Queued" && !isGuarded ? [{ account, hostname, queuedAt: slot.queuedAt, leftOut }] : []
   )
-  const open = gelb.flatMap(({ hostname, slot }) =>
-    slot._tag === "Offered" ? [{ ca: slot.ca, domain: registeredDomain(hostname) }] : []
+  const open = gelb.flatMap(({ account, hostname, slot }) =>
+    slot._tag === "Offered" ? [{ ca: slot.ca, domain: registeredDomain(hostname), account }] : []
   )
   const offers = new Map(allocate(authorities, queue, issuances, open, now).map((o) => [o.hostname, o.ca]))
   return moved.flatMap(({ before, effects, hostname, next }) => {

@@ -1,7 +1,8 @@
 /**
  * Who gets the next certificate, and from which authority. Every authority gives every registered domain a number of
- * certificates in any seven days; issued certificates and open offers both count. The queue is first come, first served
- * per domain: a domain without head-room waits, and other domains go on.
+ * certificates in any seven days; issued certificates and open offers both count. Of a domain that accounts share, each
+ * account gets a quarter at most. The queue is first come, first served per domain: a domain or an account without head-room
+ * waits, and others go on.
  */
 import { Order } from "effect"
 import { type CertificateAuthority } from "./CertificateAuthorities.ts"
@@ -10,6 +11,8 @@ import { type CertificateAuthority } from "./CertificateAuthorities.ts"
 export interface Issuance {
   readonly ca: string
   readonly domain: string
+  /** Whose share of the domain's budget it uses; absent where the domain is not shared. */
+  readonly account?: string | undefined
   readonly at: number
 }
 
@@ -17,15 +20,30 @@ export interface Issuance {
 export interface OpenOffer {
   readonly ca: string
   readonly domain: string
+  readonly account?: string | undefined
 }
 
 /** One hostname that waits. */
 export interface Waiting {
   readonly hostname: string
   readonly queuedAt: number
+  readonly account?: string | undefined
   /** Authorities that failed this hostname a short while ago. */
   readonly leftOut?: ReadonlyArray<string>
 }
+
+/**
+ * How many of an authority's certificates for a shared domain one account may have in the window: a quarter, and always one.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { accountShare } from "@catenet/domain/certificates/CertificateBudget"
+ *
+ * assert.deepEqual([0, 3, 8, 40].map(accountShare), [0, 1, 2, 10])
+ * ```
+ */
+export const accountShare = (weeklyBudget: number): number =>
+  Math.min(weeklyBudget, Math.max(1, Math.floor(weeklyBudget / 4)))
 
 /** One decision of `allocate`. */
 export interface Allocation {
@@ -85,20 +103,27 @@ export const allocate = (
 ): ReadonlyArray<Allocation> => {
   const used = new Map<string, number>()
   const usedOf = (ca: string, domain: string) => used.get(key(ca, domain)) ?? 0
-  const count = (ca: string, domain: string) => used.set(key(ca, domain), usedOf(ca, domain) + 1)
-  for (const { at, ca, domain } of issuances) if (now - at < budgetWindow) count(ca, domain)
-  for (const { ca, domain } of openOffers) count(ca, domain)
+  const shareOf = (domain: string, account: string) => `${domain} of ${account}`
+  const count = ({ account, ca, domain }: OpenOffer) => {
+    used.set(key(ca, domain), usedOf(ca, domain) + 1)
+    if (account === undefined) return
+    const share = shareOf(domain, account)
+    used.set(key(ca, share), usedOf(ca, share) + 1)
+  }
+  for (const issuance of issuances) if (now - issuance.at < budgetWindow) count(issuance)
+  openOffers.forEach(count)
 
-  return queue.toSorted(oldestFirst).flatMap(({ hostname, leftOut = [] }) => {
+  return queue.toSorted(oldestFirst).flatMap(({ account, hostname, leftOut = [] }) => {
     const domain = registeredDomain(hostname)
     let best: { readonly name: string; readonly room: number } | undefined
     for (const { name, weeklyBudget } of authorities) {
       const room = weeklyBudget - usedOf(name, domain)
       if (leftOut.includes(name)) continue
+      if (account !== undefined && usedOf(name, shareOf(domain, account)) >= accountShare(weeklyBudget)) continue
       if (room > (best?.room ?? 0)) best = { name, room }
     }
     if (best === undefined) return []
-    count(best.name, domain)
+    count({ ca: best.name, domain, account })
     return [{ hostname, ca: best.name }]
   })
 }

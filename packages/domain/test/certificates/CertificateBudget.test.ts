@@ -1,5 +1,5 @@
 import { certificateAuthorities, offerable } from "@catenet/domain/certificates/CertificateAuthorities"
-import { allocate, budgetWindow, registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
+import { allocate, budgetWindow, type Issuance, registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { between, often } from "../values/history.ts"
@@ -69,6 +69,22 @@ describe("certificate budgets", () => {
     ]
     const open = [{ ca: "p", domain: "one.example" }]
     assert.deepStrictEqual(allocate([authority("p", 1)], queue, [], open, 5), [{ hostname: "b.two.example", ca: "p" }])
+  })
+
+  it("an account gets a quarter of an authority's certificates for a shared domain, and does not block the others", () => {
+    const queue = [..."abcdef"].map((name, i) => ({
+      hostname: `${name}.one.example`,
+      queuedAt: i,
+      account: name === "f" ? "other" : "greedy"
+    }))
+    const offered = (budget: number, issued: ReadonlyArray<Issuance>) =>
+      allocate([authority("p", budget)], queue, issued, [], 5).map(({ hostname }) => hostname[0])
+    assert.deepStrictEqual(offered(8, []), ["a", "b", "f"])
+    const issued = { ca: "p", domain: "one.example", account: "greedy", at: 1 }
+    assert.deepStrictEqual(offered(8, [issued]), ["a", "f"])
+    assert.deepStrictEqual(offered(8, [issued, issued]), ["f"])
+    assert.deepStrictEqual(offered(8, [{ ...issued, account: undefined }]), ["a", "b", "f"])
+    assert.deepStrictEqual(offered(1, []), ["a"])
   })
 
   it("does not mistake one pair of authority and domain for another", () => {

@@ -5,13 +5,14 @@
  */
 import type { AdmissionState } from "@catenet/domain/certificates/Admission"
 import { sweep } from "@catenet/domain/certificates/AdmissionSweep"
-import { registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
+import { accountShare, registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
 import { Array as Arr, Context, Effect, Layer } from "effect"
 import { authorizeHost } from "../edges/EdgeOrders.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import type { Entry } from "../edges/OutboxStore.ts"
 import { unixSeconds } from "../runtime/Now.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
+import { HostnameRules } from "../tunnels/hostnames/HostnameRules.ts"
 import * as Registry from "../tunnels/hostnames/HostStore.ts"
 import * as Store from "./AdmissionSweepStore.ts"
 import { CertificateAuthorities } from "./CertificateAuthorities.ts"
@@ -31,11 +32,13 @@ export class AdmissionSweep extends Context.Service<
   }
 >()("server/certificates/AdmissionSweep") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const { zone } = yield* HostnameRules
+    const store = yield* Store.make(zone)
     const registry = yield* Registry.make
     const outbox = yield* Outbox
     const { offerable } = yield* CertificateAuthorities
     const perDomain = offerable.reduce((sum, { weeklyBudget }) => sum + weeklyBudget, 0)
+    const perAccount = offerable.reduce((sum, { weeklyBudget }) => sum + accountShare(weeklyBudget), 0)
 
     /** The hostnames of a transaction. Offers of earlier ones count as what their authorities have given. */
     const some = Effect.fnUntraced(function* (hostnames: ReadonlyArray<string>, now: number) {
@@ -49,9 +52,12 @@ export class AdmissionSweep extends Context.Service<
         authorized: true,
         isGuarded: row.isGuarded,
         leftOut: row.leftOut,
+        account: row.account ?? undefined,
         state: Registry.hostOf(row).admission
       }))
-      const issuances = given.flatMap(({ ca, count, domain }) => Arr.makeBy(count, () => ({ ca, domain, at: now })))
+      const issuances = given.flatMap(({ account, ca, count, domain }) =>
+        Arr.makeBy(count, () => ({ ca, domain, account: account ?? undefined, at: now }))
+      )
       const swept = sweep(candidates, issuances, offerable, now).flatMap((each) => {
         const host = hosts.get(each.hostname)
         return host === undefined ? [] : [{ ...each, host }]
@@ -72,7 +78,7 @@ export class AdmissionSweep extends Context.Service<
 
     const found = Effect.fnUntraced(function* (now: number) {
       const { mine } = yield* store.mayBegin()
-      return mine ? yield* store.candidates({ now, perDomain }) : []
+      return mine ? yield* store.candidates({ now, perAccount, perDomain }) : []
     }, store.transaction)
 
     return {
@@ -87,5 +93,7 @@ export class AdmissionSweep extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(AdmissionSweep, AdmissionSweep.make)
-  static readonly layer = AdmissionSweep.layerNoDeps.pipe(Layer.provide([CertificateAuthorities.layer, Outbox.layer]))
+  static readonly layer = AdmissionSweep.layerNoDeps.pipe(
+    Layer.provide([CertificateAuthorities.layer, HostnameRules.layer, Outbox.layer])
+  )
 }

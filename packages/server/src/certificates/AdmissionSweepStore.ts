@@ -16,16 +16,31 @@ const refusalSeconds = 21_600
 
 const Wanted = Schema.Struct({
   now: Schema.Int,
-  /** How many certificates all authorities together can give to one domain. */
-  perDomain: Schema.Int
+  /** How many certificates all authorities together can give to one domain, and to one account of a shared one. */
+  perDomain: Schema.Int,
+  perAccount: Schema.Int
 })
 
-const Counted = Schema.Struct({ ca: Schema.String, domain: Schema.String, count: Schema.Int })
+const Counted = Schema.Struct({
+  ca: Schema.String,
+  domain: Schema.String,
+  account: Schema.NullOr(Schema.String),
+  count: Schema.Int
+})
 
-export const make = Effect.gen(function* () {
+/** `zone` is the domain that accounts share. */
+export const make = Effect.fnUntraced(function* (zone: string | undefined) {
   const sql = yield* SqlClient.SqlClient
   const columns = Registry.hostColumns(sql)
   const guarded = Registry.isGuarded(sql)
+  const account = Registry.accountOf(sql, zone)
+  /** Whether the account of `hosts h` has its share of the zone, by what was counted for it and is offered to it. */
+  const isServed = (now: number, perAccount: number) => sql`coalesce(h.domain = ${zone ?? ""} and ${account} in (
+    select served.account from (
+      select i.account from issuances i where i.domain = ${zone ?? ""} and i.at > ${now - budgetWindow}
+      union all select s.subject from hosts g join tunnels s on s.routing_token = g.routing_token
+        where g.domain = ${zone ?? ""} and g.claim = 'offered' and g.deadline > ${now}) served
+    group by served.account having count(*) >= ${perAccount}), false)`
   const isRefused = (now: number) => sql`exists (select 1 from outbox o
     where o.queue = h.routing_token and o.refused_at <= ${now - refusalSeconds})`
   const isRevoked = sql`exists (select 1 from revoked_tokens t where t.routing_token = h.routing_token)`
@@ -57,7 +72,7 @@ export const make = Effect.gen(function* () {
     candidates: SqlSchema.findAll({
       Request: Wanted,
       Result: Schema.Struct({ hostname: Hostname }),
-      execute: ({ now, perDomain }) => sql`
+      execute: ({ now, perAccount, perDomain }) => sql`
         select hostname from hosts h where hostname in (
           select hostname from hosts where status = 'rot'
           union all select hostname from hosts where claim = 'offered' and deadline <= ${now}
@@ -66,7 +81,7 @@ export const make = Effect.gen(function* () {
           union all select q.hostname from (select distinct domain from hosts where claim = 'queued' and not opted_out) d
             cross join lateral (
               select hostname from hosts h where claim = 'queued' and domain = d.domain and not ${guarded}
-                and not opted_out
+                and not opted_out and not ${isServed(now, perAccount)}
               order by queued_at, hostname limit ${perDomain}) q)
           and not ${isRevoked}
         order by domain, coalesce(queued_at, ${now}), hostname collate "C"`
@@ -77,10 +92,11 @@ export const make = Effect.gen(function* () {
       Result: Schema.Struct({
         ...Registry.HostRow.fields,
         isGuarded: Schema.Boolean,
+        account: Schema.NullOr(Schema.String),
         leftOut: Schema.Array(Schema.String)
       }),
       execute: ({ hostnames, now }) => sql`
-        select ${columns}, ${guarded} as is_guarded, array(
+        select ${columns}, ${guarded} as is_guarded, ${account} as account, array(
           select f.ca from issuance_failures f where f.hostname = h.hostname and f.retry_at > ${now}) as left_out
         from hosts h where hostname = any(${hostnames}::text[]) and not ${isRevoked} and (status = 'rot'
           or claim = 'offered' and deadline <= ${now} or claim = 'lapsed' and retry_at <= ${now}
@@ -96,11 +112,11 @@ export const make = Effect.gen(function* () {
       }),
       Result: Counted,
       execute: ({ domains, hostnames, now }) => sql`
-        select ca, domain, count(*)::int as count from issuances
-          where domain = any(${domains}::text[]) and at > ${now - budgetWindow} group by ca, domain
-        union all select ca, domain, count(*)::int from hosts
+        select ca, domain, case when domain = ${zone ?? ""} then account end as account, count(*)::int as count
+          from issuances where domain = any(${domains}::text[]) and at > ${now - budgetWindow} group by 1, 2, 3
+        union all select ca, domain, ${account}, count(*)::int from hosts h
           where claim = 'offered' and deadline > ${now} and domain = any(${domains}::text[])
-            and hostname <> all(${hostnames}::text[]) group by ca, domain`
+            and hostname <> all(${hostnames}::text[]) group by 1, 2, 3`
     }),
     transaction: sql.withTransaction
   }

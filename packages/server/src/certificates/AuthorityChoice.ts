@@ -9,7 +9,9 @@ import type { Hostname } from "@catenet/domain/values/Hostname"
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { unixSeconds } from "../runtime/Now.ts"
+import { HostnameRules } from "../tunnels/hostnames/HostnameRules.ts"
 import { Hosts } from "../tunnels/hostnames/Hosts.ts"
+import { accountOf } from "../tunnels/hostnames/HostStore.ts"
 import { sweepLock } from "./AdmissionSweepStore.ts"
 import { CertificateAuthorities } from "./CertificateAuthorities.ts"
 
@@ -36,17 +38,32 @@ export class AuthorityChoice extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const hosts = yield* Hosts
+    const { zone } = yield* HostnameRules
+    const account = accountOf(sql, zone)
     const { describe, offerable } = yield* CertificateAuthorities
     const given = SqlSchema.findAll({
       Request: Counted,
-      Result: Schema.Struct({ ca: Schema.String, domain: Schema.String, at: Schema.Int }),
+      Result: Schema.Struct({
+        ca: Schema.String,
+        domain: Schema.String,
+        account: Schema.NullOr(Schema.String),
+        at: Schema.Int
+      }),
       execute: ({ domain, since }) =>
-        sql`select ca, domain, at from issuances where domain = ${domain} and at > ${since}`
+        sql`select ca, domain, case when domain = ${zone ?? ""} then account end as account, at from issuances
+          where domain = ${domain} and at > ${since}`
     })
     const open = SqlSchema.findAll({
       Request: Schema.String,
-      Result: Schema.Struct({ ca: Schema.String, domain: Schema.String }),
-      execute: (domain) => sql`select ca, domain from hosts where claim = 'offered' and domain = ${domain}`
+      Result: Schema.Struct({ ca: Schema.String, domain: Schema.String, account: Schema.NullOr(Schema.String) }),
+      execute: (domain) =>
+        sql`select ca, domain, ${account} as account from hosts h where claim = 'offered' and domain = ${domain}`
+    })
+
+    const ownerOf = SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Schema.Struct({ account: Schema.NullOr(Schema.String) }),
+      execute: (hostname) => sql`select ${account} as account from hosts h where h.hostname = ${hostname}`
     })
 
     const leftOut = SqlSchema.findAll({
@@ -61,13 +78,16 @@ export class AuthorityChoice extends Context.Service<
     /** The authority with the most head-room for the hostname; call it under the lock. */
     const best = Effect.fnUntraced(function* (hostname: Hostname, now: number) {
       const domain = registeredDomain(hostname)
-      const issuances = yield* given({ domain, since: now - budgetWindow })
+      const owned = <A extends { readonly account: string | null }>(rows: ReadonlyArray<A>) =>
+        rows.map((row) => ({ ...row, account: row.account ?? undefined }))
+      const issuances = owned(yield* given({ domain, since: now - budgetWindow }))
+      const owner = yield* ownerOf(hostname)
       const failed = (yield* leftOut({ hostname, now })).map(({ ca }) => ca)
       const [found] = allocate(
         offerable,
-        [{ hostname, queuedAt: now, leftOut: failed }],
+        [{ hostname, queuedAt: now, leftOut: failed, account: Option.getOrUndefined(owner)?.account ?? undefined }],
         issuances,
-        yield* open(domain),
+        owned(yield* open(domain)),
         now
       )
       return found?.ca
@@ -113,5 +133,7 @@ export class AuthorityChoice extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(AuthorityChoice, AuthorityChoice.make)
-  static readonly layer = AuthorityChoice.layerNoDeps.pipe(Layer.provide([CertificateAuthorities.layer, Hosts.layer]))
+  static readonly layer = AuthorityChoice.layerNoDeps.pipe(
+    Layer.provide([CertificateAuthorities.layer, HostnameRules.layer, Hosts.layer])
+  )
 }

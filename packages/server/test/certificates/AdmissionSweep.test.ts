@@ -45,7 +45,7 @@ const settings = (variables: Readonly<Record<string, string>>) =>
 
 const replica = (
   variables: Readonly<Record<string, string>> = {},
-  loop: Layer.Layer<never, never, Settings | SqlClient.SqlClient> = Layer.empty
+  loop: Layer.Layer<never, never, SecureRandom.SecureRandom | Settings | SqlClient.SqlClient> = Layer.empty
 ) =>
   Layer.fresh(
     loop.pipe(
@@ -142,6 +142,40 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the sweep o
         eab_hmac_key_b64url: "c2VjcmV0"
       })
     })
+  )
+
+  it.effect("gives one account a quarter of the zone's budget at most, and another one what it waits for", () =>
+    Effect.gen(function* () {
+      const zone = { CT_CP_HOSTNAME_ZONE: "shared.test", CT_CP_ACME_CAS: "small https://small.example/d 8" }
+      const queued = (n: number, subject: string, name: string, at: number) =>
+        Effect.andThen(
+          inDatabase(
+            (sql) => sql`insert into tunnels (id, subject, name, hostname, created_at, routing_token)
+              values (${n.toString(16).padStart(32, "0")}, ${subject}, 'n', ${name}, 1, ${tokenOf(n)})`
+          ),
+          insert(n, name, { claim: "queued", queued_at: at })
+        )
+      for (let n = 800; n < 812; n++) yield* queued(n, "greedy", `a${n}.shared.test`, n)
+      for (let n = 812; n < 814; n++) yield* queued(n, "greedy", `a${n}.apart.test`, n)
+      yield* together(2, zone)
+      const offered = Effect.map(read("%.shared.test"), (rows) =>
+        rows.filter(({ claim }) => claim === "offered").map(({ hostname }) => hostname)
+      )
+      assert.deepStrictEqual(yield* offered, ["a800.shared.test", "a801.shared.test"])
+      assert.lengthOf(
+        (yield* read("%.apart.test")).filter(({ claim }) => claim === "offered"),
+        2,
+        "a domain of its own"
+      )
+      // Certificates that were counted stay in the account's share, where its tunnels are gone.
+      const { complete } = yield* Effect.provide(Admissions, yield* Layer.build(replica(zone)))
+      for (const n of [800, 801])
+        yield* complete({ routing_token: Redacted.make(tokenOf(n)), hostname: `a${n}.shared.test` })
+      yield* inDatabase((sql) => sql`delete from hosts where hostname in ('a800.shared.test', 'a801.shared.test')`)
+      yield* queued(820, "other", "b820.shared.test", 9000)
+      yield* together(2, zone)
+      assert.deepStrictEqual(yield* offered, ["b820.shared.test"])
+    }).pipe(Effect.scoped)
   )
 
   it.effect(

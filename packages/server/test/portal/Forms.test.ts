@@ -260,8 +260,8 @@ layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("forms
         [ada, `${own}/cert-claim-opt-out`, { enabled: "1" }, 303]
       ])
       assert.deepStrictEqual(yield* of, [{ claim: "queued", optedOut: true }])
-      const store = yield* AdmissionSweepStore.make
-      const names = Effect.map(store.candidates({ now: 2, perDomain: 9 }), (rows) =>
+      const store = yield* AdmissionSweepStore.make(undefined)
+      const names = Effect.map(store.candidates({ now: 2, perAccount: 9, perDomain: 9 }), (rows) =>
         rows.map(({ hostname }) => String(hostname))
       )
       assert.notInclude(yield* names, host)

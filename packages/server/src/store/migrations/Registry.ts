@@ -65,6 +65,7 @@ import * as edgeComparisons from "./0110_edge_comparisons.ts"
 import * as directoryOfAccounts from "./0111_directory_of_accounts.ts"
 import * as ticketKeys from "./0114_ticket_keys.ts"
 import * as operatorProofs from "./0118_operator_proofs.ts"
+import * as accountsOfIssuances from "./0122_accounts_of_issuances.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -129,5 +130,6 @@ export const migrations = {
   "0110_edge_comparisons": edgeComparisons.up,
   "0111_directory_of_accounts": directoryOfAccounts.up,
   "0114_ticket_keys": ticketKeys.up,
-  "0118_operator_proofs": operatorProofs.up
+  "0118_operator_proofs": operatorProofs.up,
+  "0122_accounts_of_issuances": accountsOfIssuances.up
 } as const

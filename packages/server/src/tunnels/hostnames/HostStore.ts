@@ -96,6 +96,10 @@ export const isGuarded = (sql: SqlClient.SqlClient) =>
     `exists (select 1 from tunnels g where g.routing_token = h.routing_token and (g.require_login or g.http_only))`
   )
 
+/** Whose share of its domain's budget the hostname of `hosts h` uses: its owner's, where the domain is the `zone` that accounts share. */
+export const accountOf = (sql: SqlClient.SqlClient, zone: string | undefined) => sql`(case when h.domain = ${zone ?? ""}
+  then (select o.subject from tunnels o where o.routing_token = h.routing_token) end)`
+
 /** The tunnel of a hostname, as far as authorizing the hostname needs it. */
 const TunnelOfHost = Schema.Struct({
   routingToken: RoutingToken,
@@ -210,12 +214,18 @@ export const make = Effect.gen(function* () {
         gated(token),
         Option.exists(({ httpOnly, requireLogin }) => httpOnly || requireLogin)
       ),
-    logIssuance: (row: {
+    logIssuance: ({
+      at,
+      ca,
+      domain,
+      hostname
+    }: {
       readonly ca: string
       readonly domain: string
       readonly hostname: string
       readonly at: number
-    }) => sql`insert into issuances ${sql.insert(row)}`,
+    }) => sql`insert into issuances (ca, domain, hostname, at, account) values (${ca}, ${domain}, ${hostname}, ${at},
+      (select t.subject from hosts h join tunnels t on t.routing_token = h.routing_token where h.hostname = ${hostname}))`,
     transaction: sql.withTransaction
   }
 })
