@@ -7,7 +7,7 @@ import { decodePeerReply, encodeQuicRole, type QuicRole, revokedClose } from "@c
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result } from "effect"
+import { Effect, Exit, Result } from "effect"
 import { buffer } from "node:stream/consumers"
 import { untilSuccess } from "../../../domain/test/Eventually.ts"
 import { tlsTo } from "../harness/Agent.ts"
@@ -115,6 +115,28 @@ describe.skipIf(program === undefined)("the mesh port on UDP", () => {
       assert.isFalse(client.isClosed)
       agent.close()
       client.close()
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("connections that register nothing leave room for an agent, and one tunnel leaves room for another", () =>
+    Effect.gen(function* () {
+      const world = yield* start({ CT_EDGE_QUIC: "on", CT_EDGE_MAX_TCP_AGENT_CONNECTIONS: "4" })
+      yield* Effect.promise(() => world.authorize(T, "a.zone.test"))
+      yield* Effect.promise(() => world.authorize(token("b"), "b.zone.test"))
+      const quic = yield* Quic.start(program!)
+      const { dial } = dialer(world, quic)
+      yield* untilSuccess(dial)
+      for (let count = 0; count < 6; count++) yield* dial
+      const greedy = yield* Effect.replicateEffect(dial, 4)
+      for (const agent of greedy)
+        assert.strictEqual((yield* say(agent, { role: "A", token: bytesOf(T) })).toString(), "OK")
+      const fifth = yield* dial
+      const refused = yield* Effect.exit(say(fifth, { role: "A", token: bytesOf(T) }))
+      assert.isTrue(Exit.isFailure(refused) || refused.value.length === 0, "a NO would mean that the token is revoked")
+      const other = yield* dial
+      assert.strictEqual((yield* say(other, { role: "A", token: bytesOf(token("b")) })).toString(), "OK")
+      yield* Effect.promise(() => greedy[0]!.closed)
+      assert.isFalse(other.isClosed)
     }).pipe(Effect.scoped)
   )
 

@@ -27,6 +27,19 @@ describe("Routes", () => {
     assert.isFalse(routes.knows("1"))
   })
 
+  it("knows the account of a tunnel as long as a host leads to it, and its successor's after a rotation", () => {
+    const routes = routeTable(true)
+    routes.authorize("a.test", { token: "01", tier: "gelb", admissionUntil: null, account: "acc" })
+    routes.authorize("a.test", { token: "01", tier: "passthrough", admissionUntil: null })
+    assert.strictEqual(routes.accountOf("01"), "acc", "an order without one leaves it")
+    routes.revoke("01", "02")
+    assert.deepStrictEqual([routes.accountOf("01"), routes.accountOf("02")], [undefined, "acc"])
+    const [order] = routes.orders().filter(({ _tag }) => _tag === "AuthorizeHost")
+    assert.deepInclude(order, { token: "02", account: "acc" })
+    routes.authorize("a.test", { token: "03", tier: "gelb", admissionUntil: null })
+    assert.deepStrictEqual([routes.accountOf("02"), routes.accountOf("03")], [undefined, undefined])
+  })
+
   it("leads the hosts of a replaced token to the newest one, in whatever order the orders arrive", () => {
     const rotations = [
       ["01", "02"],

@@ -18,6 +18,8 @@ export class RecordingEdge extends Context.Service<
   {
     readonly url: string
     readonly orders: ReadonlyArray<Order>
+    /** What it heard of the accounts of tokens. */
+    readonly accounts: ReadonlyMap<string, string>
     /** How the edge answers: a status, or not at all. */
     readonly behave: (status: number | "away") => Effect.Effect<void>
     /** How long it waits before it takes an order; a client that has hung up by then has ordered nothing. */
@@ -30,6 +32,7 @@ export class RecordingEdge extends Context.Service<
     RecordingEdge,
     Effect.gen(function* () {
       const orders: Array<Order> = []
+      const accounts = new Map<string, string>()
       let status: number | "away" = 200
       let thinking = 0
       const server = createServer((request, response) => {
@@ -41,6 +44,8 @@ export class RecordingEdge extends Context.Service<
           const header = (name: string) => request.headers[name]?.toString()
           const path = request.url ?? ""
           const token = header("x-ct-routing-token")
+          const account = header("x-ct-owner-account")
+          if (token !== undefined && account !== undefined) accounts.set(token, account)
           const successor = header("x-ct-successor-token")
           if (status === 200 && !path.includes("/refused."))
             orders.push({
@@ -64,6 +69,7 @@ export class RecordingEdge extends Context.Service<
       return {
         url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
         orders,
+        accounts,
         behave: (next) => Effect.sync(() => void (status = next)),
         think: (millis) => Effect.sync(() => void (thinking = millis)),
         about: (token, count) =>

@@ -39,6 +39,14 @@ layer(withEdge, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel'
       const [authorized] = yield* edge.about(token, 1)
       assert.strictEqual(authorized?.path, "/admin/authorize-host/cam.example.test?channel_tier=gelb")
       assert.strictEqual(authorized?.admin, TestServer.adminToken)
+      const again = yield* provisioning.provisionTunnel({
+        headers: {},
+        payload: { subject, name: "cam two", hostname: host("cam-two.example.test") }
+      })
+      yield* edge.about(Redacted.value(again.routing_token), 1)
+      const account = edge.accounts.get(token)
+      assert.match(account ?? "", /^[0-9a-f]{64}$/u)
+      assert.strictEqual(edge.accounts.get(Redacted.value(again.routing_token)), account, "one account, one name")
 
       const before = yield* ask(made.routing_token, "CAM.example.test")
       assert.deepInclude(before, { status: "gelb", may_issue_now: false, assigned_ca: null, claim_deadline: null })
