@@ -35,35 +35,28 @@ const numbers: ReadonlyArray<
   [
     "edge",
     "does not answer within ",
-    ", and names it",
+    " is left out",
     "server/src/observability/RememberedAnswer.ts",
     "patience",
     shortened
   ],
-  ["edge", "not reported itself for ", ".", "server/src/edges/EdgeAddressStore.ts", "liveSeconds", (n) => `${n} s`],
+  ["edge", "sent no heartbeat for ", ".", "server/src/edges/EdgeAddressStore.ts", "liveSeconds", (n) => `${n} s`],
   ["edge", "does not apply an order within ", " ", "edge/src/processes/WorkerHandle.ts", "applyTimeout", shortened],
   ["edge", "kills one that is silent for ", ".", "edge/src/processes/Workers.ts", "silenceMillis", milliseconds],
   ["edge", "at most ", ".", "edge/src/processes/WorkerEdge.ts", "reportEvery", shortened],
-  [
-    "edge",
-    "after the registration, every ",
-    " from then on",
-    "edge/src/sessions/EchoRounds.ts",
-    "periodMillis",
-    milliseconds
-  ],
-  ["edge", ", every ", " while the origin", "edge/src/sessions/EchoRounds.ts", "downMillis", milliseconds],
-  ["edge", "and every ", " while somebody looks", "edge/src/sessions/EchoRounds.ts", "watchedMillis", milliseconds],
+  ["edge", "after registration, then every ", ",", "edge/src/sessions/EchoRounds.ts", "periodMillis", milliseconds],
+  ["edge", " every ", " while the origin is down", "edge/src/sessions/EchoRounds.ts", "downMillis", milliseconds],
+  ["edge", "and every ", " while someone", "edge/src/sessions/EchoRounds.ts", "watchedMillis", milliseconds],
   [
     "edge",
     "that does not answer within ",
-    " is silent",
+    " counts as silent",
     "edge/src/sessions/EchoRounds.ts",
     "patienceMillis",
     milliseconds
   ],
   ["edge", "A member waits ", ", or", "edge/src/channels/ChannelRoom.ts", "parkMillis", milliseconds],
-  ["edge", "about both members again every ", " and", "edge/src/channels/ChannelRoom.ts", "askEvery", shortened],
+  ["edge", "rechecks both members every ", " and", "edge/src/channels/ChannelRoom.ts", "askEvery", shortened],
   [
     "edge",
     "(grant, membership, key; ",
@@ -73,14 +66,28 @@ const numbers: ReadonlyArray<
     shortened
   ],
   ["edge", "and after ", " of silence.", "edge/src/channels/ChannelRoom.ts", "relayNodeIdleMillis", milliseconds],
-  ["edge", "less than 256 bytes after ", ", ", "edge/src/gelb/HeadPace.ts", "firstRestMillis", milliseconds],
-  ["edge", "then every ", ".", "edge/src/gelb/HeadPace.ts", "restMillis", milliseconds],
-  ["edge", "may reset ", " HTTP/2 streams in a minute", "edge/src/gelb/ResetBudget.ts", "resetsPerMinute", count],
+  [
+    "edge",
+    "less than 256 bytes: after ",
+    " the first time",
+    "edge/src/gelb/HeadPace.ts",
+    "firstRestMillis",
+    milliseconds
+  ],
+  ["edge", ", then every ", ".", "edge/src/gelb/HeadPace.ts", "restMillis", milliseconds],
+  [
+    "edge",
+    "may reset ",
+    " HTTP/2 streams of one tunnel in a minute",
+    "edge/src/gelb/ResetBudget.ts",
+    "resetsPerMinute",
+    count
+  ],
   ["edge", "have ", " places for each address", "edge/src/sessions/UnnamedParks.ts", "unnamedPerBlock", count],
   ["edge", "or has lasted ", " s.", "edge/src/history/UnnamedTunnels.ts", "provenSeconds", count],
   ["edge", " s. ", " such tunnels keep their records", "edge/src/history/UnnamedTunnels.ts", "unnamedTunnels", count],
   ["edge", "the newest ", " sessions", "edge/src/history/UnnamedTunnels.ts", "sessionsOfUnnamed", count],
-  ["edge", " sessions and ", " receipts of each", "edge/src/history/UnnamedTunnels.ts", "receiptsOfUnnamed", count],
+  ["edge", " sessions and ", " receipts.", "edge/src/history/UnnamedTunnels.ts", "receiptsOfUnnamed", count],
   [
     "edge",
     "is larger than ",
@@ -107,8 +114,8 @@ const numbers: ReadonlyArray<
   ["channels", "by which way, every ", " how much", "agent/src/channel/session/Sessions.ts", "statusPause", (n) => n],
   [
     "portal",
-    "works once, for ",
-    ";",
+    "redeemed once, within ",
+    ",",
     "domain/src/enrollment/Bootstrap.ts",
     "connectLineSeconds",
     (n) => `${Number(n) / 60} minutes`
@@ -181,7 +188,9 @@ const numbers: ReadonlyArray<
 
 /** Quantities that repeat no constant: measured ones, defaults that the table of variables has, and the database's start. */
 const others = [
-  "30 s with a heartbeat",
+  "heartbeat every 30 s",
+  "nothing for 15 s after its handshake",
+  "for 1 MiB or 5 s more",
   "which takes 0.3 s and 90 MB",
   "500 MB a second",
   "30 seconds, and a running server",

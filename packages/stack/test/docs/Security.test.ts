@@ -5,7 +5,7 @@ import { join } from "node:path"
 
 const folder = join(import.meta.dirname, "../../../../docs")
 const page = readFileSync(join(folder, "security.md"), "utf8")
-const [, held = ""] = page.split("## What is held, and by which test")
+const [, held = ""] = page.split("## Guarantees and their tests")
 const rows = (held.split("\n## ")[0] ?? "")
   .split("\n")
   .filter((line) => line.startsWith("| ") && !/^\| (?:statement|-)/.test(line))
