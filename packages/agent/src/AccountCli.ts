@@ -125,7 +125,7 @@ export const expose = Command.make(
   ),
   Command.withShortDescription("Give a local service a public address"),
   Command.withExamples([
-    { command: "ct-agent expose 3000", description: "What listens at 127.0.0.1:3000" },
+    { command: "ct-agent expose 3000", description: "What listens on port 3000 of this machine" },
     { command: "ct-agent expose 192.168.1.20:80 --name camera --rm", description: "Another device, for this time" }
   ])
 )

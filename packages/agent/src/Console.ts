@@ -5,6 +5,7 @@ import { Json } from "./Flags.ts"
 import * as Telemetry from "./observe/Telemetry.ts"
 import { logging } from "./settings/Variables.ts"
 import * as Log from "./terminal/Log.ts"
+import { printable } from "./terminal/Printable.ts"
 import { Screen } from "./terminal/Screen.ts"
 
 /** The last words of a failed command: one line for each problem. */
@@ -12,7 +13,9 @@ const report = Effect.fnUntraced(function* ({ message }: Failure) {
   const screen = yield* Screen
   for (const problem of message.split("\n"))
     screen.log(
-      screen.json ? JSON.stringify({ level: "error", program: "ct-agent", message: problem }) : `Error: ${problem}`
+      screen.json
+        ? JSON.stringify({ level: "error", program: "ct-agent", message: problem })
+        : `Error: ${printable(problem)}`
     )
 })
 

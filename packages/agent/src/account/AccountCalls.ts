@@ -27,6 +27,8 @@ export interface Call<A, I> {
   readonly body?: unknown
   /** Makes a repeated call the same one. */
   readonly idempotencyKey?: string
+  /** What to do about a refusal, by its status. */
+  readonly advice?: ReadonlyMap<number, string>
   /** Of the answer. */
   readonly answer: Schema.Codec<A, I>
 }
@@ -52,12 +54,15 @@ const requestOf = <A, I>({ body, idempotencyKey, method, path }: Call<A, I>, url
   return body === undefined ? keyed : HttpClientRequest.bodyJsonUnsafe(keyed, body)
 }
 
-const refusal = (status: number, text: string) => {
-  const said = Option.getOrUndefined(problemOf(text))?.detail
-  const detail = said === undefined ? `The control plane answered ${status}.` : quoted(said)
-  return new Refused({
-    detail: status === 401 ? `${ended(detail)} Run ct-agent login, or renew CT_OIDC_TOKEN.` : detail
-  })
+/** A control plane of another make says it in plain text. */
+const saidIn = (text: string, type: string) =>
+  Option.getOrUndefined(problemOf(text))?.detail ?? (/^text\/plain\b/iu.test(type) ? text.trim() : "")
+
+const login = "Run ct-agent login, or renew CT_OIDC_TOKEN."
+
+const refusal = (status: number, said: string, advice = status === 401 ? login : "") => {
+  const detail = said === "" ? `The control plane answered ${status}.` : quoted(said)
+  return new Refused({ detail: advice === "" ? detail : `${ended(detail)} ${advice}` })
 }
 
 /** What the control plane answers. */
@@ -67,17 +72,18 @@ export const ask = Effect.fn("AccountCalls.ask")(function* <A, I>({ controlPlane
     new Unreachable({
       detail: `The control plane at ${controlPlane} does not answer: ${clause(why)}. Check CT_AGENT_CP_URL and that the control plane is up.`
     })
-  const { status, text } = yield* Effect.flatMap(bearer(source), (token) =>
+  const { said, status, text } = yield* Effect.flatMap(bearer(source), (token) =>
     Effect.gen(function* () {
       const response = yield* client.execute(requestOf(call, controlPlane, token))
-      return { status: response.status, text: yield* response.text }
+      const text = yield* response.text
+      return { status: response.status, text, said: saidIn(text, response.headers["content-type"] ?? "") }
     }).pipe(
       Effect.mapError((error) => away(words(error))),
       Effect.timeoutOrElse({ duration: bound, orElse: () => Effect.fail(away(`nothing within ${bound}`)) })
     )
   )
   if (status >= 500 || status === 429 || (status >= 300 && status < 400)) return yield* away(`it answered ${status}`)
-  if (status >= 400) return yield* refusal(status, text)
+  if (status >= 400) return yield* refusal(status, said, call.advice?.get(status))
   const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(call.answer))
   return yield* Effect.mapError(decode(text === "" ? "null" : text), () => away("its answer cannot be read"))
 })

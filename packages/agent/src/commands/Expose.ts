@@ -13,13 +13,14 @@ import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
-import { formatHostPort, hostPort } from "../settings/HostPort.ts"
+import { formatHostPort, type HostPort, hostPort } from "../settings/HostPort.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as Variables from "../settings/Variables.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import * as QrCode from "../terminal/QrCode.ts"
 import { Screen } from "../terminal/Screen.ts"
+import * as Origin from "../tunnel/Origin.ts"
 import { serveWith } from "./Serve.ts"
 
 interface Options {
@@ -32,7 +33,7 @@ interface Options {
 /** `3000`, `host:3000` or `http://host:3000`. */
 const originOf = Effect.fnUntraced(function* (target: string) {
   const text = target.replace(/^http:\/\//u, "").replace(/\/$/u, "")
-  const origin = hostPort.parse(/^\d+$/u.test(text) ? `127.0.0.1:${text}` : text)
+  const origin = hostPort.parse(/^\d+$/u.test(text) ? `localhost:${text}` : text)
   if (origin === undefined)
     return yield* new UsageWrong({ detail: `${target} is no local service: give a port, such as 3000, or host:port.` })
   return origin
@@ -54,7 +55,10 @@ const settingsOf = Effect.fnUntraced(function* (
       CT_AGENT_MODE: "browser",
       CT_AGENT_HOSTNAME: host,
       CT_AGENT_ORIGIN: origin,
-      CT_AGENT_STATE_DIR: stateDir
+      CT_AGENT_STATE_DIR: stateDir,
+      // A certificate of its own makes the name end-to-end; until it is there the edge ends TLS.
+      CT_AGENT_ORIGIN_TLS: "terminate",
+      CT_ACME_CERT_OUT_DIR: join(stateDir, "certificate")
     })
   )
 })
@@ -78,17 +82,18 @@ const serving = Effect.fnUntraced(function* (
   account: Account,
   name: string,
   base: string,
-  origin: string,
+  origin: HostPort,
   qr: boolean
 ) {
+  const address = formatHostPort(origin)
   const run = (isFresh: boolean) =>
     Effect.gen(function* () {
       const exposed = yield* ExposedTunnel.of(account, name, base, isFresh)
-      const settings = yield* settingsOf(account, exposed, origin)
+      const settings = yield* settingsOf(account, exposed, address)
       const serve = serveWith(settings, {
         mustEnroll: true,
-        what: `${exposed.url} -> ${origin}`,
-        beside: announce(exposed.url, qr)
+        what: `${exposed.url} -> ${address}`,
+        beside: Effect.all([announce(exposed.url, qr), Origin.awaitService(origin)], { concurrency: 2, discard: true })
       })
       return { exposed, serve }
     })
@@ -128,7 +133,7 @@ export const expose = (options: Options) =>
       return yield* new UsageWrong({
         detail: `Another ct-agent expose serves the tunnel ${name} on this machine. End it, or name another one with --name.`
       })
-    yield* serving(account, name, base, formatHostPort(origin), qr)
+    yield* serving(account, name, base, origin, qr)
     if (rm) yield* removed(account, name, base)
     else
       yield* Effect.logInfo(

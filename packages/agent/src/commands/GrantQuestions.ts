@@ -51,10 +51,11 @@ export const claims = Effect.gen(function* () {
   const now = yield* unixSeconds
   const expiresAt = yield* ask(
     "Ends in, such as 30d: ",
-    "a span such as 12h, 30d or 1y, or a time in Unix seconds",
+    "a span such as 12h, 30d or 1y, or a time to come in Unix seconds",
     (text) => {
       const span = spanOf(text)
-      return span === undefined ? OperatorVariables.unixSeconds.parse(text) : now + span
+      const end = span === undefined ? OperatorVariables.unixSeconds.parse(text) : now + span
+      return end !== undefined && end > now ? end : undefined
     }
   )
   return { channel, holder, direction, expiresAt }

@@ -13,10 +13,11 @@ import * as Environment from "../settings/Environment.ts"
 import * as Variables from "../settings/Variables.ts"
 import { Screen } from "../terminal/Screen.ts"
 
-/** Whether `channel invite` is to sign for an identity. */
+/** Whether `channel invite` is to sign for an identity: one of its own variables is set, and a missing one is named then. */
 export const isAsked = Effect.gen(function* () {
-  const texts = yield* Environment.texts(yield* configFile, ["CT_INVITE_IDENTITY"])
-  return texts["CT_INVITE_IDENTITY"] !== undefined
+  const names = ["CT_INVITE_IDENTITY", "CT_INVITE_CHANNEL", "CT_INVITE_DIRECTION", "CT_INVITE_EXPIRES"]
+  const texts = yield* Environment.texts(yield* configFile, names)
+  return Object.values(texts).some((text) => text !== undefined)
 }).pipe(Effect.provide(NodeFileSystem.layer))
 
 export const invite = Effect.gen(function* () {

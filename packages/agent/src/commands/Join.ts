@@ -13,7 +13,7 @@ import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { Screen } from "../terminal/Screen.ts"
 
-const text = (file: string, name: string, use: "mcp" | "variables") =>
+const text = (file: string, name: string, use: "mcp" | "server" | "variables") =>
   use === "mcp"
     ? JSON.stringify(
         {
@@ -27,9 +27,13 @@ const text = (file: string, name: string, use: "mcp" | "variables") =>
         undefined,
         2
       )
-    : `ct-agent channel --config ${file}`
+    : use === "server"
+      ? `ct-agent channel serve --mcp-command "COMMAND" --config ${file}`
+      : `ct-agent channel --config ${file}`
 
-const usedAs = (contents: string) => (contents.startsWith("# mcp\n") ? "mcp" : "variables")
+/** The member that accepts has the MCP server, the one that initiates its clients. */
+const usedAs = (contents: string) =>
+  !contents.startsWith("# mcp\n") ? "variables" : /^CT_CHANNEL_ROLE=["']?accept\b/mu.test(contents) ? "server" : "mcp"
 
 export const join = Effect.fn("Join.join")(
   function* ({ link: given }: { readonly link: string }) {

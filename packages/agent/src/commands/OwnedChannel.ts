@@ -12,6 +12,7 @@ import { configFile } from "../Flags.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as Environment from "../settings/Environment.ts"
 import * as Variables from "../settings/Variables.ts"
+import { printable } from "../terminal/Printable.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 interface Named {
@@ -37,6 +38,9 @@ const owned = Effect.gen(function* () {
     AccountCalls.ask(account, { ...call, path: `/me/channels/${channel}/${call.path}` })
 })
 
+const rekeying =
+  "If the channel is yours, ct-agent channel register --rekey replaces its operator's key; all grants of the old one end."
+
 export const register = ({ rekey }: { readonly rekey: boolean }) =>
   Effect.gen(function* () {
     const { operatorKey, operatorPubkey, ...values } = yield* Environment.read(yield* configFile, Variables.register)
@@ -51,7 +55,13 @@ export const register = ({ rekey }: { readonly rekey: boolean }) =>
       )
     const body = { channel, operator_pubkey: Hex.encode(key), ...(rekey ? { confirm_rekey: true } : {}) }
     const account = yield* KnownAccount.of(values)
-    yield* AccountCalls.ask(account, { method: "POST", path: "/me/channels", body, answer: Schema.Unknown })
+    yield* AccountCalls.ask(account, {
+      method: "POST",
+      path: "/me/channels",
+      body,
+      answer: Schema.Unknown,
+      advice: new Map([[409, rekey ? "" : rekeying]])
+    })
     yield* Effect.logInfo("registered the channel")
   }).pipe(services)
 
@@ -78,7 +88,7 @@ export const allowed = Effect.gen(function* () {
   const { emails } = yield* ask({ method: "GET", path: "allowlist", answer: Emails })
   if (screen.json) return screen.result(JSON.stringify({ emails }))
   if (emails.length === 0) return yield* Effect.logInfo("the allow-list is empty")
-  for (const email of emails) screen.result(email)
+  for (const email of emails) screen.result(printable(email))
 }).pipe(services)
 
 const Members = Schema.Struct({ members: Schema.Array(Member) })

@@ -3,6 +3,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Effect, Option } from "effect"
 import { userInfo } from "node:os"
 import { dirname, resolve } from "node:path"
+import { isSea } from "node:sea"
 import { configFile } from "../Flags.ts"
 import { invocation } from "../Invocation.ts"
 import * as ServiceDefinition from "../service/ServiceDefinition.ts"
@@ -22,6 +23,22 @@ const next: Readonly<Record<ServiceDefinition.Manager, string>> = {
 /** A service has no variables of this shell, so only the file counts. */
 const fromFileAlone = Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({}))
 
+/** Where the agent writes: what is not there yet is made in the folder of the file. */
+const writesOf = (settings: Settings.Settings, folder: string) => {
+  const { capabilityOut, certificate, edgeCertificate, originKey, originKeyDir, stateDir } = settings
+  const folders = [stateDir, certificate?.folder, originKeyDir]
+  const files = [
+    capabilityOut,
+    edgeCertificate.file,
+    originKey,
+    certificate?.accountKey,
+    isSea() ? process.execPath : undefined
+  ]
+  const named = (paths: ReadonlyArray<string | undefined>) =>
+    paths.flatMap((path) => (path === undefined ? [] : [resolve(folder, path)]))
+  return [folder, ...named(folders), ...named(files).map(dirname)]
+}
+
 export const service = (wanted: Option.Option<ServiceDefinition.Manager>) =>
   Effect.gen(function* () {
     const screen = yield* Screen
@@ -36,6 +53,7 @@ export const service = (wanted: Option.Option<ServiceDefinition.Manager>) =>
       command: [...invocation(), "--config", config],
       folder: dirname(config),
       user: asRoot ? ownUser : username,
+      writes: writesOf(settings, dirname(config)),
       lowPort: [settings.directPort, settings.metricsListen?.port ?? 0].some((port) => port > 0 && port < 1024)
     })
     screen.result(definition.trimEnd())

@@ -5,7 +5,7 @@ import { ended } from "@catenet/domain/values/Sentence"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect } from "effect"
 import { isSea } from "node:sea"
-import { Refused } from "../Failure.ts"
+import { Refused, Unreachable } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as UpdateState from "../observe/UpdateState.ts"
 import * as Environment from "../settings/Environment.ts"
@@ -54,6 +54,9 @@ export const update = Effect.fn("Update.update")(
     if (newer !== undefined)
       yield* Effect.logInfo("A service that runs goes on with the old version until it is restarted.")
   },
-  Effect.catchTag("UpdateFailed", ({ reason }) => Effect.fail(new Refused({ detail: `No update: ${ended(reason)}` }))),
+  Effect.catchTag("UpdateFailed", ({ isAway, reason }) => {
+    const detail = `No update: ${ended(reason)}`
+    return Effect.fail(isAway === true ? new Unreachable({ detail }) : new Refused({ detail }))
+  }),
   Effect.provide(NodeFileSystem.layer)
 )

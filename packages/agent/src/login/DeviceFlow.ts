@@ -74,7 +74,8 @@ export const run = Effect.fn("DeviceFlow.run")(function* (asked: Asked, show: (d
   const end = (yield* Clock.currentTimeMillis) + (device.expires_in ?? standardLife) * 1000
   let interval = Math.max(leastInterval, device.interval ?? standardInterval)
   while (true) {
-    yield* Effect.sleep(`${interval} seconds`)
+    // Not past the end of the code, which is known at once.
+    yield* Effect.sleep(Math.max(0, Math.min(interval * 1000, end - (yield* Clock.currentTimeMillis))))
     if ((yield* Clock.currentTimeMillis) >= end) return yield* ended()
     const answer = yield* once(asked, device, interval)
     if (typeof answer !== "number") return { ...answer, issuer, clientId, controlPlane } satisfies StoredLogin

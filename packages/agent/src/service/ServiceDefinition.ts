@@ -18,11 +18,25 @@ export interface Service {
   readonly folder: string
   /** Whose files it may read. */
   readonly user: string
+  /** What it writes to, with absolute paths. */
+  readonly writes: ReadonlyArray<string>
   /** It listens on a port that is kept for root. */
   readonly lowPort: boolean
 }
 
-const systemd = ({ command, folder, lowPort, user, what }: Service) => `[Unit]
+/** Below these a service sees nothing with ProtectHome=yes. */
+const isHome = (path: string) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path)
+
+/** Programs and configuration are read-only, and homes are out of sight unless something of this agent is in one: then they are read-only, too. */
+const fileSystem = ({ command, folder, writes }: Service) => [
+  "ProtectSystem=full",
+  `ProtectHome=${[...command, folder, ...writes].some(isHome) ? "read-only" : "yes"}`,
+  ...Array.from(new Set(writes), (path) => `ReadWritePaths=${quoted(`-${path}`).replaceAll("$$", () => "$")}`)
+]
+
+const systemd = (service: Service) => systemdUnit(service, fileSystem(service))
+
+const systemdUnit = ({ command, folder, lowPort, user, what }: Service, files: ReadonlyArray<string>) => `[Unit]
 Description=Catenet agent of ${what}
 Wants=network-online.target
 After=network-online.target
@@ -36,7 +50,7 @@ Restart=always
 RestartSec=5
 RestartPreventExitStatus=2 3 4
 TimeoutStopSec=20
-${hardening({ lowPort }).join("\n")}
+${[...files, ...hardening({ lowPort })].join("\n")}
 
 [Install]
 WantedBy=multi-user.target

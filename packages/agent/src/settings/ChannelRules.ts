@@ -116,23 +116,10 @@ const brokerRules = (values: Partial, nowMillis: number): ReadonlyArray<Problem>
   return problems
 }
 
-export const oneCallRules = ({ call, callService }: Pick<Partial, "call" | "callService">): ReadonlyArray<Problem> =>
-  call !== undefined && callService !== undefined
-    ? [
-        {
-          variable: "CT_CHANNEL_CALL",
-          problem: "is set together with CT_CHANNEL_CALL_SERVICE",
-          remedy: "unset one of the two"
-        }
-      ]
-    : []
-
-const callRules = ({ call, callService, role, serve }: Partial): ReadonlyArray<Problem> => [
-  ...oneCallRules({ call, callService }),
-  ...(serve?.isOn === true && (call ?? callService) !== undefined && role !== undefined
+const callRules = ({ call, callService, role, serve }: Partial): ReadonlyArray<Problem> =>
+  serve?.isOn === true && (call ?? callService) !== undefined && role !== undefined
     ? [{ variable: "CT_CHANNEL_SERVE", problem: "is set together with a call", remedy: "unset one of the two" }]
-    : [])
-]
+    : []
 
 /** A card needs a role, an offer all of its terms, and both the key that signs them. */
 export const marketRules = (

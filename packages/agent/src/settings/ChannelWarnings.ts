@@ -56,6 +56,10 @@ const outOfPlace = (values: Values) => {
       values.streamService !== undefined && values.streamCommand === undefined && "without CT_AGENT_STREAM_HANDLER_CMD",
     CT_AGENT_SERVICES:
       values.services !== undefined && values.handlerCommand === undefined && "without CT_AGENT_SERVICE_HANDLER_CMD",
+    CT_CHANNEL_CALL:
+      values.call !== undefined &&
+      values.callService !== undefined &&
+      "beside CT_CHANNEL_CALL_SERVICE, which is called",
     CT_CHANNEL_CALL_PARAMS:
       values.callParams !== undefined &&
       values.call === undefined &&

@@ -23,7 +23,13 @@ const directoryUrl = Parser.make(
 
 const hmacKey = Parser.make(
   "base64url",
-  (text) => (/^[A-Za-z0-9_-]{2,}={0,2}$/.test(text) ? Redacted.make(text) : undefined),
+  (text) => {
+    const bytes = Buffer.from(text, "base64url")
+    // Decoding is lenient: only what comes out of encoding again is base64url.
+    return bytes.length > 0 && bytes.toString("base64url") === text.replace(/={1,2}$/, "")
+      ? Redacted.make(text)
+      : undefined
+  },
   { isSecret: true, remedy: "copy it again from the authority" }
 )
 

@@ -33,6 +33,5 @@ export const rules = (values: Partial): ReadonlyArray<Problem> => [
   ...pairRules(values),
   ...ChannelRules.edgeRules(values),
   ...ChannelRules.unusable("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
-  ...ChannelRules.oneCallRules(values),
   ...ChannelRules.marketRules(values)
 ]

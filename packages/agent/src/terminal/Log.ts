@@ -6,6 +6,7 @@ import { redact } from "@catenet/domain/values/Redaction"
 import { Cause, Effect, Logger, type LogLevel, References } from "effect"
 import { eventAnnotation } from "../observe/Events.ts"
 import { version } from "../Version.ts"
+import { printable } from "./Printable.ts"
 import { Screen } from "./Screen.ts"
 
 const shade: Readonly<Partial<Record<LogLevel.LogLevel, string>>> = {
@@ -61,14 +62,16 @@ const make = (screen: Screen["Service"]) => {
         })
       )
     }
-    const text = typeof event === "string" ? eventText(event) : words(message)
+    const said = typeof event === "string" ? eventText(event) : words(message)
     const extra = Object.entries(annotations).map(([key, value]) => ` ${key}=${bare(value)}`)
     // Lines that are kept are read on another day, and on another machine.
     const time =
       screen.colors || screen.live ? date.toTimeString().slice(0, 8) : date.toISOString().replace(/\.\d+/u, "")
-    const line = `${time} ${logLevel.toLowerCase().padEnd(5)} ${text}${extra.join("")}${failed === undefined ? "" : `: ${failed}`}`
+    const line = `${time} ${logLevel.toLowerCase().padEnd(5)} ${said}${extra.join("")}${failed === undefined ? "" : `: ${failed}`}`
+    // What a peer or a visitor sent may be in it: a terminal must not take that for commands.
+    const text = printable(line)
     const color = screen.colors ? shade[logLevel] : undefined
-    return log(color === undefined ? line : `${color}${line}\u001b[0m`)
+    return log(color === undefined ? text : `${color}${text}\u001b[0m`)
   })
 }
 

@@ -37,6 +37,11 @@ const cut = (socket: Socket) => Effect.sync(() => void socket.destroy())
 /** What the client says first, where the origin may be the one to speak first; undefined when they are not to be joined. */
 type Opening = (socket: Socket) => Effect.Effect<Uint8Array | undefined>
 
+const remedyOf = ({ code }: Origin.OriginDown) =>
+  code === "EMFILE" || code === "ENFILE"
+    ? "The limit of open files is reached: raise it (LimitNOFILE= of the service, or ulimit -n) and restart the agent."
+    : "Start the local service, or correct CT_AGENT_ORIGIN."
+
 /** Says that the origin is down once, not for each of its clients, and so of its return. */
 const says = () => {
   let down = false
@@ -50,7 +55,7 @@ const says = () => {
       Effect.suspend(() => {
         if (down) return Effect.logDebug(error.message)
         down = true
-        return Effect.logWarning(`${clause(error.message)}. Start the local service, or correct CT_AGENT_ORIGIN.`)
+        return Effect.logWarning(`${clause(error.message)}. ${remedyOf(error)}`)
       })
   }
 }

@@ -1,6 +1,6 @@
 /** Connects to the local service. The name is resolved anew for each connection. */
-import { Data, Effect } from "effect"
-import { Socket } from "node:net"
+import { Data, Effect, Schedule } from "effect"
+import { type LookupFunction, Socket } from "node:net"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /** The local service does not accept a connection, or not within the limit. */
@@ -17,6 +17,14 @@ export class OriginDown extends Data.TaggedError("OriginDown")<{
 }
 
 const connectMillis = 5000
+
+/** The machine itself listens at either of these; a development server often at the second alone. */
+const loopback = [
+  { address: "127.0.0.1", family: 4 },
+  { address: "::1", family: 6 }
+]
+const ofThisMachine: LookupFunction = (_host, { all }, done) =>
+  all === true ? done(null, loopback) : done(null, "127.0.0.1", 4)
 
 type Done = (error?: Error | null) => void
 
@@ -48,7 +56,11 @@ const lenient =
 export const dial = (address: HostPort): Effect.Effect<Socket, OriginDown> => {
   const origin = formatHostPort(address)
   return Effect.callback<Socket, OriginDown>((resume) => {
-    const socket = new OriginSocket({ allowHalfOpen: true, noDelay: true }).connect(address)
+    const socket = new OriginSocket({ allowHalfOpen: true, noDelay: true }).connect({
+      ...address,
+      autoSelectFamily: true,
+      ...(address.host === "localhost" ? { lookup: ofThisMachine } : {})
+    })
     const failed = (error: Error) => {
       const code = "code" in error && typeof error.code === "string" ? error.code : undefined
       resume(Effect.fail(new OriginDown({ origin, why: error.message || code || "cannot connect", late: false, code })))
@@ -71,3 +83,16 @@ export const dial = (address: HostPort): Effect.Effect<Socket, OriginDown> => {
     })
   )
 }
+
+/** Warns where nothing listens yet, and reports the service once it does. */
+export const awaitService = Effect.fn("Origin.awaitService")(function* (address: HostPort) {
+  const origin = formatHostPort(address)
+  const answers = Effect.match(dial(address), {
+    onSuccess: (socket) => socket.destroy().destroyed,
+    onFailure: () => false
+  })
+  if (yield* answers) return
+  yield* Effect.logWarning(`nothing listens at ${origin} yet; visitors get an error page until you start the service`)
+  yield* Effect.repeat(answers, { schedule: Schedule.spaced("1 second"), until: (isUp) => isUp })
+  yield* Effect.logInfo(`the service at ${origin} answers now`)
+})

@@ -18,6 +18,8 @@ export class UpdateFailed extends Data.TaggedError("UpdateFailed")<{
   readonly reason: string
   /** Another process of this machine is at it, and it is worth to ask again soon. */
   readonly isBusy?: boolean
+  /** The host of the releases did not answer, or not in full. */
+  readonly isAway?: boolean
 }> {
   override get message() {
     return this.reason
@@ -49,7 +51,10 @@ const failing = (step: UpdateFailed["step"]) => {
   return {
     failed,
     get: ({ bounds, url }: Source, path: string, most: number) =>
-      Effect.mapError(ReleaseHost.get(`${url}/${path}`, { most, ...bounds }), ({ reason }) => failed(reason)),
+      Effect.mapError(
+        ReleaseHost.get(`${url}/${path}`, { most, ...bounds }),
+        ({ reason }) => new UpdateFailed({ step, reason: clause(reason), isAway: true })
+      ),
     verified: <A>(result: Result.Result<A, ReleaseManifest.ReleaseRefused>) =>
       Effect.mapError(Effect.fromResult(result), ({ why }) => failed(sentences[why]))
   }

@@ -10,6 +10,7 @@ const service = {
   command: ["/opt/node bin/node", '/a "b"\\c/100%$HOME.js', "--config", "/etc/<x>&y/ct-agent.env"],
   folder: "/etc/<x>&y",
   user: "pi",
+  writes: ["/etc/<x>&y", "/var/lib/ct-agent"],
   lowPort: false
 }
 
@@ -39,6 +40,14 @@ describe("a service definition", () => {
     if (error !== undefined) return void process.stderr.write("SKIPPED: no systemd-analyze here to verify the unit\n")
     assert.strictEqual(status, 0, stderr)
     assert.notInclude(stderr, path)
+  })
+
+  it("of systemd writes where the agent does, and sees no home but one that it is in", () => {
+    const unit = ServiceDefinition.render("systemd", service)
+    for (const line of ["ProtectSystem=full", "ProtectHome=yes", 'ReadWritePaths="-/var/lib/ct-agent"'])
+      assert.include(unit, `\n${line}\n`)
+    const own = ServiceDefinition.render("systemd", { ...service, folder: "/home/pi/shop", writes: ["/home/pi/shop"] })
+    for (const line of ["ProtectHome=read-only", 'ReadWritePaths="-/home/pi/shop"']) assert.include(own, `\n${line}\n`)
   })
 
   it("of launchd is a property list that escapes every word", () => {

@@ -111,9 +111,5 @@ describe("the grants of a room", () => {
     for (const name of ["HOLDER_KEY", "NOISE_KEY", "BROKER", "RELAY", "FRONT_DOOR", "FRONT_DOOR_CERT"])
       assert.include(said, `CT_CHANNEL_${name} is not set`)
     assert.include(await problems({}), "CT_CHANNEL_GRANTS is not set; set CT_CHANNEL_GRANTS_FILE to a file")
-    assert.include(
-      await problems({ ...room, CT_CHANNEL_CALL: "tools/list", CT_CHANNEL_CALL_SERVICE: "a" }),
-      "is set together with CT_CHANNEL_CALL_SERVICE"
-    )
   })
 })

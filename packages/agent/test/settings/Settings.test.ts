@@ -272,7 +272,7 @@ const rules: ReadonlyArray<Rule> = [
     base: { ...ownAuthority, CT_ACME_EAB_KID: "kid-1" },
     read: ({ certificate }) => reveal(certificate?.authority?.binding?.hmac),
     good: [["c2VjcmV0", "c2VjcmV0"]],
-    bad: ["not base64url!", "a+b/"]
+    bad: ["not base64url!", "a+b/", "c2VjcmV0c", "YR", "c2VjcmV0==="]
   },
   {
     name: "CT_ACME_RELOAD_CMD",

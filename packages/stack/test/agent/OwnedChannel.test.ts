@@ -40,6 +40,7 @@ layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices
         const rekeyed = yield* run(["register"], other)
         assert.strictEqual(rekeyed.code, 4)
         assert.include(rekeyed.stderr, "operator")
+        assert.include(rekeyed.stderr, "ct-agent channel register --rekey")
         yield* done(["register", "--rekey"], other)
 
         // The channel of a link is made of the operator and both holders; any channel takes material for itself.
