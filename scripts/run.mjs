@@ -69,7 +69,8 @@ const become = (program, ...args) => {
  */
 const campaign = () => {
   const full = {
-    CATENET_PROPERTY_RUNS: "20000",
+    CATENET_PROPERTY_RUNS: "1000",
+    CATENET_STORM_AGENTS: "1000",
     CT_FUZZ_CASES: "50000",
     CT_MEMBER_CASES: "50000",
     CT_DIFFERENTIAL_CASES: "20000",
@@ -117,6 +118,7 @@ const campaign = () => {
     ["stack", "test/packages/"],
     ["e2e", "channelKills"],
     ["e2e", "net/links"],
+    ["e2e", "net/fleet"],
     ["duration", "e2e/soak"],
     ["duration", "channels/soak"],
     ["e2e", "certificate"],

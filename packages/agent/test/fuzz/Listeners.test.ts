@@ -39,7 +39,7 @@ import { echo, startOrigin } from "../harness/Origins.ts"
 import { parse } from "../harness/Settings.ts"
 import * as Sessions from "./Sessions.ts"
 
-const cases = Number(process.env["CT_FUZZ_CASES"] ?? 800)
+const cases = Number(process.env["CT_FUZZ_CASES"] ?? 300)
 const firstSeed = Number(process.env["CT_FUZZ_SEED"] ?? 1)
 const atOnce = 6
 const lifeMillis = 25

@@ -14,7 +14,7 @@ import { type Origin, type Seen, startAll } from "./Origins.ts"
 import { request } from "./Requests.ts"
 import { readWritten, type Written } from "./Written.ts"
 
-const caseCount = Number(process.env["CT_DIFFERENTIAL_CASES"] ?? 300)
+const caseCount = Number(process.env["CT_DIFFERENTIAL_CASES"] ?? 100)
 const firstSeed = Number(process.env["CT_DIFFERENTIAL_SEED"] ?? 1)
 const atOnce = 12
 /** A visitor that gets no end of what it asked leaves. */

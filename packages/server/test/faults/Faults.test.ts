@@ -13,7 +13,7 @@ import * as Postgres from "./Postgres.ts"
 import type { Victim } from "./Program.ts"
 import * as Scenario from "./Scenario.ts"
 
-const kills = Number(process.env["FAULT_KILLS"] ?? 2)
+const kills = Number(process.env["FAULT_KILLS"] ?? 1)
 const runs = Number(process.env["FAULT_RUNS"] ?? 1)
 const firstSeed = Number(process.env["FAULT_SEED"] ?? 1)
 

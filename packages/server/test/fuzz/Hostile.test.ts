@@ -16,7 +16,7 @@ import { type Described, described, type Route, routes } from "./Document.ts"
 import * as Generator from "./Generator.ts"
 import * as Slow from "./Slow.ts"
 
-const total = Number(process.env["FUZZ_REQUESTS"] ?? 20_000)
+const total = Number(process.env["FUZZ_REQUESTS"] ?? 4_000)
 const seed = Number(process.env["FUZZ_SEED"] ?? 1)
 
 const server = Layer.unwrap(

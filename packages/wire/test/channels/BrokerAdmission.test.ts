@@ -105,7 +105,7 @@ describe("an admission", () => {
       assert.strictEqual(admission.answered("no", now), step)
       if (step._tag === "Refused") assert.isBelow(step.bytes.length, 32)
     },
-    { arbitrary: { runs: Number(process.env["CATENET_PROPERTY_RUNS"] ?? 1_000) } }
+    { arbitrary: { runs: Number(process.env["CATENET_PROPERTY_RUNS"] ?? 100) } }
   )
 
   const refusedWith = (step: Step) => (step._tag === "Refused" ? [step.category, step.counts] : step._tag)
