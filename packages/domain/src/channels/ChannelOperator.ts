@@ -46,7 +46,18 @@ export const yieldsTo = (stored: StoredChannel, offered: StoredChannel): boolean
     ? stored.proof !== "derived"
     : offered.proof === "key" && stored.proof === "none" && stored.operatorPubkey === offered.operatorPubkey
 
-/** The audit entries of a channel that goes to another account: one in the log of each. */
+/**
+ * The audit entries of a channel that goes to another account: one in the log of each.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { takenOver } from "@catenet/domain/channels/ChannelOperator"
+ *
+ * const stored = { owner: "eve", operatorPubkey: "k", proof: "none" }
+ * const [taken, yielded] = takenOver(stored, { owner: "ada", operatorPubkey: "k", proof: "key" }, "c")
+ * assert.deepEqual([taken.actor, yielded.actor], ["ada", "eve"])
+ * ```
+ */
 export const takenOver = (
   stored: StoredChannel,
   { operatorPubkey, owner }: StoredChannel,

@@ -219,6 +219,8 @@ const table = [
   [Hostnames.RoutingTokenRevoked, 409, ["(token of a deleted tunnel)"]],
   [Tunnels.TunnelNotFound, 404, ["foreign or unknown tunnel"]],
   [Tunnels.TunnelLimitReached, 403, ["(tunnels of an account)"]],
+  [CertificateAdmission.AgentProofRequired, 403, ["(call of a tunnel whose agents prove a key)"]],
+  [CertificateAdmission.HostnameGuarded, 409, ["(completion of a host name with a login)"]],
   [CertificateAdmission.ClaimNotLapsed, 409, ["(reclaim)"]],
   [Tunnels.GrantNotFound, 404, ["(grantee or access request)"]],
   [Alerts.AlertRefused, 400, ["alert URL or threshold invalid"]],
