@@ -16,6 +16,7 @@ import { MemberAdmissions } from "./channels/MemberAdmissions.ts"
 import { WebSocketMembers } from "./channels/WebSocketMembers.ts"
 import { ControlPlane } from "./control/ControlPlane.ts"
 import { ByteAgents } from "./frontdoor/ByteAgents.ts"
+import * as PortalPairing from "./frontdoor/PortalPairing.ts"
 import { VisitorRouter } from "./frontdoor/VisitorRouter.ts"
 import { SessionHistory } from "./history/SessionHistory.ts"
 import * as ConnectionLimiter from "./listen/ConnectionLimiter.ts"
@@ -101,6 +102,7 @@ const joinControlPlane = Effect.gen(function* () {
   const { first, run } = yield* heartbeats(client)
   yield* first
   yield* rehydrate(client, "at the start")
+  yield* PortalPairing.check
   const agents = yield* AgentSessions
   agents.awaitReturn()
   yield* Effect.forkScoped(yield* TicketKeyUpdates.updates(client, seed))

@@ -2,7 +2,9 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { NetworkInfo } from "@catenet/domain/edges/PlatformStatus"
 import { Effect, Option } from "effect"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { trusts } from "../http/ClientAddresses.ts"
 import { EdgeQuic } from "../observability/EdgeQuic.ts"
 import * as MeshRoot from "../observability/MeshRoot.ts"
 import { Statuses } from "../observability/Statuses.ts"
@@ -22,10 +24,19 @@ export const StatusHandlers = HttpApiBuilder.group(
       channel_relay_port: settings.channelRelayPort ?? 0,
       ...(settings.channelRelayGatePort === undefined ? {} : { channel_relay_gate_port: settings.channelRelayGatePort })
     }
+    const announces = trusts(settings.trustedProxies ?? [])
+    /** Tells an edge that its visitors' connections should begin with PROXY v2. */
+    const markUnannounced = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ remoteAddress }) =>
+      Option.exists(remoteAddress, announces)
+        ? HttpEffect.appendPreResponseHandler((_request, response) =>
+            Effect.succeed(HttpServerResponse.setHeader(response, "x-ct-proxy-protocol", "expected"))
+          )
+        : Effect.void
+    )
     return handlers.handleAll({
       status: () => statuses.answer,
       live: () => Effect.void,
-      ready: () => statuses.ready,
+      ready: () => Effect.andThen(markUnannounced, statuses.ready),
       networkInfo: () =>
         Effect.map(edgeQuic.listens, (listens) => {
           const quicPort = Option.map(listens, (yes) => (yes ? settings.meshEdgePort : 0))

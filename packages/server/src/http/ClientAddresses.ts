@@ -1,8 +1,8 @@
 /**
- * Who a request comes from. The address of the connection is the client's, unless the connection is one of a trusted
- * proxy: then it is what that proxy says in `X-Forwarded-For` or `Forwarded` (RFC 7239). What a client wrote itself into
- * these headers counts for nothing, because they are read from the right, and no further than the first address that is
- * not a trusted proxy's.
+ * Who a request comes from. The address of the connection is the client's, and PROXY v2 has put the client's in its place
+ * where a trusted proxy speaks that (`ProxiedConnections`). If it is the address of a proxy that forwards, the client is the
+ * one that this proxy names in `X-Forwarded-For` or `Forwarded` (RFC 7239). What a client wrote itself into these headers
+ * counts for nothing, because they are read from the right, and no further than the first address that is no proxy's.
  */
 import { Context, Effect, Layer, Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -47,23 +47,24 @@ export class ClientAddresses extends Context.Service<
   }
 >()("server/http/ClientAddresses") {
   static readonly make = Effect.gen(function* () {
-    const { trustedProxies = [] } = yield* Settings
-    const isTrusted = trusts(trustedProxies)
+    const { forwardingProxies = [], trustedProxies = [] } = yield* Settings
+    const forwards = trusts(forwardingProxies)
+    const isProxy = trusts([...forwardingProxies, ...trustedProxies])
 
-    /** The first address from the right that is no trusted proxy's; nothing where one cannot be read. */
+    /** The first address from the right that is no proxy's; nothing where one cannot be read. */
     const behind = (hops: ReadonlyArray<string>): string | undefined => {
       for (const [index, hop] of [...hops.entries()].toReversed()) {
         const address = parse(hop)
         if (address === undefined) return undefined
         const text = NetAddress.formatIp(address)
-        if (index === 0 || !isTrusted(text)) return text
+        if (index === 0 || !isProxy(text)) return text
       }
       return undefined
     }
 
     const of = ({ headers, remoteAddress }: Request): string => {
       const own = Option.getOrElse(remoteAddress, () => "unknown")
-      if (trustedProxies.length === 0 || !isTrusted(own)) return own
+      if (forwardingProxies.length === 0 || !forwards(own)) return own
       const { "x-forwarded-for": listed, forwarded: elements } = headers
       const said = [
         ...(listed === undefined ? [] : [behind(listed.split(","))]),

@@ -11,6 +11,7 @@ import * as Variable from "@catenet/config/Variable"
 import { mostOfAccount } from "@catenet/domain/values/Caps"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Context, Layer } from "effect"
+import { IpNetwork } from "effect/net"
 import * as Bridge from "./Bridge.ts"
 import * as CertificateAuthorities from "./CertificateAuthorities.ts"
 import * as Database from "./Database.ts"
@@ -217,7 +218,12 @@ export const variables = {
   trustedProxies: optional(
     "CT_CP_TRUSTED_PROXIES",
     NetworkParser.networks,
-    "Proxies that say who the client is, by PROXY v2, X-Forwarded-For or Forwarded. Nothing else is believed."
+    "Proxies that say who the client is by PROXY v2, such as an edge. Their headers are not believed."
+  ),
+  forwardingProxies: optional(
+    "CT_CP_FORWARDING_PROXIES",
+    NetworkParser.networks,
+    "HTTP proxies that write X-Forwarded-For or Forwarded on every request. None of CT_CP_TRUSTED_PROXIES is among them."
   ),
   alertIntervalSeconds: defaulted(
     "CT_CP_ALERT_TICK_SECS",
@@ -262,7 +268,7 @@ export const variables = {
     "CT_CP_UNAUTH_WRITE_PER_MIN",
     Parser.whole(0, mostPerMinute),
     "120",
-    "Visitors' sign-ins and requests for access that one address may begin in a minute; 0 for no limit."
+    "Visitors' sign-ins, requests for access and uses of share links that one address may begin in a minute; 0 for no limit."
   ),
   ...Bridge.variables,
   outboxIntervalSeconds: defaulted(
@@ -286,11 +292,31 @@ const unused = {
   CT_PORTAL_SESSION_KEY: "sessions are kept in the database"
 }
 
+/**
+ * A proxy that copies bytes passes on what its client wrote. So an address is that of a proxy that speaks PROXY or of one
+ * that writes headers, never of both.
+ */
+const rules = ({ forwardingProxies = [], trustedProxies = [] }: Reader.PartialValues<typeof variables>) => {
+  const parsed = (networks: ReadonlyArray<string>) => networks.map((network) => IpNetwork.fromStringUnsafe(network))
+  const [forwarding, speaking] = [parsed(forwardingProxies), parsed(trustedProxies)]
+  const isShared = forwarding.some((one) => speaking.some((other) => IpNetwork.overlaps(one, other)))
+  return isShared
+    ? [
+        {
+          variable: "CT_CP_FORWARDING_PROXIES",
+          problem: "names addresses that CT_CP_TRUSTED_PROXIES names too",
+          remedy:
+            "name a proxy that speaks PROXY v2 in CT_CP_TRUSTED_PROXIES alone, and give any other an address of its own"
+        }
+      ]
+    : []
+}
+
 type Values = Reader.Values<typeof variables>
 
 /** The settings of one control plane. Their layers fail with every problem that an operator has to mend. */
 export class Settings extends Context.Service<Settings, Values>()("server/settings/Settings") {
-  static readonly read = Reader.read(variables, { unused })
+  static readonly read = Reader.read(variables, { rules, unused })
   /** Settings of a program that embeds the control plane: the values given, and the defaults of all others. */
   static readonly make = (given: Partial<Values>) => Reader.complete(variables, given)
   static readonly layerNoDeps = Layer.effect(this, this.read)

@@ -69,7 +69,7 @@ export const variables = Effect.map(Realm, ({ issuer }) => ({
   CT_GATE_COOKIE_DOMAIN: "zone.example",
   CT_CP_HOSTNAME_ZONE: "zone.example",
   CT_CP_UNAUTH_WRITE_PER_MIN: "0",
-  CT_CP_TRUSTED_PROXIES: "127.0.0.1, ::1"
+  CT_CP_FORWARDING_PROXIES: "127.0.0.1, ::1"
 }))
 
 export const server = Layer.unwrap(Effect.map(variables, TestServer.layer)).pipe(Layer.provideMerge(Realm.layer))

@@ -60,14 +60,26 @@ layer(strict, { excludeTestServices: true, timeout: "60 seconds" })("the client'
     })
   )
 
-  it.effect("is what a trusted proxy says, by PROXY v2 or by header, and IPv6 counts by /64", () =>
-    Effect.gen(function* () {
-      const trusting = yield* Layer.build(
-        TestServer.replica({ ...budget, CT_CP_TRUSTED_PROXIES: "127.0.0.1, 10.0.0.0/8" })
-      )
-      const on = Effect.provideService(HttpServer.HttpServer, Context.get(trusting, HttpServer.HttpServer))
-      const all = (asked: ReadonlyArray<readonly [Buffer, Record<string, string>?]>) =>
+  const askerAt = (variables: Readonly<Record<string, string>>) =>
+    Effect.map(Layer.build(TestServer.replica({ ...budget, ...variables })), (context) => {
+      const on = Effect.provideService(HttpServer.HttpServer, Context.get(context, HttpServer.HttpServer))
+      return (asked: ReadonlyArray<readonly [Buffer, Record<string, string>?]>) =>
         on(Effect.forEach(asked, ([before, headers]) => signIn(before, headers)))
+    })
+
+  it.effect("is not what a client wrote behind a proxy that should speak PROXY v2 and only copies bytes", () =>
+    Effect.gen(function* () {
+      const all = yield* askerAt({ CT_CP_TRUSTED_PROXIES: "127.0.0.1" })
+      const said = yield* all(
+        ["21.1.1.1", "21.2.2.2", "21.3.3.3"].map((client) => [none, { "x-forwarded-for": client }] as const)
+      )
+      assert.include(said, over)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is what a trusted proxy says by PROXY v2, and IPv6 counts by /64", () =>
+    Effect.gen(function* () {
+      const all = yield* askerAt({ CT_CP_TRUSTED_PROXIES: "127.0.0.1, 10.0.0.0/8" })
       const client = proxied("198.51.100.1")
       const spoofed = { "x-forwarded-for": "9.9.9.9" }
       assert.deepStrictEqual(
@@ -81,6 +93,28 @@ layer(strict, { excludeTestServices: true, timeout: "60 seconds" })("the client'
         "one customer has the whole /64"
       )
       assert.deepStrictEqual(yield* all([[proxied("2001:db8:1:2::1")]]), [within])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is what a forwarding proxy writes, also where PROXY v2 names that proxy as the client", () =>
+    Effect.gen(function* () {
+      const all = yield* askerAt({ CT_CP_TRUSTED_PROXIES: "127.0.0.1", CT_CP_FORWARDING_PROXIES: "10.0.0.0/8" })
+      const behind = (client: string) => [proxied("10.0.0.7"), { "x-forwarded-for": client }] as const
+      assert.deepStrictEqual(
+        yield* all([
+          behind("198.51.100.31"),
+          behind("198.51.100.31"),
+          behind("198.51.100.31"),
+          behind("198.51.100.32")
+        ]),
+        [within, within, over, within]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is what a forwarding proxy writes, by either header", () =>
+    Effect.gen(function* () {
+      const all = yield* askerAt({ CT_CP_FORWARDING_PROXIES: "127.0.0.1, 10.0.0.0/8" })
       const listed = (list: string) => [none, { "x-forwarded-for": list }] as const
       assert.deepStrictEqual(
         yield* all([listed("6.6.6.6, 203.0.113.1"), listed("7.7.7.7, 203.0.113.1, 10.0.0.1"), listed("203.0.113.1")]),

@@ -1,5 +1,6 @@
 /** The environment of each program of the stack, in the variables that the same programs take when run by hand. */
 import { Redacted } from "effect"
+import { isIP } from "node:net"
 import { join } from "node:path"
 import { boundAccount, boundPath } from "../acme/ExternalAccount.ts"
 import * as AgentReleases from "./AgentReleases.ts"
@@ -12,6 +13,10 @@ type Environment = Readonly<Record<string, string>>
 
 export const address = ({ host, port }: Listen) => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`)
 export const url = (listen: Listen) => `http://${address(listen)}`
+
+/** From where a program of this machine may come that dials this address. */
+const ownAddresses = ({ host }: Listen) =>
+  ["127.0.0.0/8", "::1", ...(isIP(host) === 0 || host === "0.0.0.0" || host === "::" ? [] : [host])].join(",")
 
 /** The realm's name in the issuer. */
 export const realm = "catenet"
@@ -78,6 +83,8 @@ export const ofControlPlane = (
   databaseUrl: Redacted.Redacted
 ): Environment => ({
   CT_CONTROL_PLANE_LISTEN: address(settings.controlPlane),
+  // The edge says who the visitor is; else all visitors of the portal would share the budget of the edge's address.
+  CT_CP_TRUSTED_PROXIES: ownAddresses(settings.controlPlane),
   CT_CP_DATABASE_URL: Redacted.value(databaseUrl),
   CT_CP_SEAL_KEY: secrets.sealKey,
   CT_CP_EDGE_ADMIN_URL: url(settings.edgeAdmin),
@@ -133,6 +140,7 @@ export const ofEdge = (settings: UpSettings, folder: StackFolder, secrets: Secre
   CT_EDGE_WILDCARD_KEY: folder.wildcardKey,
   CT_EDGE_PORTAL_HOST: portalHost,
   CT_CP_PROXY_ADDR: address(settings.controlPlane),
+  CT_EDGE_PORTAL_PROXY_PROTOCOL: "1",
   CT_EDGE_PORTAL_CERT: folder.wildcardCertificate,
   CT_EDGE_PORTAL_KEY: folder.wildcardKey
 })

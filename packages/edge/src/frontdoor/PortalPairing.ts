@@ -1,0 +1,64 @@
+/**
+ * Whether the control plane expects what the edge writes before a visitor of the portal. Half of the pair is worse than none:
+ * with PROXY v2 that the control plane does not expect, every page is a 400; without the one that it expects, all visitors
+ * share the limits of the edge's address. So the edge asks once at its start, the way a visitor comes.
+ */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { type Address, formatAddress } from "@catenet/config/NetworkParser"
+import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
+import { Effect } from "effect"
+import { connect } from "node:net"
+import { Settings, type TerminateHost } from "../settings/Settings.ts"
+
+const patienceMillis = 2_000
+/** Bytes of an answer's head that are looked at. */
+const longestHead = 16_384
+
+/** How the control plane marks an answer to a connection that should have begun with PROXY v2. */
+const expected = /^x-ct-proxy-protocol:[ \t]*expected[ \t]*\r?$/imu
+
+/** The head of an answer, as far as it came; empty where there was none. */
+const headFrom = (upstream: Address, before: Uint8Array) =>
+  Effect.callback<string>((resume) => {
+    const socket = connect({ ...upstream, noDelay: true })
+    let head = ""
+    const end = () => {
+      socket.destroy()
+      resume(Effect.succeed(head))
+    }
+    socket.setTimeout(patienceMillis, end)
+    socket.setEncoding("latin1").on("data", (text: string) => {
+      head += text
+      if (head.includes("\r\n\r\n") || head.length > longestHead) end()
+    })
+    socket.on("error", end).on("close", end)
+    socket.write(before)
+    socket.write("GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+    return Effect.sync(() => socket.destroy())
+  })
+
+const problemOf = ({ proxyProtocol, upstream }: TerminateHost, head: string) => {
+  const at = formatAddress(upstream)
+  if (proxyProtocol && /^HTTP\/1\.1 400 /u.test(head))
+    return ConfigurationInvalid.of(
+      "CT_EDGE_PORTAL_PROXY_PROTOCOL",
+      `is on, but the control plane at ${at} expects no PROXY v2 from this edge`,
+      "add this edge's address to CT_CP_TRUSTED_PROXIES there and restart it, or turn this off"
+    )
+  if (!proxyProtocol && expected.test(head))
+    return ConfigurationInvalid.of(
+      "CT_EDGE_PORTAL_PROXY_PROTOCOL",
+      `is off, but the control plane at ${at} names this edge in CT_CP_TRUSTED_PROXIES and expects PROXY v2 from it`,
+      "turn it on, or take this edge's address out of that list"
+    )
+  return undefined
+}
+
+/** Fails where one half of the pair is set. A control plane that cannot be reached, or speaks TLS itself, is not judged. */
+export const check = Effect.gen(function* () {
+  const { portal } = yield* Settings
+  if (portal?.pair === undefined) return
+  const head = yield* headFrom(portal.upstream, portal.proxyProtocol ? encodeProxyHeader({}) : new Uint8Array())
+  const problem = problemOf(portal, head)
+  if (problem !== undefined) return yield* problem
+})
