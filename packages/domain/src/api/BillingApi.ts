@@ -17,7 +17,7 @@ import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AdminAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
-import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
 
 export class BillingApi extends HttpApiGroup.make("billing")
   .add(
@@ -66,6 +66,8 @@ export class PaymentWebhookApi extends HttpApiGroup.make("paymentWebhook")
       payload: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/json" })),
       success: HttpApiSchema.Empty(200),
       error: [WebhookSignatureRefused, PaymentUnknown]
-    }).middleware(ReadsBody)
+    })
+      .annotate(BodyLimit, maxListBytes)
+      .middleware(ReadsBody)
   )
   .middleware(Metered) {}

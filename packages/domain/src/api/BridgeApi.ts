@@ -11,7 +11,7 @@ import { HolderKey, NoiseKey } from "../values/Keys.ts"
 import { pattern } from "../values/Pattern.ts"
 import { LimitReached } from "../values/RequestErrors.ts"
 import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
-import { ReadsBody } from "./RequestReading.ts"
+import { BodyLimit, ReadsBody, maxListBytes } from "./RequestReading.ts"
 
 const id = { id: TunnelIdInPath }
 const done = HttpApiSchema.Empty(200)
@@ -47,7 +47,9 @@ export class BridgeApi extends HttpApiGroup.make("bridge")
       payload: Schema.Struct({ tool: ToolName, arguments: Schema.optionalKey(Schema.Json) }),
       success: Schema.Struct({ result: Schema.Json }),
       error: [TunnelNotFound, BridgeGrantMissing, BridgeCallFailed, BridgeNotConfigured]
-    }).middleware(ReadsBody)
+    })
+      .annotate(BodyLimit, maxListBytes)
+      .middleware(ReadsBody)
   )
   .middleware(SameOrigin)
   .add(

@@ -36,7 +36,7 @@ import { BootstrapSecret, BootstrapToken } from "../values/Tokens.ts"
 import { BearerAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
-import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
 
 const channel = { channel: ChannelId }
 const done = HttpApiSchema.Empty(200)
@@ -135,7 +135,9 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
       payload: Schema.Struct({ secret: BootstrapSecret }),
       success: Schema.Struct({ token: BootstrapToken, expires_in_secs: Count }),
       error: [NotChannelOwner, LimitReached, IdempotencyKeyReused]
-    }).middleware(ReadsBody),
+    })
+      .annotate(BodyLimit, maxListBytes)
+      .middleware(ReadsBody),
     HttpApiEndpoint.post("openRoom", "/me/rooms", {
       payload: Schema.Struct({
         operator_pubkey: NewOperatorKey,
@@ -144,7 +146,9 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
       }),
       success: Schema.Struct({ channels: Schema.Array(RoomPair) }),
       error: [RoomSizeOutOfRange, HolderRepeated, OperatorProofRefused, ChannelLimitReached, RoomPairTaken]
-    }).middleware(ReadsBody)
+    })
+      .annotate(BodyLimit, maxListBytes)
+      .middleware(ReadsBody)
   )
   .middleware(Metered)
   .middleware(BearerAccess) {}

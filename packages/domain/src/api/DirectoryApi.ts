@@ -15,13 +15,14 @@ import { LimitReached, RouteNotFound } from "../values/RequestErrors.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AdminAccess, BearerAccess, Metered } from "./Access.ts"
 import { pageQuery } from "./Page.ts"
-import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
 
 const done = HttpApiSchema.Empty(200)
 
 export class DirectoryApi extends HttpApiGroup.make("directory")
   .add(
     HttpApiEndpoint.post("register", "/registry/agents", { payload: DirectoryRegistration, success: done })
+      .annotate(BodyLimit, maxListBytes)
       .middleware(ReadsBody)
       .middleware(AdminAccess),
     HttpApiEndpoint.post("enlist", "/me/agents-directory", {
@@ -29,6 +30,7 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       success: done,
       error: [DirectoryProofRefused, LimitReached]
     })
+      .annotate(BodyLimit, maxListBytes)
       .middleware(ReadsBody)
       .middleware(Metered)
       .middleware(BearerAccess),

@@ -23,7 +23,7 @@ import { BootstrapSecret, BootstrapToken, JoinToken } from "../values/Tokens.ts"
 import { AdminAccess, Metered } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
-import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
 
 /** With key and proof, an agent whose answer was lost can ask again; without them the secret is given once. */
 export const BootstrapRedemption = Schema.Struct({
@@ -73,6 +73,7 @@ export class EnrollmentApi extends HttpApiGroup.make("enrollment")
       ]
     })
   )
+  .annotate(BodyLimit, maxListBytes)
   .middleware(ReadsBody)
   .add(
     HttpApiEndpoint.get("outstanding", "/enroll/issue", {

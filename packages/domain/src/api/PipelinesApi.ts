@@ -16,7 +16,7 @@ import { Subject } from "../values/Subject.ts"
 import { AdminAccess, BearerAccess, Metered } from "./Access.ts"
 import { lossless } from "./LosslessJson.ts"
 import { pageQuery } from "./Page.ts"
-import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
 
 /** A specification that is stored already keeps the key that it has. */
 const namesGoodOperator = Schema.makeFilter(
@@ -50,6 +50,7 @@ export class PipelinesApi extends HttpApiGroup.make("pipelines")
       success: done,
       error: [...invalid, NotPipelineOwner, LimitReached]
     })
+      .annotate(BodyLimit, maxListBytes)
       .middleware(ReadsBody)
       .middleware(Metered)
       .middleware(BearerAccess),
@@ -70,6 +71,7 @@ export class PipelinesApi extends HttpApiGroup.make("pipelines")
       success: done,
       error: [...invalid, PipelineIdTaken, LimitReached]
     })
+      .annotate(BodyLimit, maxListBytes)
       .middleware(ReadsBody)
       .middleware(AdminAccess),
     HttpApiEndpoint.get("list", "/registry/pipelines", {

@@ -5,7 +5,7 @@
  * endpoint with a body. Their layers are complete; a server only provides them. The order of statuses is: 413 longer than
  * the limit, 415 another media type, 400 not JSON or a malformed text, 422 a missing member or one of the wrong type.
  */
-import { Effect, Layer, Result, Schema, SchemaIssue } from "effect"
+import { ByteSize, Context, Effect, Layer, Result, Schema, SchemaIssue } from "effect"
 import { HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { HttpApiError, type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
 import { notJson } from "../values/JsonText.ts"
@@ -18,8 +18,38 @@ import {
   WrongShape
 } from "../values/RequestErrors.ts"
 
-/** The longest body that any route reads. */
-export const maxBodyBytes = 2 * 1024 * 1024
+/** The longest body that a route reads which says nothing else by `BodyLimit`. */
+export const maxBodyBytes = 16 * 1024
+/** The longest body of a route that takes a list or a long text. */
+export const maxListBytes = 256 * 1024
+
+/** Bytes that the body of an endpoint may have: an annotation for those that need more than `maxBodyBytes`. */
+export const BodyLimit = Context.Reference<number>("domain/api/RequestReading/BodyLimit", {
+  defaultValue: () => maxBodyBytes
+})
+
+/** Members of objects that a body may have in all, for each KiB of its limit. No route comes near it. */
+const membersPerKib = 32
+
+const [quote, backslash, colon] = [0x22, 0x5c, 0x3a]
+
+/**
+ * Whether a JSON text has more members than that. It is asked before the text is parsed: an object with ten thousands of
+ * members takes a hundred times as long to read as a string of the same length.
+ */
+const hasMoreMembers = (text: string, most: number): boolean => {
+  let members = 0
+  let isInString = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (isInString) {
+      if (code === backslash) at++
+      else if (code === quote) isInString = false
+    } else if (code === quote) isInString = true
+    else if (code === colon && ++members > most) return true
+  }
+  return false
+}
 
 /** The most refusals that one answer lists. */
 const listed = 20
@@ -98,29 +128,47 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 const notUtf8 = new MalformedRequest({ errors: [{ path: [], message: "Expected a body in UTF-8" }] })
 
-/** Reads the text of a request strictly: bytes that are not UTF-8 end it. The framework's reader replaces them by U+FFFD. */
-const readsStrictly = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
-  const text = Effect.suspend(() => request.arrayBuffer).pipe(
-    Effect.flatMap((bytes) => Effect.try({ try: () => utf8.decode(bytes), catch: () => notUtf8 }).pipe(Effect.orDie))
-  )
-  Object.defineProperty(request, "text", { value: text, configurable: true })
-})
+const tooManyMembers = new MalformedRequest({ errors: [{ path: [], message: "Expected a body with fewer members" }] })
+
+/**
+ * Reads the text of a request strictly: bytes that are not UTF-8 end it, and more members than a request of this length can
+ * need. The framework's reader replaces such bytes by U+FFFD.
+ */
+const readsStrictly = (limit: number | undefined) =>
+  Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
+    const text = Effect.suspend(() => request.arrayBuffer).pipe(
+      Effect.flatMap((bytes) => Effect.try({ try: () => utf8.decode(bytes), catch: () => notUtf8 }).pipe(Effect.orDie)),
+      Effect.tap((text) =>
+        limit !== undefined && hasMoreMembers(text, (limit / 1024) * membersPerKib)
+          ? Effect.die(tooManyMembers)
+          : Effect.void
+      )
+    )
+    Object.defineProperty(request, "text", { value: text, configurable: true })
+  })
 
 const readsBody = <E, R>(
   httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>,
-  endpoint: HttpApiEndpoint.Top
-) =>
-  Effect.andThen(readsStrictly, httpEffect).pipe(
+  endpoint: HttpApiEndpoint.Top,
+  limit: number | undefined
+) => {
+  const read = Effect.andThen(readsStrictly(limit), httpEffect).pipe(
     Effect.flatMap((response) => acceptMediaType(response, endpoint)),
-    Effect.catchDefect(acceptBytes),
+    Effect.catchDefect((defect) => acceptBytes(defect, limit ?? maxBodyBytes)),
     Effect.catch((error) => refuseOrKeep(error))
   )
+  return limit === undefined
+    ? read
+    : Effect.provideService(read, HttpServerRequest.MaxBodySize, ByteSize.fromInputUnsafe(limit))
+}
 
 /** Turns an undecodable request, body included, into one of four problems. */
 export class ReadsBody extends HttpApiMiddleware.Service<ReadsBody>()("domain/api/RequestReading/ReadsBody", {
   error: [MalformedRequest, BodyTooLarge, UnsupportedMediaType, WrongShape]
 }) {
-  static readonly layer = Layer.succeed(ReadsBody, (httpEffect, { endpoint }) => readsBody(httpEffect, endpoint))
+  static readonly layer = Layer.succeed(ReadsBody, (httpEffect, { endpoint }) =>
+    readsBody(httpEffect, endpoint, Context.get(endpoint.annotations, BodyLimit))
+  )
 }
 
 /** As `ReadsBody`, for the admin API of an edge, which knows no 415 and no 422: they are 400 there (data-plane 10.2). */
@@ -131,7 +179,7 @@ export class ReadsEdgeBody extends HttpApiMiddleware.Service<ReadsEdgeBody>()(
   }
 ) {
   static readonly layer = Layer.succeed(ReadsEdgeBody, (httpEffect, { endpoint }) =>
-    readsBody(httpEffect, endpoint).pipe(
+    readsBody(httpEffect, endpoint, undefined).pipe(
       Effect.mapError((error) => {
         if (error instanceof WrongShape) return new MalformedRequest({ errors: error.errors })
         if (!(error instanceof UnsupportedMediaType)) return error
@@ -188,12 +236,16 @@ const acceptMediaType = (response: HttpServerResponse.HttpServerResponse, endpoi
     : Effect.succeed(response)
 
 /** Where the server limits bodies, one beyond the limit arrives as a defect of the reader, as one that is no text does. */
-const acceptBytes = (defect: unknown): Effect.Effect<never, BodyTooLarge | MalformedRequest> =>
-  defect === notUtf8 ? Effect.fail(notUtf8) : acceptLength(defect)
+const acceptBytes = (defect: unknown, limit: number): Effect.Effect<never, BodyTooLarge | MalformedRequest> =>
+  defect === notUtf8
+    ? Effect.fail(notUtf8)
+    : defect === tooManyMembers
+      ? Effect.fail(tooManyMembers)
+      : acceptLength(defect, limit)
 
-const acceptLength = (defect: unknown): Effect.Effect<never, BodyTooLarge> =>
+const acceptLength = (defect: unknown, limit: number): Effect.Effect<never, BodyTooLarge> =>
   HttpServerError.isHttpServerError(defect) &&
   defect.reason._tag === "RequestParseError" &&
   defect.reason.reason === "BodyTooLarge"
-    ? Effect.fail(new BodyTooLarge({ limit_bytes: maxBodyBytes }))
+    ? Effect.fail(new BodyTooLarge({ limit_bytes: limit }))
     : Effect.die(defect)

@@ -40,9 +40,12 @@ import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { lossless } from "./LosslessJson.ts"
 import { pageQuery } from "./Page.ts"
-import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+import { BodyLimit, ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 const id = { id: TopologyIdInPath }
+/** As many links as a suggestion takes, each with a cost of 20 digits, with room for blanks. */
+const maxSuggestBytes = 1024 * 1024
+
 const done = HttpApiSchema.Empty(200)
 const ends = { a: HolderKey, b: HolderKey }
 
@@ -131,7 +134,9 @@ const writes = [
     payload: lossless(SuggestRequest),
     success: lossless(Suggestion),
     error: [TopologyNotFound, NothingToSuggest, ShortcutBudgetTooLarge, TooManyAgents]
-  }).middleware(ReadsBody),
+  })
+    .annotate(BodyLimit, maxSuggestBytes)
+    .middleware(ReadsBody),
   HttpApiEndpoint.put("bindOperator", "/me/topologies/:id/operator", {
     params: id,
     payload: NewOperatorBinding,

@@ -20,7 +20,7 @@ import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
-import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
 
 const id = { id: TunnelIdInPath }
 const done = HttpApiSchema.Empty(200)
@@ -89,7 +89,9 @@ const writes = [
     payload: AccessPolicy,
     success: AccessState,
     error: [AccessRefused, TunnelNotFound]
-  }).middleware(ReadsBody),
+  })
+    .annotate(BodyLimit, maxListBytes)
+    .middleware(ReadsBody),
   /** Opens for 24 hours and keeps the schedule. */
   HttpApiEndpoint.post("rearmAccess", "/me/tunnels/:id/access/rearm", {
     params: id,

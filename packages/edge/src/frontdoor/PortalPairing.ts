@@ -39,7 +39,7 @@ const headFrom = (upstream: Address, before: Uint8Array) =>
 
 const problemOf = ({ proxyProtocol, upstream }: TerminateHost, head: string) => {
   const at = formatAddress(upstream)
-  if (proxyProtocol && /^HTTP\/1\.1 400 /u.test(head))
+  if (proxyProtocol && head.startsWith("HTTP/1.1 400 "))
     return ConfigurationInvalid.of(
       "CT_EDGE_PORTAL_PROXY_PROTOCOL",
       `is on, but the control plane at ${at} expects no PROXY v2 from this edge`,

@@ -7,8 +7,10 @@ import { GateNotConfigured, HostNotGated } from "@catenet/domain/tunnels/GateErr
 import { Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ClientAddresses } from "../http/ClientAddresses.ts"
 import * as FormAnswers from "../http/FormAnswers.ts"
 import { fields } from "../http/FormBody.ts"
+import { Limits } from "../http/Limits.ts"
 import { refuse, show, textsOf } from "../portal/shell/VisitorPages.ts"
 import { freshHex32 } from "../runtime/Secrets.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -83,16 +85,28 @@ export const share = Effect.gen(function* () {
 export const spend = Effect.gen(function* () {
   const followed = yield* follow
   const once = yield* FormAnswers.make
-  const { gateCookieDomain } = yield* Settings
+  const { anonymousWritesPerMinute, gateCookieDomain } = yield* Settings
+  const { budgetKey } = yield* ClientAddresses
+  const limits = yield* Limits
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (gateCookieDomain === undefined) return yield* refuse(request, new GateNotConfigured())
-    return yield* Effect.flatMap(fields, (sent) => {
-      const { host, return: back, token } = sent
-      return once({ sender: token ?? "", path, fields: sent }, followed({ host, token, back, spends: true }))
-    }).pipe(
+    return yield* limits.take(`share ${budgetKey(request)}`, anonymousWritesPerMinute).pipe(
+      Effect.andThen(fields),
+      Effect.flatMap((sent) => {
+        const { host, return: back, token } = sent
+        return once({ sender: token ?? "", path, fields: sent }, followed({ host, token, back, spends: true }))
+      }),
       Effect.catchTag(
-        ["BodyTooLarge", "FormSentBefore", "HostNotGated", "ShareLinkRefused", "UnsupportedMediaType"],
+        [
+          "BodyTooLarge",
+          "FormSentBefore",
+          "HostNotGated",
+          "RateLimited",
+          "ShareLinkRefused",
+          "UnsupportedMediaType",
+          "WrongShape"
+        ],
         (refusal) => refuse(request, refusal)
       )
     )

@@ -8,7 +8,7 @@ import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Record, Schema, SchemaGetter, SchemaIssue } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as FormAnswers from "../http/FormAnswers.ts"
-import { type Fields, fields } from "../http/FormBody.ts"
+import { type Fields, memberFields } from "../http/FormBody.ts"
 import type { Refusal } from "../http/Refusal.ts"
 import { isSameOrigin } from "../http/SameOrigin.ts"
 import { EmailDomains } from "../identity/EmailDomains.ts"
@@ -86,7 +86,7 @@ export const serve = Effect.gen(function* () {
     if (!isSameOrigin(self.request.headers, origin)) return yield* new CrossSiteRequest()
     const params = yield* HttpRouter.params
     const at = (name: string) => Option.getOrUndefined(Record.get(params, name)) ?? ""
-    const form = yield* fields
+    const form = yield* memberFields
     if (isQuestion) return yield* submit({ self, caller, at, form })
     return yield* once(
       { sender: caller.subject, path: self.request.url, fields: form },

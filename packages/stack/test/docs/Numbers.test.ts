@@ -182,7 +182,7 @@ const numbers: ReadonlyArray<
     ",",
     "domain/src/api/RequestReading.ts",
     "maxBodyBytes",
-    (n) => `${Number(n) / 1048576} MiB`
+    (n) => `${Number(n) / 1024} KiB`
   ]
 ]
 
