@@ -1,5 +1,5 @@
 /** The agent as a service of systemd, as the package installs it: a user of its own, one folder to write to, no rights. */
-import { hardening } from "../../packages/agent/src/service/Hardening.ts"
+import { hardening } from "../../packages/agent/src/service/SystemdHardening.ts"
 
 export const unit = `[Unit]
 Description=Catenet agent

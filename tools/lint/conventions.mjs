@@ -118,7 +118,7 @@ const timed = new Set(
 /** Names that stay: an account of the system, the components and sentences of the published documents, released migrations. */
 const wordy = /(?:[Nn]obody|[Ww]hoever|[Aa]uthoris|[Ee]nrolment)|(?:\b[Tt]|[a-z]T)old(?![a-z])/
 const keeps = [
-  "packages/stack/src/postgres/Account.ts",
+  "packages/stack/src/postgres/SystemAccount.ts",
   "packages/domain/src/api/EndpointSummaries.ts",
   "packages/server/src/store/migrations/"
 ]

@@ -6,7 +6,7 @@ export const login = Command.make(
   "login",
   { controlPlane: Argument.String("control-plane").pipe(Argument.optional) },
   loaded(
-    () => import("./commands/Login.ts"),
+    () => import("./commands/login.ts"),
     ({ login }, options) => login(options)
   )
 ).pipe(
@@ -24,7 +24,7 @@ export const logout = Command.make(
   "logout",
   {},
   loaded(
-    () => import("./commands/Logout.ts"),
+    () => import("./commands/logout.ts"),
     ({ logout }) => logout
   )
 ).pipe(
@@ -37,7 +37,7 @@ export const whoami = Command.make(
   "whoami",
   {},
   loaded(
-    () => import("./commands/Whoami.ts"),
+    () => import("./commands/whoami.ts"),
     ({ whoami }) => whoami
   )
 ).pipe(
@@ -54,7 +54,7 @@ export const tunnels = Command.make(
   "tunnels",
   {},
   loaded(
-    () => import("./commands/Tunnel.ts"),
+    () => import("./commands/tunnel.ts"),
     ({ tunnels }) => tunnels
   )
 ).pipe(
@@ -67,7 +67,7 @@ const create = Command.make(
   "create",
   { name: Argument.String("name") },
   loaded(
-    () => import("./commands/Tunnel.ts"),
+    () => import("./commands/tunnel.ts"),
     ({ create }, options) => create(options)
   )
 ).pipe(
@@ -80,7 +80,7 @@ const remove = Command.make(
   "delete",
   { tunnel: Argument.String("tunnel") },
   loaded(
-    () => import("./commands/Tunnel.ts"),
+    () => import("./commands/tunnel.ts"),
     ({ remove }, options) => remove(options)
   )
 ).pipe(
@@ -114,7 +114,7 @@ export const expose = Command.make(
     )
   },
   loaded(
-    () => import("./commands/Expose.ts"),
+    () => import("./commands/expose.ts"),
     ({ expose }, options) => expose(options)
   )
 ).pipe(

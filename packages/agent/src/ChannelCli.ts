@@ -13,7 +13,7 @@ const channelMcp = Command.make(
   "mcp",
   {},
   loaded(
-    () => import("./commands/Channel.ts"),
+    () => import("./commands/channel.ts"),
     ({ channel }) => channel({ as: "mcp" })
   )
 ).pipe(
@@ -37,7 +37,7 @@ const channelServe = Command.make(
     )
   },
   loaded(
-    () => import("./commands/Channel.ts"),
+    () => import("./commands/channel.ts"),
     ({ channel }, { mcpCommand }) => channel({ as: "server", mcpCommand: Option.getOrUndefined(mcpCommand) })
   )
 ).pipe(
@@ -72,7 +72,7 @@ const channelInvite = Command.make(
     )
   },
   loaded(
-    () => import("./commands/Invite.ts"),
+    () => import("./commands/invite.ts"),
     ({ invite }, options) => invite(options)
   )
 ).pipe(
@@ -93,7 +93,7 @@ const channelJoin = Command.make(
   "join",
   { link: Argument.String("link") },
   loaded(
-    () => import("./commands/Join.ts"),
+    () => import("./commands/join.ts"),
     ({ join }, options) => join(options)
   )
 ).pipe(
@@ -125,7 +125,7 @@ const channelAgentCard = Command.make(
     )
   },
   loaded(
-    () => import("./commands/AgentCard.ts"),
+    () => import("./commands/agentCard.ts"),
     ({ agentCard }, options) => agentCard(options)
   )
 ).pipe(
@@ -146,7 +146,7 @@ const channelRoom = Command.make(
   "room",
   { peer: Argument.String("peer").pipe(Argument.optional) },
   loaded(
-    () => import("./commands/Room.ts"),
+    () => import("./commands/room.ts"),
     ({ room }, { peer }) => room({ peer: Option.getOrUndefined(peer) })
   )
 ).pipe(
@@ -167,7 +167,7 @@ export const channel = Command.make(
   "channel",
   {},
   loaded(
-    () => import("./commands/Channel.ts"),
+    () => import("./commands/channel.ts"),
     ({ channel }) => channel({ as: "variables" })
   )
 ).pipe(
@@ -203,7 +203,7 @@ export const relayNode = Command.make(
   "relay-node",
   {},
   loaded(
-    () => import("./commands/RelayNode.ts"),
+    () => import("./commands/relayNode.ts"),
     ({ relayNode }) => relayNode
   )
 ).pipe(

@@ -8,17 +8,17 @@ import { channel, relayNode } from "./ChannelCli.ts"
 import * as Flags from "./Flags.ts"
 import { argumentsOf } from "./HelpRequest.ts"
 import { loaded } from "./LoadedCommand.ts"
+import * as MaintenanceCli from "./MaintenanceCli.ts"
 import * as MarketCli from "./MarketCli.ts"
 import * as Variables from "./settings/Variables.ts"
-import * as Presenter from "./terminal/Presenter.ts"
-import * as UpkeepCli from "./UpkeepCli.ts"
+import * as UsageFormatter from "./terminal/UsageFormatter.ts"
 import { version } from "./Version.ts"
 
 const root = Command.make(
   "ct-agent",
   {},
   loaded(
-    () => import("./commands/Serve.ts"),
+    () => import("./commands/serve.ts"),
     ({ serve }) => serve({ onboard: false })
   )
 ).pipe(
@@ -39,7 +39,7 @@ const help = Command.make(
   "help",
   {},
   loaded(
-    () => import("./commands/Help.ts"),
+    () => import("./commands/help.ts"),
     ({ variables }) => variables
   )
 ).pipe(
@@ -51,7 +51,7 @@ const help = Command.make(
       "variables",
       {},
       loaded(
-        () => import("./commands/Help.ts"),
+        () => import("./commands/help.ts"),
         ({ variables }) => variables
       )
     ).pipe(
@@ -66,7 +66,7 @@ const onboard = Command.make(
   "onboard",
   {},
   loaded(
-    () => import("./commands/Serve.ts"),
+    () => import("./commands/serve.ts"),
     ({ serve }) => serve({ onboard: true })
   )
 ).pipe(
@@ -84,7 +84,7 @@ const status = Command.make(
   "status",
   {},
   loaded(
-    () => import("./commands/Status.ts"),
+    () => import("./commands/status.ts"),
     ({ status }) => status
   )
 ).pipe(
@@ -100,7 +100,7 @@ const rotate = Command.make(
   "rotate",
   {},
   loaded(
-    () => import("./commands/Rotate.ts"),
+    () => import("./commands/rotate.ts"),
     ({ rotate }) => rotate
   )
 ).pipe(
@@ -121,7 +121,7 @@ const certificate = Command.make(
     )
   },
   loaded(
-    () => import("./commands/Certificate.ts"),
+    () => import("./commands/certificate.ts"),
     ({ certificate }, options) => certificate(options)
   )
 ).pipe(
@@ -141,7 +141,7 @@ const topologyProof = Command.make(
   "topology-proof",
   {},
   loaded(
-    () => import("./commands/TopologyProof.ts"),
+    () => import("./commands/topologyProof.ts"),
     ({ topologyProof }) => topologyProof
   )
 ).pipe(
@@ -187,7 +187,7 @@ const connect = Command.make(
     )
   },
   loaded(
-    () => import("./commands/Connect.ts"),
+    () => import("./commands/connect.ts"),
     ({ connect }, options) => connect(options)
   )
 ).pipe(
@@ -207,7 +207,7 @@ const doctor = Command.make(
   "doctor",
   {},
   loaded(
-    () => import("./commands/Doctor.ts"),
+    () => import("./commands/doctor.ts"),
     ({ doctor }) => doctor
   )
 ).pipe(
@@ -224,7 +224,7 @@ const init = Command.make(
   "init",
   {},
   loaded(
-    () => import("./commands/Init.ts"),
+    () => import("./commands/init.ts"),
     ({ init }) => init
   )
 ).pipe(
@@ -248,8 +248,8 @@ export const program = root.pipe(
     onboard,
     status,
     doctor,
-    UpkeepCli.service,
-    UpkeepCli.update,
+    MaintenanceCli.service,
+    MaintenanceCli.update,
     certificate,
     rotate,
     topologyProof,
@@ -266,7 +266,7 @@ export const program = root.pipe(
 export const runWith = (args: ReadonlyArray<string>) =>
   Command.runWith(program, { version, renderErrors: true })(argumentsOf(program, args)).pipe(
     Effect.provide(NodeServices.layer),
-    Effect.provide(Presenter.layer),
+    Effect.provide(UsageFormatter.layer),
     Effect.provide(CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Completions, GlobalFlag.LogLevel] })),
     // Set to nothing is not the same as unset: some variables refuse it.
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))

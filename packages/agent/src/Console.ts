@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import type { Failure } from "./Failure.ts"
 import { Json } from "./Flags.ts"
-import * as Telemetry from "./observe/Telemetry.ts"
+import * as AgentTelemetry from "./observe/AgentTelemetry.ts"
 import { logging } from "./settings/Variables.ts"
 import * as Log from "./terminal/Log.ts"
 import { printable } from "./terminal/Printable.ts"
@@ -25,6 +25,6 @@ export const withConsole = <A, R>(body: Effect.Effect<A, Failure, R>) =>
     const format = yield* Effect.orElseSucceed(logging.logFormat.config, () => "text")
     const json = (yield* Json) || format.toLowerCase() === "json"
     const screen = Layer.provideMerge(Log.layer, Screen.layer({ json }))
-    const observed = Effect.provide(body, Telemetry.layer)
+    const observed = Effect.provide(body, AgentTelemetry.layer)
     return yield* Effect.provide(Effect.tapError(observed, report), screen)
   })

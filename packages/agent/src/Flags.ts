@@ -1,7 +1,7 @@
 /** The flags that every command understands. */
 import { Effect, Option } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
-import { defaultFile } from "./settings/Environment.ts"
+import { defaultFile } from "./settings/EnvironmentFile.ts"
 import { line } from "./Version.ts"
 
 export const Version = GlobalFlag.Action({

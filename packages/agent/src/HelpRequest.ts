@@ -19,6 +19,6 @@ const isKnown = (tree: CommandTree, [word, ...rest]: ReadonlyArray<string>): boo
 /** The arguments of the program, without the wish for help where the command is unknown, which is said then. */
 export const argumentsOf = (tree: CommandTree, given: ReadonlyArray<string>): ReadonlyArray<string> => {
   const flag = given.findIndex((word) => word.startsWith("-"))
-  const words = flag < 0 ? given : given.slice(0, flag)
-  return isKnown(tree, words) ? given : given.filter((word) => !isHelp(word))
+  const args = flag < 0 ? given : given.slice(0, flag)
+  return isKnown(tree, args) ? given : given.filter((word) => !isHelp(word))
 }

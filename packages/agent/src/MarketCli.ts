@@ -2,8 +2,8 @@
 import * as Documentation from "@catenet/config/Documentation"
 import { Argument, Command, Flag } from "effect/cli"
 import { loaded } from "./LoadedCommand.ts"
-import * as ConveneVariables from "./settings/ConveneVariables.ts"
 import * as MarketVariables from "./settings/MarketVariables.ts"
+import * as PipelineVariables from "./settings/PipelineVariables.ts"
 
 export const offer = Command.make(
   "offer",
@@ -15,7 +15,7 @@ export const offer = Command.make(
     )
   },
   loaded(
-    () => import("./commands/Offer.ts"),
+    () => import("./commands/offer.ts"),
     ({ offer }, options) => offer(options)
   )
 ).pipe(
@@ -35,7 +35,7 @@ const directory = Command.make(
   "directory",
   {},
   loaded(
-    () => import("./commands/Directory.ts"),
+    () => import("./commands/directory.ts"),
     ({ entries }) => entries
   )
 ).pipe(
@@ -50,7 +50,7 @@ const directory = Command.make(
       "remove",
       { holder: Argument.String("holder-pubkey") },
       loaded(
-        () => import("./commands/Directory.ts"),
+        () => import("./commands/directory.ts"),
         ({ remove }, options) => remove(options)
       )
     ).pipe(
@@ -73,8 +73,8 @@ const convene = Command.make(
     )
   },
   loaded(
-    () => import("./commands/Convene.ts"),
-    ({ convene }, options) => convene(options)
+    () => import("./commands/pipeline.ts"),
+    ({ pipeline }, options) => pipeline(options)
   )
 ).pipe(
   Command.withDescription(
@@ -85,7 +85,7 @@ const convene = Command.make(
       "LowestFloor takes the cheapest offer, RoundRobin the next holder after the last one of the role, LeastCalls the one that was " +
       "chosen least. A provider that does not take the bid is left out. Exit codes: 1 a service failed, 3 wrong configuration, 4 no " +
       "provider fits a role, or refused, 5 not reached.\n\n" +
-      `Its variables:\n${Documentation.help(ConveneVariables.variables)}`
+      `Its variables:\n${Documentation.help(PipelineVariables.variables)}`
   ),
   Command.withShortDescription("Fill the roles of a pipeline by an auction"),
   Command.withExamples([

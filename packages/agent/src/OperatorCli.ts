@@ -18,7 +18,7 @@ const init = Command.make(
   "init",
   keyOutput,
   loaded(
-    () => import("./commands/ChannelKeys.ts"),
+    () => import("./commands/channelInit.ts"),
     ({ init }, options) => init(options)
   )
 ).pipe(
@@ -34,7 +34,7 @@ const operatorInit = Command.make(
   "operator-init",
   keyOutput,
   loaded(
-    () => import("./commands/ChannelKeys.ts"),
+    () => import("./commands/channelInit.ts"),
     ({ operatorInit }, options) => operatorInit(options)
   )
 ).pipe(
@@ -51,7 +51,7 @@ const memberMaterial = Command.make(
   "member-material",
   {},
   loaded(
-    () => import("./commands/Material.ts"),
+    () => import("./commands/membershipRequest.ts"),
     ({ memberMaterial }) => memberMaterial
   )
 ).pipe(
@@ -68,7 +68,7 @@ const joinPipelineRole = Command.make(
   "join-pipeline-role",
   {},
   loaded(
-    () => import("./commands/Material.ts"),
+    () => import("./commands/membershipRequest.ts"),
     ({ joinPipelineRole }) => joinPipelineRole
   )
 ).pipe(
@@ -95,7 +95,7 @@ const bindTopology = Command.make(
     )
   },
   loaded(
-    () => import("./commands/BindTopology.ts"),
+    () => import("./commands/bindTopology.ts"),
     ({ bindTopology }, options) => bindTopology(options)
   )
 ).pipe(
@@ -119,7 +119,7 @@ const grant = Command.make(
     )
   },
   loaded(
-    () => import("./commands/Grant.ts"),
+    () => import("./commands/grant.ts"),
     ({ grant }, options) => grant(options)
   )
 ).pipe(
@@ -137,7 +137,7 @@ const redeem = Command.make(
   "redeem",
   { invitation: Argument.String("invitation") },
   loaded(
-    () => import("./commands/Invitation.ts"),
+    () => import("./commands/invitation.ts"),
     ({ redeem }, options) => redeem(options)
   )
 ).pipe(

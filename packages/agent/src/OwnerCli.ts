@@ -11,7 +11,7 @@ const register = Command.make(
     )
   },
   loaded(
-    () => import("./commands/OwnedChannel.ts"),
+    () => import("./commands/channelOwner.ts"),
     ({ register }, options) => register(options)
   )
 ).pipe(
@@ -38,7 +38,7 @@ const allowlist = Command.make("allowlist", {}, group("ct-agent channel allowlis
       "add",
       email,
       loaded(
-        () => import("./commands/OwnedChannel.ts"),
+        () => import("./commands/channelOwner.ts"),
         ({ allow }, options) => allow(options)
       )
     ).pipe(
@@ -49,7 +49,7 @@ const allowlist = Command.make("allowlist", {}, group("ct-agent channel allowlis
       "remove",
       email,
       loaded(
-        () => import("./commands/OwnedChannel.ts"),
+        () => import("./commands/channelOwner.ts"),
         ({ disallow }, options) => disallow(options)
       )
     ).pipe(
@@ -62,7 +62,7 @@ const allowlist = Command.make("allowlist", {}, group("ct-agent channel allowlis
       "list",
       {},
       loaded(
-        () => import("./commands/OwnedChannel.ts"),
+        () => import("./commands/channelOwner.ts"),
         ({ allowed }) => allowed
       )
     ).pipe(
@@ -82,7 +82,7 @@ const members = Command.make(
   "members",
   {},
   loaded(
-    () => import("./commands/OwnedChannel.ts"),
+    () => import("./commands/channelOwner.ts"),
     ({ members }) => members
   )
 ).pipe(
@@ -96,7 +96,7 @@ const members = Command.make(
       "add",
       material,
       loaded(
-        () => import("./commands/OwnedChannel.ts"),
+        () => import("./commands/channelOwner.ts"),
         ({ addMember }, options) => addMember(options)
       )
     ).pipe(
@@ -109,7 +109,7 @@ const members = Command.make(
       "remove",
       { holder: Argument.String("holder-pubkey") },
       loaded(
-        () => import("./commands/OwnedChannel.ts"),
+        () => import("./commands/channelOwner.ts"),
         ({ removeMember }, options) => removeMember(options)
       )
     ).pipe(
@@ -130,7 +130,7 @@ const claimInvite = Command.make(
     )
   },
   loaded(
-    () => import("./commands/OwnedChannel.ts"),
+    () => import("./commands/channelOwner.ts"),
     ({ claimInvite }, options) => claimInvite(options)
   )
 ).pipe(

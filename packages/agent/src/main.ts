@@ -4,20 +4,20 @@
  * either; `--self-test` is how an update asks a program whether it loads.
  */
 import { begin } from "./StartupMemory.ts"
-import { stage } from "./update/Stage.ts"
+import { role } from "./update/TrialRole.ts"
 import { line } from "./Version.ts"
 
 const first = process.argv[2]
 
 if (first === "--version" || first === "-V") process.stdout.write(`${line}\n`)
-else if (stage === "parent") {
+else if (role === "parent") {
   const [{ supervise }, { programOf }] = await Promise.all([
     import("./update/TrialParent.ts"),
     import("./update/TrialFiles.ts")
   ])
   supervise(programOf(process.execPath), process.argv.slice(2))
 } else if (first === "--self-test") {
-  await Promise.all([import("./Run.ts"), import("./commands/Serve.ts")])
+  await Promise.all([import("./Run.ts"), import("./commands/serve.ts")])
   process.stdout.write(`${line}\n`)
 } else {
   begin()

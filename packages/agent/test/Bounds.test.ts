@@ -6,17 +6,17 @@ import { maxHelloBytes } from "@catenet/wire/frames/ClientHello"
 import { heldBytes } from "@catenet/wire/transport/FrameReader"
 import { defaultLimits } from "@catenet/wire/transport/MuxLimits"
 import { assert, describe, it } from "vitest"
-import { longestLine } from "../src/channel/mcp/LineMessages.ts"
+import { longestLine } from "../src/channel/mcp/StdioTransport.ts"
 import * as ConcurrentCalls from "../src/channel/rpc/ConcurrentCalls.ts"
-import { mostWaiting } from "../src/channel/rpc/FrameInbox.ts"
+import { maxWaiting } from "../src/channel/rpc/MessageReader.ts"
 import * as ServiceHandler from "../src/channel/serve/ServiceHandler.ts"
 import * as DirectPath from "../src/channel/session/DirectPath.ts"
-import * as Forward from "../src/connect/Forward.ts"
-import * as Datagrams from "../src/mesh/Datagrams.ts"
+import * as PortForward from "../src/connect/PortForward.ts"
 import * as DirectListener from "../src/mesh/DirectListener.ts"
+import * as UdpRelay from "../src/mesh/UdpRelay.ts"
 import * as EventRing from "../src/observe/EventRing.ts"
 import { longestAnswer } from "../src/onboard/OutgoingHttp.ts"
-import { longestHead } from "../src/tunnel/FirstHead.ts"
+import { longestHead } from "../src/tunnel/FirstRequestHead.ts"
 
 const KiB = 1024
 const MiB = 1024 * KiB
@@ -30,16 +30,16 @@ const bounds: ReadonlyArray<readonly [what: string, is: number, shallBe: number]
   ["unread bytes of a fresh stream", defaultLimits.initialWindow, 256 * KiB],
   ["unread bytes of a stream", defaultLimits.window, MiB],
   ["unread bytes of a session", defaultLimits.receiveLimit, 256 * MiB],
-  ["direct clients that have proved nothing", DirectListener.mostStrangers, 64],
-  ["direct clients", DirectListener.mostClients, 8192],
-  ["peers at a channel's listener that have proved nothing", DirectPath.mostStrangers, 64],
-  ["bytes of datagrams for the origin", Datagrams.longestQueue, MiB],
-  ["datagrams that wait for their session", Forward.mostWaiting, 64],
-  ["sessions of forwarded datagrams", Forward.mostSessions, 1024],
-  ["local connections that are forwarded", Forward.mostClients, 4096],
-  ["requests of a peer that wait for their turn", mostWaiting, 64],
+  ["direct clients that have proved nothing", DirectListener.maxStrangers, 64],
+  ["direct clients", DirectListener.maxClients, 8192],
+  ["peers at a channel's listener that have proved nothing", DirectPath.maxStrangers, 64],
+  ["bytes of datagrams for the origin", UdpRelay.longestQueue, MiB],
+  ["datagrams that wait for their session", PortForward.maxWaiting, 64],
+  ["sessions of forwarded datagrams", PortForward.maxSessions, 1024],
+  ["local connections that are forwarded", PortForward.maxClients, 4096],
+  ["requests of a peer that wait for their turn", maxWaiting, 64],
   ["bytes of a local MCP program's message", longestLine, 4 * MiB],
-  ["calls of a session that run at once", ConcurrentCalls.mostAtOnce, 64],
+  ["calls of a session that run at once", ConcurrentCalls.maxAtOnce, 64],
   ["bytes of a service command's answer", ServiceHandler.longestAnswer, MiB],
   ["bytes of its stderr that a failure shows", ServiceHandler.tailBytes, 2 * KiB],
   ["bytes of the event ring", EventRing.capBytes, MiB]

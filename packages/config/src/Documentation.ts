@@ -1,11 +1,11 @@
 /** What a program's variables are, as the table of its guide and as the lines of its help. */
-import type { Variables } from "./Reader.ts"
 import type { Described } from "./Variable.ts"
+import type { Variables } from "./VariableReader.ts"
 
 const rowsOf = (variables: Variables): ReadonlyArray<Described> =>
   Object.values(variables).flatMap((variable) => Array.of<Described>(variable).concat(variable.family))
 
-const standardOf = ({ isRequired, standard }: Described) =>
+const standardOf = ({ isRequired, default: standard }: Described) =>
   isRequired ? "**required**" : standard === undefined ? "" : `\`${standard}\``
 
 const formOf = ({ expected, isSecret }: Described) =>
@@ -33,7 +33,7 @@ export const help = (variables: Variables): string => {
   const widest = Math.max(...rows.map(({ name }) => name.length))
   return rows
     .map((row) => {
-      const { isRequired, meaning, name, standard } = row
+      const { isRequired, meaning, name, default: standard } = row
       const applies = isRequired ? ", required" : standard === undefined ? "" : `, default ${standard}`
       return `  ${name.padEnd(widest)}  ${meaning} (${formOf(row)}${applies})`
     })

@@ -1,7 +1,7 @@
 /** Finds the variable that a misspelt one was probably meant to be: it is not read, and the program starts without it. */
 import { type ConfigProvider, Effect } from "effect"
 
-const mostEdits = 2
+const maxEdits = 2
 
 /** How many characters have to be put in, left out or replaced to make one text of the other. */
 const distance = (from: string, to: string): number => {
@@ -16,10 +16,10 @@ const distance = (from: string, to: string): number => {
 }
 
 /** The nearest known name that this one misses by at most two characters; none for a known name and for a foreign one. */
-export const meant = (name: string, known: ReadonlySet<string>): string | undefined => {
+export const closestMatch = (name: string, known: ReadonlySet<string>): string | undefined => {
   if (known.has(name)) return undefined
   let nearest: string | undefined
-  let least = mostEdits + 1
+  let least = maxEdits + 1
   for (const each of known) {
     const edits = Math.abs(each.length - name.length) < least ? distance(name, each) : least
     if (edits < least) [nearest, least] = [each, edits]
@@ -45,7 +45,7 @@ const namesUnder: (
 export const sentences = (provider: ConfigProvider.ConfigProvider, known: ReadonlySet<string>) =>
   Effect.map(namesUnder(provider, [prefix]), (names) =>
     names.flatMap((name) => {
-      const other = meant(name, known)
+      const other = closestMatch(name, known)
       return other === undefined ? [] : [`${name} is not read. Correct it if ${other} was meant.`]
     })
   )

@@ -74,20 +74,20 @@ export const flag: Parser<boolean> = make("1 or 0", (text) =>
   /^(?:1|true)$/i.test(text) ? true : /^(?:0|false)$/i.test(text) ? false : undefined
 )
 
-const anyOf = (words: ReadonlyArray<string>) => {
-  const lower = new Set(words)
+const anyOf = (literals: ReadonlyArray<string>) => {
+  const lower = new Set(literals)
   return (text: string) => lower.has(text.toLowerCase())
 }
 
 /** These words say no in any case, every other text says yes. */
-export const flagUnless = (...words: ReadonlyArray<string>): Parser<boolean> => {
-  const no = anyOf(words)
-  return make(`a switch; ${words.join(", ")} turn it off`, (text) => !no(text))
+export const flagUnless = (...literals: ReadonlyArray<string>): Parser<boolean> => {
+  const no = anyOf(literals)
+  return make(`a switch; ${literals.join(", ")} turn it off`, (text) => !no(text))
 }
 
 /** A number of at most nine digits; `0` and these words lift the cap. */
-export const cap = (...words: ReadonlyArray<string>): Parser<number> => {
-  const lifting = [...new Set(["0", ...words])]
+export const cap = (...literals: ReadonlyArray<string>): Parser<number> => {
+  const lifting = [...new Set(["0", ...literals])]
   const lifts = anyOf(lifting)
   return make(`a whole number; ${lifting.join(", ")} for no cap`, (text) =>
     lifts(text) ? Number.POSITIVE_INFINITY : /^\d{1,9}$/.test(text) ? Number(text) : undefined
@@ -95,8 +95,8 @@ export const cap = (...words: ReadonlyArray<string>): Parser<number> => {
 }
 
 /** One of these words, in any case. */
-export const literal = <const A extends string>(...words: ReadonlyArray<A>): Parser<A> =>
-  make(words.join(" or "), (text) => words.find((word) => word === text.toLowerCase()))
+export const literal = <const A extends string>(...literals: ReadonlyArray<A>): Parser<A> =>
+  make(literals.join(" or "), (text) => literals.find((word) => word === text.toLowerCase()))
 
 /** Items between commas; blanks around them and empty items are dropped. */
 export const list: Parser<ReadonlyArray<string>> = make("a comma list", (text) =>

@@ -5,9 +5,9 @@
 import { Effect, Layer, Redacted, References, Tracer } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 import { OtlpLogger, OtlpMetrics, type OtlpSerialization, OtlpTracer } from "effect/observability"
-import * as Reader from "./Reader.ts"
 import * as Settings from "./TelemetrySettings.ts"
 import * as TraceSampler from "./TraceSampler.ts"
+import * as VariableReader from "./VariableReader.ts"
 
 interface Program {
   /** What it is called where OTEL_SERVICE_NAME is unset. */
@@ -51,11 +51,11 @@ const below = (endpoint: URL, path: string) => {
 export const layer = ({ serializations, serviceName, serviceVersion }: Program) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const all = yield* Reader.read(Settings.variables)
+      const all = yield* VariableReader.read(Settings.variables)
       const of = {
-        traces: yield* Reader.read(Settings.signals.traces),
-        metrics: yield* Reader.read(Settings.signals.metrics),
-        logs: yield* Reader.read(Settings.signals.logs)
+        traces: yield* VariableReader.read(Settings.signals.traces),
+        metrics: yield* VariableReader.read(Settings.signals.metrics),
+        logs: yield* VariableReader.read(Settings.signals.logs)
       }
       const attributes = { ...all.attributes }
       const resource = {

@@ -14,7 +14,7 @@ export interface Described {
   /** What it must be, as a noun, with an example where that helps. */
   readonly expected: string
   /** What applies when it is unset, as an operator would write it. */
-  readonly standard: string | undefined
+  readonly default: string | undefined
   readonly isRequired: boolean
   /** It is never repeated, and may stand in the file that `<NAME>_FILE` names. */
   readonly isSecret: boolean
@@ -53,9 +53,9 @@ export const problemOf = (variable: string, { cause }: Config.ConfigError): Prob
     ? cause.cause
     : { variable, problem: "could not be read", remedy: "set it to a plain value" }
 
-const remedyOf = (example: string | undefined, standard: string | undefined) => {
+const remedyOf = (example: string | undefined, defaultText: string | undefined) => {
   if (example !== undefined) return `set it to something like ${example}`
-  return standard === undefined ? "correct it and start again" : `correct it, or unset it for ${standard}`
+  return defaultText === undefined ? "correct it and start again" : `correct it, or unset it for ${defaultText}`
 }
 
 const shown = ({ example, expected }: Parser<unknown>) =>
@@ -67,7 +67,7 @@ const make = <A, B>(
   parser: Parser<A>,
   meaning: string,
   absent: { readonly value: () => B } | { readonly remedy: string },
-  standard: string | undefined,
+  defaultText: string | undefined,
   { isBlankRefused = false, isLenient = false, needs }: Options
 ): Variable<A | B> => {
   const { example, expected, isQuoted, isSecret, remedy } = parser
@@ -80,7 +80,7 @@ const make = <A, B>(
     return refuse({
       variable: name,
       problem: isQuoted ? `is "${text}", which is not ${expected}` : `is not ${expected}`,
-      remedy: remedy ?? remedyOf(example, standard)
+      remedy: remedy ?? remedyOf(example, defaultText)
     })
   }
   const config = Config.mapEffect(
@@ -97,7 +97,7 @@ const make = <A, B>(
     name,
     meaning,
     expected: shown(parser),
-    standard,
+    default: defaultText,
     isRequired: "remedy" in absent,
     isSecret,
     config,
@@ -123,7 +123,7 @@ export const present = (name: string, meaning: string): Variable<boolean> => ({
   name,
   meaning,
   expected: "anything",
-  standard: undefined,
+  default: undefined,
   isRequired: false,
   isSecret: false,
   config: Config.map(Config.option(Config.String(name)), Option.isSome),
@@ -135,13 +135,13 @@ export const present = (name: string, meaning: string): Variable<boolean> => ({
 export const defaulted = <A>(
   name: string,
   parser: Parser<A>,
-  standard: string,
+  defaultText: string,
   meaning: string,
   options: Options = {}
 ): Variable<A> => {
-  const value = parser.parse(standard)
+  const value = parser.parse(defaultText)
   if (value === undefined) throw new Error(`The default of ${name} is not ${parser.expected}`)
-  return make(name, parser, meaning, { value: () => value }, standard, options)
+  return make(name, parser, meaning, { value: () => value }, defaultText, options)
 }
 
 /** A variable of which `then` makes another value, with the variables that it reads as well. */

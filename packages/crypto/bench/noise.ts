@@ -1,7 +1,7 @@
 /** Noise as the channels use it: whole IK handshakes with fresh keys, and messages of the size a sender makes. */
 import { Result } from "effect"
-import { sendLimit } from "../src/noise/Frame.ts"
 import { initiate, respond } from "../src/noise/Noise.ts"
+import { sendLimit } from "../src/noise/NoiseFrame.ts"
 import type { Suite } from "../src/Suite.ts"
 import type { Contest } from "./interleaved.ts"
 

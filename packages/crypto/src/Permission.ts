@@ -12,13 +12,13 @@ import { Malformed } from "./SignedRecord.ts"
 const directions = ["initiate", "accept", "both"] as const
 
 /** The rights as a grant's text says them, in the order of their wire numbers. */
-export const rightsWords = ["r", "w", "rw"] as const
+export const rightsTexts = ["r", "w", "rw"] as const
 
 /** Which end of a session its holder may be. */
 export type Direction = (typeof directions)[number]
 
 /** What its holder may do with the stream. Carried and signed; enforcing it is up to the session. */
-export type Rights = (typeof rightsWords)[number]
+export type Rights = (typeof rightsTexts)[number]
 
 /** What is permitted, and until when (Unix seconds, dead at equality). */
 export interface Permission {
@@ -118,7 +118,7 @@ export const encode = (signed: Signed): Uint8Array =>
     signed.subject,
     Uint8Array.of(
       directions.indexOf(signed.direction) + 1,
-      rightsWords.indexOf(signed.rights) + 1,
+      rightsTexts.indexOf(signed.rights) + 1,
       signed.delegable ? 1 : 0
     ),
     Integer.u64le(signed.expiresAt)
@@ -139,7 +139,7 @@ export const decode = (record: string, bytes: Uint8Array): Result.Result<Signed,
   const malformed = (why: string) => Result.fail(new Malformed({ record, why }))
   if (bytes.length !== wireLength) return malformed(`${bytes.length} bytes where ${wireLength} are wanted`)
   const direction = directions[(bytes[128] ?? 0) - 1]
-  const rights = rightsWords[(bytes[129] ?? 0) - 1]
+  const rights = rightsTexts[(bytes[129] ?? 0) - 1]
   const delegable = bytes[130] ?? 2
   if (direction === undefined) return malformed("direction is not 1, 2 or 3")
   if (rights === undefined) return malformed("rights are not 1, 2 or 3")

@@ -19,7 +19,6 @@ import * as Json from "@catenet/crypto/Json"
 import * as JsonField from "@catenet/crypto/JsonField"
 import * as CompositionManifest from "@catenet/crypto/manifest/CompositionManifest"
 import * as DemoPrompt from "@catenet/crypto/manifest/DemoPrompt"
-import * as Environment from "@catenet/crypto/manifest/Environment"
 import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
 import * as Bid from "@catenet/crypto/market/Bid"
 import * as Offer from "@catenet/crypto/market/Offer"
@@ -33,11 +32,12 @@ import * as ChecksumFile from "@catenet/crypto/release/ChecksumFile"
 import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import * as SignedRecord from "@catenet/crypto/SignedRecord"
-import * as Tokens from "@catenet/crypto/Tokens"
 import * as ForwardFrame from "@catenet/crypto/upgrade/ForwardFrame"
 import * as PaymentWebhook from "@catenet/crypto/webhook/PaymentWebhook"
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result, Schema } from "effect"
+import * as ServiceEnvironment from "../src/manifest/ServiceEnvironment.ts"
+import * as TokenEncoding from "../src/TokenEncoding.ts"
 
 const record = "grant"
 const receipts = { reason: "Malformed", seq: 7n } as const
@@ -49,7 +49,7 @@ const sentences: ReadonlyArray<readonly [Error & { readonly _tag: string }, stri
   [new Hex.NotHex({ wantedBytes: 32 }), "NotHex", "not 64 hex characters"],
   [new Json.NotJson({ at: 3, why: "x" }), "NotJson", "not JSON at character 3: x"],
   [new Json.NotCanonical({ why: "x" }), "NotCanonical", "no canonical JSON: x"],
-  [new Tokens.NotAToken({ wanted: "x" }), "NotAToken", "a token is x"],
+  [new TokenEncoding.NotAToken({ wanted: "x" }), "NotAToken", "a token is x"],
   [new SignedRecord.Malformed({ record, why: "x" }), "Malformed", "grant: x"],
   [new SignedRecord.BadKey({ record }), "BadKey", "grant: the signer's key is no curve point"],
   [new SignedRecord.BadSignature({ record }), "BadSignature", "grant: the signature does not hold"],
@@ -133,7 +133,7 @@ describe("a malformed record", () => {
     bid: Bid.json,
     "service manifest": ServiceManifest.json,
     "composition manifest": CompositionManifest.json,
-    environment: Environment.json,
+    environment: ServiceEnvironment.json,
     receipt: Receipt.json
   }
   for (const [name, form] of Object.entries(texts)) {
@@ -233,7 +233,8 @@ describe("a number or key that does not fit", () => {
     assert.include(prompt(0n, 2n ** 63n), "-2^63..2^63-1")
   })
   it("is no token", () => {
-    const wanted = (answer: Result.Result<unknown, Tokens.NotAToken>) => Result.getOrThrow(Result.flip(answer)).wanted
-    assert.strictEqual(wanted(Tokens.fromHexText("")), "64 hex characters")
+    const wanted = (answer: Result.Result<unknown, TokenEncoding.NotAToken>) =>
+      Result.getOrThrow(Result.flip(answer)).wanted
+    assert.strictEqual(wanted(TokenEncoding.fromHexText("")), "64 hex characters")
   })
 })

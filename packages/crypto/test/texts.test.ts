@@ -7,9 +7,9 @@ import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { portable } from "@catenet/crypto/portable"
-import * as Tokens from "@catenet/crypto/Tokens"
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
+import * as TokenEncoding from "../src/TokenEncoding.ts"
 import * as any from "./arbitraries.ts"
 import { flipped, runs } from "./suite/arbitraries.ts"
 
@@ -125,21 +125,21 @@ describe("tokens", () => {
     { token: any.seed, noise: any.text },
     ({ token, noise }) => {
       const raw = Redacted.value(token)
-      const [hex, url] = [Redacted.value(Tokens.hexText(token)), Redacted.value(Tokens.urlText(token))]
-      assert.deepStrictEqual(Redacted.value(Result.getOrThrow(Tokens.fromHexText(hex))), raw)
+      const [hex, url] = [Redacted.value(TokenEncoding.hexText(token)), Redacted.value(TokenEncoding.urlText(token))]
+      assert.deepStrictEqual(Redacted.value(Result.getOrThrow(TokenEncoding.fromHexText(hex))), raw)
       assert.deepStrictEqual(Base64.decodeUrl(url), Result.succeed(raw))
       assert.strictEqual(url.length, 43)
-      for (const bad of [noise, url, hex.slice(1)]) assert.isTrue(Result.isFailure(Tokens.fromHexText(bad)))
-      assert.isTrue(Result.isFailure(Tokens.fromHexText(`${hex}0`)))
+      for (const bad of [noise, url, hex.slice(1)]) assert.isTrue(Result.isFailure(TokenEncoding.fromHexText(bad)))
+      assert.isTrue(Result.isFailure(TokenEncoding.fromHexText(`${hex}0`)))
       assert.strictEqual(String(token).includes(hex), false)
     },
     runs
   )
   it("of a share link is hashed as the text that the link carries", () => {
-    const token = Tokens.urlText(Redacted.make(new Uint8Array(32).fill(0x5c)))
+    const token = TokenEncoding.urlText(Redacted.make(new Uint8Array(32).fill(0x5c)))
     assert.strictEqual(Redacted.value(token), "XFxcXFxcXFxcXFxcXFxcXFxcXFxcXFxcXFxcXFxcXFw")
     const digest = "d926a5db48ad7aaab0d8535422820bc5c64090c5a9bdd0ec1ebf4b9e231ec7d0"
-    for (const suite of [native, portable]) assert.strictEqual(Tokens.hashText(suite, token), digest)
+    for (const suite of [native, portable]) assert.strictEqual(TokenEncoding.hashText(suite, token), digest)
   })
   it.prop(
     "match by header only when they are equal, and have no hash in common else",
@@ -149,7 +149,7 @@ describe("tokens", () => {
       const header = Redacted.value(AdminHeader.value(token))
       assert.isTrue(AdminHeader.matches(token, header) && !AdminHeader.matches(other, header))
       assert.isFalse(AdminHeader.matches(token, ` ${header}`))
-      assert.notStrictEqual(Tokens.hash(native, token), Tokens.hash(native, other))
+      assert.notStrictEqual(TokenEncoding.hash(native, token), TokenEncoding.hash(native, other))
     },
     runs
   )

@@ -10,22 +10,22 @@ import { randomBytes } from "node:crypto"
 import * as AdminRoutes from "./admin/AdminRoutes.ts"
 import { AuditLog } from "./audit/AuditLog.ts"
 import { CertificateAuthority } from "./ca/CertificateAuthority.ts"
+import { ChannelPlacement } from "./channels/ChannelPlacement.ts"
 import { ChannelRoom } from "./channels/ChannelRoom.ts"
-import { HomeEdges } from "./channels/HomeEdges.ts"
 import { MemberAdmissions } from "./channels/MemberAdmissions.ts"
 import { WebSocketMembers } from "./channels/WebSocketMembers.ts"
 import { ControlPlane } from "./control/ControlPlane.ts"
-import { ByteAgents } from "./frontdoor/ByteAgents.ts"
 import * as PortalPairing from "./frontdoor/PortalPairing.ts"
+import { SlotProtocol } from "./frontdoor/SlotProtocol.ts"
 import { VisitorRouter } from "./frontdoor/VisitorRouter.ts"
 import { SessionHistory } from "./history/SessionHistory.ts"
 import * as ConnectionLimiter from "./listen/ConnectionLimiter.ts"
-import { descriptorLimit } from "./listen/Descriptors.ts"
+import { descriptorLimit } from "./listen/FileDescriptors.ts"
 import * as HttpListener from "./listen/HttpListener.ts"
 import { ListenerHealth } from "./listen/ListenerHealth.ts"
 import { QuicPorts } from "./listen/QuicPorts.ts"
 import type { Sources } from "./metrics/EdgeMetrics.ts"
-import * as MetricsRoutes from "./metrics/MetricsRoutes.ts"
+import * as MetricsEndpoint from "./metrics/MetricsEndpoint.ts"
 import { Counters } from "./observe/Counters.ts"
 import { retryForever } from "./observe/RetryForever.ts"
 import { drain } from "./orders/Drain.ts"
@@ -43,14 +43,14 @@ import * as Workers from "./processes/Workers.ts"
 import { WorkerStats } from "./processes/WorkerStats.ts"
 import * as QuicListener from "./quic/QuicListener.ts"
 import { Relays } from "./relay/Relays.ts"
-import { AgentKeys } from "./sessions/AgentKeys.ts"
 import { AgentSessions } from "./sessions/AgentSessions.ts"
 import { MuxAgents } from "./sessions/MuxAgents.ts"
 import { OriginEchoes } from "./sessions/OriginEchoes.ts"
 import { ProcessIdentity } from "./sessions/ProcessIdentity.ts"
+import { TunnelOwnership } from "./sessions/TunnelOwnership.ts"
 import { Settings } from "./settings/Settings.ts"
 import { HistoryDatabase } from "./sqlite/HistoryDatabase.ts"
-import { PairFiles } from "./tls/PairFiles.ts"
+import { CertificateFiles } from "./tls/CertificateFiles.ts"
 import { SessionTickets } from "./tls/SessionTickets.ts"
 
 /** The addresses that were bound, with real ports. */
@@ -74,11 +74,11 @@ const sources = Effect.fn("Edge.sources")(function* (
   const result: Sources = {
     counters: yield* Counters,
     agents: yield* AgentSessions,
-    byteAgents: yield* ByteAgents,
+    slotProtocol: yield* SlotProtocol,
     muxAgents: yield* MuxAgents,
     relays: yield* Relays,
     admissions: yield* MemberAdmissions,
-    homes: yield* HomeEdges,
+    homes: yield* ChannelPlacement,
     room: yield* ChannelRoom,
     webSockets: yield* WebSocketMembers,
     echoes: yield* OriginEchoes,
@@ -140,7 +140,7 @@ const boot = Effect.gen(function* () {
       : yield* HttpListener.serve(
           "CT_EDGE_METRICS_LISTEN",
           settings.metrics,
-          MetricsRoutes.routes(yield* sources(limiter, names))
+          MetricsEndpoint.routes(yield* sources(limiter, names))
         )
   const stayJoined = yield* joinControlPlane
   const closing = Effect.repeat(orders.closeWindows, Schedule.spaced("5 seconds"))
@@ -192,14 +192,14 @@ const processIdentity = Layer.effect(
 
 const edge = Layer.merge(SessionHistory.layer, OriginEchoes.layer).pipe(
   Layer.provideMerge(ConnectionLayers.layer),
-  Layer.provideMerge(AgentKeys.layer),
+  Layer.provideMerge(TunnelOwnership.layer),
   Layer.provideMerge(
     Layer.mergeAll(
       HistoryDatabase.layer,
       AuditLog.layer,
       CertificateAuthority.layer,
       ControlPlane.layer,
-      PairFiles.layer,
+      CertificateFiles.layer,
       processIdentity,
       QuicPorts.layer,
       SessionTickets.layer,

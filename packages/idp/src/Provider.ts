@@ -177,8 +177,8 @@ const configuration = (options: RealmOptions, store: RealmStore): Configuration 
   },
   renderError: (ctx, out) => {
     ctx.type = "html"
-    const said = [out.error, out["error_description"]].filter((part) => part !== undefined).join(": ")
-    ctx.body = Pages.sentence(textsOf(ctx), textsOf(ctx).failed, said)
+    const reason = [out.error, out["error_description"]].filter((part) => part !== undefined).join(": ")
+    ctx.body = Pages.sentence(textsOf(ctx), textsOf(ctx).failed, reason)
   }
 })
 

@@ -73,11 +73,11 @@ export class QuicConnection {
   }
 
   async #watch(reader: FrameReader): Promise<void> {
-    const said = await reader.next(decode)
+    const frame = await reader.next(decode)
     reader.release()
     this.#control.resume()
-    if (Result.isSuccess(said) && said.success._tag === "Close") {
-      const { code, reason } = said.success
+    if (Result.isSuccess(frame) && frame.success._tag === "Close") {
+      const { code, reason } = frame.success
       this.#control.end()
       return this.#end({ by: "remote", code, reason })
     }
@@ -85,7 +85,7 @@ export class QuicConnection {
     this.#end({
       by: "process",
       code: 0,
-      reason: `the QUIC process ended ${Result.isFailure(said) ? JSON.stringify(said.failure) : said.success._tag}`
+      reason: `the QUIC process ended ${Result.isFailure(frame) ? JSON.stringify(frame.failure) : frame.success._tag}`
     })
   }
 

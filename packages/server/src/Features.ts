@@ -13,7 +13,7 @@ import { Accounts } from "./accounts/Accounts.ts"
 import * as AgentServices from "./agents/AgentServices.ts"
 import { Directory } from "./agents/Directory.ts"
 import { Pipelines } from "./agents/Pipelines.ts"
-import { Rendezvous } from "./agents/Rendezvous.ts"
+import { RendezvousRecords } from "./agents/RendezvousRecords.ts"
 import { AccountHandlers } from "./api/AccountHandlers.ts"
 import { AdmissionHandlers } from "./api/AdmissionHandlers.ts"
 import { BadgeHandlers } from "./api/BadgeHandlers.ts"
@@ -71,7 +71,7 @@ import * as GateServices from "./gate/GateServices.ts"
 import { ClientAddresses } from "./http/ClientAddresses.ts"
 import { Idempotency } from "./http/Idempotency.ts"
 import { Limits } from "./http/Limits.ts"
-import * as Metered from "./http/Metered.ts"
+import * as RateLimit from "./http/RateLimit.ts"
 import * as SameOrigin from "./http/SameOrigin.ts"
 import * as AdminAccess from "./identity/AdminAccess.ts"
 import * as AuditRetention from "./identity/AuditRetention.ts"
@@ -158,7 +158,7 @@ const background = Layer.mergeAll(
 const middleware = Layer.mergeAll(
   AdminAccess.layer,
   SameOrigin.layer,
-  Metered.layer,
+  RateLimit.layer,
   DnsBrokerRoutes.layer,
   ReadsBody.layer,
   ReadsParameters.layer
@@ -190,7 +190,7 @@ const handlersOf = (services: Context.Context<Layer.Success<typeof all>>) => {
     ServiceAccountHandlers.pipe(Layer.provide(only(ServiceAccounts))),
     TopologyHandlers.pipe(Layer.provide(only(Assignments, TopologyEditor, Suggestions, Topologies))),
     PipelineHandlers.pipe(Layer.provide(only(Pipelines))),
-    DirectoryHandlers.pipe(Layer.provide(only(Directory, Rendezvous))),
+    DirectoryHandlers.pipe(Layer.provide(only(Directory, RendezvousRecords))),
     EdgeHandlers.pipe(
       Layer.provide(only(AgentKeys, ChannelAdmissions, Edges, Gate, GateCodes, GateSessions, TicketKeys))
     )

@@ -1,5 +1,5 @@
 /** The command line of `catenet`: every command below one root. */
-import * as Presenter from "@catenet/agent/terminal/Presenter"
+import * as UsageFormatter from "@catenet/agent/terminal/UsageFormatter"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
 import { Command } from "effect/cli"
@@ -25,6 +25,6 @@ export const program = root.pipe(
 export const runWith = (args: ReadonlyArray<string>) =>
   Command.runWith(program, { version, renderErrors: true })(args).pipe(
     Effect.provide(NodeServices.layer),
-    Effect.provide(Presenter.layer),
+    Effect.provide(UsageFormatter.layer),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))
   )

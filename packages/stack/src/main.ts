@@ -1,6 +1,6 @@
 /** Entry point of `catenet`. Answers `--version` and becomes the agent or a process of an edge before anything else is loaded. */
 import { begin } from "@catenet/agent/StartupMemory"
-import { workerCommand } from "@catenet/edge/processes/Program"
+import { workerCommand } from "@catenet/edge/processes/WorkerProgram"
 import { outliveReaders, watchParent } from "./supervisor/ParentWatch.ts"
 import { line } from "./Version.ts"
 

@@ -9,8 +9,8 @@ import { join } from "node:path"
 import { Refused } from "../Failure.ts"
 import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
-import type { Account } from "./AccountCalls.ts"
-import * as Tunnels from "./Tunnels.ts"
+import type { Account } from "./AccountClient.ts"
+import * as TunnelClient from "./TunnelClient.ts"
 
 export interface Exposed {
   readonly tunnel: Tunnel
@@ -26,16 +26,16 @@ const urlFile = (stateDir: string) => `${stateDir}/url`
 const utf8 = new TextEncoder()
 
 const found = Effect.fnUntraced(function* (account: Account, name: string) {
-  const known = (yield* Tunnels.list(account)).find((tunnel) => tunnel.owned && tunnel.name === name)
+  const known = (yield* TunnelClient.list(account)).find((tunnel) => tunnel.owned && tunnel.name === name)
   if (known !== undefined) return known
-  const made = yield* Tunnels.create(account, name)
+  const made = yield* TunnelClient.create(account, name)
   yield* Effect.logInfo(`made the tunnel ${name}`)
   return made
 })
 
 /** Gets tokens and stores them as onboarding reads them: the one for this machine's key is redeemed there. */
 const install = Effect.fnUntraced(function* (account: Account, tunnel: Tunnel, stateDir: string) {
-  const { join_token, public_url, routing_token } = yield* Tunnels.install(account, tunnel)
+  const { join_token, public_url, routing_token } = yield* TunnelClient.install(account, tunnel)
   const url = public_url ?? `https://${tunnel.hostname ?? ""}/`
   yield* PrivateFile.folder(stateDir)
   yield* PrivateFile.replaceAll([{ path: urlFile(stateDir), bytes: utf8.encode(url) }])

@@ -7,7 +7,7 @@ import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, Option, Result, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { Refused, Unreachable } from "../Failure.ts"
-import { words } from "../onboard/HttpWords.ts"
+import { describe } from "../onboard/HttpErrors.ts"
 
 const bound = "10 seconds"
 const Named = Schema.fromJsonString(
@@ -30,7 +30,7 @@ const ask = Effect.fnUntraced(function* <A>(
     const response = yield* client.get(`${controlPlane}/registry/pipelines/${encodeURIComponent(pipeline)}`)
     return { status: response.status, text: yield* response.text }
   }).pipe(
-    Effect.mapError((error) => away(words(error))),
+    Effect.mapError((error) => away(describe(error))),
     Effect.timeoutOrElse({ duration: bound, orElse: () => Effect.fail(away(`no answer within ${bound}`)) })
   )
   if (status === 404)

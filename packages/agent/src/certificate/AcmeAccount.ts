@@ -10,8 +10,8 @@ import { AcmeFailed, ofProblem, untrusted } from "./AcmeFailed.ts"
 import type { AcmeTransport, Answer } from "./AcmeTransport.ts"
 
 /** A server that refuses three of ten nonces passes all but one of 10^8 requests. */
-const mostNonces = 16
-const mostKept = 10
+const maxNonces = 16
+const maxKept = 10
 
 /** The pair that binds an account to one of the operator's at the authority (RFC 8555 section 7.3.4). */
 export interface Binding {
@@ -84,7 +84,7 @@ export const open = Effect.fn("AcmeAccount.open")(function* (
   const thumbprint = yield* Effect.promise(() => calculateJwkThumbprint(jwk))
   const nonces: Array<string> = []
   const keep = ({ nonce }: Answer) => {
-    if (nonce !== undefined && nonceForm.test(nonce) && nonces.length < mostKept) nonces.push(nonce)
+    if (nonce !== undefined && nonceForm.test(nonce) && nonces.length < maxKept) nonces.push(nonce)
   }
 
   const nonce = Effect.gen(function* () {
@@ -107,7 +107,7 @@ export const open = Effect.fn("AcmeAccount.open")(function* (
       keep(answer)
       const result = yield* Effect.result(accepted(server, answer))
       if (result._tag === "Success") return result.success
-      if (result.failure.type !== "badNonce" || tried >= mostNonces) return yield* result.failure
+      if (result.failure.type !== "badNonce" || tried >= maxNonces) return yield* result.failure
     }
   })
 

@@ -84,13 +84,13 @@ export const ofProblem = (
   const type = typeOf(problem)
   const usual = answer.status >= 500 ? "ca-unavailable" : answer.status === 429 ? "rate-limited" : "rejected"
   const [reason, remedy] = remedies.get(type) ?? [usual as Reason, "see what it said"]
-  const said = quoted(
+  const details = quoted(
     [problem.detail, ...(problem.subproblems ?? []).map(({ detail }) => detail)].filter(Boolean).join("; ")
   )
-  const words = said === "" ? `status ${answer.status}` : `"${said}"`
+  const text = details === "" ? `status ${answer.status}` : `"${details}"`
   return new AcmeFailed({
     reason,
-    detail: `${server} refused (${type === "" ? `status ${answer.status}` : quoted(type)}): ${words}; ${clause(remedy)}.`,
+    detail: `${server} refused (${type === "" ? `status ${answer.status}` : quoted(type)}): ${text}; ${clause(remedy)}.`,
     ...(type === "" ? {} : { type }),
     ...(answer.retryAfter === undefined ? {} : { retryAfter: answer.retryAfter })
   })

@@ -57,7 +57,7 @@ const read = async (response: IncomingMessage) => {
   return Buffer.concat(chunks).toString("utf8")
 }
 
-const words = (error: unknown) => {
+const describe = (error: unknown) => {
   if (!(error instanceof Error)) return String(error)
   // What Node adds behind the semicolon is advice for those who start Node themselves.
   return "code" in error && error.message === "" ? String(error.code) : error.message.replace(/;.*$/s, "")
@@ -74,8 +74,8 @@ const unknownRoot = new Set<unknown>([
 
 const failedCall = (server: string, error: Error) =>
   "code" in error && unknownRoot.has(error.code)
-    ? unknownIssuer(server, words(error))
-    : unreachable(server, words(error))
+    ? unknownIssuer(server, describe(error))
+    : unreachable(server, describe(error))
 
 /** `ca` are the roots to trust, PEM; without it those of this system. */
 export const make = (directory: string, ca: string | undefined): AcmeTransport => {
@@ -116,7 +116,7 @@ export const make = (directory: string, ca: string | undefined): AcmeTransport =
           signal.addEventListener("abort", () => void response.destroy())
           return read(response)
         },
-        catch: (error) => untrusted(server, words(error))
+        catch: (error) => untrusted(server, describe(error))
       })
       if (status >= 300 && status < 400)
         return yield* untrusted(server, `it answered ${status}, and no redirect is followed`)

@@ -2,10 +2,10 @@
 import { timeText } from "@catenet/domain/values/Format"
 import { Cause, Clock, Effect, Random } from "effect"
 import type { Refused, StateUnusable, Unreachable } from "../Failure.ts"
-import * as FileChanges from "../state/FileChanges.ts"
+import * as FileWatcher from "../state/FileWatcher.ts"
 import * as Folder from "./CertificateFolder.ts"
-import { type Outcome, pause } from "./CertificatePace.ts"
 import * as Certificates from "./Certificates.ts"
+import { type Outcome, pause } from "./RenewalSchedule.ts"
 
 const failed = (error: Refused | StateUnusable | Unreachable): Outcome => ({
   _tag: "Failed",
@@ -29,10 +29,10 @@ const faulty: Outcome = {
 const at = (millis: number) => `${timeText(Math.floor(millis / 1000))} UTC`
 
 /** Continues "the certificate". `next` is when it is looked at again. */
-const wordsOf = (outcome: Outcome, next: number, failed: string): string => {
+const describe = (outcome: Outcome, next: number, failed: string): string => {
   switch (outcome._tag) {
     case "Waiting":
-      return `cannot be ordered yet: the name is ${outcome.status}; it ${outcome.words}`
+      return `cannot be ordered yet: the name is ${outcome.status}; it ${outcome.note}`
     case "Failed":
       return `${failed}: ${outcome.sentence} The next attempt is at ${at(next)}`
     default:
@@ -46,7 +46,7 @@ const notLookedAfter = "could not be looked after"
 const elsewhere: Outcome = {
   _tag: "Waiting",
   status: "gelb",
-  words: "is looked after by another process here",
+  note: "is looked after by another process here",
   isTurn: true
 }
 
@@ -55,7 +55,7 @@ const replacedEvery = "10 minutes"
 
 /** Waits until two looks of a second apart miss a file of the pair; for ever where there is none to be lost. */
 const lost = Effect.fnUntraced(function* ({ places }: Certificates.Options, isHeld: boolean) {
-  const change = yield* FileChanges.make(Folder.filesOf(places))
+  const change = yield* FileWatcher.make(Folder.filesOf(places))
   let missed = (yield* Folder.isThere(places)) ? 0 : 1
   if (missed > 0 && !isHeld) return yield* Effect.never
   while (missed < 2) {
@@ -98,14 +98,14 @@ export const run = Effect.fn("CertificateLoop.run")(function* (options: Certific
     const seconds = pause(outcome, times) * (1 + 0.1 * (yield* Random.next))
     const isHeld = outcome._tag === "Current" || outcome._tag === "Issued"
     if (isHeld) isGone = false
-    const said = wordsOf(outcome, (yield* Clock.currentTimeMillis) + seconds * 1000, verb)
-    const words = isGone ? `has lost its files; another one ${said}` : said
+    const message = describe(outcome, (yield* Clock.currentTimeMillis) + seconds * 1000, verb)
+    const text = isGone ? `has lost its files; another one ${message}` : message
     if (options.progress !== undefined)
-      yield* options.progress.say(words, outcome._tag === "Failed" ? Effect.logWarning : Effect.logInfo)
+      yield* options.progress.report(text, outcome._tag === "Failed" ? Effect.logWarning : Effect.logInfo)
     if (!(yield* rest(options, seconds, hasLost, isHeld))) continue
     hasLost = true
     isGone = true
     if (options.progress !== undefined)
-      yield* options.progress.say("has lost its files; another one is to be ordered at once", Effect.logWarning)
+      yield* options.progress.report("has lost its files; another one is to be ordered at once", Effect.logWarning)
   }
 })

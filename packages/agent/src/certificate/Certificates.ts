@@ -7,25 +7,25 @@ import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import { clause, ended } from "@catenet/domain/values/Sentence"
 import { Clock, Effect, Schedule } from "effect"
 import type { X509Certificate } from "node:crypto"
-import type { OwnAuthority } from "../settings/OwnAuthority.ts"
+import type { CustomCa } from "../settings/CustomCa.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
-import { AcmeAdmission } from "./AcmeAdmission.ts"
 import type { AcmeFailed } from "./AcmeFailed.ts"
+import * as AcmeRenewalInfo from "./AcmeRenewalInfo.ts"
 import * as Folder from "./CertificateFolder.ts"
-import type { Outcome } from "./CertificatePace.ts"
+import { waiting } from "./CertificateProgress.ts"
+import { CertificateQueueClient } from "./CertificateQueueClient.ts"
+import * as CertificateRevocation from "./CertificateRevocation.ts"
+import * as CustomCaAdmission from "./CustomCaAdmission.ts"
 import { HostnameGone } from "./HostnameGone.ts"
 import * as Issuance from "./Issuance.ts"
-import * as OwnAdmission from "./OwnAdmission.ts"
-import { waiting } from "./Progress.ts"
 import * as ReloadCommand from "./ReloadCommand.ts"
-import { judgedTime } from "./Renewal.ts"
-import * as Renewals from "./Renewals.ts"
-import * as Revocation from "./Revocation.ts"
+import type { Outcome } from "./RenewalSchedule.ts"
+import { judgedTime } from "./RenewalTime.ts"
 
 export interface Options extends Issuance.Options {
   /** An authority of the user's own, which is ordered from whatever the control plane assigns. */
-  readonly authority: OwnAuthority | undefined
+  readonly authority: CustomCa | undefined
   /** Run after each issuance. */
   readonly reload: string | undefined
 }
@@ -34,7 +34,7 @@ export interface Options extends Issuance.Options {
 const complete = Effect.fnUntraced(function* (options: Options) {
   // The visitors that follow are for an agent that has the pair.
   yield* options.changed ?? Effect.void
-  const admission = yield* AcmeAdmission
+  const admission = yield* CertificateQueueClient
   yield* Effect.retry(admission.complete(options), {
     schedule: Schedule.exponential("250 millis"),
     times: 3,
@@ -55,7 +55,7 @@ const current = Effect.fnUntraced(function* (options: Options, now: number) {
   const { issued, revoked } = yield* Folder.readState(options.places)
   if (revoked === leaf.fingerprint256) return undefined
   const directory = issued?.fingerprint === leaf.fingerprint256 ? issued.directory : undefined
-  return { leaf, dueAt: yield* Renewals.dueAt(leaf, directory, options.roots) }
+  return { leaf, dueAt: yield* AcmeRenewalInfo.dueAt(leaf, directory, options.roots) }
 })
 
 /**
@@ -85,7 +85,7 @@ const reloaded = Effect.fnUntraced(function* (
 })
 
 /** More authorities than one would ever be assigned in a row. */
-const mostAuthorities = 5
+const maxAuthorities = 5
 
 const oneLine = (text: string) =>
   text
@@ -96,7 +96,7 @@ const oneLine = (text: string) =>
 /** Says why an authority failed. The admission that follows, where it names another one. */
 const giveBack = Effect.fnUntraced(function* (options: Options, ca: string, error: AcmeFailed) {
   const { retryAfter } = error
-  const admission = yield* AcmeAdmission
+  const admission = yield* CertificateQueueClient
   const next = yield* admission.fail(
     options,
     IssuanceFailure.make({
@@ -123,7 +123,7 @@ const obtained: (
     Effect.gen(function* () {
       if (options.authority !== undefined) return yield* error
       const next = yield* giveBack(options, ca.name, error)
-      if (next === undefined || next.assigned_ca === null || tried >= mostAuthorities) return yield* error
+      if (next === undefined || next.assigned_ca === null || tried >= maxAuthorities) return yield* error
       yield* Effect.logInfo(`${ended(error.message)} The next authority is ${next.assigned_ca.name}.`)
       return yield* obtained(options, next.assigned_ca, now, replaces, tried + 1)
     })
@@ -131,9 +131,9 @@ const obtained: (
 
 /** The name, or this agent among those of the tunnel, waits for its turn; why, as the control plane sees it. */
 const waits = Effect.fnUntraced(function* (options: Options, status: Admission["status"], isTurn: boolean) {
-  const standing = yield* AcmeAdmission.use(({ standing }) => standing(options))
-  const words = standing === undefined ? "waits for its turn" : waiting(standing)
-  return { _tag: "Waiting", status, words, isTurn } satisfies Outcome
+  const standing = yield* CertificateQueueClient.use(({ standing }) => standing(options))
+  const text = standing === undefined ? "waits for its turn" : waiting(standing)
+  return { _tag: "Waiting", status, note: text, isTurn } satisfies Outcome
 })
 
 const order = Effect.fnUntraced(function* (
@@ -146,7 +146,7 @@ const order = Effect.fnUntraced(function* (
   if (!may_issue_now || ca === null) return yield* waits(options, status, false)
   yield* Folder.check(options.places)
   if (progress !== undefined && !(yield* progress.step("ordering"))) return yield* waits(options, status, true)
-  const replaces = found === undefined ? undefined : Renewals.idOf(found.leaf)
+  const replaces = found === undefined ? undefined : AcmeRenewalInfo.idOf(found.leaf)
   const leaf = yield* Effect.onError(obtained(options, ca, now, replaces), () =>
     progress === undefined ? Effect.void : Effect.ignore(progress.step("waiting"))
   )
@@ -154,14 +154,14 @@ const order = Effect.fnUntraced(function* (
   const unread = yield* reloaded(options, leaf)
   if (unread !== undefined) return unread
   yield* complete(options)
-  const dueAt = yield* Renewals.dueAt(leaf, undefined, options.roots)
+  const dueAt = yield* AcmeRenewalInfo.dueAt(leaf, undefined, options.roots)
   return { _tag: "Issued", dueAt, until: leaf.validToDate.getTime(), now } satisfies Outcome
 })
 
 /** The tunnel was deleted: its certificate is of no use to anybody but a thief of its key. */
 const revoke = Effect.fnUntraced(
   function* ({ hostname, places, roots }: Options) {
-    if (yield* Revocation.revoke(places, roots))
+    if (yield* CertificateRevocation.revoke(places, roots))
       yield* Effect.logInfo(`the tunnel of ${hostname} is deleted; its certificate was revoked`)
   },
   Effect.catch(({ message }) =>
@@ -172,7 +172,7 @@ const revoke = Effect.fnUntraced(
 /** What the control plane says of the name; the certificate of one that it does not know any more is taken back. */
 const asked = (options: Options) =>
   Effect.tapErrorTag(
-    AcmeAdmission.use(({ ask }) => ask(options)),
+    CertificateQueueClient.use(({ ask }) => ask(options)),
     "Refused",
     (refused) => (refused instanceof HostnameGone ? revoke(options) : Effect.void)
   )
@@ -190,10 +190,13 @@ const looked = Effect.fnUntraced(function* (options: Options) {
   const { authority, hostname, places } = options
   yield* Folder.repair(places)
   const answer = asked(options)
-  const { admission, date: said } = yield* authority === undefined ? answer : OwnAdmission.instead(authority, answer)
+  const { admission, date: serverDate } = yield* authority === undefined
+    ? answer
+    : CustomCaAdmission.layer(authority, answer)
   // Where the control plane is away, the user's own authority says what time it is.
   const date =
-    said ?? (authority === undefined ? undefined : yield* Renewals.dateOf(authority.directory, options.roots))
+    serverDate ??
+    (authority === undefined ? undefined : yield* AcmeRenewalInfo.dateOf(authority.directory, options.roots))
   const own = yield* Clock.currentTimeMillis
   const now = judgedTime(own, date)
   if (now !== own) yield* Effect.logWarning("the clock of this machine is wrong; that of the other side is used")

@@ -8,16 +8,16 @@ import { Effect, Redacted, Result } from "effect"
 import { calculateJwkThumbprint, exportJWK } from "jose"
 import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto"
 import * as AcmeAccount from "./AcmeAccount.ts"
-import { AcmeAdmission, type Asked } from "./AcmeAdmission.ts"
 import { type AcmeFailed, improper, untrusted } from "./AcmeFailed.ts"
+import * as AcmeOrder from "./AcmeOrder.ts"
+import type { Method } from "./AcmeOrderStep.ts"
 import * as AcmeTransport from "./AcmeTransport.ts"
+import * as CertificateChain from "./CertificateChain.ts"
 import * as Folder from "./CertificateFolder.ts"
-import * as Chain from "./Chain.ts"
-import * as Order from "./Order.ts"
-import type { Method } from "./OrderStep.ts"
-import type { Progress } from "./Progress.ts"
-import * as Proof from "./Proof.ts"
-import * as Publication from "./Publication.ts"
+import type { CertificateProgress } from "./CertificateProgress.ts"
+import { CertificateQueueClient, type Asked } from "./CertificateQueueClient.ts"
+import * as ChallengeFulfillment from "./ChallengeFulfillment.ts"
+import * as DnsProofRetry from "./DnsProofRetry.ts"
 
 export interface Options extends Asked {
   readonly places: Folder.Places
@@ -28,7 +28,7 @@ export interface Options extends Asked {
   /** In the order in which they are tried. */
   readonly methods: ReadonlyArray<Method>
   /** Without it nothing is said of an order, and no other agent of the tunnel is waited for. */
-  readonly progress?: Progress
+  readonly progress?: CertificateProgress
   /** Whether a validation is sure to reach this agent among those of the tunnel; where it is not, DNS is tried first. */
   readonly isReached?: () => boolean
   /** Says to the edge what has changed of the proof or the pair; without it no agent serves in this process. */
@@ -37,7 +37,7 @@ export interface Options extends Asked {
 
 /** Another method may succeed where these failed. */
 const mayTryAnother = ({ reason, type }: AcmeFailed) =>
-  type === Proof.notAvailable || reason === "connection" || reason === "dns"
+  type === ChallengeFulfillment.notAvailable || reason === "connection" || reason === "dns"
 
 /** The type of a failure where the certificate of an order is not the one that was ordered: the same order has no other. */
 const wrongCertificate = "wrongCertificate"
@@ -45,8 +45,8 @@ const wrongCertificate = "wrongCertificate"
 /** After these the order is still there. */
 const staysOpen = ({ reason, type }: AcmeFailed) =>
   (reason === "ca-unavailable" && type !== wrongCertificate) ||
-  type === Proof.notAvailable ||
-  type === Publication.notPublished
+  type === ChallengeFulfillment.notAvailable ||
+  type === DnsProofRetry.notPublished
 
 const bindingOf = ({ eab_hmac_key_b64url: hmac, eab_kid: kid, requires_eab }: CertificateAuthority) =>
   requires_eab && kid !== null && hmac !== null ? { kid, hmac: Redacted.make(hmac) } : undefined
@@ -82,13 +82,13 @@ const forgetOrder = Effect.fnUntraced(function* ({ places }: Options) {
   yield* Folder.writeState(places, state)
 })
 
-interface Placed extends Order.Placed {
+interface Placed extends AcmeOrder.Placed {
   readonly key: KeyObject
 }
 
 const place = (acme: AcmeAccount.AcmeAccount, hostname: string, replaces: string | undefined) =>
-  Effect.catchTag(Order.place(acme, hostname, replaces), "AcmeFailed", (error) =>
-    error.type === "alreadyReplaced" ? Order.place(acme, hostname, undefined) : Effect.fail(error)
+  Effect.catchTag(AcmeOrder.place(acme, hostname, replaces), "AcmeFailed", (error) =>
+    error.type === "alreadyReplaced" ? AcmeOrder.place(acme, hostname, undefined) : Effect.fail(error)
   )
 
 /**
@@ -104,7 +104,7 @@ const openOrder = Effect.fnUntraced(function* (
   const state = yield* Folder.readState(places)
   const { order } = state
   if (order !== undefined && order.directory === ca.directory_url && order.hostname === hostname) {
-    const found = yield* Effect.result(Order.read(acme, order.url))
+    const found = yield* Effect.result(AcmeOrder.read(acme, order.url))
     if (Result.isSuccess(found) && found.success.order.status !== "invalid")
       return { ...found.success, key: createPrivateKey(order.key) }
     // What a server says improperly of an order it will say again: a new one is the way out.
@@ -118,7 +118,7 @@ const openOrder = Effect.fnUntraced(function* (
   const mine = state.issued?.directory === directory ? replaces : undefined
   const wasPlaced = placing?.directory === directory && placing.hostname === hostname
   yield* Folder.writeState(places, { ...others, placing: { directory, hostname } })
-  const found = wasPlaced ? yield* Order.find(acme, hostname) : undefined
+  const found = wasPlaced ? yield* AcmeOrder.find(acme, hostname) : undefined
   const placed = found ?? (yield* place(acme, hostname, mine))
   const remembered = { ca: ca.name, directory, hostname, url: placed.url, key: Folder.pemOf(key) }
   yield* Folder.writeState(places, { ...others, order: remembered })
@@ -130,7 +130,7 @@ const store = Effect.fnUntraced(function* (
   { hostname, places }: Options,
   ca: CertificateAuthority,
   key: KeyObject,
-  chain: Chain.Checked
+  chain: CertificateChain.Checked
 ) {
   yield* Folder.writePair(places, key, chain.pem)
   const { order: _, ...state } = yield* Folder.readState(places)
@@ -147,23 +147,23 @@ export const obtain = Effect.fn("Issuance.obtain")(function* (
   replaces: string | undefined
 ) {
   const { changed = Effect.void, hostname, isReached, methods, progress, stateDir } = options
-  const say = (step: IssuanceStep) => (progress === undefined ? Effect.void : Effect.asVoid(progress.step(step)))
-  const admission = yield* AcmeAdmission
+  const report = (step: IssuanceStep) => (progress === undefined ? Effect.void : Effect.asVoid(progress.step(step)))
+  const admission = yield* CertificateQueueClient
   const acme = yield* account(options, ca)
 
   const attempt = Effect.fnUntraced(function* (method: Method) {
     const placed = yield* openOrder(options, ca, acme, replaces)
-    const prove: Order.Prove = (keyAuthorization) =>
+    const prove: AcmeOrder.Prove = (keyAuthorization) =>
       Effect.gen(function* () {
-        yield* say(method === "dns-01" ? "waiting-for-dns" : "proving")
-        yield* Proof.by(method, options, stateDir, admission)(keyAuthorization)
+        yield* report(method === "dns-01" ? "waiting-for-dns" : "proving")
+        yield* ChallengeFulfillment.fulfill(method, options, stateDir, admission)(keyAuthorization)
         yield* changed
-        yield* say("waiting-for-ca")
+        yield* report("waiting-for-ca")
       })
     yield* Effect.logInfo(`ordering a certificate for ${hostname} at ${ca.name}, proved by ${method}`)
-    const text = yield* Order.fulfil(acme, placed, hostname, placed.key, method, prove)
+    const text = yield* AcmeOrder.fulfil(acme, placed, hostname, placed.key, method, prove)
     const chain = yield* Effect.mapError(
-      Effect.fromResult(Chain.check(text, { host: hostname, key: placed.key, now })),
+      Effect.fromResult(CertificateChain.check(text, { host: hostname, key: placed.key, now })),
       (what) => untrusted(acme.server, what, wrongCertificate)
     )
     yield* store(options, ca, placed.key, chain)
@@ -185,7 +185,9 @@ export const obtain = Effect.fn("Issuance.obtain")(function* (
               Effect.logInfo(error.message),
               // What the first method met says more than that the next cannot be tried.
               Effect.mapError(tried(method), (next) =>
-                next._tag === "AcmeFailed" && next.type === Proof.notAvailable && error.type !== Proof.notAvailable
+                next._tag === "AcmeFailed" &&
+                next.type === ChallengeFulfillment.notAvailable &&
+                error.type !== ChallengeFulfillment.notAvailable
                   ? error
                   : next
               )

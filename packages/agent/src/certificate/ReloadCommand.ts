@@ -7,7 +7,7 @@ const usualBound = 60_000
 const longestOutput = 65_536
 
 /** The last line of what it said that says something. */
-const lastLine = (said: string) => said.trim().split("\n").at(-1)?.slice(0, 300) ?? ""
+const lastLine = (output: string) => output.trim().split("\n").at(-1)?.slice(0, 300) ?? ""
 
 /**
  * Runs the command with `sh`; undefined when it succeeded, else why it did not, as a sentence goes on. A command that takes too
@@ -21,9 +21,9 @@ export const run = Effect.fn("ReloadCommand.run")((command: string, folder: stri
       stdio: ["ignore", "ignore", "pipe"],
       env: { PATH: path, CT_ACME_CERT_OUT_DIR: folder }
     })
-    let said = ""
+    let output = ""
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
-      if (said.length < longestOutput) said += text
+      if (output.length < longestOutput) output += text
     })
     const settle = (failed: string | undefined) => {
       // A process that it left behind may hold the pipe.
@@ -34,7 +34,9 @@ export const run = Effect.fn("ReloadCommand.run")((command: string, folder: stri
     child.once("exit", (code, signal) =>
       // What it said last may still lie in the pipe.
       setImmediate(() =>
-        settle(code === 0 ? undefined : [`it ended with ${code ?? signal}`, lastLine(said)].filter(Boolean).join(": "))
+        settle(
+          code === 0 ? undefined : [`it ended with ${code ?? signal}`, lastLine(output)].filter(Boolean).join(": ")
+        )
       )
     )
     return Effect.sync(() => {

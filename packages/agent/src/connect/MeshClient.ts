@@ -16,14 +16,14 @@ import type { Duplex } from "node:stream"
 import { keepAliveMillis } from "../carrier/KeepAlive.ts"
 import type { QuicUnreachable } from "../carrier/QuicDial.ts"
 import * as DirectOffer from "../mesh/DirectOffer.ts"
-import * as Handshake from "../mesh/Handshake.ts"
+import * as MeshHandshake from "../mesh/MeshHandshake.ts"
 import { NoiseStream } from "../mesh/NoiseStream.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
+import { candidates } from "../tunnel/EdgeConnection.ts"
 import * as EdgeDial from "../tunnel/EdgeDial.ts"
-import { candidates } from "../tunnel/Establish.ts"
 import * as Origin from "../tunnel/Origin.ts"
-import type { DirectRoute } from "./DirectRoute.ts"
-import type { QuicRoute } from "./QuicRoute.ts"
+import type { DirectPathState } from "./DirectPathState.ts"
+import type { QuicPath } from "./QuicPath.ts"
 
 /** The edge asks for more work than a client should do, or its challenge never came. */
 export class RendezvousFailed extends Data.TaggedError("RendezvousFailed")<{
@@ -42,9 +42,9 @@ export interface Target {
   readonly ca: string
   readonly datagrams: boolean
   /** What is known about the direct path; undefined to stay on the edge. */
-  readonly route: DirectRoute | undefined
+  readonly route: DirectPathState | undefined
   /** The way to the edge by QUIC, where there is one. */
-  readonly quic?: QuicRoute | undefined
+  readonly quic?: QuicPath | undefined
   /** What a callback of a connection throws ends that connection alone. */
   readonly faults: ProcessFaults
 }
@@ -94,7 +94,7 @@ const on = Effect.fnUntraced(function* (
   guard(socket, faults.ending(socket))
   return yield* Effect.gen(function* () {
     yield* meet(socket, edge, capability.routingToken)
-    const begun = yield* Handshake.begin(socket, capability.originKey, payload).pipe(
+    const begun = yield* MeshHandshake.begin(socket, capability.originKey, payload).pipe(
       Effect.catchTag("HandshakeFailed", ({ why }) =>
         Effect.fail(
           new RendezvousFailed({
@@ -122,7 +122,7 @@ const byTls = (target: Target, payload: Uint8Array) => {
       )
 }
 
-const byQuic = (target: Target, quic: QuicRoute, payload: Uint8Array) =>
+const byQuic = (target: Target, quic: QuicPath, payload: Uint8Array) =>
   Effect.flatMap(quic.stream, (stream) => on(target, formatHostPort(target.edge), stream, payload))
 
 type Begun = Effect.Effect<
@@ -156,7 +156,7 @@ const ticketed = ({ capability, datagrams, faults }: Target, socket: Duplex) =>
   Effect.gen(function* () {
     guard(socket, faults.ending(socket))
     const ticket = DirectOffer.ticket(Redacted.value(capability.routingToken))
-    const { session } = yield* Handshake.begin(socket, capability.originKey, ticket).pipe(
+    const { session } = yield* MeshHandshake.begin(socket, capability.originKey, ticket).pipe(
       Effect.onError(() => Effect.sync(() => socket.destroy()))
     )
     return guarded(new NoiseStream(socket, session, { datagrams }), faults)
@@ -170,7 +170,7 @@ const directly = (target: Target, address: HostPort) =>
   }).pipe(Effect.timeout(directMillis), Effect.option)
 
 /** The same by QUIC, where the edge knows of such a port. */
-const directlyByQuic = (target: Target, quic: QuicRoute) =>
+const directlyByQuic = (target: Target, quic: QuicPath) =>
   Effect.gen(function* () {
     const stream = yield* quic.direct
     return stream === undefined ? undefined : yield* ticketed(target, stream)
@@ -193,12 +193,16 @@ export const open = Effect.fn("MeshClient.open")(function* (target: Target) {
     if (stream !== undefined) return stream
   }
   const asks = route !== undefined && (yield* route.wanted)
-  const { said, session, socket } = yield* byEdge(target, asks ? DirectOffer.question : nothing).pipe(
+  const {
+    said: reply,
+    session,
+    socket
+  } = yield* byEdge(target, asks ? DirectOffer.question : nothing).pipe(
     // An agent that takes the question for nonsense is not asked again soon.
     Effect.tapErrorTag("RendezvousFailed", () => (asks ? route.failed : Effect.void))
   )
   const relayed = guarded(new NoiseStream(socket, session, { datagrams }), target.faults)
-  const listener = DirectOffer.readAnswer(said)
+  const listener = DirectOffer.readAnswer(reply)
   if (!asks || listener === undefined) return relayed
   const direct = yield* directly(target, listener)
   if (Option.isSome(direct)) {

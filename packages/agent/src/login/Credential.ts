@@ -7,7 +7,7 @@ import type { CredentialState } from "@catenet/domain/enrollment/AgentStatus"
 import { Clock, Data, Effect, FileSystem, Redacted, Result, Schedule } from "effect"
 import type { BearerSource } from "../settings/LoginVariables.ts"
 import * as FileLock from "../state/FileLock.ts"
-import * as ProviderCalls from "./ProviderCalls.ts"
+import * as IdentityProviderClient from "./IdentityProviderClient.ts"
 import * as StoredLogin from "./StoredLogin.ts"
 
 /** There is no token, or it cannot be read now. The reason is the beginning of a sentence. */
@@ -52,7 +52,7 @@ const refreshed = Effect.fnUntraced(function* (
   asking: typeof Effect.interruptible
 ) {
   const form = { grant_type: "refresh_token", refresh_token: Redacted.value(token), client_id: login.clientId }
-  const given = yield* asking(ProviderCalls.tokens(login.issuer, form)).pipe(
+  const given = yield* asking(IdentityProviderClient.tokens(login.issuer, form)).pipe(
     Effect.catchTags({
       ProviderAway: ({ reason }) =>
         Effect.fail(

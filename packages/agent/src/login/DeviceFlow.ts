@@ -6,13 +6,13 @@
 import { clause } from "@catenet/domain/values/Sentence"
 import { Clock, Effect, Redacted } from "effect"
 import { Refused, Unreachable } from "../Failure.ts"
-import * as ProviderCalls from "./ProviderCalls.ts"
+import * as IdentityProviderClient from "./IdentityProviderClient.ts"
 import type { StoredLogin } from "./StoredLogin.ts"
 
 const standardInterval = 5
 const standardLife = 600
 /** A provider that says less is asked no more often. */
-const leastInterval = 1
+const minInterval = 1
 
 export interface Asked {
   readonly issuer: string
@@ -20,7 +20,7 @@ export interface Asked {
   readonly controlPlane: string | undefined
 }
 
-export type Device = Effect.Success<ReturnType<typeof ProviderCalls.device>>
+export type Device = Effect.Success<ReturnType<typeof IdentityProviderClient.device>>
 
 const ended = () => new Refused({ detail: "The code was not confirmed in time. Run ct-agent login again." })
 
@@ -36,7 +36,7 @@ const once = Effect.fnUntraced(function* ({ clientId, issuer }: Asked, device: D
     device_code: Redacted.value(device.device_code),
     client_id: clientId
   }
-  return yield* ProviderCalls.tokens(issuer, form).pipe(
+  return yield* IdentityProviderClient.tokens(issuer, form).pipe(
     Effect.catchTags({
       ProviderAway: ({ reason }) =>
         Effect.as(Effect.logWarning(`the identity provider does not answer: ${clause(reason)}; trying on`), interval),
@@ -54,7 +54,7 @@ const once = Effect.fnUntraced(function* ({ clientId, issuer }: Asked, device: D
 /** The tokens, once a person has confirmed; `show` is given what that person needs. */
 export const run = Effect.fn("DeviceFlow.run")(function* (asked: Asked, show: (device: Device) => Effect.Effect<void>) {
   const { clientId, controlPlane, issuer } = asked
-  const device = yield* ProviderCalls.device(issuer, clientId).pipe(
+  const device = yield* IdentityProviderClient.device(issuer, clientId).pipe(
     Effect.catchTags({
       ProviderAway: ({ reason }) =>
         Effect.fail(
@@ -72,7 +72,7 @@ export const run = Effect.fn("DeviceFlow.run")(function* (asked: Asked, show: (d
   )
   yield* show(device)
   const end = (yield* Clock.currentTimeMillis) + (device.expires_in ?? standardLife) * 1000
-  let interval = Math.max(leastInterval, device.interval ?? standardInterval)
+  let interval = Math.max(minInterval, device.interval ?? standardInterval)
   while (true) {
     // Not past the end of the code, which is known at once.
     yield* Effect.sleep(Math.max(0, Math.min(interval * 1000, end - (yield* Clock.currentTimeMillis))))

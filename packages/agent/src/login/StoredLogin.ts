@@ -6,7 +6,7 @@ import { redact } from "@catenet/domain/values/Redaction"
 import { Effect, FileSystem, Option, Redacted, Schema } from "effect"
 import { dirname } from "node:path"
 import { StateUnusable } from "../Failure.ts"
-import { unusable } from "../state/FileProblem.ts"
+import { unusable } from "../state/FileErrors.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 
 /** Times are Unix seconds; undefined is one that the identity provider did not say. */
@@ -123,4 +123,4 @@ export const isRefreshable = ({ refreshExpiresAt, refreshToken }: StoredLogin, n
   refreshToken !== undefined && (refreshExpiresAt === undefined || refreshExpiresAt > now)
 
 /** A sentence of another program, in one line and without secrets. */
-export const quoted = (said: string) => redact(said.replace(/\p{Cc}+/gu, " ")).slice(0, 300)
+export const quoted = (raw: string) => redact(raw.replace(/\p{Cc}+/gu, " ")).slice(0, 300)

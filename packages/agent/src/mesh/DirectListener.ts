@@ -3,7 +3,7 @@
  * session as through the edge, with a ticket in its first message. A client without the origin's key or without the ticket gets no
  * byte. When the port cannot be opened, the agent logs it once and clients come through the edge.
  */
-import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
+import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect } from "effect"
 import { createServer, isIPv6, type Server, type Socket } from "node:net"
 import { keepAliveMillis } from "../carrier/KeepAlive.ts"
@@ -11,9 +11,9 @@ import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /** Clients that have connected and not yet proved anything. */
-export const mostStrangers = 64
+export const maxStrangers = 64
 /** Clients at a time, strangers and others. */
-export const mostClients = 8192
+export const maxClients = 8192
 
 export interface Options {
   readonly advertise: string
@@ -26,7 +26,7 @@ export interface Options {
 const listen = (host: string, port: number, onConnection: (socket: Socket) => void) =>
   Effect.callback<Server, Error>((resume) => {
     const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, onConnection)
-    server.maxConnections = mostClients
+    server.maxConnections = maxClients
     server.once("error", (error) => resume(Effect.fail(error)))
     server.listen(port, host, () => {
       // A machine without descriptors refuses single connections; that is not the end of the port.
@@ -42,7 +42,7 @@ export const open = Effect.fn("DirectListener.open")(function* ({ advertise, por
   const receive = (socket: Socket) => {
     guard(socket, ending(socket))
     socket.on("error", () => {})
-    if (strangers >= mostStrangers) return void socket.resetAndDestroy()
+    if (strangers >= maxStrangers) return void socket.resetAndDestroy()
     socket.setKeepAlive(true, keepAliveMillis)
     strangers++
     let strange = true
@@ -51,7 +51,7 @@ export const open = Effect.fn("DirectListener.open")(function* ({ advertise, por
       strange = false
     }
     socket.once("close", known)
-    contained(ending(socket), serve)(socket, known)
+    guarded(ending(socket), serve)(socket, known)
   }
   const everywhere = isIPv6(advertise) ? "::" : "0.0.0.0"
   return yield* Effect.acquireRelease(

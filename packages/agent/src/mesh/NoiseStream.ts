@@ -4,17 +4,17 @@
  * a cut transfer is not taken for a complete one. Between two frames a cut looks like an end; {@link NoiseStream.markEnd} tells
  * them apart where both sides do so.
  */
-import * as Frame from "@catenet/crypto/noise/Frame"
+import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
 import { frameOverhead, type Transport } from "@catenet/crypto/noise/Transport"
 import { abort } from "@catenet/wire/transport/Abort"
 import { Deferred, Effect, Result } from "effect"
 import { Duplex } from "node:stream"
-import { EndMarkMissing, EndMarks } from "./EndMarks.ts"
+import { EndMarkMissing, GracefulEndMarker } from "./GracefulEndMarker.ts"
 
 export interface Session {
   readonly transport: Transport
   /** Reads the carrier's frames from where the handshake ended. */
-  readonly decoder: Frame.FrameDecoder
+  readonly decoder: NoiseFrame.FrameDecoder
   /** Whole messages that came together with the handshake. */
   readonly early: ReadonlyArray<Uint8Array>
 }
@@ -26,7 +26,7 @@ export class NoiseStream extends Duplex {
   readonly #session: Session
   readonly #datagrams: boolean
   readonly #begun = Deferred.makeUnsafe<boolean>()
-  readonly #marks = new EndMarks()
+  readonly #marks = new GracefulEndMarker()
 
   /** Takes the carrier over. With `datagrams` every write is one frame and every frame is one read. */
   constructor(carrier: Duplex, session: Session, { datagrams = false }: { readonly datagrams?: boolean } = {}) {
@@ -85,7 +85,7 @@ export class NoiseStream extends Duplex {
   }
 
   override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: Done) {
-    const parts = this.#datagrams ? [chunk] : Array.from(Frame.split(chunk))
+    const parts = this.#datagrams ? [chunk] : Array.from(NoiseFrame.split(chunk))
     // One buffer for all frames of a chunk: a buffer and a write for each cost a tenth of the whole path.
     const frames = Buffer.allocUnsafeSlow(chunk.length + parts.length * frameOverhead)
     let at = 0

@@ -6,7 +6,7 @@ import type { OriginEcho } from "@catenet/wire/frames/MuxEcho"
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
 import * as ProcessFaults from "@catenet/wire/transport/ProcessFaults"
 import { Clock, Context, Effect, Layer, Random } from "effect"
-import type { Carrier } from "../settings/Transports.ts"
+import type { Carrier } from "../settings/TunnelTransports.ts"
 import type { RelayNodeCounts } from "./RelayNodeCounts.ts"
 import * as UpdateState from "./UpdateState.ts"
 
@@ -95,8 +95,8 @@ export interface Session {
 }
 
 /** Where the certificate of the host name stands, in words that continue "the certificate", since a time in Unix milliseconds. */
-export interface CertificateWords {
-  current: { readonly words: string; readonly since: number } | undefined
+export interface CertificateNote {
+  current: { readonly text: string; readonly since: number } | undefined
 }
 
 /** What the origin did when an edge last asked for it. */
@@ -120,7 +120,7 @@ export class AgentMetrics extends Context.Service<
     /** Whether the agent is stopping: it finishes what runs. */
     readonly draining: { is: boolean }
     readonly probe: Probe
-    readonly certificate: CertificateWords
+    readonly certificate: CertificateNote
     readonly update: UpdateState.UpdateState
     readonly relayNode: RelayNodeReader
     /** The traffic with the bytes of running streams. */

@@ -5,6 +5,6 @@ import type { BearerSource } from "../settings/LoginVariables.ts"
 
 /** Serves until the scope ends. */
 export const open = Effect.fn("LocalEndpoints.open")(function* (listen: HostPort, credential: BearerSource) {
-  const Endpoints = yield* Effect.promise(() => import("./Endpoints.ts"))
+  const Endpoints = yield* Effect.promise(() => import("./LocalHttpServer.ts"))
   yield* Layer.build(Endpoints.layer(listen, credential))
 })

@@ -4,7 +4,7 @@ import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Result } from "effect"
 import { version } from "../Version.ts"
 import type {
-  CertificateWords,
+  CertificateNote,
   ChannelCarrier,
   ChannelCounts,
   Joining,
@@ -13,7 +13,7 @@ import type {
   Session,
   Traffic
 } from "./AgentMetrics.ts"
-import * as Health from "./Health.ts"
+import * as HealthCheck from "./HealthCheck.ts"
 import * as UpdateState from "./UpdateState.ts"
 
 export interface Facts {
@@ -23,7 +23,7 @@ export interface Facts {
   readonly session: Readonly<Session>
   readonly traffic: Readonly<Traffic>
   readonly probe: Readonly<Probe>
-  readonly certificate: Readonly<CertificateWords>
+  readonly certificate: Readonly<CertificateNote>
   readonly update: Readonly<UpdateState.UpdateState>
   readonly tasksLive: number
   readonly ringWriteErrors: number
@@ -71,7 +71,7 @@ export const make = ({
   now
 }: Facts) => {
   const member = joining === undefined ? undefined : { joining, sessions: channels.values() }
-  const memberState = joining === undefined ? undefined : Health.stateOf({ joining, sessions: channels.values() })
+  const memberState = joining === undefined ? undefined : HealthCheck.stateOf({ joining, sessions: channels.values() })
   return new AgentStatus({
     version,
     session: session.id,
@@ -86,7 +86,7 @@ export const make = ({
     reconnects: traffic.reconnects,
     last_error: session.lastError ?? null,
     tasks_live: tasksLive,
-    update_state: UpdateState.words(update, now),
+    update_state: UpdateState.describe(update, now),
     oidc_credential: credential,
     masque_dropped_datagrams: { outbound: 0, inbound: 0 },
     events_ring_write_errors: ringWriteErrors,
@@ -98,7 +98,7 @@ export const make = ({
     ...(pairs === undefined ? {} : { channel_pairs: pairs.map((pair) => pairReport(pair, now)) }),
     ...(certificate.current === undefined
       ? {}
-      : { certificate: { words: certificate.current.words, secs: secondsSince(certificate.current.since, now) } }),
-    healthy: Result.isSuccess(Health.check(session, now, member, pairs))
+      : { certificate: { words: certificate.current.text, secs: secondsSince(certificate.current.since, now) } }),
+    healthy: Result.isSuccess(HealthCheck.check(session, now, member, pairs))
   })
 }

@@ -13,7 +13,7 @@ export interface UpdateState {
 export const initial = (): UpdateState => ({ current: { at: "off" } })
 
 /** The contract's texts. `now` in Unix milliseconds. */
-export const words = ({ current }: Readonly<UpdateState>, now: number): string => {
+export const describe = ({ current }: Readonly<UpdateState>, now: number): string => {
   switch (current.at) {
     case "scheduled":
       return `scheduled: next check in ${Math.max(0, Math.ceil((current.next - now) / 1000))}s`

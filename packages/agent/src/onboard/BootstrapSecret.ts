@@ -3,12 +3,12 @@
  * join token as soon as that is spent.
  */
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
-import * as Tokens from "@catenet/crypto/Tokens"
+import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { ended } from "@catenet/domain/values/Sentence"
 import { Effect, Redacted, Result } from "effect"
 import { Refused, StateUnusable } from "../Failure.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
-import { ControlPlane } from "./ControlPlane.ts"
+import { OnboardingClient } from "./OnboardingClient.ts"
 
 export interface Kept {
   /** Undefined once it is spent. */
@@ -26,7 +26,7 @@ const write = (stateDir: string, text: string) =>
 
 const parse = (text: string): Result.Result<Kept, unknown> =>
   text.startsWith(routingOnly)
-    ? Result.map(Tokens.fromHexText(text.slice(routingOnly.length)), (routingToken) => ({
+    ? Result.map(TokenEncoding.fromHexText(text.slice(routingOnly.length)), (routingToken) => ({
         joinToken: undefined,
         routingToken
       }))
@@ -51,7 +51,7 @@ export const exchange = Effect.fn("BootstrapSecret.exchange")(function* (
   token: Redacted.Redacted,
   seed: Redacted.Redacted<Uint8Array>
 ) {
-  const controlPlane = yield* ControlPlane
+  const controlPlane = yield* OnboardingClient
   yield* PrivateFile.folder(stateDir)
   yield* PrivateFile.read(at(stateDir))
   yield* PrivateFile.reserve(at(stateDir), secretBytes)
@@ -86,4 +86,4 @@ export const keep = Effect.fn("BootstrapSecret.keep")(function* (
 
 /** Forgets the join token, which is spent. */
 export const forgetJoinToken = (stateDir: string, { routingToken }: Kept) =>
-  write(stateDir, routingOnly + Redacted.value(Tokens.hexText(routingToken)))
+  write(stateDir, routingOnly + Redacted.value(TokenEncoding.hexText(routingToken)))

@@ -13,7 +13,7 @@ import type { HostPort } from "../settings/HostPort.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import * as CachedMeshPort from "./CachedMeshPort.ts"
-import { ControlPlane } from "./ControlPlane.ts"
+import { OnboardingClient } from "./OnboardingClient.ts"
 
 const pollMillis = 500
 const askMillis = 5000
@@ -41,7 +41,7 @@ export class ConnectionInfo extends Context.Service<
       ConnectionInfo,
       Effect.gen(function* () {
         const fs = yield* FileSystem.FileSystem
-        const controlPlane = yield* ControlPlane
+        const controlPlane = yield* OnboardingClient
         const { edgeCertificate } = settings
         const place = edgeCertificate.fileNamed
           ? edgeCertificate.file
@@ -88,7 +88,7 @@ export class ConnectionInfo extends Context.Service<
         /** Waits until the file or the control plane has the root. */
         const awaited = Effect.gen(function* () {
           const begun = yield* Clock.currentTimeMillis
-          let saidAt = Number.NEGATIVE_INFINITY
+          let loggedAt = Number.NEGATIVE_INFINITY
           while (true) {
             const [first, second] = edgeCertificate.fileNamed ? [cached, fetchedAtTimes] : [fetchedAtTimes, cached]
             const pem = (yield* first) ?? (yield* second)
@@ -101,8 +101,8 @@ export class ConnectionInfo extends Context.Service<
                   `No root certificate of the edge at ${place} within ${waitSecs} s (CT_AGENT_EDGE_CERT_WAIT_SECS). Set ` +
                   `CT_AGENT_EDGE_CERT_URL to the control plane's address, or put the file there.${absence}`
               })
-            if (now - saidAt >= edgeCertificate.logIntervalSecs * 1000) {
-              saidAt = now
+            if (now - loggedAt >= edgeCertificate.logIntervalSecs * 1000) {
+              loggedAt = now
               yield* Effect.logInfo(`waiting for the edge's root certificate at ${place}.${absence}`)
             }
             yield* Effect.sleep(pollMillis)

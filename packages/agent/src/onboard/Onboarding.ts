@@ -13,13 +13,13 @@ import { Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Refused, Unreachable } from "../Failure.ts"
 import type { Settings } from "../settings/Settings.ts"
-import * as Identity from "../state/Identity.ts"
+import * as AgentIdentity from "../state/AgentIdentity.ts"
 import * as BootstrapSecret from "./BootstrapSecret.ts"
-import { ControlPlane } from "./ControlPlane.ts"
+import { OnboardingClient } from "./OnboardingClient.ts"
 
 export interface Onboarded {
   readonly agentId: string
-  readonly identity: Identity.Identity | undefined
+  readonly identity: AgentIdentity.AgentIdentity | undefined
   /** Undefined only in mesh mode, where a capability may bring its own. */
   readonly token: Redacted.Redacted<Uint8Array> | undefined
 }
@@ -29,21 +29,21 @@ const bytesOf = (text: Redacted.Redacted | undefined) =>
 
 const prepared = Effect.fnUntraced(function* (settings: Settings, agentId: string) {
   const random = yield* SecureRandom.SecureRandom
-  return yield* Identity.prepare(settings.stateDir, agentId, random.randomBytes(32))
+  return yield* AgentIdentity.prepare(settings.stateDir, agentId, random.randomBytes(32))
 })
 
 const exchanged = Effect.fnUntraced(function* (
   settings: Settings,
   agentId: string,
-  mine: Identity.Identity | undefined,
+  mine: AgentIdentity.AgentIdentity | undefined,
   token: Redacted.Redacted
 ) {
   const { stateDir } = settings
   if (mine !== undefined) return yield* BootstrapSecret.exchange(stateDir, token, mine.seed)
   // Without an answer the token may be spent, for this key: it stays for the next start.
   return yield* BootstrapSecret.exchange(stateDir, token, yield* prepared(settings, agentId)).pipe(
-    Effect.tapErrorTag("Refused", () => Identity.forget(stateDir)),
-    Effect.tapErrorTag("ConfigurationInvalid", () => Identity.forget(stateDir))
+    Effect.tapErrorTag("Refused", () => AgentIdentity.forget(stateDir)),
+    Effect.tapErrorTag("ConfigurationInvalid", () => AgentIdentity.forget(stateDir))
   )
 })
 
@@ -53,7 +53,7 @@ const enroll = Effect.fnUntraced(function* (
   joinToken: Redacted.Redacted<Uint8Array>,
   previous: string | undefined
 ) {
-  const controlPlane = yield* ControlPlane
+  const controlPlane = yield* OnboardingClient
   const seed = yield* prepared(settings, agentId)
   const tenant = yield* controlPlane.redeem(joinToken, agentId, seed).pipe(
     Effect.catchTag("TokenSpent", ({ detail }) => {
@@ -70,16 +70,16 @@ const enroll = Effect.fnUntraced(function* (
       )
     }),
     // Without an answer the token may be spent, for this key: it stays for the next start.
-    Effect.tapErrorTag("Refused", () => Identity.forget(settings.stateDir))
+    Effect.tapErrorTag("Refused", () => AgentIdentity.forget(settings.stateDir))
   )
-  yield* Identity.complete(settings.stateDir, tenant)
+  yield* AgentIdentity.complete(settings.stateDir, tenant)
   return { seed, agent: agentId, tenant }
 })
 
 /** The whole onboarding. With `required`, an agent that is not enrolled and has no join token is refused. */
 export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Settings, required: boolean) {
-  const restored = yield* Identity.restore(settings.stateDir)
-  const agentId = yield* Identity.agentId(settings.stateDir, settings.agentId)
+  const restored = yield* AgentIdentity.restore(settings.stateDir)
+  const agentId = yield* AgentIdentity.agentId(settings.stateDir, settings.agentId)
   const mine = restored !== undefined && restored.agent === agentId ? restored : undefined
   const kept = yield* BootstrapSecret.restore(settings.stateDir)
   const lacking = settings.token === undefined || (settings.joinToken === undefined && mine === undefined)

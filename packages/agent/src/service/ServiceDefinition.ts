@@ -3,7 +3,7 @@
  * exit code that asks for a change by a person (2 usage, 3 configuration, 4 refused). Pure.
  */
 import { markup } from "@catenet/domain/values/Markup"
-import { hardening, quoted } from "./Hardening.ts"
+import { hardening, quoted } from "./SystemdHardening.ts"
 
 export type Manager = "systemd" | "launchd"
 

@@ -4,7 +4,7 @@ import { secretBytes } from "@catenet/config/SecretParser"
 import { defaulted, optional, required } from "@catenet/config/Variable"
 import * as Hex from "@catenet/crypto/Hex"
 import { Result } from "effect"
-import { services } from "./ChannelVariables.ts"
+import { services } from "./MemberVariables.ts"
 
 /** A list of nothing but commas names nothing. */
 export const namesBetweenCommas = Parser.make("one name or more, between commas", (text) => {
@@ -37,10 +37,10 @@ const skills = Parser.make(
 const kinds = { cloud: "CloudApiQuota", local: "LocalHardware" } as const
 const kind = Parser.make("cloud or local", (text) => (text === "cloud" || text === "local" ? kinds[text] : undefined))
 
-const mostUnsigned = 2n ** 64n - 1n
+const maxUnsigned = 2n ** 64n - 1n
 const unsigned = Parser.make("a whole number below 2^64", (text) => {
   const value = /^\d{1,20}$/.test(text) ? BigInt(text) : undefined
-  return value !== undefined && value <= mostUnsigned ? value : undefined
+  return value !== undefined && value <= maxUnsigned ? value : undefined
 })
 
 const seconds = Parser.whole(1, 4_294_967_295)

@@ -1,13 +1,13 @@
 /** What the variables of `channel room` must be together. Pure. */
 import type { Problem } from "@catenet/config/ConfigurationInvalid"
-import type * as Reader from "@catenet/config/Reader"
+import type * as VariableReader from "@catenet/config/VariableReader"
 import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import { Redacted } from "effect"
-import * as ChannelRules from "./ChannelRules.ts"
+import * as MemberRules from "./MemberRules.ts"
 import type * as Variables from "./Variables.ts"
 
-type Partial = Reader.PartialValues<typeof Variables.room>
+type Partial = VariableReader.PartialValues<typeof Variables.room>
 
 const pairRules = ({ grants, holderKey }: Partial): ReadonlyArray<Problem> => {
   if (grants === undefined) return []
@@ -20,7 +20,7 @@ const pairRules = ({ grants, holderKey }: Partial): ReadonlyArray<Problem> => {
     const { holder } = Redacted.value(grant)
     if (!Bytes.equal(holder, own))
       return wrong(
-        `has a grant for the holder ${ChannelRules.short(holder)} in the pair with ${name}, and CT_CHANNEL_HOLDER_KEY is the key of ${ChannelRules.short(own)}`,
+        `has a grant for the holder ${MemberRules.short(holder)} in the pair with ${name}, and CT_CHANNEL_HOLDER_KEY is the key of ${MemberRules.short(own)}`,
         "take the grants that are for this holder"
       )
     if (Bytes.equal(peer, own))
@@ -31,7 +31,7 @@ const pairRules = ({ grants, holderKey }: Partial): ReadonlyArray<Problem> => {
 
 export const rules = (values: Partial): ReadonlyArray<Problem> => [
   ...pairRules(values),
-  ...ChannelRules.edgeRules(values),
-  ...ChannelRules.unusable("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
-  ...ChannelRules.marketRules(values)
+  ...MemberRules.edgeRules(values),
+  ...MemberRules.unusable("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
+  ...MemberRules.marketRules(values)
 ]

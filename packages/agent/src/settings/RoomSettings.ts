@@ -1,8 +1,8 @@
 /** The settings of a member of a room: those of a member of each of its channels. */
 import { Effect } from "effect"
-import * as ChannelSettings from "./ChannelSettings.ts"
-import * as Environment from "./Environment.ts"
+import * as EnvironmentFile from "./EnvironmentFile.ts"
 import * as LoginVariables from "./LoginVariables.ts"
+import * as MemberSettings from "./MemberSettings.ts"
 import * as RoomRules from "./RoomRules.ts"
 import type { PairGrant } from "./RoomVariables.ts"
 import { standardStateDir } from "./TunnelVariables.ts"
@@ -10,7 +10,7 @@ import { room } from "./Variables.ts"
 
 /** One pair of the room. */
 export interface PairSettings extends Pick<PairGrant, "name" | "peer"> {
-  readonly settings: ChannelSettings.ChannelSettings
+  readonly settings: MemberSettings.MemberSettings
 }
 
 const on = { isOn: true, text: "1" }
@@ -35,12 +35,12 @@ const inRoom = {
 
 /** The settings of every pair, from the environment and the file that `named` names. There is at least one. */
 export const read = Effect.fn("RoomSettings.read")(function* (named: string | undefined) {
-  const { grants, ...values } = yield* Environment.read(named, room, RoomRules.rules)
-  yield* Environment.sayUnread(named, room)
+  const { grants, ...values } = yield* EnvironmentFile.read(named, room, RoomRules.rules)
+  yield* EnvironmentFile.warnUnread(named, room)
   return yield* Effect.forEach(grants.pairs, ({ grant, name, peer }) =>
     Effect.map(
       // Where both may begin, the edge says who does.
-      ChannelSettings.settingsOf({
+      MemberSettings.settingsOf({
         ...values,
         ...inRoom,
         loginFile: LoginVariables.sourceOf(values).stored,

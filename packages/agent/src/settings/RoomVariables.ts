@@ -4,7 +4,7 @@ import { required } from "@catenet/config/Variable"
 import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import { Redacted, Result } from "effect"
-import * as ChannelVariables from "./ChannelVariables.ts"
+import * as MemberVariables from "./MemberVariables.ts"
 
 /** A grant of this holder, and the holder at the other end of its channel. */
 export interface PairGrant {
@@ -21,7 +21,7 @@ export interface PairGrants {
 }
 
 /** Pairs of one process. A room has at most 12 holders; a member may be in several. */
-export const mostPairs = 256
+export const maxPairs = 256
 const name = /^[A-Za-z0-9][\w.-]{0,39}$/
 
 const pairOf = (line: string): PairGrant | string => {
@@ -54,7 +54,7 @@ export const readPairs = (text: string): PairGrants => {
     const pair = pairOf(entry)
     const wrong = typeof pair === "string" ? pair : repeated(pairs, pair)
     if (typeof pair === "string" || wrong !== undefined) return { pairs, problem: `line ${index + 1} ${wrong}` }
-    if (pairs.length >= mostPairs) return { pairs, problem: `has more than ${mostPairs} pairs` }
+    if (pairs.length >= maxPairs) return { pairs, problem: `has more than ${maxPairs} pairs` }
     pairs.push(pair)
   }
   return { pairs, problem: pairs.length === 0 ? "has no pair" : undefined }
@@ -83,7 +83,7 @@ const {
   streamCommand: _streamCommand,
   streamService: _streamService,
   ...member
-} = ChannelVariables.variables
+} = MemberVariables.variables
 
 export const variables = {
   grants: required("CT_CHANNEL_GRANTS", grants, "Grants of this holder for its pairs, of `channel room`.", {

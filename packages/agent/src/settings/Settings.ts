@@ -1,12 +1,12 @@
 /** The settings of an agent that serves a tunnel, read once and typed, with every problem and not only the first. */
 import type { Problem } from "@catenet/config/ConfigurationInvalid"
-import * as Reader from "@catenet/config/Reader"
+import * as VariableReader from "@catenet/config/VariableReader"
 import { type ConfigProvider, Effect, FileSystem, type Redacted } from "effect"
-import * as Environment from "./Environment.ts"
+import * as CustomCa from "./CustomCa.ts"
+import * as EnvironmentFile from "./EnvironmentFile.ts"
 import type { HostPort } from "./HostPort.ts"
 import * as LoginVariables from "./LoginVariables.ts"
-import * as OwnAuthority from "./OwnAuthority.ts"
-import * as Transports from "./Transports.ts"
+import * as TunnelTransports from "./TunnelTransports.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
 import * as UpdateVariables from "./UpdateVariables.ts"
 import { credential, names } from "./Variables.ts"
@@ -38,7 +38,7 @@ export interface OwnCertificate {
   readonly folder: string
   readonly accountKey: string | undefined
   readonly authorityRoots: string | undefined
-  readonly authority: OwnAuthority.OwnAuthority | undefined
+  readonly authority: CustomCa.CustomCa | undefined
   readonly reload: string | undefined
 }
 
@@ -64,7 +64,7 @@ export interface Settings {
   readonly edgeCertificate: EdgeCertificate
   readonly fallback443: boolean
   /** What carries visitors, in the order in which it is tried. */
-  readonly transports: ReadonlyArray<Transports.Carrier>
+  readonly transports: ReadonlyArray<TunnelTransports.Carrier>
   /** Prefers the framed relay where it does not multiplex. */
   readonly framed: boolean
   readonly poolSize: number
@@ -92,13 +92,13 @@ export interface Settings {
 
 const variables = { ...TunnelVariables.variables, ...UpdateVariables.variables, ...credential }
 type Variables = typeof variables
-type Values = Reader.Values<Variables>
+type Values = VariableReader.Values<Variables>
 
 /** The file of the variable, or the one of this name in the folder of certificates. */
 const fileOf = (named: string | undefined, folder: string | undefined, standard: string) =>
   named ?? (folder === undefined ? undefined : `${folder.replace(/\/+$/, "")}/${standard}`)
 
-const pairOf = ({ certificate, certificateFolder, key }: Reader.PartialValues<Variables>) => ({
+const pairOf = ({ certificate, certificateFolder, key }: VariableReader.PartialValues<Variables>) => ({
   certificate: fileOf(certificate, certificateFolder, "fullchain.pem"),
   key: fileOf(key, certificateFolder, "privkey.pem")
 })
@@ -106,7 +106,7 @@ const pairOf = ({ certificate, certificateFolder, key }: Reader.PartialValues<Va
 const unset = (variable: string, remedy: string): Problem => ({ variable, problem: "is not set", remedy })
 
 /** What the variables must be together. */
-const rules = (values: Reader.PartialValues<Variables>): ReadonlyArray<Problem> => {
+const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<Problem> => {
   const { cardFile, healthPath, hostname, mode, protocol, tls } = values
   const { certificate, key } = pairOf(values)
   const isBrowser = mode === "browser"
@@ -157,8 +157,8 @@ const rules = (values: Reader.PartialValues<Variables>): ReadonlyArray<Problem> 
     ...(terminates && key === undefined
       ? [unset("CT_AGENT_TLS_KEY", "set it, or CT_ACME_CERT_OUT_DIR, to say where the private key is")]
       : []),
-    ...OwnAuthority.rules(values),
-    ...Transports.rules(values)
+    ...CustomCa.rules(values),
+    ...TunnelTransports.rules(values)
   ]
 }
 
@@ -218,7 +218,7 @@ const settingsOf = (values: Values): Settings => {
       logIntervalSecs: Math.max(1, values.edgeCertificateLog)
     },
     fallback443: values.fallback443?.isOn ?? false,
-    transports: Transports.of(values),
+    transports: TunnelTransports.of(values),
     framed: values.framed?.isOn ?? false,
     poolSize: values.poolSize,
     maxServing: values.maxServing,
@@ -242,7 +242,7 @@ const settingsOf = (values: Values): Settings => {
             folder: values.certificateFolder,
             accountKey: values.accountKey,
             authorityRoots: values.authorityRoots,
-            authority: OwnAuthority.of(values),
+            authority: CustomCa.of(values),
             reload: values.reload
           },
     autoUpdate: UpdateVariables.autoUpdateOf(values, values.controlPlane),
@@ -252,18 +252,18 @@ const settingsOf = (values: Values): Settings => {
 }
 
 /** The settings of a serving agent, from the environment and the file that `named` names. */
-export const read = (named: string | undefined) => Effect.map(Environment.read(named, variables, rules), settingsOf)
+export const read = (named: string | undefined) => Effect.map(EnvironmentFile.read(named, variables, rules), settingsOf)
 
 /** What onboarding will miss, unless an earlier start has stored it: said with everything else that is missing. */
 const missingTokens = Effect.fnUntraced(function* (named: string | undefined, mustEnroll: boolean) {
   const fs = yield* FileSystem.FileSystem
-  const { CT_AGENT_STATE_DIR: folder = TunnelVariables.standardStateDir } = yield* Environment.texts(named, [
+  const { CT_AGENT_STATE_DIR: folder = TunnelVariables.standardStateDir } = yield* EnvironmentFile.texts(named, [
     "CT_AGENT_STATE_DIR"
   ])
   const isThere = (name: string) => Effect.orElseSucceed(fs.exists(`${folder}/${name}`), () => true)
   const hasSecret = yield* isThere("bootstrap.secret")
   const isEnrolled = yield* isThere("tenant")
-  return ({ bootstrap, joinToken, mode, token }: Reader.PartialValues<Variables>): ReadonlyArray<Problem> =>
+  return ({ bootstrap, joinToken, mode, token }: VariableReader.PartialValues<Variables>): ReadonlyArray<Problem> =>
     hasSecret || bootstrap !== undefined
       ? []
       : [
@@ -287,11 +287,11 @@ export const readForStart = Effect.fn("Settings.readForStart")(function* (
   mustEnroll: boolean
 ) {
   const missing = yield* missingTokens(named, mustEnroll)
-  const settings = yield* Environment.read(named, variables, (values) => [...rules(values), ...missing(values)])
-  yield* Environment.sayUnread(named, variables)
+  const settings = yield* EnvironmentFile.read(named, variables, (values) => [...rules(values), ...missing(values)])
+  yield* EnvironmentFile.warnUnread(named, variables)
   return settingsOf(settings)
 })
 
 /** The same from one provider alone. */
 export const readFrom = (source: ConfigProvider.ConfigProvider) =>
-  Effect.map(Reader.read(variables, { sources: [source], known: names, rules }), settingsOf)
+  Effect.map(VariableReader.read(variables, { sources: [source], known: names, rules }), settingsOf)

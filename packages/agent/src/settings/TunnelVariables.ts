@@ -5,9 +5,9 @@ import { secret, secretHex } from "@catenet/config/SecretParser"
 import { defaulted, optional, required } from "@catenet/config/Variable"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { maxAgentIdBytes } from "@catenet/wire/frames/MuxRegister"
+import * as CustomCa from "./CustomCa.ts"
 import { baseUrl, hostPort, listenAddress } from "./HostPort.ts"
-import * as OwnAuthority from "./OwnAuthority.ts"
-import { transports } from "./Transports.ts"
+import { transports } from "./TunnelTransports.ts"
 
 const token = Parser.described(secretHex, {
   expected: "a token of 64 hex characters",
@@ -186,7 +186,7 @@ export const variables = {
     "Roots to trust the certificate authority's server by, PEM.",
     { standard: "those of this system" }
   ),
-  ...OwnAuthority.variables,
+  ...CustomCa.variables,
   reload: optional(
     "CT_ACME_RELOAD_CMD",
     Parser.text,

@@ -1,7 +1,7 @@
 /** The variables of updates, and where this program's releases are. */
 import * as Parser from "@catenet/config/Parser"
-import type * as Reader from "@catenet/config/Reader"
 import { defaulted, optional } from "@catenet/config/Variable"
+import type * as VariableReader from "@catenet/config/VariableReader"
 import * as Asset from "@catenet/crypto/release/Asset"
 import { baseUrl } from "./HostPort.ts"
 import { compiledIn } from "./ReleaseKeys.ts"
@@ -70,7 +70,7 @@ export const sourceOf = (
     releaseKey,
     releaseUrl,
     skipVerify
-  }: Pick<Reader.Values<typeof source>, "releaseKey" | "releaseUrl" | "skipVerify">,
+  }: Pick<VariableReader.Values<typeof source>, "releaseKey" | "releaseUrl" | "skipVerify">,
   controlPlane: string | undefined
 ): Source | undefined => {
   const url = releaseUrl ?? (controlPlane === undefined ? undefined : `${controlPlane}/releases`)
@@ -91,7 +91,10 @@ export interface AutoUpdate {
   readonly trialSeconds: number
 }
 
-export const autoUpdateOf = (values: Reader.Values<typeof variables>, controlPlane: string): AutoUpdate | undefined => {
+export const autoUpdateOf = (
+  values: VariableReader.Values<typeof variables>,
+  controlPlane: string
+): AutoUpdate | undefined => {
   const source = values.autoUpdate ? sourceOf(values, controlPlane) : undefined
   return source === undefined
     ? undefined

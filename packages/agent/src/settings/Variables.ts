@@ -3,21 +3,21 @@
  * that is in none of them is not read.
  */
 import * as Parser from "@catenet/config/Parser"
-import * as Reader from "@catenet/config/Reader"
 import { secretBytes } from "@catenet/config/SecretParser"
 import { defaulted, optional, required } from "@catenet/config/Variable"
+import * as VariableReader from "@catenet/config/VariableReader"
 import * as Hex from "@catenet/crypto/Hex"
 import { TopologyId } from "@catenet/domain/values/Ids"
 import { Subject } from "@catenet/domain/values/Subject"
 import { Option, Result, Schema } from "effect"
 import * as BridgeVariables from "./BridgeVariables.ts"
-import * as ChannelVariables from "./ChannelVariables.ts"
-import * as ConveneVariables from "./ConveneVariables.ts"
+import * as ChannelOperatorVariables from "./ChannelOperatorVariables.ts"
+import * as CustomCa from "./CustomCa.ts"
 import { listenAddress } from "./HostPort.ts"
 import * as LoginVariables from "./LoginVariables.ts"
 import * as MarketVariables from "./MarketVariables.ts"
-import * as OperatorVariables from "./OperatorVariables.ts"
-import * as OwnAuthority from "./OwnAuthority.ts"
+import * as MemberVariables from "./MemberVariables.ts"
+import * as PipelineVariables from "./PipelineVariables.ts"
 import * as RoomVariables from "./RoomVariables.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
 import * as UpdateVariables from "./UpdateVariables.ts"
@@ -90,7 +90,7 @@ export const certificate = {
   ...TunnelVariables.requiredCertificate,
   accountKey: tunnel.accountKey,
   authorityRoots: tunnel.authorityRoots,
-  ...OwnAuthority.variables,
+  ...CustomCa.variables,
   reload: tunnel.reload,
   stateDir: TunnelVariables.stateDir
 }
@@ -168,7 +168,7 @@ export const relayNode = {
     "Operators of channels whose grants relay-node takes, by their public keys.",
     { standard: "every grant, for the gate has checked it" }
   ),
-  mostConnections: defaulted(
+  maxConnections: defaulted(
     "CT_RELAY_NODE_MAX_CONNECTIONS",
     Parser.whole(2, 1_000_000),
     "4096",
@@ -178,7 +178,7 @@ export const relayNode = {
 
 /** Of `channel`; the last two are those of every long-running command. */
 export const channel = {
-  ...ChannelVariables.variables,
+  ...MemberVariables.variables,
   ...MarketVariables.card,
   ...MarketVariables.offer,
   ...BridgeVariables.variables,
@@ -198,7 +198,7 @@ export const room = {
   metricsListen: tunnel.metricsListen
 } as const
 
-const { broker, frontDoor, frontDoorCertificate, frontDoorOnly, grant, relay, role } = ChannelVariables.variables
+const { broker, frontDoor, frontDoorCertificate, frontDoorOnly, grant, relay, role } = MemberVariables.variables
 
 /** Of `channel invite`: those of a member, and the operator's key. */
 export const invite = {
@@ -209,7 +209,7 @@ export const invite = {
   frontDoorCertificate,
   frontDoorOnly,
   grant,
-  channel: ChannelVariables.variables.channel,
+  channel: MemberVariables.variables.channel,
   controlPlane: tunnel.controlPlane,
   bearer: BridgeVariables.variables.bearer,
   bearerFile: BridgeVariables.variables.bearerFile,
@@ -219,72 +219,76 @@ export const invite = {
 } as const
 
 /** Of `channel member-material`. */
-export const memberMaterial = { ...OperatorVariables.memberMaterial, ...OperatorVariables.material }
+export const memberMaterial = { ...ChannelOperatorVariables.memberMaterial, ...ChannelOperatorVariables.material }
 
 /** Of `channel join-pipeline-role`. */
 export const joinPipelineRole = {
-  operatorPubkey: OperatorVariables.optionalOperatorPubkey,
+  operatorPubkey: ChannelOperatorVariables.optionalOperatorPubkey,
   controlPlane: TunnelVariables.knownControlPlane,
-  ...OperatorVariables.pipeline,
-  ...OperatorVariables.material
+  ...ChannelOperatorVariables.pipeline,
+  ...ChannelOperatorVariables.material
 }
 
 /** Of `channel bind-topology`. */
 export const bindTopology = {
   ...account,
   operatorKey: BridgeVariables.requiredOperatorKey,
-  topology: OperatorVariables.topology
+  topology: ChannelOperatorVariables.topology
 }
 
 /** Of `channel grant`. */
-export const grantMember = { ...account, operatorKey: BridgeVariables.requiredOperatorKey, ...OperatorVariables.grant }
+export const grantMember = {
+  ...account,
+  operatorKey: BridgeVariables.requiredOperatorKey,
+  ...ChannelOperatorVariables.grant
+}
 
 /** Of `channel grant --interactive`, which asks for the others. */
 export const grantAsked = { ...account, operatorKey: BridgeVariables.requiredOperatorKey }
 
 /** Of `channel invite` for an identity. */
-export const bareInvite = { operatorKey: BridgeVariables.requiredOperatorKey, ...OperatorVariables.invitation }
+export const bareInvite = { operatorKey: BridgeVariables.requiredOperatorKey, ...ChannelOperatorVariables.invitation }
 
 /** Of `channel redeem`. */
 export const redeem = {
   controlPlane: tunnel.controlPlane,
-  holderKey: OperatorVariables.material.holderKey,
-  noiseKey: ChannelVariables.variables.noiseKey
+  holderKey: ChannelOperatorVariables.material.holderKey,
+  noiseKey: MemberVariables.variables.noiseKey
 }
 
 /** Of the commands of a channel's owner. */
 export const ownedChannel = {
   ...account,
-  channel: ChannelVariables.variables.channel,
-  grantChannel: OperatorVariables.optionalGrantChannel
+  channel: MemberVariables.variables.channel,
+  grantChannel: ChannelOperatorVariables.optionalGrantChannel
 }
 
 /** Of `channel register`. */
 export const register = {
   ...ownedChannel,
-  operatorPubkey: OperatorVariables.optionalOperatorPubkey,
+  operatorPubkey: ChannelOperatorVariables.optionalOperatorPubkey,
   operatorKey: BridgeVariables.variables.operatorKey
 }
 
 /** Of the commands that make channels and their members, as far as no other command reads them. */
 export const operator = {
-  ...OperatorVariables.memberMaterial,
-  noisePubkey: OperatorVariables.material.noisePubkey,
-  ...OperatorVariables.pipeline,
-  ...OperatorVariables.grant,
-  invitedChannel: OperatorVariables.invitation.channel,
-  invitee: OperatorVariables.invitation.invitee,
-  inviteDirection: OperatorVariables.invitation.direction,
-  inviteRights: OperatorVariables.invitation.rights,
-  inviteDelegable: OperatorVariables.invitation.isDelegable,
-  inviteExpiresAt: OperatorVariables.invitation.expiresAt
+  ...ChannelOperatorVariables.memberMaterial,
+  noisePubkey: ChannelOperatorVariables.material.noisePubkey,
+  ...ChannelOperatorVariables.pipeline,
+  ...ChannelOperatorVariables.grant,
+  invitedChannel: ChannelOperatorVariables.invitation.channel,
+  invitee: ChannelOperatorVariables.invitation.invitee,
+  inviteDirection: ChannelOperatorVariables.invitation.direction,
+  inviteRights: ChannelOperatorVariables.invitation.rights,
+  inviteDelegable: ChannelOperatorVariables.invitation.isDelegable,
+  inviteExpiresAt: ChannelOperatorVariables.invitation.expiresAt
 }
 
 /** Of `channel agent-card` and of `channel convene` alone. */
-export const ofMarket = { ...MarketVariables.cardFile, ...ConveneVariables.own }
+export const ofMarket = { ...MarketVariables.cardFile, ...PipelineVariables.own }
 
 /** All of them. A name that several commands read stands here once for each. */
-export const variables: Reader.Variables = {
+export const variables: VariableReader.Variables = {
   ...operator,
   ...channel,
   ...ofMarket,
@@ -294,6 +298,6 @@ export const variables: Reader.Variables = {
 }
 
 /** The names of all of them, with those of the files of secrets. */
-export const names: ReadonlyArray<string> = [...new Set(Reader.namesOf(variables))]
+export const names: ReadonlyArray<string> = [...new Set(VariableReader.namesOf(variables))]
 
 export const secrets = Object.values(variables).flatMap(({ isSecret, name }) => (isSecret ? [name] : []))

@@ -3,7 +3,7 @@
  * those before it are restored.
  */
 import { Effect, FileSystem } from "effect"
-import { unusable } from "./FileProblem.ts"
+import { unusable } from "./FileErrors.ts"
 
 const backupOf = (path: string) => `${path}.old`
 

@@ -5,7 +5,7 @@
 import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, FileSystem } from "effect"
 import { StateUnusable } from "../Failure.ts"
-import { unusable } from "./FileProblem.ts"
+import { unusable } from "./FileErrors.ts"
 
 /** Windows cannot refuse a link here. */
 const noFollow = process.platform !== "win32"

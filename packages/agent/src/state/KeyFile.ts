@@ -4,7 +4,7 @@
  */
 import { Effect, FileSystem, Option } from "effect"
 import { StateUnusable } from "../Failure.ts"
-import { unusable } from "./FileProblem.ts"
+import { unusable } from "./FileErrors.ts"
 import * as PrivateFile from "./PrivateFile.ts"
 
 const root = 0

@@ -8,7 +8,7 @@
  */
 import { Effect, FileSystem } from "effect"
 import * as FileBackup from "./FileBackup.ts"
-import { unusable } from "./FileProblem.ts"
+import { unusable } from "./FileErrors.ts"
 
 export interface Content {
   readonly path: string

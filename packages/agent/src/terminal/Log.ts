@@ -28,9 +28,9 @@ const eventText = (line: string) => {
   return `ct-agent event: ${bare(kind)}${conn === undefined ? "" : ` conn=${bare(conn)}`}${rest.join("")}`
 }
 
-const words = (message: unknown): string =>
+const format = (message: unknown): string =>
   Array.isArray(message)
-    ? message.map(words).join(" ")
+    ? message.map(format).join(" ")
     : typeof message === "string"
       ? message
       : message instanceof Error
@@ -56,13 +56,13 @@ const make = (screen: Screen["Service"]) => {
           level,
           program: "ct-agent",
           version,
-          message: words(message),
+          message: format(message),
           ...annotations,
           cause: failed
         })
       )
     }
-    const said = typeof event === "string" ? eventText(event) : words(message)
+    const said = typeof event === "string" ? eventText(event) : format(message)
     const extra = Object.entries(annotations).map(([key, value]) => ` ${key}=${bare(value)}`)
     // Lines that are kept are read on another day, and on another machine.
     const time =

@@ -3,14 +3,14 @@
  * terminal that closes may send SIGHUP more than once, so that a second one changes nothing.
  */
 import { Clock, Effect } from "effect"
-import { stage } from "../update/Stage.ts"
+import { role } from "../update/TrialRole.ts"
 
 const numbers = { SIGINT: 2, SIGTERM: 15 } as const
 const impatient = ["SIGINT", "SIGTERM"] as const
 type Signal = (typeof impatient)[number] | "SIGHUP"
 
 /** Milliseconds. A manager of services sends a signal to a version on trial and to its parent, which passes it on. */
-const same = stage === "child" ? 500 : 0
+const same = role === "child" ? 500 : 0
 
 const firstOf = (signals: ReadonlyArray<Signal>) =>
   Effect.flatMap(Clock.Clock, (clock) => from(signals, () => clock.currentTimeMillisUnsafe()))

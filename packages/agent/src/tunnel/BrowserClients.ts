@@ -15,7 +15,7 @@ import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Origin as OriginSettings } from "../settings/Settings.ts"
 import { awaitReadable } from "./AwaitReadable.ts"
 import * as Origin from "./Origin.ts"
-import * as RequestCount from "./RequestCount.ts"
+import * as RequestCounter from "./RequestCounter.ts"
 
 /**
  * Serves one client until both directions have ended. Never fails: what goes wrong is counted, logged and reported to the edge.
@@ -43,7 +43,7 @@ const remedyOf = ({ code }: Origin.OriginDown) =>
     : "Start the local service, or correct CT_AGENT_ORIGIN."
 
 /** Says that the origin is down once, not for each of its clients, and so of its return. */
-const says = () => {
+const lossReport = () => {
   let down = false
   return {
     up: Effect.suspend(() => {
@@ -62,12 +62,12 @@ const says = () => {
 
 /** Dials the origin for one more HTTP/1.1 connection of a client, counted for as long as it is open. */
 export const dial = (origin: OriginSettings, metrics: AgentMetrics["Service"]) => {
-  const said = says()
+  const report = lossReport()
   return Effect.fnUntraced(
     function* (header: OpenHeader | undefined) {
       const socket = yield* Origin.dial(origin)
       guard(socket, metrics.ending(socket))
-      yield* said.up
+      yield* report.up
       const { close, counters } = metrics.openStream()
       metrics.traffic.tunnelsOpened++
       socket.once("close", () => {
@@ -81,7 +81,7 @@ export const dial = (origin: OriginSettings, metrics: AgentMetrics["Service"]) =
     (dialling) =>
       Effect.tapError(dialling, (error) => {
         metrics.traffic.tunnelsFailed++
-        return said.down(error)
+        return report.down(error)
       })
   )
 }
@@ -91,18 +91,18 @@ export const dial = (origin: OriginSettings, metrics: AgentMetrics["Service"]) =
  * what was read from it before, and `opening` reads it where nothing was.
  */
 export const join = (origin: OriginSettings, metrics: AgentMetrics["Service"]) => {
-  const said = says()
+  const report = lossReport()
   return Effect.fnUntraced(
     function* (client: Duplex, header: OpenHeader | undefined, taken: Uint8Array = nothing, opening?: Opening) {
       const socket = yield* Origin.dial(origin)
       guard(socket, metrics.ending(socket))
-      yield* said.up
+      yield* report.up
       if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
       const first = opening === undefined ? taken : yield* Effect.onInterrupt(opening(socket), () => cut(socket))
       if (first === undefined) return void socket.destroy()
       const { counters, close } = metrics.openStream()
       metrics.traffic.tunnelsOpened++
-      if (metrics.requests.count !== undefined) RequestCount.count(metrics.requests, client, first)
+      if (metrics.requests.count !== undefined) RequestCounter.count(metrics.requests, client, first)
       if (first.length > 0) socket.write(first)
       counters.aToB += first.length
       yield* Effect.promise((signal) => splice(client, socket, { counters, signal, onFault: metrics.fault })).pipe(
@@ -113,7 +113,7 @@ export const join = (origin: OriginSettings, metrics: AgentMetrics["Service"]) =
       Effect.catchTag(serving, "OriginDown", (error) => {
         metrics.traffic.tunnelsFailed++
         abort(client, error.late ? "origin-timeout" : "origin-unreachable", error.message)
-        return said.down(error)
+        return report.down(error)
       })
   )
 }

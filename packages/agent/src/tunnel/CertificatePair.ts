@@ -78,14 +78,14 @@ export const watch = Effect.fn("CertificatePair.watch")(function* (files: Files)
   let pair = (yield* isMissing(files)) ? undefined : yield* read
   let lookedAt = yield* Clock.currentTimeMillis
   let complained = false
-  let saidEnd = false
+  let warnedOfEnd = false
   const reload = Effect.gen(function* () {
     const seen = yield* age
     if (seen === loaded) return
     const isFirst = pair === undefined
     pair = yield* read
     loaded = seen
-    complained = saidEnd = false
+    complained = warnedOfEnd = false
     yield* Effect.logInfo(isFirst ? "the certificate is there" : "the certificate was replaced")
   }).pipe(
     Effect.catchTag("ConfigurationInvalid", (error) => {
@@ -101,8 +101,8 @@ export const watch = Effect.fn("CertificatePair.watch")(function* (files: Files)
       lookedAt = now
       yield* reload
     }
-    if (pair !== undefined && pair.endsAt < now && !saidEnd) {
-      saidEnd = true
+    if (pair !== undefined && pair.endsAt < now && !warnedOfEnd) {
+      warnedOfEnd = true
       const since = new Date(pair.endsAt).toISOString()
       yield* Effect.logWarning(
         `The certificate in ${files.certificate} ended at ${since} by this machine's clock. Renew it, or correct the clock.`

@@ -30,14 +30,14 @@ export class CertificateReport {
   }
 
   /** `said` is what the registration was made with. Returns how to leave. */
-  join(listener: Listener, said: CertificateState | undefined): () => void {
+  join(listener: Listener, state: CertificateState | undefined): () => void {
     this.#listeners.add(listener)
-    if (this.#state !== undefined && this.#state !== said) void listener.say(this.#state)
+    if (this.#state !== undefined && this.#state !== state) void listener.say(this.#state)
     return () => void this.#listeners.delete(listener)
   }
 
   /** Says a state that is another one, and waits until the edges have read it. */
-  say(state: CertificateState): Effect.Effect<void> {
+  report(state: CertificateState): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { certificate, order } = this.#state ?? {}
       if (certificate === state.certificate && order === state.order) return Effect.void

@@ -5,7 +5,7 @@
 import type { CertificateState } from "@catenet/wire/frames/MuxCertificate"
 import { Effect, FileSystem, Semaphore } from "effect"
 import * as Challenges from "../certificate/Challenges.ts"
-import * as FileChanges from "../state/FileChanges.ts"
+import * as FileWatcher from "../state/FileWatcher.ts"
 import type { CertificateReport } from "./CertificateReport.ts"
 
 /** After a change of the files, which may be half of it; another process may order in this state folder. */
@@ -30,9 +30,9 @@ export const make = Effect.fn("CertificateWatch.make")(function* (surroundings: 
   const one = yield* Semaphore.make(1)
   const look = Effect.gen(function* () {
     const isOffered = yield* Challenges.isOffered(stateDir, host)
-    yield* report.say({ certificate: yield* certificate, order: isOffered ? "open" : "none" })
+    yield* report.report({ certificate: yield* certificate, order: isOffered ? "open" : "none" })
   }).pipe(one.withPermits(1), Effect.provideService(FileSystem.FileSystem, fs))
-  const change = yield* FileChanges.make([Challenges.pathOf(stateDir, host), ...files])
+  const change = yield* FileWatcher.make([Challenges.pathOf(stateDir, host), ...files])
   yield* look
   let left = 0
   const changed = Effect.map(change, () => looksAfterChange)

@@ -4,21 +4,21 @@
  */
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { coalesceReads } from "@catenet/wire/transport/Coalesce"
-import { contained, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
+import { guarded, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
 import { arrive, maxSendHeaderBlockLength, maxStreams, streamWindow } from "@catenet/wire/transport/Http2Stream"
 import { Effect, FiberSet, Schedule } from "effect"
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
-import type { CardAnswer } from "./CardAnswer.ts"
+import type { AgentCardResponder } from "./AgentCardResponder.ts"
 import { exchange } from "./Http2Exchange.ts"
 import { OriginAway, OriginConnections } from "./OriginConnections.ts"
 
 const connectionWindow = 2 * 1024 * 1024
 /** A client that asks nothing between so many looks is let go. */
 const lookEvery = "30 seconds"
-const mostQuietLooks = 4
+const maxQuietLooks = 4
 
 /** Answers a request in the origin's place, and says that it has. */
 type Answers = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean
@@ -60,11 +60,11 @@ const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault, an
     const serve = () => {
       if (!stream.closed && !answers(stream, headers)) exchange(incoming, agent, fault)
     }
-    setImmediate(contained(fault, serve))
+    setImmediate(guarded(fault, serve))
   })
   const look = () => {
     if (open > 0) quietLooks = 0
-    else if (++quietLooks >= mostQuietLooks) session.close()
+    else if (++quietLooks >= maxQuietLooks) session.close()
   }
   return { session, look }
 }
@@ -73,7 +73,7 @@ const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault, an
 export const make = (
   dial: (header: OpenHeader | undefined) => Effect.Effect<Socket, unknown>,
   metrics: AgentMetrics["Service"],
-  own?: CardAnswer["http2"]
+  own?: AgentCardResponder["http2"]
 ) =>
   Effect.fnUntraced(function* (socket: TLSSocket, header: OpenHeader | undefined) {
     const run = yield* FiberSet.makeRuntime<never>()

@@ -8,8 +8,8 @@ import { Effect, Exit, FiberHandle, Queue, Scope } from "effect"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import { parseHostPort } from "../settings/HostPort.ts"
-import { additionalLink } from "./Establish.ts"
-import { discard, type Link } from "./Link.ts"
+import { additionalLink } from "./EdgeConnection.ts"
+import { discard, type EdgeLink } from "./EdgeLink.ts"
 import type { Serve } from "./MuxLink.ts"
 import type { Registration } from "./Registration.ts"
 
@@ -24,15 +24,15 @@ const keyOf = ({ edge, process }: EdgeProcess) => `${Buffer.from(edge).toString(
 const isSame = (a: EdgeProcess, b: EdgeProcess) => Buffer.from(a.edge).equals(b.edge)
 
 interface Held {
-  readonly link: Link
+  readonly link: EdgeLink
   readonly edgeProcess: EdgeProcess
   readonly scope: Scope.Closeable
 }
 
 export interface MultiProcessLinks {
   /** The agent is registered by this link; `undefined` when it no longer is. */
-  readonly follow: (first: Link | undefined) => Effect.Effect<void, never, AgentMetrics>
-  readonly links: () => ReadonlyArray<Link>
+  readonly follow: (first: EdgeLink | undefined) => Effect.Effect<void, never, AgentMetrics>
+  readonly links: () => ReadonlyArray<EdgeLink>
 }
 
 export const make = Effect.fn("MultiProcessLinks.make")(function* (registration: Registration, serve: Serve) {
@@ -41,7 +41,7 @@ export const make = Effect.fn("MultiProcessLinks.make")(function* (registration:
   const lost = yield* Queue.sliding<undefined>(1)
   const info = yield* ConnectionInfo
   const held = new Map<string, Held>()
-  let first: { readonly link: Link; readonly edgeProcess: EdgeProcess } | undefined
+  let first: { readonly link: EdgeLink; readonly edgeProcess: EdgeProcess } | undefined
 
   const letGo = (key: string, one: Held) =>
     Effect.suspend(() => {

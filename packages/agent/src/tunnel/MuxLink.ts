@@ -13,7 +13,7 @@ import type { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { version } from "../Version.ts"
-import type { Link } from "./Link.ts"
+import type { EdgeLink } from "./EdgeLink.ts"
 import { refused, type Registration, RegistrationLost } from "./Registration.ts"
 
 export type Serve = (stream: Duplex, header: OpenHeader | undefined) => void
@@ -43,20 +43,20 @@ const proofOf = (registration: Registration, socket: TLSSocket, challenge: Uint8
   }
 }
 
-const saidBy = ({ certificate, host }: Registration) =>
+const certificateOf = ({ certificate, host }: Registration) =>
   host === undefined || certificate?.state === undefined
     ? undefined
     : { certificates: [{ host, ...certificate.state }] }
 
 /** Says to the edge from now on what changes of the certificate, `said` being what it has heard. */
-const follow = (mux: Mux, held: Accepted, { certificate, host }: Registration, said: CertificateState | undefined) => {
+const follow = (mux: Mux, held: Accepted, { certificate, host }: Registration, sent: CertificateState | undefined) => {
   if (certificate === undefined || host === undefined) return
   const heeds = held.answer.heedsCertificates === true
-  const say = (state: CertificateState) => {
-    held.say({ host, ...state })
+  const report = (state: CertificateState) => {
+    held.report({ host, ...state })
     return heeds ? mux.ping() : Promise.resolve()
   }
-  void mux.closed.then(certificate.join({ heeds, say }, said))
+  void mux.closed.then(certificate.join({ heeds, say: report }, sent))
 }
 
 /** What an edge is asked for that has said this challenge, or none. */
@@ -73,7 +73,7 @@ export const requestOf = (
   version,
   answersChallenges: true,
   ...(registration.onEcho && { answersEchoes: true }),
-  ...saidBy(registration),
+  ...certificateOf(registration),
   ...(registration.instance && { instance: registration.instance })
 })
 
@@ -112,7 +112,7 @@ export const open = Effect.fn("MuxLink.open")(function* (
       return yield* lost(`the session ended (${hello.failure.code}) ${hello.failure.sentence}`)
     const { challenge, edgeProcess } = hello.success
     if (!wanted(edgeProcess)) return yield* lost("the connection leads to where another one does")
-    const said = registration.certificate?.state
+    const sent = registration.certificate?.state
     const request = requestOf(registration, socket, challenge)
     const answer = yield* Effect.promise(() => mux.register(request))
     if (Result.isFailure(answer)) {
@@ -122,12 +122,12 @@ export const open = Effect.fn("MuxLink.open")(function* (
         : refused(edge, code, sentence)
     }
     const held = answer.success
-    follow(mux, held, registration, said)
+    follow(mux, held, registration, sent)
     const sessionEnd = Effect.map(
       Effect.promise(() => mux.closed),
       ({ code, sentence }) => ({ reason: `the session ended (${code}) ${sentence}`.trim(), final: false })
     )
-    const link: Link = {
+    const link: EdgeLink = {
       edge,
       carrier: "mux",
       edgeProcess,

@@ -11,16 +11,16 @@ import { type Transport, AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
 import type { Settings } from "../settings/Settings.ts"
-import * as Backoff from "./Backoff.ts"
+import type { ActiveStreams } from "./ActiveStreams.ts"
 import type { Handler } from "./BrowserClients.ts"
-import { establish } from "./Establish.ts"
-import { discard, type Link, type LinkEnd } from "./Link.ts"
+import * as CarrierHealth from "./CarrierHealth.ts"
+import { connect } from "./EdgeConnection.ts"
+import { discard, type EdgeLink, type LinkEnd } from "./EdgeLink.ts"
 import * as MultiProcessLinks from "./MultiProcessLinks.ts"
 import type { Serve } from "./MuxLink.ts"
-import * as QuicProbe from "./QuicProbe.ts"
-import * as Reach from "./Reach.ts"
+import * as QuicUpgrade from "./QuicUpgrade.ts"
 import type { Registration } from "./Registration.ts"
-import type { Streams } from "./Streams.ts"
+import * as RegistrationBackoff from "./RegistrationBackoff.ts"
 
 const tick = "15 seconds"
 /** A registration that ends sooner did not hold: an edge that accepts and drops it each time is dialed ever more rarely. */
@@ -32,11 +32,11 @@ const sendLimit = "2500 millis"
 
 /** `next` has taken the registration over. */
 interface End extends LinkEnd {
-  readonly next?: QuicProbe.Held
+  readonly next?: QuicUpgrade.Held
 }
 
 /** Marks the agent as heard from whenever something has arrived since the last tick. Runs until interrupted. */
-export const listen = (link: Pick<Link, "received">, metrics: Pick<AgentMetrics["Service"], "heard">) => {
+export const listen = (link: Pick<EdgeLink, "received">, metrics: Pick<AgentMetrics["Service"], "heard">) => {
   let seen = link.received()
   return Effect.sync(() => {
     const now = link.received()
@@ -49,18 +49,18 @@ export const serve = Effect.fn("Registrar.serve")(function* (
   settings: Settings,
   registration: Registration,
   handler: Handler,
-  streams: Streams,
+  streams: ActiveStreams,
   /** Runs after an edge has accepted the registration and before anything reports it. */
-  accepted: (link: Link) => Effect.Effect<void, never, FileSystem.FileSystem> = () => Effect.void
+  accepted: (link: EdgeLink) => Effect.Effect<void, never, FileSystem.FileSystem> = () => Effect.void
 ) {
   const metrics = yield* AgentMetrics
   const events = yield* Events
-  const backoff = Backoff.make(settings.reconnect)
-  const reach = Reach.make(metrics.now)
+  const backoff = RegistrationBackoff.make(settings.reconnect)
+  const carrierHealth = CarrierHealth.make(metrics.now)
   const { isInstalled } = yield* QuicDial
   const wanted = settings.transports.filter((carrier) => carrier !== "quic" || isInstalled)
   const outer = yield* Effect.scope
-  const links = new Map<Link, Scope.Closeable>()
+  const links = new Map<EdgeLink, Scope.Closeable>()
   const serveStream: Serve = (stream, header) => {
     metrics.heard()
     // A peer may break the stream before its next owner listens; that must not end the process.
@@ -81,7 +81,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
   const register = Effect.gen(function* () {
     const scope = yield* Scope.fork(outer)
     metrics.session.conn = (metrics.session.conn ?? 0) + 1
-    const link = yield* establish(settings, own, serveStream, reach).pipe(
+    const link = yield* connect(settings, own, serveStream, carrierHealth).pipe(
       Scope.provide(scope),
       Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
     )
@@ -92,7 +92,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
   const handOver = <E, R>(
     over: Deferred.Deferred<End>,
     reason: string,
-    made: Effect.Effect<QuicProbe.Held | void, E, R>
+    made: Effect.Effect<QuicUpgrade.Held | void, E, R>
   ) =>
     Effect.flatMap(made, (next) =>
       Effect.gen(function* () {
@@ -105,26 +105,26 @@ export const serve = Effect.fn("Registrar.serve")(function* (
     )
 
   /** What may take the place of a link: QUIC that answers, or another connection where this one does not. */
-  const better = ({ carrier, inquiry }: Link, over: Deferred.Deferred<End>) =>
+  const better = ({ carrier, inquiry }: EdgeLink, over: Deferred.Deferred<End>) =>
     inquiry === undefined
-      ? QuicProbe.isWanted(wanted, carrier)
+      ? QuicUpgrade.isWanted(wanted, carrier)
         ? handOver(
             over,
             "QUIC answers and carries the visitors from now on",
-            QuicProbe.run(own, serveStream, reach, outer)
+            QuicUpgrade.run(own, serveStream, carrierHealth, outer)
           )
         : Effect.void
       : handOver(
           over,
           "the QUIC connection does not answer, and another one does",
-          QuicProbe.successor(inquiry, own, serveStream, outer)
+          QuicUpgrade.successor(inquiry, own, serveStream, outer)
         )
 
   /**
    * Registers, unless that is done, and waits for the end of the registration, or until a better carrier has taken it over; the link
    * itself may go on serving in the background.
    */
-  const once = Effect.fnUntraced(function* (begun?: QuicProbe.Held) {
+  const once = Effect.fnUntraced(function* (begun?: QuicUpgrade.Held) {
     const { link, scope } = begun ?? (yield* register)
     links.set(link, scope)
     yield* accepted(link)
@@ -164,8 +164,8 @@ export const serve = Effect.fn("Registrar.serve")(function* (
         })
       )
     )
-    if (link.carrier === "quic") reach.quicEnded(metrics.now() - since)
-    if (end.isSilent === true) reach.failed(["quic"])
+    if (link.carrier === "quic") carrierHealth.quicEnded(metrics.now() - since)
+    if (end.isSilent === true) carrierHealth.failed(["quic"])
     return end
   })
 
@@ -183,7 +183,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
   })
 
   const keepRegistered = Effect.gen(function* () {
-    let begun: QuicProbe.Held | undefined
+    let begun: QuicUpgrade.Held | undefined
     while (true) {
       const outcome = yield* Effect.result(once(begun))
       begun = Result.isSuccess(outcome) ? outcome.success.next : undefined

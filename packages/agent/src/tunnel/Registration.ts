@@ -62,11 +62,11 @@ const advice: ReadonlyMap<string, string> = new Map([
 /** A refusal with its reason and what to do about it. */
 export const refused = (edge: string, code: string, sentence: string) => {
   const next = finalCodes.get(code) ?? advice.get(code)
-  const said = clause(sentence)
+  const text = clause(sentence)
   return new RegistrationRefused({
     edge,
     code,
-    sentence: [said, next].filter((part) => part !== undefined && part !== "").join("; "),
+    sentence: [text, next].filter((part) => part !== undefined && part !== "").join("; "),
     final: finalCodes.has(code)
   })
 }

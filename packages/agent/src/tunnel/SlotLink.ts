@@ -9,7 +9,7 @@ import { Deferred, Duration, Effect, Redacted, Result, Scope } from "effect"
 import type { TLSSocket } from "node:tls"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { DialFailed } from "./EdgeDial.ts"
-import type { Link } from "./Link.ts"
+import type { EdgeLink } from "./EdgeLink.ts"
 import type { Serve } from "./MuxLink.ts"
 import { refused, type Registration, RegistrationLost, type RegistrationRefused } from "./Registration.ts"
 
@@ -183,5 +183,5 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
       while (pool.serving > 0) yield* Effect.sleep(pauseMillis)
     }),
     close: closeAll
-  } satisfies Link
+  } satisfies EdgeLink
 })

@@ -11,12 +11,12 @@ import type { Duplex } from "node:stream"
 import type { SecureContext, TLSSocket } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Origin } from "../settings/Settings.ts"
+import type { AgentCardResponder } from "./AgentCardResponder.ts"
 import { awaitReadable } from "./AwaitReadable.ts"
 import * as BrowserClients from "./BrowserClients.ts"
-import type { CardAnswer } from "./CardAnswer.ts"
-import * as FirstHead from "./FirstHead.ts"
-import * as HelloPeek from "./HelloPeek.ts"
+import * as FirstRequestHead from "./FirstRequestHead.ts"
 import * as Http2Clients from "./Http2Clients.ts"
+import * as StreamHelloPeek from "./StreamHelloPeek.ts"
 import * as TlsHello from "./TlsHello.ts"
 import * as TlsServerSocket from "./TlsServerSocket.ts"
 
@@ -44,7 +44,7 @@ const take = Effect.fnUntraced(function* (stream: Duplex, before: Uint8Array) {
       if (more !== null) taken = Buffer.concat([taken, more])
     }
   })
-  yield* Effect.timeoutOption(decided, yield* HelloPeek.handshakeLeft(stream))
+  yield* Effect.timeoutOption(decided, yield* StreamHelloPeek.handshakeLeft(stream))
   return taken
 })
 
@@ -74,7 +74,7 @@ const accept = (
   }).pipe(
     Effect.timeoutOrElse({
       duration: millis,
-      orElse: () => Effect.fail(new TlsFailed({ why: `not done within ${HelloPeek.handshakeMillis / 1000} s` }))
+      orElse: () => Effect.fail(new TlsFailed({ why: `not done within ${StreamHelloPeek.handshakeMillis / 1000} s` }))
     })
   )
 
@@ -83,33 +83,33 @@ export const make = (
   origin: Origin,
   context: Effect.Effect<SecureContext | undefined>,
   metrics: AgentMetrics["Service"],
-  bounds: FirstHead.Bounds = FirstHead.usualBounds,
-  card?: CardAnswer
+  bounds: FirstRequestHead.Bounds = FirstRequestHead.usualBounds,
+  card?: AgentCardResponder
 ): BrowserClients.Handler => {
   const join = BrowserClients.join(origin, metrics)
   const http2 = Http2Clients.make(BrowserClients.dial(origin, metrics), metrics, card?.http2)
 
   /** What a client said that is not served ends it. */
-  const refuse = (plain: Duplex, first: FirstHead.Unserved) => {
+  const refuse = (plain: Duplex, first: FirstRequestHead.Unserved) => {
     metrics.traffic.tunnelsFailed++
-    return FirstHead.refuse(plain, first)
+    return FirstRequestHead.refuse(plain, first)
   }
 
   /** The client is silent: the origin is heard first, or the client speaks after all. */
   const opening = (plain: Duplex) => (socket: Socket) =>
-    Effect.flatMap(FirstHead.readUnless(plain, awaitReadable(socket), bounds), (first) =>
+    Effect.flatMap(FirstRequestHead.readUnless(plain, awaitReadable(socket), bounds), (first) =>
       first._tag === "Begun" ? Effect.succeed(first.bytes) : Effect.as(refuse(plain, first), undefined)
     )
 
   const serveHttp1 = Effect.fnUntraced(function* (plain: Duplex, header: OpenHeader | undefined) {
-    const first = yield* Effect.onInterrupt(FirstHead.read(plain, bounds), () =>
+    const first = yield* Effect.onInterrupt(FirstRequestHead.read(plain, bounds), () =>
       Effect.sync(() => void plain.destroy())
     )
     if (first._tag === "Silent") return yield* join(plain, header, nothing, opening(plain))
     if (first._tag !== "Begun") return yield* refuse(plain, first)
     const follows = card === undefined ? { origin: first.bytes } : yield* card.http1(first.bytes)
     if ("origin" in follows) yield* join(plain, header, follows.origin)
-    else yield* FirstHead.answer(plain, follows.answer)
+    else yield* FirstRequestHead.answer(plain, follows.answer)
   })
 
   const serve = (plain: TLSSocket, header: OpenHeader | undefined) =>
@@ -132,10 +132,10 @@ export const make = (
         return yield* new TlsFailed({ why: "there is no certificate yet" })
       }
       stream.unshift(first)
-      const { hello, taken: rest } = yield* HelloPeek.peek(stream)
+      const { hello, taken: rest } = yield* StreamHelloPeek.peek(stream)
       if (rest.length > 0) return yield* new TlsFailed({ why: "the client went away" })
       const isWeb = hello?.alpn.some((protocol) => web.includes(protocol)) === true
-      const left = yield* HelloPeek.handshakeLeft(stream)
+      const left = yield* StreamHelloPeek.handshakeLeft(stream)
       const [took, plain] = yield* Effect.timed(accept(stream, pair, isWeb, metrics.ending, left))
       metrics.traffic.handshakes++
       metrics.traffic.handshakeMillis += Duration.toMillis(took)

@@ -1,8 +1,8 @@
 /** Hands over to the version that is on trial, or to the program that is in this one's place. Nothing may be open any more. */
 import { Effect } from "effect"
-import { environment, hasParent } from "./Stage.ts"
 import { programOf } from "./TrialFiles.ts"
 import { supervise } from "./TrialParent.ts"
+import { environment, hasParent } from "./TrialRole.ts"
 
 const args = () => process.argv.slice(2)
 

@@ -6,15 +6,15 @@ import { Effect } from "effect"
 import { isSea } from "node:sea"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { version } from "../Version.ts"
-import * as ProgramFile from "./ProgramFile.ts"
-import * as Stage from "./Stage.ts"
+import * as ExecutableFile from "./ExecutableFile.ts"
 import { programOf, type Trial } from "./TrialFiles.ts"
+import * as TrialRole from "./TrialRole.ts"
 
 /** Starts that a version on trial has; one that the machine ends each time, with the parent, uses them up. */
-export const mostStarts = 5
+export const maxStarts = 5
 
 export interface Started {
-  readonly program: ProgramFile.ProgramFile
+  readonly program: ExecutableFile.ExecutableFile
   /** This process is on trial. */
   readonly trial: Trial | undefined
   /** The executable that is the parent of what is on trial, before this process serves. */
@@ -27,10 +27,10 @@ export interface Started {
 export const begin = Effect.fn("Trial.begin")(function* (
   executable: string | undefined = isSea() ? process.execPath : undefined,
   running: string = version,
-  isChild = Stage.stage === "child"
+  isChild = TrialRole.role === "child"
 ) {
   if (executable === undefined) return undefined
-  const program = yield* ProgramFile.make(programOf(executable))
+  const program = yield* ExecutableFile.make(programOf(executable))
   const none: Started = { program, trial: undefined, parent: undefined, rejected: undefined }
   const noted = yield* program.readTrial
   if (noted === undefined) return none
@@ -49,8 +49,8 @@ export const begin = Effect.fn("Trial.begin")(function* (
     return none
   }
   // A parent that ended between the note of the failure and the rename, or one that the machine ended too often.
-  if (noted.failed !== undefined || noted.starts >= mostStarts) {
-    const how = noted.failed ?? `did not register in ${mostStarts} starts`
+  if (noted.failed !== undefined || noted.starts >= maxStarts) {
+    const how = noted.failed ?? `did not register in ${maxStarts} starts`
     yield* Effect.ignore(program.rollBack(noted, how))
     return isNew ? { ...none, parent: program.path } : { ...none, rejected: { ...noted, failed: how } }
   }

@@ -5,8 +5,8 @@
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync } from "node:fs"
-import { environment } from "./Stage.ts"
 import * as TrialFiles from "./TrialFiles.ts"
+import { environment } from "./TrialRole.ts"
 
 /** Milliseconds between two looks at the note. */
 const pace = 200

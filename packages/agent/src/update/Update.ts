@@ -5,12 +5,12 @@ import { basename, dirname } from "node:path"
 import type { UpdateState } from "../observe/UpdateState.ts"
 import type { Source } from "../settings/UpdateVariables.ts"
 import * as FolderLock from "../state/FolderLock.ts"
-import * as Candidate from "./Candidate.ts"
-import type { ProgramFile } from "./ProgramFile.ts"
+import type { ExecutableFile } from "./ExecutableFile.ts"
+import * as ReleaseCandidate from "./ReleaseCandidate.ts"
 
 interface Wanted {
   readonly source: Source
-  readonly program: ProgramFile
+  readonly program: ExecutableFile
   /** The version that runs. */
   readonly running: string
   readonly state: UpdateState
@@ -23,11 +23,11 @@ interface Wanted {
 /** Milliseconds after which a trial whose time is over counts as one that was cut. */
 const trialMargin = 60_000
 
-const failed = (reason: string, isBusy = false) => new Candidate.UpdateFailed({ step: "apply", reason, isBusy })
+const failed = (reason: string, isBusy = false) => new ReleaseCandidate.UpdateFailed({ step: "apply", reason, isBusy })
 
 const apply = Effect.fnUntraced(function* (
   { byHand, program, running, source, state, trialSeconds }: Wanted,
-  found: Candidate.Candidate
+  found: ReleaseCandidate.ReleaseCandidate
 ) {
   const { version } = found
   const hash = Hex.encode(found.digest)
@@ -46,7 +46,7 @@ const apply = Effect.fnUntraced(function* (
   // Another agent of this machine may have put it there.
   if ((yield* program.digest) === hash) return
   state.current = { at: "downloading", version }
-  const content = yield* Candidate.download(source, found)
+  const content = yield* ReleaseCandidate.download(source, found)
   const next = { from: running, to: version, hash, seconds: trialSeconds }
   yield* byHand ? program.replace(content, next) : program.stage(content, next)
 }, Effect.scoped)
@@ -58,7 +58,7 @@ export const run = Effect.fn("Update.run")(
     state.current = { at: "checking" }
     if (source.skipChecksum)
       yield* Effect.logWarning("CT_AGENT_UPDATE_SKIP_VERIFY is set: the checksum file of the update is not looked at")
-    const found = yield* Candidate.check(source, running)
+    const found = yield* ReleaseCandidate.check(source, running)
     if (found === undefined) {
       state.current = { at: "up-to-date", version: running }
       return undefined

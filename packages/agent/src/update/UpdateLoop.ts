@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
 import type { AutoUpdate } from "../settings/UpdateVariables.ts"
-import type { ProgramFile } from "./ProgramFile.ts"
+import type { ExecutableFile } from "./ExecutableFile.ts"
 import * as Update from "./Update.ts"
 
 /**
@@ -12,7 +12,7 @@ import * as Update from "./Update.ts"
  */
 export const run = Effect.fn("UpdateLoop.run")(function* (
   { intervalSecs, source, trialSeconds }: AutoUpdate,
-  program: ProgramFile,
+  program: ExecutableFile,
   running: string,
   asked: Effect.Effect<void>
 ) {

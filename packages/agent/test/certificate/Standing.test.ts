@@ -4,8 +4,8 @@ import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
 import { ofProblem } from "../../src/certificate/AcmeFailed.ts"
-import { waiting } from "../../src/certificate/Progress.ts"
-import * as CertificateOrder from "../../src/doctor/CertificateOrder.ts"
+import { waiting } from "../../src/certificate/CertificateProgress.ts"
+import * as CertificateStatusCheck from "../../src/doctor/CertificateStatusCheck.ts"
 import { makeHome, runAgent } from "../harness/Agent.ts"
 import { echo, startOrigin } from "../harness/Origins.ts"
 import { makeSurroundings } from "../harness/Surroundings.ts"
@@ -109,6 +109,6 @@ describe("doctor beside an agent in an order", () => {
       [{ status: "gruen", step: null }, "gruen"]
     ] as const
     for (const [facts, words] of cases)
-      assert.strictEqual(CertificateOrder.stands(standing({ step_since: 1_000, ...facts }), 1_040_900), words)
+      assert.strictEqual(CertificateStatusCheck.stands(standing({ step_since: 1_000, ...facts }), 1_040_900), words)
   })
 })

@@ -13,10 +13,10 @@ import { readFile, writeFile } from "node:fs/promises"
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import * as BridgeTools from "../../src/channel/bridge/BridgeTools.ts"
-import * as Dispatch from "../../src/channel/rpc/Dispatch.ts"
+import * as RpcDispatch from "../../src/channel/rpc/RpcDispatch.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { Events } from "../../src/observe/Events.ts"
-import * as ChannelSettings from "../../src/settings/ChannelSettings.ts"
+import * as MemberSettings from "../../src/settings/MemberSettings.ts"
 import { type Home, makeHome } from "../harness/Agent.ts"
 import { makeChannel } from "../harness/Member.ts"
 
@@ -92,7 +92,7 @@ const environment = (): { [name: string]: string } => ({
 const unset = (name: string) => Object.fromEntries(Object.entries(environment()).filter(([each]) => each !== name))
 
 const settingsOf = (env: Readonly<Record<string, string>>) =>
-  ChannelSettings.read(undefined).pipe(
+  MemberSettings.read(undefined).pipe(
     Effect.provideService(
       ConfigProvider.ConfigProvider,
       ConfigProvider.fromUnknown(env, { preserveEmptyStrings: true })
@@ -113,7 +113,9 @@ const ask = Effect.fnUntraced(function* (
 ) {
   const tools = yield* BridgeTools.make(yield* settingsOf(env))
   const request = Envelope.readRequest(new TextEncoder().encode(Envelope.request(1n, method, params)))
-  return JSON.parse(new TextDecoder().decode(yield* Dispatch.respond(request, tools, { noiseKey, rights: "rw" }))) as {
+  return JSON.parse(
+    new TextDecoder().decode(yield* RpcDispatch.respond(request, tools, { noiseKey, rights: "rw" }))
+  ) as {
     readonly result?: any
     readonly error?: { readonly code: number; readonly message: string }
   }

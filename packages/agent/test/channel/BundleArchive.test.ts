@@ -6,7 +6,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import * as BundleArchive from "../../src/channel/install/BundleArchive.ts"
-import * as ProgramFormat from "../../src/channel/install/ProgramFormat.ts"
+import * as ExecutableFormat from "../../src/channel/install/ExecutableFormat.ts"
 import { makeHome } from "../harness/Agent.ts"
 import { type TarEntry, tarOf } from "../harness/Bundles.ts"
 
@@ -70,8 +70,8 @@ describe("a bundle's archive", () => {
 
   it("has 4,096 entries and names of 255 bytes at most", () => {
     const many = (count: number) => tarOf(Array.from({ length: count }, (_, n) => ({ path: `f${n}` })))
-    assert.isUndefined(refusal(many(BundleArchive.mostEntries)))
-    assert.include(refusal(many(BundleArchive.mostEntries + 1)), "more than 4096 entries")
+    assert.isUndefined(refusal(many(BundleArchive.maxEntries)))
+    assert.include(refusal(many(BundleArchive.maxEntries + 1)), "more than 4096 entries")
     const named = (path: string) => refusal(tarOf([{ path: "p", flag: "x", text: pax(path) }, { path: "y" }]))
     assert.isUndefined(named("n".repeat(255)))
     assert.isUndefined(named("n/".repeat(255) + "ab"))
@@ -103,12 +103,12 @@ describe("a program", () => {
   }
   const macho = Buffer.from("cffaedfe0c000001".padEnd(128, "0"), "hex")
   it("runs here when it is a script, or built for this system and processor", () => {
-    assert.isUndefined(ProgramFormat.refusalOf(Buffer.from("#!/bin/sh\n"), linux))
-    assert.isUndefined(ProgramFormat.refusalOf(elf(62), linux))
-    assert.isUndefined(ProgramFormat.refusalOf(elf(22, true), { platform: "linux", arch: "s390x" }))
-    assert.isUndefined(ProgramFormat.refusalOf(macho, { platform: "darwin", arch: "arm64" }))
-    assert.isUndefined(ProgramFormat.refusalOf(Buffer.from("MZ"), { platform: "win32", arch: "x64" }))
-    assert.isUndefined(ProgramFormat.refusalOf(readFileSync(process.execPath).subarray(0, 64), process))
+    assert.isUndefined(ExecutableFormat.refusalOf(Buffer.from("#!/bin/sh\n"), linux))
+    assert.isUndefined(ExecutableFormat.refusalOf(elf(62), linux))
+    assert.isUndefined(ExecutableFormat.refusalOf(elf(22, true), { platform: "linux", arch: "s390x" }))
+    assert.isUndefined(ExecutableFormat.refusalOf(macho, { platform: "darwin", arch: "arm64" }))
+    assert.isUndefined(ExecutableFormat.refusalOf(Buffer.from("MZ"), { platform: "win32", arch: "x64" }))
+    assert.isUndefined(ExecutableFormat.refusalOf(readFileSync(process.execPath).subarray(0, 64), process))
     for (const [bytes, machine] of [
       [elf(183), linux],
       [elf(62), { platform: "darwin", arch: "x64" }],
@@ -118,8 +118,11 @@ describe("a program", () => {
       [Buffer.from("cafebabe".padEnd(64, "0"), "hex"), linux],
       [Buffer.from("#!/bin/sh\n"), { platform: "win32", arch: "x64" }]
     ] as const)
-      assert.include(ProgramFormat.refusalOf(bytes, machine), `this machine is ${machine.platform} on ${machine.arch}`)
+      assert.include(
+        ExecutableFormat.refusalOf(bytes, machine),
+        `this machine is ${machine.platform} on ${machine.arch}`
+      )
     for (const none of ["", "text", "PK\x03\x04".padEnd(64)])
-      assert.include(ProgramFormat.refusalOf(Buffer.from(none), linux), "neither a program nor a script")
+      assert.include(ExecutableFormat.refusalOf(Buffer.from(none), linux), "neither a program nor a script")
   })
 })

@@ -96,11 +96,11 @@ describe("members that both know it", () => {
         })
         near.write(Buffer.concat([Buffer.of(0, request.length), Buffer.from(request)]))
       }
-      yield* until(() => running.size === ConcurrentCalls.mostAtOnce, "64 calls run")
+      yield* until(() => running.size === ConcurrentCalls.maxAtOnce, "64 calls run")
       yield* turns
-      assert.strictEqual(running.size, ConcurrentCalls.mostAtOnce)
+      assert.strictEqual(running.size, ConcurrentCalls.maxAtOnce)
       finish(63)
-      yield* until(() => running.size === ConcurrentCalls.mostAtOnce + 1, "the next one has its turn")
+      yield* until(() => running.size === ConcurrentCalls.maxAtOnce + 1, "the next one has its turn")
     })
   )
 

@@ -13,8 +13,8 @@ import { buffer } from "node:stream/consumers"
 import { untilSuccess } from "../../../domain/test/Eventually.ts"
 import { UdpLink } from "../../../quic/test/UdpLink.ts"
 import { freePort } from "../../../stack/src/Ports.ts"
-import * as OwnCertificate from "../../src/carrier/OwnCertificate.ts"
 import { QuicDial } from "../../src/carrier/QuicDial.ts"
+import * as SelfSignedCertificate from "../../src/carrier/SelfSignedCertificate.ts"
 import * as DirectPath from "../../src/channel/session/DirectPath.ts"
 import * as KeyProof from "../../src/channel/session/KeyProof.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
@@ -109,7 +109,7 @@ describe.skipIf(noQuic)("the direct path by QUIC", () => {
     () =>
       Effect.gen(function* () {
         const side = yield* processOf
-        const { certificate, key } = OwnCertificate.make(yield* Clock.currentTimeMillis)
+        const { certificate, key } = SelfSignedCertificate.make(yield* Clock.currentTimeMillis)
         const met = Promise.withResolvers<QuicConnection>()
         const bound = yield* side.listen(
           { at: { address: "127.0.0.1", port: 0 }, certificate: Certificate.pem(certificate), key, transport },
@@ -138,7 +138,7 @@ describe.skipIf(noQuic)("the direct path by QUIC", () => {
         )
         connection.close()
         assert.strictEqual(yield* Effect.promise(() => rest), "cut")
-        const other = Certificate.pem(OwnCertificate.make(yield* Clock.currentTimeMillis).certificate)
+        const other = Certificate.pem(SelfSignedCertificate.make(yield* Clock.currentTimeMillis).certificate)
         const refused = yield* Effect.flip(DirectPath.dial(address, peer, own.publicKey, other))
         assert.match(refused.message, /certificate|refused/iu)
       }).pipe(Effect.scoped, Effect.provide(quic))

@@ -5,9 +5,9 @@ import { TestClock } from "effect/testing"
 import { type Duplex, duplexPair, PassThrough } from "node:stream"
 import { setImmediate } from "node:timers/promises"
 import { eventually } from "../../../domain/test/Eventually.ts"
-import { longestLine } from "../../src/channel/mcp/LineMessages.ts"
 import * as McpFacade from "../../src/channel/mcp/McpFacade.ts"
-import * as PeerLink from "../../src/channel/mcp/PeerLink.ts"
+import * as PeerConnection from "../../src/channel/mcp/PeerConnection.ts"
+import { longestLine } from "../../src/channel/mcp/StdioTransport.ts"
 import * as RpcServer from "../../src/channel/rpc/RpcServer.ts"
 import type { Tool } from "../../src/channel/rpc/Tool.ts"
 
@@ -46,7 +46,7 @@ const stage = Effect.gen(function* () {
   let tools: ReadonlyArray<Tool> = [tool("ping")]
   const listeners = new Set<() => void>()
   const facade = yield* Effect.forkScoped(
-    Effect.scoped(Effect.flatMap(PeerLink.make(open), (link) => McpFacade.serve(link, stdin, stdout)))
+    Effect.scoped(Effect.flatMap(PeerConnection.make(open), (link) => McpFacade.serve(link, stdin, stdout)))
   )
   const say = (message: unknown) => void stdin.write(`${JSON.stringify(message)}\n`)
   const isSeen = (message: Partial<Message>) =>

@@ -3,9 +3,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { once } from "node:events"
 import { PassThrough, Writable } from "node:stream"
-import { longestLine, readLines, type Unreadable, writeLine } from "../../src/channel/mcp/LineMessages.ts"
 import { listed, resultOf } from "../../src/channel/mcp/McpResult.ts"
-import { versionFor } from "../../src/channel/mcp/Versions.ts"
+import { versionFor } from "../../src/channel/mcp/McpVersions.ts"
+import { longestLine, readLines, type Unreadable, writeLine } from "../../src/channel/mcp/StdioTransport.ts"
 import * as Notification from "../../src/channel/rpc/Notification.ts"
 
 const collect = () => {

@@ -4,7 +4,7 @@ import { native } from "@catenet/crypto/native"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { ofAcknowledgement } from "../../src/channel/session/Peer.ts"
-import type { Role } from "../../src/settings/ChannelVariables.ts"
+import type { Role } from "../../src/settings/MemberVariables.ts"
 import { makeChannel, type Member } from "../harness/Member.ts"
 
 const channel = makeChannel()

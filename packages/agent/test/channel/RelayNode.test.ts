@@ -9,8 +9,8 @@ import { TestClock } from "effect/testing"
 import { connect, type Socket } from "node:net"
 import { vi } from "vitest"
 import { eventually } from "../../../domain/test/Eventually.ts"
-import { holds } from "../../src/channel/node/NodeJoin.ts"
 import * as RelayNode from "../../src/channel/node/RelayNode.ts"
+import { holds } from "../../src/channel/node/RelayNodeAdmission.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { type Channel, farFuture, makeChannel, type Member } from "../harness/Member.ts"
 
@@ -50,11 +50,11 @@ type Joined = Awaited<ReturnType<typeof join>>
 const hears = (joined: Joined, pattern: RegExp) => eventually(() => pattern.test(joined.text()), String(pattern))
 const isOver = (socket: Socket) => eventually(() => socket.closed || socket.readableEnded, "the connection is over")
 
-const node = (operators: ReadonlyArray<Channel> = [], mostConnections = 64) =>
+const node = (operators: ReadonlyArray<Channel> = [], maxConnections = 64) =>
   RelayNode.make({
     listen: { host: "127.0.0.1", port: 0 },
     operators: operators.map(({ operator }) => operator),
-    mostConnections
+    maxConnections
   })
 
 describe("a relay node", () => {

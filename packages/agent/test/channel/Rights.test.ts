@@ -3,7 +3,7 @@ import type { Rights } from "@catenet/crypto/Permission"
 import { readRequest } from "@catenet/crypto/rpc/Envelope"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import * as Dispatch from "../../src/channel/rpc/Dispatch.ts"
+import * as RpcDispatch from "../../src/channel/rpc/RpcDispatch.ts"
 import { type Tool, ToolFailed } from "../../src/channel/rpc/Tool.ts"
 import { makeHome, runAgent } from "../harness/Agent.ts"
 import { makeAuthority } from "../harness/Authority.ts"
@@ -28,7 +28,7 @@ describe("the rights of a caller", () => {
     const request = readRequest(new TextEncoder().encode(JSON.stringify({ id: 1, method, params })))
     const caller = { noiseKey: new Uint8Array(32), rights }
     const bytes = await Effect.runPromise(
-      Dispatch.respond(request, tools, caller, (progress) => reports.push(progress))
+      RpcDispatch.respond(request, tools, caller, (progress) => reports.push(progress))
     )
     const { error, result } = JSON.parse(new TextDecoder().decode(bytes))
     return error === undefined ? result : `${error.code} ${error.message}`

@@ -1,6 +1,6 @@
 /** A session on which both members call, and calls of a running room by other programs. */
 import * as Bytes from "@catenet/crypto/Bytes"
-import * as Frame from "@catenet/crypto/noise/Frame"
+import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Result } from "effect"
@@ -11,16 +11,16 @@ import { duplexPair } from "node:stream"
 import * as CallSocket from "../../src/channel/room/CallSocket.ts"
 import * as PairSession from "../../src/channel/room/PairSession.ts"
 import type { RoomPair } from "../../src/channel/room/RoomPair.ts"
-import { FrameInbox } from "../../src/channel/rpc/FrameInbox.ts"
+import { MessageReader } from "../../src/channel/rpc/MessageReader.ts"
 import * as RpcClient from "../../src/channel/rpc/RpcClient.ts"
+import { isAnswer, split } from "../../src/channel/rpc/RpcDemux.ts"
 import * as RpcServer from "../../src/channel/rpc/RpcServer.ts"
-import { isAnswer, split } from "../../src/channel/rpc/SplitStream.ts"
 import type { Tool } from "../../src/channel/rpc/Tool.ts"
 import type { ChannelSession, SessionStream } from "../../src/channel/session/ChannelSession.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { makeHome } from "../harness/Agent.ts"
 
-const frame = (text: string) => Result.getOrThrow(Frame.encode(Bytes.fromText(text)))
+const frame = (text: string) => Result.getOrThrow(NoiseFrame.encode(Bytes.fromText(text)))
 const caller = { noiseKey: new Uint8Array(32), rights: "rw" as const }
 const echo: Tool = { name: "echo", description: "", isReadOnly: true, run: (args) => Effect.succeed(args) }
 const callEcho = (client: RpcClient.RpcClient, text: string) =>
@@ -62,7 +62,7 @@ describe("a session on which both call", () => {
         }
         far.end()
       })
-      const all = (inbox: FrameInbox) =>
+      const all = (inbox: MessageReader) =>
         Effect.gen(function* () {
           const seen: Array<string> = []
           for (;;) {
@@ -71,7 +71,7 @@ describe("a session on which both call", () => {
             seen.push(new TextDecoder().decode(message))
           }
         })
-      const [asked, answered] = yield* Effect.all([all(new FrameInbox(requests)), all(new FrameInbox(answers))], {
+      const [asked, answered] = yield* Effect.all([all(new MessageReader(requests)), all(new MessageReader(answers))], {
         concurrency: 2
       })
       assert.deepStrictEqual(

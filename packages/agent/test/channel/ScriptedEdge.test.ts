@@ -8,9 +8,9 @@ import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { type Duplex, duplexPair } from "node:stream"
 import { setImmediate } from "node:timers/promises"
-import * as GateDial from "../../src/channel/session/GateDial.ts"
 import * as JoinOnStream from "../../src/channel/session/JoinOnStream.ts"
-import * as Handshake from "../../src/mesh/Handshake.ts"
+import * as RelayNodeDial from "../../src/channel/session/RelayNodeDial.ts"
+import * as MeshHandshake from "../../src/mesh/MeshHandshake.ts"
 import { makeChannel } from "../harness/Member.ts"
 
 const channel = makeChannel()
@@ -168,7 +168,7 @@ describe("a member at a scripted gate", () => {
   const passing = (pieces: ReadonlyArray<Uint8Array | "end">) =>
     Effect.gen(function* () {
       const edge = makeEdge()
-      const passing = yield* watched(GateDial.pass(edge.theirs, grant, Redacted.make(member.holderSeed)))
+      const passing = yield* watched(RelayNodeDial.pass(edge.theirs, grant, Redacted.make(member.holderSeed)))
       yield* say(edge, ...pieces)
       return { edge, ...passing }
     })
@@ -220,8 +220,8 @@ describe("a handshake", () => {
     Effect.gen(function* () {
       const own = native.x25519.keyPair(member.noiseSecret)
       const sides = [
-        (stream: Duplex) => Effect.asVoid(Handshake.answer(stream, [own], () => Result.succeed(new Uint8Array(0)))),
-        (stream: Duplex) => Effect.asVoid(Handshake.begin(stream, peer.noiseKey, new Uint8Array(0), own))
+        (stream: Duplex) => Effect.asVoid(MeshHandshake.answer(stream, [own], () => Result.succeed(new Uint8Array(0)))),
+        (stream: Duplex) => Effect.asVoid(MeshHandshake.begin(stream, peer.noiseKey, new Uint8Array(0), own))
       ]
       for (const side of sides) {
         const edge = makeEdge()

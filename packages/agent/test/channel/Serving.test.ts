@@ -14,15 +14,15 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { eventually } from "../../../domain/test/Eventually.ts"
-import { MessagesCut } from "../../src/channel/rpc/FrameInbox.ts"
+import { MessagesCut } from "../../src/channel/rpc/MessageReader.ts"
 import { servicesOf } from "../../src/channel/serve/MemberTools.ts"
 import { OfferBook } from "../../src/channel/serve/OfferBook.ts"
-import { ServeBackoff } from "../../src/channel/serve/ServeBackoff.ts"
+import { RejoinBackoff } from "../../src/channel/serve/RejoinBackoff.ts"
 import * as ServeLoop from "../../src/channel/serve/ServeLoop.ts"
 import * as ServiceHandler from "../../src/channel/serve/ServiceHandler.ts"
-import { LadderExhausted } from "../../src/channel/session/Ladder.ts"
-import type { Rung } from "../../src/channel/session/Rungs.ts"
-import type { OfferTerms } from "../../src/settings/ChannelSettings.ts"
+import type { ConnectionStrategy } from "../../src/channel/session/ConnectionStrategies.ts"
+import { AllStrategiesFailed } from "../../src/channel/session/FallbackDialer.ts"
+import type { OfferTerms } from "../../src/settings/MemberSettings.ts"
 import * as EdgeDial from "../../src/tunnel/EdgeDial.ts"
 import { isAlive } from "../harness/Agent.ts"
 
@@ -31,7 +31,7 @@ const outcomes = ["served", "expired", "refused", "torn", "flapped", "failed"] a
 describe("the pauses of a serving member", () => {
   it("double from 200 ms to 30 s after refusals, and to 10 s after torn dials and sessions that fail at once", () => {
     const pauses = (outcome: (typeof outcomes)[number]) => {
-      const backoff = new ServeBackoff()
+      const backoff = new RejoinBackoff()
       return Array.from({ length: 9 }, () => backoff.after(outcome))
     }
     assert.deepStrictEqual(pauses("refused"), [200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, 30_000])
@@ -45,7 +45,7 @@ describe("the pauses of a serving member", () => {
     "stay between 0 and 30 s, and begin anew after a session that held",
     [Schema.Array(Schema.Literals(outcomes))],
     ([history]) => {
-      const backoff = new ServeBackoff()
+      const backoff = new RejoinBackoff()
       for (const outcome of history) {
         const pause = backoff.after(outcome)
         assert.isTrue(pause >= 0 && pause <= 30_000)
@@ -108,12 +108,19 @@ describe("a member whose TLS is cut early", () => {
       const address = { host: "127.0.0.1", port: (server.address() as AddressInfo).port }
       const error = yield* Effect.flip(EdgeDial.dial(address, undefined, ["ct-edge-channel-ka"]))
       server.close()
-      const rung: Rung = { name: "front-door", address, serverName: "localhost", alpn: [], root: "", dialMillis: 1_000 }
+      const rung: ConnectionStrategy = {
+        name: "front-door",
+        address,
+        serverName: "localhost",
+        alpn: [],
+        root: "",
+        dialMillis: 1_000
+      }
       const refused = new EdgeDial.DialFailed({ edge: "other", why: "refused", untrusted: false })
       const attempts = [refused, error].map((error) => ({ rung, error }))
       let joins = 0
       yield* Effect.gen(function* () {
-        const admit = Effect.suspend(() => Effect.fail(new LadderExhausted({ attempts: (joins++, attempts) })))
+        const admit = Effect.suspend(() => Effect.fail(new AllStrategiesFailed({ attempts: (joins++, attempts) })))
         const fiber = yield* Effect.forkChild(Effect.scoped(ServeLoop.run(1, admit, () => Effect.void)))
         for (const pause of [200, 400, 800, 1_600]) {
           const before = joins

@@ -17,21 +17,21 @@ import { until } from "../../../domain/test/Eventually.ts"
 import { mutate, type Random, random } from "../../../edge/test/fuzz/Mutation.ts"
 import { freePort } from "../../../stack/src/Ports.ts"
 import { QuicDial } from "../../src/carrier/QuicDial.ts"
-import * as DirectRoute from "../../src/connect/DirectRoute.ts"
+import * as DirectPathState from "../../src/connect/DirectPathState.ts"
 import * as MeshClient from "../../src/connect/MeshClient.ts"
 import * as DirectListener from "../../src/mesh/DirectListener.ts"
 import * as DirectOffer from "../../src/mesh/DirectOffer.ts"
-import * as Handshake from "../../src/mesh/Handshake.ts"
-import * as MeshClients from "../../src/mesh/MeshClients.ts"
+import * as MeshHandshake from "../../src/mesh/MeshHandshake.ts"
+import * as NoiseTermination from "../../src/mesh/NoiseTermination.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
-import * as Endpoints from "../../src/observe/Endpoints.ts"
 import { Events } from "../../src/observe/Events.ts"
+import * as LocalHttpServer from "../../src/observe/LocalHttpServer.ts"
 import { ConnectionInfo } from "../../src/onboard/ConnectionInfo.ts"
+import * as ActiveStreams from "../../src/tunnel/ActiveStreams.ts"
 import * as BrowserClients from "../../src/tunnel/BrowserClients.ts"
 import * as CertificatePair from "../../src/tunnel/CertificatePair.ts"
-import * as ChallengeAnswer from "../../src/tunnel/ChallengeAnswer.ts"
 import * as Registrar from "../../src/tunnel/Registrar.ts"
-import * as Streams from "../../src/tunnel/Streams.ts"
+import * as TlsAlpnResponder from "../../src/tunnel/TlsAlpnResponder.ts"
 import * as TlsTermination from "../../src/tunnel/TlsTermination.ts"
 import { makeHome } from "../harness/Agent.ts"
 import { makeAuthority } from "../harness/Authority.ts"
@@ -173,7 +173,7 @@ const program = Effect.gen(function* () {
       proxyProtocol: false
     }
     const one = Effect.scoped(
-      Effect.flatMap(Streams.make, (streams) => Registrar.serve(settings, registration, handler, streams))
+      Effect.flatMap(ActiveStreams.make, (streams) => Registrar.serve(settings, registration, handler, streams))
     ).pipe(Effect.ignore, Effect.repeat(Schedule.forever), Effect.provideService(ConnectionInfo, info))
     const agents = yield* Effect.forEach(Array.from({ length: atOnce }), () => Effect.forkScoped(one))
     return Effect.andThen(
@@ -182,8 +182,8 @@ const program = Effect.gen(function* () {
     )
   })
 
-  const { direct, relayed } = yield* MeshClients.make(plain, [key], Redacted.make(token))
-  const streams = yield* Streams.make
+  const { direct, relayed } = yield* NoiseTermination.make(plain, [key], Redacted.make(token))
+  const streams = yield* ActiveStreams.make
   const listener = yield* DirectListener.open({
     advertise: "127.0.0.1",
     port: 0,
@@ -192,7 +192,7 @@ const program = Effect.gen(function* () {
   assert.isDefined(listener)
   const endpoints = { host: "127.0.0.1", port: yield* freePort("127.0.0.1") }
   yield* Layer.build(
-    Endpoints.layer(endpoints, { token: undefined, tokenFile: undefined, stored: "/nonexistent/login" })
+    LocalHttpServer.layer(endpoints, { token: undefined, tokenFile: undefined, stored: "/nonexistent/login" })
   )
 
   /** Strangers, one after the other, at a port. */
@@ -214,7 +214,7 @@ const program = Effect.gen(function* () {
         socket.unshift(solution.subarray(40))
         const said = mutate(replies.map(Buffer.from), chance)
         Effect.runFork(
-          Handshake.answer(socket, [key], () => Result.succeed(said)).pipe(
+          MeshHandshake.answer(socket, [key], () => Result.succeed(said)).pipe(
             Effect.flatMap(({ session }) =>
               Effect.sync(() => {
                 const frames = [1, 0, 300].map((length) => session.transport.encryptFrame(chance.bytes(length)))
@@ -239,7 +239,7 @@ const program = Effect.gen(function* () {
   const asking = Effect.gen(function* () {
     for (let left = cases / 8 / atOnce; left > 0; left--) {
       const chance = random(next())
-      const route = chance.below(4) === 0 ? undefined : DirectRoute.make()
+      const route = chance.below(4) === 0 ? undefined : DirectPathState.make()
       const stream = yield* Effect.option(MeshClient.open({ ...target, route, datagrams: chance.below(2) === 0 }))
       if (stream._tag === "None") continue
       stream.value.write("hello")
@@ -249,8 +249,8 @@ const program = Effect.gen(function* () {
     }
   }).pipe(Effect.replicateEffect(atOnce, { concurrency: "unbounded" }))
 
-  const passthrough = yield* ChallengeAnswer.make(path, plain, metrics, BrowserClients.make(plain, metrics))
-  const terminate = yield* ChallengeAnswer.make(
+  const passthrough = yield* TlsAlpnResponder.make(path, plain, metrics, BrowserClients.make(plain, metrics))
+  const terminate = yield* TlsAlpnResponder.make(
     path,
     terminating,
     metrics,
@@ -277,7 +277,7 @@ const program = Effect.gen(function* () {
   const health = yield* Effect.promise(() => fetch(`http://127.0.0.1:${endpoints.port}/metrics`))
   assert.strictEqual(health.status, 200)
   const honest = connect({ port: listener?.port ?? 0, host: "127.0.0.1" })
-  yield* Handshake.begin(honest, key.publicKey, DirectOffer.ticket(token))
+  yield* MeshHandshake.begin(honest, key.publicKey, DirectOffer.ticket(token))
   honest.destroy()
 })
 

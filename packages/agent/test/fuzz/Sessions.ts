@@ -1,7 +1,7 @@
 /** Valid sessions as bytes, for mutations: what an honest edge or client would send. */
 import { native } from "@catenet/crypto/native"
-import * as Frame from "@catenet/crypto/noise/Frame"
 import { initiate } from "@catenet/crypto/noise/Noise"
+import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { encodePing, stopFrame } from "@catenet/wire/frames/ParkPing"
 import { Mux } from "@catenet/wire/transport/Mux"
@@ -26,8 +26,8 @@ const clientHello = (servername: string, alpn: ReadonlyArray<string>) =>
 export const noise = (originKey: Uint8Array, payload: Uint8Array) => {
   const pattern = { pattern: "IK", remoteStatic: originKey, entropy: randomBytes(32) } as const
   const handshake = Result.getOrThrow(initiate(native, { ...pattern, static: native.x25519.keyPair(randomBytes(32)) }))
-  const first = Result.getOrThrow(Frame.encode(Result.getOrThrow(handshake.writeMessage(payload))))
-  const frames = [16, 200].map((length) => Result.getOrThrow(Frame.encode(randomBytes(length))))
+  const first = Result.getOrThrow(NoiseFrame.encode(Result.getOrThrow(handshake.writeMessage(payload))))
+  const frames = [16, 200].map((length) => Result.getOrThrow(NoiseFrame.encode(randomBytes(length))))
   return Buffer.concat([first, ...frames])
 }
 

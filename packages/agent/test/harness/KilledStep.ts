@@ -2,10 +2,9 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, type FileSystem, Redacted } from "effect"
 import { join } from "node:path"
-
 import * as StoredLogin from "../../src/login/StoredLogin.ts"
 import * as FileLock from "../../src/state/FileLock.ts"
-import * as ProgramFile from "../../src/update/ProgramFile.ts"
+import * as ExecutableFile from "../../src/update/ExecutableFile.ts"
 import { files, Steps } from "./Steps.ts"
 
 const [, , task = "", step = "0", folder = ""] = process.argv
@@ -20,7 +19,7 @@ const login: StoredLogin.StoredLogin = {
   controlPlane: undefined
 }
 
-const program = ProgramFile.make(join(folder, "ct-agent"))
+const program = ExecutableFile.make(join(folder, "ct-agent"))
 const next = { from: "1.0.0", to: "1.1.0", hash: "aa", seconds: 20 }
 const content = Buffer.from(`#!/bin/sh\necho "ct-agent 1.1.0"\n`)
 const onTrial = Effect.flatMap(program, ({ readTrial }) => readTrial)

@@ -4,15 +4,19 @@ import { once } from "node:events"
 import { type AddressInfo, connect, createServer } from "node:net"
 import { connect as connectTls, createSecureContext } from "node:tls"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
-import type { CardAnswer } from "../../src/tunnel/CardAnswer.ts"
-import type * as FirstHead from "../../src/tunnel/FirstHead.ts"
+import type { AgentCardResponder } from "../../src/tunnel/AgentCardResponder.ts"
+import type * as FirstRequestHead from "../../src/tunnel/FirstRequestHead.ts"
 import * as TlsTermination from "../../src/tunnel/TlsTermination.ts"
 import { makeAuthority } from "./Authority.ts"
 
 export const host = "hello.example"
 
 /** Open until the scope closes. `tls` connects as a visitor does. */
-export const open = Effect.fnUntraced(function* (origin: number, bounds: FirstHead.Bounds, card?: CardAnswer) {
+export const open = Effect.fnUntraced(function* (
+  origin: number,
+  bounds: FirstRequestHead.Bounds,
+  card?: AgentCardResponder
+) {
   const authority = makeAuthority()
   const { cert, key } = authority.leaf(host)
   const settings = {

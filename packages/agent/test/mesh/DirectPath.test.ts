@@ -12,7 +12,7 @@ import { text } from "node:stream/consumers"
 import { assert, describe, it } from "vitest"
 import { freePort } from "../../../stack/src/Ports.ts"
 import * as DirectOffer from "../../src/mesh/DirectOffer.ts"
-import * as Handshake from "../../src/mesh/Handshake.ts"
+import * as MeshHandshake from "../../src/mesh/MeshHandshake.ts"
 import { type Agent, type Home, makeHome, runAgent } from "../harness/Agent.ts"
 import { counter, echo, startOrigin } from "../harness/Origins.ts"
 import { makeSurroundings, registered, type Surroundings } from "../harness/Surroundings.ts"
@@ -139,7 +139,7 @@ const knock = async (port: number, capability: Capability.Capability, payload: U
   const socket: Socket = connect({ port, host: "127.0.0.1" })
   socket.on("error", () => {})
   const shaken = await Effect.runPromise(
-    Handshake.begin(socket, capability.originKey, payload).pipe(
+    MeshHandshake.begin(socket, capability.originKey, payload).pipe(
       Effect.provide(SecureRandom.layerWebCrypto),
       Effect.result
     )

@@ -4,7 +4,7 @@ import { Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { randomBytes } from "node:crypto"
 import { duplexPair } from "node:stream"
-import * as Handshake from "../../src/mesh/Handshake.ts"
+import * as MeshHandshake from "../../src/mesh/MeshHandshake.ts"
 
 const keyPair = () => native.x25519.keyPair(new Uint8Array(randomBytes(32)))
 const nothing = new Uint8Array()
@@ -20,13 +20,13 @@ describe("a handshake with an expected key", () => {
       })
       const begun = Effect.runPromise(
         Effect.provide(
-          Effect.result(Handshake.begin(theirs, own.publicKey, nothing, initiator)),
+          Effect.result(MeshHandshake.begin(theirs, own.publicKey, nothing, initiator)),
           SecureRandom.layerWebCrypto
         )
       )
       const accepted = await Effect.runPromise(
         Effect.provide(
-          Effect.result(Handshake.answer(ours, [own], () => Result.succeed(nothing), expected.publicKey)),
+          Effect.result(MeshHandshake.answer(ours, [own], () => Result.succeed(nothing), expected.publicKey)),
           SecureRandom.layerWebCrypto
         )
       )

@@ -4,7 +4,7 @@ import { Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { once } from "node:events"
 import { connect, createServer, type AddressInfo, type Socket } from "node:net"
-import * as Handshake from "../../src/mesh/Handshake.ts"
+import * as MeshHandshake from "../../src/mesh/MeshHandshake.ts"
 import { NoiseStream } from "../../src/mesh/NoiseStream.ts"
 
 const key = native.x25519.keyPair(new Uint8Array(32).fill(3))
@@ -19,8 +19,8 @@ const sessions = Effect.gen(function* () {
   server.close()
   const [begun, answered] = yield* Effect.all(
     [
-      Handshake.begin(near, key.publicKey, new Uint8Array()),
-      Handshake.answer(far, [key], () => Result.succeed(new Uint8Array()))
+      MeshHandshake.begin(near, key.publicKey, new Uint8Array()),
+      MeshHandshake.answer(far, [key], () => Result.succeed(new Uint8Array()))
     ],
     { concurrency: 2 }
   )

@@ -8,8 +8,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Exit, Layer, Redacted, References, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { ControlPlane } from "../../src/onboard/ControlPlane.ts"
 import * as Onboarding from "../../src/onboard/Onboarding.ts"
+import { OnboardingClient } from "../../src/onboard/OnboardingClient.ts"
 import type * as Settings from "../../src/settings/Settings.ts"
 import { makeHome } from "../harness/Agent.ts"
 import { makeAuthority } from "../harness/Authority.ts"
@@ -37,7 +37,7 @@ type Outcome = Exit.Exit<Onboarding.Onboarded, { readonly _tag: string }> | "kil
 
 const run = (settings: Settings.Settings, steps: Steps): Promise<Outcome> => {
   const onboarding = Onboarding.onboard(settings, true).pipe(
-    Effect.provide(ControlPlane.layer(settings.controlPlane).pipe(Layer.provide(http(steps)))),
+    Effect.provide(OnboardingClient.layer(settings.controlPlane).pipe(Layer.provide(http(steps)))),
     Effect.provide(files(steps)),
     Effect.provide(SecureRandom.layerWebCrypto),
     Effect.provideService(References.MinimumLogLevel, "None")

@@ -4,14 +4,14 @@
  * One file, since it is one table, with a row for each variable of the contract.
  */
 import { type ConfigurationInvalid, sentence } from "@catenet/config/ConfigurationInvalid"
-import * as Reader from "@catenet/config/Reader"
+import * as VariableReader from "@catenet/config/VariableReader"
 import * as Hex from "@catenet/crypto/Hex"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, type FileSystem, Result } from "effect"
 import { inspect } from "node:util"
 import * as CardVariables from "../../src/settings/CardVariables.ts"
-import * as ChannelSettings from "../../src/settings/ChannelSettings.ts"
+import * as MemberSettings from "../../src/settings/MemberSettings.ts"
 import * as Settings from "../../src/settings/Settings.ts"
 import * as Variables from "../../src/settings/Variables.ts"
 import { makeAuthority } from "../harness/Authority.ts"
@@ -28,9 +28,9 @@ interface Command {
 
 const provided = (raw: Raw) => ConfigProvider.fromUnknown(raw, { preserveEmptyStrings: true })
 const given = (command: Command, more: Raw): Command => ({ ...command, base: { ...command.base, ...more } })
-const ofRecord = (variables: Reader.Variables, base: Raw = {}): Command => ({
+const ofRecord = (variables: VariableReader.Variables, base: Raw = {}): Command => ({
   base,
-  read: (raw) => Reader.read(variables, { sources: [provided(raw)] })
+  read: (raw) => VariableReader.read(variables, { sources: [provided(raw)] })
 })
 
 const key = "ab".repeat(32)
@@ -47,7 +47,7 @@ const updating = given(browser, { CT_AGENT_AUTO_UPDATE: "1" })
 const broker: Command = {
   read: (raw) =>
     Effect.provideService(
-      ChannelSettings.read(undefined),
+      MemberSettings.read(undefined),
       ConfigProvider.ConfigProvider,
       provided(raw)
     ) as ReturnType<Read>,

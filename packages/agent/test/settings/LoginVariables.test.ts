@@ -1,4 +1,4 @@
-import * as Reader from "@catenet/config/Reader"
+import * as VariableReader from "@catenet/config/VariableReader"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Result } from "effect"
@@ -7,7 +7,7 @@ import { login } from "../../src/settings/Variables.ts"
 const parse = (raw: Readonly<Record<string, string>>) =>
   Effect.runSync(
     Effect.result(
-      Reader.read(login, { sources: [ConfigProvider.fromUnknown(raw, { preserveEmptyStrings: true })] })
+      VariableReader.read(login, { sources: [ConfigProvider.fromUnknown(raw, { preserveEmptyStrings: true })] })
     ).pipe(Effect.provide(NodeFileSystem.layer))
   )
 

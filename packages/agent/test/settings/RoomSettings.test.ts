@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import { inspect } from "node:util"
 import * as RoomSettings from "../../src/settings/RoomSettings.ts"
-import { mostPairs, readPairs } from "../../src/settings/RoomVariables.ts"
+import { maxPairs, readPairs } from "../../src/settings/RoomVariables.ts"
 import { makeHome } from "../harness/Agent.ts"
 import { makeChannel } from "../harness/Member.ts"
 
@@ -91,9 +91,9 @@ describe("the grants of a room", () => {
         const [peer, { grant }] = [Hex.encode(randomBytes(32)), makeChannel().member("both", { holderSeed: seed })]
         return `${peer} ${grant}`
       }).join("\n")
-    const most = many(mostPairs)
+    const most = many(maxPairs)
     assert.isUndefined(readPairs(most).problem)
-    assert.strictEqual(readPairs(`${most}\n${lines[0]}`).problem, `has more than ${mostPairs} pairs`)
+    assert.strictEqual(readPairs(`${most}\n${lines[0]}`).problem, `has more than ${maxPairs} pairs`)
   })
 
   it("must be of this holder, for other holders", async () => {

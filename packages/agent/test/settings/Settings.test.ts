@@ -64,7 +64,7 @@ const path = (name: Variable, unset: string | undefined, read: Rule["read"], bas
 })
 
 const terminating: Raw = { ...browser, CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: "/certs" }
-const ownAuthority: Raw = { ...terminating, CT_ACME_DIRECTORY_URL: "https://ca.house.example/d" }
+const customCa: Raw = { ...terminating, CT_ACME_DIRECTORY_URL: "https://ca.house.example/d" }
 
 const rules: ReadonlyArray<Rule> = [
   {
@@ -262,14 +262,14 @@ const rules: ReadonlyArray<Rule> = [
   },
   {
     name: "CT_ACME_EAB_KID",
-    base: { ...ownAuthority, CT_ACME_EAB_HMAC: "c2VjcmV0" },
+    base: { ...customCa, CT_ACME_EAB_HMAC: "c2VjcmV0" },
     read: ({ certificate }) => certificate?.authority?.binding?.kid,
     good: [["kid-1", "kid-1"]],
     bad: []
   },
   {
     name: "CT_ACME_EAB_HMAC",
-    base: { ...ownAuthority, CT_ACME_EAB_KID: "kid-1" },
+    base: { ...customCa, CT_ACME_EAB_KID: "kid-1" },
     read: ({ certificate }) => reveal(certificate?.authority?.binding?.hmac),
     good: [["c2VjcmV0", "c2VjcmV0"]],
     bad: ["not base64url!", "a+b/", "c2VjcmV0c", "YR", "c2VjcmV0==="]
@@ -531,8 +531,8 @@ describe("settings", () => {
       "does not work with CT_AGENT_TRANSPORTS"
     )
     const both = "set both, or neither"
-    assert.include(problems({ ...ownAuthority, CT_ACME_EAB_KID: "k" }).join(), both)
-    assert.include(problems({ ...ownAuthority, CT_ACME_EAB_HMAC: "c2VjcmV0" }).join(), both)
+    assert.include(problems({ ...customCa, CT_ACME_EAB_KID: "k" }).join(), both)
+    assert.include(problems({ ...customCa, CT_ACME_EAB_HMAC: "c2VjcmV0" }).join(), both)
     assert.include(
       problems({ ...terminating, CT_ACME_EAB_KID: "k", CT_ACME_EAB_HMAC: "c2VjcmV0" }).join(),
       "CT_ACME_DIRECTORY_URL"

@@ -2,7 +2,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import { TestConsole } from "effect/testing"
-import * as Environment from "../../src/settings/Environment.ts"
+import * as EnvironmentFile from "../../src/settings/EnvironmentFile.ts"
 import { unused } from "../../src/settings/UnusedVariables.ts"
 import * as Variables from "../../src/settings/Variables.ts"
 
@@ -14,7 +14,7 @@ describe("a variable of other agents", () => {
         .concat("CT_GRANT_EXPIRES_AT")
       assert.sameMembers(Object.keys(unused), names)
       const given = ConfigProvider.fromUnknown(Object.fromEntries(names.map((name) => [name, "-1"])))
-      yield* Environment.read("/dev/null", Variables.status).pipe(
+      yield* EnvironmentFile.read("/dev/null", Variables.status).pipe(
         Effect.provideService(ConfigProvider.ConfigProvider, given)
       )
       const said = (yield* TestConsole.logLines).map(String)

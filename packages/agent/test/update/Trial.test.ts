@@ -7,7 +7,7 @@ import { assert, describe, it } from "vitest"
 import { until } from "../../../domain/test/Eventually.ts"
 import type { Refused } from "../../src/Failure.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
-import * as ProgramFile from "../../src/update/ProgramFile.ts"
+import * as ExecutableFile from "../../src/update/ExecutableFile.ts"
 import * as Trial from "../../src/update/Trial.ts"
 import { files, Steps } from "../harness/Steps.ts"
 import { temporaryFolders } from "../harness/TemporaryFolders.ts"
@@ -50,7 +50,7 @@ const next = { from: "1.0.0", to: "1.1.0", hash, seconds: 20 }
 /** The two ways in which a version comes: fetched by an agent that serves, or put there by a person. */
 const ways = ["stage", "replace"] as const
 const put = (path: string, way: (typeof ways)[number] = "replace") =>
-  Effect.flatMap(ProgramFile.make(path), (program) => program[way](programOf("1.1.0"), next))
+  Effect.flatMap(ExecutableFile.make(path), (program) => program[way](programOf("1.1.0"), next))
 
 /** What a start of the program finds, as the process that is on trial or as any other. */
 const begin = (path: string, version: string, isChild = false) => run(Trial.begin(path, version, isChild))
@@ -71,7 +71,7 @@ const serve = (path: string, serving: Effect.Effect<string, Refused, AgentMetric
 /** What the parent of a trial does when the new version ends too early. */
 const undo = (path: string) =>
   Effect.gen(function* () {
-    const program = yield* ProgramFile.make(path)
+    const program = yield* ExecutableFile.make(path)
     const trial = yield* program.readTrial
     if (trial !== undefined) yield* program.rollBack(trial, "ended with 1 before it had registered")
   })
@@ -134,7 +134,7 @@ describe.skipIf(process.platform === "win32")("a version on trial", () => {
       await run(put(path, way))
       const first = await begin(path, way === "stage" ? "1.0.0" : "1.1.0")
       assert.isDefined(first?.parent)
-      for (let n = 0; n < Trial.mostStarts; n++) await begin(path, runs())
+      for (let n = 0; n < Trial.maxStarts; n++) await begin(path, runs())
       assert.strictEqual(runs(), "1.0.0", way)
       const { parent, rejected } = (await begin(path, "1.0.0")) ?? {}
       assert.deepStrictEqual([parent, rejected?.failed], [undefined, "did not register in 5 starts"], way)
@@ -156,7 +156,7 @@ describe.skipIf(process.platform === "win32")("a version on trial", () => {
     await run(put(path, "stage"))
     const started = await begin(join(dirname(path), ".ct-agent.next"), "1.1.0", true)
     const newer = { ...next, from: "1.1.0", to: "1.2.0", hash: "bb" }
-    await run(Effect.flatMap(ProgramFile.make(path), (program) => program.stage(programOf("1.2.0"), newer)))
+    await run(Effect.flatMap(ExecutableFile.make(path), (program) => program.stage(programOf("1.2.0"), newer)))
     if (started?.trial !== undefined) await run(started.program.confirm(started.trial))
     assert.strictEqual(runs(), "1.0.0")
     assert.isTrue(existsSync(join(dirname(path), ".ct-agent.next")))
@@ -172,7 +172,7 @@ describe.skipIf(process.platform === "win32")("a version on trial", () => {
             const steps = new Steps(at, fate)
             if (task !== "update") await run(put(path, way))
             const confirmed = Effect.gen(function* () {
-              const program = yield* ProgramFile.make(path)
+              const program = yield* ExecutableFile.make(path)
               const trial = yield* program.readTrial
               if (trial !== undefined) yield* program.confirm(trial)
             })

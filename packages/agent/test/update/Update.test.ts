@@ -8,7 +8,7 @@ import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import * as UpdateState from "../../src/observe/UpdateState.ts"
-import * as ProgramFile from "../../src/update/ProgramFile.ts"
+import * as ExecutableFile from "../../src/update/ExecutableFile.ts"
 import * as Update from "../../src/update/Update.ts"
 import { temporaryFolders } from "../harness/TemporaryFolders.ts"
 import { asset, keyOf, programOf, release, ReleaseServer, sha256, sign } from "./ReleaseServer.ts"
@@ -28,7 +28,7 @@ const machine = (version = "1.0.0") => {
   return {
     folder,
     path,
-    program: Effect.runSync(Effect.provide(ProgramFile.make(path), NodeFileSystem.layer)),
+    program: Effect.runSync(Effect.provide(ExecutableFile.make(path), NodeFileSystem.layer)),
     left,
     runs: () => readFileSync(path, "utf8")
   }
@@ -63,7 +63,7 @@ const update = async (
       Effect.provide([NodeFileSystem.layer, Logger.layer([logger])])
     )
   )
-  return { said, words: UpdateState.words(state, 0), logged: logged.filter((line) => line.includes("SKIP_VERIFY")) }
+  return { said, words: UpdateState.describe(state, 0), logged: logged.filter((line) => line.includes("SKIP_VERIFY")) }
 }
 
 describe.skipIf(process.platform === "win32")("an update", () => {

@@ -8,8 +8,8 @@ import { eventually } from "../../../domain/test/Eventually.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { Events } from "../../src/observe/Events.ts"
 import * as UpdateState from "../../src/observe/UpdateState.ts"
-import * as HangUps from "../../src/update/HangUps.ts"
-import * as ProgramFile from "../../src/update/ProgramFile.ts"
+import * as ExecutableFile from "../../src/update/ExecutableFile.ts"
+import * as SighupTrigger from "../../src/update/SighupTrigger.ts"
 import * as UpdateLoop from "../../src/update/UpdateLoop.ts"
 import { temporaryFolders } from "../harness/TemporaryFolders.ts"
 import { asset, keyOf, programOf, ReleaseServer, release } from "./ReleaseServer.ts"
@@ -26,7 +26,7 @@ describe.skipIf(process.platform === "win32")("updates of an agent that serves",
     let state: UpdateState.UpdateState | undefined
     const source = { url: host.url, keys: [keyOf(7)], skipChecksum: false, asset }
     const loop = Effect.gen(function* () {
-      const program = yield* ProgramFile.make(path)
+      const program = yield* ExecutableFile.make(path)
       const events = yield* Events
       state = (yield* AgentMetrics).update
       yield* UpdateLoop.run({ source, intervalSecs: 0.05, trialSeconds: 1 }, program, "1.0.0", Effect.never)
@@ -38,7 +38,7 @@ describe.skipIf(process.platform === "win32")("updates of an agent that serves",
       Layer.merge(Layer.succeed(References.MinimumLogLevel, "None"))
     )
     const ended = Effect.runPromise(Effect.provide(loop, services))
-    const said = () => (state === undefined ? "" : UpdateState.words(state, 0))
+    const said = () => (state === undefined ? "" : UpdateState.describe(state, 0))
     await eventually(() => said().startsWith("check failed: "), said)
     host.offer("1.0.0")
     await eventually(() => said() === "up-to-date (1.0.0)", said)
@@ -77,11 +77,11 @@ describe.skipIf(process.platform === "win32")("updates of an agent that serves",
             ?.map(String)
         : []) ?? []
     const run = Effect.gen(function* () {
-      const program = yield* ProgramFile.make(path)
+      const program = yield* ExecutableFile.make(path)
       const next = { from: "1.0.0", to: "1.1.0", hash: "aa", seconds: 20 }
       yield* program.stage(programOf("1.1.0"), next)
       const trial = yield* program.readTrial
-      const asked = yield* HangUps.make
+      const asked = yield* SighupTrigger.make
       // Before it waits.
       process.emit("SIGHUP")
       const loop = UpdateLoop.run({ source, intervalSecs: 86_400, trialSeconds: 1 }, program, "1.0.0", asked)
@@ -118,8 +118,8 @@ describe.skipIf(process.platform === "win32")("updates of an agent that serves",
     })
     const source = { url: host.url, keys: [keyOf(7)], skipChecksum: false, asset }
     const run = Effect.gen(function* () {
-      const program = yield* ProgramFile.make(path)
-      const asked = yield* HangUps.make
+      const program = yield* ExecutableFile.make(path)
+      const asked = yield* SighupTrigger.make
       process.emit("SIGHUP")
       yield* UpdateLoop.run({ source, intervalSecs: 86_400, trialSeconds: 1 }, program, "1.0.0", asked)
       return yield* program.isWaiting

@@ -9,7 +9,7 @@ import { Result } from "effect"
 import * as Bytes from "../Bytes.ts"
 import * as Hex from "../Hex.ts"
 import * as Integer from "../Integer.ts"
-import { type Rights, rightsWords } from "../Permission.ts"
+import { type Rights, rightsTexts } from "../Permission.ts"
 import * as Address from "./Address.ts"
 import { Broken, Incomplete, ParkExpired, Refused } from "./Outcome.ts"
 import * as Refusal from "./Refusal.ts"
@@ -71,19 +71,19 @@ const newline = 0x0a
  * ```
  */
 export const write = (ack: Acknowledgement): string => {
-  const words = ["OK"]
-  if (ack.peerEndpoint !== "") words.push(ack.peerEndpoint)
+  const fields = ["OK"]
+  if (ack.peerEndpoint !== "") fields.push(ack.peerEndpoint)
   if (ack.peerEndpoint !== "" && ack.peerKeys !== undefined) {
     const { noiseKey, holder, attestation } = ack.peerKeys
-    words.push(Hex.encode(noiseKey), Hex.encode(holder), Hex.encode(attestation))
+    fields.push(Hex.encode(noiseKey), Hex.encode(holder), Hex.encode(attestation))
   }
-  if (ack.observed !== undefined) words.push(`r=${ack.observed}`)
-  if (ack.samePublicIp !== undefined) words.push(`sp=${ack.samePublicIp ? 1 : 0}`)
-  if (ack.role !== undefined) words.push(`rs=${ack.role}`)
-  if (ack.peerRights !== undefined) words.push(`pr=${ack.peerRights}`)
-  if (ack.peerGrantEnds !== undefined) words.push(`pe=${ack.peerGrantEnds}`)
-  if (ack.next !== undefined) words.push(`ln=${ack.next}`)
-  return words.join(" ")
+  if (ack.observed !== undefined) fields.push(`r=${ack.observed}`)
+  if (ack.samePublicIp !== undefined) fields.push(`sp=${ack.samePublicIp ? 1 : 0}`)
+  if (ack.role !== undefined) fields.push(`rs=${ack.role}`)
+  if (ack.peerRights !== undefined) fields.push(`pr=${ack.peerRights}`)
+  if (ack.peerGrantEnds !== undefined) fields.push(`pe=${ack.peerGrantEnds}`)
+  if (ack.next !== undefined) fields.push(`ln=${ack.next}`)
+  return fields.join(" ")
 }
 
 const readSeconds = (text = ""): bigint | undefined => {
@@ -106,15 +106,15 @@ const readSeconds = (text = ""): bigint | undefined => {
  * ```
  */
 export const parse = (rest: string): Acknowledgement => {
-  const words = rest.split(/\s+/).filter((word) => word !== "")
-  const named = (name: string) => words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1)
-  const [peerEndpoint = "", ...triple] = words.filter((word) => !word.includes("="))
+  const fields = rest.split(/\s+/).filter((word) => word !== "")
+  const named = (name: string) => fields.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1)
+  const [peerEndpoint = "", ...triple] = fields.filter((word) => !word.includes("="))
   const keys = Result.all([32, 32, 64].map((length, i) => Hex.decode(triple[i] ?? "", length)))
   const [noiseKey, holder, attestation] = Result.isSuccess(keys) ? keys.success : []
   const observed = named("r")
   const samePublicIp = named("sp")
   const role = roles.find((role) => role === named("rs"))
-  const peerRights = rightsWords.find((rights) => rights === named("pr"))
+  const peerRights = rightsTexts.find((rights) => rights === named("pr"))
   const peerGrantEnds = readSeconds(named("pe"))
   const next = nexts.find((next) => next === named("ln"))
   return {

@@ -3,9 +3,9 @@
  * bytes. There is no expiry.
  */
 import { Redacted, type Result } from "effect"
+import * as ByteReader from "../ByteReader.ts"
 import * as Bytes from "../Bytes.ts"
 import * as Preimage from "../Preimage.ts"
-import * as Reader from "../Reader.ts"
 import { holds, type Malformed } from "../SignedRecord.ts"
 import type { Suite } from "../Suite.ts"
 
@@ -85,7 +85,7 @@ export const encode = (record: Coordinate): Uint8Array =>
  * ```
  */
 export const decode = (bytes: Uint8Array): Result.Result<Coordinate, Malformed> =>
-  Reader.decode("coordinate record", bytes, (reader) => ({
+  ByteReader.decode("coordinate record", bytes, (reader) => ({
     holder: reader.take(32),
     signature: reader.take(64),
     coordinates: reader.rest()

@@ -3,10 +3,10 @@
  * control plane cannot be asked. Optional; nothing demands one.
  */
 import { Redacted, type Result } from "effect"
+import * as ByteReader from "../ByteReader.ts"
 import * as Bytes from "../Bytes.ts"
 import * as Integer from "../Integer.ts"
 import * as Preimage from "../Preimage.ts"
-import * as Reader from "../Reader.ts"
 import { alive, holds, type Malformed } from "../SignedRecord.ts"
 import type { Suite } from "../Suite.ts"
 
@@ -91,7 +91,7 @@ export const encode = (staple: Staple): Uint8Array =>
  * ```
  */
 export const decode = (bytes: Uint8Array): Result.Result<Staple, Malformed> =>
-  Reader.decode("membership staple", bytes, (reader) => ({
+  ByteReader.decode("membership staple", bytes, (reader) => ({
     signature: reader.take(64),
     channel: reader.take(32),
     holder: reader.take(32),

@@ -10,7 +10,7 @@ import * as Preimage from "../Preimage.ts"
 import { alive, holds } from "../SignedRecord.ts"
 import type { Suite } from "../Suite.ts"
 import * as DemoPrompt from "./DemoPrompt.ts"
-import * as Environment from "./Environment.ts"
+import * as ServiceEnvironment from "./ServiceEnvironment.ts"
 
 const installers = ["compose", "binary", "k8s"] as const
 
@@ -38,7 +38,7 @@ const Signed = Schema.Struct({
   issuedAt: JsonField.U64,
   expiresAt: JsonField.U64,
   demoPrompt: Schema.optionalKey(DemoPrompt.DemoPrompt),
-  environment: Schema.optionalKey(Environment.Environment),
+  environment: Schema.optionalKey(ServiceEnvironment.Environment),
   signature: JsonField.Hex64
 }).pipe(
   Schema.encodeKeys({
@@ -79,7 +79,7 @@ export const preimage = (manifest: Unsigned): Uint8Array => {
   const { bundle, verify, demoPrompt, environment } = manifest
   const blocks = [
     ...(demoPrompt === undefined ? [] : [Integer.u8(1), DemoPrompt.bytes(demoPrompt)]),
-    ...(environment === undefined ? [] : [Integer.u8(2), Environment.bytes(environment)])
+    ...(environment === undefined ? [] : [Integer.u8(2), ServiceEnvironment.bytes(environment)])
   ]
   return Preimage.make(
     "cads-service-manifest-v1",

@@ -6,7 +6,7 @@ import * as Preimage from "../Preimage.ts"
 import { alive, holds } from "../SignedRecord.ts"
 import type { Suite } from "../Suite.ts"
 import * as Kind from "./Kind.ts"
-import * as Service from "./Service.ts"
+import * as MarketService from "./MarketService.ts"
 
 const Signed = Schema.Struct({
   bidder: JsonField.Hex32,
@@ -18,7 +18,7 @@ const Signed = Schema.Struct({
   expiresAt: JsonField.U64,
   /** The digest of the terms acknowledged; 32 zero bytes for none. */
   termsAck: JsonField.Hex32,
-  service: Schema.NullOr(Service.Service).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
+  service: Schema.NullOr(MarketService.Service).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   signature: JsonField.Hex64
 }).pipe(
   Schema.encodeKeys({
@@ -61,7 +61,7 @@ export const preimage = (bid: Unsigned): Uint8Array =>
     Integer.u64le(bid.issuedAt),
     Integer.u64le(bid.expiresAt),
     Preimage.fixed32(bid.termsAck),
-    Preimage.optional(bid.service, Service.bytes)
+    Preimage.optional(bid.service, MarketService.bytes)
   )
 
 /**

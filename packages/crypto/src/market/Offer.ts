@@ -6,7 +6,7 @@ import * as Preimage from "../Preimage.ts"
 import { alive, holds } from "../SignedRecord.ts"
 import type { Suite } from "../Suite.ts"
 import * as Kind from "./Kind.ts"
-import * as Service from "./Service.ts"
+import * as MarketService from "./MarketService.ts"
 
 const Signed = Schema.Struct({
   holder: JsonField.Hex32,
@@ -17,7 +17,7 @@ const Signed = Schema.Struct({
   currencyId: JsonField.Text,
   issuedAt: JsonField.U64,
   expiresAt: JsonField.U64,
-  services: Schema.Array(Service.Service).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
+  services: Schema.Array(MarketService.Service).pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   signature: JsonField.Hex64
 }).pipe(
   Schema.encodeKeys({
@@ -62,7 +62,7 @@ export const preimage = (offer: Unsigned): Uint8Array =>
     Preimage.text(offer.currencyId),
     Integer.u64le(offer.issuedAt),
     Integer.u64le(offer.expiresAt),
-    Preimage.list(offer.services, Service.bytes)
+    Preimage.list(offer.services, MarketService.bytes)
   )
 
 /**

@@ -8,9 +8,9 @@
 import { Result } from "effect"
 import * as Bytes from "../Bytes.ts"
 import { LowOrderPoint, type KeyPair } from "../Suite.ts"
+import { overhead, sender, type Agreement, type Pattern, type Role, type Token } from "./HandshakePattern.ts"
 import { HandshakeConsumed, MessageTooLong, MessageTooShort, OutOfTurn } from "./NoiseError.ts"
 import type { ReadError, WriteError } from "./NoiseError.ts"
-import { overhead, sender, type Agreement, type Pattern, type Role, type Token } from "./Pattern.ts"
 import type { SymmetricState } from "./SymmetricState.ts"
 import { maxMessage, Transport } from "./Transport.ts"
 

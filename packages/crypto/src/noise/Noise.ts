@@ -7,8 +7,8 @@ import { Result } from "effect"
 import * as Bytes from "../Bytes.ts"
 import type { KeyPair, Suite } from "../Suite.ts"
 import { Handshake } from "./Handshake.ts"
+import { patterns, peer, usesStatic, type Pattern, type PatternName, type Role } from "./HandshakePattern.ts"
 import { KeyRefused } from "./NoiseError.ts"
-import { patterns, peer, usesStatic, type Pattern, type PatternName, type Role } from "./Pattern.ts"
 import { SymmetricState, type HashName } from "./SymmetricState.ts"
 
 /** What one side brings. */

@@ -15,7 +15,7 @@ export interface FileVerdict {
   /** `unusable`: the file is no export, or the key or the anchor is no such thing. */
   readonly outcome: "verified" | "refused" | "unusable"
   /** A report of each export of the file that holds, then, unless all do, the sentence about the first that does not. */
-  readonly said: ReadonlyArray<string>
+  readonly lines: ReadonlyArray<string>
 }
 
 export interface CheckedFile {
@@ -28,7 +28,7 @@ export interface CheckedFile {
   readonly anchor?: string | undefined
 }
 
-const unusable = (sentence: string): FileVerdict => ({ outcome: "unusable", said: [sentence] })
+const unusable = (sentence: string): FileVerdict => ({ outcome: "unusable", lines: [sentence] })
 
 /**
  * The verdict on a file that could not be read.
@@ -37,7 +37,7 @@ const unusable = (sentence: string): FileVerdict => ({ outcome: "unusable", said
  * import { deepStrictEqual } from "node:assert"
  * import * as FileCheck from "@catenet/crypto/receipt/FileCheck"
  *
- * deepStrictEqual(FileCheck.unreadable("a", new Error("no such file")).said, [
+ * deepStrictEqual(FileCheck.unreadable("a", new Error("no such file")).lines, [
  *   "a cannot be read (no such file); name a file that is there and that you can read."
  * ])
  * ```
@@ -103,7 +103,7 @@ const hash = (text: string | undefined): Option.Option<string | undefined> => {
  *
  * deepStrictEqual(FileCheck.check(portable, { name: "a.jsonl", bytes: new Uint8Array() }), {
  *   outcome: "unusable",
- *   said: ["a.jsonl is no export of receipts: the file is empty."]
+ *   lines: ["a.jsonl is no export of receipts: the file is empty."]
  * })
  * ```
  */
@@ -114,22 +114,22 @@ export const check = (suite: Suite, { anchor, bytes, key, name }: CheckedFile): 
   if (Option.isNone(edgeKey)) return unusable("A key (--key) is 64 hexadecimal digits.")
   const before = hash(anchor)
   if (Option.isNone(before)) return unusable("An anchor (--anchor) is 64 hexadecimal digits.")
-  const said: Array<string> = []
+  const lines: Array<string> = []
   for (const part of Export.split(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes))) {
     const exported = Export.parse(part)
     if (Result.isFailure(exported)) {
-      said.push(`${name} is no export of receipts: ${exported.failure.message}.`)
-      return { outcome: "unusable", said }
+      lines.push(`${name} is no export of receipts: ${exported.failure.message}.`)
+      return { outcome: "unusable", lines }
     }
     const verdict =
       edgeKey.value === undefined
         ? Export.verifyUnderOwnKey(suite, exported.success, before.value)
         : Export.verify(suite, exported.success, Result.getOrThrow(Hex.decode(edgeKey.value, 32)), before.value)
     if (Result.isFailure(verdict)) {
-      said.push(`The receipts do not verify: ${verdict.failure.message}.`)
-      return { outcome: "refused", said }
+      lines.push(`The receipts do not verify: ${verdict.failure.message}.`)
+      return { outcome: "refused", lines }
     }
-    said.push(report(exported.success, verdict.success))
+    lines.push(report(exported.success, verdict.success))
   }
-  return { outcome: "verified", said }
+  return { outcome: "verified", lines }
 }

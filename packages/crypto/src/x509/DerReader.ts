@@ -14,14 +14,14 @@ export interface Node {
 }
 
 /** Nothing that is read here is longer. */
-const mostLengthOctets = 3
+const maxLengthOctets = 3
 
 const headOf = (bytes: Uint8Array): { readonly start: number; readonly length: number } | undefined => {
   const [tag, first] = bytes
   if (tag === undefined || first === undefined || (tag & 0x1f) === 0x1f) return undefined
   if (first < 0x80) return { start: 2, length: first }
   const octets = first & 0x7f
-  if (octets === 0 || octets > mostLengthOctets || bytes.length < 2 + octets) return undefined
+  if (octets === 0 || octets > maxLengthOctets || bytes.length < 2 + octets) return undefined
   const digits = bytes.subarray(2, 2 + octets)
   const length = digits.reduce((all, digit) => all * 256 + digit, 0)
   return digits[0] === 0 || length < 0x80 ? undefined : { start: 2 + octets, length }

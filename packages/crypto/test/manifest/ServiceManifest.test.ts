@@ -1,7 +1,7 @@
-import * as Environment from "@catenet/crypto/manifest/Environment"
 import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
 import { assert, it } from "@effect/vitest"
 import { Result } from "effect"
+import * as ServiceEnvironment from "../../src/manifest/ServiceEnvironment.ts"
 
 const id = new Uint8Array(32)
 
@@ -27,13 +27,13 @@ it("whether a variable is required is signed as one byte, 1 or 0", () => {
 })
 
 it("whether the base system is readable is signed as one byte, 1 or 0", () => {
-  const read = (text: string) => Environment.bytes(Result.getOrThrow(Environment.json.parse(text)))
+  const read = (text: string) => ServiceEnvironment.bytes(Result.getOrThrow(ServiceEnvironment.json.parse(text)))
   const [yes, no] = [true, false].map((readable) => read(`{"filesystem":{"read_base_os":${readable}}}`))
   assert.deepStrictEqual(difference(yes ?? id, no ?? id), [[1, 0]])
 })
 
 it("no cores are no cores, whatever their sign", () => {
-  const { resources } = Result.getOrThrow(Environment.json.parse('{"resources":{"cpu_cores":-0.0}}'))
+  const { resources } = Result.getOrThrow(ServiceEnvironment.json.parse('{"resources":{"cpu_cores":-0.0}}'))
   assert.isTrue(Object.is(resources.cpuCores, 0))
 })
 

@@ -1,12 +1,12 @@
 /** Sessions: what one side writes the other reads, in order, once, untouched, and nothing else. */
 import { native } from "@catenet/crypto/native"
-import { encode } from "@catenet/crypto/noise/Frame"
 import { frameOverhead, maxMessage, maxPlaintext, Transport } from "@catenet/crypto/noise/Transport"
 import { portable } from "@catenet/crypto/portable"
 import type { Suite } from "@catenet/crypto/Suite"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import { CipherState } from "../../src/noise/CipherState.ts"
+import { encode } from "../../src/noise/NoiseFrame.ts"
 import { anyBytes, flipped, integer, runs, suites } from "../suite/arbitraries.ts"
 import { meetings, ok, secret, sessionOf, tag } from "./session.ts"
 

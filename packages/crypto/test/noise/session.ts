@@ -6,7 +6,7 @@ import type { Transport } from "@catenet/crypto/noise/Transport"
 import { portable } from "@catenet/crypto/portable"
 import type { Suite } from "@catenet/crypto/Suite"
 import { Result } from "effect"
-import { patterns, usesStatic, type Pattern, type PatternName } from "../../src/noise/Pattern.ts"
+import { patterns, usesStatic, type Pattern, type PatternName } from "../../src/noise/HandshakePattern.ts"
 
 /** 32 equal bytes, as a secret or as entropy. */
 export const secret = (byte: number): Uint8Array => new Uint8Array(32).fill(byte)

@@ -1,10 +1,10 @@
 import { native } from "@catenet/crypto/native"
-import * as Chain from "@catenet/crypto/receipt/Chain"
 import * as Export from "@catenet/crypto/receipt/Export"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import * as Verification from "@catenet/crypto/receipt/Verification"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Redacted, Result } from "effect"
+import * as ReceiptChain from "../../src/receipt/ReceiptChain.ts"
 import * as any from "../arbitraries.ts"
 import { runs } from "../suite/arbitraries.ts"
 
@@ -24,12 +24,13 @@ const event = Arbitrary.map(
   }
 )
 
-const append = (tip: Chain.Tip, ts: bigint, happened: Receipt.Event) =>
-  Result.getOrThrow(Chain.append(native, seed, chain, tip, ts, happened))
+const append = (tip: ReceiptChain.Tip, ts: bigint, happened: Receipt.Event) =>
+  Result.getOrThrow(ReceiptChain.append(native, seed, chain, tip, ts, happened))
 
 const chained = (events: ReadonlyArray<Receipt.Event>): ReadonlyArray<Receipt.Receipt> => {
   const receipts: Array<Receipt.Receipt> = []
-  for (const [i, each] of events.entries()) receipts.push(append(receipts.at(-1) ?? Chain.genesis, BigInt(i), each))
+  for (const [i, each] of events.entries())
+    receipts.push(append(receipts.at(-1) ?? ReceiptChain.genesis, BigInt(i), each))
   return receipts
 }
 
@@ -151,7 +152,7 @@ describe("a chain of receipts", () => {
 
   it("has no place for fractions", () => {
     const event = { kind: "bytes", payload: { bytes_in: 1.5 } }
-    assert.isTrue(Result.isFailure(Chain.append(native, seed, chain, Chain.genesis, 0n, event)))
+    assert.isTrue(Result.isFailure(ReceiptChain.append(native, seed, chain, ReceiptChain.genesis, 0n, event)))
   })
 })
 

@@ -2,9 +2,9 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import * as ChecksumFile from "@catenet/crypto/release/ChecksumFile"
 import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
-import * as Version from "@catenet/crypto/release/Version"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Redacted, Result } from "effect"
+import * as ReleaseVersion from "../../src/release/ReleaseVersion.ts"
 import * as any from "../arbitraries.ts"
 import { flipped, runs } from "../suite/arbitraries.ts"
 
@@ -19,9 +19,9 @@ describe("versions", () => {
     "are ordered strictly and transitively",
     { a: version, b: version, c: version },
     ({ a, b, c }) => {
-      assert.isFalse(Version.isNewer(a, a) || Version.isNewer(`v${a}`, a))
-      assert.isFalse(Version.isNewer(a, b) && Version.isNewer(b, a))
-      if (Version.isNewer(a, b) && Version.isNewer(b, c)) assert.isTrue(Version.isNewer(a, c))
+      assert.isFalse(ReleaseVersion.isNewer(a, a) || ReleaseVersion.isNewer(`v${a}`, a))
+      assert.isFalse(ReleaseVersion.isNewer(a, b) && ReleaseVersion.isNewer(b, a))
+      if (ReleaseVersion.isNewer(a, b) && ReleaseVersion.isNewer(b, c)) assert.isTrue(ReleaseVersion.isNewer(a, c))
     },
     runs
   )
@@ -104,7 +104,7 @@ describe("a release", () => {
       ["1.x", "1.0"],
       ["1.0", "1.x"],
       ["1.0", "1.0.1"]
-    ].map(([offered = "", running = ""]) => Version.isNewer(offered, running))
+    ].map(([offered = "", running = ""]) => ReleaseVersion.isNewer(offered, running))
     assert.deepStrictEqual(newer, [true, true, true, false, false, false])
   })
   it("names the manifest when it cannot be read", () => {

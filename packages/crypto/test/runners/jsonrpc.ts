@@ -1,10 +1,10 @@
 import * as Bytes from "@catenet/crypto/Bytes"
 import type * as Json from "@catenet/crypto/Json"
-import * as Service from "@catenet/crypto/market/Service"
-import * as Frame from "@catenet/crypto/noise/Frame"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
+import * as MarketService from "../../src/market/MarketService.ts"
+import * as NoiseFrame from "../../src/noise/NoiseFrame.ts"
 import { type Runners, sameHex } from "./runner.ts"
 
 const refused = (id: Json.Json, code: keyof typeof Envelope.codes, reason: string) =>
@@ -48,7 +48,7 @@ const answer = (message: Uint8Array): string =>
     Result.match({ onSuccess: ({ id, result }) => Envelope.success(id, result), onFailure: Envelope.failure })
   )
 
-const frame = (text: string) => Result.getOrThrow(Frame.encode(Bytes.fromText(text)))
+const frame = (text: string) => Result.getOrThrow(NoiseFrame.encode(Bytes.fromText(text)))
 
 export const jsonrpc: Runners = {
   exchange: ({ input, expect }) => {
@@ -71,6 +71,6 @@ export const jsonrpc: Runners = {
       expect.result
     ),
   slug: ({ expect }) => {
-    for (const [service, slug] of expect.cases) assert.strictEqual(Service.slug(service), slug)
+    for (const [service, slug] of expect.cases) assert.strictEqual(MarketService.slug(service), slug)
   }
 }

@@ -1,9 +1,9 @@
-import { encode, FrameDecoder, sendLimit } from "@catenet/crypto/noise/Frame"
 import { initiate, respond } from "@catenet/crypto/noise/Noise"
 import { maxMessage, maxPlaintext, type Transport } from "@catenet/crypto/noise/Transport"
 import type { Suite } from "@catenet/crypto/Suite"
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
+import { encode, FrameDecoder, sendLimit } from "../../src/noise/NoiseFrame.ts"
 import { bytes, outcome, type Runners, sameHex } from "./runner.ts"
 
 const ok = Result.getOrThrow

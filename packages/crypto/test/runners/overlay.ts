@@ -1,6 +1,6 @@
 import { linkCost } from "@catenet/domain/topologies/LinkCost"
+import { suggest, withShortcuts } from "@catenet/domain/topologies/LinkSuggestion"
 import { spanningTree, type Tree } from "@catenet/domain/topologies/SpanningTree"
-import { suggest, withShortcuts } from "@catenet/domain/topologies/Suggest"
 import { OverlayMode } from "@catenet/domain/topologies/Topology"
 import { assert } from "@effect/vitest"
 import { Result, Schema } from "effect"

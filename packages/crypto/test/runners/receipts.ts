@@ -1,13 +1,13 @@
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Json from "@catenet/crypto/Json"
-import * as Chain from "@catenet/crypto/receipt/Chain"
 import * as Export from "@catenet/crypto/receipt/Export"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import type * as Verification from "@catenet/crypto/receipt/Verification"
-import * as Tokens from "@catenet/crypto/Tokens"
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
+import * as ReceiptChain from "../../src/receipt/ReceiptChain.ts"
+import * as TokenEncoding from "../../src/TokenEncoding.ts"
 import { type Runners, sameHex, secret } from "./runner.ts"
 
 const lossless = (value: unknown): any => Result.getOrThrow(Json.parse(JSON.stringify(value)))
@@ -29,13 +29,13 @@ export const receipts: Runners = {
   "receipt-chain": ({ input, expect }, suite) => {
     const seed = secret(input.seed)
     sameHex(suite.ed25519.publicKey(Result.getOrThrow(Hex.decode(input.seed))), expect.pubkey)
-    const routingTokenHash = Tokens.hash(suite, secret(input.routing_token))
+    const routingTokenHash = TokenEncoding.hash(suite, secret(input.routing_token))
     assert.strictEqual(routingTokenHash, expect.routing_token_hash)
-    let tip = Chain.genesis
+    let tip = ReceiptChain.genesis
     input.events.forEach(({ kind, ts, payload }: any, i: number) => {
       const event = { kind, payload: lossless(payload) }
       const chain = { edgeId: input.edge_id, routingTokenHash }
-      const receipt = Result.getOrThrow(Chain.append(suite, seed, chain, tip, BigInt(ts), event))
+      const receipt = Result.getOrThrow(ReceiptChain.append(suite, seed, chain, tip, BigInt(ts), event))
       const expected = expect.receipts[i]
       assert.deepStrictEqual(receipt, Result.getOrThrow(Receipt.json.fromJson(lossless(expected.receipt))))
       if (expected.line !== undefined) assert.strictEqual(Receipt.json.write(receipt), expected.line)
@@ -72,5 +72,5 @@ export const receipts: Runners = {
     }
   },
   "routing-token-hash": ({ input, expect }, suite) =>
-    assert.strictEqual(Tokens.hash(suite, secret(input.routing_token)), expect.routing_token_hash)
+    assert.strictEqual(TokenEncoding.hash(suite, secret(input.routing_token)), expect.routing_token_hash)
 }

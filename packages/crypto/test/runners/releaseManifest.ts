@@ -2,9 +2,9 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import * as ChecksumFile from "@catenet/crypto/release/ChecksumFile"
 import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
-import * as Version from "@catenet/crypto/release/Version"
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
+import * as ReleaseVersion from "../../src/release/ReleaseVersion.ts"
 import { bytes, type Runners } from "./runner.ts"
 
 export const releaseManifest: Runners = {
@@ -31,7 +31,7 @@ export const releaseManifest: Runners = {
     assert.strictEqual(Result.isFailure(found), expect.error ?? false)
   },
   "version-compare": ({ expect }) => {
-    for (const [offered, running] of expect.newer) assert.isTrue(Version.isNewer(offered, running))
-    for (const [offered, running] of expect.not_newer) assert.isFalse(Version.isNewer(offered, running))
+    for (const [offered, running] of expect.newer) assert.isTrue(ReleaseVersion.isNewer(offered, running))
+    for (const [offered, running] of expect.not_newer) assert.isFalse(ReleaseVersion.isNewer(offered, running))
   }
 }

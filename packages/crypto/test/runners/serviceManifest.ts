@@ -1,8 +1,8 @@
 import * as CompositionManifest from "@catenet/crypto/manifest/CompositionManifest"
-import * as Environment from "@catenet/crypto/manifest/Environment"
 import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
+import * as ServiceEnvironment from "../../src/manifest/ServiceEnvironment.ts"
 import { bytes, type Runners, sameHex, secret } from "./runner.ts"
 
 const asNumbers = (value: unknown): unknown =>
@@ -21,8 +21,8 @@ export const serviceManifest: Runners = {
     assert.deepStrictEqual(ServiceManifest.json.parse(ServiceManifest.json.write(read)), Result.succeed(read))
   },
   "environment-parse": ({ input, expect }) => {
-    const read = Result.getOrThrow(Environment.json.parse(input.json))
-    assert.deepStrictEqual(asNumbers(Environment.json.toJson(read)), expect.environment)
+    const read = Result.getOrThrow(ServiceEnvironment.json.parse(input.json))
+    assert.deepStrictEqual(asNumbers(ServiceEnvironment.json.toJson(read)), expect.environment)
   },
   "composition-manifest": ({ input, expect }, suite) => {
     const { publisher_seed: seed, ...fields } = input

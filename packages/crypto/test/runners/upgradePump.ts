@@ -2,7 +2,6 @@ import * as Address from "@catenet/crypto/admission/Address"
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Integer from "@catenet/crypto/Integer"
-import * as Frame from "@catenet/crypto/noise/Frame"
 import type { Suite } from "@catenet/crypto/Suite"
 import * as Candidate from "@catenet/crypto/upgrade/Candidate"
 import * as ControlMessage from "@catenet/crypto/upgrade/ControlMessage"
@@ -13,6 +12,7 @@ import { assert } from "@effect/vitest"
 import { Option, Result } from "effect"
 import * as NetAddress from "effect/net/NetAddress"
 import { readFileSync } from "node:fs"
+import * as NoiseFrame from "../../src/noise/NoiseFrame.ts"
 import { bytes, type Runners, sameHex } from "./runner.ts"
 
 const control = (input: any): ControlMessage.ControlMessage => {
@@ -92,7 +92,7 @@ export const upgradePump: Runners = {
     input.plaintexts.forEach((hex: string, i: number) => {
       const plaintext = bytes(hex)
       const message = sealed(suite, key, input.first_nonce + i, plaintext)
-      sameHex(Result.getOrThrow(Frame.encode(message)), expect.frames[i])
+      sameHex(Result.getOrThrow(NoiseFrame.encode(message)), expect.frames[i])
       assert.isTrue(expect.meaning[i].startsWith(meaning(plaintext)), expect.meaning[i])
       const tag = plaintext[0]
       if (tag === undefined || tag < 3) sameHex(TaggedMessage.encode(TaggedMessage.decode(plaintext)), hex)
@@ -105,7 +105,7 @@ export const upgradePump: Runners = {
       assert.strictEqual(Schedule.delay(schedule, failures), delay)
     }
   },
-  "u16-frame": ({ input, expect }) => sameHex(Result.getOrThrow(Frame.encode(bytes(input.body))), expect.frame),
+  "u16-frame": ({ input, expect }) => sameHex(Result.getOrThrow(NoiseFrame.encode(bytes(input.body))), expect.frame),
   "forward-frame": ({ input, expect }) => {
     const frame = forward(input)
     sameHex(ForwardFrame.encode(frame), expect.bytes)

@@ -2,7 +2,7 @@
  * Whether an offer takes a bid, and how much of an offer is promised already. The signatures of both are verified before.
  */
 import { type Bid, type Offer } from "./Capacity.ts"
-import { sameService } from "./Convene.ts"
+import { sameService } from "./PipelineMatching.ts"
 
 /** What the terms of an offer and of a bid consist of. */
 export type OfferTerms = Pick<Offer, "kind" | "models" | "units_available" | "min_price" | "expires_at" | "services">

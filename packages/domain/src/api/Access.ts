@@ -80,6 +80,6 @@ export class BrokersDns extends HttpApiMiddleware.Service<BrokersDns>()("domain/
 }) {}
 
 /** A token bucket a caller, or an address where no caller is known. It stands inside what verifies the caller. */
-export class Metered extends HttpApiMiddleware.Service<Metered>()("domain/api/Access/Metered", {
+export class RateLimit extends HttpApiMiddleware.Service<RateLimit>()("domain/api/Access/RateLimit", {
   error: RateLimited
 }) {}

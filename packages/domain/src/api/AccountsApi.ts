@@ -8,7 +8,7 @@ import { DeleteConfirmation } from "../identity/DeleteConfirmation.ts"
 import { IdempotencyKey, PaymentId } from "../values/Ids.ts"
 import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { RoutingToken } from "../values/Tokens.ts"
-import { AccountAccess, BearerAccess, Metered, SameOrigin } from "./Access.ts"
+import { AccountAccess, BearerAccess, RateLimit, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
@@ -26,7 +26,7 @@ export class CreditsApi extends HttpApiGroup.make("credits")
       ReadsParameters
     )
   )
-  .middleware(Metered)
+  .middleware(RateLimit)
   .middleware(BearerAccess) {}
 
 export class AccountsApi extends HttpApiGroup.make("accounts")
@@ -54,5 +54,5 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       success: Schema.Array(AuditEntry)
     }).middleware(ReadsParameters)
   )
-  .middleware(Metered)
+  .middleware(RateLimit)
   .middleware(AccountAccess) {}

@@ -24,7 +24,7 @@ import { IssuanceFailure } from "../certificates/IssuanceFailure.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { line } from "../values/Text.ts"
 import { RoutingToken } from "../values/Tokens.ts"
-import { BrokersDns, Metered } from "./Access.ts"
+import { BrokersDns, RateLimit } from "./Access.ts"
 import { ReadsBody } from "./RequestReading.ts"
 
 const params = { routing_token: Schema.RedactedFromValue(Schema.String), hostname: Schema.String }
@@ -85,4 +85,4 @@ export class AdmissionApi extends HttpApiGroup.make("admission")
       .middleware(ReadsBody)
       .middleware(BrokersDns)
   )
-  .middleware(Metered) {}
+  .middleware(RateLimit) {}

@@ -15,7 +15,7 @@ import { Count, CountFromText } from "../values/Numbers.ts"
 import { pattern } from "../values/Pattern.ts"
 import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { RoutingToken } from "../values/Tokens.ts"
-import { AdminAccess, Metered } from "./Access.ts"
+import { AdminAccess, RateLimit } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
 
@@ -53,7 +53,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
     }).middleware(ReadsBody)
   )
   .middleware(AdminAccess)
-  .middleware(Metered) {}
+  .middleware(RateLimit) {}
 
 /** The provider's event: bytes as they were signed, then the headers that sign them. */
 export class PaymentWebhookApi extends HttpApiGroup.make("paymentWebhook")
@@ -70,4 +70,4 @@ export class PaymentWebhookApi extends HttpApiGroup.make("paymentWebhook")
       .annotate(BodyLimit, maxListBytes)
       .middleware(ReadsBody)
   )
-  .middleware(Metered) {}
+  .middleware(RateLimit) {}

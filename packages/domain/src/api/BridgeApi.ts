@@ -10,7 +10,7 @@ import { TunnelIdInPath } from "../values/Ids.ts"
 import { HolderKey, NoiseKey } from "../values/Keys.ts"
 import { pattern } from "../values/Pattern.ts"
 import { LimitReached } from "../values/RequestErrors.ts"
-import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
+import { AccountAccess, RateLimit, SameOrigin } from "./Access.ts"
 import { BodyLimit, ReadsBody, maxListBytes } from "./RequestReading.ts"
 
 const id = { id: TunnelIdInPath }
@@ -59,5 +59,5 @@ export class BridgeApi extends HttpApiGroup.make("bridge")
       error: [TunnelNotFound, BridgeNotConfigured]
     })
   )
-  .middleware(Metered)
+  .middleware(RateLimit)
   .middleware(AccountAccess) {}

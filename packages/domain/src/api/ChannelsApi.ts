@@ -33,7 +33,7 @@ import { HolderKey, NewHolderKey, NewOperatorKey, Signature } from "../values/Ke
 import { Count } from "../values/Numbers.ts"
 import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { BootstrapSecret, BootstrapToken } from "../values/Tokens.ts"
-import { BearerAccess, Metered } from "./Access.ts"
+import { BearerAccess, RateLimit } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
 import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
@@ -150,5 +150,5 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
       .annotate(BodyLimit, maxListBytes)
       .middleware(ReadsBody)
   )
-  .middleware(Metered)
+  .middleware(RateLimit)
   .middleware(BearerAccess) {}

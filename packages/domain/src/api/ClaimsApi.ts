@@ -14,7 +14,7 @@ import { Claim, ClaimedIdentity } from "../channels/Claim.ts"
 import { ClaimInvite } from "../channels/ClaimInvite.ts"
 import { VerifiedEmailRequired } from "../identity/AuthenticationErrors.ts"
 import { LimitReached } from "../values/RequestErrors.ts"
-import { Metered, SameOrigin, SessionAccess } from "./Access.ts"
+import { RateLimit, SameOrigin, SessionAccess } from "./Access.ts"
 import { pageQuery } from "./Page.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
@@ -58,5 +58,5 @@ export class ClaimsApi extends HttpApiGroup.make("claims")
       .middleware(ReadsBody)
       .middleware(SameOrigin)
   )
-  .middleware(Metered)
+  .middleware(RateLimit)
   .middleware(SessionAccess) {}

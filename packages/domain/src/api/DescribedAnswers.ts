@@ -56,9 +56,11 @@ const described = (operation: Members) => {
   const page = isPage(operation)
   return (answer: Members, status: string): Members => {
     const sentences = Number(status) >= 400 ? errorsIn(answer) : []
-    const said = sentences.length === 0 ? answer : { ...answer, description: sentences.join("\n\n") }
-    if (page && status === "200") return withFields(said, fields.link)
-    return comesAgain.has(status) && sentences.length > 0 ? withFields(said, fields.retryAfter) : said
+    const withDescription = sentences.length === 0 ? answer : { ...answer, description: sentences.join("\n\n") }
+    if (page && status === "200") return withFields(withDescription, fields.link)
+    return comesAgain.has(status) && sentences.length > 0
+      ? withFields(withDescription, fields.retryAfter)
+      : withDescription
   }
 }
 

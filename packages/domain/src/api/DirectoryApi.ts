@@ -13,7 +13,7 @@ import { AgentId, Tenant } from "../enrollment/Agent.ts"
 import { HolderKey } from "../values/Keys.ts"
 import { LimitReached, RouteNotFound } from "../values/RequestErrors.ts"
 import { RoutingToken } from "../values/Tokens.ts"
-import { AdminAccess, BearerAccess, Metered } from "./Access.ts"
+import { AdminAccess, BearerAccess, RateLimit } from "./Access.ts"
 import { pageQuery } from "./Page.ts"
 import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
 
@@ -32,14 +32,14 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
     })
       .annotate(BodyLimit, maxListBytes)
       .middleware(ReadsBody)
-      .middleware(Metered)
+      .middleware(RateLimit)
       .middleware(BearerAccess),
     HttpApiEndpoint.get("listOwn", "/me/agents-directory", {
       query: pageQuery,
       success: Schema.Array(OwnDirectoryEntry)
     })
       .middleware(ReadsParameters)
-      .middleware(Metered)
+      .middleware(RateLimit)
       .middleware(BearerAccess),
     HttpApiEndpoint.delete("unlist", "/me/agents-directory/:holder", {
       params: { holder: HolderKey },
@@ -47,7 +47,7 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       error: AgentNotListed
     })
       .middleware(ReadsParameters)
-      .middleware(Metered)
+      .middleware(RateLimit)
       .middleware(BearerAccess),
     HttpApiEndpoint.get("search", "/registry/agents", {
       query: {
@@ -74,4 +74,4 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       error: RouteNotFound
     }).middleware(ReadsParameters)
   )
-  .middleware(Metered) {}
+  .middleware(RateLimit) {}

@@ -3,7 +3,7 @@
  * holds that none is without one.
  */
 import { maxRoomHolders, minRoomHolders } from "../channels/Channel.ts"
-import { mostTokensOfBatch } from "../values/Caps.ts"
+import { maxTokensPerBatch } from "../values/Quotas.ts"
 
 type GroupSummaries = { readonly about: string; readonly routes: Readonly<Record<string, string>> }
 
@@ -23,7 +23,7 @@ export const endpointSummaries: Readonly<Record<string, GroupSummaries>> = {
     about: "Enrolment of agents",
     routes: {
       issue: "Makes a join token, good once, for a tenant.",
-      issueBatch: `Makes up to ${mostTokensOfBatch} join tokens at once.`,
+      issueBatch: `Makes up to ${maxTokensPerBatch} join tokens at once.`,
       redeem: "Enrols an agent by a join token and a proof that it holds its key.",
       outstanding: "The join tokens that nobody has redeemed, by their hashes.",
       mintBootstrap: "Keeps a secret under a token that gives it out once.",

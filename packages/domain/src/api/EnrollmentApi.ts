@@ -20,7 +20,7 @@ import { Count } from "../values/Numbers.ts"
 import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { line } from "../values/Text.ts"
 import { BootstrapSecret, BootstrapToken, JoinToken } from "../values/Tokens.ts"
-import { AdminAccess, Metered } from "./Access.ts"
+import { AdminAccess, RateLimit } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
 import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
@@ -89,4 +89,4 @@ export class EnrollmentApi extends HttpApiGroup.make("enrollment")
       .middleware(ReadsParameters)
       .middleware(AdminAccess)
   )
-  .middleware(Metered) {}
+  .middleware(RateLimit) {}

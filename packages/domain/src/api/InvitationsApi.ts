@@ -4,7 +4,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ChannelUnknown, InvitationExpired, InvitationRefused, InvitationSpent } from "../channels/ChannelErrors.ts"
 import { Challenge, InvitationRedemption } from "../channels/InvitationRedemption.ts"
 import { LimitReached } from "../values/RequestErrors.ts"
-import { Metered } from "./Access.ts"
+import { RateLimit } from "./Access.ts"
 import { ReadsBody } from "./RequestReading.ts"
 
 export class InvitationsApi extends HttpApiGroup.make("invitations")
@@ -18,4 +18,4 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       error: [InvitationRefused, ChannelUnknown, InvitationSpent, InvitationExpired, LimitReached]
     }).middleware(ReadsBody)
   )
-  .middleware(Metered) {}
+  .middleware(RateLimit) {}

@@ -13,7 +13,7 @@ import { malformedText } from "../values/Pattern.ts"
 import { LimitReached } from "../values/RequestErrors.ts"
 import { isSmallEd25519 } from "../values/SmallOrder.ts"
 import { Subject } from "../values/Subject.ts"
-import { AdminAccess, BearerAccess, Metered } from "./Access.ts"
+import { AdminAccess, BearerAccess, RateLimit } from "./Access.ts"
 import { lossless } from "./LosslessJson.ts"
 import { pageQuery } from "./Page.ts"
 import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
@@ -52,11 +52,11 @@ export class PipelinesApi extends HttpApiGroup.make("pipelines")
     })
       .annotate(BodyLimit, maxListBytes)
       .middleware(ReadsBody)
-      .middleware(Metered)
+      .middleware(RateLimit)
       .middleware(BearerAccess),
     HttpApiEndpoint.get("listOwn", "/me/pipelines", { query: pageQuery, success: Schema.Array(PublishedPipeline) })
       .middleware(ReadsParameters)
-      .middleware(Metered)
+      .middleware(RateLimit)
       .middleware(BearerAccess),
     HttpApiEndpoint.delete("withdraw", "/me/pipelines/:id", {
       params: { id: PipelineId },
@@ -64,7 +64,7 @@ export class PipelinesApi extends HttpApiGroup.make("pipelines")
       error: [NotPipelineOwner, PipelineNotFound]
     })
       .middleware(ReadsParameters)
-      .middleware(Metered)
+      .middleware(RateLimit)
       .middleware(BearerAccess),
     HttpApiEndpoint.post("publishFor", "/registry/pipelines", {
       payload: lossless(OperatorPublication),
@@ -84,4 +84,4 @@ export class PipelinesApi extends HttpApiGroup.make("pipelines")
       error: PipelineNotFound
     }).middleware(ReadsParameters)
   )
-  .middleware(Metered) {}
+  .middleware(RateLimit) {}

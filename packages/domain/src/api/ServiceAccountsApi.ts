@@ -15,7 +15,7 @@ import {
 } from "../identity/ServiceAccountErrors.ts"
 import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { ClientSecret } from "../values/Tokens.ts"
-import { BearerAccess, Metered } from "./Access.ts"
+import { BearerAccess, RateLimit } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
@@ -51,5 +51,5 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       error: [ServiceAccountNotFound, ...provider]
     })
   )
-  .middleware(Metered)
+  .middleware(RateLimit)
   .middleware(BearerAccess) {}

@@ -36,7 +36,7 @@ import { Email } from "../values/Email.ts"
 import { NetUuidInPath, TopologyIdInPath } from "../values/Ids.ts"
 import { HolderKey, NewHolderKey } from "../values/Keys.ts"
 import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
-import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
+import { AccountAccess, RateLimit, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { lossless } from "./LosslessJson.ts"
 import { pageQuery } from "./Page.ts"
@@ -165,7 +165,7 @@ export class TopologiesApi extends HttpApiGroup.make("topologies")
   .add(...writes)
   .middleware(SameOrigin)
   .add(...reads)
-  .middleware(Metered)
+  .middleware(RateLimit)
   .middleware(AccountAccess) {}
 
 /** The data of a topology's public page. */
@@ -177,4 +177,4 @@ export class NetworksApi extends HttpApiGroup.make("networks")
       error: NetworkUnknown
     })
   )
-  .middleware(Metered) {}
+  .middleware(RateLimit) {}

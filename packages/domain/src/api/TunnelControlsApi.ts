@@ -17,7 +17,7 @@ import { AccessRefused, TunnelNotFound } from "../tunnels/TunnelErrors.ts"
 import { ShareLinkIdInPath, TunnelIdInPath } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
-import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
+import { AccountAccess, RateLimit, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
 import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
@@ -136,5 +136,5 @@ export class TunnelControlsApi extends HttpApiGroup.make("tunnelControls")
   .add(...writes)
   .middleware(SameOrigin)
   .add(...reads)
-  .middleware(Metered)
+  .middleware(RateLimit)
   .middleware(AccountAccess) {}

@@ -5,7 +5,7 @@ import { BadgeNotFound, ReceiptsUnavailable, TunnelNotFound } from "../tunnels/T
 import { FleetRow, UptimeReport, UsageRow } from "../tunnels/Usage.ts"
 import { TunnelIdInPath } from "../values/Ids.ts"
 import { CountFromText } from "../values/Numbers.ts"
-import { AccountAccess, Metered, SessionAccess } from "./Access.ts"
+import { AccountAccess, RateLimit, SessionAccess } from "./Access.ts"
 import { pageQuery } from "./Page.ts"
 import { ReadsParameters } from "./RequestReading.ts"
 
@@ -39,7 +39,7 @@ export class TunnelRecordsApi extends HttpApiGroup.make("tunnelRecords")
       ReadsParameters
     )
   )
-  .middleware(Metered)
+  .middleware(RateLimit)
   .middleware(AccountAccess) {}
 
 /** The same files where the portal's pages link to them. */
@@ -48,7 +48,7 @@ export class PortalDownloadsApi extends HttpApiGroup.make("portalDownloads")
     HttpApiEndpoint.get("receipts", "/portal/tunnels/:id/receipts.jsonl", receipts).middleware(ReadsParameters),
     HttpApiEndpoint.get("usageCsv", "/portal/usage.csv", { success: Csv })
   )
-  .middleware(Metered)
+  .middleware(RateLimit)
   .middleware(SessionAccess) {}
 
 /** `file` is the public id, 64 lower-case hex, and `.svg`; anything else is not found. */
@@ -60,4 +60,4 @@ export class BadgesApi extends HttpApiGroup.make("badges")
       error: BadgeNotFound
     })
   )
-  .middleware(Metered) {}
+  .middleware(RateLimit) {}

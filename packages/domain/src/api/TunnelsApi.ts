@@ -17,7 +17,7 @@ import { TunnelIdInPath } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { IdempotencyKeyReused, LimitReached, RateLimited } from "../values/RequestErrors.ts"
 import { Subject } from "../values/Subject.ts"
-import { AccountAccess, Metered, SameOrigin } from "./Access.ts"
+import { AccountAccess, RateLimit, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
 import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
@@ -136,5 +136,5 @@ export class TunnelsApi extends HttpApiGroup.make("tunnels")
   .add(...writes)
   .middleware(SameOrigin)
   .add(...reads)
-  .middleware(Metered)
+  .middleware(RateLimit)
   .middleware(AccountAccess) {}

@@ -1,7 +1,7 @@
 /** Refusals on an agent's way in: join tokens and the bootstrap exchange. */
 import { Schema } from "effect"
-import { mostTokensOfBatch } from "../values/Caps.ts"
 import { Problem } from "../values/Problem.ts"
+import { maxTokensPerBatch } from "../values/Quotas.ts"
 import { BootstrapSecretText } from "../values/Tokens.ts"
 import { Tenant } from "./Agent.ts"
 
@@ -48,7 +48,7 @@ export class BatchCountOutOfRange extends Problem<BatchCountOutOfRange>()(
   {
     status: 400,
     title: "Count out of range",
-    detail: ({ count }) => `A batch holds 1 to ${mostTokensOfBatch} tokens, not ${count}.`
+    detail: ({ count }) => `A batch holds 1 to ${maxTokensPerBatch} tokens, not ${count}.`
   },
   { count: Schema.Int }
 ) {}

@@ -21,11 +21,11 @@ import { label } from "../values/Text.ts"
 export const AgentKind = literal(["peer", "super-peer"])
 export type AgentKind = typeof AgentKind.Type
 
-const modeWords = ["baseline", "smart-route", "shortcut", "random-mesh"] as const
-const modes = literal(modeWords)
+const modeNames = ["baseline", "smart-route", "shortcut", "random-mesh"] as const
+const modes = literal(modeNames)
 
 /** Read without regard to case and blanks, with `_` for `-`. */
-export const OverlayMode = Schema.String.check(describedAs({ enum: [...modeWords] })).pipe(
+export const OverlayMode = Schema.String.check(describedAs({ enum: [...modeNames] })).pipe(
   Schema.decodeTo(modes, {
     decode: SchemaGetter.transform((text: string) => text.trim().toLowerCase().replaceAll("_", "-")),
     encode: SchemaGetter.passthrough()

@@ -1,7 +1,7 @@
 /** The languages that a reader would have, of those that there are. */
 
 /** So much of the header is read. */
-const mostCharacters = 512
+const maxCharacters = 512
 
 /** The weight of an entry such as `de;q=0.8`; a weight that cannot be read refuses the language. */
 const entryOf = (entry: string) => {
@@ -27,7 +27,7 @@ export const preferred = <L extends string>(
   languages: ReadonlyArray<L>
 ): L | undefined => {
   const [first] = (accepted ?? "")
-    .slice(0, mostCharacters)
+    .slice(0, maxCharacters)
     .split(",")
     .map(entryOf)
     .filter(({ weight }) => weight > 0)

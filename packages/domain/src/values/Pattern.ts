@@ -88,12 +88,12 @@ export const describedAs = <T>(json: JsonSchema.JsonSchema): SchemaAST.Filter<T>
  * if (!Result.isFailure(answer) || !isMalformedOnly(answer.failure.issue)) throw new Error("another word is malformed")
  * ```
  */
-export const literal = <const Words extends ReadonlyArray<string>>(words: Words) => {
-  const member = Schema.Literals(words)
+export const literal = <const Words extends ReadonlyArray<string>>(literals: Words) => {
+  const member = Schema.Literals(literals)
   return Schema.String.check(
     Schema.makeFilter(Schema.is(member), {
-      expected: `one of ${words.join(", ")}`,
-      toJsonSchema: () => ({ enum: [...words] }),
+      expected: `one of ${literals.join(", ")}`,
+      toJsonSchema: () => ({ enum: [...literals] }),
       [malformedText]: true
     })
   ).pipe(Schema.decodeTo(member, SchemaTransformation.passthroughSupertype<Words[number], string>()))

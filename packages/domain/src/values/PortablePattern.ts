@@ -8,7 +8,7 @@
 const ofOneSet = /^\^\[(\^?)((?:\\.|[^\]\\])+)\]\{(\d+)(?:,(\d+))?\}\$$/u
 
 /** Most repetitions that RE2 takes. */
-const mostRepetitions = 1000
+const maxRepetitions = 1000
 
 /** The same characters in every dialect. A text on the wire has no halves of surrogate pairs. */
 const spelled = (source: string) =>
@@ -43,7 +43,7 @@ export const portable = ({ source }: RegExp): PortablePattern => {
   const lengths = { ...(Number(from) > 0 && { minLength: Number(from) }), maxLength: Number(to) }
   if (negated !== "") return { ...lengths, not: { pattern: `[${spelled(set)}]` } }
   if (from === to) return { ...lengths, pattern: source }
-  const repeated = Number(to) > mostRepetitions ? "*" : `{${from},${to}}`
+  const repeated = Number(to) > maxRepetitions ? "*" : `{${from},${to}}`
   return { ...lengths, pattern: `^[${spelled(set)}]${repeated}$`, ...oneLine }
 }
 

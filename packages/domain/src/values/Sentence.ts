@@ -14,9 +14,9 @@
  * ```
  */
 export const clause = (text: string): string => {
-  let said = text.trimEnd()
-  while (said.endsWith(".")) said = said.slice(0, -1).trimEnd()
-  return said
+  let sentence = text.trimEnd()
+  while (sentence.endsWith(".")) sentence = sentence.slice(0, -1).trimEnd()
+  return sentence
 }
 
 /**
@@ -30,6 +30,6 @@ export const clause = (text: string): string => {
  * ```
  */
 export const ended = (text: string): string => {
-  const said = clause(text)
-  return said === "" || /[!?…]$/u.test(said) ? said : said.concat(".")
+  const sentence = clause(text)
+  return sentence === "" || /[!?…]$/u.test(sentence) ? sentence : sentence.concat(".")
 }

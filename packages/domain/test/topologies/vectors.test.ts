@@ -1,12 +1,12 @@
 /** The published vectors of everything that needs no signature. */
-import { auctionView, convene, noTurns, type Offering, type Turns } from "@catenet/domain/agents/Convene"
 import { commit, type Commitments, takes } from "@catenet/domain/agents/Matching"
 import { linkCost } from "@catenet/domain/topologies/LinkCost"
 import { spanningTree } from "@catenet/domain/topologies/SpanningTree"
-import { suggest, withShortcuts } from "@catenet/domain/topologies/Suggest"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { readFileSync } from "node:fs"
+import { auctionView, matchPipeline, noTurns, type Offering, type Turns } from "../../src/agents/PipelineMatching.ts"
+import { suggest, withShortcuts } from "../../src/topologies/LinkSuggestion.ts"
 
 interface Vector {
   readonly id: string
@@ -74,7 +74,7 @@ const rounds = (input: any, phase: any, start: Turns) => {
   let turns = start
   const roles = input.spec.roles.map((role: any) => ({ ...role, units: BigInt(role.units) }))
   const seen = Array.from({ length: phase.rounds ?? 1 }, () => {
-    const ran = convene(
+    const ran = matchPipeline(
       roles,
       (phase.offers as ReadonlyArray<any>).map(offer),
       input.policy ?? "LowestFloor",
@@ -114,7 +114,7 @@ run(
     "auction-view": ({ expect, input }) => {
       const offers = input.offers.map(offer)
       const roles = input.spec.roles.map((role: any) => ({ ...role, units: BigInt(role.units) }))
-      const { answer } = convene(roles, offers, input.policy, noTurns, BigInt(input.now))
+      const { answer } = matchPipeline(roles, offers, input.policy, noTurns, BigInt(input.now))
       const view = auctionView(Result.getOrThrow(answer), offers, BigInt(input.now))
       const labelled = view.map(({ bids, role }) => ({
         role,

@@ -11,7 +11,7 @@ import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ChannelRoom } from "../channels/ChannelRoom.ts"
-import type { Receipts } from "../history/Receipts.ts"
+import type { ReceiptLog } from "../history/ReceiptLog.ts"
 import { SessionHistory } from "../history/SessionHistory.ts"
 import { QuicPorts } from "../listen/QuicPorts.ts"
 import { WorkerStats } from "../processes/WorkerStats.ts"
@@ -51,7 +51,7 @@ export const FactsHandlers = HttpApiBuilder.group(
     const workerStats = yield* WorkerStats
     const { edgeId } = yield* Settings
     const quicPorts = yield* QuicPorts
-    const edge = ({ pubkey }: Receipts) => ({ pubkey: PublicKey.make(pubkey), edge_id: EdgeId.make(edgeId) })
+    const edge = ({ pubkey }: ReceiptLog) => ({ pubkey: PublicKey.make(pubkey), edge_id: EdgeId.make(edgeId) })
     const history = Effect.fnUntraced(function* (token: RoutingToken, limit = 20, figures?: "1") {
       const { sessions } = sessionHistory
       if (sessions === undefined) return yield* new HistoryDisabled({})

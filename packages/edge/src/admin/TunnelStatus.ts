@@ -2,13 +2,13 @@
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import { TunnelStatusReport } from "@catenet/domain/tunnels/TunnelTraffic"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import type { Tunnel } from "../sessions/Tunnel.ts"
+import type { AgentPool } from "../sessions/AgentPool.ts"
 
 const seconds = (millis: number | undefined) =>
   millis === undefined ? null : UnixSeconds.make(Math.floor(millis / 1_000))
 
 /** How many of the tunnels have at least one agent. */
-export const activeIn = (tunnels: Iterable<Tunnel>): number => {
+export const activeIn = (tunnels: Iterable<AgentPool>): number => {
   let active = 0
   for (const tunnel of tunnels) if (tunnel.connected) active += 1
   return active
@@ -16,7 +16,7 @@ export const activeIn = (tunnels: Iterable<Tunnel>): number => {
 
 /** `parkedElsewhere` are the slots of the other processes of this edge; `nowMillis` is the moment a connected tunnel was last seen. */
 export const statusOf = (
-  tunnel: Tunnel | undefined,
+  tunnel: AgentPool | undefined,
   reach: Reachability,
   parkedElsewhere: number,
   nowMillis: number

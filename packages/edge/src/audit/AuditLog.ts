@@ -5,7 +5,7 @@
  */
 import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
 import type { Socket } from "node:net"
-import { endpointsOf, plainAddress } from "../listen/Endpoints.ts"
+import { endpointsOf, plainAddress } from "../listen/ConnectionAddresses.ts"
 import { retryForever } from "../observe/RetryForever.ts"
 import { tunnelName } from "../routes/TunnelName.ts"
 import { Settings } from "../settings/Settings.ts"

@@ -11,9 +11,9 @@ import { Clock, Context, Duration, Effect, Layer, Option, Path, Schedule } from 
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { retryForever } from "../observe/RetryForever.ts"
 import { Settings } from "../settings/Settings.ts"
-import { PairSource } from "../tls/PairSource.ts"
+import { CertificateSource } from "../tls/CertificateSource.ts"
 import * as DurableFile from "./DurableFile.ts"
-import * as PersistedFile from "./PersistedFile.ts"
+import * as EdgeFileErrors from "./EdgeFileErrors.ts"
 
 const commonName = "ct-edge-ca"
 const rootLife = Duration.toMillis("3652 days")
@@ -33,13 +33,13 @@ const lostKey = "restore it from your backup; removing it makes a new authority,
 const readKey = (path: string, content: Uint8Array) =>
   Effect.try({
     try: () => createPrivateKey(Buffer.from(content)),
-    catch: () => PersistedFile.damaged(path, "a private key in PEM", lostKey)
+    catch: () => EdgeFileErrors.damaged(path, "a private key in PEM", lostKey)
   })
 
 const readCertificate = (path: string, content: Uint8Array) =>
   Effect.try({
     try: () => new X509Certificate(content),
-    catch: () => PersistedFile.damaged(path, "a certificate")
+    catch: () => EdgeFileErrors.damaged(path, "a certificate")
   })
 
 const loadKey = (path: string) =>
@@ -101,7 +101,7 @@ export class CertificateAuthority extends Context.Service<
     /** The root as published, DER. */
     readonly root: Buffer
     /** The leaf in force, replaced long before it ends. */
-    readonly leaf: PairSource
+    readonly leaf: CertificateSource
   }
 >()("edge/ca/CertificateAuthority") {
   static readonly make = Effect.gen(function* () {
@@ -113,8 +113,8 @@ export class CertificateAuthority extends Context.Service<
       const root = yield* loadRoot(path.join(folder, "edge-ca-cert.der"), key)
       yield* publish(certOut, root)
       return { chain: (yield* loadCross(folder, key)) ?? root, key, root }
-    }).pipe(Effect.catchTag("PlatformError", (error) => Effect.fail(PersistedFile.inaccessible(certOut)(error))))
-    const leaf = new PairSource(yield* issueLeaf(key, chain))
+    }).pipe(Effect.catchTag("PlatformError", (error) => Effect.fail(EdgeFileErrors.inaccessible(certOut)(error))))
+    const leaf = new CertificateSource(yield* issueLeaf(key, chain))
     yield* Effect.forkScoped(
       issueLeaf(key, chain).pipe(
         Effect.map((fresh) => leaf.replace(fresh)),

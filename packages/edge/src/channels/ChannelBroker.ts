@@ -1,20 +1,20 @@
 /** The broker of channels (data-plane 7): members that are let in go to the room where their channel is at home. */
 import { Context, Effect, Layer } from "effect"
 import type { Duplex } from "node:stream"
-import type { Carrier } from "./Carrier.ts"
-import { HomeEdges } from "./HomeEdges.ts"
+import { ChannelPlacement } from "./ChannelPlacement.ts"
 import { MemberAdmissions } from "./MemberAdmissions.ts"
+import type { MemberConnection } from "./MemberConnection.ts"
 
 export class ChannelBroker extends Context.Service<
   ChannelBroker,
   {
     /** Serves a connection on which a member joins. It is paused, and nothing of it has been read. */
-    readonly serve: (stream: Duplex, carrier: Carrier) => Effect.Effect<void>
+    readonly serve: (stream: Duplex, carrier: MemberConnection) => Effect.Effect<void>
   }
 >()("edge/channels/ChannelBroker") {
   static readonly make = Effect.gen(function* () {
     const admissions = yield* MemberAdmissions
-    const homes = yield* HomeEdges
+    const homes = yield* ChannelPlacement
     return ChannelBroker.of({
       serve: Effect.fn("ChannelBroker.serve")(function* (stream, carrier) {
         const admitted = yield* admissions.admit(stream, carrier, "join")
@@ -23,5 +23,5 @@ export class ChannelBroker extends Context.Service<
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
-  static readonly layer = this.layerNoDeps.pipe(Layer.provide([MemberAdmissions.layer, HomeEdges.layer]))
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([MemberAdmissions.layer, ChannelPlacement.layer]))
 }

@@ -6,7 +6,7 @@ import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
 import { type Pairing, PairingRoom } from "@catenet/wire/channels/PairingRoom"
 import { StreamReset } from "@catenet/wire/transport/Carrier"
-import { contained } from "@catenet/wire/transport/FaultBoundary"
+import { guarded } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Context, Effect, FiberSet, Layer, Result, Schedule } from "effect"
 import type { Duplex } from "node:stream"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
@@ -15,11 +15,11 @@ import { retryForever } from "../observe/RetryForever.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Settings } from "../settings/Settings.ts"
 import { ChannelMeter, type ChannelSession, ChannelSessions } from "./ChannelSessions.ts"
+import { LastSeenTable } from "./LastSeenTable.ts"
 import type { Member } from "./Member.ts"
 import { MemberAuthority } from "./MemberAuthority.ts"
-import { MemberLeg } from "./MemberLeg.ts"
-import { RecentCuts } from "./RecentCuts.ts"
-import { SeenMembers } from "./SeenMembers.ts"
+import { PendingMember } from "./PendingMember.ts"
+import { RevocationTombstones } from "./RevocationTombstones.ts"
 
 const parkMillis = 30_000
 const tickEvery = "1 second"
@@ -50,7 +50,7 @@ export class ChannelRoom extends Context.Service<
       reply: Uint8Array
     ) => Effect.Effect<void>
     /** Sends those who wait and are meant away, to come again elsewhere. */
-    readonly sendAway: (meant: (member: Member) => boolean) => void
+    readonly sendAway: (matches: (member: Member) => boolean) => void
     /** Ends what the holder has at the channel, waiting or talking; without one, what all have. */
     readonly cut: (channel: string, holder: string | undefined) => void
     /** How many milliseconds ago each holder of the channel was here; 0 for those who are. */
@@ -72,18 +72,18 @@ export class ChannelRoom extends Context.Service<
     const clock = yield* Clock.Clock
     const now = () => clock.currentTimeMillisUnsafe()
     const live = new ChannelSessions()
-    const lastSeen = new SeenMembers()
-    const cuts = new RecentCuts()
+    const lastSeen = new LastSeenTable()
+    const cuts = new RevocationTombstones()
     const since = now()
     let lastTick = since
-    const room = new PairingRoom<MemberLeg>({
+    const room = new PairingRoom<PendingMember>({
       holds,
       parkMillis: ({ keepAlive }) => (keepAlive ? channels.keepAliveParkSeconds * 1_000 : parkMillis)
     })
 
     /** What is done to a leg ends that leg alone when it fails. */
-    const each = (legs: ReadonlyArray<MemberLeg>, act: (leg: MemberLeg) => void) => {
-      for (const leg of legs) contained(ending(leg.stream), () => act(leg))()
+    const each = (legs: ReadonlyArray<PendingMember>, act: (leg: PendingMember) => void) => {
+      for (const leg of legs) guarded(ending(leg.stream), () => act(leg))()
     }
 
     const talk = Effect.fnUntraced(function* (
@@ -115,7 +115,7 @@ export class ChannelRoom extends Context.Service<
       yield* talk(live.open([member]), new ChannelMeter(counters), stream, node, relayNodeIdleMillis)
     })
 
-    const introduce = ({ acceptor, completion, initiator }: Pairing<MemberLeg>) => {
+    const introduce = ({ acceptor, completion, initiator }: Pairing<PendingMember>) => {
       const a = initiator.acknowledge(acceptor.member, "initiate", completion)
       const b = acceptor.acknowledge(initiator.member, "accept", completion)
       if (completion === "close") counters.channelRendezvousPairs += 1
@@ -131,7 +131,7 @@ export class ChannelRoom extends Context.Service<
 
     const enter = (stream: Duplex, member: Member, early: Uint8Array) =>
       Effect.sync(() => {
-        const leg = new MemberLeg(stream, member, early)
+        const leg = new PendingMember(stream, member, early)
         if (stream.destroyed) return
         const { authorizedAt, channel, holder } = member
         lastSeen.note(channel, holder, now())
@@ -156,13 +156,13 @@ export class ChannelRoom extends Context.Service<
     }
 
     const cutMembers = (channel: string, holder: string | undefined) => {
-      const meant = (member: Member) => holder === undefined || member.holder === holder
+      const matches = (member: Member) => holder === undefined || member.holder === holder
       cuts.note(channel, holder, now())
       authority.forget(channel)
       for (const session of live.all(channel))
-        if (session.members.some(meant)) cut(session, "a member may no longer talk on this channel")
+        if (session.members.some(matches)) cut(session, "a member may no longer talk on this channel")
       each(
-        room.waiting(channel).filter(({ member }) => meant(member)),
+        room.waiting(channel).filter(({ member }) => matches(member)),
         (leg) => {
           room.leave(leg, now())
           leg.expire()
@@ -220,9 +220,9 @@ export class ChannelRoom extends Context.Service<
     return ChannelRoom.of({
       enter,
       relay,
-      sendAway: (meant) =>
+      sendAway: (matches) =>
         each(
-          room.waiting().filter(({ member }) => meant(member)),
+          room.waiting().filter(({ member }) => matches(member)),
           (leg) => {
             room.leave(leg, now())
             leg.expire()

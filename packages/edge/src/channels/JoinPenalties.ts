@@ -5,7 +5,7 @@
 import { addressBlock } from "../listen/AddressBlock.ts"
 
 const windowMillis = 60_000
-export const mostAddresses = 4_096
+export const maxAddresses = 4_096
 
 interface Window {
   readonly from: number
@@ -35,7 +35,7 @@ export class JoinPenalties {
     this.#windows.delete(block)
     this.#windows.set(block, { from: now, count: 1 })
     for (const oldest of this.#windows.keys()) {
-      if (this.#windows.size <= mostAddresses) break
+      if (this.#windows.size <= maxAddresses) break
       this.#windows.delete(oldest)
     }
   }

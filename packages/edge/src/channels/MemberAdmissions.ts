@@ -10,13 +10,13 @@ import { Clock, Context, Effect, Layer } from "effect"
 import { randomBytes } from "node:crypto"
 import type { Duplex } from "node:stream"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { closeGracefully } from "../listen/GracefulClose.ts"
+import { closeGracefully } from "../listen/LingeringClose.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
-import type { Carrier } from "./Carrier.ts"
 import { JoinPenalties } from "./JoinPenalties.ts"
 import type { Member } from "./Member.ts"
 import { MemberAuthority } from "./MemberAuthority.ts"
+import type { MemberConnection } from "./MemberConnection.ts"
 
 /** Of a whole join at the broker, of each of its steps at the gate. */
 const joinLimit = "15 seconds"
@@ -41,7 +41,7 @@ export interface Admitted {
 
 const memberOf = (
   { authorization, join }: Accepted,
-  { closesWhole, keepAlive, observed }: Carrier,
+  { closesWhole, keepAlive, observed }: MemberConnection,
   authorizedAt: number
 ): Member => ({
   channel: Hex.encode(join.grant.channel),
@@ -67,7 +67,7 @@ export class MemberAdmissions extends Context.Service<
      * Lets the member of a new connection in, or answers and closes it. The stream is paused, and nothing of it has been read.
      * `first` is what members say first there.
      */
-    readonly admit: (stream: Duplex, carrier: Carrier, first: First) => Effect.Effect<Admitted | undefined>
+    readonly admit: (stream: Duplex, carrier: MemberConnection, first: First) => Effect.Effect<Admitted | undefined>
     /** Addresses whose guesses are counted. */
     readonly trackedAddresses: () => number
   }
@@ -90,7 +90,11 @@ export class MemberAdmissions extends Context.Service<
       return false
     }
 
-    const admit = Effect.fn("MemberAdmissions.admit")(function* (stream: Duplex, carrier: Carrier, first: First) {
+    const admit = Effect.fn("MemberAdmissions.admit")(function* (
+      stream: Duplex,
+      carrier: MemberConnection,
+      first: First
+    ) {
       if (!takes(carrier.address)) return void stream.destroy()
       open += 1
       const left = () => {
@@ -125,9 +129,9 @@ export class MemberAdmissions extends Context.Service<
       })
       const inTime = <A>(part: Effect.Effect<A | Verdict>) =>
         Effect.timeoutOrElse(part, { duration: joinLimit, orElse: () => Effect.sync(() => admission.end()) })
-      const answerTo = Effect.fnUntraced(function* (said: Exclude<Step, { _tag: "Read" | "Ask" }>) {
-        if (said._tag !== "Challenge") return said
-        stream.write(said.bytes)
+      const answerTo = Effect.fnUntraced(function* (step: Exclude<Step, { _tag: "Read" | "Ask" }>) {
+        if (step._tag !== "Challenge") return step
+        stream.write(step.bytes)
         const verdict = yield* advance(admission.push(noBytes))
         return verdict._tag === "Challenge" ? admission.end() : verdict
       })
@@ -135,7 +139,7 @@ export class MemberAdmissions extends Context.Service<
       const verdict: Verdict =
         first === "join"
           ? yield* inTime(Effect.flatMap(opening, answerTo))
-          : yield* Effect.flatMap(inTime(opening), (said) => inTime(answerTo(said)))
+          : yield* Effect.flatMap(inTime(opening), (step) => inTime(answerTo(step)))
       if (admission.attested !== undefined) counters[counterOf[admission.attested]] += 1
       if (verdict._tag === "Admitted") {
         const member = memberOf(verdict, carrier, authorizedAt)

@@ -12,7 +12,7 @@ import { ControlPlane, statusOf } from "../control/ControlPlane.ts"
 
 const yesMillis = 30_000
 const noMillis = 5_000
-const mostRemembered = 16_384
+const maxRemembered = 16_384
 
 /** An answer, and when the control plane gave it (epoch milliseconds). */
 export interface Asked {
@@ -25,12 +25,12 @@ const isWithin = ({ at }: Asked, now: number, millis: number) => now >= at && no
 
 const bytes = (hex: string) => Result.getOrThrow(Hex.decode(hex, hex.length / 2))
 
-const authorizationOf = (said: ChannelAuthorisation): MemberAuthorization => ({
-  operatorKey: bytes(said.operator_pubkey),
+const authorizationOf = (answer: ChannelAuthorisation): MemberAuthorization => ({
+  operatorKey: bytes(answer.operator_pubkey),
   noise:
-    said.noise_pubkey === undefined || said.noise_attestation === undefined
+    answer.noise_pubkey === undefined || answer.noise_attestation === undefined
       ? undefined
-      : { key: bytes(said.noise_pubkey), attestation: bytes(said.noise_attestation) }
+      : { key: bytes(answer.noise_pubkey), attestation: bytes(answer.noise_attestation) }
 })
 
 export class MemberAuthority extends Context.Service<
@@ -51,7 +51,7 @@ export class MemberAuthority extends Context.Service<
       remembered.delete(key)
       remembered.set(key, asked)
       for (const oldest of remembered.keys()) {
-        if (remembered.size <= mostRemembered) break
+        if (remembered.size <= maxRemembered) break
         remembered.delete(oldest)
       }
       return asked

@@ -9,13 +9,13 @@ import { Context, Effect, Layer, Schedule } from "effect"
 import { createServer, type IncomingMessage, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { makeServe } from "../listen/Connections.ts"
+import { makeServe } from "../listen/ConnectionFibers.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
-import * as Carrier from "./Carrier.ts"
 import { ChannelBroker } from "./ChannelBroker.ts"
 import { MemberAdmissions } from "./MemberAdmissions.ts"
+import * as MemberConnection from "./MemberConnection.ts"
 
 export const path = "/ws/channel"
 
@@ -71,8 +71,8 @@ export class WebSocketMembers extends Context.Service<
       socket.on("pong", () => open.set(socket, true))
       socket.once("close", () => open.delete(socket))
       const connection = request.socket
-      const carrier = Carrier.overWebSocket(
-        direct.has(connection) ? connection : { address: Carrier.namedByProxy(request) }
+      const carrier = MemberConnection.overWebSocket(
+        direct.has(connection) ? connection : { address: MemberConnection.namedByProxy(request) }
       )
       run(new WebSocketStream(socket, ending), (stream) => broker.serve(stream, carrier))
     }
@@ -83,7 +83,7 @@ export class WebSocketMembers extends Context.Service<
       socket.on("error", () => undefined)
       if (pathOf(request.url) !== path) return refuse(socket, 404)
       if (!mayCome(request)) return refuse(socket, 403)
-      const address = direct.has(request.socket) ? request.socket.remoteAddress : Carrier.namedByProxy(request)
+      const address = direct.has(request.socket) ? request.socket.remoteAddress : MemberConnection.namedByProxy(request)
       if (open.size >= channels.webSocketConnections || !admissions.takes(address)) {
         counters.webSocketSheds += 1
         return refuse(socket, 503)

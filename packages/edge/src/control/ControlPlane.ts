@@ -9,10 +9,10 @@ import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { type Cause, Context, Effect, Layer, Predicate, Redacted } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
-import * as PersistedFile from "../ca/PersistedFile.ts"
-import * as Seed from "../ca/Seed.ts"
+import * as Ed25519Seed from "../ca/Ed25519Seed.ts"
+import * as EdgeFileErrors from "../ca/EdgeFileErrors.ts"
 import { Settings } from "../settings/Settings.ts"
-import { askedAgain } from "./Questions.ts"
+import { retryOnce } from "./IdempotentCalls.ts"
 
 const callLimit = "10 seconds"
 
@@ -33,7 +33,7 @@ const makeClient = Effect.fn("ControlPlane.makeClient")(function* (baseUrl: URL,
     group: "edges",
     baseUrl,
     httpClient: HttpClient.transform(Context.get(services, HttpClient.HttpClient), (call, request) =>
-      Effect.timeout(askedAgain(call, request), callLimit)
+      Effect.timeout(retryOnce(call, request), callLimit)
     )
   }).pipe(Effect.provide(services))
 })
@@ -50,10 +50,10 @@ export const statusOf = (error: unknown): number | undefined => {
 /** A call fails with its declared errors, or when it gets no answer in time. */
 export type ControlPlaneClient = HttpApiClient.Client.Group<typeof EdgesApi, Cause.TimeoutError, never>
 
-const loadSeed = Seed.load("edge-mesh-key.bin", (file) =>
-  PersistedFile.damaged(
+const loadSeed = Ed25519Seed.load("edge-mesh-key.bin", (file) =>
+  EdgeFileErrors.damaged(
     file,
-    Seed.shape,
+    Ed25519Seed.shape,
     "restore it from your backup, or remove it and rebind the edge id at the control plane"
   )
 )

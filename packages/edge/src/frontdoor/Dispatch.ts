@@ -1,7 +1,7 @@
 /** Where a connection goes, from its ClientHello alone (data-plane 1.2, first match wins). Pure. */
 import type { ClientHello } from "@catenet/wire/frames/ClientHello"
 import { muxAlpn } from "@catenet/wire/transport/Mux"
-import { disguisedHost, gateAlpn } from "../channels/Carrier.ts"
+import { disguisedHost, gateAlpn } from "../channels/MemberConnection.ts"
 
 /** The byte protocol of agents, clients and peer edges. */
 const bytesAlpn = "ct-edge"

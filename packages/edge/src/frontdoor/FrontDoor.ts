@@ -3,23 +3,22 @@
  * edges). It reads a hello of any segmentation, decides, and hands the untouched connection on.
  */
 import type { ClientHello } from "@catenet/wire/frames/ClientHello"
-import { contained } from "@catenet/wire/transport/FaultBoundary"
+import { guarded } from "@catenet/wire/transport/FaultBoundary"
 import { type HelloRefused, peekClientHello } from "@catenet/wire/transport/HelloPeek"
 import { muxAlpn } from "@catenet/wire/transport/Mux"
 import { Context, Effect, Layer, Result } from "effect"
 import type { Socket } from "node:net"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
-
+import { makeServe } from "../listen/ConnectionFibers.ts"
 import { noteUse } from "../listen/ConnectionLimiter.ts"
-import { makeServe } from "../listen/Connections.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { MuxAgents } from "../sessions/MuxAgents.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
-import { ByteAgents } from "./ByteAgents.ts"
+import { ChannelListeners } from "./ChannelListeners.ts"
 import { type Destination, dispatch, dispatchMesh, dispatchVisitor } from "./Dispatch.ts"
-import { MemberDoors } from "./MemberDoors.ts"
 import { PlatformHosts } from "./PlatformHosts.ts"
+import { SlotProtocol } from "./SlotProtocol.ts"
 import { VisitorRouter } from "./VisitorRouter.ts"
 
 export class FrontDoor extends Context.Service<
@@ -37,8 +36,8 @@ export class FrontDoor extends Context.Service<
     const authority = yield* CertificateAuthority
     const counters = yield* Counters
     const muxAgents = yield* MuxAgents
-    const byteAgents = yield* ByteAgents
-    const members = yield* MemberDoors
+    const slotProtocol = yield* SlotProtocol
+    const members = yield* ChannelListeners
     const platform = yield* PlatformHosts
     const visitorRouter = yield* VisitorRouter
     const { ending } = yield* ConnectionFaults
@@ -55,16 +54,16 @@ export class FrontDoor extends Context.Service<
       onFailure,
       ending,
       minVersion: "TLSv1.3",
-      patient: true
+      longHandshakeTimeout: true
     })
     const bytes = TlsAcceptor.make({
       pairs,
       alpn: [],
-      onSecure: (socket) => run(socket, byteAgents.serve),
+      onSecure: (socket) => run(socket, slotProtocol.serve),
       onFailure,
       ending,
       minVersion: "TLSv1.3",
-      patient: true
+      longHandshakeTimeout: true
     })
 
     /** Returns what is still to be waited for. */
@@ -108,7 +107,7 @@ export class FrontDoor extends Context.Service<
         const rest = serve(socket, decide(peeked.success))
         return rest === undefined ? undefined : run(socket, () => rest)
       }
-      void peekClientHello(socket).then(contained(ending(socket), decided))
+      void peekClientHello(socket).then(guarded(ending(socket), decided))
     }
 
     const atFrontDoor = receive((hello) => dispatch(hello, platform.has, platform.defaultHost))
@@ -125,8 +124,8 @@ export class FrontDoor extends Context.Service<
     Layer.provide([
       VisitorRouter.layer,
       MuxAgents.layer,
-      ByteAgents.layer,
-      MemberDoors.layer,
+      SlotProtocol.layer,
+      ChannelListeners.layer,
       PlatformHosts.layer,
       Counters.layer,
       ConnectionFaults.layer

@@ -11,13 +11,13 @@ import { splice } from "@catenet/wire/transport/Splice"
 import { Context, Effect, Layer, Option } from "effect"
 import { connect, type Socket } from "node:net"
 import * as WebSocketMembers from "../channels/WebSocketMembers.ts"
-import { makeServe } from "../listen/Connections.ts"
-import { endpointsOf } from "../listen/Endpoints.ts"
+import { endpointsOf } from "../listen/ConnectionAddresses.ts"
+import { makeServe } from "../listen/ConnectionFibers.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Settings, type TerminateHost } from "../settings/Settings.ts"
-import { PairFiles } from "../tls/PairFiles.ts"
+import { CertificateFiles } from "../tls/CertificateFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
-import { beginsWith } from "./BeginsWith.ts"
+import { beginsWith } from "./ConnectionPrefix.ts"
 
 const connectMillis = 5_000
 
@@ -57,7 +57,7 @@ const keepMembers = Effect.fnUntraced(function* (relay: (visitor: Socket) => voi
 
 const makeHost = Effect.fnUntraced(function* ({ upstream, pair, proxyProtocol }: TerminateHost, isPortal: boolean) {
   const { relayIdleSeconds } = yield* Settings
-  const files = yield* PairFiles
+  const files = yield* CertificateFiles
   const faults = yield* ConnectionFaults
   const relay = relayTo(upstream, proxyProtocol, relayIdleSeconds === 0 ? undefined : relayIdleSeconds * 1_000, faults)
   const source = pair === undefined ? Option.none() : yield* files.follow(pair)

@@ -9,17 +9,17 @@ import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Socket } from "node:net"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { silenceMillis } from "../gelb/FirstWord.ts"
-import { GelbVisits } from "../gelb/GelbVisits.ts"
-import { LoginGate } from "../gelb/LoginGate.ts"
-import { endpointsOf } from "../listen/Endpoints.ts"
+import { endpointsOf } from "../listen/ConnectionAddresses.ts"
 import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
 import { PeerEdges } from "../mesh/PeerEdges.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { type Route, Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
-import type { Attempts, Delivered } from "../sessions/Delivery.ts"
+import type { Attempts, Delivered } from "../sessions/StreamDelivery.ts"
+import { silenceMillis } from "../terminate/FirstByte.ts"
+import { LoginGate } from "../terminate/LoginGate.ts"
+import { TerminatedConnections } from "../terminate/TerminatedConnections.ts"
 import type { Destination } from "./Dispatch.ts"
 import * as TlsAlert from "./TlsAlert.ts"
 
@@ -35,7 +35,7 @@ export class VisitorRouter extends Context.Service<
     readonly serve: (
       destination: ToTunnel,
       socket: Socket,
-      broughtBy: "itself" | "peer"
+      source: "itself" | "peer"
     ) => Effect.Effect<void> | undefined
     readonly open: () => number
   }
@@ -45,7 +45,7 @@ export class VisitorRouter extends Context.Service<
     const agents = yield* AgentSessions
     const relays = yield* Relays
     const counters = yield* Counters
-    const gelb = yield* GelbVisits
+    const gelb = yield* TerminatedConnections
     const gate = yield* LoginGate
     const peers = yield* PeerEdges
     const audit = yield* AuditLog
@@ -150,7 +150,7 @@ export class VisitorRouter extends Context.Service<
       return Effect.flatMap(peers.forward(host, socket), (forwarded) => (forwarded ? undefined : here()) ?? Effect.void)
     }
 
-    const serve = (destination: ToTunnel, socket: Socket, broughtBy: "itself" | "peer") => {
+    const serve = (destination: ToTunnel, socket: Socket, source: "itself" | "peer") => {
       enter(socket)
       const { host } = destination
       const route = routes.find(host)
@@ -159,11 +159,11 @@ export class VisitorRouter extends Context.Service<
           counters.visitorsOfUnknownHosts += 1
           return void TlsAlert.refuse(socket, "unrecognizedName")
         }
-        return broughtBy === "itself" ? orHere(host, socket, refuse) : refuse()
+        return source === "itself" ? orHere(host, socket, refuse) : refuse()
       }
       const here = () => serveHere(destination, route, socket)
       // Every edge knows every host; where the tunnel has no agent here, it may have one at the edge that it is bound to.
-      const isHere = broughtBy === "peer" || agents.tunnel(route.token)?.connected === true
+      const isHere = source === "peer" || agents.tunnel(route.token)?.connected === true
       return isHere ? here() : orHere(host, socket, here)
     }
 
@@ -176,7 +176,7 @@ export class VisitorRouter extends Context.Service<
       AgentSessions.layer,
       Relays.layer,
       Counters.layer,
-      GelbVisits.layer,
+      TerminatedConnections.layer,
       LoginGate.layer,
       PeerEdges.layer,
       VisitorPlaces.layer

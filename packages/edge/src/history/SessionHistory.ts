@@ -1,37 +1,37 @@
 /**
  * Stores the sessions of every tunnel: a session row and, where receipts are on, its attestations, in one transaction each.
  * Bytes are noted every minute, attested every hour when they moved. A token that the control plane has not named leaves
- * records only when it has carried something or was there for a while (see `UnnamedTunnels`).
+ * records only when it has carried something or was there for a while (see `UnregisteredTunnels`).
  */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import { isReached } from "@catenet/domain/tunnels/Reachability"
 import type { SessionEnd } from "@catenet/domain/tunnels/TunnelTraffic"
 import { Clock, Context, Effect, FiberSet, Layer, Schedule } from "effect"
-import * as Seed from "../ca/Seed.ts"
+import * as Ed25519Seed from "../ca/Ed25519Seed.ts"
 import { retryForever } from "../observe/RetryForever.ts"
 import { Routes } from "../routes/Routes.ts"
 import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
+import type { Carrier, AgentPool } from "../sessions/AgentPool.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { OriginEchoes } from "../sessions/OriginEchoes.ts"
-import type { Carrier, Tunnel } from "../sessions/Tunnel.ts"
 import { Settings } from "../settings/Settings.ts"
 import { HistoryDatabase } from "../sqlite/HistoryDatabase.ts"
 import type { Database } from "../sqlite/SqliteDatabase.ts"
-import * as DayStore from "./DayStore.ts"
-import * as Receipts from "./Receipts.ts"
-import * as SessionStore from "./SessionStore.ts"
-import * as UnnamedTunnels from "./UnnamedTunnels.ts"
+import * as DailyTrafficStore from "./DailyTrafficStore.ts"
+import * as ReceiptLog from "./ReceiptLog.ts"
+import * as TunnelSessionStore from "./TunnelSessionStore.ts"
+import * as UnregisteredTunnels from "./UnregisteredTunnels.ts"
 
 interface OpenSession {
-  readonly tunnel: Tunnel
+  readonly tunnel: AgentPool
   readonly name: string
   readonly connectedAt: number
   /** Totals of the tunnel when the session began. */
   readonly before: { readonly in: number; readonly out: number; readonly visits: number }
   carrier: Carrier
   attested: number
-  readonly days: DayStore.DayCount
+  readonly days: DailyTrafficStore.DayCount
   /** Since when visitors have not reached the service, by what the echo finds. */
   silentSince: number | undefined
   /** Its beginning is written. */
@@ -53,17 +53,17 @@ const loadReceipts = Effect.fn("SessionHistory.loadReceipts")(function* (db: Dat
   const damaged = (file: string) =>
     ConfigurationInvalid.of(
       "CT_EDGE_RECEIPTS",
-      `is on, but ${file} is not ${Seed.shape}`,
+      `is on, but ${file} is not ${Ed25519Seed.shape}`,
       "restore the key from your backup, or turn receipts off"
     )
-  return Receipts.make(db, settings.edgeId, yield* Seed.load("edge-receipts-key.bin", damaged))
+  return ReceiptLog.make(db, settings.edgeId, yield* Ed25519Seed.load("edge-receipts-key.bin", damaged))
 })
 
 const keep = Effect.fn("SessionHistory.keep")(function* (
   db: Database,
-  sessions: SessionStore.SessionStore,
-  days: DayStore.DayStore,
-  receipts: Receipts.Receipts | undefined
+  sessions: TunnelSessionStore.TunnelSessionStore,
+  days: DailyTrafficStore.DailyTrafficStore,
+  receipts: ReceiptLog.ReceiptLog | undefined
 ) {
   const { controlPlane, historyRetentionSeconds } = yield* Settings
   const agents = yield* AgentSessions
@@ -73,7 +73,7 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
   const run = yield* FiberSet.makeRuntime<never>()
   const clock = yield* Clock.Clock
   const open = new Map<string, OpenSession>()
-  const unnamedTunnels = UnnamedTunnels.make(db)
+  const unnamedTunnels = UnregisteredTunnels.make(db)
   const now = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
 
   const moved = ({ tunnel, before }: OpenSession) => ({
@@ -92,7 +92,7 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
     return { connectedAt: BigInt(session.connectedAt), bytesIn: BigInt(bytesIn), bytesOut: BigInt(bytesOut) }
   }
 
-  const isUnnamed = (tunnel: Tunnel) => controlPlane !== undefined && !routes.isNamed(tunnel.token)
+  const isUnnamed = (tunnel: AgentPool) => controlPlane !== undefined && !routes.isNamed(tunnel.token)
 
   const record = (session: OpenSession) => {
     const { carrier, connectedAt, name, unnamed } = session
@@ -105,7 +105,7 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
       receipts?.append(
         name,
         at,
-        Receipt.sessionOpen({ connectedAt: BigInt(connectedAt), transport: SessionStore.transportOf(carrier) })
+        Receipt.sessionOpen({ connectedAt: BigInt(connectedAt), transport: TunnelSessionStore.transportOf(carrier) })
       )
       if (unnamed) unnamedTunnels.prune()
     })
@@ -117,12 +117,12 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
     session.unnamed = wasUnnamed && isUnnamed(session.tunnel)
     const { bytesIn, bytesOut } = moved(session)
     const isProven =
-      !session.unnamed || bytesIn + bytesOut > 0 || at - session.connectedAt >= UnnamedTunnels.provenSeconds
+      !session.unnamed || bytesIn + bytesOut > 0 || at - session.connectedAt >= UnregisteredTunnels.provenSeconds
     if (!session.recorded && isProven) record(session)
     else if (session.recorded && wasUnnamed && !session.unnamed) db.write(() => unnamedTunnels.named(session.name))
   }
 
-  const begin = (tunnel: Tunnel, carrier: Carrier) => {
+  const begin = (tunnel: AgentPool, carrier: Carrier) => {
     const { aToB, bToA } = tunnel.traffic
     const session: OpenSession = {
       tunnel,
@@ -131,7 +131,7 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
       before: { in: aToB, out: bToA, visits: tunnel.visits },
       carrier,
       attested: 0,
-      days: new DayStore.DayCount(),
+      days: new DailyTrafficStore.DayCount(),
       silentSince: undefined,
       recorded: false,
       unnamed: isUnnamed(tunnel)
@@ -261,16 +261,16 @@ export class SessionHistory extends Context.Service<
   SessionHistory,
   {
     /** Absent when history is switched off. */
-    readonly sessions: SessionStore.SessionStore | undefined
+    readonly sessions: TunnelSessionStore.TunnelSessionStore | undefined
     /** Absent when receipts are off. */
-    readonly receipts: Receipts.Receipts | undefined
+    readonly receipts: ReceiptLog.ReceiptLog | undefined
   }
 >()("edge/history/SessionHistory") {
   static readonly make = Effect.gen(function* () {
     const { db } = yield* HistoryDatabase
     if (db === undefined) return { sessions: undefined, receipts: undefined }
-    const days = DayStore.make(db)
-    const sessions = SessionStore.make(db, days)
+    const days = DailyTrafficStore.make(db)
+    const sessions = TunnelSessionStore.make(db, days)
     const receipts = yield* loadReceipts(db)
     yield* keep(db, sessions, days, receipts)
     return { sessions, receipts }

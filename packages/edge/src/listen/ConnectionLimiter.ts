@@ -6,7 +6,7 @@
 import type { Socket } from "node:net"
 import type { Caps } from "../settings/Settings.ts"
 import { addressBlock } from "./AddressBlock.ts"
-import { ConnectionPace } from "./ConnectionPace.ts"
+import { ConnectionRateLimiter } from "./ConnectionRateLimiter.ts"
 import { FairPlaces } from "./FairPlaces.ts"
 
 /** Descriptors kept free for listening sockets, files, upstream connections, the control plane and the admin interface. */
@@ -63,6 +63,6 @@ export const make = (caps: Caps, descriptors: number | undefined): ConnectionLim
     socket.once("close", leave)
     return true
   }
-  const pace = new ConnectionPace(caps.connectionRatePerAddress)
-  return { admit, whenDue: (socket, open) => pace.whenDue(socket, open), shed, open: () => places.taken, sheds }
+  const pace = new ConnectionRateLimiter(caps.connectionRatePerAddress)
+  return { admit, whenDue: (socket, open) => pace.scheduleAt(socket, open), shed, open: () => places.taken, sheds }
 }

@@ -4,7 +4,7 @@
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { retryForever } from "../observe/RetryForever.ts"
-import type { Listener, Trial } from "./Listener.ts"
+import type { TcpListener, ListenerProbe } from "./TcpListener.ts"
 
 const every = "10 seconds"
 const oldMillis = 60_000
@@ -13,11 +13,11 @@ export class ListenerHealth extends Context.Service<
   ListenerHealth,
   {
     /** Tries the listener for as long as the calling scope lives. */
-    readonly watch: (listener: Listener) => Effect.Effect<void>
+    readonly watch: (listener: TcpListener) => Effect.Effect<void>
     /** Tries it once. */
-    readonly check: (listener: Listener) => Effect.Effect<void>
+    readonly check: (listener: TcpListener) => Effect.Effect<void>
     /** Writes down how a listener was found, or a process of which the listeners are. */
-    readonly found: (name: string, trial: Trial) => Effect.Effect<void>
+    readonly found: (name: string, trial: ListenerProbe) => Effect.Effect<void>
     /** Takes back the last proof: who is known to be gone is not given the minute. */
     readonly lost: (name: string) => void
     /** The listeners that have not accepted for a minute; not started yet, and lost, count as stalled. */
@@ -38,13 +38,13 @@ export class ListenerHealth extends Context.Service<
     const expectedSince = new Map<string, number>()
     const exhausted = new Set<string>()
     let leaving = false
-    const found = Effect.fnUntraced(function* (name: string, trial: Trial) {
+    const found = Effect.fnUntraced(function* (name: string, trial: ListenerProbe) {
       if (trial === "accepts") lastAccepted.set(name, yield* Clock.currentTimeMillis)
       else yield* Effect.logWarning("a listener does not accept").pipe(Effect.annotateLogs({ listener: name, trial }))
       if (trial === "exhausted") exhausted.add(name)
       else exhausted.delete(name)
     })
-    const check = (listener: Listener) => Effect.flatMap(listener.accepts, (trial) => found(listener.name, trial))
+    const check = (listener: TcpListener) => Effect.flatMap(listener.accepts, (trial) => found(listener.name, trial))
     return ListenerHealth.of({
       check,
       found,

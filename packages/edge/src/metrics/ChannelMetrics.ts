@@ -1,19 +1,19 @@
 /** The figures of channels (data-plane 13). */
 import type { Family } from "@catenet/domain/values/PrometheusText"
+import type { ChannelPlacement } from "../channels/ChannelPlacement.ts"
 import type { ChannelRoom } from "../channels/ChannelRoom.ts"
-import type { HomeEdges } from "../channels/HomeEdges.ts"
-import { mostAddresses } from "../channels/JoinPenalties.ts"
+import { maxAddresses } from "../channels/JoinPenalties.ts"
 import type { MemberAdmissions } from "../channels/MemberAdmissions.ts"
 import type { WebSocketMembers } from "../channels/WebSocketMembers.ts"
 import type { Counters } from "../observe/Counters.ts"
-import { counter, gauge, type Sample } from "./Family.ts"
+import { counter, gauge, type Sample } from "./MetricFamily.ts"
 
 const seconds = (millis: number) => Math.floor(millis / 1_000)
 
 interface ChannelSources {
   readonly admissions: MemberAdmissions["Service"]
   readonly counters: Counters["Service"]
-  readonly homes: HomeEdges["Service"]
+  readonly homes: ChannelPlacement["Service"]
   readonly room: ChannelRoom["Service"]
   readonly webSockets: WebSocketMembers["Service"]
 }
@@ -63,7 +63,7 @@ export const channelFamilies = ({
       counters.channelPenaltySheds
     ]),
     gauge("channel_join_penalty_tracked_ips", "Addresses whose guesses are counted.", [admissions.trackedAddresses()]),
-    gauge("channel_join_penalty_tracked_ips_max", "As many addresses are counted at most.", [mostAddresses]),
+    gauge("channel_join_penalty_tracked_ips_max", "As many addresses are counted at most.", [maxAddresses]),
     counter("relay_gate_sessions_total", "Members that were let through to the relay node.", [
       counters.relayGateSessions
     ]),

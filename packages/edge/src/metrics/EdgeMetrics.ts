@@ -1,13 +1,13 @@
 /** The edge's figures in the text format of Prometheus. All names begin with `ct_edge_` (data-plane 13). */
 import { render as text } from "@catenet/domain/values/PrometheusText"
 import { originVerdicts } from "@catenet/wire/frames/MuxEcho"
+import type { ChannelPlacement } from "../channels/ChannelPlacement.ts"
 import type { ChannelRoom } from "../channels/ChannelRoom.ts"
-import type { HomeEdges } from "../channels/HomeEdges.ts"
 import type { MemberAdmissions } from "../channels/MemberAdmissions.ts"
 import type { WebSocketMembers } from "../channels/WebSocketMembers.ts"
-import type { ByteAgents } from "../frontdoor/ByteAgents.ts"
+import type { SlotProtocol } from "../frontdoor/SlotProtocol.ts"
 import type { ConnectionLimiter, ShedReason } from "../listen/ConnectionLimiter.ts"
-import type { Listener } from "../listen/Listener.ts"
+import type { TcpListener } from "../listen/TcpListener.ts"
 import type { Counters } from "../observe/Counters.ts"
 import type { WorkerStats } from "../processes/WorkerStats.ts"
 import type { Relays } from "../relay/Relays.ts"
@@ -15,16 +15,16 @@ import type { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { MuxAgents } from "../sessions/MuxAgents.ts"
 import type { OriginEchoes } from "../sessions/OriginEchoes.ts"
 import { channelFamilies } from "./ChannelMetrics.ts"
-import { type Sample, counter, gauge } from "./Family.ts"
+import { type Sample, counter, gauge } from "./MetricFamily.ts"
 
 export interface Sources {
   readonly counters: Counters["Service"]
   readonly agents: AgentSessions["Service"]
-  readonly byteAgents: ByteAgents["Service"]
+  readonly slotProtocol: SlotProtocol["Service"]
   readonly muxAgents: MuxAgents["Service"]
   readonly relays: Relays["Service"]
   readonly admissions: MemberAdmissions["Service"]
-  readonly homes: HomeEdges["Service"]
+  readonly homes: ChannelPlacement["Service"]
   readonly room: ChannelRoom["Service"]
   readonly webSockets: WebSocketMembers["Service"]
   readonly echoes: Pick<OriginEchoes["Service"], "reach" | "answers">
@@ -32,7 +32,7 @@ export interface Sources {
   /** What the other processes of this edge hold. */
   readonly workerStats: WorkerStats["Service"]
   readonly visitors: () => number
-  readonly listeners: ReadonlyArray<Pick<Listener, "name">>
+  readonly listeners: ReadonlyArray<Pick<TcpListener, "name">>
   /** Epoch milliseconds of the last proof that a listener accepts, by name. */
   readonly lastAccepted: ReadonlyMap<string, number>
   /** Epoch milliseconds since which a listener has to be there. */

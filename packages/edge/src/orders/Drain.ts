@@ -4,14 +4,14 @@
  * finish for the grace time, and cuts what is left.
  */
 import { Effect, Schedule } from "effect"
+import { ChannelPlacement } from "../channels/ChannelPlacement.ts"
 import { ChannelRoom } from "../channels/ChannelRoom.ts"
-import { HomeEdges } from "../channels/HomeEdges.ts"
-import { ByteAgents } from "../frontdoor/ByteAgents.ts"
-import { GelbVisits } from "../gelb/GelbVisits.ts"
-import type { Listener } from "../listen/Listener.ts"
+import { SlotProtocol } from "../frontdoor/SlotProtocol.ts"
+import type { TcpListener } from "../listen/TcpListener.ts"
 import { Relays } from "../relay/Relays.ts"
 import { MuxAgents } from "../sessions/MuxAgents.ts"
 import { Settings } from "../settings/Settings.ts"
+import { TerminatedConnections } from "../terminate/TerminatedConnections.ts"
 
 /** In which a visitor that keeps asking has heard that its connection ends. */
 const lastMoment = (graceSeconds: number) => Math.min(1_000, graceSeconds * 100)
@@ -22,13 +22,13 @@ const whileTrue = (holds: () => boolean, millis: number) =>
     Effect.timeoutOrElse({ duration: millis, orElse: () => Effect.void })
   )
 
-export const drain = Effect.fn("Drain.drain")(function* (listeners: ReadonlyArray<Listener>) {
+export const drain = Effect.fn("Drain.drain")(function* (listeners: ReadonlyArray<TcpListener>) {
   const { shutdownGraceSeconds } = yield* Settings
   const relays = yield* Relays
   const muxAgents = yield* MuxAgents
-  const byteAgents = yield* ByteAgents
-  const gelb = yield* GelbVisits
-  const homes = yield* HomeEdges
+  const slotProtocol = yield* SlotProtocol
+  const gelb = yield* TerminatedConnections
+  const homes = yield* ChannelPlacement
   const room = yield* ChannelRoom
   yield* Effect.forEach(listeners, ({ stop }) => stop)
   homes.drain()
@@ -36,7 +36,7 @@ export const drain = Effect.fn("Drain.drain")(function* (listeners: ReadonlyArra
   gelb.announce()
   yield* whileTrue(() => gelb.open() > 0, lastMoment(shutdownGraceSeconds))
   muxAgents.goAway("this edge is stopping")
-  byteAgents.closeParked()
+  slotProtocol.closeParked()
   yield* Effect.logInfo("draining").pipe(
     Effect.annotateLogs({ relays: relays.active() + relays.passing(), grace: shutdownGraceSeconds })
   )

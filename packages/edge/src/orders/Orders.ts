@@ -6,13 +6,13 @@ import { type AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
 import type { AgentProof } from "@catenet/domain/edges/AgentProof"
 import { Clock, Context, Effect, Layer } from "effect"
 import { ChannelRoom } from "../channels/ChannelRoom.ts"
-import { LoginGate } from "../gelb/LoginGate.ts"
 import { Relays } from "../relay/Relays.ts"
 import { authorizeHost, type RouteOrder } from "../routes/RouteOrder.ts"
 import { type Route, Routes } from "../routes/Routes.ts"
 import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { Settings } from "../settings/Settings.ts"
+import { LoginGate } from "../terminate/LoginGate.ts"
 
 interface Applied {
   readonly authorize: (host: string, route: Route, login?: boolean) => Effect.Effect<void>

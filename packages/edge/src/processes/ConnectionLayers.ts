@@ -4,16 +4,15 @@
  * services below leave open what differs between the two: settings, control plane, certificates, agent keys and audit log.
  */
 import { Layer } from "effect"
+import { ChannelPlacement } from "../channels/ChannelPlacement.ts"
 import { ChannelRoom } from "../channels/ChannelRoom.ts"
-import { HomeEdges } from "../channels/HomeEdges.ts"
+import { LocalRoom } from "../channels/LocalRoom.ts"
 import { MemberAdmissions } from "../channels/MemberAdmissions.ts"
-import { OwnRoom } from "../channels/OwnRoom.ts"
 import { WebSocketMembers } from "../channels/WebSocketMembers.ts"
-import { ByteAgents } from "../frontdoor/ByteAgents.ts"
+import { ChannelListeners } from "../frontdoor/ChannelListeners.ts"
 import { FrontDoor } from "../frontdoor/FrontDoor.ts"
-import { MemberDoors } from "../frontdoor/MemberDoors.ts"
+import { SlotProtocol } from "../frontdoor/SlotProtocol.ts"
 import { VisitorRouter } from "../frontdoor/VisitorRouter.ts"
-import { GelbVisits } from "../gelb/GelbVisits.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
@@ -25,24 +24,25 @@ import { Routes } from "../routes/Routes.ts"
 import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { MuxAgents } from "../sessions/MuxAgents.ts"
+import { TerminatedConnections } from "../terminate/TerminatedConnections.ts"
 
 /** What listeners, orders, statistics and shutdown reach; each layer brings its own needs, built once for all of them. */
 export const layer = Layer.mergeAll(
   FrontDoor.layer,
-  MemberDoors.layer,
+  ChannelListeners.layer,
   WebSocketMembers.layer,
   Orders.layer,
   AgentSessions.layer,
   MuxAgents.layer,
-  ByteAgents.layer,
+  SlotProtocol.layer,
   QuicPeers.layer,
   QuicMembers.layer,
   MemberAdmissions.layer,
   ChannelRoom.layer,
-  OwnRoom.layer,
-  HomeEdges.layer,
+  LocalRoom.layer,
+  ChannelPlacement.layer,
   VisitorRouter.layer,
-  GelbVisits.layer,
+  TerminatedConnections.layer,
   Relays.layer,
   Routes.layer,
   Counters.layer,

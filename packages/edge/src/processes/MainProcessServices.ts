@@ -2,19 +2,19 @@
 import { Clock, Effect, Layer, Option } from "effect"
 import { type AuditRow, AuditLog, noting } from "../audit/AuditLog.ts"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
-import { AgentKeys } from "../sessions/AgentKeys.ts"
 import { ProcessIdentity } from "../sessions/ProcessIdentity.ts"
+import { TunnelOwnership } from "../sessions/TunnelOwnership.ts"
 import { Settings } from "../settings/Settings.ts"
-import { PairFiles } from "../tls/PairFiles.ts"
-import { PairSource } from "../tls/PairSource.ts"
+import { CertificateFiles } from "../tls/CertificateFiles.ts"
+import { CertificateSource } from "../tls/CertificateSource.ts"
 import { SessionTickets } from "../tls/SessionTickets.ts"
 import { ticketKey, TicketKeyRing, type TicketKeys } from "../tls/TicketKeyRing.ts"
 import type { WorkerChannel } from "./WorkerChannel.ts"
 import type { Init, ToMain, ToWorker } from "./WorkerMessages.ts"
 
 export interface FromMainProcess {
-  readonly leaf: PairSource
-  readonly pairs: ReadonlyMap<string, PairSource>
+  readonly leaf: CertificateSource
+  readonly pairs: ReadonlyMap<string, CertificateSource>
   readonly tickets: TicketKeyRing
   /** Rows of the audit log that have not been reported. */
   readonly audit: Array<AuditRow>
@@ -44,8 +44,8 @@ export const make = (channel: WorkerChannel<ToMain, ToWorker>, init: Init, now: 
     root: Buffer.from(init.root, "base64"),
     edge: Buffer.from(init.edge, "hex"),
     index: init.index,
-    leaf: new PairSource(init.leaf),
-    pairs: new Map(init.pairs.map(([certificate, pair]) => [certificate, new PairSource(pair)])),
+    leaf: new CertificateSource(init.leaf),
+    pairs: new Map(init.pairs.map(([certificate, pair]) => [certificate, new CertificateSource(pair)])),
     tickets: TicketKeyRing.of(now, ticketKeys(init.ticketKeys)),
     audit: [],
     ownershipAnswered: (question, owns) => {
@@ -80,11 +80,11 @@ const processIdentity = ({ edge, index }: FromMainProcess) =>
 export const layer = (main: FromMainProcess) =>
   Layer.effect(AuditLog, audit(main)).pipe(
     Layer.merge(Layer.effect(ProcessIdentity, processIdentity(main))),
-    Layer.merge(Layer.succeed(AgentKeys, { owns: main.owns, seen: main.seen })),
+    Layer.merge(Layer.succeed(TunnelOwnership, { owns: main.owns, seen: main.seen })),
     Layer.merge(Layer.succeed(CertificateAuthority, { root: main.root, leaf: main.leaf })),
     Layer.merge(Layer.succeed(SessionTickets, main.tickets)),
     Layer.merge(
-      Layer.succeed(PairFiles, {
+      Layer.succeed(CertificateFiles, {
         followed: main.pairs,
         follow: ({ certificate }) => Effect.succeed(Option.fromUndefinedOr(main.pairs.get(certificate)))
       })

@@ -1,17 +1,17 @@
 /** The public listeners of an edge, each watched from its first moment on. */
 import type { Address } from "@catenet/config/NetworkParser"
 import { Effect } from "effect"
+import { ChannelListeners } from "../frontdoor/ChannelListeners.ts"
 import { FrontDoor } from "../frontdoor/FrontDoor.ts"
-import { MemberDoors } from "../frontdoor/MemberDoors.ts"
-import * as Redirect from "../frontdoor/Redirect.ts"
+import * as HttpsRedirect from "../frontdoor/HttpsRedirect.ts"
 import { type ConnectionLimiter, noteUse } from "../listen/ConnectionLimiter.ts"
-import * as Listener from "../listen/Listener.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
 import type { Sharing } from "../listen/ListenSockets.ts"
+import * as TcpListener from "../listen/TcpListener.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Settings } from "../settings/Settings.ts"
 
-export interface PublicListener extends Listener.Listener {
+export interface PublicListener extends TcpListener.TcpListener {
   readonly variable: string
 }
 
@@ -45,14 +45,14 @@ export const names = Effect.map(wanted, (listeners) => listeners.map(({ name }) 
 /** Opens all of them; they stop accepting with the scope. */
 export const open = Effect.fn("PublicListeners.open")(function* (limiter: ConnectionLimiter, sharing: Sharing) {
   const frontDoor = yield* FrontDoor
-  const members = yield* MemberDoors
+  const members = yield* ChannelListeners
   const health = yield* ListenerHealth
   const { ending } = yield* ConnectionFaults
-  const serve: Readonly<Record<ListenerName, Listener.ListenerOptions["onConnection"]>> = {
+  const serve: Readonly<Record<ListenerName, TcpListener.ListenerOptions["onConnection"]>> = {
     mesh: frontDoor.receiveMesh,
     "front-door": frontDoor.receive,
     browser: frontDoor.receiveVisitor,
-    "http-redirect": Redirect.receive,
+    "http-redirect": HttpsRedirect.receive,
     "channel-broker": members.receiveBroker,
     "channel-relay": members.receiveRelay,
     "channel-ws": members.receiveWebSocket
@@ -67,7 +67,7 @@ export const open = Effect.fn("PublicListeners.open")(function* (limiter: Connec
             noteUse(socket)
             handler(socket)
           }
-      const listener = yield* Listener.listen({ ...rest, variable, limiter, onConnection, ending, sharing })
+      const listener = yield* TcpListener.listen({ ...rest, variable, limiter, onConnection, ending, sharing })
       yield* Effect.forkScoped(health.watch(listener))
       return { ...listener, variable } satisfies PublicListener
     })

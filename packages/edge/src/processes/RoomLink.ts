@@ -3,7 +3,7 @@ import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { Effect, Schedule } from "effect"
 import type { Socket } from "node:net"
-import { OwnRoom } from "../channels/OwnRoom.ts"
+import { LocalRoom } from "../channels/LocalRoom.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { retryForever } from "../observe/RetryForever.ts"
 import { dial, redialEvery } from "./SiblingDial.ts"
@@ -11,7 +11,7 @@ import { siblingLimits } from "./SiblingLimits.ts"
 
 /** Keeps the link for as long as the scope lives. */
 export const open = Effect.fn("RoomLink.open")(function* (path: string) {
-  const room = yield* OwnRoom
+  const room = yield* LocalRoom
   const { ending, report } = yield* ConnectionFaults
 
   const hold = (socket: Socket) =>

@@ -3,16 +3,16 @@
  * them to an agent of this process only, so that no visitor travels in circles. The visitor's addresses come with it.
  */
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
-import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
+import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { Effect, Schedule } from "effect"
 import type { Socket } from "node:net"
-import { makeServe } from "../listen/Connections.ts"
+import { makeServe } from "../listen/ConnectionFibers.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { retryForever } from "../observe/RetryForever.ts"
 import { Relays } from "../relay/Relays.ts"
+import type { MuxAgent, AgentPool } from "../sessions/AgentPool.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
-import type { MuxAgent, Tunnel } from "../sessions/Tunnel.ts"
 import { dial, redialEvery } from "./SiblingDial.ts"
 import { siblingLimits } from "./SiblingLimits.ts"
 import { targetOf, SiblingRegistrations } from "./SiblingRegistrations.ts"
@@ -28,7 +28,7 @@ export const open = Effect.fn("SiblingLinks.open")(function* (paths: ReadonlyArr
   const { ending, report } = yield* ConnectionFaults
   const run = yield* makeServe
   const here = new Map<MuxAgent, string>()
-  const parked = new Map<Tunnel, Set<string | undefined>>()
+  const parked = new Map<AgentPool, Set<string | undefined>>()
   const everySibling = new Set<SiblingRegistrations>()
 
   agents.watch({
@@ -91,9 +91,9 @@ export const open = Effect.fn("SiblingLinks.open")(function* (paths: ReadonlyArr
             const ask = () => {
               const agent = registrations.agentOf(registration)
               if (agent === undefined) return answer(undefined)
-              void agent.session.echo(agent.id).then(contained(report, answer))
+              void agent.session.echo(agent.id).then(guarded(report, answer))
             }
-            setImmediate(contained(report, ask))
+            setImmediate(guarded(report, ask))
           },
           onStream: (stream) => {
             stream.on("error", () => undefined)

@@ -6,7 +6,7 @@ import type { HostCertificate } from "@catenet/wire/frames/MuxCertificate"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { Mux } from "@catenet/wire/transport/Mux"
 import { Result } from "effect"
-import { type AgentTarget, type MuxAgent, needsOf } from "../sessions/Tunnel.ts"
+import { type AgentTarget, type MuxAgent, needsOf } from "../sessions/AgentPool.ts"
 
 /** What an agent is to its tunnel; the registration says it in the place of the agent's name. */
 export type SiblingRole = "owner" | "standby" | "slots"
@@ -15,16 +15,16 @@ interface Entry {
   readonly token: string
   readonly agent: MuxAgent | undefined
   readonly request: Parameters<Mux["register"]>[0]
-  say: ((said: HostCertificate) => void) | undefined
+  report: ((certificates: HostCertificate) => void) | undefined
   withdraw: (() => void) | undefined
   refused: boolean
   gone: boolean
 }
 
 /** As many as a registration has room for beside as many hosts as it can have, however long they are. */
-const mostAtOnce = 16
+const maxAtOnce = 16
 
-const saidBy = (agent: MuxAgent | undefined) =>
+const certificatesOf = (agent: MuxAgent | undefined) =>
   Array.from(agent?.certificates ?? [], ([host, state]): HostCertificate => ({ host, ...state }))
 
 export class SiblingRegistrations {
@@ -54,8 +54,8 @@ export class SiblingRegistrations {
 
   /** The agent says something else of a certificate. */
   changed(agent: MuxAgent) {
-    const say = this.#agents.get(agent)?.say
-    if (say !== undefined) for (const said of saidBy(agent)) say(said)
+    const report = this.#agents.get(agent)?.report
+    if (report !== undefined) for (const certificates of certificatesOf(agent)) report(certificates)
   }
 
   left(agent: MuxAgent) {
@@ -98,25 +98,25 @@ export class SiblingRegistrations {
       answersEchoes: agent?.answersEchoes === true,
       ...(agent?.instance === undefined ? {} : { instance: Buffer.from(agent.instance, "hex") })
     }
-    const entry: Entry = { token, agent, request, say: undefined, withdraw: undefined, refused: false, gone: false }
+    const entry: Entry = { token, agent, request, report: undefined, withdraw: undefined, refused: false, gone: false }
     this.#register(entry)
     return entry
   }
 
   #register(entry: Entry) {
-    const said = saidBy(entry.agent).slice(0, mostAtOnce)
-    const request = said.length === 0 ? entry.request : { ...entry.request, certificates: said }
+    const certificates = certificatesOf(entry.agent).slice(0, maxAtOnce)
+    const request = certificates.length === 0 ? entry.request : { ...entry.request, certificates: certificates }
     void this.#session.register(request).then((answer) => {
       if (Result.isFailure(answer)) {
         entry.refused = true
         return
       }
-      const { id, say, withdraw } = answer.success
+      const { id, report, withdraw } = answer.success
       if (entry.gone) return withdraw()
       this.#accepted.set(id, entry)
-      entry.say = say
+      entry.report = report
       // What it said meanwhile, and what there was no room for.
-      for (const each of saidBy(entry.agent)) say(each)
+      for (const each of certificatesOf(entry.agent)) report(each)
       entry.withdraw = () => {
         this.#accepted.delete(id)
         withdraw()

@@ -2,7 +2,7 @@
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { Effect, FileSystem } from "effect"
 import { join } from "node:path"
-import { longestSocketPath, mostProcesses } from "../settings/ProcessCount.ts"
+import { longestSocketPath, maxProcesses } from "../settings/ProcessCount.ts"
 
 const tooLong = ConfigurationInvalid.of(
   "CT_EDGE_PROCESSES",
@@ -14,7 +14,7 @@ const tooLong = ConfigurationInvalid.of(
 export const folder = Effect.gen(function* () {
   const fs = yield* FileSystem.FileSystem
   const made = yield* Effect.orDie(fs.makeTempDirectoryScoped({ prefix: "catenet-edge-" }))
-  return Buffer.byteLength(socketPath(made, mostProcesses)) > longestSocketPath ? yield* tooLong : made
+  return Buffer.byteLength(socketPath(made, maxProcesses)) > longestSocketPath ? yield* tooLong : made
 })
 
 /** The socket of process `index` of the edge; 0 is the main process. */

@@ -6,7 +6,7 @@ import { Clock, ConfigProvider, Effect, Layer, Queue, Schedule } from "effect"
 import { ControlPlane } from "../control/ControlPlane.ts"
 import { VisitorRouter } from "../frontdoor/VisitorRouter.ts"
 import * as ConnectionLimiter from "../listen/ConnectionLimiter.ts"
-import { descriptorLimit } from "../listen/Descriptors.ts"
+import { descriptorLimit } from "../listen/FileDescriptors.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
 import { Counters } from "../observe/Counters.ts"
 import { retryForever } from "../observe/RetryForever.ts"
@@ -18,12 +18,12 @@ import { MuxAgents } from "../sessions/MuxAgents.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as ConnectionLayers from "./ConnectionLayers.ts"
 import * as MainProcessServices from "./MainProcessServices.ts"
+import { MetricsDelta } from "./MetricsDelta.ts"
 import * as PublicListeners from "./PublicListeners.ts"
 import * as RoomLink from "./RoomLink.ts"
 import * as SiblingLinks from "./SiblingLinks.ts"
 import * as SiblingSocket from "./SiblingSocket.ts"
 import * as SocketPaths from "./SocketPaths.ts"
-import { StatDeltas } from "./StatDeltas.ts"
 import type { WorkerChannel } from "./WorkerChannel.ts"
 import * as WorkerCommands from "./WorkerCommands.ts"
 import type { Init, ToMain, ToWorker } from "./WorkerMessages.ts"
@@ -40,7 +40,7 @@ const reporter = Effect.fn("WorkerEdge.reporter")(function* (
   const visitorRouter = yield* VisitorRouter
   const relays = yield* Relays
   const { stalled } = yield* ListenerHealth
-  const deltas = new StatDeltas({ counters, agents, limiter, audit: main.audit })
+  const deltas = new MetricsDelta({ counters, agents, limiter, audit: main.audit })
   return Effect.map(stalled, (stalled) => ({
     ...deltas.take(),
     agentConnections: muxAgents.open(),

@@ -5,9 +5,9 @@
 import { Effect } from "effect"
 import type { ChildProcess } from "node:child_process"
 import type { RouteOrder } from "../routes/RouteOrder.ts"
-import { startWorker } from "./Program.ts"
 import * as WorkerChannel from "./WorkerChannel.ts"
 import type { Init, ToMain, ToWorker } from "./WorkerMessages.ts"
+import { startWorker } from "./WorkerProgram.ts"
 
 const applyTimeout = "5 seconds"
 

@@ -5,8 +5,8 @@ import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { Routes } from "../routes/Routes.ts"
 import { ProcessIdentity } from "../sessions/ProcessIdentity.ts"
 import { Settings } from "../settings/Settings.ts"
-import { PairFiles } from "../tls/PairFiles.ts"
-import type { Pair } from "../tls/PairSource.ts"
+import { CertificateFiles } from "../tls/CertificateFiles.ts"
+import type { Pair } from "../tls/CertificateSource.ts"
 import { SessionTickets } from "../tls/SessionTickets.ts"
 import type { ToWorker } from "./WorkerMessages.ts"
 
@@ -21,7 +21,7 @@ export const make = Effect.fn("WorkerInit.make")(function* (
 ) {
   const { given } = yield* Settings
   const { leaf, root } = yield* CertificateAuthority
-  const { followed } = yield* PairFiles
+  const { followed } = yield* CertificateFiles
   const tickets = yield* SessionTickets
   const routes = yield* Routes
   const { edgeProcess } = yield* ProcessIdentity

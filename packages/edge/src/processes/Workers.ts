@@ -7,9 +7,9 @@ import type { ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
 import { retryForever } from "../observe/RetryForever.ts"
 import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
-import { AgentKeys } from "../sessions/AgentKeys.ts"
+import { TunnelOwnership } from "../sessions/TunnelOwnership.ts"
 import { Settings } from "../settings/Settings.ts"
-import * as StatAggregator from "./StatAggregator.ts"
+import * as MetricsAggregator from "./MetricsAggregator.ts"
 import { WorkerHandle } from "./WorkerHandle.ts"
 import * as WorkerInit from "./WorkerInit.ts"
 import type { ToMain } from "./WorkerMessages.ts"
@@ -45,9 +45,9 @@ export const start = Effect.fn("Workers.start")(function* (
   const broadcast = yield* WorkerBroadcast
   const workerStats = yield* WorkerStats
   const health = yield* ListenerHealth
-  const keys = yield* AgentKeys
+  const keys = yield* TunnelOwnership
   const clock = yield* Clock.Clock
-  const aggregate = yield* StatAggregator.make(limiter)
+  const aggregate = yield* MetricsAggregator.make(limiter)
   const run = yield* FiberSet.makeRuntime<never>()
   const workers = new Map<number, Worker>()
   const init = yield* WorkerInit.make(folder, addresses, (message) => {
@@ -61,11 +61,11 @@ export const start = Effect.fn("Workers.start")(function* (
       ({ end }) => end
     )
     const drained = yield* Deferred.make<void>()
-    let heard = clock.currentTimeMillisUnsafe() + startMillis - silenceMillis
+    let lastReportAt = clock.currentTimeMillisUnsafe() + startMillis - silenceMillis
     const take = (message: ToMain) => {
       switch (message._tag) {
         case "Reported":
-          heard = clock.currentTimeMillisUnsafe()
+          lastReportAt = clock.currentTimeMillisUnsafe()
           aggregate(index, message.report)
           if (message.report.stalled.length > 0) return health.lost(workerName(index))
           return run(health.found(workerName(index), "accepts"))
@@ -102,7 +102,7 @@ export const start = Effect.fn("Workers.start")(function* (
       })
     )
     const silence = Effect.suspend(() =>
-      clock.currentTimeMillisUnsafe() - heard < silenceMillis ? Effect.void : handle.kill("it has fallen silent")
+      clock.currentTimeMillisUnsafe() - lastReportAt < silenceMillis ? Effect.void : handle.kill("it has fallen silent")
     )
     const watching = Effect.repeat(silence, Schedule.spaced("1 second"))
     yield* Effect.forkScoped(watching.pipe(retryForever("watching a process")))

@@ -4,7 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 
 /** An agent may say so for any token; the oldest goes. */
-const mostListeners = 4_096
+const maxListeners = 4_096
 
 export class DirectListeners extends Context.Service<
   DirectListeners,
@@ -27,7 +27,7 @@ export class DirectListeners extends Context.Service<
         listeners.delete(token)
         listeners.set(token, listener)
         for (const oldest of listeners.keys()) {
-          if (listeners.size <= mostListeners) break
+          if (listeners.size <= maxListeners) break
           listeners.delete(oldest)
         }
       }

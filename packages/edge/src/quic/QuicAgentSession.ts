@@ -16,7 +16,7 @@ import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Result } from "effect"
 
 /** QUIC itself finds a peer that is silent, and closes the connection. */
-const heard = () => monotonicMillis()
+const receivedAt = () => monotonicMillis()
 
 export class QuicAgentSession implements CarrierSession {
   readonly #connection: QuicConnection
@@ -30,7 +30,7 @@ export class QuicAgentSession implements CarrierSession {
     resetsSent: 0,
     resetsReceived: 0,
     get lastReceivedAt() {
-      return heard()
+      return receivedAt()
     },
     rttMillis: undefined
   }

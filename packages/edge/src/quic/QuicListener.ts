@@ -13,7 +13,7 @@ import { type Admitted, type ConnectionLimiter, noteUse } from "../listen/Connec
 import { type QuicPort, QuicPorts } from "../listen/QuicPorts.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
-import * as LeafAtPort from "./LeafAtPort.ts"
+import * as QuicCertificateReload from "./QuicCertificateReload.ts"
 import { QuicMembers } from "./QuicMembers.ts"
 import { QuicPeers } from "./QuicPeers.ts"
 
@@ -103,10 +103,10 @@ const listen = Effect.fn("QuicListener.listen")(function* (
     const pair = leaf.current
     const at = { address: address.host, port: address.port }
     const where = { listener: name, udp: `${address.host}:${address.port}` }
-    yield* quic.listen({ at, ...LeafAtPort.shown(pair), transport: service.transport }, incoming).pipe(
+    yield* quic.listen({ at, ...QuicCertificateReload.current(pair), transport: service.transport }, incoming).pipe(
       Effect.tap(() => Effect.logInfo("QUIC is listened for")),
       Effect.tap(() => ports.bound(service.port)),
-      Effect.flatMap((bound) => LeafAtPort.follow(leaf, bound, pair)),
+      Effect.flatMap((bound) => QuicCertificateReload.follow(leaf, bound, pair)),
       Effect.catch(({ why }) => Effect.logWarning(`QUIC is not listened for: ${why}`)),
       Effect.annotateLogs(where)
     )

@@ -7,12 +7,12 @@ import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Context, type Duration, Effect, Layer } from "effect"
-import * as Carrier from "../channels/Carrier.ts"
-import { HomeEdges } from "../channels/HomeEdges.ts"
+import { ChannelPlacement } from "../channels/ChannelPlacement.ts"
 import { MemberAdmissions } from "../channels/MemberAdmissions.ts"
-import { makeServe } from "../listen/Connections.ts"
+import * as MemberConnection from "../channels/MemberConnection.ts"
+import { makeServe } from "../listen/ConnectionFibers.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
-import { QuicLeg } from "./QuicLeg.ts"
+import { QuicMemberConnection } from "./QuicMemberConnection.ts"
 
 const joinLimit = "5 seconds"
 /** For the last word to arrive; the member closes the connection. */
@@ -45,7 +45,7 @@ export class QuicMembers extends Context.Service<
 >()("edge/quic/QuicMembers") {
   static readonly make = Effect.gen(function* () {
     const admissions = yield* MemberAdmissions
-    const homes = yield* HomeEdges
+    const homes = yield* ChannelPlacement
     const { ending } = yield* ConnectionFaults
     const run = yield* makeServe
     const open = new Set<QuicConnection>()
@@ -62,9 +62,9 @@ export class QuicMembers extends Context.Service<
         { duration: joinLimit, orElse: () => Effect.undefined }
       )
       if (stream === undefined) return connection.close()
-      const admitted = yield* admissions.admit(stream, Carrier.overQuic(connection, phase), "join")
+      const admitted = yield* admissions.admit(stream, MemberConnection.overQuic(connection, phase), "join")
       if (admitted === undefined) return stream.destroyed ? connection.close() : yield* left(connection, wordLimit)
-      const leg = new QuicLeg(connection, stream)
+      const leg = new QuicMemberConnection(connection, stream)
       guard(leg, ending(leg))
       onLater((stream) => leg.came(stream))
       const isOver = new Promise<void>((resolve) => leg.once("close", resolve))
@@ -87,6 +87,6 @@ export class QuicMembers extends Context.Service<
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
   static readonly layer = this.layerNoDeps.pipe(
-    Layer.provide([MemberAdmissions.layer, HomeEdges.layer, ConnectionFaults.layer])
+    Layer.provide([MemberAdmissions.layer, ChannelPlacement.layer, ConnectionFaults.layer])
   )
 }

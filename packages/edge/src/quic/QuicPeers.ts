@@ -18,17 +18,17 @@ import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { timingSafeEqual } from "node:crypto"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { addressBlock } from "../listen/AddressBlock.ts"
-import { makeServe } from "../listen/Connections.ts"
+import { makeServe } from "../listen/ConnectionFibers.ts"
 import { MeshClients } from "../mesh/MeshClients.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Orders } from "../orders/Orders.ts"
 import { Routes } from "../routes/Routes.ts"
-import { Admissions, refused } from "../sessions/Admissions.ts"
+import { AgentAdmissions, refused } from "../sessions/AgentAdmissions.ts"
 import { AgentPlaces, holderOf, limitsOf } from "../sessions/AgentPlaces.ts"
+import type { MuxAgent } from "../sessions/AgentPool.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
-import type { MuxAgent } from "../sessions/Tunnel.ts"
-import { UnnamedParks } from "../sessions/UnnamedParks.ts"
+import { UnregisteredAgentQuota } from "../sessions/UnregisteredAgentQuota.ts"
 import { Settings } from "../settings/Settings.ts"
 import { DirectListeners } from "./DirectListeners.ts"
 import { QuicAgentSession } from "./QuicAgentSession.ts"
@@ -36,7 +36,7 @@ import { QuicAgentSession } from "./QuicAgentSession.ts"
 /** For the role, and for what belongs to it. */
 const roleMillis = 10_000
 /** Registrations of one connection; agents have one. */
-const mostRegistrations = 64
+const maxRegistrations = 64
 
 interface Peer {
   readonly connection: QuicConnection
@@ -60,14 +60,14 @@ export class QuicPeers extends Context.Service<
 >()("edge/quic/QuicPeers") {
   static readonly make = Effect.gen(function* () {
     const { adminToken, caps } = yield* Settings
-    const admissions = yield* Admissions
+    const admissions = yield* AgentAdmissions
     const agents = yield* AgentSessions
     const audit = yield* AuditLog
     const counters = yield* Counters
     const direct = yield* DirectListeners
     const meshClients = yield* MeshClients
     const orders = yield* Orders
-    const unnamed = yield* UnnamedParks
+    const unnamed = yield* UnregisteredAgentQuota
     const run = yield* makeServe
     const routes = yield* Routes
     const peers = new Set<Peer>()
@@ -98,7 +98,7 @@ export class QuicPeers extends Context.Service<
     const register = (peer: Peer, asked: Registering) => {
       const token = Buffer.from(asked.token).toString("hex")
       const before = peer.registered.get(token)
-      const isFull = before === undefined && peer.registered.size >= mostRegistrations
+      const isFull = before === undefined && peer.registered.size >= maxRegistrations
       const refusal = isFull ? refused("full") : admissions.bytes(token, asked.host)
       if (refusal !== undefined) {
         counters.registrationsRefused += 1
@@ -207,7 +207,7 @@ export class QuicPeers extends Context.Service<
   static readonly layerNoDeps = Layer.effect(this, this.make)
   static readonly layer = this.layerNoDeps.pipe(
     Layer.provide([
-      Admissions.layer,
+      AgentAdmissions.layer,
       AgentSessions.layer,
       ConnectionFaults.layer,
       Counters.layer,
@@ -215,7 +215,7 @@ export class QuicPeers extends Context.Service<
       MeshClients.layer,
       Orders.layer,
       Routes.layer,
-      UnnamedParks.layer
+      UnregisteredAgentQuota.layer
     ])
   )
 }

@@ -7,13 +7,13 @@ import { StreamReset } from "@catenet/wire/transport/Carrier"
 import { Clock, Effect, Exit } from "effect"
 import type { Duplex } from "node:stream"
 import { Counters } from "../observe/Counters.ts"
+import { instanceOf } from "../sessions/AgentPool.ts"
 import type { TunnelOffline } from "../sessions/AgentSessions.ts"
-import type { Attempts, Delivered } from "../sessions/Delivery.ts"
-import { instanceOf } from "../sessions/Tunnel.ts"
+import type { Attempts, Delivered } from "../sessions/StreamDelivery.ts"
 import { Settings } from "../settings/Settings.ts"
 import type { ReplayBuffer } from "./ReplayBuffer.ts"
 
-const mostAgents = 3
+const maxAgents = 3
 
 /** How a visitor comes to another agent. */
 export interface FailOver {
@@ -60,7 +60,7 @@ export const make = Effect.gen(function* () {
     const deadline = (yield* Clock.currentTimeMillis) + deliverWaitMillis
     let agent = broken
     let isBroken = true
-    while (isBroken && asked() < mostAgents) {
+    while (isBroken && asked() < maxAgents) {
       const waitUntil = hasGone(agent.stream) ? deadline : 0
       const next = yield* another(failOver, { agents: attempts, waitUntil }, signal)
       if (next === undefined) break

@@ -4,18 +4,18 @@
  */
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
 import { StreamReset } from "@catenet/wire/transport/Carrier"
-import { contained } from "@catenet/wire/transport/FaultBoundary"
+import { guarded } from "@catenet/wire/transport/FaultBoundary"
 import { splice, type SpliceCounters, type SpliceEnd } from "@catenet/wire/transport/Splice"
 import { Context, Duration, Effect, Layer } from "effect"
 import type { Duplex } from "node:stream"
-import { makeServe } from "../listen/Connections.ts"
+import { makeServe } from "../listen/ConnectionFibers.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
-import type { Delivered } from "../sessions/Delivery.ts"
-import type { Tunnel } from "../sessions/Tunnel.ts"
+import type { AgentPool } from "../sessions/AgentPool.ts"
+import type { Delivered } from "../sessions/StreamDelivery.ts"
 import { Settings } from "../settings/Settings.ts"
+import { ByteMeter } from "./ByteMeter.ts"
 import * as FailOver from "./FailOver.ts"
-import { Meter } from "./Meter.ts"
 import { ReplayBuffer } from "./ReplayBuffer.ts"
 
 /** What a relay serves: visitors of hosts, or clients of the mesh. */
@@ -75,7 +75,7 @@ export class Relays extends Context.Service<
     const limits = { onFault: report, ...(idleMillis === undefined ? {} : { idleMillis }) }
     let active = 0
 
-    const enter = (tunnel: Tunnel) => {
+    const enter = (tunnel: AgentPool) => {
       const controller = new AbortController()
       const ofToken = live.get(tunnel.token) ?? new Set()
       live.set(tunnel.token, ofToken.add(controller))
@@ -86,7 +86,7 @@ export class Relays extends Context.Service<
       return controller
     }
 
-    const leave = (tunnel: Tunnel, controller: AbortController) => {
+    const leave = (tunnel: AgentPool, controller: AbortController) => {
       const ofToken = live.get(tunnel.token)
       ofToken?.delete(controller)
       if (ofToken?.size === 0) live.delete(tunnel.token)
@@ -106,13 +106,13 @@ export class Relays extends Context.Service<
       first: Delivered,
       visitor: Duplex,
       failOver: FailOver.FailOver,
-      meter: Meter,
+      meter: ByteMeter,
       controller: AbortController,
       opened: (agent: Delivered | undefined) => void
     ) => {
       const onIdle = () => controller.abort(resetBecause("idle", ""))
       // What moves until the first byte is only kept.
-      const timer = idleMillis === undefined ? undefined : setTimeout(contained(report, onIdle), idleMillis).unref()
+      const timer = idleMillis === undefined ? undefined : setTimeout(guarded(report, onIdle), idleMillis).unref()
       const { signal } = controller
       const settle = (agent: Delivered | undefined) => {
         clearTimeout(timer)
@@ -138,7 +138,7 @@ export class Relays extends Context.Service<
       done: (end: SpliceEnd) => void
     ) => {
       const controller = enter(first.tunnel)
-      const meter = new Meter(first.tunnel.traffic, counters, kindOf(first, clientele))
+      const meter = new ByteMeter(first.tunnel.traffic, counters, kindOf(first, clientele))
       const finish = (end: SpliceEnd) => {
         leave(first.tunnel, controller)
         done(end)

@@ -7,13 +7,13 @@
  * is relayed as it is. On a slot of the byte protocol the end of a killed process looks the same, since TLS sockets do not tell
  * whether the peer took its leave; only what may be done twice is repeated, so there an end counts as broken.
  */
-import { leastOf, passed } from "@catenet/wire/transport/BufferMemory"
+import { minOf, passed } from "@catenet/wire/transport/BufferMemory"
 import type { SpliceCounters } from "@catenet/wire/transport/Splice"
 import type { Duplex } from "node:stream"
-import type { Delivered } from "../sessions/Delivery.ts"
+import type { Delivered } from "../sessions/StreamDelivery.ts"
 
 /** A visitor who has said more than this before any answer is not given to another agent. */
-const mostKeptBytes = 64 * 1024
+const maxKeptBytes = 64 * 1024
 
 export interface ReplayBufferOptions {
   readonly visitor: Duplex
@@ -43,7 +43,7 @@ export class ReplayBuffer {
    */
   open({ carrier, stream: agent }: Delivered, settled: (broke: boolean) => void): void {
     const { counters, signal, visitor } = this.#options
-    const least = leastOf(visitor)
+    const least = minOf(visitor)
     let isOver = false
     const settle = (broke: boolean) => {
       if (isOver) return
@@ -90,7 +90,7 @@ export class ReplayBuffer {
 
   #keep(chunk: Buffer) {
     this.#keptBytes += chunk.length
-    if (this.#keptBytes > mostKeptBytes) this.#kept = undefined
+    if (this.#keptBytes > maxKeptBytes) this.#kept = undefined
     else this.#kept?.push(chunk)
   }
 }

@@ -19,7 +19,7 @@ export interface Holder {
 }
 
 /** One tunnel may have so many connections of agents. */
-export const mostPerTunnel = 64
+export const maxPerTunnel = 64
 
 /** Who holds what serves these tunnels: the first that the control plane has named counts. An account is known where it says so. */
 export const holderOf = (
@@ -40,7 +40,7 @@ interface Limits {
 /** Half of all places for one account. */
 export const limitsOf = (most: number): Limits => ({
   most,
-  perTunnel: mostPerTunnel,
+  perTunnel: maxPerTunnel,
   perAccount: Math.max(1, Math.ceil(most / 2))
 })
 

@@ -8,14 +8,14 @@ import { Counters } from "../observe/Counters.ts"
 import { retryForever } from "../observe/RetryForever.ts"
 import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
-import { refusalOf } from "./AgentRight.ts"
+import { refusalOf } from "./AgentAuthorization.ts"
+import { type Carrier, type AgentTarget, carrierOf, type MuxAgent, type SlotAgent, AgentPool } from "./AgentPool.ts"
 import { CertificateHolders } from "./CertificateHolders.ts"
-import { type Attempts, type Delivered, untriedFirst } from "./Delivery.ts"
 import * as Liveness from "./Liveness.ts"
 import * as ReadyAgent from "./ReadyAgent.ts"
 import type { AgentWatcher, SessionObserver } from "./SessionObserver.ts"
+import { type Attempts, type Delivered, untriedFirst } from "./StreamDelivery.ts"
 import * as StreamShares from "./StreamShares.ts"
-import { type Carrier, type AgentTarget, carrierOf, type MuxAgent, type SlotAgent, Tunnel } from "./Tunnel.ts"
 
 /** No agent of the tunnel could take the stream. */
 export class TunnelOffline extends Data.TaggedError("TunnelOffline")<{ readonly token: string }> {}
@@ -32,12 +32,12 @@ const forgetEvery = "5 seconds"
 export class AgentSessions extends Context.Service<
   AgentSessions,
   {
-    readonly tunnel: (token: string) => Tunnel | undefined
+    readonly tunnel: (token: string) => AgentPool | undefined
     /** The tunnel that a mesh client names by its visitor token, or as older capabilities do by its routing token. */
-    readonly visited: (token: string) => Tunnel | undefined
-    readonly all: () => Iterable<Tunnel>
+    readonly visited: (token: string) => AgentPool | undefined
+    readonly all: () => Iterable<AgentPool>
     /** The tunnel of a token, created when it is not known yet. */
-    readonly ensure: (token: string) => Tunnel
+    readonly ensure: (token: string) => AgentPool
     readonly addMux: (token: string, agent: MuxAgent) => void
     readonly removeMux: (token: string, agent: MuxAgent) => void
     /** The agent says something else of a certificate. */
@@ -83,8 +83,8 @@ export class AgentSessions extends Context.Service<
     const counters = yield* Counters
     const routes = yield* Routes
     const clock = yield* Clock.Clock
-    const tunnels = new Map<string, Tunnel>()
-    const byVisitorToken = new Map<string, Tunnel>()
+    const tunnels = new Map<string, AgentPool>()
+    const byVisitorToken = new Map<string, AgentPool>()
     const cameUp: { at: number; restored: ReadonlySet<string> } = { at: 0, restored: new Set() }
     const observers = new Set<SessionObserver>()
     const watchers = new Set<AgentWatcher>()
@@ -94,13 +94,13 @@ export class AgentSessions extends Context.Service<
     const ensure = (token: string) => {
       const known = tunnels.get(token)
       if (known !== undefined) return known
-      const tunnel = new Tunnel(token)
+      const tunnel = new AgentPool(token)
       tunnels.set(token, tunnel)
       byVisitorToken.set(tunnel.visitorToken, tunnel)
       return tunnel
     }
 
-    const arrived = (tunnel: Tunnel, carrier: Carrier, add: () => void) => {
+    const arrived = (tunnel: AgentPool, carrier: Carrier, add: () => void) => {
       const first = !tunnel.connected
       add()
       tunnel.lastSeen = clock.currentTimeMillisUnsafe()
@@ -111,7 +111,7 @@ export class AgentSessions extends Context.Service<
       }
     }
 
-    const left = (tunnel: Tunnel, reason: "registration-closed" | "revoked") => {
+    const left = (tunnel: AgentPool, reason: "registration-closed" | "revoked") => {
       tunnel.lastSeen = clock.currentTimeMillisUnsafe()
       if (tunnel.connected || tunnel.connectedSince === undefined) return
       tunnel.connectedSince = undefined
@@ -127,12 +127,12 @@ export class AgentSessions extends Context.Service<
       }
     })
 
-    const slotsChanged = (tunnel: Tunnel, host: string | undefined) => {
+    const slotsChanged = (tunnel: AgentPool, host: string | undefined) => {
       for (const watcher of watchers) watcher.slots(tunnel, host)
     }
 
     const fromMux = Effect.fnUntraced(function* (
-      tunnel: Tunnel,
+      tunnel: AgentPool,
       candidates: ReadonlyArray<MuxAgent>,
       carrier: Carrier,
       header: Omit<OpenHeader, "registration">,
@@ -149,12 +149,12 @@ export class AgentSessions extends Context.Service<
       return undefined
     })
 
-    const release = (tunnel: Tunnel) => {
+    const release = (tunnel: AgentPool) => {
       tunnel.carrying -= 1
       left(tunnel, "registration-closed")
     }
 
-    const fromSlots = Effect.fnUntraced(function* (tunnel: Tunnel, target: AgentTarget) {
+    const fromSlots = Effect.fnUntraced(function* (tunnel: AgentPool, target: AgentTarget) {
       for (;;) {
         const agent = tunnel.takeSlot(target)
         if (agent === undefined) return undefined
@@ -171,7 +171,7 @@ export class AgentSessions extends Context.Service<
       }
     })
 
-    const arrival = (tunnel: Tunnel, target: AgentTarget) =>
+    const arrival = (tunnel: AgentPool, target: AgentTarget) =>
       Effect.callback<void>((resume) => {
         const stop = tunnel.onArrival(target, () => resume(Effect.void))
         return Effect.sync(stop)

@@ -5,7 +5,7 @@
 import type { Sight } from "@catenet/domain/tunnels/Reachability"
 import { Count } from "@catenet/domain/values/Numbers"
 import type { OriginEcho, OriginVerdict } from "@catenet/wire/frames/MuxEcho"
-import type { MuxAgent, Tunnel } from "./Tunnel.ts"
+import type { MuxAgent, AgentPool } from "./AgentPool.ts"
 
 /** Between two rounds of a tunnel, more or less by a fifth, so that tunnels that came together do not stay together. */
 const periodMillis = 15_000
@@ -17,10 +17,10 @@ const watchMillis = 10_000
 /** An agent gives its origin five seconds; one that says nothing for so long is silent itself. */
 const patienceMillis = 8_000
 /** Rounds that begin in one sweep, and rounds at a time, so that a storm of agents that come back is asked in turn. */
-const mostBegun = 500
-const mostOpen = 2_000
+const maxBegun = 500
+const maxOpen = 2_000
 /** Agents of one tunnel that are asked in a round. */
-const mostAgents = 4
+const maxAgents = 4
 
 interface Round {
   agent: MuxAgent | undefined
@@ -43,7 +43,7 @@ interface Surroundings {
   /** Around callbacks of promises. */
   readonly guarded: (act: (echo: OriginEcho | undefined) => void) => (echo: OriginEcho | undefined) => void
   readonly answered: (verdict: OriginVerdict | "silence") => void
-  readonly found: (tunnel: Tunnel, sight: Sight) => void
+  readonly found: (tunnel: AgentPool, sight: Sight) => void
 }
 
 const connected: Sight = { _tag: "Connected" }
@@ -66,7 +66,7 @@ const sightOf = ({ origin, status, verdict }: OriginEcho): Sight => {
 }
 
 /** One of each running agent, which may be connected to several processes: the owners first, and those of this process. */
-const askable = ({ muxes }: Tunnel): Array<MuxAgent> => {
+const askable = ({ muxes }: AgentPool): Array<MuxAgent> => {
   const found = new Map<unknown, MuxAgent>()
   const inOrder = Array.from(muxes).toSorted(
     (a, b) => Number(b.owner) - Number(a.owner) || Number(a.sibling !== undefined) - Number(b.sibling !== undefined)
@@ -74,22 +74,22 @@ const askable = ({ muxes }: Tunnel): Array<MuxAgent> => {
   for (const agent of inOrder)
     if (agent.answersEchoes && agent.sibling !== "slots" && !found.has(agent.instance ?? agent))
       found.set(agent.instance ?? agent, agent)
-  return Array.from(found.values()).slice(0, mostAgents)
+  return Array.from(found.values()).slice(0, maxAgents)
 }
 
 /** Whether somebody else serves it, too, of whose origin nothing can be learned. */
-const hasUnasked = ({ muxes, parked, carrying }: Tunnel) => {
+const hasUnasked = ({ muxes, parked, carrying }: AgentPool) => {
   if (parked + carrying > 0) return true
   for (const { answersEchoes } of muxes) if (!answersEchoes) return true
   return false
 }
 
 /** Where in the period the tunnel is, from 0 to 1, the same each time. */
-const phaseOf = ({ visitorToken }: Tunnel) => Number.parseInt(visitorToken.slice(-8), 16) / 0x1_0000_0000
+const phaseOf = ({ visitorToken }: AgentPool) => Number.parseInt(visitorToken.slice(-8), 16) / 0x1_0000_0000
 
 export class EchoRounds {
   readonly #around: Surroundings
-  readonly #entries = new WeakMap<Tunnel, Entry>()
+  readonly #entries = new WeakMap<AgentPool, Entry>()
   #open = 0
 
   constructor(around: Surroundings) {
@@ -97,27 +97,27 @@ export class EchoRounds {
   }
 
   /** An agent has come: the tunnel is asked at once, or in turn where many have come. */
-  begin(tunnel: Tunnel): void {
+  begin(tunnel: AgentPool): void {
     const entry = this.#entryOf(tunnel)
     entry.dueAt = this.#around.now()
-    if (entry.round === undefined && this.#open < mostBegun) this.#start(tunnel, entry)
+    if (entry.round === undefined && this.#open < maxBegun) this.#start(tunnel, entry)
   }
 
   /** The last agent has gone. */
-  end(tunnel: Tunnel): void {
+  end(tunnel: AgentPool): void {
     const entry = this.#entries.get(tunnel)
     if (entry?.round !== undefined) this.#close(entry)
   }
 
-  watch(tunnel: Tunnel): void {
+  watch(tunnel: AgentPool): void {
     const now = this.#around.now()
     const entry = this.#entryOf(tunnel)
     entry.watchedUntil = now + watchMillis
     entry.dueAt = Math.min(entry.dueAt, entry.lastAt + watchedMillis)
-    if (entry.round === undefined && entry.dueAt <= now && this.#open < mostOpen) this.#start(tunnel, entry)
+    if (entry.round === undefined && entry.dueAt <= now && this.#open < maxOpen) this.#start(tunnel, entry)
   }
 
-  sweep(tunnels: Iterable<Tunnel>): void {
+  sweep(tunnels: Iterable<AgentPool>): void {
     const now = this.#around.now()
     let begun = 0
     for (const tunnel of tunnels) {
@@ -127,14 +127,14 @@ export class EchoRounds {
         // One that has withdrawn owes no answer.
         if (entry.round.agent === undefined || !tunnel.muxes.has(entry.round.agent)) this.#again(tunnel, entry)
         else if (now - entry.round.askedAt >= patienceMillis) this.#proceed(tunnel, entry, entry.round, undefined)
-      } else if (entry.dueAt <= now && begun < mostBegun && this.#open < mostOpen) {
+      } else if (entry.dueAt <= now && begun < maxBegun && this.#open < maxOpen) {
         begun += 1
         this.#start(tunnel, entry)
       }
     }
   }
 
-  #entryOf(tunnel: Tunnel): Entry {
+  #entryOf(tunnel: AgentPool): Entry {
     const known = this.#entries.get(tunnel)
     if (known !== undefined) return known
     const entry: Entry = { dueAt: this.#around.now(), watchedUntil: 0, lastAt: 0, round: undefined }
@@ -142,7 +142,7 @@ export class EchoRounds {
     return entry
   }
 
-  #start(tunnel: Tunnel, entry: Entry): void {
+  #start(tunnel: AgentPool, entry: Entry): void {
     const left = askable(tunnel)
     const now = this.#around.now()
     entry.lastAt = now
@@ -156,12 +156,12 @@ export class EchoRounds {
     this.#ask(tunnel, entry, round)
   }
 
-  #again(tunnel: Tunnel, entry: Entry): void {
+  #again(tunnel: AgentPool, entry: Entry): void {
     this.#close(entry)
     this.#start(tunnel, entry)
   }
 
-  #ask(tunnel: Tunnel, entry: Entry, round: Round): void {
+  #ask(tunnel: AgentPool, entry: Entry, round: Round): void {
     const agent = round.left.shift()
     if (agent === undefined) return this.#finish(tunnel, entry, round.best)
     const askedAt = this.#around.now()
@@ -176,7 +176,7 @@ export class EchoRounds {
     void agent.session.echo(agent.id).then(answer)
   }
 
-  #proceed(tunnel: Tunnel, entry: Entry, round: Round, echo: OriginEcho | undefined): void {
+  #proceed(tunnel: AgentPool, entry: Entry, round: Round, echo: OriginEcho | undefined): void {
     this.#around.answered(echo?.verdict ?? "silence")
     const sight = echo === undefined ? silent : sightOf(echo)
     round.best = better(sight, round.best)
@@ -184,7 +184,7 @@ export class EchoRounds {
     else this.#ask(tunnel, entry, round)
   }
 
-  #finish(tunnel: Tunnel, entry: Entry, sight: Sight): void {
+  #finish(tunnel: AgentPool, entry: Entry, sight: Sight): void {
     this.#close(entry)
     const now = this.#around.now()
     const isUp = sight._tag === "Echoed" || sight._tag === "Connected"

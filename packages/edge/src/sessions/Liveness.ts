@@ -7,7 +7,7 @@ import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Effect, FiberSet, Schedule } from "effect"
 import { retryForever } from "../observe/RetryForever.ts"
-import type { MuxAgent, Tunnel } from "./Tunnel.ts"
+import type { MuxAgent, AgentPool } from "./AgentPool.ts"
 
 /** Together with the echo and the pause between two looks 3.25 s, which leaves a busy machine some of the five. */
 const trustedSilenceMillis = 1_000
@@ -16,7 +16,7 @@ const echoMillis = 2_000
 const silent = ({ counters }: CarrierSession) => monotonicMillis() - counters.lastReceivedAt >= trustedSilenceMillis
 
 /** Whether more than one agent is there. One that is connected to several processes of the edge is still one. */
-const hasAlternative = (tunnel: Tunnel) => {
+const hasAlternative = (tunnel: AgentPool) => {
   if (tunnel.muxes.size + tunnel.parked < 2) return false
   const instances = new Set<string>()
   let others = tunnel.parked
@@ -41,18 +41,18 @@ const prove = (session: CarrierSession): Effect.Effect<boolean> =>
   )
 
 /** An agent that gets a visitor without being asked. */
-export const isTrusted = (tunnel: Tunnel, { session, sibling }: MuxAgent): boolean =>
+export const isTrusted = (tunnel: AgentPool, { session, sibling }: MuxAgent): boolean =>
   sibling !== undefined || !silent(session) || !hasAlternative(tunnel)
 
 /**
  * Before an agent gets a visitor: false when it is silent, others could serve, and it does not answer. An agent of another
  * process is judged there.
  */
-export const responsive = (tunnel: Tunnel, agent: MuxAgent): Effect.Effect<boolean> =>
+export const responsive = (tunnel: AgentPool, agent: MuxAgent): Effect.Effect<boolean> =>
   isTrusted(tunnel, agent) ? Effect.succeed(true) : prove(agent.session)
 
 /** Watches agents whose visitors may be waiting for a dead one, for as long as the scope lives. */
-export const watch = Effect.fn("Liveness.watch")(function* (tunnels: () => Iterable<Tunnel>) {
+export const watch = Effect.fn("Liveness.watch")(function* (tunnels: () => Iterable<AgentPool>) {
   const run = yield* FiberSet.makeRuntime<never>()
   const asked = new Set<CarrierSession>()
   const ask = (session: CarrierSession) => {

@@ -16,14 +16,14 @@ import { Counters } from "../observe/Counters.ts"
 import { retryForever } from "../observe/RetryForever.ts"
 import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
-import { Admissions, refused, type AdmissionVerdict } from "./Admissions.ts"
-import { AgentKeys } from "./AgentKeys.ts"
+import { AgentAdmissions, refused, type AdmissionVerdict } from "./AgentAdmissions.ts"
 import { AgentPlaces, holderOf, limitsOf } from "./AgentPlaces.ts"
+import type { MuxAgent } from "./AgentPool.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { ProcessIdentity } from "./ProcessIdentity.ts"
 import { admittedCost, refusedCost, RegistrationBudget } from "./RegistrationBudget.ts"
-import type { MuxAgent } from "./Tunnel.ts"
-import { UnnamedParks } from "./UnnamedParks.ts"
+import { TunnelOwnership } from "./TunnelOwnership.ts"
+import { UnregisteredAgentQuota } from "./UnregisteredAgentQuota.ts"
 
 /**
  * An agent that does not answer for {@link silenceMillis} is gone, whatever its socket says. After an outage of ten seconds TCP
@@ -33,7 +33,7 @@ const echoMillis = 5_000
 const silenceMillis = 24_000
 const streamsPerConnection = 8_192
 /** So many registrations a tunnel may have in one process: a visitor's agent is chosen among them. */
-const mostRegistrations = 256
+const maxRegistrations = 256
 const seenEvery = "10 minutes"
 /** A connection that has asked for no registration after this time is closed, or earlier where its place is needed. */
 const idleMillis = 30_000
@@ -64,14 +64,14 @@ export class MuxAgents extends Context.Service<
 >()("edge/sessions/MuxAgents") {
   static readonly make = Effect.gen(function* () {
     const { caps } = yield* Settings
-    const admissions = yield* Admissions
+    const admissions = yield* AgentAdmissions
     const agents = yield* AgentSessions
     const counters = yield* Counters
-    const keys = yield* AgentKeys
+    const keys = yield* TunnelOwnership
     const { ending, report } = yield* ConnectionFaults
     const audit = yield* AuditLog
     const { edgeProcess } = yield* ProcessIdentity
-    const unnamed = yield* UnnamedParks
+    const unnamed = yield* UnregisteredAgentQuota
     const routes = yield* Routes
     const sessions = new Set<Mux>()
     const places = new AgentPlaces(limitsOf(caps.agentConnections))
@@ -132,7 +132,7 @@ export class MuxAgents extends Context.Service<
         return inbound.refuse(admitted)
       }
       const token = Buffer.from(request.token).toString("hex")
-      if (agents.tunnel(token)?.makeRoom(mostRegistrations, admitted.owner) === false) {
+      if (agents.tunnel(token)?.makeRoom(maxRegistrations, admitted.owner) === false) {
         counters.registrationsRefused += 1
         return inbound.refuse(refused("full"))
       }
@@ -219,12 +219,12 @@ export class MuxAgents extends Context.Service<
   static readonly layerNoDeps = Layer.effect(this, this.make)
   static readonly layer = this.layerNoDeps.pipe(
     Layer.provide([
-      Admissions.layer,
+      AgentAdmissions.layer,
       AgentSessions.layer,
       Counters.layer,
       ConnectionFaults.layer,
       Routes.layer,
-      UnnamedParks.layer
+      UnregisteredAgentQuota.layer
     ])
   )
 }

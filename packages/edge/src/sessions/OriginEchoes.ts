@@ -5,16 +5,16 @@
  */
 import { look, type Reachability, type Sight } from "@catenet/domain/tunnels/Reachability"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { contained } from "@catenet/wire/transport/FaultBoundary"
+import { guarded } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { retryForever } from "../observe/RetryForever.ts"
+import type { AgentPool } from "./AgentPool.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { EchoRounds } from "./EchoRounds.ts"
-import type { Tunnel } from "./Tunnel.ts"
 
 /** What is seen of tunnels changes: for those who keep a record. */
-export type ReachObserver = (tunnel: Tunnel, reach: Reachability, at: UnixSeconds) => void
+export type ReachObserver = (tunnel: AgentPool, reach: Reachability, at: UnixSeconds) => void
 
 const sweepEvery = "500 millis"
 
@@ -22,7 +22,7 @@ export class OriginEchoes extends Context.Service<
   OriginEchoes,
   {
     /** What is known of a tunnel. One that is `watched` is asked for more often for the next seconds. */
-    readonly reach: (tunnel: Tunnel | undefined, watched?: boolean) => Reachability
+    readonly reach: (tunnel: AgentPool | undefined, watched?: boolean) => Reachability
     /** How many answers there were, by what they said; `silence` is none in time. */
     readonly answers: () => ReadonlyMap<string, number>
     readonly observe: (observer: ReachObserver) => void
@@ -32,12 +32,12 @@ export class OriginEchoes extends Context.Service<
     const agents = yield* AgentSessions
     const { report } = yield* ConnectionFaults
     const clock = yield* Clock.Clock
-    const seen = new WeakMap<Tunnel, Reachability>()
+    const seen = new WeakMap<AgentPool, Reachability>()
     const observers = new Set<ReachObserver>()
     const answers = new Map<string, number>()
     const seconds = (millis: number) => UnixSeconds.make(Math.floor(millis / 1_000))
 
-    const settle = (tunnel: Tunnel, sight: Sight): Reachability => {
+    const settle = (tunnel: AgentPool, sight: Sight): Reachability => {
       const at = seconds(clock.currentTimeMillisUnsafe())
       const before = seen.get(tunnel)
       const reach = look(before, sight, at)
@@ -47,14 +47,14 @@ export class OriginEchoes extends Context.Service<
       return reach
     }
 
-    const goneSince = ({ lastSeen }: Tunnel): Sight => ({
+    const goneSince = ({ lastSeen }: AgentPool): Sight => ({
       _tag: "AgentGone",
       lastSeen: lastSeen === undefined ? null : seconds(lastSeen)
     })
 
     const rounds = new EchoRounds({
       now: () => clock.currentTimeMillisUnsafe(),
-      guarded: (act) => contained(report, act),
+      guarded: (act) => guarded(report, act),
       answered: (verdict) => void answers.set(verdict, (answers.get(verdict) ?? 0) + 1),
       found: (tunnel, sight) => void settle(tunnel, tunnel.connected ? sight : goneSince(tunnel))
     })

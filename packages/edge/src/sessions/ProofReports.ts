@@ -10,7 +10,7 @@ import { ControlPlane } from "../control/ControlPlane.ts"
 import { Routes } from "../routes/Routes.ts"
 
 /** Reports that wait; one more is dropped, and the agent's next registration brings it again. */
-const mostWaiting = 10_000
+const maxWaiting = 10_000
 const atOnce = 8
 
 const again = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("30 seconds")]).pipe(Schedule.jittered)
@@ -49,7 +49,7 @@ export class ProofReports extends Context.Service<
     return ProofReports.of({
       proved: (token, key) => {
         const name = `${token} ${key}`
-        if (client === undefined || !matters(token) || waiting.has(name) || waiting.size >= mostWaiting) return
+        if (client === undefined || !matters(token) || waiting.has(name) || waiting.size >= maxWaiting) return
         waiting.add(name)
         run(
           Effect.ensuring(

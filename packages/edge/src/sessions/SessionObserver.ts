@@ -1,12 +1,12 @@
 /** Who is called when agents come and go. */
-import type { Carrier, MuxAgent, Tunnel } from "./Tunnel.ts"
+import type { Carrier, MuxAgent, AgentPool } from "./AgentPool.ts"
 
 /** What happens to the agents of a token, for the session history. */
 export interface SessionObserver {
-  readonly connected: (tunnel: Tunnel, carrier: Carrier) => void
+  readonly connected: (tunnel: AgentPool, carrier: Carrier) => void
   /** An agent came to those that are there; the tunnel is now carried so. */
-  readonly carried: (tunnel: Tunnel, carrier: Carrier) => void
-  readonly disconnected: (tunnel: Tunnel, reason: "registration-closed" | "revoked") => void
+  readonly carried: (tunnel: AgentPool, carrier: Carrier) => void
+  readonly disconnected: (tunnel: AgentPool, reason: "registration-closed" | "revoked") => void
 }
 
 /** What happens to the agents of this process, for those who tell the other processes of the edge. */
@@ -16,5 +16,5 @@ export interface AgentWatcher {
   /** It says something else of a certificate. */
   readonly changed: (token: string, agent: MuxAgent) => void
   /** A slot of the host, or of none, was parked, taken or lost. */
-  readonly slots: (tunnel: Tunnel, host: string | undefined) => void
+  readonly slots: (tunnel: AgentPool, host: string | undefined) => void
 }

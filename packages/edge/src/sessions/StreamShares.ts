@@ -10,7 +10,7 @@ import { Result } from "effect"
 import { addressBlock } from "../listen/AddressBlock.ts"
 import { FairPlaces } from "../listen/FairPlaces.ts"
 
-export const mostOfAddress = defaultLimits.maxStreams / 4
+export const maxPerAddress = defaultLimits.maxStreams / 4
 
 const bySession = new WeakMap<CarrierSession, FairPlaces>()
 
@@ -32,7 +32,7 @@ export const open = (session: CarrierSession, header: OpenHeader): Result.Result
   if (client === undefined) return session.open(header)
   const address = addressBlock(client.address)
   const shares = sharesOf(session)
-  if (shares.heldBy(address) >= mostOfAddress) return Result.fail(new StreamRefused({ reason: "full" }))
+  if (shares.heldBy(address) >= maxPerAddress) return Result.fail(new StreamRefused({ reason: "full" }))
   const first = session.open(header)
   const opened = isFull(first) && shares.makeRoom(address) ? session.open(header) : first
   if (Result.isSuccess(opened)) {

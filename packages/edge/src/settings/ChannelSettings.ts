@@ -1,6 +1,6 @@
 /** What the environment says of channels. */
 import type { Address } from "@catenet/config/NetworkParser"
-import type * as Reader from "@catenet/config/Reader"
+import type * as VariableReader from "@catenet/config/VariableReader"
 import type { channelVariables } from "./ChannelVariables.ts"
 import { type PemPair, pemPair } from "./PemPair.ts"
 
@@ -27,7 +27,7 @@ export interface ChannelSettings {
   readonly requireAttestedEndpoint: boolean
 }
 
-type Values = Reader.Values<typeof channelVariables>
+type Values = VariableReader.Values<typeof channelVariables>
 
 /** The port after the broker's, unless it is named. One address cannot be both. */
 const relayOf = ({ channelBrokerAddress: broker, channelRelayAddress: given }: Values): Address | undefined => {

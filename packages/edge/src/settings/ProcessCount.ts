@@ -6,13 +6,13 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 
 /** As many as a number in the settings asks for. */
-export const mostProcesses = 64
+export const maxProcesses = 64
 /** As many as are taken without a number: more would hold memory that few machines have to spare for this. */
-export const mostAutomatic = 8
+export const maxAutomatic = 8
 /** Bytes of the longest path that every system takes for a Unix socket. */
 export const longestSocketPath = 103
 /** Of the folder for the sockets between processes, in that for temporary files. */
-const longestSocketName = `catenet-edge-123456/${mostProcesses}.sock`
+const longestSocketName = `catenet-edge-123456/${maxProcesses}.sock`
 
 /** Whether the system spreads connections among processes that listen at one address. */
 const sharesAddresses = Effect.callback<boolean>((resume) => {
@@ -33,7 +33,7 @@ const hasFolder = () => {
 
 /** One for each core that this program may use; one where several could not work together. */
 export const automatic = Effect.fn("ProcessCount.automatic")(function* (cores: number) {
-  const wanted = Math.min(mostAutomatic, cores)
+  const wanted = Math.min(maxAutomatic, cores)
   if (wanted <= 1 || !hasFolder()) return 1
   return (yield* sharesAddresses) ? wanted : 1
 })

@@ -5,7 +5,7 @@
  */
 import type { Problem } from "@catenet/config/ConfigurationInvalid"
 import type { Address } from "@catenet/config/NetworkParser"
-import * as Reader from "@catenet/config/Reader"
+import * as VariableReader from "@catenet/config/VariableReader"
 import type { AdminUrl } from "@catenet/domain/edges/EdgeNode"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
@@ -36,7 +36,7 @@ export interface Caps {
   readonly agentConnections: number
 }
 
-type Values = Reader.PartialValues<typeof variables>
+type Values = VariableReader.PartialValues<typeof variables>
 
 /** The variables of a host of the platform itself, by their part of the names. */
 const hostsOf = (values: Values) => ({
@@ -191,8 +191,8 @@ export class Settings extends Context.Service<
   }
 >()("edge/settings/Settings") {
   static readonly make = Effect.gen(function* () {
-    const values = yield* Reader.read(variables, { rules })
-    const texts = yield* Reader.textsOf(yield* ConfigProvider.ConfigProvider, Reader.namesOf(variables))
+    const values = yield* VariableReader.read(variables, { rules })
+    const texts = yield* VariableReader.textsOf(yield* ConfigProvider.ConfigProvider, VariableReader.namesOf(variables))
     const canAsk = values.controlPlane !== undefined
     for (const name of withoutEffect(texts, canAsk))
       yield* Effect.logWarning(

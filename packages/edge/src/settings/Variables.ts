@@ -8,7 +8,7 @@ import { AdminUrl, EdgeId } from "@catenet/domain/edges/EdgeNode"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { Option, Schema } from "effect"
 import { channelVariables } from "./ChannelVariables.ts"
-import { mostAutomatic, mostProcesses } from "./ProcessCount.ts"
+import { maxAutomatic, maxProcesses } from "./ProcessCount.ts"
 
 const address = Parser.quoted(Parser.described(anyAddress, { example: "127.0.0.1:8443" }))
 const url = Parser.quoted(Parser.described(anyUrl, { example: "http://127.0.0.1:8090" }))
@@ -24,7 +24,7 @@ const whole = (name: string, minimum: number, maximum: number, standard: number,
     meaning
   )
 
-const someProcesses = Parser.whole(1, mostProcesses)
+const someProcesses = Parser.whole(1, maxProcesses)
 const processes = Parser.quoted(
   Parser.make<number | "auto">(
     `auto or ${someProcesses.expected}`,
@@ -149,7 +149,7 @@ export const variables = {
     "CT_EDGE_PROCESSES",
     processes,
     "1",
-    `Processes that share the public listeners; auto: one for each core, at most ${mostAutomatic}.`
+    `Processes that share the public listeners; auto: one for each core, at most ${maxAutomatic}.`
   ),
   quic: defaulted(
     "CT_EDGE_QUIC",

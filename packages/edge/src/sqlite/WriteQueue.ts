@@ -7,7 +7,7 @@ import { Effect, Schedule } from "effect"
 import { retryForever } from "../observe/RetryForever.ts"
 
 const every = "1 second"
-const mostRowsWaiting = 65_536
+const maxRowsWaiting = 65_536
 
 /** Primary result codes of SQLite that may pass: busy, locked, no memory, read-only, I/O error, full, cannot open. */
 const passingCodes = new Set([5, 6, 7, 8, 10, 13, 14])
@@ -24,7 +24,7 @@ export const make = Effect.fn("WriteQueue.make")(function* (path: string, transa
   let rowsWaiting = 0
   let lost = 0
   let failure: unknown
-  let said = false
+  let isLogged = false
 
   const settle = () => {
     let done = 0
@@ -46,8 +46,8 @@ export const make = Effect.fn("WriteQueue.make")(function* (path: string, transa
   const tend = Effect.suspend(() => {
     settle()
     const stuck = waiting.length > 0
-    if (stuck === said && lost === 0) return Effect.void
-    said = stuck
+    if (stuck === isLogged && lost === 0) return Effect.void
+    isLogged = stuck
     const facts = { path, waiting: waiting.length, lost, reason: String(failure) }
     lost = 0
     return stuck || facts.lost > 0
@@ -59,7 +59,7 @@ export const make = Effect.fn("WriteQueue.make")(function* (path: string, transa
   yield* Effect.forkScoped(tending.pipe(retryForever("writing to a database")))
   yield* Effect.addFinalizer(() => Effect.sync(settle))
   const write: Write = (work, rows = 1) => {
-    if (rowsWaiting >= mostRowsWaiting) {
+    if (rowsWaiting >= maxRowsWaiting) {
       lost += 1
       return
     }

@@ -3,12 +3,12 @@
  * ALPN list; the certificate may change while it runs. A handshake that fails or takes over ten seconds is dropped.
  */
 import { resettable } from "@catenet/wire/transport/Abort"
-import { contained, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { guarded, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { serverTls } from "@catenet/wire/transport/ServerTls"
 import type { Socket } from "node:net"
 import { createServer, type Server, type TLSSocket } from "node:tls"
-import { cutAfter } from "../listen/GracefulClose.ts"
-import type { PairSource } from "./PairSource.ts"
+import { cutAfter } from "../listen/LingeringClose.ts"
+import type { CertificateSource } from "./CertificateSource.ts"
 import { periodMillis, type TicketKey, type TicketKeyRing } from "./TicketKeyRing.ts"
 
 const defaultHandshakeMillis = 10_000
@@ -22,7 +22,7 @@ export interface TlsAcceptor {
 }
 
 export interface TlsAcceptorOptions {
-  readonly pairs: PairSource
+  readonly pairs: CertificateSource
   /** Protocols to select from, in our order; an empty list selects none and refuses no client. */
   readonly alpn: ReadonlyArray<string>
   /** `accepted` is the connection below TLS. */
@@ -35,7 +35,7 @@ export interface TlsAcceptorOptions {
   /** The bound of a whole handshake; ten seconds by default. */
   readonly handshakeMillis?: number
   /** Yields to everything else between handshakes, so that a thousand agents that return at once starve no visitor. */
-  readonly patient?: boolean
+  readonly longHandshakeTimeout?: boolean
   /** Where peers return to other processes and edges too; a context of Node seals and opens tickets by one key. */
   readonly tickets?: TicketKeyRing
   /** A connection that is cut is reset below TLS, so that its reader does not take that for an end. */
@@ -99,7 +99,7 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
     ending,
     onSecure,
     onFailure,
-    patient = false,
+    longHandshakeTimeout = false,
     isResettable = false,
     tickets,
     handshakeMillis = defaultHandshakeMillis
@@ -114,7 +114,7 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
     guard(socket, fault)
     socket.on("error", () => undefined)
     socket.allowHalfOpen = true
-    contained(fault, () => onSecure(socket, host, handshake?.socket ?? socket))()
+    guarded(fault, () => onSecure(socket, host, handshake?.socket ?? socket))()
   }
   const serverWith = (key: TicketKey | undefined) =>
     createServer({
@@ -152,6 +152,6 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
     server?.emit("connection", socket)
   }
   const start: TlsAcceptor["accept"] = (socket, host, ticket) =>
-    contained(ending(socket), () => begin(socket, host, ticket))()
-  return { accept: patient ? inTurns(start) : start }
+    guarded(ending(socket), () => begin(socket, host, ticket))()
+  return { accept: longHandshakeTimeout ? inTurns(start) : start }
 }

@@ -8,7 +8,7 @@ import { SessionHistory } from "../../src/history/SessionHistory.ts"
 import * as HttpListener from "../../src/listen/HttpListener.ts"
 import { ListenerHealth } from "../../src/listen/ListenerHealth.ts"
 import { QuicPorts } from "../../src/listen/QuicPorts.ts"
-import * as MetricsRoutes from "../../src/metrics/MetricsRoutes.ts"
+import * as MetricsEndpoint from "../../src/metrics/MetricsEndpoint.ts"
 import { ConnectionFaults } from "../../src/observe/ConnectionFaults.ts"
 import { Counters } from "../../src/observe/Counters.ts"
 import { Orders } from "../../src/orders/Orders.ts"
@@ -44,7 +44,7 @@ const fails =
   }
 
 /** What the metrics page reads, of which each member fails. */
-const brokenSources = new Proxy({} as Parameters<typeof MetricsRoutes.routes>[0], {
+const brokenSources = new Proxy({} as Parameters<typeof MetricsEndpoint.routes>[0], {
   get: (_target, member) => fails(String(member))(secrets.token)
 })
 
@@ -114,7 +114,7 @@ it.live("no secret is in a log, a trace or a problem, whatever route of the admi
       const metrics = yield* HttpListener.serve(
         "CT_EDGE_METRICS_LISTEN",
         { host: "127.0.0.1", port: 0 },
-        MetricsRoutes.routes(brokenSources)
+        MetricsEndpoint.routes(brokenSources)
       )
       for (const path of ["/metrics", "/healthz"]) {
         const from = `http://127.0.0.1:${metrics.port}${path}?token=${secrets.token}&code=hush-code`

@@ -3,8 +3,8 @@ import { heardMillis, PairingRoom, type Present } from "@catenet/wire/channels/P
 import { assert, describe, it } from "@effect/vitest"
 import { Dice } from "../../../wire/test/dice.ts"
 import { integer } from "../../../wire/test/frames/arbitraries.ts"
-import { ranked } from "../../src/channels/HomeRanking.ts"
 import type { Member } from "../../src/channels/Member.ts"
+import { ranked } from "../../src/channels/RendezvousHash.ts"
 
 interface Leg extends Present {
   readonly member: Member

@@ -1,7 +1,7 @@
 /** Members that come by WebSocket through a proxy are known by the address that the proxy names. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { namedByProxy } from "../../src/channels/Carrier.ts"
+import { namedByProxy } from "../../src/channels/MemberConnection.ts"
 import * as Members from "../harness/Members.ts"
 import { start } from "../harness/TestEdge.ts"
 

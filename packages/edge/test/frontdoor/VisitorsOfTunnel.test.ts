@@ -9,7 +9,7 @@ import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 const fullTunnel = { token: token("1"), host: "full.zone.test" }
 const other = { token: token("2"), host: "other.zone.test" }
 const passedThrough = { token: token("3"), host: "own.zone.test" }
-const mostVisitors = 4
+const maxVisitors = 4
 
 /** A visitor from this address; every address of 127.0.0.0/8 is one of this machine. */
 const from = (world: TestEdge, localAddress: string, host: string, alpn: ReadonlyArray<string> = []) =>
@@ -59,15 +59,15 @@ const several = <A>(count: number, one: () => Promise<A>) =>
 describe("visitors of a tunnel", () => {
   it.live("have CT_EDGE_MAX_VISITORS_PER_TUNNEL places, of each tunnel its own, until one leaves", () =>
     Effect.gen(function* () {
-      const edge = yield* world({ CT_EDGE_MAX_VISITORS_PER_TUNNEL: String(mostVisitors) })
-      const visitors = yield* several(mostVisitors, () => asking(edge, "127.0.0.2", fullTunnel.host))
+      const edge = yield* world({ CT_EDGE_MAX_VISITORS_PER_TUNNEL: String(maxVisitors) })
+      const visitors = yield* several(maxVisitors, () => asking(edge, "127.0.0.2", fullTunnel.host))
       yield* Effect.promise(async () => {
         assert.isFalse(await served(asking(edge, "127.0.0.2", fullTunnel.host)))
         assert.strictEqual((await edge.metrics())["ct_edge_full_tunnel_total"], 1)
         assert.isTrue(await served(asking(edge, "127.0.0.2", other.host)))
         visitors[0]?.destroy()
         await eventually(
-          async () => (await edge.metrics())["ct_edge_visitor_connections"] === mostVisitors - 1,
+          async () => (await edge.metrics())["ct_edge_visitor_connections"] === maxVisitors - 1,
           "one is gone",
           5_000
         )
@@ -79,8 +79,8 @@ describe("visitors of a tunnel", () => {
 
   it.live("of an address that fills a tunnel give way to those of another address", () =>
     Effect.gen(function* () {
-      const edge = yield* world({ CT_EDGE_MAX_VISITORS_PER_TUNNEL: String(mostVisitors) })
-      const crowd = yield* several(mostVisitors, () => asking(edge, "127.0.0.2", fullTunnel.host))
+      const edge = yield* world({ CT_EDGE_MAX_VISITORS_PER_TUNNEL: String(maxVisitors) })
+      const crowd = yield* several(maxVisitors, () => asking(edge, "127.0.0.2", fullTunnel.host))
       yield* Effect.promise(async () => {
         const others = [await asking(edge, "127.0.0.3", fullTunnel.host)]
         others.push(await asking(edge, "127.0.0.3", fullTunnel.host))

@@ -6,10 +6,10 @@ import { SessionHistory } from "../../src/history/SessionHistory.ts"
 import { Routes } from "../../src/routes/Routes.ts"
 import { tunnelName } from "../../src/routes/TunnelName.ts"
 import { WorkerBroadcast } from "../../src/routes/WorkerBroadcast.ts"
+import type { AgentPool } from "../../src/sessions/AgentPool.ts"
 import { AgentSessions } from "../../src/sessions/AgentSessions.ts"
 import { OriginEchoes } from "../../src/sessions/OriginEchoes.ts"
 import type { SessionObserver } from "../../src/sessions/SessionObserver.ts"
-import type { Tunnel } from "../../src/sessions/Tunnel.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import { HistoryDatabase } from "../../src/sqlite/HistoryDatabase.ts"
 import { token } from "../harness/TestEdge.ts"
@@ -56,7 +56,7 @@ describe("the history of a running session", () => {
         yield* TestClock.setTime(1_000_000_000)
         const { sessionHistory, observer } = yield* open(WorkerBroadcast.layer)
         const traffic = { aToB: 7, bToA: 1 }
-        const tunnel = { token: T, traffic, visits: 0 } as Tunnel
+        const tunnel = { token: T, traffic, visits: 0 } as AgentPool
         const name = tunnelName(T)
         const kinds = () => sessionHistory.receipts?.page(name, 0, 100).map((line) => JSON.parse(line).kind)
         const history = (now: number) => sessionHistory.sessions?.history(name, 20, now).sessions ?? []
@@ -104,7 +104,7 @@ describe("the history of a tunnel that reconnects before the other processes hav
       yield* TestClock.setTime(1_000_000_000)
       const { sessionHistory, observer } = yield* open(others)
       const traffic = { aToB: 0, bToA: 0 }
-      const tunnel = { token: T, traffic, visits: 0 } as Tunnel
+      const tunnel = { token: T, traffic, visits: 0 } as AgentPool
       const ended = () =>
         (sessionHistory.sessions?.history(tunnelName(T), 20, 1_000_000).sessions ?? []).flatMap((session) =>
           session.disconnected_at === null ? [] : [session.bytes_in]

@@ -5,15 +5,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, ConfigProvider, Effect, FileSystem, Layer, References } from "effect"
 import { TestClock } from "effect/testing"
 import { DatabaseSync } from "node:sqlite"
-import { type Counted, DayCount } from "../../src/history/DayStore.ts"
+import { type Counted, DayCount } from "../../src/history/DailyTrafficStore.ts"
 import { SessionHistory } from "../../src/history/SessionHistory.ts"
 import { Routes } from "../../src/routes/Routes.ts"
 import { tunnelName } from "../../src/routes/TunnelName.ts"
 import { WorkerBroadcast } from "../../src/routes/WorkerBroadcast.ts"
+import type { AgentPool } from "../../src/sessions/AgentPool.ts"
 import { AgentSessions } from "../../src/sessions/AgentSessions.ts"
 import { OriginEchoes, type ReachObserver } from "../../src/sessions/OriginEchoes.ts"
 import type { SessionObserver } from "../../src/sessions/SessionObserver.ts"
-import type { Tunnel } from "../../src/sessions/Tunnel.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import { HistoryDatabase } from "../../src/sqlite/HistoryDatabase.ts"
 import { token } from "../harness/TestEdge.ts"
@@ -46,7 +46,7 @@ const open = Effect.fn(
     )
     const context = yield* Layer.build(Layer.fresh(layer))
     const { sessions } = yield* SessionHistory.pipe(Effect.provide(context))
-    const tunnel = { token: T, traffic: { aToB: 0, bToA: 0 }, visits: 0 } as Tunnel
+    const tunnel = { token: T, traffic: { aToB: 0, bToA: 0 }, visits: 0 } as AgentPool
     const seconds = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1_000))
     return {
       tunnel,

@@ -9,9 +9,9 @@ import { once } from "node:events"
 import { createServer, connect as http2, type ServerHttp2Stream } from "node:http2"
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
-import { RequestRewriter } from "../../src/gelb/RequestRewriter.ts"
-import { ResponseTracker } from "../../src/gelb/ResponseTracker.ts"
-import { Tunnel } from "../../src/sessions/Tunnel.ts"
+import { AgentPool } from "../../src/sessions/AgentPool.ts"
+import { RequestRewriter } from "../../src/terminate/RequestRewriter.ts"
+import { ResponseTracker } from "../../src/terminate/ResponseTracker.ts"
 import { muxAgent, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
 import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
@@ -163,7 +163,7 @@ const cases: ReadonlyArray<Case> = [
   [
     "the judgement of a registration, which is refused",
     Effect.fnUntraced(function* (world) {
-      yield* failOnce(Tunnel.prototype, "addMux")
+      yield* failOnce(AgentPool.prototype, "addMux")
       const agent = yield* muxAgent(world, serve)
       const first = yield* Effect.promise(() => agent.register(T, [tunnelHost]))
       if (Result.isFailure(first)) throw new Error("the refusal comes after the answer")

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as ConnectionLimiter from "../../src/listen/ConnectionLimiter.ts"
-import * as Listener from "../../src/listen/Listener.ts"
 import { ListenerHealth } from "../../src/listen/ListenerHealth.ts"
+import * as TcpListener from "../../src/listen/TcpListener.ts"
 
 const limiter = ConnectionLimiter.make(
   {
@@ -17,7 +17,7 @@ const limiter = ConnectionLimiter.make(
   undefined
 )
 
-const listener = Listener.listen({
+const listener = TcpListener.listen({
   name: "front-door",
   variable: "CT_FRONT_DOOR",
   address: { host: "127.0.0.1", port: 0 },
@@ -47,8 +47,8 @@ describe("health", () => {
       yield* health.expect(["front-door"])
       yield* TestClock.setTime(1_000_000)
       assert.deepStrictEqual(yield* health.stalled, ["front-door"])
-      let trial: Listener.Trial = "accepts"
-      const fake: Listener.Listener = {
+      let trial: TcpListener.ListenerProbe = "accepts"
+      const fake: TcpListener.TcpListener = {
         name: "front-door",
         address: { host: "127.0.0.1", port: 0 },
         stop: Effect.void,

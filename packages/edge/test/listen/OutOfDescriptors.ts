@@ -6,8 +6,8 @@ import { Effect, References } from "effect"
 import { once } from "node:events"
 import { closeSync, openSync } from "node:fs"
 import * as ConnectionLimiter from "../../src/listen/ConnectionLimiter.ts"
-import * as Listener from "../../src/listen/Listener.ts"
 import { ListenerHealth } from "../../src/listen/ListenerHealth.ts"
+import * as TcpListener from "../../src/listen/TcpListener.ts"
 
 const caps = {
   connections: 1_000,
@@ -35,7 +35,7 @@ const rethrow = () => (error: unknown) => {
 const program = Effect.gen(function* () {
   const health = yield* ListenerHealth
   yield* health.expect(["front-door"])
-  const listener = yield* Listener.listen({
+  const listener = yield* TcpListener.listen({
     name: "front-door",
     variable: "CT_FRONT_DOOR",
     address: { host: "127.0.0.1", port: 0 },

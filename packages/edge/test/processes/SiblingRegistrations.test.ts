@@ -4,7 +4,7 @@ import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
 import { assert, describe, it } from "@effect/vitest"
 import { duplexPair } from "node:stream"
 import { SiblingRegistrations } from "../../src/processes/SiblingRegistrations.ts"
-import type { MuxAgent } from "../../src/sessions/Tunnel.ts"
+import type { MuxAgent } from "../../src/sessions/AgentPool.ts"
 import { eventually, token } from "../harness/TestEdge.ts"
 
 const T = token("c")

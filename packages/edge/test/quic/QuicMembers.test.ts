@@ -6,7 +6,7 @@ import { copyFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { text } from "node:stream/consumers"
-import { ranked } from "../../src/channels/HomeRanking.ts"
+import { ranked } from "../../src/channels/RendezvousHash.ts"
 import * as Members from "../harness/Members.ts"
 import {
   allOf,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AgentPlaces, limitsOf, mostPerTunnel, type Place } from "../../src/sessions/AgentPlaces.ts"
+import { AgentPlaces, limitsOf, maxPerTunnel, type Place } from "../../src/sessions/AgentPlaces.ts"
 
 interface Named extends Place {
   readonly name: string
@@ -24,7 +24,7 @@ const closedOf = (places: ReadonlyArray<Named>) => places.filter((each) => each.
 describe("places of agents' connections", () => {
   it("one tunnel has 64, whose oldest gives way; another tunnel of the account is served beside it", () => {
     const places = new AgentPlaces(limitsOf(4_096))
-    const all = many(mostPerTunnel)
+    const all = many(maxPerTunnel)
     for (const each of all) places.settle(each, of("a", "t"))
     assert.deepStrictEqual(closedOf(all), [])
     const next = place("next")
@@ -39,11 +39,11 @@ describe("places of agents' connections", () => {
     const places = new AgentPlaces(limitsOf(4_096))
     const owner = place("owner")
     places.settle(owner, of("a", "t", true))
-    const standbys = many(3 * mostPerTunnel)
+    const standbys = many(3 * maxPerTunnel)
     for (const each of standbys) places.settle(each, of("a", "t"))
     assert.isFalse(owner.isClosed())
-    assert.strictEqual(places.size, mostPerTunnel)
-    const owners = many(mostPerTunnel, "owner")
+    assert.strictEqual(places.size, maxPerTunnel)
+    const owners = many(maxPerTunnel, "owner")
     for (const each of owners) places.settle(each, of("a", "t", true))
     assert.isTrue(owner.isClosed())
     const late = place("late")

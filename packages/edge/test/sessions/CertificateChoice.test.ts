@@ -43,8 +43,8 @@ describe("the agent that gets a visitor of a passthrough host", () => {
       assert.lengthOf(bare.streams, 0)
       assert.strictEqual(before.streams.length + holding.streams.length, 12)
       before.mux.close("normal")
-      bare.registration.say(said("held"))
-      holding.registration.say(said("none"))
+      bare.registration.report(said("held"))
+      holding.registration.report(said("none"))
       yield* Effect.promise(() => Promise.all([bare.mux.ping(), holding.mux.ping(), before.mux.closed]))
       const [ofHolding] = [holding.streams.length]
       yield* visits(world, 3)
@@ -66,7 +66,7 @@ describe("the agent that gets a visitor of a passthrough host", () => {
       const refused = yield* Effect.exit(visits(world))
       assert.isTrue(Exit.isFailure(refused), "the one that had it may come back in time")
       assert.lengthOf(bare.streams, 1)
-      bare.registration.say(said("held"))
+      bare.registration.report(said("held"))
       yield* visits(world)
       assert.lengthOf(bare.streams, 2)
     }).pipe(Effect.scoped)
@@ -97,7 +97,7 @@ describe("the agent that gets a validation", () => {
       yield* visits(world, 6, acme)
       assert.lengthOf(holding.streams, 0)
       assert.deepInclude(ordering.streams[0]?.header, { kind: "acme", tls: "passthrough" })
-      ordering.registration.say(said("held"))
+      ordering.registration.report(said("held"))
       yield* Effect.promise(() => ordering.mux.ping())
       const loaded = yield* Effect.promise(async () => tlsTo(world.frontDoor, own.root, host))
       const [first, second] = [holding.streams.length, ordering.streams.length]

@@ -3,8 +3,8 @@ import type { OriginEcho } from "@catenet/wire/frames/MuxEcho"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { assert, describe, it } from "@effect/vitest"
 import { duplexPair } from "node:stream"
+import { type MuxAgent, AgentPool } from "../../src/sessions/AgentPool.ts"
 import { EchoRounds } from "../../src/sessions/EchoRounds.ts"
-import { type MuxAgent, Tunnel } from "../../src/sessions/Tunnel.ts"
 
 const up: OriginEcho = { verdict: "up", millis: 1, origin: "127.0.0.1:1" }
 const refused: OriginEcho = { verdict: "refused", millis: 1, origin: "127.0.0.1:1" }
@@ -42,7 +42,7 @@ const stage = (...agents: ReadonlyArray<MuxAgent>) => {
   const clock = { now: 1_000_000 }
   const found: Array<Sight> = []
   const counted: Array<string> = []
-  const tunnel = new Tunnel("ab".repeat(32))
+  const tunnel = new AgentPool("ab".repeat(32))
   for (const agent of agents) tunnel.addMux(agent)
   const rounds = new EchoRounds({
     now: () => clock.now,
@@ -173,7 +173,7 @@ describe("the rounds of echoes", () => {
       found: () => undefined
     })
     const { agent, asked } = makeAgent(1)
-    const tunnels = Array.from({ length: 1201 }, (_, n) => new Tunnel(n.toString(16).padStart(64, "0")))
+    const tunnels = Array.from({ length: 1201 }, (_, n) => new AgentPool(n.toString(16).padStart(64, "0")))
     for (const tunnel of tunnels) {
       tunnel.addMux(agent)
       rounds.begin(tunnel)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
-import { unnamedPerBlock } from "../../src/sessions/UnnamedParks.ts"
+import { unregisteredPerBlock } from "../../src/sessions/UnregisteredAgentQuota.ts"
 import { muxAgent, readAll, servingAgent, slotAgent, tlsTo } from "../harness/Agent.ts"
 import { eventually, start, token } from "../harness/TestEdge.ts"
 
@@ -21,14 +21,14 @@ describe("agents with tokens that the control plane has not named", () => {
         const named = yield* servingAgent(world, namedTunnel.token, [namedTunnel.host], (stream) => {
           stream.once("data", () => stream.end("still here"))
         })
-        const slots = yield* Effect.forEach(Array.from({ length: unnamedPerBlock / 2 }), (_, index) =>
+        const slots = yield* Effect.forEach(Array.from({ length: unregisteredPerBlock / 2 }), (_, index) =>
           slotAgent(world, random(), "B", `park-${index}.zone.test`)
         )
-        const registered = yield* Effect.forEach(Array.from({ length: unnamedPerBlock / 2 }), () =>
+        const registered = yield* Effect.forEach(Array.from({ length: unregisteredPerBlock / 2 }), () =>
           servingAgent(world, random(), [])
         )
         const opened = yield* Effect.promise(() => world.metrics())
-        assert.deepStrictEqual([opened[evictions], opened["ct_edge_active_agents"]], [0, unnamedPerBlock + 1])
+        assert.deepStrictEqual([opened[evictions], opened["ct_edge_active_agents"]], [0, unregisteredPerBlock + 1])
         for (let count = 0; count < beyond; count++) yield* servingAgent(world, random(), [])
         yield* Effect.promise(() =>
           eventually(
@@ -55,7 +55,7 @@ describe("agents with tokens that the control plane has not named", () => {
       const first = yield* muxAgent(world)
       yield* Effect.promise(() => first.register(random(), ["not.zone.test"]))
       yield* Effect.promise(() => first.register(namedTunnel.token, [namedTunnel.host]))
-      const refused = yield* Effect.forEach(Array.from({ length: unnamedPerBlock + 1 }), () => muxAgent(world))
+      const refused = yield* Effect.forEach(Array.from({ length: unregisteredPerBlock + 1 }), () => muxAgent(world))
       for (const { register } of refused) yield* Effect.promise(() => register(random(), ["not.zone.test"]))
       const closed = yield* Effect.promise(() => refused[0]?.mux.closed ?? Promise.reject(new Error("none")))
       assert.strictEqual(closed.code, "overloaded")

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { randomBytes } from "node:crypto"
 import { duplexPair } from "node:stream"
-import { open, mostOfAddress } from "../../src/sessions/StreamShares.ts"
+import { open, maxPerAddress } from "../../src/sessions/StreamShares.ts"
 
 /** An edge's session with an agent that takes so many streams. */
 const sessionWith = (maxStreams: number) =>
@@ -49,10 +49,10 @@ describe("the streams of an agent", () => {
   it.effect("are a quarter of an agent's for one address at most", () =>
     Effect.gen(function* () {
       const session = yield* sessionWith(8_192)
-      for (let at = 0; at < mostOfAddress; at++) assert.isTrue(Result.isSuccess(visit(session, "192.0.2.1")))
+      for (let at = 0; at < maxPerAddress; at++) assert.isTrue(Result.isSuccess(visit(session, "192.0.2.1")))
       assert.isTrue(Result.isFailure(visit(session, "192.0.2.1")))
       assert.isTrue(Result.isSuccess(visit(session, "192.0.2.2")))
-      assert.strictEqual(session.counters.streamsOpen, mostOfAddress + 1)
+      assert.strictEqual(session.counters.streamsOpen, maxPerAddress + 1)
     }).pipe(Effect.scoped)
   )
 

@@ -4,7 +4,7 @@ import { Effect, Result } from "effect"
 import { once } from "node:events"
 import { createServer, connect, type AddressInfo, type Socket } from "node:net"
 import { type ConnectionOptions, connect as connectTls } from "node:tls"
-import { PairSource } from "../../src/tls/PairSource.ts"
+import { CertificateSource } from "../../src/tls/CertificateSource.ts"
 import { periodMillis, TicketKeyRing } from "../../src/tls/TicketKeyRing.ts"
 import * as TlsAcceptor from "../../src/tls/TlsAcceptor.ts"
 import { tlsTo } from "../harness/Agent.ts"
@@ -17,7 +17,7 @@ const pair = mintPair(["localhost"])
 const servingWith = Effect.fnUntraced(function* (tickets?: TicketKeyRing) {
   const { cert, key, root } = pair
   const acceptor = TlsAcceptor.make({
-    pairs: new PairSource({ cert, key }),
+    pairs: new CertificateSource({ cert, key }),
     alpn: [],
     onSecure: (socket) => void socket.resume(),
     onFailure: () => undefined,
@@ -85,7 +85,7 @@ it.live("ends a slow handshake at its timeout, and lets a finished one be silent
   Effect.gen(function* () {
     const { cert, key, root } = mintPair(["localhost"])
     const acceptor = TlsAcceptor.make({
-      pairs: new PairSource({ cert, key }),
+      pairs: new CertificateSource({ cert, key }),
       alpn: [],
       handshakeMillis: 1_500,
       onSecure: (socket) => void socket.resume(),

@@ -5,8 +5,8 @@
 import { Clock, Data, Deferred, Effect, Latch, Result, type Scope, Semaphore } from "effect"
 import type { Endpoint } from "../link/LinkFrame.ts"
 import type { QuicConnection } from "../QuicConnection.ts"
-import { launch, LaunchFailed, type Purpose } from "./Launch.ts"
-import type { Dial, Listen, Listening, OnIncoming, QuicLink } from "./QuicLink.ts"
+import { launch, LaunchFailed, type Purpose } from "./QuicProcessLaunch.ts"
+import type { Dial, Listen, Listening, OnIncoming, QuicProcessLink } from "./QuicProcessLink.ts"
 import type { QuicProgram } from "./QuicProgram.ts"
 
 export class QuicFailed extends Data.TaggedError("QuicFailed")<{ readonly why: string }> {
@@ -43,7 +43,7 @@ const firstPauseMillis = 100
 const longestPauseMillis = 5_000
 const steadyMillis = 10_000
 
-const bind = (link: QuicLink, listener: Listener) =>
+const bind = (link: QuicProcessLink, listener: Listener) =>
   Effect.gen(function* () {
     const bound = yield* Effect.promise(() => link.listen(listener.options, listener.onIncoming))
     if (Result.isFailure(bound)) return yield* new QuicFailed({ why: bound.failure })
@@ -71,17 +71,17 @@ export const start = Effect.fn("QuicProcess.start")(function* (program: QuicProg
   const started = yield* Deferred.make<void, LaunchFailed>()
   const listeners = new Set<Listener>()
   const up = yield* Latch.make()
-  let running: { readonly link: QuicLink; readonly pid: number } | undefined
+  let running: { readonly link: QuicProcessLink; readonly pid: number } | undefined
   const isDown = Effect.suspend(() => {
     running = undefined
     for (const listener of listeners) listener.listening = undefined
     return up.close
   })
-  const said = (line: string) => void log(Effect.logWarning("the QUIC process said", line))
+  const logLine = (line: string) => void log(Effect.logWarning("the QUIC process said", line))
   const report = (error: unknown) => void log(Effect.logError("a fault beside the QUIC process", error))
 
   const live = Effect.gen(function* () {
-    const { ended, link, pid } = yield* launch(program, purpose, said, report)
+    const { ended, link, pid } = yield* launch(program, purpose, logLine, report)
     for (const listener of listeners)
       yield* bind(link, listener).pipe(
         Effect.catch(({ why }) => Effect.logError("a QUIC port could not be bound again", why))

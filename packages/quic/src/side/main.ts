@@ -11,17 +11,17 @@ import process, { stdin } from "node:process"
 import { createInterface } from "node:readline"
 import { decode, encode } from "../link/LinkFrame.ts"
 import { linkLimits } from "../link/LinkLimits.ts"
-import { Connections } from "./Connections.ts"
 import { runtime } from "./DenoQuic.ts"
-import { dial } from "./Dialing.ts"
-import { listen } from "./Listening.ts"
+import { QuicConnections } from "./QuicConnections.ts"
+import { dial } from "./UdpDialer.ts"
+import { listen } from "./UdpListener.ts"
 
 const failed = (stream: CarrierStream, error: unknown) => {
   stream.end(encode({ _tag: "Failed", why: error instanceof Error ? error.message : String(error) }))
   stream.resume()
 }
 
-const serve = async (link: Mux, connections: Connections, stream: CarrierStream) => {
+const serve = async (link: Mux, connections: QuicConnections, stream: CarrierStream) => {
   const reader = new FrameReader(stream)
   const asked = await reader.next(decode)
   if (Result.isFailure(asked)) return stream.reset("protocol", "no frame of the link")
@@ -54,7 +54,7 @@ const start = (port: number, token: string) => {
       limits: linkLimits,
       onStream: (stream) => void serve(link, connections, stream)
     })
-    const connections = new Connections(link)
+    const connections = new QuicConnections(link)
   })
   socket.on("error", () => runtime.exit(1)).on("close", () => runtime.exit(0))
 }

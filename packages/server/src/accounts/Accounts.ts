@@ -7,12 +7,12 @@ import { AccountUnknown } from "@catenet/domain/billing/CreditErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option } from "effect"
-import { MembershipCuts } from "../channels/MembershipCuts.ts"
+import { MembershipRevocations } from "../channels/MembershipRevocations.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { AgentKeys } from "../enrollment/AgentKeys.ts"
 import { Audits } from "../identity/Audits.ts"
 import { ServiceAccounts } from "../identity/ServiceAccounts.ts"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Topologies } from "../topologies/Topologies.ts"
@@ -44,7 +44,7 @@ export class Accounts extends Context.Service<
     const store = yield* Store.make
     const outbox = yield* Outbox
     const audits = yield* Audits
-    const cuts = yield* MembershipCuts
+    const cuts = yield* MembershipRevocations
     const keys = yield* AgentKeys
     const gateSessions = yield* GateSessions
     const loginOrders = yield* LoginOrders
@@ -116,7 +116,7 @@ export class Accounts extends Context.Service<
       Audits.layer,
       GateSessions.layer,
       LoginOrders.layer,
-      MembershipCuts.layer,
+      MembershipRevocations.layer,
       Outbox.layer,
       ServiceAccounts.layer,
       Topologies.layer

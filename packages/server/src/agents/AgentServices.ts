@@ -2,6 +2,6 @@
 import { Layer } from "effect"
 import { Directory } from "./Directory.ts"
 import { Pipelines } from "./Pipelines.ts"
-import { Rendezvous } from "./Rendezvous.ts"
+import { RendezvousRecords } from "./RendezvousRecords.ts"
 
-export const layer = Layer.mergeAll(Directory.layer, Pipelines.layer, Rendezvous.layer)
+export const layer = Layer.mergeAll(Directory.layer, Pipelines.layer, RendezvousRecords.layer)

@@ -10,17 +10,17 @@ import {
 import { AgentNotListed, DirectoryProofRefused } from "@catenet/domain/agents/PipelineErrors"
 import type { Caller } from "@catenet/domain/api/Access"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { mostListedAgentsOfAccount } from "@catenet/domain/values/Caps"
 import { HolderKey } from "@catenet/domain/values/Keys"
+import { maxListedAgentsPerAccount } from "@catenet/domain/values/Quotas"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { paged, type Page } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
-import { bytesOf } from "../runtime/Secrets.ts"
+import { bytesOf } from "../runtime/TokenSecrets.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
+import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { within } from "../store/Within.ts"
 import * as Store from "./DirectoryStore.ts"
 
 type Account = Caller["Service"]
@@ -116,7 +116,7 @@ export class Directory extends Context.Service<
             subject,
             expiresAt: expires_at
           })
-          yield* within("agents of this account in the directory", mostListedAgentsOfAccount)(stored)
+          yield* insertWithinQuota("agents of this account in the directory", maxListedAgentsPerAccount)(stored)
           yield* audits.append(audit("directory_agent_registered", subject, holder_pubkey, card_url))
         },
         store.transaction,

@@ -1,8 +1,8 @@
 /** The table of the agent directory. */
 import { CardUrl, DirectoryToken } from "@catenet/domain/agents/Directory"
-import { mostListedAgentsOfAccount } from "@catenet/domain/values/Caps"
 import { HolderKey } from "@catenet/domain/values/Keys"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { maxListedAgentsPerAccount } from "@catenet/domain/values/Quotas"
 import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -33,7 +33,7 @@ export const make = Effect.gen(function* () {
       select ${holderPubkey}, ${cardUrl}, ${roleTags}::text[], ${skillIds}::text[], ${registeredAt}::bigint,
         ${subject}::text, ${expiresAt}::bigint
       where ${subject}::text is null or (select count(*) from directory_agents
-        where subject = ${subject} and holder_pubkey <> ${holderPubkey}) < ${mostListedAgentsOfAccount}
+        where subject = ${subject} and holder_pubkey <> ${holderPubkey}) < ${maxListedAgentsPerAccount}
       on conflict (holder_pubkey) do update set card_url = excluded.card_url, role_tags = excluded.role_tags,
         skill_ids = excluded.skill_ids, registered_at = excluded.registered_at, subject = excluded.subject,
         expires_at = excluded.expires_at

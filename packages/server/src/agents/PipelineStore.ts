@@ -1,7 +1,7 @@
 /** The table of published pipelines. A specification is stored as the JSON text of the wire, which loses no digit. */
 import { PipelineId, PipelineSpec } from "@catenet/domain/agents/Pipeline"
-import { mostPipelinesOfAccount } from "@catenet/domain/values/Caps"
 import { codec } from "@catenet/domain/values/JsonText"
+import { maxPipelinesPerAccount } from "@catenet/domain/values/Quotas"
 import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -21,7 +21,7 @@ export const make = Effect.gen(function* () {
       Result: Schema.Struct({ id: PipelineId }),
       execute: ({ id, owner, publishedAt, spec }) => sql`
         insert into pipelines (id, owner, spec, published_at) select ${id}, ${owner}, ${spec}, ${publishedAt}::bigint
-        where (select count(*) from pipelines where owner = ${owner} and id <> ${id}) < ${mostPipelinesOfAccount}
+        where (select count(*) from pipelines where owner = ${owner} and id <> ${id}) < ${maxPipelinesPerAccount}
         on conflict (id) do update set spec = excluded.spec, published_at = excluded.published_at
         where pipelines.owner = excluded.owner
         returning id`

@@ -12,16 +12,16 @@ import {
 } from "@catenet/domain/agents/PipelineErrors"
 import type { Caller } from "@catenet/domain/api/Access"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { mostPipelinesOfAccount } from "@catenet/domain/values/Caps"
+import { maxPipelinesPerAccount } from "@catenet/domain/values/Quotas"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { paged, type Page } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
+import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { within } from "../store/Within.ts"
 import * as Store from "./PipelineStore.ts"
 
 type Account = Caller["Service"]
@@ -62,7 +62,10 @@ export class Pipelines extends Context.Service<
       yield* store.lock(owner)
       const stored = yield* store.put({ id: spec.id, owner, spec, publishedAt: yield* unixSeconds })
       if (Option.isNone(stored)) {
-        yield* Effect.flatMap(store.isPublished(spec.id), within("pipelines of this account", mostPipelinesOfAccount))
+        yield* Effect.flatMap(
+          store.isPublished(spec.id),
+          insertWithinQuota("pipelines of this account", maxPipelinesPerAccount)
+        )
         return false
       }
       yield* audits.append(audit("pipeline_published", actor, spec.id, owner))

@@ -30,10 +30,10 @@ const resolve = (schema: unknown, document: Json, seen: ReadonlyArray<string>): 
 
 /** A schema as people write a shape: names and kinds, without the patterns. */
 const shape = (schema: unknown, indent = ""): string => {
-  const { additionalProperties, anyOf, enum: words, items, oneOf, properties, required, type } = object(schema)
+  const { additionalProperties, anyOf, enum: values, items, oneOf, properties, required, type } = object(schema)
   const choices = Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined
   if (choices !== undefined) return choices.map((choice) => shape(choice, indent)).join(" | ")
-  if (Array.isArray(words)) return words.map((word) => JSON.stringify(word)).join(" | ")
+  if (Array.isArray(values)) return values.map((word) => JSON.stringify(word)).join(" | ")
   if (type === "array") return `[${shape(items, indent)}]`
   if (Predicate.isObject(properties)) {
     const must = Array.isArray(required) ? required : []
@@ -66,10 +66,10 @@ const answers = (responses: unknown, document: Json) =>
   Object.entries(object(responses))
     .map(([status, response]) => {
       const media = mediaOf(object(response)["content"])
-      const said = media.length === 0 ? "Nothing in the body." : text(object(response)["description"])
+      const answer = media.length === 0 ? "Nothing in the body." : text(object(response)["description"])
       const kinds = Number(status) < 300 ? media.map(([kind]) => `<code>${escape(kind)}</code>`).join(" ") : ""
       const shown = media.map(([, kind]) => behind(status, object(kind)["schema"], document)).join(" ")
-      return `<tr><td><b>${escape(status)}</b></td><td>${escape(said)} ${kinds}${shown}</td></tr>`
+      return `<tr><td><b>${escape(status)}</b></td><td>${escape(answer)} ${kinds}${shown}</td></tr>`
     })
     .join("")
 
@@ -121,14 +121,14 @@ interface Route {
 const link = ({ method, path }: Route) =>
   `<li><a href="#${anchor(method, path)}"><code>${escape(method.toUpperCase())} ${escape(path)}</code></a></li>`
 
-const prose = (words: string) => escape(words).replace(/`([^`]+)`/g, "<code>$1</code>")
+const prose = (values: string) => escape(values).replace(/`([^`]+)`/g, "<code>$1</code>")
 
-const other = ([route, [says, ...fields]]: readonly [route: string, BrowserRoute]) => {
+const other = ([route, [sentence, ...fields]]: readonly [route: string, BrowserRoute]) => {
   const [method = "", path = ""] = route.split(" ")
   const named = fields.map((name) => `<code>${escape(name)}</code>`).join(" ")
   const kind = method === "GET" ? "Query" : "Fields"
   return `<tr><th scope="row"><b>${escape(method)}</b> <code>${escape(path)}</code></th>
-<td>${prose(says)}${named === "" ? "" : ` ${kind}: ${named}`}</td></tr>`
+<td>${prose(sentence)}${named === "" ? "" : ` ${kind}: ${named}`}</td></tr>`
 }
 
 /** The content of the page for an OpenAPI document, and for pages, forms, sign-in and gate, which it does not have. */

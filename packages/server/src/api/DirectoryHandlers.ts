@@ -4,14 +4,14 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Directory } from "../agents/Directory.ts"
-import { Rendezvous } from "../agents/Rendezvous.ts"
+import { RendezvousRecords } from "../agents/RendezvousRecords.ts"
 
 export const DirectoryHandlers = HttpApiBuilder.group(
   ControlPlaneApi,
   "directory",
   Effect.fn(function* (handlers) {
     const directory = yield* Directory
-    const rendezvous = yield* Rendezvous
+    const rendezvous = yield* RendezvousRecords
     return handlers.handleAll({
       register: ({ payload }) => directory.register(payload),
       enlist: ({ payload }) => Caller.use((caller) => directory.enlist(caller, payload)),

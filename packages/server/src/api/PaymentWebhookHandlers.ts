@@ -9,7 +9,7 @@ import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Result, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Payments } from "../billing/Payments.ts"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 
 const paymentFrom = Schema.decodeSync(PaymentId)

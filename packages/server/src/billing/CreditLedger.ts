@@ -2,7 +2,7 @@
 import type { CreditEffect } from "@catenet/domain/billing/Credits"
 import type { AccountId } from "@catenet/domain/values/Ids"
 import { Effect, Option } from "effect"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import * as Store from "./CreditStore.ts"
 
 export const make = Effect.gen(function* () {

@@ -18,9 +18,9 @@ import type { HttpServerRequest } from "effect/http"
 import { Idempotency } from "../http/Idempotency.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
-import { freshHex64 } from "../runtime/Secrets.ts"
-import { refusedBy } from "../store/Constraint.ts"
+import { freshHex64 } from "../runtime/TokenSecrets.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
+import { mapConstraint } from "../store/Constraint.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Ledger from "./CreditLedger.ts"
 import * as Store from "./CreditStore.ts"
@@ -144,7 +144,7 @@ export class Credits extends Context.Service<
       issue: Effect.fn("Credits.issue")(function* (actor: string, account: AccountId, price: number, keys: Keys) {
         return yield* issue(actor, account, price, keys).pipe(
           store.transaction,
-          refusedBy("credit_issuances_key_unique", () => new IdempotencyKeyReused())
+          mapConstraint("credit_issuances_key_unique", () => new IdempotencyKeyReused())
         )
       }, sqlOrDie),
 

@@ -10,12 +10,12 @@ import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Equal, Layer, Option, Redacted, Result, Schema } from "effect"
 import { Outbox } from "../edges/Outbox.ts"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { HostnameProofs } from "../tunnels/hostnames/HostnameProofs.ts"
 import { Hosts } from "../tunnels/hostnames/Hosts.ts"
 import * as Store from "../tunnels/hostnames/HostStore.ts"
-import { AuthorityChoice } from "./AuthorityChoice.ts"
+import { CaSelection } from "./CaSelection.ts"
 import { CertificateAuthorities } from "./CertificateAuthorities.ts"
 
 const readToken = Schema.decodeOption(RoutingToken)
@@ -60,7 +60,7 @@ export class Admissions extends Context.Service<
     const hosts = yield* Hosts
     const outbox = yield* Outbox
     const { describe } = yield* CertificateAuthorities
-    const { giveBack, settle } = yield* AuthorityChoice
+    const { giveBack, settle } = yield* CaSelection
     const proofs = yield* HostnameProofs
     const { forgetFailures, forgetProgress, guards, tunnelOf } = yield* Store.make
 
@@ -174,12 +174,6 @@ export class Admissions extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(Admissions, Admissions.make)
   static readonly layer = Admissions.layerNoDeps.pipe(
-    Layer.provide([
-      AuthorityChoice.layer,
-      CertificateAuthorities.layer,
-      HostnameProofs.layer,
-      Hosts.layer,
-      Outbox.layer
-    ])
+    Layer.provide([CaSelection.layer, CertificateAuthorities.layer, HostnameProofs.layer, Hosts.layer, Outbox.layer])
   )
 }

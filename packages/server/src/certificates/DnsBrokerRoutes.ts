@@ -2,7 +2,7 @@
 import { BrokersDns } from "@catenet/domain/api/Access"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect, Layer } from "effect"
-import * as ConfiguredDns from "../dns/ConfiguredDns.ts"
+import * as DnsBackend from "../dns/DnsBackend.ts"
 import { DnsProvider } from "../dns/DnsProvider.ts"
 
 export const layer = Layer.effect(
@@ -10,4 +10,4 @@ export const layer = Layer.effect(
   Effect.map(DnsProvider, ({ zone }) =>
     BrokersDns.of((httpEffect) => (zone === undefined ? Effect.fail(new RouteNotFound()) : httpEffect))
   )
-).pipe(Layer.provide([ConfiguredDns.layer]))
+).pipe(Layer.provide([DnsBackend.layer]))

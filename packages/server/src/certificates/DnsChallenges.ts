@@ -15,15 +15,15 @@ import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import * as ConfiguredDns from "../dns/ConfiguredDns.ts"
-import { converged } from "../dns/Convergence.ts"
+import * as DnsBackend from "../dns/DnsBackend.ts"
+import { converged } from "../dns/DnsPropagation.ts"
 import { challengeName, type ChangeRefused, DnsProvider, isWithin } from "../dns/DnsProvider.ts"
 import { Settings } from "../settings/Settings.ts"
 import { HostnameProofs } from "../tunnels/hostnames/HostnameProofs.ts"
 import { Admissions } from "./Admissions.ts"
 
 /** Challenges that one process waits for at a time. */
-const mostAtOnce = 32
+const maxAtOnce = 32
 /** Seconds after which a place will be free again, more or less. */
 const retryAfter = 5
 
@@ -65,9 +65,7 @@ export class DnsChallenges extends Context.Service<
 
     const place = Effect.acquireRelease(
       Effect.suspend(() =>
-        waiting >= mostAtOnce
-          ? Effect.fail(new DnsBusy({ retry_after: retryAfter }))
-          : Effect.sync(() => void waiting++)
+        waiting >= maxAtOnce ? Effect.fail(new DnsBusy({ retry_after: retryAfter })) : Effect.sync(() => void waiting++)
       ),
       () => Effect.sync(() => void waiting--)
     )
@@ -118,6 +116,6 @@ export class DnsChallenges extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(DnsChallenges, DnsChallenges.make)
   static readonly layer = DnsChallenges.layerNoDeps.pipe(
-    Layer.provide([Admissions.layer, ConfiguredDns.layer, HostnameProofs.layer])
+    Layer.provide([Admissions.layer, DnsBackend.layer, HostnameProofs.layer])
   )
 }

@@ -9,13 +9,13 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { batched } from "../fastpath/Batcher.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import type { Place } from "./GrantPlace.ts"
+import type { ChannelPlace } from "./GrantBinding.ts"
 
-const keyOf = ({ channel, holder }: Place) => `${channel} ${holder}`
+const keyOf = ({ channel, holder }: ChannelPlace) => `${channel} ${holder}`
 
 /** As the tables have it: their constraints hold each column to the form of the API. */
 type Admitted = typeof ChannelAuthorisation.Encoded
-interface Row extends Place {
+interface Row extends ChannelPlace {
   readonly operator_pubkey: string
   readonly noise_pubkey: string | null
   readonly noise_attestation: string
@@ -24,7 +24,7 @@ interface Row extends Place {
 export class ChannelAdmissions extends Context.Service<
   ChannelAdmissions,
   {
-    readonly authorize: (place: Place) => Effect.Effect<Admitted, MemberNotAdmitted>
+    readonly authorize: (place: ChannelPlace) => Effect.Effect<Admitted, MemberNotAdmitted>
   }
 >()("server/channels/ChannelAdmissions") {
   static readonly make = Effect.gen(function* () {
@@ -32,7 +32,7 @@ export class ChannelAdmissions extends Context.Service<
 
     /** Looks up many places in one statement, since edges ask in bursts. */
     const memberAt = yield* batched(
-      Effect.fnUntraced(function* (places: ReadonlyArray<Place>) {
+      Effect.fnUntraced(function* (places: ReadonlyArray<ChannelPlace>) {
         const channels = places.map(({ channel }) => channel)
         const holders = places.map(({ holder }) => holder)
         const rows = yield* sql<Row>`
@@ -54,12 +54,12 @@ export class ChannelAdmissions extends Context.Service<
             keyOf(place),
             noise_pubkey === null ? "unkeyed" : { operator_pubkey, noise_pubkey, noise_attestation }
           )
-        return (place: Place) => found.get(keyOf(place))
+        return (place: ChannelPlace) => found.get(keyOf(place))
       })
     )
 
     return {
-      authorize: Effect.fn("ChannelAdmissions.authorize")(function* (place: Place) {
+      authorize: Effect.fn("ChannelAdmissions.authorize")(function* (place: ChannelPlace) {
         const member = yield* memberAt(place)
         if (member === "unkeyed") yield* Effect.logWarning("topology-unkeyed", place)
         return yield* member === undefined || member === "unkeyed" ? new MemberNotAdmitted() : Effect.succeed(member)

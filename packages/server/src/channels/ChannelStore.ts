@@ -1,13 +1,13 @@
 /** Channels, their members and the grants that wait for members. */
 import { Channel, ChannelId, DepositedGrant, Grant, Member } from "@catenet/domain/channels/Channel"
 import { OperatorProof } from "@catenet/domain/channels/ChannelOperator"
-import { mostMembersOfChannel } from "@catenet/domain/values/Caps"
 import { HolderKey, type NoiseAttestation, type NoiseKey, OperatorKey } from "@catenet/domain/values/Keys"
+import { maxMembersPerChannel } from "@catenet/domain/values/Quotas"
 import { Subject } from "@catenet/domain/values/Subject"
 import { Array as Arr, Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { keysetOn, PageRequest } from "../store/KeysetPage.ts"
 import { Sealing } from "../store/Sealing.ts"
-import { keysetOn, Slice } from "../store/Slice.ts"
 import { expiryOf } from "./GrantExpiries.ts"
 
 const Registered = Schema.Struct({
@@ -45,7 +45,7 @@ export const make = Effect.gen(function* () {
   const keyset = keysetOn(sql)
   const sealing = yield* Sealing
   const deposited = SqlSchema.findAll({
-    Request: Slice,
+    Request: PageRequest,
     Result: Schema.Struct({ holder: HolderKey, grant: sealing.column("channel_grants.grant_hex", Grant) }),
     execute: (slice) => sql`
       select holder, grant_hex as grant from channel_grants where channel = ${slice.of} ${keyset("holder", slice)}`
@@ -130,7 +130,7 @@ export const make = Effect.gen(function* () {
       execute: (owner) => sql`select held, most from channels_counted(${owner})`
     }),
     list: SqlSchema.findAll({
-      Request: Slice,
+      Request: PageRequest,
       Result: Schema.Struct({ channel: ChannelId }),
       execute: (slice) => sql`select channel from channels where owner = ${slice.of} ${keyset("channel", slice)}`
     }),
@@ -151,7 +151,7 @@ export const make = Effect.gen(function* () {
     putMember: ({ channel, holder, noiseAttestation, noisePubkey }: NewMember) => sql`
       insert into channel_members (channel, holder, noise_pubkey, noise_attestation)
       select ${channel}, ${holder}, ${noisePubkey}, ${noiseAttestation}
-      where (select count(*) from channel_members where channel = ${channel} and holder <> ${holder}) < ${mostMembersOfChannel}
+      where (select count(*) from channel_members where channel = ${channel} and holder <> ${holder}) < ${maxMembersPerChannel}
       on conflict (channel, holder) do update
       set noise_pubkey = excluded.noise_pubkey, noise_attestation = excluded.noise_attestation
       where (channel_members.noise_pubkey, channel_members.noise_attestation)
@@ -160,7 +160,7 @@ export const make = Effect.gen(function* () {
     dropMember: (channel: ChannelId, holder: HolderKey) =>
       sql`delete from channel_members where channel = ${channel} and holder = ${holder} returning 1`,
     members: SqlSchema.findAll({
-      Request: Slice,
+      Request: PageRequest,
       Result: Member,
       execute: (slice) =>
         sql`select holder, noise_pubkey from channel_members where channel = ${slice.of} ${keyset("holder", slice)}`
@@ -177,7 +177,7 @@ export const make = Effect.gen(function* () {
       })}
         on conflict (channel, holder) do update set grant_hex = excluded.grant_hex, expires_at = excluded.expires_at
         returning xmax <> 0 as replaces`,
-    grants: (slice: typeof Slice.Type) =>
+    grants: (slice: typeof PageRequest.Type) =>
       Effect.map(deposited(slice), (rows) => rows.map((row) => new DepositedGrant(row)))
   }
 })

@@ -18,11 +18,11 @@ import type { HttpServerRequest } from "effect/http"
 import type { SqlError } from "effect/sql"
 import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./ChannelStore.ts"
-import { MembershipCuts } from "./MembershipCuts.ts"
+import { MembershipRevocations } from "./MembershipRevocations.ts"
 import * as OperatorProofs from "./OperatorProofs.ts"
 
 type Account = Caller["Service"]
@@ -75,7 +75,7 @@ export class Channels extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
     const audits = yield* Audits
-    const cuts = yield* MembershipCuts
+    const cuts = yield* MembershipRevocations
     const { channelsPerAccount } = yield* Settings
 
     const requireRoom = ({ held, most }: Store.Counted, more: number) => {
@@ -167,5 +167,5 @@ export class Channels extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Channels, Channels.make)
-  static readonly layer = Channels.layerNoDeps.pipe(Layer.provide([Audits.layer, MembershipCuts.layer]))
+  static readonly layer = Channels.layerNoDeps.pipe(Layer.provide([Audits.layer, MembershipRevocations.layer]))
 }

@@ -3,7 +3,7 @@
  * within fifteen minutes. The invite is used up together with the claim, so a claim that fails does not lose it.
  */
 import { native } from "@catenet/crypto/native"
-import * as Tokens from "@catenet/crypto/Tokens"
+import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
 import {
@@ -34,10 +34,10 @@ import type { HttpServerRequest } from "effect/http"
 import { Idempotency } from "../http/Idempotency.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as Attestation from "./Attestation.ts"
+import * as AttestationCheck from "./AttestationCheck.ts"
 import { Channels, hideForeign } from "./Channels.ts"
 import * as ChannelStore from "./ChannelStore.ts"
 import * as InviteStore from "./ClaimInviteStore.ts"
@@ -52,7 +52,7 @@ const rememberedSeconds = 7 * 86_400
 const tokenFrom = Schema.decodeSync(ClaimInviteToken)
 const isToken = Schema.is(Schema.toEncoded(ClaimInviteToken))
 
-const hashToken = (token: Redacted.Redacted) => Tokens.hashText(native, token)
+const hashToken = (token: Redacted.Redacted) => TokenEncoding.hashText(native, token)
 
 /** `key` is the idempotency key of the request. */
 interface MintRequest {
@@ -109,7 +109,7 @@ export class ClaimInvites extends Context.Service<
       const { channel, expiresAt } = next
       yield* channels.lock(channel)
       yield* hideForeign(requireOwner(account, channel))
-      const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
+      const token = TokenEncoding.urlText(Redacted.make(yield* random.randomBytes(32)))
       yield* invites.insert({ ...next, tokenHash: hashToken(token) })
       yield* Effect.forEach(effects, audits.append, { discard: true })
       return new MintedClaimInvite({
@@ -122,7 +122,7 @@ export class ClaimInvites extends Context.Service<
     return {
       mint: Effect.fn("ClaimInvites.mint")(function* (account: Account, channel: ChannelId, request: MintRequest) {
         const { key, label, material } = request
-        const attestationValid = Attestation.holds(channel, material)
+        const attestationValid = AttestationCheck.holds(channel, material)
         const asked = { material, attestationValid, label: label ?? null }
         const minted = yield* Effect.fromResult(mint(channel, account.subject, asked, yield* unixSeconds))
         const repeat = {

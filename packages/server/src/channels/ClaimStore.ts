@@ -1,15 +1,15 @@
 /** The tables of allow-lists and of claims. */
 import { ChannelId, Grant } from "@catenet/domain/channels/Channel"
 import { Claim, ClaimedIdentity } from "@catenet/domain/channels/Claim"
-import { mostAllowedOfChannel } from "@catenet/domain/values/Caps"
 import { Email } from "@catenet/domain/values/Email"
 import { HolderKey } from "@catenet/domain/values/Keys"
+import { maxAllowedPerChannel } from "@catenet/domain/values/Quotas"
 import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
+import { keysetOn, PageRequest } from "../store/KeysetPage.ts"
 import { Sealing } from "../store/Sealing.ts"
-import { keysetOn, Slice } from "../store/Slice.ts"
-import { within } from "../store/Within.ts"
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -35,16 +35,16 @@ export const make = Effect.gen(function* () {
     allow: (channel: ChannelId, email: Email) =>
       sql<{ readonly isNew: boolean }>`
       insert into channel_allowlist (channel, email) select ${channel}, ${email}
-      where (select count(*) from channel_allowlist where channel = ${channel} and email <> ${email}) < ${mostAllowedOfChannel}
+      where (select count(*) from channel_allowlist where channel = ${channel} and email <> ${email}) < ${maxAllowedPerChannel}
       on conflict (channel, email) do update set email = excluded.email returning xmax = 0 as is_new`.pipe(
-        Effect.tap(within("addresses on the allow-list of this channel", mostAllowedOfChannel)),
+        Effect.tap(insertWithinQuota("addresses on the allow-list of this channel", maxAllowedPerChannel)),
         Effect.map((rows) => rows.filter(({ isNew }) => isNew))
       ),
     /** Answers a row for an address that was on the list. */
     disallow: (channel: ChannelId, email: Email) =>
       sql`delete from channel_allowlist where channel = ${channel} and email = ${email} returning email`,
     allowed: SqlSchema.findAll({
-      Request: Slice,
+      Request: PageRequest,
       Result: Schema.Struct({ email: Email }),
       execute: (slice) => sql`select email from channel_allowlist where channel = ${slice.of} ${keyset("email", slice)}`
     }),
@@ -56,7 +56,7 @@ export const make = Effect.gen(function* () {
     putClaim: (row: { readonly channel: ChannelId; readonly holder: HolderKey; readonly subject: string }) =>
       sql`insert into channel_claims ${sql.insert({ ...row })} on conflict do nothing`,
     claimsOf: SqlSchema.findAll({
-      Request: Schema.Struct({ ...Slice.fields, subject: Schema.String }),
+      Request: Schema.Struct({ ...PageRequest.fields, subject: Schema.String }),
       Result: Claim,
       execute: (slice) => sql`
         select channel, case when exists (

@@ -20,7 +20,7 @@ import type { SqlError } from "effect/sql"
 import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as Attestation from "./Attestation.ts"
+import * as AttestationCheck from "./AttestationCheck.ts"
 import * as ChannelStore from "./ChannelStore.ts"
 import * as Store from "./ClaimStore.ts"
 import { Members } from "./Members.ts"
@@ -77,7 +77,7 @@ export class Claims extends Context.Service<
 
       claim: Effect.fn("Claims.claim")(
         function* (account: Account, channel: ChannelId, material: MemberMaterial) {
-          const attestationValid = Attestation.holds(channel, material)
+          const attestationValid = AttestationCheck.holds(channel, material)
           yield* channels.lock(channel)
           const isAllowed = account.email !== null && (yield* store.isAllowed(channel, account.email)).length > 0
           const claimedBy = yield* store.claimedBy({ channel, holder: material.holder })

@@ -2,7 +2,7 @@
 import * as CryptoGrant from "@catenet/crypto/Grant"
 import { Effect, Layer, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Openable from "../store/Openable.ts"
+import * as DecryptableFilter from "../store/DecryptableFilter.ts"
 import { Sealing } from "../store/Sealing.ts"
 
 const batchSize = 200
@@ -22,7 +22,7 @@ interface Unread {
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sealing = yield* Sealing
-  const openable = yield* Openable.make
+  const openable = yield* DecryptableFilter.make
   /** One batch; how many there were. */
   return Effect.gen(function* () {
     const rows = yield* sql<Unread>`

@@ -23,10 +23,10 @@ import {
 import { MalformedRequest, type LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { unixSeconds } from "../runtime/Now.ts"
-import { bytesOf, freshHex64 } from "../runtime/Secrets.ts"
+import { bytesOf, freshHex64 } from "../runtime/TokenSecrets.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as Attestation from "./Attestation.ts"
+import * as AttestationCheck from "./AttestationCheck.ts"
 import * as ChannelStore from "./ChannelStore.ts"
 import * as Store from "./InvitationStore.ts"
 import { Members } from "./Members.ts"
@@ -98,7 +98,7 @@ export class Invitations extends Context.Service<
           challengeIssuedAt: challenge === undefined ? undefined : yield* store.issuedAt(challenge),
           // Anybody may send these two; they are looked at where the operator has invited somebody.
           redemptionSignatureValid: isByOperator && isSignedByInvitee(invitation, request),
-          attestationValid: isByOperator && Attestation.holds(channel, request),
+          attestationValid: isByOperator && AttestationCheck.holds(channel, request),
           isRedeemed: (yield* store.isRedeemed(signature)).length > 0
         }
         const { answer, challengeSpent } = redeem(facts, now)

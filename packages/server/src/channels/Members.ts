@@ -9,20 +9,20 @@ import {
   type NotChannelOwner
 } from "@catenet/domain/channels/ChannelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { mostMembersOfChannel } from "@catenet/domain/values/Caps"
+import { maxMembersPerChannel } from "@catenet/domain/values/Quotas"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { SqlError } from "effect/sql"
 import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
+import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { within } from "../store/Within.ts"
-import * as Attestation from "./Attestation.ts"
+import * as AttestationCheck from "./AttestationCheck.ts"
 import { Channels } from "./Channels.ts"
 import * as Store from "./ChannelStore.ts"
-import { type Place, requireGrantFor } from "./GrantPlace.ts"
-import { MembershipCuts } from "./MembershipCuts.ts"
+import { type ChannelPlace, requireGrantFor } from "./GrantBinding.ts"
+import { MembershipRevocations } from "./MembershipRevocations.ts"
 
 type Account = Caller["Service"]
 
@@ -41,7 +41,7 @@ export class Members extends Context.Service<
       material: MemberMaterial
     ) => Effect.Effect<void, AttestationRefused | LimitReached | NotChannelOwner>
     /** Removes a member with its grant and its claim; succeeds for a holder that is not a member. */
-    readonly remove: (account: Account, place: Place) => Effect.Effect<void, NotChannelOwner>
+    readonly remove: (account: Account, place: ChannelPlace) => Effect.Effect<void, NotChannelOwner>
     readonly list: (
       account: Account,
       channel: ChannelId,
@@ -53,7 +53,7 @@ export class Members extends Context.Service<
      */
     readonly depositGrant: (
       account: Account,
-      place: Place,
+      place: ChannelPlace,
       grant: Grant
     ) => Effect.Effect<void, GrantMismatch | GrantUndecodable | MemberNotFound | NotChannelOwner>
     readonly grants: (
@@ -66,7 +66,7 @@ export class Members extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
     const audits = yield* Audits
-    const cuts = yield* MembershipCuts
+    const cuts = yield* MembershipRevocations
     const { command, requireOwner } = yield* Channels
 
     /** Stores a member inside the caller's transaction. A member that is stored with the same keys already is not audited. */
@@ -77,17 +77,17 @@ export class Members extends Context.Service<
       if (!isNew)
         yield* Effect.flatMap(
           store.isMember({ channel, holder }),
-          within("members of this channel", mostMembersOfChannel)
+          insertWithinQuota("members of this channel", maxMembersPerChannel)
         )
     })
 
-    const drop = Effect.fnUntraced(function* (actor: string, { channel, holder }: Place) {
+    const drop = Effect.fnUntraced(function* (actor: string, { channel, holder }: ChannelPlace) {
       const entry = audit("channel_member_removed", actor, channel, holder)
       yield* audits.appendTo(store.dropMember(channel, holder), entry)
       yield* cuts.cut(channel, holder)
     })
 
-    const deposit = Effect.fnUntraced(function* (actor: string, place: Place, grant: Grant) {
+    const deposit = Effect.fnUntraced(function* (actor: string, place: ChannelPlace, grant: Grant) {
       if ((yield* store.isMember(place)).length === 0) return yield* new MemberNotFound()
       const [put] = yield* store.putGrant({ ...place, grantHex: grant })
       if (put?.replaces === true) yield* cuts.cut(place.channel, place.holder)
@@ -98,12 +98,12 @@ export class Members extends Context.Service<
       put,
 
       add: Effect.fn("Members.add")(function* (account: Account, channel: ChannelId, material: MemberMaterial) {
-        if (!Attestation.holds(channel, material)) return yield* new AttestationRefused()
+        if (!AttestationCheck.holds(channel, material)) return yield* new AttestationRefused()
         yield* command(account, channel, put(account.subject, channel, material))
       }, sqlOrDie),
 
       remove: Effect.fn("Members.remove")(
-        (account: Account, place: Place) => command(account, place.channel, drop(account.subject, place)),
+        (account: Account, place: ChannelPlace) => command(account, place.channel, drop(account.subject, place)),
         sqlOrDie
       ),
 
@@ -112,7 +112,7 @@ export class Members extends Context.Service<
         return yield* pagedOf(page, channel, store.members, ({ holder }) => holder)
       }, sqlOrDie),
 
-      depositGrant: Effect.fn("Members.depositGrant")(function* (account: Account, place: Place, grant: Grant) {
+      depositGrant: Effect.fn("Members.depositGrant")(function* (account: Account, place: ChannelPlace, grant: Grant) {
         yield* Effect.fromResult(requireGrantFor(place, grant))
         yield* command(account, place.channel, deposit(account.subject, place, grant))
       }, sqlOrDie),
@@ -125,5 +125,7 @@ export class Members extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Members, Members.make)
-  static readonly layer = Members.layerNoDeps.pipe(Layer.provide([Audits.layer, Channels.layer, MembershipCuts.layer]))
+  static readonly layer = Members.layerNoDeps.pipe(
+    Layer.provide([Audits.layer, Channels.layer, MembershipRevocations.layer])
+  )
 }

@@ -9,7 +9,7 @@ import type { OperatorProof as Proved } from "@catenet/domain/channels/ChannelOp
 import type { OperatorKey, Signature } from "@catenet/domain/values/Keys"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { Result } from "effect"
-import { bytesOf } from "../runtime/Secrets.ts"
+import { bytesOf } from "../runtime/TokenSecrets.ts"
 
 const derive = (operator: Uint8Array, from: ChannelDerivation) => {
   if ("pipeline" in from) return ChannelIds.pipelineRole(native, operator, from.pipeline, from.role)

@@ -2,7 +2,7 @@
 import { RoomPair } from "@catenet/domain/channels/Channel"
 import { Array as Arr, Effect } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { keysetOn, Slice } from "../store/Slice.ts"
+import { keysetOn, PageRequest } from "../store/KeysetPage.ts"
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -11,7 +11,7 @@ export const make = Effect.gen(function* () {
     put: (pairs: Arr.NonEmptyReadonlyArray<RoomPair>) =>
       sql`insert into room_pairs ${sql.insert(Arr.map(pairs, (pair) => ({ ...pair })))} on conflict do nothing`,
     list: SqlSchema.findAll({
-      Request: Slice,
+      Request: PageRequest,
       Result: RoomPair,
       execute: (slice) => sql`
         select r.a, r.b, r.channel from channels c join room_pairs r on r.channel = c.channel

@@ -18,12 +18,12 @@ import { Array as Arr, Context, Effect, Layer, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
-import { bytesOf } from "../runtime/Secrets.ts"
+import { bytesOf } from "../runtime/TokenSecrets.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Channels } from "./Channels.ts"
 import * as ChannelStore from "./ChannelStore.ts"
-import { MembershipCuts } from "./MembershipCuts.ts"
+import { MembershipRevocations } from "./MembershipRevocations.ts"
 import * as OperatorProofs from "./OperatorProofs.ts"
 import * as Store from "./RoomStore.ts"
 
@@ -64,7 +64,7 @@ export class Rooms extends Context.Service<
     const channels = yield* ChannelStore.make
     const store = yield* Store.make
     const audits = yield* Audits
-    const cuts = yield* MembershipCuts
+    const cuts = yield* MembershipRevocations
     const { checkLimit } = yield* Channels
 
     const register = Effect.fnUntraced(function* (room: StoredChannel, pairs: ReadonlyArray<RoomPair>) {
@@ -112,5 +112,7 @@ export class Rooms extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Rooms, Rooms.make)
-  static readonly layer = Rooms.layerNoDeps.pipe(Layer.provide([Audits.layer, Channels.layer, MembershipCuts.layer]))
+  static readonly layer = Rooms.layerNoDeps.pipe(
+    Layer.provide([Audits.layer, Channels.layer, MembershipRevocations.layer])
+  )
 }

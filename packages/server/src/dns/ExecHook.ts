@@ -84,7 +84,7 @@ export const make = (hook: Hook) => ({
   set: Effect.fn("ExecHook.set")(function* ({ name, type, values }: RecordSet) {
     const { output, why } = yield* run(hook, `${JSON.stringify({ zone: hook.zone, name, type, ttl, values })}\n`)
     if (why === undefined) return
-    const said = masked(output, hook)
-    return yield* new ChangeRefused({ why: `the command: ${why}${said === "" ? "" : `, and said: ${said}`}` })
+    const text = masked(output, hook)
+    return yield* new ChangeRefused({ why: `the command: ${why}${text === "" ? "" : `, and said: ${text}`}` })
   })
 })

@@ -2,10 +2,10 @@
 import type { Address } from "@catenet/config/NetworkParser"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { unixSeconds } from "../runtime/Now.ts"
-import { exchange } from "./DnsExchange.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import * as Message from "./DnsMessage.ts"
 import { ChangeRefused, type RecordSet } from "./DnsProvider.ts"
+import { exchange } from "./DnsQuery.ts"
 import * as Tsig from "./Tsig.ts"
 
 /** Seconds for which resolvers may keep a record. */

@@ -69,20 +69,20 @@ const orders = (
 const isFinal = (status: number) => status >= 400 && status < 500 && ![401, 404, 408, 425, 429].includes(status)
 
 /** What the socket says, such as `connect ECONNREFUSED 10.0.0.2:9443`. */
-const socketSays = ({ reason }: HttpClientError.HttpClientError) => {
+const socketError = ({ reason }: HttpClientError.HttpClientError) => {
   const cause = "cause" in reason ? reason.cause : undefined
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
   return inner instanceof Error && inner.message !== "" ? inner.message : "it cannot be reached"
 }
 
 /** As much of an answer as a line of a log has room for. */
-const mostOfAnswer = 200
+const maxPerAnswer = 200
 
 const answerOf = ({ status, text }: HttpClientResponse.HttpClientResponse) =>
   Effect.map(
     Effect.orElseSucceed(text, () => ""),
     (body) => {
-      const line = redact(body.replace(/[^\P{C}]+|\s+/gu, " ").trim()).slice(0, mostOfAnswer)
+      const line = redact(body.replace(/[^\P{C}]+|\s+/gu, " ").trim()).slice(0, maxPerAnswer)
       return line === "" ? String(status) : `${status}: ${line}`
     }
   )
@@ -96,7 +96,7 @@ const judge = Effect.fnUntraced(function* (error: unknown) {
     const status = Predicate.hasProperty(error, "status") ? Number(error.status) : 0
     return verdictOf(status, status === 0 ? "its answer could not be read" : `it answered ${status}`)
   }
-  if (error.response === undefined) return new EdgeUnreachable({ why: socketSays(error) })
+  if (error.response === undefined) return new EdgeUnreachable({ why: socketError(error) })
   return verdictOf(error.response.status, `it answered ${yield* answerOf(error.response)}`)
 })
 

@@ -7,7 +7,7 @@ import { Effect, Option, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { Settings } from "../settings/Settings.ts"
-import * as PathForms from "./PathForms.ts"
+import * as LegacyTokenPaths from "./LegacyTokenPaths.ts"
 
 export interface EdgeClient extends HttpApiClient.ForApi<typeof EdgeAdminApi> {
   /** Whether it is an edge of the reference kind, as far as it was asked. */
@@ -33,7 +33,7 @@ export const make = Effect.gen(function* () {
   const clientAt = Effect.fnUntraced(function* (url: string) {
     const known = clients.get(url)
     if (known !== undefined) return known
-    const { client: either, isByPath } = PathForms.make(http)
+    const { client: either, isByPath } = LegacyTokenPaths.make(http)
     const typed = yield* HttpApiClient.make(EdgeAdminApi, { baseUrl: url }).pipe(
       Effect.provide(access),
       Effect.provideService(HttpClient.HttpClient, either)

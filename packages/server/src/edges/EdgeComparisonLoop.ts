@@ -5,8 +5,8 @@
 import { Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
 import { HttpClientError } from "effect/http"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
-import { unixSeconds } from "../runtime/Now.ts"
 import { retryForever } from "../runtime/RetryForever.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as EdgeClient from "./EdgeClient.ts"
 import * as Store from "./EdgeComparisonStore.ts"
@@ -24,7 +24,7 @@ const orderOf = ({ admissionUntil, hostname, tier }: Store.Wanted) =>
 type Served = ReadonlyMap<string, string> | "unknown"
 
 /** It has no such route, or answers in a way of its own. */
-const cannotSay = (error: unknown) =>
+const isUnsupported = (error: unknown) =>
   HttpClientError.isHttpClientError(error)
     ? error.response?.status === 404 || error.reason._tag === "DecodeError"
     : Schema.isSchemaError(error)
@@ -45,7 +45,7 @@ const work = Effect.gen(function* () {
     const client = yield* clientAt.value(url)
     return yield* client.facts.hosts().pipe(
       Effect.map((hosts): Served => new Map(hosts.map(({ hostname, token }) => [hostname, Redacted.value(token)]))),
-      Effect.catchIf(cannotSay, () => Effect.succeed<Served>("unknown")),
+      Effect.catchIf(isUnsupported, () => Effect.succeed<Served>("unknown")),
       Effect.timeout(patience),
       Effect.asSome,
       Effect.orElseSucceed(() => Option.none<Served>())

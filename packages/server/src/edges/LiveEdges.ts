@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { type EdgeAddress, make as makeStore } from "./EdgeAddressStore.ts"
 
@@ -12,7 +12,7 @@ export class LiveEdges extends Context.Service<
   LiveEdges,
   {
     /** Whether this process may call edges at all. */
-    readonly able: boolean
+    readonly canDeliver: boolean
     /** The edge of this process's settings. */
     readonly home: EdgeAddress | undefined
     /** The id of the edge that new tunnels are bound to. */
@@ -32,7 +32,7 @@ export class LiveEdges extends Context.Service<
     const { adminToken, edgeAdminUrl, edgeId } = yield* Settings
     const home =
       adminToken === undefined || edgeAdminUrl === undefined ? undefined : { id: edgeId, url: edgeAdminUrl.href }
-    const able = adminToken !== undefined
+    const canDeliver = adminToken !== undefined
 
     /** The address in the settings goes before the one in the database. */
     const read = Effect.map(Effect.flatMap(unixSeconds, store.live), (known): ReadonlyArray<EdgeAddress> =>
@@ -52,10 +52,10 @@ export class LiveEdges extends Context.Service<
     yield* Effect.ignore(configure)
 
     return {
-      able,
+      canDeliver,
       home,
       homeId: edgeId,
-      all: able ? all : Effect.succeed<ReadonlyArray<EdgeAddress>>([]),
+      all: canDeliver ? all : Effect.succeed<ReadonlyArray<EdgeAddress>>([]),
       hold: Effect.asVoid(store.hold),
       configure,
       prune: Effect.asVoid(Effect.flatMap(unixSeconds, store.prune))
@@ -68,7 +68,7 @@ export class LiveEdges extends Context.Service<
   /** The edge of the settings and others, which live for ever, for what calls edges and has no database. */
   static readonly layerOf = (home: EdgeAddress, ...others: ReadonlyArray<EdgeAddress>) =>
     Layer.succeed(LiveEdges, {
-      able: true,
+      canDeliver: true,
       home,
       homeId: home.id,
       all: Effect.succeed([home, ...others]),

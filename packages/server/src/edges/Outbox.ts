@@ -8,7 +8,7 @@ import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Result, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { EdgeAdmin, EdgeUnreachable, type EdgeRefused } from "./EdgeAdmin.ts"
 import { LiveEdges } from "./LiveEdges.ts"
@@ -82,7 +82,7 @@ export class Outbox extends Context.Service<
         home,
         only: null,
         now,
-        leasedUntil: own && edges.able ? now + ownSeconds : 0
+        leasedUntil: own && edges.canDeliver ? now + ownSeconds : 0
       })
       if (rows.length > 0) yield* store.notify
       return rows.map(({ id }) => id)
@@ -105,7 +105,7 @@ export class Outbox extends Context.Service<
     const drain = ({ ids, queue }: DeliveryTicket, to: string): Effect.Effect<void, EdgeUnreachable | EdgeRefused> =>
       Effect.gen(function* () {
         const now = yield* unixSeconds
-        const next = edges.able ? yield* store.leaseFirst({ now, queue, edge: to, own: ids }) : Option.none()
+        const next = edges.canDeliver ? yield* store.leaseFirst({ now, queue, edge: to, own: ids }) : Option.none()
         if (Option.isSome(next)) {
           const outcome = attempt(next.value)
           yield* ids.includes(next.value.id) ? outcome : Effect.catchTag(outcome, "EdgeRefused", () => Effect.void)

@@ -14,7 +14,7 @@ const work = Effect.gen(function* () {
   const outbox = yield* Outbox
   const edges = yield* LiveEdges
   const { outboxIntervalSeconds } = yield* Settings
-  if (!edges.able) return yield* Effect.never
+  if (!edges.canDeliver) return yield* Effect.never
   const configured = yield* Effect.cachedWithTTL(edges.configure, "30 seconds")
   const signals = yield* sql.listen("outbox")
   return yield* Effect.gen(function* () {

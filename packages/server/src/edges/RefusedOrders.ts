@@ -7,7 +7,7 @@ import { audit } from "@catenet/domain/values/AuditEffect"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 
 const RefusedOrder = Schema.Struct({

@@ -11,7 +11,7 @@ import type { SqlError } from "effect/sql"
 import * as Store from "../edges/AgentKeyStore.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 
 /** The order that brings a tunnel's keys to an edge. */

@@ -10,11 +10,11 @@ import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import * as Store from "../edges/AgentKeyStore.ts"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 
 /** Seconds by which the clocks may differ, and for which a proof that was overheard could be repeated. */
-const mostSeconds = 120
+const maxSeconds = 120
 
 const readToken = Schema.decodeOption(RoutingToken)
 
@@ -37,7 +37,7 @@ export class AgentProofs extends Context.Service<
       // What costs little is looked at first.
       if (!keys.includes(Hex.encode(proof.key))) return yield* new AgentProofRequired({ reason: "not-enrolled" })
       const age = (yield* unixSeconds) - Number(proof.issuedAt)
-      if (Math.abs(age) > mostSeconds) return yield* new AgentProofRequired({ reason: "stale" })
+      if (Math.abs(age) > maxSeconds) return yield* new AgentProofRequired({ reason: "stale" })
       const [path = ""] = request.url.split("?")
       const body = new Uint8Array(yield* Effect.orDie(request.arrayBuffer))
       const isHolding = AgentRequest.verify(native, { method: request.method, path, body }, proof)

@@ -1,10 +1,10 @@
 /** Bootstrap tokens by their hash, each with its sealed secret as long as that may still be given out. */
 import { OutstandingBootstrapToken } from "@catenet/domain/enrollment/OutstandingTokens"
-import { mostBootstrapTokens, mostBootstrapTokensOfAccount } from "@catenet/domain/values/Caps"
 import { PublicKey } from "@catenet/domain/values/Keys"
+import { maxBootstrapTokens, maxBootstrapTokensPerAccount } from "@catenet/domain/values/Quotas"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { keysetOn, SliceOfAll } from "../store/Slice.ts"
+import { keysetOn, PageOfAll } from "../store/KeysetPage.ts"
 
 const Held = Schema.Struct({
   /** Null where the secret is not given out any more. */
@@ -31,9 +31,9 @@ export const make = Effect.gen(function* () {
         sql`insert into bootstrap_tokens (token_hash, sealed, created_at, expires_at, minted_by)
           select ${row.tokenHash}, ${row.sealed}, ${row.createdAt}::bigint, ${row.expiresAt}::bigint, ${row.mintedBy}
           where (select count(*) from bootstrap_tokens where redeemed_at is null and expires_at >= ${row.createdAt}::bigint)
-            < ${mostBootstrapTokens}
+            < ${maxBootstrapTokens}
           and (select count(*) from bootstrap_tokens where minted_by = ${row.mintedBy} and redeemed_at is null
-            and expires_at >= ${row.createdAt}::bigint) < ${mostBootstrapTokensOfAccount} returning 1`
+            and expires_at >= ${row.createdAt}::bigint) < ${maxBootstrapTokensPerAccount} returning 1`
       ),
     /** The row, held until the transaction ends: racing attempts wait here for each other. */
     hold: SqlSchema.findOneOption({
@@ -55,7 +55,7 @@ export const make = Effect.gen(function* () {
         sql`delete from bootstrap_tokens where redeemed_at < ${before}`
       ]),
     outstanding: SqlSchema.findAll({
-      Request: Schema.Struct({ ...SliceOfAll.fields, now: Schema.Int }),
+      Request: Schema.Struct({ ...PageOfAll.fields, now: Schema.Int }),
       Result: OutstandingBootstrapToken,
       execute: ({ now, ...slice }) =>
         sql`select token_hash, created_at, expires_at from bootstrap_tokens

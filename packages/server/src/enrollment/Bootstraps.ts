@@ -10,8 +10,8 @@ import { type Bootstrap as State, type BootstrapRefusal, redeem } from "@catenet
 import { BootstrapProofRefused } from "@catenet/domain/enrollment/EnrollmentErrors"
 import type { OutstandingBootstrapToken } from "@catenet/domain/enrollment/OutstandingTokens"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { endedBootstrapSeconds, mostBootstrapTokens, mostBootstrapTokensOfAccount } from "@catenet/domain/values/Caps"
 import type { PublicKey } from "@catenet/domain/values/Keys"
+import { endedBootstrapSeconds, maxBootstrapTokens, maxBootstrapTokensPerAccount } from "@catenet/domain/values/Quotas"
 import type { IdempotencyKeyReused, LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { type BootstrapSecret, BootstrapToken } from "@catenet/domain/values/Tokens"
@@ -21,10 +21,10 @@ import type { HttpServerRequest } from "effect/http"
 import { Idempotency } from "../http/Idempotency.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
-import { bytesOf, freshHex64, hashToken, tokenBytes } from "../runtime/Secrets.ts"
+import { bytesOf, freshHex64, hashToken, tokenBytes } from "../runtime/TokenSecrets.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
+import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { within } from "../store/Within.ts"
 import * as Store from "./BootstrapStore.ts"
 
 const context = Bytes.fromText("catenet bootstrap secret v1")
@@ -107,7 +107,7 @@ export class Bootstraps extends Context.Service<
         const request = { secret: Redacted.value(secret), ttl }
         const mintedBy = actor === "operator" ? null : actor
         const operation = mintedBy === null ? "mint-bootstrap" : "mint-own-bootstrap"
-        const most = mintedBy === null ? mostBootstrapTokens : mostBootstrapTokensOfAccount
+        const most = mintedBy === null ? maxBootstrapTokens : maxBootstrapTokensPerAccount
         const repeat = { caller: actor, operation, key, request }
         const command = Effect.gen(function* () {
           const token = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
@@ -121,7 +121,7 @@ export class Bootstraps extends Context.Service<
             expiresAt,
             mintedBy
           })
-          yield* within("bootstrap tokens that still give out a secret", most)(inserted)
+          yield* insertWithinQuota("bootstrap tokens that still give out a secret", most)(inserted)
           yield* audits.append(audit("bootstrap_minted", actor, tokenHash))
           return { token }
         })

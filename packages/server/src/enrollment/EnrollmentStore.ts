@@ -1,16 +1,16 @@
 /** Join tokens by their hash, and the agents bound by redeeming one. */
 import { type AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
 import { OutstandingJoinToken } from "@catenet/domain/enrollment/OutstandingTokens"
+import { PublicKey } from "@catenet/domain/values/Keys"
 import {
   joinBatchSeconds,
-  mostJoinTokensOfTenant,
+  maxJoinTokensPerTenant,
   redeemedJoinTokenSeconds,
   unusedJoinTokenSeconds
-} from "@catenet/domain/values/Caps"
-import { PublicKey } from "@catenet/domain/values/Keys"
+} from "@catenet/domain/values/Quotas"
 import { Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { keysetOn, SliceOfAll } from "../store/Slice.ts"
+import { keysetOn, PageOfAll } from "../store/KeysetPage.ts"
 
 const Batch = Schema.Struct({
   idempotencyKey: Schema.String,
@@ -53,7 +53,7 @@ export const make = Effect.gen(function* () {
           select token_hash, ${tenant}, ${tunnel}, ${grantee}, ${createdAt} from unnest(${tokenHashes}::text[]) token_hash
           where (select count(*) from join_tokens
             where tenant = ${tenant} and coalesce(grantee, '') = ${grantee ?? ""} and redeemed_at is null)
-            <= ${mostJoinTokensOfTenant - tokenHashes.length}
+            <= ${maxJoinTokensPerTenant - tokenHashes.length}
           returning token_hash`
       ),
     /** The batch that has this key, which is the given one when the key is fresh. */
@@ -95,7 +95,7 @@ export const make = Effect.gen(function* () {
       values (${tenant}, ${row.agent}, ${tunnel}, ${grantee}, ${row.pubkey}, ${row.now})
       on conflict on constraint agents_once do update set pubkey = excluded.pubkey, bound_at = excluded.bound_at`,
     outstanding: SqlSchema.findAll({
-      Request: SliceOfAll,
+      Request: PageOfAll,
       Result: OutstandingJoinToken,
       execute: (slice) =>
         sql`select token_hash, tenant, nullif(tunnel, '') as tunnel, created_at from join_tokens

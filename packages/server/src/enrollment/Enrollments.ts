@@ -16,8 +16,8 @@ import {
 } from "@catenet/domain/enrollment/JoinToken"
 import type { OutstandingJoinToken } from "@catenet/domain/enrollment/OutstandingTokens"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { mostJoinTokensOfTenant, mostTokensOfBatch } from "@catenet/domain/values/Caps"
 import type { PublicKey, Signature } from "@catenet/domain/values/Keys"
+import { maxJoinTokensPerTenant, maxTokensPerBatch } from "@catenet/domain/values/Quotas"
 import { IdempotencyKeyReused, type LimitReached } from "@catenet/domain/values/RequestErrors"
 import { JoinToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
@@ -29,10 +29,10 @@ import { Outbox } from "../edges/Outbox.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
-import { bytesOf, freshHex64, hashToken, tokenBytes } from "../runtime/Secrets.ts"
+import { bytesOf, freshHex64, hashToken, tokenBytes } from "../runtime/TokenSecrets.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
+import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { within } from "../store/Within.ts"
 import * as AgentKeys from "./AgentKeys.ts"
 import * as Store from "./EnrollmentStore.ts"
 
@@ -65,7 +65,7 @@ export class Enrollments extends Context.Service<
     readonly issueFor: (
       to: Store.Issued
     ) => Effect.Effect<JoinToken, LimitReached | Schema.SchemaError | SqlError.SqlError>
-    /** 1 to `mostTokensOfBatch` join tokens. The same key gives the same tokens again; `secret` is what they are derived from. */
+    /** 1 to `maxTokensPerBatch` join tokens. The same key gives the same tokens again; `secret` is what they are derived from. */
     readonly issueBatch: (options: {
       readonly tenant: string
       readonly count: number
@@ -90,7 +90,7 @@ export class Enrollments extends Context.Service<
 
     const insert = Effect.fnUntraced(function* (to: Store.Issued, tokens: ReadonlyArray<JoinToken>) {
       const inserted = yield* store.insert(to, yield* unixSeconds, tokens.map(hashToken))
-      yield* within("join tokens that no agent has redeemed", mostJoinTokensOfTenant)(inserted)
+      yield* insertWithinQuota("join tokens that no agent has redeemed", maxJoinTokensPerTenant)(inserted)
     })
 
     /** What an operator issues is a line of the audit log, once; a batch that is given again is none. */
@@ -182,7 +182,7 @@ export class Enrollments extends Context.Service<
         readonly secret: Redacted.Redacted<Uint8Array>
       }) {
         const { count, idempotencyKey, secret, tenant } = options
-        if (count < 1 || count > mostTokensOfBatch) return yield* new BatchCountOutOfRange({ count })
+        if (count < 1 || count > maxTokensPerBatch) return yield* new BatchCountOutOfRange({ count })
         return idempotencyKey === undefined
           ? yield* Effect.replicateEffect(fresh, count).pipe(
               Effect.flatMap((tokens) => issued(tenant, tokens)),

@@ -3,8 +3,8 @@
  * among those of the tunnel. The answer does not say whether it was kept, or the visitor is let in already.
  */
 import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
-import { longestAccessNote } from "@catenet/domain/values/Caps"
 import { Email } from "@catenet/domain/values/Email"
+import { longestAccessNote } from "@catenet/domain/values/Quotas"
 import { WrongShape } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"

@@ -1,9 +1,9 @@
 /** The table of requests to be let in. Strangers write to it, so one tunnel and one block of addresses each fill a part only. */
 import {
   accessRequestSeconds,
-  mostAccessRequestsOfBlock,
-  mostAccessRequestsOfTunnel
-} from "@catenet/domain/values/Caps"
+  maxAccessRequestsPerBlock,
+  maxAccessRequestsPerTunnel
+} from "@catenet/domain/values/Quotas"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 
@@ -29,8 +29,8 @@ export const make = Effect.gen(function* () {
           select ${tunnelId}, ${email}, ${note}, ${at}::bigint, ${block}::text
           where not exists (select 1 from tunnel_visitors v where v.tunnel_id = ${tunnelId} and v.email = ${email})
             and exists (select 1 from tunnels t where t.id = ${tunnelId} and t.require_login)
-            and (select count(*) < ${mostAccessRequestsOfTunnel}
-                and count(*) filter (where r.block = ${block}) < ${mostAccessRequestsOfBlock}
+            and (select count(*) < ${maxAccessRequestsPerTunnel}
+                and count(*) filter (where r.block = ${block}) < ${maxAccessRequestsPerBlock}
               from tunnel_access_requests r where r.tunnel_id = ${tunnelId})
           on conflict do nothing`
       ).pipe(sql.withTransaction),

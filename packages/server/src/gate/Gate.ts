@@ -3,7 +3,7 @@
  * identity in the answer goes on to the origin, so that a visitor cannot claim one.
  */
 import { native } from "@catenet/crypto/native"
-import * as Tokens from "@catenet/crypto/Tokens"
+import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
 import { GateAnswer } from "@catenet/domain/tunnels/GateVisit"
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
@@ -12,7 +12,7 @@ import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Context, Effect, Layer, Option, type Redacted, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { AccessTokens } from "../identity/AccessTokens.ts"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Sealing } from "../store/Sealing.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
@@ -37,7 +37,7 @@ interface Asked {
 const inAscii = (text: string) => text.replace(/[^\u0020-\u007e]/gu, encodeURIComponent)
 
 const hashToken = (session: Option.Option<Redacted.Redacted>) =>
-  Option.match(session, { onNone: () => "", onSome: (token) => Tokens.hashText(native, token) })
+  Option.match(session, { onNone: () => "", onSome: (token) => TokenEncoding.hashText(native, token) })
 
 interface Identified {
   /** Empty where visitors need no login; none for a visitor who has to log in. */

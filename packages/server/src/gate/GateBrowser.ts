@@ -2,7 +2,7 @@
  * What the addresses of the gate share: the cookies that they give and take, and the hosts and paths that they read.
  */
 import { native } from "@catenet/crypto/native"
-import * as Tokens from "@catenet/crypto/Tokens"
+import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { BrowserHash } from "@catenet/domain/tunnels/GateVisit"
 import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import { Hostname } from "@catenet/domain/values/Hostname"
@@ -35,7 +35,7 @@ export const withBrowser = (token: Redacted.Redacted, seconds: number) =>
   HttpServerResponse.setCookieUnsafe(browserCookie, Redacted.value(token), { ...forHost, maxAge: `${seconds} seconds` })
 
 /** What the platform learns of `browserCookie`: it can check the cookie and not use it. */
-export const browserHash = (token: Redacted.Redacted): string => Tokens.hashText(native, token)
+export const browserHash = (token: Redacted.Redacted): string => TokenEncoding.hashText(native, token)
 
 export const readBrowser = Schema.decodeUnknownOption(BrowserHash)
 

@@ -5,14 +5,14 @@
  * A visitor comes back from signing in with a code, and goes by an address of its own: the answers to these two give and
  * take the cookie of the host, and a proxy hands them on like every other that turns a visitor away.
  */
-import * as Tokens from "@catenet/crypto/Tokens"
+import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { GateToken } from "@catenet/domain/values/Tokens"
 import { Effect, Equal, Option, Predicate, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import { signInLifetime } from "../identity/BegunSignIns.ts"
+import { signInLifetime } from "../identity/PendingSignIns.ts"
 import { refuse } from "../portal/shell/VisitorPages.ts"
 import { Settings } from "../settings/Settings.ts"
 import { GateSessions } from "../tunnels/GateSessions.ts"
@@ -95,7 +95,7 @@ export const check = Effect.gen(function* () {
     const kept = Option.filter(Browser.cookieOf(request, Browser.browserCookie), (token) =>
       Option.isSome(readCode(Redacted.value(token)))
     )
-    const token = Option.isSome(kept) ? kept.value : Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
+    const token = Option.isSome(kept) ? kept.value : TokenEncoding.urlText(Redacted.make(yield* random.randomBytes(32)))
     const start = new URL("/gate/start", portalBaseUrl)
     start.searchParams.set("host", host)
     start.searchParams.set("return", returnPath(headers["x-forwarded-uri"]))

@@ -3,13 +3,13 @@
  * worth something once, for a minute, at one host, and only in the browser that began there.
  */
 import { native } from "@catenet/crypto/native"
-import * as Tokens from "@catenet/crypto/Tokens"
+import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { GateCodeRefused } from "@catenet/domain/tunnels/GateErrors"
 import { GateEntry } from "@catenet/domain/tunnels/GateVisit"
 import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "../tunnels/GateCodeStore.ts"
@@ -22,7 +22,7 @@ export const entryPath = "/.catenet/gate"
 /** Where a visitor's session at the host ends. */
 export const exitPath = "/.catenet/gate/logout"
 
-const hashToken = (token: Redacted.Redacted) => Tokens.hashText(native, token)
+const hashToken = (token: Redacted.Redacted) => TokenEncoding.hashText(native, token)
 const entryFrom = Schema.decodeSync(GateEntry)
 
 /** A longer one is not remembered. */
@@ -58,7 +58,7 @@ export class GateCodes extends Context.Service<
     const store = yield* Store.make
     const { gateHostsPort } = yield* Settings
     const random = yield* SecureRandom.SecureRandom
-    const fresh = Effect.map(random.randomBytes(32), (bytes) => Tokens.urlText(Redacted.make(bytes)))
+    const fresh = Effect.map(random.randomBytes(32), (bytes) => TokenEncoding.urlText(Redacted.make(bytes)))
 
     return {
       mint: Effect.fn("GateCodes.mint")(function* ({ browser, host, path }: Aim, visitor: Store.Visitor) {

@@ -1,7 +1,7 @@
 /** What visitors fill in or press at the gate: the form in which they ask to be let in, and the button of a share link. */
-import { longestAccessNote } from "@catenet/domain/values/Caps"
 import { markup } from "@catenet/domain/values/Markup"
-import { tokenField } from "../http/FormAnswers.ts"
+import { longestAccessNote } from "@catenet/domain/values/Quotas"
+import { tokenField } from "../http/FormDeduplication.ts"
 import { area, field, type Sent, valuesOf } from "../portal/shell/Field.ts"
 import type { Page } from "../portal/shell/Shell.ts"
 import type { Texts } from "../portal/texts/English.ts"

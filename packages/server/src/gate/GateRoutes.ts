@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
-import type { ExtraRoutes } from "../http/Routes.ts"
+import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import * as AccessRequest from "./AccessRequestRoutes.ts"
 import { check } from "./GateCheckRoute.ts"
 import * as SignIn from "./GateSignInRoutes.ts"

@@ -6,7 +6,7 @@ import type { SignInFailed, SignInRefused } from "@catenet/domain/identity/Authe
 import { GateNotConfigured, type HostNotGated, VisitorNotAllowed } from "@catenet/domain/tunnels/GateErrors"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
-import * as BegunSignIns from "../identity/BegunSignIns.ts"
+import * as PendingSignIns from "../identity/PendingSignIns.ts"
 import { SignIns } from "../identity/SignIns.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
@@ -33,7 +33,7 @@ export class GateSignIns extends Context.Service<
     ) => Effect.Effect<{ readonly secret: Redacted.Redacted; readonly url: URL }, GateNotConfigured | HostNotGated>
     /** Finishes a sign-in: the gate admits the visitor, or refuses. */
     readonly finish: (
-      returned: BegunSignIns.Returned
+      returned: PendingSignIns.Returned
     ) => Effect.Effect<
       Aim & { readonly visitor: GateCodeStore.Visitor },
       GateNotConfigured | HostNotGated | SignInFailed | SignInRefused | VisitorNotAllowed
@@ -46,7 +46,7 @@ export class GateSignIns extends Context.Service<
     const sessions = yield* GateSessions
     const { forGate } = yield* SignIns
     const { gateCookieDomain, gateRedirectUri, portalBaseUrl } = yield* Settings
-    const begun = yield* BegunSignIns.make(gateRedirectUri ?? new URL("/gate/callback", portalBaseUrl), {
+    const begun = yield* PendingSignIns.make(gateRedirectUri ?? new URL("/gate/callback", portalBaseUrl), {
       keep: store.begin,
       take: store.take
     })
@@ -62,7 +62,7 @@ export class GateSignIns extends Context.Service<
         return yield* begun.begin(asked, aim, { prompt: "login", ui_locales: language })
       }, sqlOrDie),
 
-      finish: Effect.fn("GateSignIns.finish")(function* (returned: BegunSignIns.Returned) {
+      finish: Effect.fn("GateSignIns.finish")(function* (returned: PendingSignIns.Returned) {
         const { aim, person } = yield* begun.finish(yield* provider, returned)
         if (!(yield* gate.admits(yield* gate.of(aim.host), person.subject, person.email))) {
           return yield* new VisitorNotAllowed({ host: aim.host })

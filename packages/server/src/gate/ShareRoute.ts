@@ -8,11 +8,11 @@ import { Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientAddresses } from "../http/ClientAddresses.ts"
-import * as FormAnswers from "../http/FormAnswers.ts"
 import { fields } from "../http/FormBody.ts"
+import * as FormDeduplication from "../http/FormDeduplication.ts"
 import { Limits } from "../http/Limits.ts"
 import { refuse, show, textsOf } from "../portal/shell/VisitorPages.ts"
-import { freshHex32 } from "../runtime/Secrets.ts"
+import { freshHex32 } from "../runtime/TokenSecrets.ts"
 import { Settings } from "../settings/Settings.ts"
 import { ShareLinks } from "../tunnels/ShareLinks.ts"
 import { addressAt, queryOf, readHost, withSession } from "./GateBrowser.ts"
@@ -84,7 +84,7 @@ export const share = Effect.gen(function* () {
  */
 export const spend = Effect.gen(function* () {
   const followed = yield* follow
-  const once = yield* FormAnswers.make
+  const once = yield* FormDeduplication.make
   const { anonymousWritesPerMinute, gateCookieDomain } = yield* Settings
   const { budgetKey } = yield* ClientAddresses
   const limits = yield* Limits

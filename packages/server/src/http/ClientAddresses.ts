@@ -66,13 +66,13 @@ export class ClientAddresses extends Context.Service<
       const own = Option.getOrElse(remoteAddress, () => "unknown")
       if (forwardingProxies.length === 0 || !forwards(own)) return own
       const { "x-forwarded-for": listed, forwarded: elements } = headers
-      const said = [
+      const chains = [
         ...(listed === undefined ? [] : [behind(listed.split(","))]),
         ...(elements === undefined ? [] : [behind(forElements(elements))])
       ]
-      const [first] = said
+      const [first] = chains
       // A proxy writes one of the two and may pass the other on as the client sent it: they count when they agree.
-      return first !== undefined && said.every((each) => each === first) ? first : own
+      return first !== undefined && chains.every((each) => each === first) ? first : own
     }
 
     return {

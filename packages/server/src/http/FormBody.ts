@@ -12,7 +12,7 @@ const mediaType = "application/x-www-form-urlencoded"
 export type Fields = Readonly<Record<string, string | undefined>>
 
 /** The longest form has 33 fields; browsers and extensions may add some. */
-const mostFields = 128
+const maxFields = 128
 
 type Read = Effect.Effect<Fields, BodyTooLarge | UnsupportedMediaType | WrongShape, HttpServerRequest.HttpServerRequest>
 
@@ -28,8 +28,8 @@ const fieldsWithin = (limit: number): Read =>
       Effect.provideService(HttpServerRequest.MaxBodySize, ByteSize.fromInputUnsafe(limit)),
       Effect.mapError(() => new BodyTooLarge({ limit_bytes: limit }))
     )
-    if (text.split("&", mostFields + 1).length > mostFields)
-      return yield* new WrongShape({ errors: [{ path: [], message: `Expected at most ${mostFields} fields` }] })
+    if (text.split("&", maxFields + 1).length > maxFields)
+      return yield* new WrongShape({ errors: [{ path: [], message: `Expected at most ${maxFields} fields` }] })
     return Object.fromEntries([...new URLSearchParams(text)].toReversed())
   })
 

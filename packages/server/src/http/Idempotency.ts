@@ -10,7 +10,7 @@ import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Fiber, Layer, Option, Result, Schedule, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import * as Store from "./IdempotencyStore.ts"
 
 /** Seconds for which an answer is kept. */

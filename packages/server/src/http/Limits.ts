@@ -5,7 +5,7 @@
 import { RateLimited } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 
 export class Limits extends Context.Service<

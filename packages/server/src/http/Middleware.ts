@@ -7,9 +7,9 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Clock, Context, Effect, LogLevel, References } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { requestIdOf } from "../fastpath/SecuredResponse.ts"
-import * as Failures from "./Failures.ts"
+import * as AllowedMethods from "./AllowedMethods.ts"
+import * as ErrorResponses from "./ErrorResponses.ts"
 import type { RequestMetrics } from "./RequestMetrics.ts"
-import * as Routes from "./Routes.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -41,7 +41,7 @@ const sized = (response: Response): Response =>
 /** The middleware around all routes. */
 export const make = (options: {
   /** The addresses beside the API value. */
-  readonly extra: Routes.ExtraRoutes
+  readonly extra: AllowedMethods.ExtraRoutes
   /** The public origin of the service. */
   readonly origin: string
   /** What a browser gets in place of a problem. */
@@ -50,20 +50,22 @@ export const make = (options: {
   readonly traffic: RequestMetrics["Service"]
 }) => {
   const { traffic } = options
-  const methodsOf = Routes.methodsOf(options.extra)
+  const methodsOf = AllowedMethods.methodsOf(options.extra)
   return <E, R>(routes: Effect.Effect<Response, E, R>) => {
     const handled = Effect.matchCauseEffect(routes, {
       onSuccess: (response) =>
         response.status < 400
           ? Effect.succeed(response)
           : Effect.flatMap(current, ({ request }) =>
-              Effect.map(Failures.complete(request, response, options.origin), (completed) =>
+              Effect.map(ErrorResponses.complete(request, response, options.origin), (completed) =>
                 options.page(request, completed)
               )
             ),
       onFailure: (cause) =>
         Effect.flatMap(current, ({ id, request }) =>
-          Effect.map(Failures.answer(request, cause, id, methodsOf), (response) => options.page(request, response))
+          Effect.map(ErrorResponses.answer(request, cause, id, methodsOf), (response) =>
+            options.page(request, response)
+          )
         )
     })
     return Effect.withFiber<Response, never, R | HttpServerRequest.HttpServerRequest>((fiber) => {

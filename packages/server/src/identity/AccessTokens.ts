@@ -12,7 +12,7 @@ import { hash as digest } from "node:crypto"
 import { Settings } from "../settings/Settings.ts"
 import type { Identity } from "./EmailDomains.ts"
 import { KeySet } from "./KeySet.ts"
-import * as LiveServiceAccounts from "./LiveServiceAccounts.ts"
+import * as ServiceAccountLookup from "./ServiceAccountLookup.ts"
 import * as Userinfo from "./Userinfo.ts"
 
 /** The token does not verify. Why is for the log, not for the caller. */
@@ -63,7 +63,7 @@ export class AccessTokens extends Context.Service<
     const { gateAccessAudience, oidcAccessAudience, oidcIssuer } = yield* Settings
     const { generation, getKey } = yield* KeySet
     const userinfo = yield* Userinfo.make(oidcIssuer)
-    const accounts = yield* LiveServiceAccounts.make
+    const accounts = yield* ServiceAccountLookup.make
     if (oidcIssuer !== undefined && oidcAccessAudience === undefined)
       yield* Effect.logWarning(
         "CT_OIDC_ACCESS_AUD is not set, so a token of any client of the realm opens /me/*; set it to the audience of ours."

@@ -4,8 +4,8 @@
  */
 import { Effect, Layer, Schedule } from "effect"
 import { Settings } from "../settings/Settings.ts"
+import { retryWhileUnavailable } from "../store/DatabaseAvailability.ts"
 import * as ServerRole from "../store/ServerRole.ts"
-import { retryWhileUnavailable } from "../store/Unavailable.ts"
 import { Audits } from "./Audits.ts"
 
 const settle = Effect.gen(function* () {

@@ -6,7 +6,7 @@ import type { AuditEntry } from "@catenet/domain/identity/AuditEntry"
 import type { Audit } from "@catenet/domain/values/AuditEffect"
 import { Context, Effect, Layer } from "effect"
 import type { SqlError, Statement } from "effect/sql"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import * as Store from "./AuditStore.ts"
 
 const factsOf = ({ action, target }: Audit) => ({ action, target })

@@ -32,7 +32,7 @@ const readKey = Schema.decodeUnknownOption(Key)
 /** Milliseconds between two fetches for unknown keys, so that forged keys cause no flood of requests to the provider. */
 const coolDownMillis = 1_000
 /** Tokens with an unknown key that wait for the next fetch at the same time; the next one is refused at once. */
-const mostWaiting = 1_000
+const maxWaiting = 1_000
 
 /** Soon at first, then at longer intervals. */
 const untilThere = Schedule.min([Schedule.exponential("500 millis"), Schedule.spaced("10 seconds")])
@@ -94,7 +94,7 @@ const fetched = (issuer: string) =>
         try {
           return await keys(header, token)
         } catch (cause) {
-          if (!(cause instanceof errors.JWKSNoMatchingKey) || waiting >= mostWaiting) throw cause
+          if (!(cause instanceof errors.JWKSNoMatchingKey) || waiting >= maxWaiting) throw cause
           arrived ??= await run(Clock.currentTimeMillis)
           if (askedAt >= arrived) throw cause
           waiting += 1

@@ -3,12 +3,12 @@
  * cookie was copied to. A session ends after ten hours, or two without use.
  */
 import { native } from "@catenet/crypto/native"
-import * as Tokens from "@catenet/crypto/Tokens"
+import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import type { Email } from "@catenet/domain/values/Email"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Sealing } from "../store/Sealing.ts"
 import * as Store from "./SessionStore.ts"
 
@@ -37,7 +37,7 @@ export interface OpenSession {
   readonly isThis: boolean
 }
 
-const hashToken = (token: Redacted.Redacted) => Tokens.hashText(native, token)
+const hashToken = (token: Redacted.Redacted) => TokenEncoding.hashText(native, token)
 
 export class Sessions extends Context.Service<
   Sessions,
@@ -73,7 +73,7 @@ export class Sessions extends Context.Service<
 
     return {
       open: Effect.fn("Sessions.open")(function* (signIn: SignIn) {
-        const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
+        const token = TokenEncoding.urlText(Redacted.make(yield* random.randomBytes(32)))
         const now = yield* unixSeconds
         const userAgent = signIn.userAgent.slice(0, 256)
         const times = { createdAt: now, seenAt: now, expiresAt: now + lifetime }

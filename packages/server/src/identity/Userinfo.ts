@@ -11,7 +11,7 @@ export class SubjectUnknown extends Data.TaggedError("SubjectUnknown")<{ readonl
 
 const patience = "5 seconds"
 /** Questions at the same time; further tokens wait for their turn. */
-const mostAtOnce = 16
+const maxAtOnce = 16
 
 const Claims = Schema.Struct({
   sub: Schema.String,
@@ -24,7 +24,7 @@ const Claims = Schema.Struct({
 export const make = (issuer: string | undefined) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
-    const turns = Semaphore.makeUnsafe(mostAtOnce)
+    const turns = Semaphore.makeUnsafe(maxAtOnce)
     const asked = Effect.fnUntraced(function* (token: Redacted.Redacted) {
       if (issuer === undefined) return yield* new SubjectUnknown({ isFinal: true })
       const request = HttpClientRequest.get(`${issuer}/protocol/openid-connect/userinfo`)

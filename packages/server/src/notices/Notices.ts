@@ -7,14 +7,14 @@ import type { Email } from "@catenet/domain/values/Email"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 
 /** Seconds before its end from which on a grant is said to end: seven days. */
 const grantSeconds = 7 * 86_400
 /** Seconds for which a tunnel without an alert is down before it is said: an agent that starts anew is back by then. */
 const outageSeconds = 300
 /** Notices that are shown and counted; who has more reads these first. */
-export const mostNotices = 200
+export const maxNotices = 200
 
 const Notice = Schema.Struct({
   kind: Schema.Literals(["access", "claim", "grant", "certificate", "down"]),
@@ -83,13 +83,13 @@ export class Notices extends Context.Service<
       execute: (reader) => sql`
         select * from (${all(reader)}) as notice
         order by case kind when 'down' then 0 when 'certificate' then 1 when 'grant' then 2 when 'access' then 3 else 4 end,
-          at desc nulls last, about, who limit ${mostNotices}`
+          at desc nulls last, about, who limit ${maxNotices}`
     })
     const count = SqlSchema.findOne({
       Request: Reader,
       Result: Schema.Struct({ notices: Schema.Int }),
       execute: (reader) => sql`
-        select count(*) as notices from (select 1 from (${all(reader)}) as notice limit ${mostNotices}) as counted`
+        select count(*) as notices from (select 1 from (${all(reader)}) as notice limit ${maxNotices}) as counted`
     })
     const asked = ({ email, subject }: Account) =>
       Effect.map(unixSeconds, (now) => ({

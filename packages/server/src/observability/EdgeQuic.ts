@@ -4,7 +4,7 @@ import type { EdgeAddress } from "../edges/EdgeAddressStore.ts"
 import * as EdgeClient from "../edges/EdgeClient.ts"
 import { LiveEdges } from "../edges/LiveEdges.ts"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
-import { remembering } from "./RememberedAnswer.ts"
+import { staleWhileRevalidate } from "./StaleWhileRevalidate.ts"
 
 const freshness = "5 seconds"
 
@@ -31,9 +31,9 @@ export class EdgeQuic extends Context.Service<
     const listens = Effect.fnUntraced(function* ({ id, url }: EdgeAddress) {
       let one = known.get(id)
       if (one?.url !== url) {
-        const said = Effect.flatMap(at(url), ({ facts }) => facts.quicListeners())
-        const question = Effect.map(said, ({ listeners }) => listeners.includes("mesh"))
-        one = { url, listens: yield* Effect.provideService(remembering(question), Scope.Scope, scope) }
+        const listeners = Effect.flatMap(at(url), ({ facts }) => facts.quicListeners())
+        const question = Effect.map(listeners, ({ listeners }) => listeners.includes("mesh"))
+        one = { url, listens: yield* Effect.provideService(staleWhileRevalidate(question), Scope.Scope, scope) }
         known.set(id, one)
       }
       return yield* one.listens
@@ -42,9 +42,9 @@ export class EdgeQuic extends Context.Service<
     const read = Effect.gen(function* () {
       const live = yield* edges.all
       for (const id of known.keys()) if (!live.some((edge) => edge.id === id)) known.delete(id)
-      const said = yield* Effect.forEach(live, listens, { concurrency: "unbounded" })
-      if (said.some((one) => Option.isSome(one) && !one.value)) return Option.some(false)
-      return said.length > 0 && said.every(Option.isSome) ? Option.some(true) : Option.none<boolean>()
+      const listeners = yield* Effect.forEach(live, listens, { concurrency: "unbounded" })
+      if (listeners.some((one) => Option.isSome(one) && !one.value)) return Option.some(false)
+      return listeners.length > 0 && listeners.every(Option.isSome) ? Option.some(true) : Option.none<boolean>()
     })
     return { listens: yield* Effect.cachedWithTTL(read, freshness) }
   })

@@ -8,7 +8,7 @@ import { MetricsTokenRefused } from "@catenet/domain/identity/AuthenticationErro
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import type { ExtraRoutes } from "../http/Routes.ts"
+import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Metrics } from "./Metrics.ts"
 

@@ -9,7 +9,7 @@ import { HttpServerResponse } from "effect/http"
 import { LiveEdges } from "../edges/LiveEdges.ts"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { KeySet } from "../identity/KeySet.ts"
-import * as EdgeGauge from "./EdgeGauge.ts"
+import * as LiveTunnelGauge from "./LiveTunnelGauge.ts"
 import * as Store from "./StatusStore.ts"
 
 const freshMillis = 5_000
@@ -44,7 +44,7 @@ export class Statuses extends Context.Service<
 >()("server/observability/Statuses") {
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
-    const gauge = yield* EdgeGauge.make
+    const gauge = yield* LiveTunnelGauge.make
     const keys = yield* KeySet
     const clock = yield* Clock.Clock
     const started = clock.currentTimeMillisUnsafe()

@@ -1,5 +1,5 @@
 /** The addresses of the portal for people who are signed in: pages, and the forms on them. */
-import type { ExtraRoutes } from "../http/Routes.ts"
+import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 
 export const pages = [
   "/portal/home",

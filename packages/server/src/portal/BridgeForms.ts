@@ -1,7 +1,7 @@
 /** The operator's bridge: its page, the form that lets it in by a grant, and the form that calls one tool. */
 import { ToolName } from "@catenet/domain/api/BridgeApi"
 import { ChannelId, Grant } from "@catenet/domain/channels/Channel"
-import { maxManifestLocation, maxProjectName } from "@catenet/domain/values/Caps"
+import { maxManifestLocation, maxProjectName } from "@catenet/domain/values/Quotas"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { line } from "@catenet/domain/values/Text"
 import { Effect, Schema } from "effect"

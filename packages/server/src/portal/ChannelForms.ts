@@ -22,9 +22,9 @@ import { SecureRandom } from "effect/crypto"
 import { HttpServerResponse } from "effect/http"
 import { hideForeign } from "../channels/Channels.ts"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
-import { freshHex64 } from "../runtime/Secrets.ts"
+import { freshHex64 } from "../runtime/TokenSecrets.ts"
 import * as ChannelPages from "./ChannelPages.ts"
-import { channelServices } from "./ChannelServices.ts"
+import { channelServices } from "./ChannelPageServices.ts"
 import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
 import * as OncePage from "./pages/OncePage.ts"
 import * as ProblemPage from "./shell/ProblemPage.ts"
@@ -195,13 +195,13 @@ export const make = Effect.gen(function* () {
     // What became of a claim is said on a page, also when it was refused.
     "/portal/channels/:channel/claim-form": (sent) => {
       const { texts } = sent.self.reader
-      const said = (title: string, detail: string) =>
+      const messagePage = (title: string, detail: string) =>
         show(sent.self, ProblemPage.page({ title, detail, links: [{ href: home, text: texts.back }] }))
       return Effect.gen(function* () {
         yield* claims.requireEmail(sent.caller)
         const { channel } = yield* readChannel({ channel: sent.at("channel") })
         yield* claims.claim(sent.caller, channel, yield* readMaterial(sent.form))
-        return said(texts.claimedTitle, texts.claimedText)
+        return messagePage(texts.claimedTitle, texts.claimedText)
       }).pipe(
         Effect.catchTag("MalformedRequest", (refusal) =>
           pages.claiming(sent.self, sent.caller, sent.at("channel"), sentBack(sent, "claim", refusedFields(refusal)))
@@ -209,7 +209,7 @@ export const make = Effect.gen(function* () {
         Effect.catch((refusal) =>
           refusal instanceof ChannelNotFound
             ? Effect.fail(refusal)
-            : Effect.succeed(said(...problemTexts(texts, refusal)))
+            : Effect.succeed(messagePage(...problemTexts(texts, refusal)))
         )
       )
     }

@@ -6,8 +6,8 @@ import { Unauthenticated } from "@catenet/domain/identity/AuthenticationErrors"
 import { NetUuidInPath } from "@catenet/domain/values/Ids"
 import { Effect, Option, Record, Redacted, Schema } from "effect"
 import { HttpRouter } from "effect/http"
-import type { Refusal } from "../http/Refusal.ts"
-import type { ExtraRoutes } from "../http/Routes.ts"
+import type { ExtraRoutes } from "../http/AllowedMethods.ts"
+import type { BrowserRefusal } from "../http/BrowserRefusal.ts"
 import * as AccountAccess from "../identity/AccountAccess.ts"
 import { Topologies } from "../topologies/Topologies.ts"
 import * as TopologyFacts from "./live/TopologyFacts.ts"
@@ -50,7 +50,7 @@ export const layer = HttpRouter.use(
         const reader =
           caller.means === "bearer" ? { ...self.reader, signedIn: caller, isOperator: false, notices: 0 } : self.reader
         return yield* detail({ ...self, reader }, caller, yield* parameter("id"))
-      }).pipe(Effect.catch((refusal: Refusal) => refused(self, refusal)))
+      }).pipe(Effect.catch((refusal: BrowserRefusal) => refused(self, refusal)))
     )
     yield* router.add("GET", "/me/topologies/:id/editor", editor)
 
@@ -63,7 +63,7 @@ export const layer = HttpRouter.use(
             NetworkPage.page(self.reader.texts, found, TopologyFacts.versionOf(found))
           )
         ),
-        Effect.catch((refusal: Refusal) => refused(self, refusal))
+        Effect.catch((refusal: BrowserRefusal) => refused(self, refusal))
       )
     )
     yield* router.add("GET", "/net/:net_uuid", network)

@@ -7,9 +7,9 @@ import { CrossSiteRequest } from "@catenet/domain/identity/AuthenticationErrors"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Record, Schema, SchemaGetter, SchemaIssue } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
-import * as FormAnswers from "../http/FormAnswers.ts"
+import type { BrowserRefusal } from "../http/BrowserRefusal.ts"
 import { type Fields, memberFields } from "../http/FormBody.ts"
-import type { Refusal } from "../http/Refusal.ts"
+import * as FormDeduplication from "../http/FormDeduplication.ts"
 import { isSameOrigin } from "../http/SameOrigin.ts"
 import { EmailDomains } from "../identity/EmailDomains.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -27,7 +27,9 @@ export interface Submission {
 type Response = HttpServerResponse.HttpServerResponse
 
 /** What is done with a form. */
-export type Submit = (submission: Submission) => Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest>
+export type Submit = (
+  submission: Submission
+) => Effect.Effect<Response, BrowserRefusal, HttpServerRequest.HttpServerRequest>
 
 /** The page after a form that was taken. */
 export const seeOther = (path: `/portal/${string}` | "/operators"): Response =>
@@ -74,7 +76,7 @@ export const serve = Effect.gen(function* () {
   const { forOperators, refused, visit } = yield* Visits.make
   const domains = yield* EmailDomains
   const { origin } = (yield* Settings).portalBaseUrl
-  const once = yield* FormAnswers.make
+  const once = yield* FormDeduplication.make
 
   /** What is done with a form of somebody whose session is known. */
   const taken = Effect.fnUntraced(function* (

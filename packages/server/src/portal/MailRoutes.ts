@@ -5,7 +5,7 @@
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import type { ExtraRoutes } from "../http/Routes.ts"
+import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import { NoticeMails, unsubscribePath } from "../notices/mail/NoticeMails.ts"
 import * as UnsubscribePage from "./pages/UnsubscribePage.ts"
 import { refuse, show, textsOf } from "./shell/VisitorPages.ts"

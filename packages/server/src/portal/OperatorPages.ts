@@ -1,6 +1,6 @@
 /** The operators' page and its two forms. For everybody else there is nothing at their addresses. */
-import { mostOfAccount } from "@catenet/domain/values/Caps"
 import { Count } from "@catenet/domain/values/Numbers"
+import { maxPerAccount } from "@catenet/domain/values/Quotas"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Schema } from "effect"
@@ -26,7 +26,7 @@ const readLimit = read(
   Schema.Struct({
     subject: Subject,
     what: Schema.Literals(["tunnels", "channels"]),
-    max: wholeNumber.pipe(Schema.decodeTo(Count)).check(Schema.isLessThanOrEqualTo(mostOfAccount))
+    max: wholeNumber.pipe(Schema.decodeTo(Count)).check(Schema.isLessThanOrEqualTo(maxPerAccount))
   })
 )
 

@@ -7,17 +7,17 @@ import {
 } from "@catenet/domain/identity/AuthenticationErrors"
 import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import * as BegunSignIns from "../identity/BegunSignIns.ts"
 import { EmailDomains } from "../identity/EmailDomains.ts"
+import * as PendingSignIns from "../identity/PendingSignIns.ts"
 import { Sessions } from "../identity/Sessions.ts"
 import { SignIns, type Wishes } from "../identity/SignIns.ts"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Sealing } from "../store/Sealing.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 
 /** What the browser brings back from the provider. */
-export interface Returned extends BegunSignIns.Returned {
+export interface Returned extends PendingSignIns.Returned {
   readonly userAgent: string
 }
 
@@ -53,7 +53,7 @@ export class PortalSignIns extends Context.Service<
     const sealing = yield* Sealing
     const provider = Effect.mapError(Effect.fromOption(signIns), () => new SignInNotConfigured())
 
-    const begun = yield* BegunSignIns.make(oidcRedirectUri ?? new URL("/portal/callback", portalBaseUrl), {
+    const begun = yield* PendingSignIns.make(oidcRedirectUri ?? new URL("/portal/callback", portalBaseUrl), {
       /** The address may carry a secret, such as that of an invite. */
       keep: (row: { readonly next: string; readonly secretHash: string; readonly expiresAt: number }) =>
         sql`insert into portal_sign_ins ${sql.insert({ ...row, next: sealing.seal("portal_sign_ins.next", row.next) })}`,

@@ -1,6 +1,6 @@
 /** The pages of what the edges recorded: uptime of one tunnel, usage and state of all. */
 import { Effect } from "effect"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
 import { Records } from "../tunnels/records/Records.ts"

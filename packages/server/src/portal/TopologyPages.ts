@@ -20,7 +20,7 @@ import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { Channels } from "../channels/Channels.ts"
 import { Members } from "../channels/Members.ts"
-import type { Refusal } from "../http/Refusal.ts"
+import type { BrowserRefusal } from "../http/BrowserRefusal.ts"
 import { Assignments } from "../topologies/Assignments.ts"
 import { Suggestions } from "../topologies/Suggestions.ts"
 import { Topologies } from "../topologies/Topologies.ts"
@@ -58,7 +58,7 @@ const refusedForm = (field: string) =>
 const formOf = (name: string, { form }: Submission) => (name === "label" ? `label ${form["agent"]}` : name)
 
 /** The fields of a form on the page that were refused. A link that is typed among others is part of their field. */
-const fieldsOf = (name: string, refusal: Refusal): ReadonlyArray<string> => {
+const fieldsOf = (name: string, refusal: BrowserRefusal): ReadonlyArray<string> => {
   if (refusal instanceof ShortcutBudgetTooLarge) return ["shortcut_budget"]
   if (!(refusal instanceof MalformedRequest)) return []
   const fields = refusedFields(refusal)

@@ -13,7 +13,7 @@ interface Listing {
 }
 
 /** Milliseconds after which the folders of the versions are read again, which may have got another file. */
-const mostAge = 2000
+const maxAge = 2000
 /** Milliseconds within which a file system may give two changes of a folder the same time. */
 const resolution = 2000
 
@@ -33,7 +33,7 @@ export const make = Effect.fn("ReleaseListing.make")(function* (
     const now = yield* Clock.currentTimeMillis
     // Before the listing: one that began before a change is not kept after it.
     const { mtimeNs: changedAt } = yield* Effect.tryPromise(() => stat(folder, { bigint: true }))
-    if (kept?.changedAt === changedAt && now >= kept.listedAt && now - kept.listedAt < mostAge) return kept.releases
+    if (kept?.changedAt === changedAt && now >= kept.listedAt && now - kept.listedAt < maxAge) return kept.releases
     const releases = yield* Effect.tryPromise(() => list(folder))
     const isSettled = now - Number(changedAt / 1_000_000n) > resolution
     kept = isSettled ? { changedAt, listedAt: now, releases } : undefined

@@ -2,7 +2,7 @@
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Record } from "effect"
 import { HttpRouter, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import type { ExtraRoutes } from "../http/Routes.ts"
+import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as FileResponse from "./FileResponse.ts"
 import * as InstallScript from "./InstallScript.ts"

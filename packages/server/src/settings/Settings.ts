@@ -5,31 +5,31 @@
 import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as NetworkParser from "@catenet/config/NetworkParser"
 import * as Parser from "@catenet/config/Parser"
-import * as Reader from "@catenet/config/Reader"
 import * as SecretParser from "@catenet/config/SecretParser"
 import * as Variable from "@catenet/config/Variable"
-import { mostOfAccount } from "@catenet/domain/values/Caps"
+import * as VariableReader from "@catenet/config/VariableReader"
+import { maxPerAccount } from "@catenet/domain/values/Quotas"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Context, Layer } from "effect"
 import { IpNetwork } from "effect/net"
 import * as Bridge from "./Bridge.ts"
-import * as CertificateAuthorities from "./CertificateAuthorities.ts"
-import * as Database from "./Database.ts"
+import * as CertificateAuthorityVariables from "./CertificateAuthorityVariables.ts"
+import * as DatabaseVariables from "./DatabaseVariables.ts"
 import * as Dns from "./Dns.ts"
 import * as LegalPages from "./LegalPages.ts"
 import * as Mail from "./Mail.ts"
-import * as Releases from "./Releases.ts"
+import * as ReleaseVariables from "./ReleaseVariables.ts"
 import * as SocialProviders from "./SocialProviders.ts"
 
 const { defaulted, optional } = Variable
 
 /** As high as a limit of requests a minute can be set. */
-const mostPerMinute = 1_000_000
+const maxPerMinute = 1_000_000
 
 /** Every variable of the control plane, in the order of the operations guide. */
 export const variables = {
   listen: defaulted("CT_CONTROL_PLANE_LISTEN", NetworkParser.address, "127.0.0.1:8090", "Address of the HTTP service."),
-  ...Database.variables,
+  ...DatabaseVariables.variables,
   sealKeys: optional(
     "CT_CP_SEAL_KEY",
     SecretParser.secretKeys,
@@ -167,13 +167,13 @@ export const variables = {
   ),
   tunnelsPerAccount: defaulted(
     "CT_CP_TUNNELS_PER_ACCOUNT",
-    Parser.whole(0, mostOfAccount),
+    Parser.whole(0, maxPerAccount),
     "10",
     "Tunnels that an account may have, unless an operator allowed it more."
   ),
   channelsPerAccount: defaulted(
     "CT_CP_CHANNELS_PER_ACCOUNT",
-    Parser.whole(0, mostOfAccount),
+    Parser.whole(0, maxPerAccount),
     "100",
     "Channels that an account may have, unless an operator allowed it more."
   ),
@@ -194,7 +194,7 @@ export const variables = {
     "60",
     "How often certificate admission is swept."
   ),
-  certificateAuthorities: CertificateAuthorities.variable,
+  certificateAuthorities: CertificateAuthorityVariables.variable,
   auditRetentionDays: optional(
     "CT_CP_ADMIN_AUDIT_RETENTION_DAYS",
     Parser.whole(1, 36_500),
@@ -206,12 +206,12 @@ export const variables = {
     "Bearer token that /metrics wants; not served without it."
   ),
   ...LegalPages.variables,
-  ...Releases.variables,
+  ...ReleaseVariables.variables,
   pgBin: optional("CT_CP_PG_BIN", Parser.text, "Folder of pg_dump and pg_restore; without it they are found on PATH."),
   ...Dns.variables,
   requestsPerMinute: defaulted(
     "CT_CP_REQUESTS_PER_MIN",
-    Parser.whole(0, mostPerMinute),
+    Parser.whole(0, maxPerMinute),
     "6000",
     "Requests a minute that one caller may make on metered routes; 0 for no limit."
   ),
@@ -266,7 +266,7 @@ export const variables = {
   ),
   anonymousWritesPerMinute: defaulted(
     "CT_CP_UNAUTH_WRITE_PER_MIN",
-    Parser.whole(0, mostPerMinute),
+    Parser.whole(0, maxPerMinute),
     "120",
     "Visitors' sign-ins, requests for access and uses of share links that one address may begin in a minute; 0 for no limit."
   ),
@@ -296,7 +296,7 @@ const unused = {
  * A proxy that copies bytes passes on what its client wrote. So an address is that of a proxy that speaks PROXY or of one
  * that writes headers, never of both.
  */
-const rules = ({ forwardingProxies = [], trustedProxies = [] }: Reader.PartialValues<typeof variables>) => {
+const rules = ({ forwardingProxies = [], trustedProxies = [] }: VariableReader.PartialValues<typeof variables>) => {
   const parsed = (networks: ReadonlyArray<string>) => networks.map((network) => IpNetwork.fromStringUnsafe(network))
   const [forwarding, speaking] = [parsed(forwardingProxies), parsed(trustedProxies)]
   const isShared = forwarding.some((one) => speaking.some((other) => IpNetwork.overlaps(one, other)))
@@ -312,13 +312,13 @@ const rules = ({ forwardingProxies = [], trustedProxies = [] }: Reader.PartialVa
     : []
 }
 
-type Values = Reader.Values<typeof variables>
+type Values = VariableReader.Values<typeof variables>
 
 /** The settings of one control plane. Their layers fail with every problem that an operator has to mend. */
 export class Settings extends Context.Service<Settings, Values>()("server/settings/Settings") {
-  static readonly read = Reader.read(variables, { rules, unused })
+  static readonly read = VariableReader.read(variables, { rules, unused })
   /** Settings of a program that embeds the control plane: the values given, and the defaults of all others. */
-  static readonly make = (given: Partial<Values>) => Reader.complete(variables, given)
+  static readonly make = (given: Partial<Values>) => VariableReader.complete(variables, given)
   static readonly layerNoDeps = Layer.effect(this, this.read)
   static readonly layer: Layer.Layer<Settings, ConfigurationInvalid> = this.layerNoDeps.pipe(
     Layer.provide(NodeFileSystem.layer)

@@ -3,7 +3,7 @@ import { Effect, Predicate } from "effect"
 import type { SqlError } from "effect/sql"
 
 /** Turns the violation of the constraint of this name into another error; all other errors stay. */
-export const refusedBy =
+export const mapConstraint =
   <E2>(constraint: string, error: () => E2) =>
   <A, E, R>(self: Effect.Effect<A, E | SqlError.SqlError, R>): Effect.Effect<A, E | E2 | SqlError.SqlError, R> =>
     Effect.catchIf(

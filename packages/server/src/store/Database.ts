@@ -6,14 +6,14 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, String as Str } from "effect"
 import * as CorkedSocket from "../fastpath/CorkedSocket.ts"
 import { Settings } from "../settings/Settings.ts"
-import * as Contention from "./Contention.ts"
+import * as ConnectionLoss from "./ConnectionLoss.ts"
+import { whileStarting } from "./DatabaseAvailability.ts"
 import * as DatabaseTls from "./DatabaseTls.ts"
 import * as Int8 from "./Int8.ts"
-import * as LostTransaction from "./LostTransaction.ts"
 import { migrate } from "./Migrations.ts"
 import * as Notifications from "./Notifications.ts"
 import * as Pooler from "./Pooler.ts"
-import { whileStarting } from "./Unavailable.ts"
+import * as TransactionRetry from "./TransactionRetry.ts"
 
 const applicationName = "catenet"
 
@@ -57,7 +57,8 @@ export const layerClient = PgClient.layerFrom(
 )
 
 /** The client whose transactions fail as one when their connection is lost, and are repeated when they collide. */
-export const resilient = (client: PgClient.PgClient) => Contention.retrying(LostTransaction.failing(client))
+export const resilient = (client: PgClient.PgClient) =>
+  TransactionRetry.retryTransaction(ConnectionLoss.failing(client))
 
 /** It may go away after the first look at it, and migrations may be begun again. */
 export const migrateWithRetries = Effect.retry(migrate, {

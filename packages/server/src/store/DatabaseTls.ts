@@ -8,20 +8,20 @@ import { Effect, Redacted } from "effect"
 import { readFileSync, statSync } from "node:fs"
 import { isIP } from "node:net"
 import { type ConnectionOptions, getCACertificates } from "node:tls"
-import * as Database from "../settings/Database.ts"
+import * as DatabaseVariables from "../settings/DatabaseVariables.ts"
 import { answersTls } from "./TlsProbe.ts"
 
 /** What the environment names; the URL wins. */
 interface Named {
   readonly databaseUrl: Redacted.Redacted
-  readonly sslMode: Database.Mode | undefined
+  readonly sslMode: DatabaseVariables.Mode | undefined
   readonly sslRootCertificate: string | undefined
   readonly sslCertificate: string | undefined
   readonly sslKey: string | undefined
 }
 
 interface Wanted {
-  readonly mode: Database.Mode
+  readonly mode: DatabaseVariables.Mode
   readonly roots: string | undefined
   readonly certificate: string | undefined
   readonly key: string | undefined
@@ -37,7 +37,8 @@ interface Connecting {
 const refused = (variable: string, problem: string, remedy?: string) =>
   ConfigurationInvalid.of(variable, problem, remedy)
 
-const isMode = (text: string): text is Database.Mode => (Database.modes as ReadonlyArray<string>).includes(text)
+const isMode = (text: string): text is DatabaseVariables.Mode =>
+  (DatabaseVariables.modes as ReadonlyArray<string>).includes(text)
 
 const isLoopback = (host: string) =>
   host === "localhost" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."))
@@ -54,7 +55,8 @@ const wantedOf = (url: URL, named: Named, variable: string): Wanted | Configurat
   }
   const standard = isPath(url) || isLoopback(url.hostname) ? "disable" : "prefer"
   const mode = given("sslmode") ?? named.sslMode ?? standard
-  if (!isMode(mode)) return refused(variable, "has an sslmode that is none", `take one of ${Database.modes.join(", ")}`)
+  if (!isMode(mode))
+    return refused(variable, "has an sslmode that is none", `take one of ${DatabaseVariables.modes.join(", ")}`)
   return {
     mode: isPath(url) ? "disable" : mode,
     roots: given("sslrootcert") ?? named.sslRootCertificate,

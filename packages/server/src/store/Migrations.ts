@@ -5,9 +5,9 @@
  */
 import { Data, Effect } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
+import { DatabaseUnreachable, isUnavailable, describeError } from "./DatabaseAvailability.ts"
 import * as DatabaseRefused from "./DatabaseRefused.ts"
 import { migrations } from "./migrations/Registry.ts"
-import { DatabaseUnreachable, isUnavailable, saidBy } from "./Unavailable.ts"
 
 /** The schema has been brought further by a newer program. */
 export class SchemaTooNew extends Data.TaggedError("SchemaTooNew")<{
@@ -35,7 +35,7 @@ export class MigrationNotAllowed extends Data.TaggedError("MigrationNotAllowed")
 /** A migration could not be applied; the schema is as it was before. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{ readonly cause: unknown }> {
   override get message() {
-    return `The schema could not be brought up to date (${saidBy(this.cause)}); it is as it was, so mend that and start again.`
+    return `The schema could not be brought up to date (${describeError(this.cause)}); it is as it was, so mend that and start again.`
   }
 }
 

@@ -33,8 +33,8 @@ const arrives = Effect.fnUntraced(function* (client: PgClient.PgClient, config: 
   const signals = yield* connection.listen(channel)
   const own = String(connection.processId)
   yield* client.notify(channel, own)
-  const heard = Queue.take(signals).pipe(Effect.repeat({ while: ({ payload }) => payload !== own }))
-  return (yield* Effect.timeoutOption(heard, "1 second"))._tag === "Some"
+  const received = Queue.take(signals).pipe(Effect.repeat({ while: ({ payload }) => payload !== own }))
+  return (yield* Effect.timeoutOption(received, "1 second"))._tag === "Some"
 }, Effect.scoped)
 
 const variable = "CT_CP_DATABASE_DIRECT_URL"

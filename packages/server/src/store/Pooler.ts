@@ -6,8 +6,8 @@
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Option } from "effect"
 import type { SqlClient } from "effect/sql"
+import { DatabaseUnreachable, isUnavailable, logWaiting, whileStarting } from "./DatabaseAvailability.ts"
 import * as DatabaseRefused from "./DatabaseRefused.ts"
-import { DatabaseUnreachable, isUnavailable, sayWaiting, whileStarting } from "./Unavailable.ts"
 
 /** A statement that hangs must not hold locks for ever; long work belongs into batches. */
 const statementLimit = "30 s"
@@ -38,7 +38,7 @@ export const whenItAnswers = <A, E, R>(asked: Effect.Effect<A, E, R>) => {
   const isPassing = (error: E) => isUnavailable(error) && DatabaseRefused.of(error) === undefined
   return asked.pipe(
     Effect.catchIf(isPassing, (error) =>
-      Effect.andThen(sayWaiting(error), Effect.retry(asked, { schedule: whileStarting, while: isPassing }))
+      Effect.andThen(logWaiting(error), Effect.retry(asked, { schedule: whileStarting, while: isPassing }))
     ),
     Effect.mapError((cause) => DatabaseRefused.of(cause) ?? new DatabaseUnreachable({ cause }))
   )

@@ -6,8 +6,8 @@
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
+import { retryWhileUnavailable } from "./DatabaseAvailability.ts"
 import { type Place, Sealing } from "./Sealing.ts"
-import { retryWhileUnavailable } from "./Unavailable.ts"
 
 interface Column {
   readonly place: Place

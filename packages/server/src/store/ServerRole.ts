@@ -5,7 +5,7 @@
 import { ended } from "@catenet/domain/values/Sentence"
 import { Data, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { saidBy } from "./Unavailable.ts"
+import { describeError } from "./DatabaseAvailability.ts"
 
 /** The role of the server cannot be given what it needs; the message is the sentence for the operator. */
 export class RoleRefused extends Data.TaggedError("RoleRefused")<{ readonly role: string; readonly why: string }> {
@@ -41,7 +41,7 @@ export const grant = Effect.fn("ServerRole.grant")(
       Effect.fail(
         new RoleRefused({
           role,
-          why: `cannot be given its rights (${saidBy(error)}); name the role that owns the schema in CT_CP_DATABASE_URL`
+          why: `cannot be given its rights (${describeError(error)}); name the role that owns the schema in CT_CP_DATABASE_URL`
         })
       )
     )

@@ -1,7 +1,7 @@
 /** Asks a PostgreSQL server whether it speaks TLS, as a client does before it starts (protocol 3, `SSLRequest`). */
 import { Data, Effect } from "effect"
 import { connect } from "node:net"
-import { DatabaseUnreachable, sayWaiting, whileStarting } from "./Unavailable.ts"
+import { DatabaseUnreachable, logWaiting, whileStarting } from "./DatabaseAvailability.ts"
 
 class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly cause: Error }> {}
 
@@ -31,7 +31,7 @@ export const answersTls = (url: URL): Effect.Effect<boolean, DatabaseUnreachable
   const port = Number(url.searchParams.get("port") ?? (url.port === "" ? "5432" : url.port))
   const once = asked(host, port)
   return once.pipe(
-    Effect.catch((error) => Effect.andThen(sayWaiting(error), Effect.retry(once, whileStarting))),
+    Effect.catch((error) => Effect.andThen(logWaiting(error), Effect.retry(once, whileStarting))),
     Effect.mapError(({ cause }) => new DatabaseUnreachable({ cause }))
   )
 }

@@ -25,19 +25,19 @@ import {
 } from "@catenet/domain/topologies/TopologyErrors"
 import { roleOf } from "@catenet/domain/topologies/TopologyMachine"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { mostAgentsOfTopology } from "@catenet/domain/values/Caps"
 import type { TopologyId } from "@catenet/domain/values/Ids"
 import type { HolderKey } from "@catenet/domain/values/Keys"
+import { maxAgentsPerTopology } from "@catenet/domain/values/Quotas"
 import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import * as Attestation from "../channels/Attestation.ts"
-import { MembershipCuts } from "../channels/MembershipCuts.ts"
+import * as AttestationCheck from "../channels/AttestationCheck.ts"
+import { MembershipRevocations } from "../channels/MembershipRevocations.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
-import { bytesOf } from "../runtime/Secrets.ts"
+import { bytesOf } from "../runtime/TokenSecrets.ts"
+import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { within } from "../store/Within.ts"
 import * as LockedTopology from "./LockedTopology.ts"
 import * as AgentStore from "./TopologyAgentStore.ts"
 import * as Store from "./TopologyStore.ts"
@@ -83,7 +83,7 @@ export class Assignments extends Context.Service<
     const agents = yield* AgentStore.make
     const locked = yield* LockedTopology.make
     const audits = yield* Audits
-    const cuts = yield* MembershipCuts
+    const cuts = yield* MembershipRevocations
     const { once } = yield* Idempotency
 
     const find = (agent: HolderKey) =>
@@ -120,7 +120,7 @@ export class Assignments extends Context.Service<
         yield* audits.append(audit("topology_agent_displaced", subject, topologyId, key))
       }
       const assigned = yield* agents.assign(key, next)
-      yield* within("agents of this topology", mostAgentsOfTopology)(assigned)
+      yield* insertWithinQuota("agents of this topology", maxAgentsPerTopology)(assigned)
       yield* store.announce(id)
       yield* audits.append(audit("topology_agent_assigned", subject, id, key))
       return null
@@ -154,7 +154,7 @@ export class Assignments extends Context.Service<
         function* (account: Account, id: TopologyId, agent: HolderKey, key: AgentNoiseKey) {
           const held = yield* hold(account, id, agent)
           yield* Effect.fromResult(mayKey(held.agent, held.actor))
-          if (!Attestation.holds(key.channel, { holder: agent, ...key })) return yield* new AttestationRefused()
+          if (!AttestationCheck.holds(key.channel, { holder: agent, ...key })) return yield* new AttestationRefused()
           const stored = yield* agents.putNoiseKey(id, agent, key)
           if (stored.length === 0) return yield* new EdgeNotFound()
           yield* audits.append(audit("topology_noise_key_stored", account.subject, id, `${agent} ${key.channel}`))
@@ -178,6 +178,6 @@ export class Assignments extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(Assignments, Assignments.make)
   static readonly layer = Assignments.layerNoDeps.pipe(
-    Layer.provide([Audits.layer, Idempotency.layer, MembershipCuts.layer])
+    Layer.provide([Audits.layer, Idempotency.layer, MembershipRevocations.layer])
   )
 }

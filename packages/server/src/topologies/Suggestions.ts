@@ -1,6 +1,6 @@
 /** Suggests the links of a topology from their costs. Nothing is written. */
 import type { Caller } from "@catenet/domain/api/Access"
-import { suggest } from "@catenet/domain/topologies/Suggest"
+import { suggest } from "@catenet/domain/topologies/LinkSuggestion"
 import { type SuggestRequest, Suggestion } from "@catenet/domain/topologies/Topology"
 import {
   type NothingToSuggest,

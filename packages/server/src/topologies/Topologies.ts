@@ -9,23 +9,23 @@ import {
 } from "@catenet/domain/topologies/TopologyErrors"
 import { requireOwner, share, unshare } from "@catenet/domain/topologies/TopologyMachine"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { mostSharesOfTopology, mostTopologiesOfAccount } from "@catenet/domain/values/Caps"
 import { Email } from "@catenet/domain/values/Email"
 import { NetUuid, TopologyId } from "@catenet/domain/values/Ids"
 import { Count } from "@catenet/domain/values/Numbers"
+import { maxSharesPerTopology, maxTopologiesPerAccount } from "@catenet/domain/values/Quotas"
 import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { HttpServerRequest } from "effect/http"
-import { MembershipCuts } from "../channels/MembershipCuts.ts"
+import { MembershipRevocations } from "../channels/MembershipRevocations.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
-import { freshHex32 } from "../runtime/Secrets.ts"
+import { freshHex32 } from "../runtime/TokenSecrets.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
+import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { within } from "../store/Within.ts"
 import * as LockedTopology from "./LockedTopology.ts"
 import * as TopologyQueries from "./TopologyQueries.ts"
 import * as Store from "./TopologyStore.ts"
@@ -79,15 +79,15 @@ export class Topologies extends Context.Service<
     const queries = yield* TopologyQueries.make
     const locked = yield* LockedTopology.make
     const audits = yield* Audits
-    const cuts = yield* MembershipCuts
+    const cuts = yield* MembershipRevocations
     const { once } = yield* Idempotency
     const random = yield* SecureRandom.SecureRandom
     const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
 
     const insert = Effect.fnUntraced(function* (owner: Account["subject"]) {
       const ids = { id: idFrom(yield* fresh), netUuid: netUuidFrom(yield* fresh) }
-      const made = yield* store.insertWithin({ ...ids, owner, createdAt: yield* unixSeconds }, mostTopologiesOfAccount)
-      if (made.length === 0) return yield* new TopologyLimitReached({ limit: Count.make(mostTopologiesOfAccount) })
+      const made = yield* store.insertWithin({ ...ids, owner, createdAt: yield* unixSeconds }, maxTopologiesPerAccount)
+      if (made.length === 0) return yield* new TopologyLimitReached({ limit: Count.make(maxTopologiesPerAccount) })
       yield* audits.append(audit("topology_created", owner, ids.id))
       return new TopologyIds({ id: ids.id, net_uuid: ids.netUuid })
     }, store.transaction)
@@ -142,7 +142,10 @@ export class Topologies extends Context.Service<
           const topology = yield* locked.hold(id, account, { email })
           const { next } = yield* Effect.fromResult(share(topology, account, email))
           if (next === topology) return
-          yield* Effect.flatMap(store.share(id, email), within("shares of this topology", mostSharesOfTopology))
+          yield* Effect.flatMap(
+            store.share(id, email),
+            insertWithinQuota("shares of this topology", maxSharesPerTopology)
+          )
           yield* store.announce(id)
           yield* audits.append(audit("topology_shared", account.subject, id, email))
         },
@@ -177,6 +180,6 @@ export class Topologies extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(Topologies, Topologies.make)
   static readonly layer = Topologies.layerNoDeps.pipe(
-    Layer.provide([Audits.layer, Idempotency.layer, MembershipCuts.layer])
+    Layer.provide([Audits.layer, Idempotency.layer, MembershipRevocations.layer])
   )
 }

@@ -1,9 +1,9 @@
 /** The table of agents: the owner of each, whether its key has signed for that account, and in which topology it is. */
 import type { AssignedAgent } from "@catenet/domain/topologies/AgentAssignment"
 import { AgentKind, type AgentNoiseKey } from "@catenet/domain/topologies/Topology"
-import { mostAgentsOfTopology } from "@catenet/domain/values/Caps"
 import { TopologyId } from "@catenet/domain/values/Ids"
 import { HolderKey } from "@catenet/domain/values/Keys"
+import { maxAgentsPerTopology } from "@catenet/domain/values/Quotas"
 import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -30,7 +30,7 @@ export const make = Effect.gen(function* () {
       insert into topology_agents as g (agent, owner, proved, topology_id, kind)
       select ${agent}, ${owner}, ${proved}::boolean, ${topologyId}, ${kind}
       where (select count(*) from topology_agents where topology_id = ${topologyId} and agent <> ${agent})
-        < ${mostAgentsOfTopology}
+        < ${maxAgentsPerTopology}
       on conflict (agent) do update
         set owner = excluded.owner, proved = excluded.proved, topology_id = excluded.topology_id, kind = excluded.kind,
           label = case when (g.owner, g.topology_id) = (excluded.owner, excluded.topology_id) then g.label end

@@ -28,19 +28,19 @@ import {
   unbind
 } from "@catenet/domain/topologies/TopologyMachine"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { mostEdgesOfTopology } from "@catenet/domain/values/Caps"
 import type { TopologyId } from "@catenet/domain/values/Ids"
+import { maxEdgesPerTopology } from "@catenet/domain/values/Quotas"
 import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Step } from "@catenet/domain/values/Step"
 import { Context, Effect, Layer, Option, type Result, Schema } from "effect"
 import { ChannelRelations } from "../channels/ChannelRelations.ts"
-import { MembershipCuts } from "../channels/MembershipCuts.ts"
+import { MembershipRevocations } from "../channels/MembershipRevocations.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
-import { bytesOf } from "../runtime/Secrets.ts"
+import { bytesOf } from "../runtime/TokenSecrets.ts"
+import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { within } from "../store/Within.ts"
 import * as LockedTopology from "./LockedTopology.ts"
 import * as Store from "./TopologyStore.ts"
 
@@ -94,7 +94,7 @@ export class TopologyEditor extends Context.Service<
     const store = yield* Store.make
     const locked = yield* LockedTopology.make
     const audits = yield* Audits
-    const cuts = yield* MembershipCuts
+    const cuts = yield* MembershipRevocations
     const { once } = yield* Idempotency
     const channels = yield* ChannelRelations
 
@@ -125,7 +125,10 @@ export class TopologyEditor extends Context.Service<
         const added = run(account, id, {
           edges: link,
           decide: (topology) => addEdge(topology, account, link),
-          write: Effect.flatMap(store.addEdge(id, link), within("edges of this topology", mostEdgesOfTopology)),
+          write: Effect.flatMap(
+            store.addEdge(id, link),
+            insertWithinQuota("edges of this topology", maxEdgesPerTopology)
+          ),
           action: "topology_edge_added",
           detail: `${link.a} ${link.b}`
         })
@@ -198,6 +201,6 @@ export class TopologyEditor extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(TopologyEditor, TopologyEditor.make)
   static readonly layer = TopologyEditor.layerNoDeps.pipe(
-    Layer.provide([Audits.layer, ChannelRelations.layer, Idempotency.layer, MembershipCuts.layer])
+    Layer.provide([Audits.layer, ChannelRelations.layer, Idempotency.layer, MembershipRevocations.layer])
   )
 }

@@ -2,10 +2,10 @@
 import { ChannelId } from "@catenet/domain/channels/Channel"
 import type { Link } from "@catenet/domain/topologies/OperatorBinding"
 import { OverlayMode } from "@catenet/domain/topologies/Topology"
-import { mostEdgesOfTopology, mostSharesOfTopology } from "@catenet/domain/values/Caps"
 import { Email } from "@catenet/domain/values/Email"
 import { NetUuid, TopologyId } from "@catenet/domain/values/Ids"
 import { HolderKey, OperatorKey, Signature } from "@catenet/domain/values/Keys"
+import { maxEdgesPerTopology, maxSharesPerTopology } from "@catenet/domain/values/Quotas"
 import { Subject } from "@catenet/domain/values/Subject"
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema } from "effect"
@@ -82,7 +82,7 @@ export const make = Effect.gen(function* () {
     /** No row where there is no room; the caller holds the topology. */
     addEdge: (id: string, { a, b }: Link) => sql`
       insert into topology_edges (topology_id, a, b) select ${id}, ${a}, ${b}
-      where (select count(*) from topology_edges where topology_id = ${id}) < ${mostEdgesOfTopology} returning 1`,
+      where (select count(*) from topology_edges where topology_id = ${id}) < ${maxEdgesPerTopology} returning 1`,
     removeEdge: (id: string, link: Link) => sql`delete from topology_edges where ${isOne(id, link)}`,
     removeEdgesAt: (id: string, agent: HolderKey) =>
       removed(sql`topology_id = ${id} and (a = ${agent} or b = ${agent})`),
@@ -99,7 +99,7 @@ export const make = Effect.gen(function* () {
     /** No row where there is no room; the caller holds the topology, which has no such share. */
     share: (id: string, email: Email) => sql`
       insert into topology_shares (topology_id, email) select ${id}, ${email}
-      where (select count(*) from topology_shares where topology_id = ${id}) < ${mostSharesOfTopology} returning 1`,
+      where (select count(*) from topology_shares where topology_id = ${id}) < ${maxSharesPerTopology} returning 1`,
     unshare: (id: string, email: Email) =>
       sql`delete from topology_shares where topology_id = ${id} and email = ${email}`,
     shares: SqlSchema.findAll({

@@ -14,7 +14,7 @@ import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option } from "effect"
 import { Outbox } from "../edges/Outbox.ts"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "./AccessWindowStore.ts"
 

@@ -3,14 +3,14 @@
  * copied to another host is worth nothing. What ends one takes effect at the next request, and is sent to the edges.
  */
 import { native } from "@catenet/crypto/native"
-import * as Tokens from "@catenet/crypto/Tokens"
+import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import type { Email } from "@catenet/domain/values/Email"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql"
-import { unixSeconds } from "../runtime/Now.ts"
-import { freshHex32 } from "../runtime/Secrets.ts"
+import { freshHex32 } from "../runtime/TokenSecrets.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as CodeStore from "./GateCodeStore.ts"
 import * as Store from "./GateStore.ts"
@@ -19,7 +19,7 @@ import { LoginOrders } from "./LoginOrders.ts"
 /** Seconds of a session that a login gave. */
 export const loginLifetime = 28_800
 
-const hashToken = (token: Redacted.Redacted) => Tokens.hashText(native, token)
+const hashToken = (token: Redacted.Redacted) => TokenEncoding.hashText(native, token)
 
 export class GateSessions extends Context.Service<
   GateSessions,
@@ -55,7 +55,7 @@ export class GateSessions extends Context.Service<
 
     /** Opens a session at the platform itself, from which the host's own is made. Answers what the cookie is to hold. */
     const open = Effect.fnUntraced(function* (visitor: CodeStore.Visitor, host: string) {
-      const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
+      const token = TokenEncoding.urlText(Redacted.make(yield* random.randomBytes(32)))
       yield* store.open({ ...visitor, host, tokenHash: hashToken(token) })
       return token
     })

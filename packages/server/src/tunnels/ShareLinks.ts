@@ -3,7 +3,7 @@
  * kept is its hash. A link is redeemed and revoked under its row's lock, so a single-use link has one user.
  */
 import { native } from "@catenet/crypto/native"
-import * as Tokens from "@catenet/crypto/Tokens"
+import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import type { Caller } from "@catenet/domain/api/Access"
 import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
 import {
@@ -27,8 +27,8 @@ import type { HttpServerRequest } from "effect/http"
 import { Idempotency } from "../http/Idempotency.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
-import { freshHex32 } from "../runtime/Secrets.ts"
+import { freshHex32 } from "../runtime/TokenSecrets.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { GateSessions } from "./GateSessions.ts"
@@ -131,8 +131,8 @@ export class ShareLinks extends Context.Service<
       const { effects, next } = yield* Effect.fromResult(
         mint(tunnel, { id, ttl, singleUse, label: label ?? null }, now)
       )
-      const token = Tokens.urlText(Redacted.make(yield* random.randomBytes(32)))
-      yield* store.insert({ ...next, tokenHash: Tokens.hashText(native, token) })
+      const token = TokenEncoding.urlText(Redacted.make(yield* random.randomBytes(32)))
+      yield* store.insert({ ...next, tokenHash: TokenEncoding.hashText(native, token) })
       yield* Effect.forEach(effects, audits.append, { discard: true })
       return new MintedShareLink({ id, url: urlOf(next.host, token), expires_at: next.expiresAt })
     })
@@ -181,7 +181,7 @@ export class ShareLinks extends Context.Service<
           const found =
             length === 0 || length > longestToken
               ? Option.none()
-              : yield* store.lockByToken(Tokens.hashText(native, token))
+              : yield* store.lockByToken(TokenEncoding.hashText(native, token))
           if (Option.isNone(found)) return yield* new ShareLinkRefused()
           const now = yield* unixSeconds
           const { effects, next } = yield* Effect.fromResult(redeem(found.value, host, now))

@@ -18,17 +18,17 @@ import { SecureRandom } from "effect/crypto"
 import { Outbox } from "../edges/Outbox.ts"
 import { Idempotency, type Once } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
-import { sha256Hex, freshHex32, freshHex64 } from "../runtime/Secrets.ts"
+import { sha256Hex, freshHex32, freshHex64 } from "../runtime/TokenSecrets.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
-import { refusedBy } from "../store/Constraint.ts"
+import { mapConstraint } from "../store/Constraint.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { AddressRecords } from "./hostnames/AddressRecords.ts"
 import * as ClaimStore from "./hostnames/HostnameProofStore.ts"
 import { HostnameRules } from "./hostnames/HostnameRules.ts"
 import { Hosts } from "./hostnames/Hosts.ts"
-import { tunnelOf } from "./ShownTunnel.ts"
 import * as Store from "./TunnelStore.ts"
+import { tunnelOf } from "./TunnelView.ts"
 
 type Account = Caller["Service"]
 
@@ -129,7 +129,7 @@ export const make = Effect.gen(function* () {
   const settled = <A, E, R>(command: Effect.Effect<A, E, R>, hostname: Hostname | null) =>
     hostname === null
       ? command
-      : command.pipe(refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
+      : command.pipe(mapConstraint("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
 
   const shown = (id: TunnelId, subject: Subject) =>
     Effect.map(Effect.flatMap(store.shown({ id, subject }), Effect.fromOption), tunnelOf(rules))

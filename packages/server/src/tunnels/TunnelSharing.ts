@@ -3,8 +3,8 @@ import type { Caller } from "@catenet/domain/api/Access"
 import { AccessRequest } from "@catenet/domain/api/TunnelsApi"
 import { GrantNotFound, type TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { mostGrantsOfTunnel, mostVisitorsOfTunnel } from "@catenet/domain/values/Caps"
 import type { Email } from "@catenet/domain/values/Email"
+import { maxGrantsPerTunnel, maxVisitorsPerTunnel } from "@catenet/domain/values/Quotas"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer } from "effect"
@@ -12,8 +12,8 @@ import type { HttpServerRequest } from "effect/http"
 import { AgentKeys } from "../enrollment/AgentKeys.ts"
 import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
+import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { within } from "../store/Within.ts"
 import { LoginOrders } from "./LoginOrders.ts"
 import { Tunnels } from "./Tunnels.ts"
 import * as Store from "./TunnelSharingStore.ts"
@@ -102,7 +102,7 @@ export class TunnelSharing extends Context.Service<
           grantee,
           Effect.flatMap(
             asOwner(account, id, Effect.andThen(store.lock(id), store.grant(id, grantee))),
-            within("grants of this tunnel", mostGrantsOfTunnel)
+            insertWithinQuota("grants of this tunnel", maxGrantsPerTunnel)
           )
         ),
       ungrant: (account: Account, id: string, grantee: Subject) =>
@@ -123,7 +123,7 @@ export class TunnelSharing extends Context.Service<
           email,
           Effect.flatMap(
             asOwner(account, id, Effect.andThen(store.lock(id), store.admit(id, email))),
-            within("visitors of this tunnel", mostVisitorsOfTunnel)
+            insertWithinQuota("visitors of this tunnel", maxVisitorsPerTunnel)
           )
         ),
       disallowVisitor: (account: Account, id: string, email: Email) =>

@@ -1,7 +1,7 @@
 /** The tables beside a tunnel: grantees, visitors of its login gate, and those who asked to be let in. */
-import { mostGrantsOfTunnel, mostVisitorsOfTunnel } from "@catenet/domain/values/Caps"
 import { Email } from "@catenet/domain/values/Email"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { maxGrantsPerTunnel, maxVisitorsPerTunnel } from "@catenet/domain/values/Quotas"
 import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -25,7 +25,7 @@ export const make = Effect.gen(function* () {
     /** A row, also where it was there; none where there is no room. */
     grant: (id: string, grantee: string) => sql`
       insert into tunnel_grants (tunnel_id, grantee) select ${id}, ${grantee}
-      where (select count(*) from tunnel_grants where tunnel_id = ${id} and grantee <> ${grantee}) < ${mostGrantsOfTunnel}
+      where (select count(*) from tunnel_grants where tunnel_id = ${id} and grantee <> ${grantee}) < ${maxGrantsPerTunnel}
       on conflict (tunnel_id, grantee) do update set grantee = excluded.grantee returning 1`,
     grantees: SqlSchema.findAll({
       Request: Slice,
@@ -37,7 +37,7 @@ export const make = Effect.gen(function* () {
       with asked as (
         delete from tunnel_access_requests where tunnel_id = ${id} and email = ${email})
       insert into tunnel_visitors (tunnel_id, email) select ${id}, ${email}
-      where (select count(*) from tunnel_visitors where tunnel_id = ${id} and email <> ${email}) < ${mostVisitorsOfTunnel}
+      where (select count(*) from tunnel_visitors where tunnel_id = ${id} and email <> ${email}) < ${maxVisitorsPerTunnel}
       on conflict (tunnel_id, email) do update set email = excluded.email returning 1`,
     turnAway: (id: string, email: string) =>
       sql`delete from tunnel_visitors where tunnel_id = ${id} and email = ${email}`,

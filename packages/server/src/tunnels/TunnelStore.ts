@@ -11,7 +11,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { proofOf } from "../edges/AgentKeyStore.ts"
 import type { Kept } from "../http/IdempotencyStore.ts"
 import type { Refusal } from "../identity/AuditStore.ts"
-import { keysetOn, SliceOfAll } from "../store/Slice.ts"
+import { keysetOn, PageOfAll } from "../store/KeysetPage.ts"
 
 const Fresh = Schema.Struct({
   id: TunnelId,
@@ -106,7 +106,7 @@ export const make = Effect.gen(function* () {
         ${usualMost}, ${actor}, ${action}, ${createdAt}, ${keyHash}, ${requestHash}, ${nonce}, ${sealed})`
     },
     all: SqlSchema.findAll({
-      Request: SliceOfAll,
+      Request: PageOfAll,
       Result: TunnelOfSubject,
       execute: (slice) =>
         sql`select id, subject, name, hostname, created_at from tunnels

@@ -36,18 +36,18 @@ import { Enrollments } from "../enrollment/Enrollments.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
-import { unixSeconds } from "../runtime/Now.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
-import { refusedBy } from "../store/Constraint.ts"
+import { mapConstraint } from "../store/Constraint.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { AddressRecords } from "./hostnames/AddressRecords.ts"
 import { HostnameProofs } from "./hostnames/HostnameProofs.ts"
 import { HostnameRules } from "./hostnames/HostnameRules.ts"
 import { Hosts } from "./hostnames/Hosts.ts"
 import { LoginOrders } from "./LoginOrders.ts"
-import { tunnelOf } from "./ShownTunnel.ts"
 import * as Creation from "./TunnelCreation.ts"
 import * as Store from "./TunnelStore.ts"
+import { tunnelOf } from "./TunnelView.ts"
 
 type Account = Caller["Service"]
 
@@ -210,7 +210,7 @@ export class Tunnels extends Context.Service<
         )
         const repeat = { caller: account.subject, operation: `install-tunnel ${tunnel.id}`, key, request: null }
         return yield* once(repeat, Installation, command).pipe(
-          refusedBy("join_tokens_of_a_grant", () => new TunnelNotFound()),
+          mapConstraint("join_tokens_of_a_grant", () => new TunnelNotFound()),
           Effect.catchTag("IdempotencyKeyReused", Effect.die)
         )
       }, sqlOrDie),

@@ -2,9 +2,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
-import { converged } from "../../src/dns/Convergence.ts"
-import { exchange } from "../../src/dns/DnsExchange.ts"
 import * as Message from "../../src/dns/DnsMessage.ts"
+import { converged } from "../../src/dns/DnsPropagation.ts"
+import { exchange } from "../../src/dns/DnsQuery.ts"
 import * as Rfc2136 from "../../src/dns/Rfc2136.ts"
 import * as BindServer from "./BindServer.ts"
 

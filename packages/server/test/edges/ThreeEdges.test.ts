@@ -14,8 +14,8 @@ import { connect } from "node:tls"
 import { until } from "../../../domain/test/Eventually.ts"
 import { LiveEdges } from "../../src/edges/LiveEdges.ts"
 import * as OutgoingHttp from "../../src/http/OutgoingHttp.ts"
-import * as EdgeGauge from "../../src/observability/EdgeGauge.ts"
-import { tokenBytes } from "../../src/runtime/Secrets.ts"
+import * as LiveTunnelGauge from "../../src/observability/LiveTunnelGauge.ts"
+import { tokenBytes } from "../../src/runtime/TokenSecrets.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as Accounts from "../harness/Accounts.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
@@ -54,7 +54,7 @@ const lapse = ({ id }: EdgeProgram) =>
 const gauge = Effect.flatMap(TestDatabase, ({ url }) => {
   const variables = { CT_CP_DATABASE_URL: Redacted.value(url), CT_CP_EDGE_ADMIN_TOKEN: TestServer.adminToken }
   const settings = Settings.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(variables))))
-  return Effect.scoped(Effect.flatten(EdgeGauge.make)).pipe(
+  return Effect.scoped(Effect.flatten(LiveTunnelGauge.make)).pipe(
     Effect.provide(
       LiveEdges.layer.pipe(
         Layer.merge(OutgoingHttp.layerToEdges),

@@ -9,7 +9,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { hashToken, tokenBytes } from "../../src/runtime/Secrets.ts"
+import { hashToken, tokenBytes } from "../../src/runtime/TokenSecrets.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 

@@ -1,13 +1,13 @@
 /** One-time tokens that are over go, each at its time, and none of them comes back as a fresh one. */
 import { Tenant } from "@catenet/domain/enrollment/Agent"
-import * as Caps from "@catenet/domain/values/Caps"
+import * as Quotas from "@catenet/domain/values/Quotas"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { until } from "../../../domain/test/Eventually.ts"
-import { unixSeconds } from "../../src/runtime/Now.ts"
-import { hashToken } from "../../src/runtime/Secrets.ts"
+import { hashToken } from "../../src/runtime/TokenSecrets.ts"
+import { unixSeconds } from "../../src/runtime/UnixClock.ts"
 import { redemption } from "../enrollment/Redemption.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
@@ -34,14 +34,14 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
           sql`insert into join_tokens ${sql.insert({ token_hash: mark.repeat(64), tenant, created_at: createdAt, redeemed_at: redeemedAt, redeemed_by: redeemedAt === null ? null : "a" })}`
         const bootstrap = (mark: string, expiresAt: number, redeemedAt: number | null) =>
           sql`insert into bootstrap_tokens ${sql.insert({ token_hash: mark.repeat(64), sealed: redeemedAt === null ? new Uint8Array(1) : null, created_at: 1, expires_at: expiresAt, redeemed_at: redeemedAt })}`
-        yield* join("1", now - Caps.unusedJoinTokenSeconds - 60, null)
-        yield* join("2", now - Caps.unusedJoinTokenSeconds + 60, null)
-        yield* join("3", 1, now - Caps.redeemedJoinTokenSeconds - 60)
-        yield* join("4", 1, now - Caps.redeemedJoinTokenSeconds + 60)
-        yield* bootstrap("5", now - Caps.endedBootstrapSeconds - 60, null)
-        yield* bootstrap("6", now - Caps.endedBootstrapSeconds + 60, null)
-        yield* bootstrap("7", now + 600, now - Caps.endedBootstrapSeconds - 60)
-        yield* bootstrap("8", now + 600, now - Caps.endedBootstrapSeconds + 60)
+        yield* join("1", now - Quotas.unusedJoinTokenSeconds - 60, null)
+        yield* join("2", now - Quotas.unusedJoinTokenSeconds + 60, null)
+        yield* join("3", 1, now - Quotas.redeemedJoinTokenSeconds - 60)
+        yield* join("4", 1, now - Quotas.redeemedJoinTokenSeconds + 60)
+        yield* bootstrap("5", now - Quotas.endedBootstrapSeconds - 60, null)
+        yield* bootstrap("6", now - Quotas.endedBootstrapSeconds + 60, null)
+        yield* bootstrap("7", now + 600, now - Quotas.endedBootstrapSeconds - 60)
+        yield* bootstrap("8", now + 600, now - Quotas.endedBootstrapSeconds + 60)
         const kept = (mark: string, expiresAt: number) =>
           sql`insert into bootstrap_tokens ${sql.insert({ token_hash: mark.repeat(64), sealed: new Uint8Array(1), created_at: 1, expires_at: expiresAt, redeemed_at: now, redeemed_by: "d".repeat(64) })}`
         yield* kept("9", now - 60)
@@ -101,7 +101,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
         yield* sql`insert into tunnel_grants (tunnel_id, grantee) values (${tunnel}, 'guest')`
         yield* sql`insert into join_tokens (token_hash, tenant, tunnel, grantee, created_at)
         select md5('b' || n) || md5('c' || n), ${crowded}, ${tunnel}, 'guest', extract(epoch from now())::bigint
-        from generate_series(1, ${Caps.mostJoinTokensOfTenant}::integer) n`
+        from generate_series(1, ${Quotas.maxJoinTokensPerTenant}::integer) n`
         yield* enrollment.issue({ headers: {}, payload: { tenant: crowded } })
         const whole = { tenant: crowded, count: 100 }
         for (let n = 0; n < 9; n++) yield* enrollment.issueBatch({ headers: {}, payload: whole })

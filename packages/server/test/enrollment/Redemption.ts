@@ -7,7 +7,7 @@ import { AgentId } from "@catenet/domain/enrollment/Agent"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import type { BootstrapToken, JoinToken } from "@catenet/domain/values/Tokens"
 import { Redacted, Schema } from "effect"
-import { tokenBytes } from "../../src/runtime/Secrets.ts"
+import { tokenBytes } from "../../src/runtime/TokenSecrets.ts"
 
 const seed = Redacted.make(new Uint8Array(32).fill(7))
 const pubkey = Schema.decodeSync(PublicKey)(Hex.encode(native.ed25519.publicKey(Redacted.value(seed))))

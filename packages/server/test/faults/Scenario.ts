@@ -4,7 +4,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
 import { Effect, Redacted } from "effect"
-import { bytesOf } from "../../src/runtime/Secrets.ts"
+import { bytesOf } from "../../src/runtime/TokenSecrets.ts"
 import { signed } from "../billing/Customers.ts"
 import {
   grantBy,

@@ -1,15 +1,15 @@
+import { Email } from "@catenet/domain/values/Email"
 import {
   accessRequestSeconds,
-  mostAccessRequestsOfBlock,
-  mostAccessRequestsOfTunnel
-} from "@catenet/domain/values/Caps"
-import { Email } from "@catenet/domain/values/Email"
+  maxAccessRequestsPerBlock,
+  maxAccessRequestsPerTunnel
+} from "@catenet/domain/values/Quotas"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as AccessRequestStore from "../../src/gate/AccessRequestStore.ts"
-import { sha256Hex } from "../../src/runtime/Secrets.ts"
+import { sha256Hex } from "../../src/runtime/TokenSecrets.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 import * as TestServer from "../harness/TestServer.ts"
 import { gated, isRefusedAsTooMany, replica, server, text, triesOver } from "./SignInServer.ts"
@@ -98,7 +98,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("visitors wh
         { concurrency: 8, discard: true }
       )
       const kept = yield* tunnels.listAccessRequests({ params: { id }, query: {} })
-      assert.strictEqual(kept.length, mostAccessRequestsOfTunnel)
+      assert.strictEqual(kept.length, maxAccessRequestsPerTunnel)
     }).pipe(Effect.scoped)
   )
 
@@ -125,7 +125,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("visitors wh
           list.map(({ email }): string => email)
         )
         const [first, ...others] = yield* tunnels.listAccessRequests({ params: { id }, query: {} })
-        assert.strictEqual(others.length + 1, mostAccessRequestsOfBlock)
+        assert.strictEqual(others.length + 1, maxAccessRequestsPerBlock)
 
         const neighbour = addresses.length === 1 ? "198.51.100.8" : "2001:db8:1:3::1"
         yield* askFrom(neighbour, { host, email: "neighbour@example.test" })

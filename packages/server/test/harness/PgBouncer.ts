@@ -5,7 +5,7 @@ import { chownSync, mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "../../../stack/src/Ports.ts"
-import * as Account from "../../../stack/src/postgres/Account.ts"
+import * as SystemAccount from "../../../stack/src/postgres/SystemAccount.ts"
 import * as Daemon from "./Daemon.ts"
 
 /** Debian puts it where the PATH of a plain account does not look. */
@@ -22,7 +22,7 @@ export const start = Effect.fnUntraced(function* (mode: Mode, ...urls: ReadonlyA
   const servers = urls.map((url) => new URL(Redacted.value(url)))
   const folder = mkdtempSync(join(tmpdir(), "catenet-pgbouncer-"))
   const port = yield* freePort("127.0.0.1")
-  const account = yield* Effect.orDie(Account.current)
+  const account = yield* Effect.orDie(SystemAccount.current)
   const [server] = servers
   const users = new Map(servers.map(({ password, username }) => [username, decodeURIComponent(password)]))
   writeFileSync(join(folder, "users.txt"), [...users].map(([name, word]) => `"${name}" "${word}"\n`).join(""))

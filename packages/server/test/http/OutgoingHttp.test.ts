@@ -5,7 +5,7 @@ import { ConfigProvider, Effect, Layer, Option, Redacted, References, Schema } f
 import { SecureRandom } from "effect/crypto"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
-import * as Provider from "../../src/dns/ConfiguredDns.ts"
+import * as Provider from "../../src/dns/DnsBackend.ts"
 import { DnsProvider } from "../../src/dns/DnsProvider.ts"
 import { EdgeAdmin } from "../../src/edges/EdgeAdmin.ts"
 import { EdgeFacts } from "../../src/edges/EdgeFacts.ts"

@@ -4,7 +4,7 @@ import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServer, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
-import * as FormAnswers from "../../src/http/FormAnswers.ts"
+import * as FormDeduplication from "../../src/http/FormDeduplication.ts"
 import { Idempotency } from "../../src/http/Idempotency.ts"
 import * as Addresses from "../../src/portal/Addresses.ts"
 import { account, ask, person } from "../channels/Asking.ts"
@@ -200,7 +200,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a form that
       assert.strictEqual(again.status, 409)
       assert.match(again.text, /<h1>Sent before<\/h1>/u)
       assert.strictEqual(yield* count("payment_intents", "credits = 7"), 1)
-      const once = yield* FormAnswers.make
+      const once = yield* FormDeduplication.make
       const form = { sender: "once-lost", path: "/long", fields: { once: yield* token } }
       let runs = 0
       const long = once(

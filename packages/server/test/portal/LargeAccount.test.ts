@@ -10,7 +10,7 @@ import * as TestServer from "../harness/TestServer.ts"
 const big = person("big")
 const tunnels = 10_000
 /** In bytes, with style and script, without pictures. */
-const mostWeight = 60_000
+const maxWeight = 60_000
 
 const fill = SqlClient.SqlClient.use((sql) => {
   const id = sql`md5('t' || n)`
@@ -53,7 +53,7 @@ layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices
           let weight = Buffer.byteLength(page)
           for (const [, path = ""] of page.matchAll(/(?:href|src)="(\/portal\/static\/[^"]+)"/gu))
             weight += Buffer.byteLength(yield* get(path, language))
-          assert.isBelow(weight, mostWeight, language)
+          assert.isBelow(weight, maxWeight, language)
         }
         const before = yield* read
         // A connection reports what it has read at its end, if not before.

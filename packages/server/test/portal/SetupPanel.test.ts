@@ -8,7 +8,7 @@ import { Schema } from "effect"
 import type { EditorFacts } from "../../src/portal/pages/topology/EditorFacts.ts"
 import { setup } from "../../src/portal/pages/topology/SetupPanel.ts"
 import { english } from "../../src/portal/texts/English.ts"
-import { bytesOf } from "../../src/runtime/Secrets.ts"
+import { bytesOf } from "../../src/runtime/TokenSecrets.ts"
 import { idOf, keyOf } from "../channels/ChannelsKeys.ts"
 
 const agents = Array.from({ length: 22 }, (_, n) => keyOf(`setup ${n}`)).toSorted()

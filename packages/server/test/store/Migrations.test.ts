@@ -3,9 +3,9 @@ import { assert, it, layer } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, References, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { until } from "../../../domain/test/Eventually.ts"
+import { DatabaseUnreachable } from "../../src/store/DatabaseAvailability.ts"
 import { lock, migrate, migrateTo } from "../../src/store/Migrations.ts"
 import { migrations } from "../../src/store/migrations/Registry.ts"
-import { DatabaseUnreachable } from "../../src/store/Unavailable.ts"
 import { TestDatabase } from "../harness/TestDatabase.ts"
 
 /** A client of its own, as another replica would have. */

@@ -1,4 +1,4 @@
-import * as Caps from "@catenet/domain/values/Caps"
+import * as Quotas from "@catenet/domain/values/Quotas"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
@@ -33,7 +33,7 @@ interface Case {
 const cases: ReadonlyArray<Case> = [
   {
     of: "members of this channel",
-    limit: Caps.mostMembersOfChannel,
+    limit: Quotas.maxMembersPerChannel,
     fill: `insert into channel_members select '${channel}', md5('m' || n) || md5('h' || n), repeat('0', 64), repeat('0', 128)`,
     path: `/me/channels/${channel}/members`,
     body: (n) => materialOf(channel, `member ${n}`),
@@ -42,7 +42,7 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     of: "addresses on the allow-list of this channel",
-    limit: Caps.mostAllowedOfChannel,
+    limit: Quotas.maxAllowedPerChannel,
     fill: `insert into channel_allowlist select '${channel}', 'v' || n || '@example.test'`,
     path: `/me/channels/${channel}/allowlist`,
     body: (n) => ({ email: `v${n}@example.test` }),
@@ -51,7 +51,7 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     of: "visitors of this tunnel",
-    limit: Caps.mostVisitorsOfTunnel,
+    limit: Quotas.maxVisitorsPerTunnel,
     fill: `insert into tunnel_visitors select '${tunnel}', 'v' || n || '@example.test'`,
     path: `/me/tunnels/${tunnel}/login-allowlist`,
     body: (n) => ({ email: `v${n}@example.test` }),
@@ -60,7 +60,7 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     of: "grants of this tunnel",
-    limit: Caps.mostGrantsOfTunnel,
+    limit: Quotas.maxGrantsPerTunnel,
     fill: `insert into tunnel_grants select '${tunnel}', 'guest-' || n`,
     path: `/me/tunnels/${tunnel}/grants`,
     body: (n) => ({ grantee: `guest-${n}` }),
@@ -69,7 +69,7 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     of: "agents of this topology",
-    limit: Caps.mostAgentsOfTopology,
+    limit: Quotas.maxAgentsPerTopology,
     fill: `insert into topology_agents (agent, owner, topology_id, kind)
       select lpad(to_hex(n), 64, '0'), 'ada', '${topology}', 'peer'`,
     path: `/me/topologies/${topology}/agents`,
@@ -79,7 +79,7 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     of: "edges of this topology",
-    limit: Caps.mostEdgesOfTopology,
+    limit: Quotas.maxEdgesPerTopology,
     fill: `insert into topology_edges (topology_id, a, b) select '${topology}', lpad(to_hex(n), 64, '0'), repeat('f', 64)`,
     path: `/me/topologies/${topology}/edges`,
     body: (n) => ({ a: hex(n), b: "f".repeat(64) }),
@@ -88,7 +88,7 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     of: "shares of this topology",
-    limit: Caps.mostSharesOfTopology,
+    limit: Quotas.maxSharesPerTopology,
     fill: `insert into topology_shares select '${topology}', 'v' || n || '@example.test'`,
     path: `/me/topologies/${topology}/share`,
     body: (n) => ({ email: `v${n}@example.test` }),
@@ -97,7 +97,7 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     of: "pipelines of this account",
-    limit: Caps.mostPipelinesOfAccount,
+    limit: Quotas.maxPipelinesPerAccount,
     fill: `insert into pipelines select 'p' || n, 'ada', '{}', 1`,
     path: "/me/pipelines",
     body: (n) => ({ spec: { id: `p${n}`, roles: [role] } }),
@@ -106,7 +106,7 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     of: "agents of this account in the directory",
-    limit: Caps.mostListedAgentsOfAccount,
+    limit: Quotas.maxListedAgentsPerAccount,
     fill: `insert into directory_agents (holder_pubkey, card_url, role_tags, skill_ids, registered_at, subject, expires_at)
       select lpad(to_hex(n), 64, '0'), 'https://a.example/', '{}', '{}', 1, 'ada', 4000000000`,
     path: "/me/agents-directory",
@@ -116,7 +116,7 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     of: "join tokens that no agent has redeemed",
-    limit: Caps.mostJoinTokensOfTenant,
+    limit: Quotas.maxJoinTokensPerTenant,
     fill: `insert into join_tokens (token_hash, tenant, created_at)
       select lpad(to_hex(n), 64, '0'), 'ada', ${recent}`,
     path: `/me/tunnels/${tunnel}/install`,
@@ -127,7 +127,7 @@ const cases: ReadonlyArray<Case> = [
   {
     of: "join tokens that no agent has redeemed",
     as: "operator",
-    limit: Caps.mostJoinTokensOfTenant,
+    limit: Quotas.maxJoinTokensPerTenant,
     fill: `insert into join_tokens (token_hash, tenant, created_at)
       select md5('t' || n) || md5('u' || n), 'tenant', ${recent}`,
     path: "/enroll/issue-batch",
@@ -137,7 +137,7 @@ const cases: ReadonlyArray<Case> = [
   },
   {
     of: "bootstrap tokens that still give out a secret",
-    limit: Caps.mostBootstrapTokensOfAccount,
+    limit: Quotas.maxBootstrapTokensPerAccount,
     fill: `insert into bootstrap_tokens (token_hash, sealed, created_at, expires_at, minted_by)
       select md5('b' || n) || md5('c' || n), '\\x00', 1, ${recent} + 600, 'ada'`,
     path: `/me/channels/${channel}/join-links`,
@@ -148,7 +148,7 @@ const cases: ReadonlyArray<Case> = [
   {
     of: "bootstrap tokens that still give out a secret",
     as: "operator",
-    limit: Caps.mostBootstrapTokens,
+    limit: Quotas.maxBootstrapTokens,
     fill: `with gone as (delete from bootstrap_tokens) insert into bootstrap_tokens (token_hash, sealed, created_at, expires_at)
       select lpad(to_hex(n), 64, '0'), '\\x00', 1, ${recent} + 600`,
     path: "/bootstrap/mint",

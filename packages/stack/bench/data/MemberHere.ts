@@ -3,13 +3,13 @@ import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
 import { Effect, Redacted, Result } from "effect"
 import * as ChannelSession from "../../../agent/src/channel/session/ChannelSession.ts"
-import type * as Ladder from "../../../agent/src/channel/session/Ladder.ts"
+import type * as FallbackDialer from "../../../agent/src/channel/session/FallbackDialer.ts"
 import type { Member } from "../../../agent/test/harness/Member.ts"
 import type { TestEdge } from "../../../edge/test/harness/TestEdge.ts"
 
 type Place = Pick<TestEdge, "frontDoor" | "meshRoot">
 
-const brokerOf = (world: Place, { grant, holderSeed }: Member): Ladder.Broker => {
+const brokerOf = (world: Place, { grant, holderSeed }: Member): FallbackDialer.Broker => {
   const frontDoor = { host: "127.0.0.1", port: world.frontDoor }
   return {
     _tag: "Broker",

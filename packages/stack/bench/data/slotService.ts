@@ -3,7 +3,7 @@
  * is taken with the origin, in the mesh roles behind a Noise session. Our own agent speaks this protocol only to edges
  * that do not multiplex.
  */
-import * as Handshake from "@catenet/agent/mesh/Handshake"
+import * as MeshHandshake from "@catenet/agent/mesh/MeshHandshake"
 import { NoiseStream } from "@catenet/agent/mesh/NoiseStream"
 import { native } from "@catenet/crypto/native"
 import type { SlotRole } from "@catenet/wire/frames/Role"
@@ -53,7 +53,7 @@ const nothing = new Uint8Array()
 const unsealed = async (stream: Duplex) => {
   const keys = [native.x25519.keyPair(Buffer.from(secret, "hex"))]
   const { session } = await Effect.runPromise(
-    Handshake.answer(stream, keys, () => Result.succeed(nothing)).pipe(Effect.provide(SecureRandom.layerWebCrypto))
+    MeshHandshake.answer(stream, keys, () => Result.succeed(nothing)).pipe(Effect.provide(SecureRandom.layerWebCrypto))
   )
   return new NoiseStream(stream, session)
 }

@@ -46,9 +46,9 @@ interface Order {
   chain?: string
 }
 
-const mostKept = 10_000
+const maxKept = 10_000
 /** Of the orders of an account, the latest. */
-const mostListed = 100
+const maxListed = 100
 const day = 86_400_000
 
 const hostForm = /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/
@@ -93,7 +93,7 @@ export class AcmeServer {
   #newNonce() {
     const nonce = newId()
     this.#nonces.add(nonce)
-    if (this.#nonces.size > mostKept)
+    if (this.#nonces.size > maxKept)
       for (const oldest of this.#nonces) return this.#nonces.delete(oldest) ? nonce : nonce
     return nonce
   }
@@ -158,7 +158,7 @@ export class AcmeServer {
 
   #ordersOf(account: string): ReadonlyArray<string> {
     const own = [...this.#orders.values()].filter((order) => order.account === account)
-    return own.slice(-mostListed).map(({ id }) => `${this.#options.base}/order/${id}`)
+    return own.slice(-maxListed).map(({ id }) => `${this.#options.base}/order/${id}`)
   }
 
   async #newAccount({ jwk, payload, thumbprint }: AcmeRequest.Signed, url: string): Promise<Reply> {
@@ -168,7 +168,7 @@ export class AcmeServer {
     if (known !== undefined) return json(200, this.#account(known), { location: known })
     if (onlyReturnExisting === true) throw new AcmeProblem("accountDoesNotExist", "there is no such account")
     if (binding !== undefined) await AcmeRequest.checkBinding(externalAccountBinding, jwk, url, binding)
-    if (this.#accounts.size >= mostKept) throw new AcmeProblem("rateLimited", "too many accounts")
+    if (this.#accounts.size >= maxKept) throw new AcmeProblem("rateLimited", "too many accounts")
     const location = `${base}/account/${newId()}`
     this.#accounts.set(location, jwk)
     this.#accountOf.set(thumbprint, location)
@@ -179,7 +179,7 @@ export class AcmeServer {
     const [{ value: name }] = decode(NewOrder, payload).identifiers
     if (!hostForm.test(name))
       throw new AcmeProblem("rejectedIdentifier", `no certificate is issued for ${name.slice(0, 253)}`)
-    if (this.#orders.size >= mostKept) throw new AcmeProblem("rateLimited", "too many orders")
+    if (this.#orders.size >= maxKept) throw new AcmeProblem("rateLimited", "too many orders")
     const { base, methods } = this.#options
     this.#spendLimit(account)
     const challenges = methods.map((type): Challenge => ({ type, token: newId(), status: "pending" }))

@@ -7,14 +7,14 @@ import { Redacted } from "effect"
 import { generateKeyPairSync } from "node:crypto"
 import { type Listening, listen } from "./AcmeListener.ts"
 import { AcmeServer } from "./AcmeServer.ts"
+import * as AcmeValidation from "./AcmeValidation.ts"
 import type { DevelopmentRoot } from "./DevelopmentRoot.ts"
 import { boundAccount, boundPath } from "./ExternalAccount.ts"
-import * as Validation from "./Validation.ts"
 
 const day = 86_400_000
 
-export interface Options extends Validation.FrontDoor {
-  readonly listen: Validation.FrontDoor
+export interface Options extends AcmeValidation.FrontDoor {
+  readonly listen: AcmeValidation.FrontDoor
   readonly root: DevelopmentRoot
   readonly lifetimeMillis: number
   /** HMAC key of the external account, base64url. */
@@ -45,7 +45,9 @@ export const serve = ({
       binding,
       methods: ["tls-alpn-01", "dns-01"],
       validate: (method, name, proof) =>
-        method === "dns-01" ? Validation.byDns(nameServer, name, proof) : Validation.byTls({ host, port }, name, proof),
+        method === "dns-01"
+          ? AcmeValidation.byDns(nameServer, name, proof)
+          : AcmeValidation.byTls({ host, port }, name, proof),
       now
     })
   const hmac = Buffer.from(Redacted.value(bindingKey), "base64url")

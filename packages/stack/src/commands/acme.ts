@@ -3,12 +3,12 @@ import * as Documentation from "@catenet/config/Documentation"
 import { address } from "@catenet/config/NetworkParser"
 import { formatAddress } from "@catenet/config/NetworkParser"
 import * as Parser from "@catenet/config/Parser"
-import * as Reader from "@catenet/config/Reader"
 import { secret } from "@catenet/config/SecretParser"
 import { optional, required } from "@catenet/config/Variable"
+import * as VariableReader from "@catenet/config/VariableReader"
 import { Clock, Effect } from "effect"
 import { Command } from "effect/cli"
-import * as Listening from "../Listening.ts"
+import * as ListenErrors from "../ListenErrors.ts"
 import * as Logs from "../Logs.ts"
 import { certificateLifetime } from "../up/Settings.ts"
 import { root } from "./root.ts"
@@ -30,14 +30,14 @@ const variables = {
 } as const
 
 const serve = Effect.gen(function* () {
-  const { bindingKey, frontDoor, lifetime, listen, nameServer, root, rootKey } = yield* Reader.read(variables)
+  const { bindingKey, frontDoor, lifetime, listen, nameServer, root, rootKey } = yield* VariableReader.read(variables)
   const [{ serve }, DevelopmentRoot] = yield* Effect.promise(() =>
     Promise.all([import("../acme/DevelopmentAcme.ts"), import("../acme/DevelopmentRoot.ts")])
   )
   const issuer = yield* DevelopmentRoot.read(root, rootKey)
   const clock = yield* Clock.Clock
   yield* Effect.acquireRelease(
-    Listening.start("CT_ACME_SERVER_LISTEN", listen, () =>
+    ListenErrors.start("CT_ACME_SERVER_LISTEN", listen, () =>
       serve({
         ...frontDoor,
         bindingKey,

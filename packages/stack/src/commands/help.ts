@@ -1,5 +1,5 @@
 /** `catenet help variables`: every variable that a command of this program reads. */
-import { wrapped } from "@catenet/agent/terminal/Wrapped"
+import { wrap } from "@catenet/agent/terminal/LineWrap"
 import * as Documentation from "@catenet/config/Documentation"
 import { variables as ofEdge } from "@catenet/edge/settings/Variables"
 import { Console, Effect } from "effect"
@@ -16,7 +16,7 @@ const variables = Effect.gen(function* () {
     ["idp", ofProvider]
   ] as const
   for (const [commands, variables] of sections)
-    yield* Console.log(`${commands}:\n${wrapped(Documentation.help(variables))}\n`)
+    yield* Console.log(`${commands}:\n${wrap(Documentation.help(variables))}\n`)
   yield* Console.log("A secret may be in a file of its own: add _FILE to the name of its variable.")
 })
 

@@ -2,13 +2,13 @@
 import * as Documentation from "@catenet/config/Documentation"
 import { address, networks } from "@catenet/config/NetworkParser"
 import * as Parser from "@catenet/config/Parser"
-import * as Reader from "@catenet/config/Reader"
 import { secret } from "@catenet/config/SecretParser"
 import { defaulted, optional, required } from "@catenet/config/Variable"
+import * as VariableReader from "@catenet/config/VariableReader"
 import { Effect, Redacted } from "effect"
 import { Command } from "effect/cli"
 import type { Server } from "node:http"
-import * as Listening from "../Listening.ts"
+import * as ListenErrors from "../ListenErrors.ts"
 import * as Logs from "../Logs.ts"
 import { root } from "./root.ts"
 
@@ -68,12 +68,12 @@ const prepared = Effect.fnUntraced(function* (graceSeconds: number, networks: Re
 })
 
 const serve = Effect.gen(function* () {
-  const settings = yield* Reader.read(variables)
+  const settings = yield* VariableReader.read(variables)
   const { email, folder, gateSecret, listen, managerSecret, password, portal, portalSecret, realm } = settings
   const prepare = yield* prepared(settings.shutdownGrace, settings.trustedProxies)
   const { start } = yield* Effect.promise(() => import("@catenet/idp/IdentityProvider"))
   const provider = yield* Effect.acquireRelease(
-    Listening.start(
+    ListenErrors.start(
       "CT_IDP_LISTEN",
       listen,
       () =>

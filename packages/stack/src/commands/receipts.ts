@@ -53,7 +53,7 @@ const verify = Command.make(
     )
   },
   Effect.fn(function* ({ anchor, file, key }) {
-    const { outcome, said } = verdictOf(file, key, anchor)
+    const { outcome, lines: said } = verdictOf(file, key, anchor)
     const reports = outcome === "verified" ? said : said.slice(0, -1)
     yield* Effect.forEach(reports, (report) => Console.log(report), { discard: true })
     const sentence = said.at(-1) ?? ""

@@ -1,6 +1,6 @@
 /** `catenet service`: prints a unit of systemd that runs a program without root's rights. It installs nothing itself. */
 import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import * as Reader from "@catenet/config/Reader"
+import * as VariableReader from "@catenet/config/VariableReader"
 import { ConfigProvider, Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { resolve } from "node:path"
@@ -31,7 +31,7 @@ const contentsOf = Effect.fnUntraced(function* (config: string) {
 
 const valuesOf = (contents: string, names: ReadonlyArray<string>) =>
   Effect.map(
-    Reader.textsOf(ConfigProvider.fromDotEnvContents(contents), names),
+    VariableReader.textsOf(ConfigProvider.fromDotEnvContents(contents), names),
     (texts) => new Map(Object.entries(texts))
   )
 

@@ -3,7 +3,7 @@
  * account and closed to writes of others. A symbolic link in its place is refused, never followed.
  */
 import { chmodSync, lchownSync, lstatSync, mkdirSync, type Stats } from "node:fs"
-import type { Account } from "./Account.ts"
+import type { SystemAccount } from "./SystemAccount.ts"
 
 /** Bits by which the group or others may write. */
 const writableByOthers = 0o022
@@ -33,7 +33,7 @@ export const check = (path: string, owners: ReadonlyArray<number>): void => {
  * Makes the folder with `mode`, or checks the one that is there; in both cases it belongs to `account` afterwards.
  * Its parent must be there. Throws a sentence that names the path and the next step.
  */
-export const ensure = (path: string, mode: number, account?: Account): void => {
+export const ensure = (path: string, mode: number, account?: SystemAccount): void => {
   const own = self()
   try {
     mkdirSync(path, { mode })

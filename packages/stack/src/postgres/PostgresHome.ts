@@ -7,13 +7,13 @@ import { Effect } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { cpSync, existsSync, lstatSync, mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
-import * as Account from "./Account.ts"
 import * as Binaries from "./Binaries.ts"
 import * as OwnedFolder from "./OwnedFolder.ts"
 import { PostgresFailed } from "./PostgresFailed.ts"
+import * as SystemAccount from "./SystemAccount.ts"
 
 export interface PostgresHome {
-  readonly account: Account.Account
+  readonly account: SystemAccount.SystemAccount
   readonly binaries: Binaries.Binaries
   readonly data: string
 }
@@ -33,7 +33,7 @@ const openFolder = (path: string) => {
 
 const isLink = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
 
-const moved = (account: Account.Account, folder: string, system: string) => {
+const moved = (account: SystemAccount.SystemAccount, folder: string, system: string) => {
   const place = join(openFolder(system), `data-${digest(folder)}`)
   OwnedFolder.ensure(place, 0o700, account)
   if (!isLink(folder)) symlinkSync(place, folder)
@@ -66,14 +66,14 @@ const copied = (binaries: Binaries.Binaries, system: string) => {
  * belong to root.
  */
 export const settle = Effect.fn("PostgresHome.settle")(function* (folder: string, system: string = systemFolder) {
-  const account = yield* Account.current
+  const account = yield* SystemAccount.current
   const installed = yield* Binaries.locate
   const wanted = resolve(folder)
   return yield* Effect.try({
     try: (): PostgresHome => {
-      const binaries = Account.canRun(account, installed.postgres) ? installed : copied(installed, system)
+      const binaries = SystemAccount.canRun(account, installed.postgres) ? installed : copied(installed, system)
       mkdirSync(dirname(wanted), { recursive: true })
-      if (isLink(wanted) || !Account.canReach(account, dirname(wanted)))
+      if (isLink(wanted) || !SystemAccount.canReach(account, dirname(wanted)))
         return { account, binaries, data: moved(account, wanted, system) }
       OwnedFolder.ensure(wanted, 0o700, account)
       return { account, binaries, data: wanted }

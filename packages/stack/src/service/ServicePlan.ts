@@ -1,6 +1,6 @@
 /** What the variables of a program ask of the machine: ports kept for root, files that it is handed, folders it writes to. Pure. */
 import type { Problem } from "@catenet/config/ConfigurationInvalid"
-import * as Reader from "@catenet/config/Reader"
+import * as VariableReader from "@catenet/config/VariableReader"
 import { variables as ofEdge } from "@catenet/edge/settings/Variables"
 import { variables as ofServer } from "@catenet/server/settings/Settings"
 import { isAbsolute, posix } from "node:path"
@@ -21,7 +21,7 @@ export interface Plan {
   readonly problems: ReadonlyArray<Problem>
 }
 
-const names = Reader.namesOf(ofEdge)
+const names = VariableReader.namesOf(ofEdge)
 
 interface Reads {
   readonly listens: ReadonlyArray<string>
@@ -36,7 +36,7 @@ interface Reads {
 const reads: Readonly<Record<Program, Reads>> = {
   serve: {
     listens: ["CT_CONTROL_PLANE_LISTEN"],
-    reads: [...Reader.namesOf(ofServer).filter((name) => name.endsWith("_FILE")), "CT_OIDC_PUBKEY_PATH"],
+    reads: [...VariableReader.namesOf(ofServer).filter((name) => name.endsWith("_FILE")), "CT_OIDC_PUBKEY_PATH"],
     writes: [],
     grace: "CT_CP_SHUTDOWN_GRACE_SECS",
     delay: "CT_CP_DRAIN_DELAY_SECS",
@@ -74,12 +74,12 @@ const spareSeconds = 15
 const defaultConnections = 8192
 /** What a machine gives without being asked for more is far less. */
 const fewestDescriptors = 65_536
-const mostDescriptors = 1_048_576
+const maxDescriptors = 1_048_576
 
 const descriptorsFor = (connections: string | undefined) => {
   if (connections === undefined) return Math.max(fewestDescriptors, 2 * defaultConnections)
   const most = /^\d+$/.test(connections) ? Number(connections) : 0
-  return most === 0 ? mostDescriptors : Math.min(mostDescriptors, Math.max(fewestDescriptors, 2 * most + 1024))
+  return most === 0 ? maxDescriptors : Math.min(maxDescriptors, Math.max(fewestDescriptors, 2 * most + 1024))
 }
 
 export const plan = (program: Program, values: ReadonlyMap<string, string>): Plan => {

@@ -27,7 +27,8 @@ export class ProgramFailed extends Data.TaggedError("ProgramFailed")<{
 }
 
 /** What a program has said last before it ended: its sentence for the operator, without the mark before it. A trace is none. */
-export const refusalIn = (said: string): string | undefined => {
-  const [, refusal] = /^Error: ([^\n]+(?:\n[^\n]+)*)\n?$/mu.exec(said.slice(said.lastIndexOf("\nError: ") + 1)) ?? []
+export const refusalIn = (output: string): string | undefined => {
+  const [, refusal] =
+    /^Error: ([^\n]+(?:\n[^\n]+)*)\n?$/mu.exec(output.slice(output.lastIndexOf("\nError: ") + 1)) ?? []
   return refusal?.includes("\n    at ") === true ? undefined : refusal
 }

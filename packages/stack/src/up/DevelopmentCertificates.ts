@@ -7,7 +7,7 @@ import * as Certificates from "@catenet/crypto/x509/Certificate"
 import { Clock, Effect } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
-import * as UsedFolder from "../UsedFolder.ts"
+import * as FolderErrors from "../FolderErrors.ts"
 import * as PrivateFile from "./PrivateFile.ts"
 import type { StackFolder } from "./StackFolder.ts"
 
@@ -89,7 +89,7 @@ export const ensure = Effect.fn("DevelopmentCertificates.ensure")(function* (
   names: ReadonlyArray<string>
 ) {
   const now = yield* Clock.currentTimeMillis
-  return yield* UsedFolder.make("CT_STACK_FOLDER", () => {
+  return yield* FolderErrors.make("CT_STACK_FOLDER", () => {
     const known = existsSync(folder.developmentRoot) ? readFileSync(folder.developmentRoot, "utf8") : undefined
     const issuer = authority(folder, now)
     if (!isCurrent(folder, names, issuer.root, now)) makeLeaf(folder, names, issuer, now)

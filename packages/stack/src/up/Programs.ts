@@ -1,5 +1,5 @@
 /** The programs of a stack, in the order in which they start, each with the question that tells whether it serves. */
-import { closedTitle } from "@catenet/edge/gelb/Pages"
+import { closedTitle } from "@catenet/edge/terminate/EdgePages"
 import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
 import { Data, Effect, type Redacted } from "effect"
 import { readFileSync } from "node:fs"

@@ -6,25 +6,25 @@
 import * as QuicProgram from "@catenet/quic/process/QuicProgram"
 import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import { accessSync, constants, mkdirSync } from "node:fs"
+import * as FolderErrors from "../FolderErrors.ts"
 import * as ChildProcesses from "../supervisor/ChildProcesses.ts"
 import type { Program } from "../supervisor/Program.ts"
 import * as Supervisor from "../supervisor/Supervisor.ts"
-import * as UsedFolder from "../UsedFolder.ts"
 import * as AgentReleases from "./AgentReleases.ts"
 import { banner } from "./Banner.ts"
-import * as Database from "./Database.ts"
 import * as Demo from "./Demo.ts"
 import * as DemoAccess from "./DemoAccess.ts"
 import * as DemoCertificate from "./DemoCertificate.ts"
 import * as DemoChannel from "./DemoChannel.ts"
 import * as DevelopmentNames from "./DevelopmentNames.ts"
 import * as Environments from "./Environments.ts"
-import * as OperatorVariables from "./OperatorVariables.ts"
 import { checkPorts } from "./PortCheck.ts"
 import { ProcessList } from "./ProcessList.ts"
 import * as Programs from "./Programs.ts"
+import * as ProgramVariables from "./ProgramVariables.ts"
 import * as Secrets from "./Secrets.ts"
 import * as Settings from "./Settings.ts"
+import * as StackDatabase from "./StackDatabase.ts"
 import * as StackFolder from "./StackFolder.ts"
 
 export interface Options {
@@ -46,7 +46,7 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   const settings = yield* Settings.read
   const { acme, controlPlane, demoOrigin, edgeAdmin, edgeMetrics, frontDoor, identityProvider, mesh } = settings
   const folder = StackFolder.at(settings.folder)
-  yield* UsedFolder.make("CT_STACK_FOLDER", () => {
+  yield* FolderErrors.make("CT_STACK_FOLDER", () => {
     mkdirSync(folder.root, { recursive: true, mode: 0o755 })
     mkdirSync(folder.edge, { recursive: true, mode: 0o700 })
     // A disk that has become read-only has the folders already.
@@ -64,7 +64,7 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   ])
 
   const secrets = yield* Secrets.load(folder.secrets)
-  const passed = yield* OperatorVariables.passed(ChildProcesses.given(), Settings.names, {
+  const passed = yield* ProgramVariables.passed(ChildProcesses.given(), Settings.names, {
     controlPlane: Environments.ofControlPlane(settings, folder, secrets, Redacted.make("")),
     edge: Environments.ofEdge(settings, folder, secrets),
     others: {
@@ -83,7 +83,7 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   yield* step("Identity provider and certificate authorities ...")
   const [database] = yield* Effect.all(
     [
-      Database.open(folder, settings.databaseUrl, options),
+      StackDatabase.open(folder, settings.databaseUrl, options),
       start(Programs.identityProvider(settings, folder, secrets)),
       start(Programs.acme(settings, folder, secrets))
     ],

@@ -2,9 +2,9 @@
 import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { parseAddress } from "@catenet/config/NetworkParser"
 import * as Parser from "@catenet/config/Parser"
-import * as Reader from "@catenet/config/Reader"
 import { databaseUrl } from "@catenet/config/SecretParser"
 import { defaulted, optional } from "@catenet/config/Variable"
+import * as VariableReader from "@catenet/config/VariableReader"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, type Redacted } from "effect"
 
@@ -69,14 +69,14 @@ export const variables = {
 } as const
 
 /** The names that are read here. */
-export const names: ReadonlySet<string> = new Set(Reader.namesOf(variables))
+export const names: ReadonlySet<string> = new Set(VariableReader.namesOf(variables))
 
-export const read: Effect.Effect<UpSettings, ConfigurationInvalid> = Reader.read(variables).pipe(
+export const read: Effect.Effect<UpSettings, ConfigurationInvalid> = VariableReader.read(variables).pipe(
   Effect.provide(NodeFileSystem.layer)
 )
 
 /** What `catenet origin` reads. */
 export const readOrigin = Effect.map(
-  Reader.read({ demoOrigin }).pipe(Effect.provide(NodeFileSystem.layer)),
+  VariableReader.read({ demoOrigin }).pipe(Effect.provide(NodeFileSystem.layer)),
   ({ demoOrigin }) => demoOrigin
 )

@@ -5,7 +5,7 @@ import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { readFileSync, rmSync } from "node:fs"
 import * as CertificateLoop from "../../../agent/src/certificate/CertificateLoop.ts"
-import type { Progress } from "../../../agent/src/certificate/Progress.ts"
+import type { CertificateProgress } from "../../../agent/src/certificate/CertificateProgress.ts"
 import { until } from "../../../domain/test/Eventually.ts"
 import type { ServerOptions } from "./AcmeStage.ts"
 import * as AcmeStage from "./AcmeStage.ts"
@@ -92,9 +92,9 @@ describe("an agent's account", () => {
       const seconds = 600
       const { certificates, count, layer } = yield* start({ ...proved, limit: { orders: 0, seconds } })
       const said: Array<string> = []
-      const progress: Progress = {
+      const progress: CertificateProgress = {
         step: () => Effect.succeed(true),
-        say: (words) => Effect.sync(() => void said.push(words))
+        report: (words) => Effect.sync(() => void said.push(words))
       }
       yield* CertificateLoop.run({ ...certificates, progress }).pipe(Effect.provide(layer), Effect.forkScoped)
       const passing = (holds: () => boolean) =>

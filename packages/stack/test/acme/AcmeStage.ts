@@ -2,7 +2,7 @@
  * What an agent needs to order a certificate, on loopback: an authority that issues from a root of its own, a control plane
  * that admits one name, and a front door that answers validations from the agent's state folder.
  */
-import * as AcmeAdmission from "@catenet/agent/certificate/AcmeAdmission"
+import * as CertificateQueueClient from "@catenet/agent/certificate/CertificateQueueClient"
 import type * as Certificates from "@catenet/agent/certificate/Certificates"
 import * as Challenges from "@catenet/agent/certificate/Challenges"
 import * as OutgoingHttp from "@catenet/agent/onboard/OutgoingHttp"
@@ -18,7 +18,7 @@ import { temporaryFolder } from "../../../edge/test/harness/TestEdge.ts"
 import { listen } from "../../src/acme/AcmeListener.ts"
 import type { Reply } from "../../src/acme/AcmeProblem.ts"
 import { AcmeServer, type Options } from "../../src/acme/AcmeServer.ts"
-import * as Validation from "../../src/acme/Validation.ts"
+import * as AcmeValidation from "../../src/acme/AcmeValidation.ts"
 import * as AcmePlane from "./AcmePlane.ts"
 
 export const { hostname, token } = AcmePlane
@@ -87,8 +87,8 @@ export const start = Effect.fn("AcmeStage.start")(function* (
             validate: (method, name, proof) => {
               validated.push(method)
               return method === "dns-01"
-                ? Validation.byDns("127.0.0.1:9", name, proof)
-                : Validation.byTls({ host: "127.0.0.1", port: door }, name, proof)
+                ? AcmeValidation.byDns("127.0.0.1:9", name, proof)
+                : AcmeValidation.byTls({ host: "127.0.0.1", port: door }, name, proof)
             },
             now: () => clock.currentTimeMillisUnsafe(),
             ...changed
@@ -122,7 +122,7 @@ export const start = Effect.fn("AcmeStage.start")(function* (
     reload: undefined
   }
   const layer = Layer.merge(
-    AcmeAdmission.AcmeAdmission.layer(url).pipe(Layer.provide(OutgoingHttp.layer)),
+    CertificateQueueClient.CertificateQueueClient.layer(url).pipe(Layer.provide(OutgoingHttp.layer)),
     NodeFileSystem.layer
   )
   return { certificates, folder, issuer, layer, plane, stateDir, url, validated }

@@ -2,7 +2,7 @@
  * A certificate by DNS-01 through the broker of a control plane that is a process of its own: an authority looks the proof up at a
  * name server, BIND where it is installed, that the control plane changes by signed updates. And while it is killed.
  */
-import * as AcmeAdmission from "@catenet/agent/certificate/AcmeAdmission"
+import * as CertificateQueueClient from "@catenet/agent/certificate/CertificateQueueClient"
 import * as Certificates from "@catenet/agent/certificate/Certificates"
 import * as OutgoingHttp from "@catenet/agent/onboard/OutgoingHttp"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
@@ -19,7 +19,7 @@ import * as Program from "../../../server/test/faults/Program.ts"
 import { RecordingEdge } from "../../../server/test/harness/RecordingEdge.ts"
 import { TestDatabase } from "../../../server/test/harness/TestDatabase.ts"
 import { adminToken, sealKey } from "../../../server/test/harness/TestServer.ts"
-import * as Validation from "../../src/acme/Validation.ts"
+import * as AcmeValidation from "../../src/acme/AcmeValidation.ts"
 import * as AcmeStage from "./AcmeStage.ts"
 
 /** BIND, or the name server of the tests. */
@@ -81,7 +81,7 @@ layer(Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer), { excludeTestServ
           const { serverUrl } = yield* TestDatabase
           const orders: Array<string> = []
           const stage = yield* AcmeStage.start({
-            validate: (_, name, proof) => Validation.byDns(`127.0.0.1:${dnsPort}`, name, proof),
+            validate: (_, name, proof) => AcmeValidation.byDns(`127.0.0.1:${dnsPort}`, name, proof),
             meddle: async ({ path }, honest) => {
               if (path === "/new-order") orders.push(path)
               return honest()
@@ -123,7 +123,9 @@ layer(Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer), { excludeTestServ
             token: yield* Schema.decodeEffect(RoutingToken)(made.routing_token),
             methods: ["dns-01"]
           }).pipe(
-            Effect.provide(AcmeAdmission.AcmeAdmission.layer(url).pipe(Layer.provide(OutgoingHttp.layer))),
+            Effect.provide(
+              CertificateQueueClient.CertificateQueueClient.layer(url).pipe(Layer.provide(OutgoingHttp.layer))
+            ),
             Effect.provide(NodeFileSystem.layer)
           )
           const outcome = look.pipe(Effect.catch((error) => Effect.succeed({ _tag: error._tag } as const)))

@@ -18,7 +18,7 @@ import {
   writeFileSync
 } from "node:fs"
 import * as CertificateLoop from "../../../agent/src/certificate/CertificateLoop.ts"
-import type { Progress } from "../../../agent/src/certificate/Progress.ts"
+import type { CertificateProgress } from "../../../agent/src/certificate/CertificateProgress.ts"
 import * as CertificatePair from "../../../agent/src/tunnel/CertificatePair.ts"
 import { until } from "../../../domain/test/Eventually.ts"
 import * as AcmeStage from "./AcmeStage.ts"
@@ -207,9 +207,9 @@ describe("a renewal", () => {
         chmodSync(folder, 0o700)
         yield* asOrdinaryUser
         const said: Array<string> = []
-        const progress: Progress = {
+        const progress: CertificateProgress = {
           step: () => Effect.succeed(true),
-          say: (words) => Effect.sync(() => void said.push(words))
+          report: (words) => Effect.sync(() => void said.push(words))
         }
         yield* CertificateLoop.run({ ...certificates, progress }).pipe(Effect.provide(layer), Effect.forkScoped)
         /** Lets the time of the loop pass until it says something that it did not say before. */

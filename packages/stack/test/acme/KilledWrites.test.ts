@@ -2,7 +2,7 @@
  * A renewal that ends at each of its steps on the disk and to the control plane, in turn: the process is killed, or the disk is full.
  * At every moment there is a whole pair, one order is placed, and the control plane hears of its certificate.
  */
-import * as AcmeAdmission from "@catenet/agent/certificate/AcmeAdmission"
+import * as CertificateQueueClient from "@catenet/agent/certificate/CertificateQueueClient"
 import * as Certificates from "@catenet/agent/certificate/Certificates"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Duration, Effect, Layer, References } from "effect"
@@ -51,7 +51,7 @@ const start = Effect.gen(function* () {
         Effect.runPromise(
           of.pipe(
             Effect.catch(() => Effect.undefined),
-            Effect.provide(AcmeAdmission.AcmeAdmission.layer(url).pipe(Layer.provide(http(steps)))),
+            Effect.provide(CertificateQueueClient.CertificateQueueClient.layer(url).pipe(Layer.provide(http(steps)))),
             Effect.provide(files(steps)),
             Effect.provideService(Clock.Clock, stopped),
             Effect.provideService(References.MinimumLogLevel, "Fatal")

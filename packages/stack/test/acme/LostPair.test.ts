@@ -16,7 +16,7 @@ describe("a pair whose files are lost", () => {
         const said: Array<string> = []
         const progress = {
           step: () => Effect.succeed(true),
-          say: (words: string) => Effect.sync(() => void said.push(words))
+          report: (words: string) => Effect.sync(() => void said.push(words))
         }
         const issued = Effect.sync(() =>
           ["fullchain.pem", "privkey.pem"].every((name) => existsSync(`${folder}/${name}`))
@@ -44,7 +44,7 @@ describe("a pair whose files are lost", () => {
       const said: Array<string> = []
       const progress = {
         step: () => Effect.succeed(true),
-        say: (words: string) => Effect.sync(() => void said.push(words))
+        report: (words: string) => Effect.sync(() => void said.push(words))
       }
       yield* Effect.forkScoped(Effect.provide(CertificateLoop.run({ ...certificates, progress }), layer))
       const words = Effect.sync(() => said.at(-1) ?? "")

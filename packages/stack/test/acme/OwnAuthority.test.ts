@@ -1,4 +1,4 @@
-import * as AcmeAdmission from "@catenet/agent/certificate/AcmeAdmission"
+import * as CertificateQueueClient from "@catenet/agent/certificate/CertificateQueueClient"
 import * as Certificates from "@catenet/agent/certificate/Certificates"
 import * as OutgoingHttp from "@catenet/agent/onboard/OutgoingHttp"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { X509Certificate } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
-import * as AuthorityCheck from "../../../agent/src/doctor/AuthorityCheck.ts"
+import * as CustomCaCheck from "../../../agent/src/doctor/CustomCaCheck.ts"
 import * as AcmeStage from "./AcmeStage.ts"
 
 const binding = { kid: "kid-1", hmac: Buffer.from("a key of the user's") }
@@ -14,7 +14,7 @@ const bound = { kid: binding.kid, hmac: Redacted.make(binding.hmac.toString("bas
 
 /** A control plane to which nothing listens. */
 const away = Layer.merge(
-  AcmeAdmission.AcmeAdmission.layer("http://127.0.0.1:1").pipe(Layer.provide(OutgoingHttp.layer)),
+  CertificateQueueClient.CertificateQueueClient.layer("http://127.0.0.1:1").pipe(Layer.provide(OutgoingHttp.layer)),
   NodeFileSystem.layer
 )
 
@@ -52,7 +52,7 @@ describe("an authority of the user's own", () => {
         authority: own,
         reload: undefined
       }
-      const { finding } = yield* Effect.provide(AuthorityCheck.check(named), layer)
+      const { finding } = yield* Effect.provide(CustomCaCheck.check(named), layer)
       assert.include(finding.detail, "is your own: visitors have to trust its root")
     }).pipe(Effect.scoped)
   )

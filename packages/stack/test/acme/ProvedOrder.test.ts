@@ -1,4 +1,4 @@
-import { AcmeAdmission } from "@catenet/agent/certificate/AcmeAdmission"
+import { CertificateQueueClient } from "@catenet/agent/certificate/CertificateQueueClient"
 import * as Certificates from "@catenet/agent/certificate/Certificates"
 import * as OutgoingHttp from "@catenet/agent/onboard/OutgoingHttp"
 import * as Hex from "@catenet/crypto/Hex"
@@ -19,11 +19,11 @@ const start = Effect.fnUntraced(function* (byte?: number) {
   stage.plane.dns = () => Promise.resolve(undefined)
   const seed = Effect.succeed(byte === undefined ? undefined : seedOf(byte))
   const layer = Layer.merge(
-    AcmeAdmission.layer(stage.url, seed).pipe(Layer.provide(OutgoingHttp.layer)),
+    CertificateQueueClient.layer(stage.url, seed).pipe(Layer.provide(OutgoingHttp.layer)),
     NodeFileSystem.layer
   )
   const ask = Effect.provide(
-    AcmeAdmission.use(({ ask }) => ask(stage.certificates)),
+    CertificateQueueClient.use(({ ask }) => ask(stage.certificates)),
     layer
   )
   return { ...stage, ask, look: Effect.provide(Certificates.look(stage.certificates), layer), layer }
@@ -35,7 +35,7 @@ describe("the calls of an agent whose key the control plane demands", () => {
       const { layer, look, certificates, plane } = yield* start(1)
       assert.strictEqual((yield* look)?._tag, "Issued")
       yield* Effect.provide(
-        AcmeAdmission.use((admission) =>
+        CertificateQueueClient.use((admission) =>
           Effect.gen(function* () {
             assert.strictEqual(yield* admission.publish(certificates, "v"), "published")
             yield* admission.clear(certificates)

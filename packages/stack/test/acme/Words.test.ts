@@ -4,9 +4,9 @@ import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { createPrivateKey, createPublicKey, hash } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { AcmeAdmission } from "../../../agent/src/certificate/AcmeAdmission.ts"
 import * as CertificateLoop from "../../../agent/src/certificate/CertificateLoop.ts"
-import * as Progress from "../../../agent/src/certificate/Progress.ts"
+import * as CertificateProgress from "../../../agent/src/certificate/CertificateProgress.ts"
+import { CertificateQueueClient } from "../../../agent/src/certificate/CertificateQueueClient.ts"
 import { until } from "../../../domain/test/Eventually.ts"
 import type * as AcmePlane from "./AcmePlane.ts"
 import * as AcmeStage from "./AcmeStage.ts"
@@ -15,7 +15,7 @@ import * as AcmeStage from "./AcmeStage.ts"
 const start = Effect.fnUntraced(function* (
   options: AcmeStage.ServerOptions,
   before: (plane: AcmePlane.Plane) => void = () => {},
-  change: (admission: AcmeAdmission["Service"]) => AcmeAdmission["Service"] = (admission) => admission
+  change: (admission: CertificateQueueClient["Service"]) => CertificateQueueClient["Service"] = (admission) => admission
 ) {
   const clock = yield* TestClock.testClockWith(Effect.succeed)
   yield* clock.setTime(yield* TestClock.withLive(Clock.currentTimeMillis))
@@ -25,9 +25,9 @@ const start = Effect.fnUntraced(function* (
   before(plane)
   const said: Array<string> = []
   yield* Effect.gen(function* () {
-    const progress = yield* Progress.make(certificates, certificates.places, (words) => said.push(words))
+    const progress = yield* CertificateProgress.make(certificates, certificates.places, (words) => said.push(words))
     yield* CertificateLoop.run({ ...certificates, methods: ["dns-01"], progress })
-  }).pipe(Effect.updateService(AcmeAdmission, change), Effect.provide(layer), Effect.forkScoped)
+  }).pipe(Effect.updateService(CertificateQueueClient, change), Effect.provide(layer), Effect.forkScoped)
   const passing = (holds: () => boolean) =>
     TestClock.withLive(until(Effect.as(clock.adjust("5 seconds"), undefined), holds, "5 millis"))
   /** In real time: none passes for the agent, which waits for its control plane by the clock. */

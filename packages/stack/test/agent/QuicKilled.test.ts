@@ -41,8 +41,8 @@ const isDeno = (pid: number) => {
 }
 
 /** The idle timeout of a connection by QUIC is 10 s. */
-const mostMillis = 5_000
-const mostMillisIdle = 9_000
+const maxMillis = 5_000
+const maxMillisIdle = 9_000
 
 describe.skipIf(QuicProgram.find() === undefined || process.platform !== "linux")("an edge's QUIC process", () => {
   it.live(
@@ -87,8 +87,8 @@ describe.skipIf(QuicProgram.find() === undefined || process.platform !== "linux"
           process.stderr.write(
             `the edge's QUIC process killed: agents serve again after ${used}, an idle one ${unused}\n`
           )
-          assert.isBelow(took, mostMillis)
-          assert.isBelow(tookIdle, mostMillisIdle)
+          assert.isBelow(took, maxMillis)
+          assert.isBelow(tookIdle, maxMillisIdle)
           assert.deepInclude(await whole, { size: pieces * piece.length })
           assert.instanceOf(await broken, Error)
         })

@@ -16,8 +16,8 @@ import { once } from "node:events"
 import * as ChannelSession from "../../../agent/src/channel/session/ChannelSession.ts"
 import * as DirectPath from "../../../agent/src/channel/session/DirectPath.ts"
 import * as DirectUpgrade from "../../../agent/src/channel/session/DirectUpgrade.ts"
-import * as Ladder from "../../../agent/src/channel/session/Ladder.ts"
-import * as Sessions from "../../../agent/src/channel/session/Sessions.ts"
+import * as FallbackDialer from "../../../agent/src/channel/session/FallbackDialer.ts"
+import * as SessionLifecycle from "../../../agent/src/channel/session/SessionLifecycle.ts"
 import { TaggedStream } from "../../../agent/src/channel/session/TaggedStream.ts"
 import { AgentMetrics } from "../../../agent/src/observe/AgentMetrics.ts"
 import { Events } from "../../../agent/src/observe/Events.ts"
@@ -31,7 +31,7 @@ const nowhere = { host: "127.0.0.1", port: 1 }
 const here = (port: number | undefined) => ({ host: "127.0.0.1", port: port ?? 0 })
 const bytesOf = (hex: string) => Result.getOrThrow(Hex.decode(hex, 32))
 
-type Way = (edge: TestEdge) => Partial<Ladder.Broker>
+type Way = (edge: TestEdge) => Partial<FallbackDialer.Broker>
 const frontDoor: Way = (edge) => ({ frontDoor: here(edge.frontDoor), isFrontDoorOnly: true })
 const ways = {
   relay: ({ bound }) => ({ broker: here(bound.channelBroker?.port), relay: here(bound.channelRelay?.port) }),
@@ -50,7 +50,13 @@ type WayName = keyof typeof ways
 const wayNames = Object.keys(ways) as ReadonlyArray<WayName>
 
 /** A member by its word, at an edge. */
-const brokerOf = (way: WayName, edge: TestEdge, channel: string, word: string, expiresAt: bigint): Ladder.Broker => ({
+const brokerOf = (
+  way: WayName,
+  edge: TestEdge,
+  channel: string,
+  word: string,
+  expiresAt: bigint
+): FallbackDialer.Broker => ({
   _tag: "Broker",
   broker: nowhere,
   relay: nowhere,
@@ -129,7 +135,7 @@ const talk = Effect.fn("talk")(function* (way: WayName, channel: string, row: st
   const ended = yield* Effect.forEach([one, two], ({ broker, session }) =>
     Effect.forkScoped(
       // Revocation is what is measured here, and not what a member knows of its peer's grant.
-      Sessions.use(
+      SessionLifecycle.use(
         { ...session, peerGrantEnds: undefined, move: undefined },
         expiresAt === farAhead ? broker.grant : undefined,
         closed(session)
@@ -298,7 +304,7 @@ layer(Layer.merge(stack, surroundings), { excludeTestServices: true, timeout: "1
           [second, "rekeyed-b"]
         ] as const) {
           const broker = brokerOf("front door", edge, channel, word, farAhead)
-          const refused = yield* Effect.flip(Ladder.rendezvous(broker, "relay-only"))
+          const refused = yield* Effect.flip(FallbackDialer.rendezvous(broker, "relay-only"))
           assert.strictEqual(refused.refusal?.token, "unavailable")
         }
       }).pipe(Effect.scoped)

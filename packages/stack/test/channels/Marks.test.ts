@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as ChannelSession from "../../../agent/src/channel/session/ChannelSession.ts"
-import type * as Ladder from "../../../agent/src/channel/session/Ladder.ts"
+import type * as FallbackDialer from "../../../agent/src/channel/session/FallbackDialer.ts"
 import { AgentMetrics } from "../../../agent/src/observe/AgentMetrics.ts"
 import { makeChannel, type Member } from "../../../agent/test/harness/Member.ts"
 import { start, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
@@ -13,7 +13,11 @@ import { register } from "./Registered.ts"
 
 const nowhere = { host: "127.0.0.1", port: 1 }
 
-const at = (world: TestEdge, { grant, holderSeed }: Member, more: Partial<Ladder.Broker>): Ladder.Broker => ({
+const at = (
+  world: TestEdge,
+  { grant, holderSeed }: Member,
+  more: Partial<FallbackDialer.Broker>
+): FallbackDialer.Broker => ({
   _tag: "Broker",
   broker: nowhere,
   relay: nowhere,

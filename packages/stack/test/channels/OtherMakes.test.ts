@@ -10,8 +10,8 @@ import { SecureRandom } from "effect/crypto"
 import { once } from "node:events"
 import { connect, type TLSSocket } from "node:tls"
 import * as ChannelSession from "../../../agent/src/channel/session/ChannelSession.ts"
+import type * as FallbackDialer from "../../../agent/src/channel/session/FallbackDialer.ts"
 import * as KeyProof from "../../../agent/src/channel/session/KeyProof.ts"
-import type * as Ladder from "../../../agent/src/channel/session/Ladder.ts"
 import { AgentMetrics } from "../../../agent/src/observe/AgentMetrics.ts"
 import { makeChannel, type Member } from "../../../agent/test/harness/Member.ts"
 import { start, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
@@ -61,7 +61,7 @@ const accept = async (world: TestEdge, member: Member, how: "in order" | "torn")
   return joined(world, member, 2)
 }
 
-const initiator = (world: TestEdge, { grant, holderSeed }: Member): Ladder.Broker => {
+const initiator = (world: TestEdge, { grant, holderSeed }: Member): FallbackDialer.Broker => {
   const frontDoor = { host: "127.0.0.1", port: world.frontDoor }
   return {
     _tag: "Broker",

@@ -10,7 +10,7 @@ import { SecureRandom } from "effect/crypto"
 import { X509Certificate } from "node:crypto"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import * as Room from "../../../agent/src/channel/room/Room.ts"
+import * as RoomMember from "../../../agent/src/channel/room/RoomMember.ts"
 import { AgentMetrics } from "../../../agent/src/observe/AgentMetrics.ts"
 import { Events } from "../../../agent/src/observe/Events.ts"
 import * as RoomSettings from "../../../agent/src/settings/RoomSettings.ts"
@@ -95,7 +95,7 @@ export const stand = Effect.fn("stand")(function* (variables: Variables) {
   // Faults of the process are heard by one of them.
   const metrics: AgentMetrics["Service"] = { ...(yield* AgentMetrics), room: { pairs: undefined } }
   const standing = RoomSettings.read(undefined).pipe(
-    Effect.flatMap((settings) => Room.stand(settings, variables.CT_AGENT_STATE_DIR)),
+    Effect.flatMap((settings) => RoomMember.stand(settings, variables.CT_AGENT_STATE_DIR)),
     Effect.scoped,
     Effect.provide(Events.layer(variables.CT_AGENT_STATE_DIR)),
     Effect.provideService(AgentMetrics, metrics),

@@ -17,7 +17,7 @@ const documented = new Map(
 const written = (name: string, value: number) =>
   name.endsWith("Seconds") ? `${value / 86_400} days` : value.toLocaleString("en-US")
 
-const isCap = (file: string, name: string) => file.endsWith("/Caps.ts") || /^(?:most|max)[A-Z]/.test(name)
+const isCap = (file: string, name: string) => file.endsWith("/Quotas.ts") || /^(?:most|max)[A-Z]/.test(name)
 const files = globSync("packages/domain/src/**/*.ts", { cwd: root }).filter((file) =>
   /^export const (?:most|max)[A-Z]/m.test(readFileSync(join(root, file), "utf8"))
 )

@@ -8,7 +8,7 @@ import {
   room as ofRooms
 } from "@catenet/agent/settings/Variables"
 import * as Documentation from "@catenet/config/Documentation"
-import * as Reader from "@catenet/config/Reader"
+import * as VariableReader from "@catenet/config/VariableReader"
 import { variables as ofEdge } from "@catenet/edge/settings/Variables"
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync, writeFileSync } from "node:fs"
@@ -45,7 +45,7 @@ describe.each(guides)("the guide of the $name", ({ name, variables }) => {
       .map((file) => readFileSync(join(root, file), "utf8"))
       .join("\n")
     const named = new Set(readFileSync(guide, "utf8").match(/\bCT_[A-Z0-9_]+\b/g))
-    const names = Reader.namesOf(variables)
+    const names = VariableReader.namesOf(variables)
     assert.isAbove(named.size, 10)
     assert.deepStrictEqual(
       [...named].filter((variable) => !names.includes(variable) && !new RegExp(`\\b${variable}\\b`).test(sources)),

@@ -36,7 +36,7 @@ const numbers: ReadonlyArray<
     "edge",
     "does not answer within ",
     " is left out",
-    "server/src/observability/RememberedAnswer.ts",
+    "server/src/observability/StaleWhileRevalidate.ts",
     "patience",
     shortened
   ],
@@ -70,24 +70,38 @@ const numbers: ReadonlyArray<
     "edge",
     "less than 256 bytes: after ",
     " the first time",
-    "edge/src/gelb/HeadPace.ts",
+    "edge/src/terminate/HeaderReadThrottle.ts",
     "firstRestMillis",
     milliseconds
   ],
-  ["edge", ", then every ", ".", "edge/src/gelb/HeadPace.ts", "restMillis", milliseconds],
+  ["edge", ", then every ", ".", "edge/src/terminate/HeaderReadThrottle.ts", "restMillis", milliseconds],
   [
     "edge",
     "may reset ",
     " HTTP/2 streams of one tunnel in a minute",
-    "edge/src/gelb/ResetBudget.ts",
+    "edge/src/terminate/RapidResetLimiter.ts",
     "resetsPerMinute",
     count
   ],
-  ["edge", "have ", " places for each address", "edge/src/sessions/UnnamedParks.ts", "unnamedPerBlock", count],
-  ["edge", "or has lasted ", " s.", "edge/src/history/UnnamedTunnels.ts", "provenSeconds", count],
-  ["edge", " s. ", " such tunnels keep their records", "edge/src/history/UnnamedTunnels.ts", "unnamedTunnels", count],
-  ["edge", "the newest ", " sessions", "edge/src/history/UnnamedTunnels.ts", "sessionsOfUnnamed", count],
-  ["edge", " sessions and ", " receipts.", "edge/src/history/UnnamedTunnels.ts", "receiptsOfUnnamed", count],
+  [
+    "edge",
+    "have ",
+    " places for each address",
+    "edge/src/sessions/UnregisteredAgentQuota.ts",
+    "unregisteredPerBlock",
+    count
+  ],
+  ["edge", "or has lasted ", " s.", "edge/src/history/UnregisteredTunnels.ts", "provenSeconds", count],
+  [
+    "edge",
+    " s. ",
+    " such tunnels keep their records",
+    "edge/src/history/UnregisteredTunnels.ts",
+    "unregisteredTunnels",
+    count
+  ],
+  ["edge", "the newest ", " sessions", "edge/src/history/UnregisteredTunnels.ts", "sessionsOfUnnamed", count],
+  ["edge", " sessions and ", " receipts.", "edge/src/history/UnregisteredTunnels.ts", "receiptsOfUnnamed", count],
   [
     "edge",
     "is larger than ",
@@ -96,7 +110,14 @@ const numbers: ReadonlyArray<
     "largestFile",
     (n) => `${Number(n) / 1048576} MB`
   ],
-  ["channels", "speaks alone there: ", " each", "agent/src/channel/session/Rungs.ts", "portMillis", milliseconds],
+  [
+    "channels",
+    "speaks alone there: ",
+    " each",
+    "agent/src/channel/session/ConnectionStrategies.ts",
+    "portMillis",
+    milliseconds
+  ],
   [
     "channels",
     "by a message every ",
@@ -106,12 +127,26 @@ const numbers: ReadonlyArray<
     (n) => n
   ],
   ["channels", "it waits up to ", " for a peer", "agent/src/channel/room/CallSocket.ts", "patience", (n) => n],
-  ["channels", "https address, of ", "", "agent/src/channel/install/Bundle.ts", "longestBundle", mebibytes],
-  ["channels", " at most, ", "", "agent/src/channel/install/Bundle.ts", "mostUnpackedBytes", mebibytes],
-  ["channels", " and ", " entries unpacked", "agent/src/channel/install/BundleArchive.ts", "mostEntries", count],
-  ["channels", "must succeed within ", ".", "agent/src/channel/install/Trial.ts", "mostSeconds", (n) => `${n} seconds`],
+  ["channels", "https address, of ", "", "agent/src/channel/install/ServiceBundle.ts", "longestBundle", mebibytes],
+  ["channels", " at most, ", "", "agent/src/channel/install/ServiceBundle.ts", "maxUnpackedBytes", mebibytes],
+  ["channels", " and ", " entries unpacked", "agent/src/channel/install/BundleArchive.ts", "maxEntries", count],
+  [
+    "channels",
+    "must succeed within ",
+    ".",
+    "agent/src/channel/install/StartupCheck.ts",
+    "maxSeconds",
+    (n) => `${n} seconds`
+  ],
   ["channels", "a whole call has ", ".", "stack/src/bridge/ChannelDialer.ts", "callBound", (n) => n],
-  ["channels", "by which way, every ", " how much", "agent/src/channel/session/Sessions.ts", "statusPause", (n) => n],
+  [
+    "channels",
+    "by which way, every ",
+    " how much",
+    "agent/src/channel/session/SessionLifecycle.ts",
+    "statusPause",
+    (n) => n
+  ],
   [
     "portal",
     "redeemed once, within ",
@@ -157,23 +192,30 @@ const numbers: ReadonlyArray<
     "agent",
     "after ",
     " without a sign of the edge",
-    "agent/src/observe/Health.ts",
+    "agent/src/observe/HealthCheck.ts",
     "silenceMillis",
     (n) => `${Number(n) / 1000} seconds`
   ],
-  ["agent", "asked again after ", ", half", "agent/src/tunnel/Reach.ts", "probeMillis", milliseconds],
+  ["agent", "asked again after ", ", half", "agent/src/tunnel/CarrierHealth.ts", "probeMillis", milliseconds],
   [
     "agent",
     "after the others for ",
     ".",
-    "agent/src/tunnel/Reach.ts",
+    "agent/src/tunnel/CarrierHealth.ts",
     "longestProbeMillis",
     (n) => `${Number(n) / 60_000} minutes`
   ],
-  ["agent", "no answer has come for ", " it", "agent/src/tunnel/QuicSuccessor.ts", "patienceMillis", (n) => `${n} ms`],
+  [
+    "agent",
+    "no answer has come for ",
+    " it",
+    "agent/src/tunnel/QuicRestartProbe.ts",
+    "patienceMillis",
+    (n) => `${n} ms`
+  ],
   ["agent", "the agent waits ", " for it", "agent/src/carrier/QuicDial.ts", "dialMillis", milliseconds],
   ["operations", "once and within ", " s, for a cookie", "server/src/gate/GateCodes.ts", "codeLifetime", count],
-  ["operations", "caches the answer for ", ";", "edge/src/gelb/VisitorChecks.ts", "keptMillis", milliseconds],
+  ["operations", "caches the answer for ", ";", "edge/src/terminate/VisitorAuthCache.ts", "keptMillis", milliseconds],
   ["operations", "time limits (", " for a statement", "server/src/store/Pooler.ts", "statementLimit", (n) => n],
   ["operations", ", ", " for an idle transaction", "server/src/store/Pooler.ts", "idleLimit", (n) => n],
   [

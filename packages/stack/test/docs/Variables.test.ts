@@ -1,19 +1,19 @@
 /** What holds for the variables of all programs together. */
 import { variables as ofAgent } from "@catenet/agent/settings/Variables"
 import * as NearMiss from "@catenet/config/NearMiss"
-import * as Reader from "@catenet/config/Reader"
+import * as VariableReader from "@catenet/config/VariableReader"
 import { variables as ofEdge } from "@catenet/edge/settings/Variables"
 import { variables as ofServer } from "@catenet/server/settings/Settings"
 import { assert, describe, it } from "@effect/vitest"
 
-const programs: Readonly<Record<string, Reader.Variables>> = { agent: ofAgent, edge: ofEdge, server: ofServer }
+const programs: Readonly<Record<string, VariableReader.Variables>> = { agent: ofAgent, edge: ofEdge, server: ofServer }
 
 describe("the variables of all programs", () => {
   it("are no near misses of another program's, so that an environment may hold those of several", () => {
     for (const [program, variables] of Object.entries(programs)) {
-      const known = new Set(Reader.namesOf(variables))
-      for (const other of Object.values(programs).flatMap(Reader.namesOf))
-        assert.isUndefined(NearMiss.meant(other, known), `${other} in the environment of the ${program}`)
+      const known = new Set(VariableReader.namesOf(variables))
+      for (const other of Object.values(programs).flatMap(VariableReader.namesOf))
+        assert.isUndefined(NearMiss.closestMatch(other, known), `${other} in the environment of the ${program}`)
     }
   })
 

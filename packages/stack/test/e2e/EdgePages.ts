@@ -1,8 +1,15 @@
 /** Every page that an edge shows in its own name, as people and as programs get them. */
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { codeRefused, noSignIn, unauthorized, unavailable } from "@catenet/edge/gelb/GatePages"
-import { closedPage, type EdgeResponse, offlinePage, readBy, silentPage, unknownName } from "@catenet/edge/gelb/Pages"
+import {
+  closedPage,
+  type EdgeResponse,
+  offlinePage,
+  readBy,
+  silentPage,
+  unknownName
+} from "@catenet/edge/terminate/EdgePages"
+import { codeRefused, noSignIn, unauthorized, unavailable } from "@catenet/edge/terminate/GatePages"
 
 const closed = new AccessPolicy({ expires_at: UnixSeconds.make(5), schedule: null })
 

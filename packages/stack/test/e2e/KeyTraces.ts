@@ -25,12 +25,12 @@ const tracesOf = (pem: string): ReadonlyArray<Buffer> => {
 
 const encoded = /[A-Za-z0-9_+/-]{40,}/g
 /** Requests of ACME hold a request for a certificate in base64url in JSON in base64url. */
-const mostNested = 4
+const maxNested = 4
 
 /** The bytes, and what stands in them in base64, and so on; every text at each of the four places where it may begin. */
 function* layers(bytes: Buffer, nested = 0): Generator<Buffer> {
   yield bytes
-  if (nested >= mostNested) return
+  if (nested >= maxNested) return
   for (const [run] of bytes.toString("latin1").matchAll(encoded))
     for (let skipped = 0; skipped < 4; skipped++) yield* layers(Buffer.from(run.slice(skipped), "base64"), nested + 1)
 }

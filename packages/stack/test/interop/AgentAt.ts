@@ -1,5 +1,5 @@
 /** The agent's certificate at an authority of another maker: the look at it as `ct-agent` does it, and what `openssl` says of it. */
-import * as AcmeAdmission from "@catenet/agent/certificate/AcmeAdmission"
+import * as CertificateQueueClient from "@catenet/agent/certificate/CertificateQueueClient"
 import * as Certificates from "@catenet/agent/certificate/Certificates"
 import * as OutgoingHttp from "@catenet/agent/onboard/OutgoingHttp"
 import { Hostname } from "@catenet/domain/values/Hostname"
@@ -36,7 +36,7 @@ export const start = Effect.fn("AgentAt.start")(function* ({ directory, methods,
     authority: own === true ? { directory, binding: undefined } : undefined,
     reload: undefined
   }).pipe(
-    Effect.provide(AcmeAdmission.AcmeAdmission.layer(url).pipe(Layer.provide(OutgoingHttp.layer))),
+    Effect.provide(CertificateQueueClient.CertificateQueueClient.layer(url).pipe(Layer.provide(OutgoingHttp.layer))),
     Effect.provide(NodeFileSystem.layer)
   )
   return {

@@ -1,5 +1,5 @@
 /** What packages are as text: the formula of Homebrew, the service of Windows, the bills of materials; and what is refused. */
-import * as Reader from "@catenet/config/Reader"
+import * as VariableReader from "@catenet/config/VariableReader"
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -76,7 +76,7 @@ describe("packages", () => {
     assert.include(service, "<user>LocalService</user>")
     const names = [...service.matchAll(/<env name="([^"]*)"/gu)].map(([, name = ""]) => name)
     assert.isNotEmpty(names)
-    assert.includeMembers([...Reader.namesOf(variables)], names)
+    assert.includeMembers([...VariableReader.namesOf(variables)], names)
     const { error, status, stderr } = spawnSync("python3", [
       "-c",
       "import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])",

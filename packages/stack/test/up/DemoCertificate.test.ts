@@ -1,7 +1,7 @@
 import { CertificateStanding } from "@catenet/domain/certificates/CertificateStanding"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { words } from "../../src/up/DemoCertificate.ts"
+import { progressText } from "../../src/up/DemoCertificate.ts"
 
 const nothing = {
   status: "gelb",
@@ -32,6 +32,6 @@ describe("the way of the demo tunnel from gelb to gruen", () => {
   ]
   for (const [facts, said] of cases)
     it(`is said in the terminal: ${said.slice(0, 60)}`, () => {
-      assert.strictEqual(words(Schema.decodeUnknownSync(CertificateStanding)({ ...nothing, ...facts })), said)
+      assert.strictEqual(progressText(Schema.decodeUnknownSync(CertificateStanding)({ ...nothing, ...facts })), said)
     })
 })

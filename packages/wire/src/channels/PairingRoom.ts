@@ -52,7 +52,7 @@ interface Park<P> {
   nextTick: number
 }
 
-const mostParks = 4
+const maxParks = 4
 const tickMillis = 10_000
 
 /**
@@ -61,7 +61,7 @@ const tickMillis = 10_000
  */
 export const heardMillis = 120_000
 /** How many members are known. */
-const mostHeard = 65_536
+const maxHeard = 65_536
 
 const compatible = (a: RoomMember, b: RoomMember) =>
   a.phase === undefined || b.phase === undefined || a.phase === b.phase
@@ -183,7 +183,7 @@ export class PairingRoom<P extends Present> {
     this.#channels.set(channel, parks)
     this.#size += 1
     const own = parks.filter(({ parked }) => sameHolder(parked, newcomer))
-    const superseded = own.slice(0, Math.max(0, own.length - mostParks)).map(({ parked }) => parked)
+    const superseded = own.slice(0, Math.max(0, own.length - maxParks)).map(({ parked }) => parked)
     for (const parked of superseded) this.leave(parked, now)
     return superseded
   }
@@ -201,7 +201,7 @@ export class PairingRoom<P extends Present> {
     this.#heard.delete(key)
     this.#heard.set(key, now + heardMillis)
     const [oldest] = this.#heard.keys()
-    if (this.#heard.size > mostHeard && oldest !== undefined) this.#heard.delete(oldest)
+    if (this.#heard.size > maxHeard && oldest !== undefined) this.#heard.delete(oldest)
   }
 
   /** The key that the control plane named last: the other member may have been admitted under the one before. */

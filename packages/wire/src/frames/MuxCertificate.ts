@@ -25,15 +25,15 @@ export interface HostCertificate extends CertificateState {
 }
 
 const stateBytes = 2
-export const leastCertificateBytes = stateBytes + 1
-export const mostCertificateBytes = stateBytes + maxHostBytes
+export const minCertificateBytes = stateBytes + 1
+export const maxCertificateBytes = stateBytes + maxHostBytes
 
 export const encodeCertificate = ({ certificate, host, order }: HostCertificate): Buffer =>
   Buffer.concat([Uint8Array.of(certificates.indexOf(certificate), orders.indexOf(order)), text(host)])
 
 export const decodeCertificate = (bytes: Uint8Array): Result.Result<HostCertificate, Malformed> => {
   const buffer = view(bytes)
-  if (buffer.length < leastCertificateBytes || buffer.length > mostCertificateBytes)
+  if (buffer.length < minCertificateBytes || buffer.length > maxCertificateBytes)
     return malformed("certificate state length")
   const certificate = certificates[buffer.readUInt8(0)]
   const order = orders[buffer.readUInt8(1)]

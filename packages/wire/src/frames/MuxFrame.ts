@@ -10,8 +10,8 @@ import {
   decodeCertificate,
   encodeCertificate,
   type HostCertificate,
-  leastCertificateBytes,
-  mostCertificateBytes
+  minCertificateBytes,
+  maxCertificateBytes
 } from "./MuxCertificate.ts"
 import {
   decodeEchoed,
@@ -87,7 +87,7 @@ export type ControlFrame =
   | { readonly _tag: "Echo"; readonly id: number; readonly serial: number }
   | { readonly _tag: "Echoed"; readonly id: number; readonly serial: number; readonly echo: OriginEcho }
   /** What the agent of a registration says of its certificate for one of the hosts. */
-  | { readonly _tag: "Certificate"; readonly id: number; readonly said: HostCertificate }
+  | { readonly _tag: "Certificate"; readonly id: number; readonly certificate: HostCertificate }
   | { readonly _tag: "Extension"; readonly type: number }
 
 export type MuxFrame = ControlFrame | { readonly _tag: "Data"; readonly id: number; readonly payload: Uint8Array }
@@ -120,7 +120,7 @@ const shapes = new Map<number, readonly [least: number, most: number, named: boo
   [FrameType.Close, [2, maxReasonBytes, false]],
   [FrameType.Echo, [serialBytes, maxEchoBytes, true]],
   [FrameType.Echoed, [serialBytes, maxEchoBytes, true]],
-  [FrameType.Certificate, [leastCertificateBytes, mostCertificateBytes, true]]
+  [FrameType.Certificate, [minCertificateBytes, maxCertificateBytes, true]]
 ])
 
 /** Header of a frame at `at`, which must have {@link headerBytes} bytes behind it. */
@@ -177,7 +177,7 @@ export const decodeControl = ({ id, type }: Header, payload: Buffer): Result.Res
     case FrameType.Echoed:
       return Result.map(decodeEchoed(payload), (echoed) => ({ _tag: "Echoed", id, ...echoed }))
     case FrameType.Certificate:
-      return Result.map(decodeCertificate(payload), (said) => ({ _tag: "Certificate", id, said }))
+      return Result.map(decodeCertificate(payload), (certificate) => ({ _tag: "Certificate", id, certificate }))
     default:
       return type >= firstExtension ? Result.succeed({ _tag: "Extension", type }) : malformed("unknown frame")
   }
@@ -250,6 +250,6 @@ export const encodeMuxFrame = (frame: SendableFrame): Buffer => {
     case "Echoed":
       return whole(FrameType.Echoed, frame.id, encodeEchoed(frame.serial, frame.echo))
     case "Certificate":
-      return whole(FrameType.Certificate, frame.id, encodeCertificate(frame.said))
+      return whole(FrameType.Certificate, frame.id, encodeCertificate(frame.certificate))
   }
 }

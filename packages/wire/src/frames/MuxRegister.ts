@@ -85,7 +85,8 @@ export const encodeRegister = (request: RegisterRequest): Buffer => {
   if (request.wishes.proxyProtocol) fields.push([tags.proxyProtocol, Uint8Array.of(1)])
   if (request.answersChallenges === true) fields.push([tags.answersChallenges, Uint8Array.of(1)])
   if (request.answersEchoes === true) fields.push([tags.answersEchoes, Uint8Array.of(1)])
-  for (const said of request.certificates ?? []) fields.push([tags.certificate, encodeCertificate(said)])
+  for (const certificateFields of request.certificates ?? [])
+    fields.push([tags.certificate, encodeCertificate(certificateFields)])
   if (request.version !== undefined) fields.push([tags.version, text(request.version).subarray(0, 64)])
   if (request.instance !== undefined) fields.push([tags.instance, request.instance])
   return encodeFields(fields)
@@ -105,9 +106,9 @@ export const decodeRegister = (bytes: Uint8Array): Result.Result<RegisterRequest
   if (hosts.length > maxHosts) return malformed("too many hosts")
   if (hosts.some((host) => host.length < 1 || host.length > maxHostBytes)) return malformed("host length")
   if ((publicKey === undefined) !== (signature === undefined)) return malformed("half a proof")
-  const said = fields.get(tags.certificate) ?? []
-  if (said.length > maxHosts) return malformed("too many certificates")
-  const certificates = Result.all(said.map(decodeCertificate))
+  const certificateFields = fields.get(tags.certificate) ?? []
+  if (certificateFields.length > maxHosts) return malformed("too many certificates")
+  const certificates = Result.all(certificateFields.map(decodeCertificate))
   if (Result.isFailure(certificates)) return Result.fail(certificates.failure)
   const version = readText(fields, tags.version)
   const instance = readBytes(fields, tags.instance, instanceBytes)
@@ -119,7 +120,7 @@ export const decodeRegister = (bytes: Uint8Array): Result.Result<RegisterRequest
     ...(publicKey && signature && { proof: { publicKey, signature } }),
     ...(fields.get(tags.answersChallenges)?.[0]?.[0] === 1 && { answersChallenges: true }),
     ...(fields.get(tags.answersEchoes)?.[0]?.[0] === 1 && { answersEchoes: true }),
-    ...(said.length > 0 && { certificates: certificates.success }),
+    ...(certificateFields.length > 0 && { certificates: certificates.success }),
     ...(version !== undefined && { version: version.slice(0, 64) }),
     ...(instance && { instance })
   })

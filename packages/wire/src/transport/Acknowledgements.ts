@@ -2,7 +2,7 @@
  * What arrived on a session and is not acknowledged yet; one step for all that a turn of the event loop brings.
  * @internal
  */
-import { contained, type OnFault } from "./FaultBoundary.ts"
+import { guarded, type OnFault } from "./FaultBoundary.ts"
 
 /** Received bytes are acknowledged in steps of at least this many. */
 const stepBytes = 16 * 1024
@@ -27,7 +27,7 @@ export class Acknowledgements {
     if (this.#unacked < stepBytes || this.#acking) return
     this.#acking = true
     // After everything that this turn of the event loop finds in the socket: one acknowledgement for all of it.
-    setImmediate(contained(this.#onFault, () => this.#acknowledge()))
+    setImmediate(guarded(this.#onFault, () => this.#acknowledge()))
   }
 
   #acknowledge(): void {

@@ -12,7 +12,7 @@ import { TLSSocket } from "node:tls"
 /** V8 marks its heap when that and the memory outside have grown by 8 MiB; the sweep of what was collected comes later. */
 const stepBytes = 6 * 1024 * 1024
 /** Every read of the system is given 64 KiB by the runtime, however little comes; what it does not need goes back too late. */
-const leastBytes = 64 * 1024
+const minBytes = 64 * 1024
 
 let collect: () => void = () => {}
 let since = 0
@@ -23,11 +23,11 @@ export const collectWith = (hook: () => void): void => {
 }
 
 /** What a chunk of the stream costs at least. What TLS has decrypted, and what is part of that, comes in buffers of its size. */
-export const leastOf = (stream: Readable): number =>
-  stream instanceof Socket && !(stream instanceof TLSSocket) ? leastBytes : 0
+export const minOf = (stream: Readable): number =>
+  stream instanceof Socket && !(stream instanceof TLSSocket) ? minBytes : 0
 
 /** Counts a chunk that passed through this process. */
-export const passed = (bytes: number, least = leastBytes): void => {
+export const passed = (bytes: number, least = minBytes): void => {
   since += Math.max(bytes, least)
   if (since < stepBytes) return
   since = 0

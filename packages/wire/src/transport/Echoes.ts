@@ -4,7 +4,7 @@
  */
 import type { OriginEcho } from "../frames/MuxEcho.ts"
 import type { ControlFrame, SendableFrame } from "../frames/MuxFrame.ts"
-import { contained, type OnFault } from "./FaultBoundary.ts"
+import { guarded, type OnFault } from "./FaultBoundary.ts"
 
 /**
  * Called with the registration that is asked for. What `answer` gets is the answer to the latest question; without one, when it
@@ -35,7 +35,7 @@ export class Echoes {
     readonly isOwn: (registration: number) => boolean
   }) {
     this.#send = options.send
-    this.#onEcho = options.onEcho && contained(options.onFault, options.onEcho)
+    this.#onEcho = options.onEcho && guarded(options.onFault, options.onEcho)
     this.#isOwn = options.isOwn
   }
 

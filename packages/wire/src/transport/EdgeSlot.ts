@@ -15,7 +15,7 @@ import {
   refusedReply,
   type SlotRole
 } from "../frames/Role.ts"
-import { contained, type OnFault } from "./FaultBoundary.ts"
+import { guarded, type OnFault } from "./FaultBoundary.ts"
 import { FramedStream } from "./FramedStream.ts"
 import { type FrameMissing, FrameReader } from "./FrameReader.ts"
 import { monotonicMillis } from "./MonotonicClock.ts"
@@ -113,7 +113,7 @@ export class EdgeSlot {
     this.#timer = this.#pings ? setInterval(() => void this.#prove().catch(this.#fault), pingMillis).unref() : undefined
     if (this.#reader.ended) this.#lose()
     else if (this.#pings) this.#reader.watch()
-    else void this.#reader.next(anyByte).then(contained(this.#fault, () => this.close()))
+    else void this.#reader.next(anyByte).then(guarded(this.#fault, () => this.close()))
   }
 
   /** `onFault` receives what a timer or an answer threw; the slot is then lost. */

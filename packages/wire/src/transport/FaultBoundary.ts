@@ -8,7 +8,7 @@ import type { EventEmitter } from "node:events"
 export type OnFault = (error: unknown) => void
 
 /** The callback, whose throw goes to `onFault`. For timers, handlers of promises, and callbacks of servers. */
-export const contained =
+export const guarded =
   <A extends ReadonlyArray<unknown>>(onFault: OnFault, callback: (...args: A) => void) =>
   (...args: A): void => {
     try {

@@ -6,7 +6,7 @@ import { Result } from "effect"
 import type { Buffer } from "node:buffer"
 import { Duplex } from "node:stream"
 import { type FramedEvent, FramedRelay } from "../frames/FramedRelay.ts"
-import { contained } from "./FaultBoundary.ts"
+import { guarded } from "./FaultBoundary.ts"
 import { monotonicMillis } from "./MonotonicClock.ts"
 import { closingMillis } from "./SessionTimers.ts"
 
@@ -41,7 +41,7 @@ export class FramedStream extends Duplex {
     // The keepalive of 5.4 on a raw socket; ends with the stream.
     const failed = (error: unknown) => void this.destroy(error instanceof Error ? error : new Error(String(error)))
     this.#timer = setInterval(
-      contained(failed, () => this.#tick()),
+      guarded(failed, () => this.#tick()),
       tickMillis
     ).unref()
     carrier.resume()

@@ -7,7 +7,7 @@ import type { ClientRequest, IncomingMessage } from "node:http"
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import { pipeline } from "node:stream"
 import { coalesceReads } from "./Coalesce.ts"
-import { contained, type OnFault } from "./FaultBoundary.ts"
+import { guarded, type OnFault } from "./FaultBoundary.ts"
 import { answerFields, answerTrailers, requestTrailers } from "./HttpFields.ts"
 
 /** Requests that one client may have under way. */
@@ -87,7 +87,7 @@ const boundLateBody = (stream: ServerHttp2Stream, onFault: OnFault): void => {
   stream.once("finish", () => {
     if (stream.readableEnded || stream.destroyed) return
     let bytes = 0
-    const end = contained(onFault, () => void stream.destroy())
+    const end = guarded(onFault, () => void stream.destroy())
     const timer = setTimeout(end, lateBodyMillis).unref()
     stream.once("close", () => clearTimeout(timer))
     stream.on("data", (chunk: Buffer) => {

@@ -16,7 +16,7 @@ import type { Refusal, RegisterRequest } from "../frames/MuxRegister.ts"
 import { Acknowledgements } from "./Acknowledgements.ts"
 import { type CarrierSession, type SessionClosed, type SessionCounters, StreamRefused } from "./Carrier.ts"
 import { Echoes } from "./Echoes.ts"
-import { contained, type OnFault } from "./FaultBoundary.ts"
+import { guarded, type OnFault } from "./FaultBoundary.ts"
 import { monotonicMillis } from "./MonotonicClock.ts"
 import { defaultLimits, type MuxLimits } from "./MuxLimits.ts"
 import type { MuxOptions } from "./MuxOptions.ts"
@@ -166,7 +166,7 @@ export class Mux implements CarrierSession {
       this.#draining = "settled"
       this.#finishDraining()
     }
-    void this.ping().then(contained(this.#fault, settle))
+    void this.ping().then(guarded(this.#fault, settle))
   }
 
   close(code: CloseCode, sentence = ""): void {

@@ -3,7 +3,7 @@ import { Result } from "effect"
 import type { CertificateState, HostCertificate } from "../frames/MuxCertificate.ts"
 import type { ControlFrame, SendableFrame } from "../frames/MuxFrame.ts"
 import type { Refusal, Registered, RegisterRequest } from "../frames/MuxRegister.ts"
-import { contained, type OnFault } from "./FaultBoundary.ts"
+import { guarded, type OnFault } from "./FaultBoundary.ts"
 
 /** A registration the edge accepted. */
 export interface Registration {
@@ -14,7 +14,7 @@ export interface Registration {
   /** The agent no longer wants it. */
   readonly withdraw: () => void
   /** Says to the edge what has changed of the certificate for one of the hosts. An edge of before skips it. */
-  readonly say: (certificate: HostCertificate) => void
+  readonly report: (certificate: HostCertificate) => void
 }
 
 /** A registration the edge has to answer: exactly one of `accept` and `refuse`; later calls have no effect. */
@@ -74,7 +74,7 @@ export class OwnRegistrations {
     })
     const { answer, id } = frame
     const withdraw = () => this.#withdraw(id)
-    asked.answer(Result.succeed({ id, answer, ended, withdraw, say: (said) => this.#say(id, said) }))
+    asked.answer(Result.succeed({ id, answer, ended, withdraw, report: (certificate) => this.#say(id, certificate) }))
     return true
   }
 
@@ -91,8 +91,8 @@ export class OwnRegistrations {
     this.#asked.clear()
   }
 
-  #say(id: number, said: HostCertificate): void {
-    if (this.#asked.has(id)) this.#send({ _tag: "Certificate", id, said })
+  #say(id: number, certificate: HostCertificate): void {
+    if (this.#asked.has(id)) this.#send({ _tag: "Certificate", id, certificate })
   }
 
   #withdraw(id: number): void {
@@ -136,7 +136,7 @@ export class PeerRegistrations {
   receive(frame: Extract<ControlFrame, { readonly _tag: "Register" | "Withdraw" | "Certificate" }>): boolean {
     const { id } = frame
     if (frame._tag === "Certificate") {
-      this.#said(id, frame.said)
+      this.#said(id, frame.certificate)
       return id <= this.#lastId
     }
     if (frame._tag === "Withdraw") {
@@ -160,7 +160,7 @@ export class PeerRegistrations {
       this.#onFault(error)
       inbound.end({ code: "internal", sentence: "the registration could not be judged" })
     }
-    contained(failed, onRegister)(inbound)
+    guarded(failed, onRegister)(inbound)
   }
 
   abandon(): void {
@@ -191,7 +191,7 @@ export class PeerRegistrations {
       withdrawn,
       certificates,
       onCertificate: (changed) => {
-        held.changed = contained(this.#onFault, changed)
+        held.changed = guarded(this.#onFault, changed)
       },
       accept: (answer) => once(() => this.#send({ _tag: "Registered", id, answer })),
       refuse: (refusal) => once(() => end(refusal)),

@@ -2,7 +2,7 @@
  * The timers of one session: they watch the peer, hold nothing open, end with the session, and contain what they throw.
  * @internal
  */
-import { contained, type OnFault } from "./FaultBoundary.ts"
+import { guarded, type OnFault } from "./FaultBoundary.ts"
 
 /** Milliseconds that an orderly close may take: the peer may be gone, or never end its own half. */
 export const closingMillis = 2_000
@@ -16,11 +16,11 @@ export class SessionTimers {
   }
 
   after(millis: number, act: () => void): void {
-    this.#timers.push(setTimeout(contained(this.#onFault, act), millis).unref())
+    this.#timers.push(setTimeout(guarded(this.#onFault, act), millis).unref())
   }
 
   every(millis: number, act: () => void): void {
-    this.#timers.push(setInterval(contained(this.#onFault, act), millis).unref())
+    this.#timers.push(setInterval(guarded(this.#onFault, act), millis).unref())
   }
 
   stop(): void {

@@ -7,10 +7,10 @@ import type { Buffer } from "node:buffer"
 import type { Duplex } from "node:stream"
 import type { ResetCode } from "../frames/MuxReason.ts"
 import { abort } from "./Abort.ts"
-import { leastOf, passed } from "./BufferMemory.ts"
+import { minOf, passed } from "./BufferMemory.ts"
 import { StreamReset } from "./Carrier.ts"
 import { coalesceWrites } from "./Coalesce.ts"
-import { contained, type OnFault } from "./FaultBoundary.ts"
+import { guarded, type OnFault } from "./FaultBoundary.ts"
 
 /** Counted with every chunk, before it is written on. */
 export interface SpliceCounters {
@@ -69,7 +69,7 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
     a.destroy()
     b.destroy()
   }
-  const onAbort = contained(failed, () => {
+  const onAbort = guarded(failed, () => {
     const reason: unknown = signal?.reason
     const { code, sentence } = reason instanceof StreamReset ? reason : { code: "cancelled" as const, sentence: "" }
     cut({ _tag: "Aborted", reason }, code, sentence)
@@ -84,7 +84,7 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
   }
 
   const copy = (from: Duplex, to: Duplex, count: (bytes: number) => void) => {
-    const least = leastOf(from)
+    const least = minOf(from)
     const writing = coalesceWrites(to)
     from.on("data", (chunk: Buffer) => {
       count(chunk.length)
@@ -131,7 +131,7 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
       seen = moved
       if (quiet >= 4) cut({ _tag: "Idle" }, "idle", "")
     }
-    idleTimer = setInterval(contained(failed, look), idleMillis / 4).unref()
+    idleTimer = setInterval(guarded(failed, look), idleMillis / 4).unref()
   }
   a.resume()
   b.resume()

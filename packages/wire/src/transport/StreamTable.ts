@@ -10,7 +10,7 @@ import { encodeMuxFrame } from "../frames/MuxFrame.ts"
 import type { OpenHeader } from "../frames/MuxOpen.ts"
 import type { CloseCode, ResetCode } from "../frames/MuxReason.ts"
 import { type SessionCounters, StreamRefused } from "./Carrier.ts"
-import { contained, type OnFault } from "./FaultBoundary.ts"
+import { guarded, type OnFault } from "./FaultBoundary.ts"
 import type { MuxLimits } from "./MuxLimits.ts"
 import type { MuxSender } from "./MuxSender.ts"
 import { MuxStream, type StreamHost } from "./MuxStream.ts"
@@ -93,7 +93,7 @@ export class StreamTable {
       this.#inbound++
       counters.streamsAccepted++
       const stream = this.#add(id, header)
-      contained((error) => stream.fault(error), onStream)(stream)
+      guarded((error) => stream.fault(error), onStream)(stream)
     }
     return undefined
   }

@@ -31,7 +31,7 @@ const address = all({ address: literal(["127.0.0.1", "2001:db8::1", "::"]), port
 const count = integer(1, maxWindow)
 const reason = <const A extends string>(codes: ReadonlyArray<A>) => all({ code: literal(codes), sentence })
 
-const said = all({
+const certificate = all({
   host,
   certificate: literal(["unknown", "none", "held"] as const),
   order: literal(["none", "open"] as const)
@@ -66,7 +66,7 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
         answersChallenges: maybe(map(bool, (): true => true)),
         answersEchoes: maybe(map(bool, (): true => true)),
         instance: maybe(bytes(8)),
-        certificates: maybe(array(said, { minLength: 1, maxLength: 5 }))
+        certificates: maybe(array(certificate, { minLength: 1, maxLength: 5 }))
       }),
       ({ id, proxyProtocol, ...request }) => ({
         _tag: "Register",
@@ -146,7 +146,7 @@ const frames: ReadonlyArray<readonly [string, Arbitrary.Arbitrary<SendableFrame>
       ({ id, serial, ...echo }) => ({ _tag: "Echoed", id, serial, echo: present(echo) as never })
     )
   ],
-  ["certificate", map(all({ id: u32, said }), (frame) => ({ _tag: "Certificate", ...frame }))]
+  ["certificate", map(all({ id: u32, certificate }), (frame) => ({ _tag: "Certificate", ...frame }))]
 ]
 
 describe("mux frames", () => {
@@ -213,7 +213,7 @@ describe("the state of a certificate", () => {
 
   it("is two bytes and a host", () => {
     assert.strictEqual(FrameType.Certificate, 0x82)
-    const frame = { _tag: "Certificate", id: 1, said: { host: "a.test", certificate: "held", order: "open" } }
+    const frame = { _tag: "Certificate", id: 1, certificate: { host: "a.test", certificate: "held", order: "open" } }
     assert.deepStrictEqual(Result.getOrThrow(say([2, 1, ...host])).value, frame as never)
   })
 

@@ -42,7 +42,7 @@ describe("what an agent says of its certificates", () => {
   it("comes with the registration and with every change", async () => {
     const { agent, heard, registration } = await registered([none])
     assert.isTrue(registration.answer.heedsCertificates)
-    for (const said of [ordering, held]) registration.say(said)
+    for (const said of [ordering, held]) registration.report(said)
     await agent.ping()
     assert.deepStrictEqual(heard, [[stateOf(none)], [stateOf(ordering)], [stateOf(held)]])
   })
@@ -54,8 +54,8 @@ describe("what an agent says of its certificates", () => {
 
   it("is heard for the hosts of the registration only", async () => {
     const { agent, heard, inbound, registration } = await registered([none, { ...held, host: "c.test" }])
-    registration.say({ ...held, host: "c.test" })
-    registration.say({ ...held, host: "b.test" })
+    registration.report({ ...held, host: "c.test" })
+    registration.report({ ...held, host: "b.test" })
     await agent.ping()
     const both = [stateOf(none), stateOf({ ...held, host: "b.test" })]
     assert.deepStrictEqual(heard, [[stateOf(none)], both])
@@ -65,16 +65,16 @@ describe("what an agent says of its certificates", () => {
   it("is not heard any more when the registration has ended, and does not end the session", async () => {
     const { agent, heard, inbound, registration, toEdge } = await registered([none])
     inbound()?.end({ code: "revoked", sentence: "" })
-    toEdge.write(encodeMuxFrame({ _tag: "Certificate", id: registration.id, said: held }))
+    toEdge.write(encodeMuxFrame({ _tag: "Certificate", id: registration.id, certificate: held }))
     assert.isDefined(await agent.ping())
-    registration.say(held)
+    registration.report(held)
     assert.isDefined(await agent.ping())
     assert.deepStrictEqual(heard, [[stateOf(none)]])
   })
 
   it("ends the session when it is said of no registration", async () => {
     const { edge, registration, toEdge } = await registered()
-    toEdge.write(encodeMuxFrame({ _tag: "Certificate", id: registration.id + 1, said: held }))
+    toEdge.write(encodeMuxFrame({ _tag: "Certificate", id: registration.id + 1, certificate: held }))
     assert.strictEqual((await edge.closed).code, "protocol")
   })
 })

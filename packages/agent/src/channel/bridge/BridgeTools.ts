@@ -1,6 +1,6 @@
 /** The bridge tools of a serving member; none without a peer that may use them. */
 import { Effect } from "effect"
-import type { ChannelSettings } from "../../settings/ChannelSettings.ts"
+import type { MemberSettings } from "../../settings/MemberSettings.ts"
 import * as Installer from "../install/Installer.ts"
 import type { Tool } from "../rpc/Tool.ts"
 import * as BridgeTool from "./BridgeTool.ts"
@@ -9,7 +9,7 @@ import * as ManifestInstall from "./ManifestInstall.ts"
 import * as ManifestList from "./ManifestList.ts"
 import * as OwnerTools from "./OwnerTools.ts"
 
-type Settings = Pick<ChannelSettings, "bridge" | "meeting" | "role">
+type Settings = Pick<MemberSettings, "bridge" | "meeting" | "role">
 
 const none: ReadonlyArray<Tool> = []
 

@@ -3,8 +3,8 @@ import type * as Json from "@catenet/crypto/Json"
 import { Effect, FileSystem } from "effect"
 import { delimiter, join } from "node:path"
 import * as Credential from "../../login/Credential.ts"
-import type { ChannelSettings } from "../../settings/ChannelSettings.ts"
 import { formatHostPort } from "../../settings/HostPort.ts"
+import type { MemberSettings } from "../../settings/MemberSettings.ts"
 import { version } from "../../Version.ts"
 import { searchPath } from "../serve/HandlerEnvironment.ts"
 import type { BridgeTool } from "./BridgeTool.ts"
@@ -25,7 +25,7 @@ const summary = Effect.fnUntraced(function* ({
   bridge,
   meeting,
   role
-}: Pick<ChannelSettings, "bridge" | "meeting" | "role">) {
+}: Pick<MemberSettings, "bridge" | "meeting" | "role">) {
   const broker = meeting._tag === "Broker" ? meeting : undefined
   const facts: Json.Json = {
     version,
@@ -48,7 +48,7 @@ const summary = Effect.fnUntraced(function* ({
   return facts
 })
 
-export const make = Effect.fnUntraced(function* (settings: Pick<ChannelSettings, "bridge" | "meeting" | "role">) {
+export const make = Effect.fnUntraced(function* (settings: Pick<MemberSettings, "bridge" | "meeting" | "role">) {
   const fs = yield* FileSystem.FileSystem
   const tools: ReadonlyArray<BridgeTool> = [
     {

@@ -6,8 +6,8 @@ import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import { Data, Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
-import { Meeting } from "../../settings/ChannelSettings.ts"
 import type { HostPort } from "../../settings/HostPort.ts"
+import { Meeting } from "../../settings/MemberSettings.ts"
 import * as RpcClient from "../rpc/RpcClient.ts"
 import * as ChannelSession from "../session/ChannelSession.ts"
 import { refusalHint } from "../session/RefusalHint.ts"
@@ -66,7 +66,7 @@ export const call = Effect.fn("MemberCall.call")(
     const noise = native.x25519.keyPair(Redacted.value(given.noiseKey))
     const member = { role: "initiate" as const, noise, configured: undefined, isUpgrading: false }
     const met = yield* ChannelSession.meet(broker, member, undefined).pipe(
-      Effect.catchTag("LadderExhausted", (error) =>
+      Effect.catchTag("AllStrategiesFailed", (error) =>
         Effect.fail(failed(error.refusal === undefined ? error : { message: refusalHint(error.refusal.token) }))
       ),
       Effect.mapError(failed)

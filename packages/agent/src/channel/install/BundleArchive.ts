@@ -21,7 +21,7 @@ export interface Archive {
   readonly folders: ReadonlyArray<string>
 }
 
-export const mostEntries = 4096
+export const maxEntries = 4096
 const longestPath = 512
 const longestName = 255
 const block = 512
@@ -122,7 +122,7 @@ const readAll = (bytes: Uint8Array): Archive => {
     if (header.length < block) return refuse("ends in the middle")
     if (header.every((byte) => byte === 0)) break
     if (octal(header.subarray(148, 156), "sum") !== sumOf(header)) return refuse("has a damaged header")
-    if (++entries > mostEntries) return refuse(`has more than ${mostEntries} entries`)
+    if (++entries > maxEntries) return refuse(`has more than ${maxEntries} entries`)
     const kind = kindOf(header[156] ?? 0)
     const size = octal(header.subarray(124, 136), "size")
     const content = bytes.subarray(at + block, at + block + size)

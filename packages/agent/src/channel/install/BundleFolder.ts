@@ -1,11 +1,11 @@
 /** The folder of an installed service: filled beside its place and moved there whole, so that a half of a bundle is never run. */
 import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, FileSystem, type PlatformError } from "effect"
-import { words } from "../../state/FileProblem.ts"
+import { describe } from "../../state/FileErrors.ts"
 import * as PrivateFile from "../../state/PrivateFile.ts"
-import * as Activation from "./Activation.ts"
 import type { Archive } from "./BundleArchive.ts"
 import { InstallFailed } from "./InstallProblem.ts"
+import * as InstallRecord from "./InstallRecord.ts"
 
 export interface Place {
   readonly workDir: string
@@ -16,7 +16,7 @@ export interface Contents {
   readonly archive: Archive
   /** Files that are run whatever their mode in the archive is. */
   readonly programs: ReadonlyArray<string>
-  readonly activation: Activation.Activation
+  readonly activation: InstallRecord.InstallRecord
   readonly variables: Readonly<Record<string, string>>
 }
 
@@ -28,7 +28,7 @@ const stagedOf = ({ project, workDir }: Place) => `${workDir}/.${project}.new`
 const failed = (error: PlatformError.PlatformError | { readonly _tag: "StateUnusable"; readonly detail: string }) =>
   new InstallFailed({
     step: "unpack",
-    detail: `The bundle cannot be written: ${clause(error._tag === "StateUnusable" ? error.detail : words(error))}.`
+    detail: `The bundle cannot be written: ${clause(error._tag === "StateUnusable" ? error.detail : describe(error))}.`
   })
 
 /** Whether the place is free: absent, or an empty folder. */
@@ -52,8 +52,8 @@ const fill = Effect.fnUntraced(function* (folder: string, { activation, archive,
     const mode = isExecutable || programs.includes(path) ? 0o700 : 0o600
     yield* fs.writeFile(`${folder}/${path}`, bytes, { flag: "wx", mode })
   }
-  yield* Activation.writeEnvironment(folder, variables)
-  yield* Activation.write(folder, activation)
+  yield* InstallRecord.writeEnvironment(folder, variables)
+  yield* InstallRecord.write(folder, activation)
 })
 
 /** Puts the bundle in its place. When that fails, nothing of it stays. */
@@ -74,14 +74,14 @@ export const remove = Effect.fn("BundleFolder.remove")(function* (place: Place) 
 /** Removes what an install that was cut off has left, and gives the folders of those that were finished. */
 export const repair = Effect.fn("BundleFolder.repair")(function* (workDir: string) {
   const fs = yield* FileSystem.FileSystem
-  const active: Array<Activation.Activation> = []
+  const active: Array<InstallRecord.InstallRecord> = []
   const names = yield* Effect.orElseSucceed(fs.readDirectory(workDir), (): Array<string> => [])
   for (const name of names) {
     const project = /^\.(.+)\.new$/u.exec(name)?.[1]
     if (project !== undefined && isProject(project))
       yield* Effect.ignore(fs.remove(stagedOf({ workDir, project }), { recursive: true, force: true }))
     if (!isProject(name)) continue
-    const found = yield* Activation.read(`${workDir}/${name}`)
+    const found = yield* InstallRecord.read(`${workDir}/${name}`)
     if (found?.project_name !== name) continue
     if (found.state === "active") active.push(found)
     else yield* remove({ workDir, project: name })

@@ -1,6 +1,6 @@
 /** Keeps the programs of installed services running: one that ends is started again, and all of them end with the scope. */
 import { Deferred, Duration, Effect, Fiber } from "effect"
-import { RestartPause } from "../serve/RestartPause.ts"
+import { RestartBackoff } from "../serve/RestartBackoff.ts"
 import { InstallFailed } from "./InstallProblem.ts"
 import * as ServiceProcess from "./ServiceProcess.ts"
 
@@ -40,7 +40,7 @@ export const make = Effect.fn("InstalledServices.make")(function* () {
       Effect.scoped,
       Effect.tapCause((cause) => Effect.andThen(Deferred.failCause(started, cause), Effect.void))
     )
-    const pause = new RestartPause(pauses)
+    const pause = new RestartBackoff(pauses)
     while (true) {
       const [took, result] = yield* Effect.timed(Effect.result(once))
       const how = result._tag === "Success" ? endOf(result.success) : `before it began: ${result.failure.detail}`

@@ -5,19 +5,19 @@
 import type * as Json from "@catenet/crypto/Json"
 import { Duration, Effect, Exit, FileSystem, Semaphore } from "effect"
 import { Events } from "../../observe/Events.ts"
-import type { InstallTerms } from "../../settings/ChannelSettings.ts"
+import type { InstallTerms } from "../../settings/MemberSettings.ts"
 import { ToolFailed } from "../rpc/Tool.ts"
 import { valuesOf } from "../serve/HandlerEnvironment.ts"
-import * as Activation from "./Activation.ts"
-import * as Bundle from "./Bundle.ts"
 import * as BundleFolder from "./BundleFolder.ts"
 import * as InstalledServices from "./InstalledServices.ts"
 import { InstallFailed, InstallRejected } from "./InstallProblem.ts"
+import * as InstallRecord from "./InstallRecord.ts"
 import * as InstallReport from "./InstallReport.ts"
-import * as ManifestGate from "./ManifestGate.ts"
-import * as Trial from "./Trial.ts"
-import * as TrustList from "./TrustList.ts"
-import * as WorkFolder from "./WorkFolder.ts"
+import * as ManifestApproval from "./ManifestApproval.ts"
+import * as ServiceBundle from "./ServiceBundle.ts"
+import * as ServicesFolder from "./ServicesFolder.ts"
+import * as StartupCheck from "./StartupCheck.ts"
+import * as TrustedPublishers from "./TrustedPublishers.ts"
 
 export interface Wanted {
   readonly location: string
@@ -31,7 +31,7 @@ const machine = { platform: process.platform, arch: process.arch }
 
 /** The variables of the template that the operator lets it have. */
 const variablesOf = Effect.fnUntraced(function* (
-  { envTemplate }: ManifestGate.Manifest,
+  { envTemplate }: ManifestApproval.Manifest,
   terms: InstallTerms,
   id: string
 ) {
@@ -48,8 +48,8 @@ const variablesOf = Effect.fnUntraced(function* (
 
 interface Prepared {
   readonly place: BundleFolder.Place
-  readonly activation: Activation.Activation
-  readonly contents: Bundle.Contents
+  readonly activation: InstallRecord.InstallRecord
+  readonly contents: ServiceBundle.Contents
   readonly variables: Readonly<Record<string, string>>
   readonly verifySeconds: bigint
 }
@@ -69,9 +69,9 @@ const activate = Effect.fnUntraced(function* (services: InstalledServices.Instal
   })
   const start = Effect.gen(function* () {
     const [took, { firstEnd }] = yield* Effect.timed(services.start(service))
-    const verified = yield* Effect.raceFirst(Trial.run(service, script, services.log(place.project)), firstEnd)
+    const verified = yield* Effect.raceFirst(StartupCheck.run(service, script, services.log(place.project)), firstEnd)
     yield* Effect.mapError(
-      Activation.write(folder, { ...activation, state: "active" }),
+      InstallRecord.write(folder, { ...activation, state: "active" }),
       ({ detail }) => new InstallFailed({ step: "start", detail: `The install cannot be noted: ${detail}` })
     )
     return InstallReport.ok(activation, { exitCode: null, millis: Duration.toMillis(took) }, verified, folder)
@@ -98,11 +98,11 @@ const attempt = Effect.fnUntraced(function* (
       detail: `This agent has a project ${place.project} already.`,
       manifestId: undefined
     })
-  const approved = yield* ManifestGate.approve(location, yield* TrustList.keysOf(terms))
+  const approved = yield* ManifestApproval.approve(location, yield* TrustedPublishers.keysOf(terms))
   const { verify } = approved.manifest
-  const activation = Activation.of(approved.manifest, place.project, "")
+  const activation = InstallRecord.of(approved.manifest, place.project, "")
   const variables = yield* variablesOf(approved.manifest, terms, activation.manifest_id)
-  const contents = yield* Bundle.fetch(approved, machine)
+  const contents = yield* ServiceBundle.fetch(approved, machine)
   return yield* activate(services, {
     place,
     activation: { ...activation, program: contents.program },
@@ -123,7 +123,7 @@ export const make = Effect.fn("Installer.make")(function* (terms: InstallTerms) 
   const events = yield* Events
   const services = yield* InstalledServices.make()
   const line = yield* Semaphore.make(1)
-  const work = yield* WorkFolder.open(terms, services)
+  const work = yield* ServicesFolder.open(terms, services)
   const install: Install = Effect.fn("Installer.install")(function* ({ location, project }) {
     if (terms.isDisabled)
       return yield* new ToolFailed({

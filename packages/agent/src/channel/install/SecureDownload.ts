@@ -1,6 +1,6 @@
 /** Bytes at an https address, of a bounded number, within a bounded time. No redirect is followed. */
 import { AnswerTooLong } from "@catenet/domain/api/StrictFetch"
-import { maxManifestLocation } from "@catenet/domain/values/Caps"
+import { maxManifestLocation } from "@catenet/domain/values/Quotas"
 import { Data, Effect } from "effect"
 import { sendForUpTo } from "../../onboard/OutgoingHttp.ts"
 
@@ -19,7 +19,7 @@ export interface Bounds {
   readonly seconds: number
 }
 
-const wordsOf = (error: unknown) => {
+const describe = (error: unknown) => {
   if (error instanceof AnswerTooLong) return error.message
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   return cause instanceof Error ? `does not come: ${cause.message}` : "does not come"
@@ -33,7 +33,7 @@ export const fetchBytes = Effect.fn("SecureDownload.fetchBytes")((url: URL, { by
         ? { bytes: new Uint8Array(await response.arrayBuffer()), status: undefined }
         : { bytes: new Uint8Array(), status: response.status }
     },
-    catch: (error) => new NotFetched({ why: wordsOf(error) })
+    catch: (error) => new NotFetched({ why: describe(error) })
   }).pipe(
     Effect.timeoutOrElse({
       duration: `${seconds} seconds`,

@@ -11,7 +11,7 @@ import { SecureRandom } from "effect/crypto"
 import { join as pathOf } from "node:path"
 import { StateUnusable } from "../../Failure.ts"
 import * as PrivateFile from "../../state/PrivateFile.ts"
-import * as JoinCalls from "./JoinCalls.ts"
+import * as JoinClient from "./JoinClient.ts"
 
 const keyLength = 32
 
@@ -32,8 +32,8 @@ const ownKeys = Effect.fnUntraced(function* (path: string) {
 
 const redeem = Effect.fnUntraced(function* (link: InviteLink, file: string, pending: string) {
   const { again, noiseKey, seed } = yield* ownKeys(pending)
-  const membership = yield* JoinCalls.membership(link, seed)
-  yield* JoinCalls.redeem(link, membership, noiseKey, again)
+  const membership = yield* JoinClient.membership(link, seed)
+  yield* JoinClient.redeem(link, membership, noiseKey, again)
   const values = [
     ...membership.values,
     ["CT_CHANNEL_NOISE_KEY", Hex.encode(Redacted.value(noiseKey))] as const,

@@ -9,11 +9,11 @@ import { version } from "../../Version.ts"
 import * as Notification from "../rpc/Notification.ts"
 import { isObject, type JsonObject, textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
 import * as HandlerProcess from "../serve/HandlerProcess.ts"
-import { RestartPause } from "../serve/RestartPause.ts"
+import { RestartBackoff } from "../serve/RestartBackoff.ts"
 import { McpProcess, restarting } from "./McpProcess.ts"
 import { memberOf } from "./McpResult.ts"
-import * as ToolPages from "./ToolPages.ts"
-import { newest } from "./Versions.ts"
+import { newest } from "./McpVersions.ts"
+import * as ToolPagination from "./ToolPagination.ts"
 
 /** How long a server may take to say what it is, and to list its tools. */
 const startBound = "30 seconds"
@@ -55,7 +55,7 @@ const serveOnce = Effect.fnUntraced(function* (
     server.notify("notifications/initialized")
   })
   const refresh = Effect.map(
-    ToolPages.read((params) => server.request("tools/list", params)),
+    ToolPagination.read((params) => server.request("tools/list", params)),
     (entries) => put(entries.flatMap((entry) => toolOf(server, entry)))
   )
   const serving = Effect.gen(function* () {
@@ -94,7 +94,7 @@ export const make = Effect.fn("McpBackend.make")(function* (line: string, passes
     if (isOther) for (const listener of listeners) listener()
   }
   const keep = Effect.gen(function* () {
-    const pause = new RestartPause(pauses)
+    const pause = new RestartBackoff(pauses)
     while (true) {
       const [took, result] = yield* Effect.timed(Effect.result(serveOnce({ line, service: "mcp", passes }, put)))
       put(tools.map(unavailable))

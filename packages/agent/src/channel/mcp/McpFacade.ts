@@ -9,11 +9,11 @@ import type { Readable, Writable } from "node:stream"
 import { version } from "../../Version.ts"
 import * as Notification from "../rpc/Notification.ts"
 import { isObject, type JsonObject, textOf } from "../rpc/Tool.ts"
-import { readLines, type Unreadable, writeLine } from "./LineMessages.ts"
 import * as McpResult from "./McpResult.ts"
-import type { News, PeerFailed, PeerLink } from "./PeerLink.ts"
-import * as ToolPages from "./ToolPages.ts"
-import { allowsBatches, versionFor } from "./Versions.ts"
+import { allowsBatches, versionFor } from "./McpVersions.ts"
+import type { News, PeerFailed, PeerConnection } from "./PeerConnection.ts"
+import { readLines, type Unreadable, writeLine } from "./StdioTransport.ts"
+import * as ToolPagination from "./ToolPagination.ts"
 
 const { memberOf } = McpResult
 
@@ -36,13 +36,17 @@ const initialized = (params: Json.Json | undefined): JsonObject => ({
 })
 
 /** In one page, whatever the client is: not every one asks for the next. */
-const list = (link: PeerLink) =>
+const list = (link: PeerConnection) =>
   Effect.map(
-    ToolPages.read((params) => link.call("tools/list", params)),
+    ToolPagination.read((params) => link.call("tools/list", params)),
     (entries): JsonObject => ({ tools: entries.map(McpResult.listed) })
   ).pipe(Effect.mapError((error: PeerFailed) => new ProtocolError(-32_603n, error.message)))
 
-const call = (link: PeerLink, params: Json.Json | undefined, report: ((progress: JsonObject) => void) | undefined) => {
+const call = (
+  link: PeerConnection,
+  params: Json.Json | undefined,
+  report: ((progress: JsonObject) => void) | undefined
+) => {
   const name = params === undefined ? undefined : textOf(params, "name")
   if (name === undefined) return Effect.fail(new ProtocolError(-32_602n, "tools/call wants a name"))
   const wanted = { name, arguments: memberOf(params, "arguments") ?? {} }
@@ -59,7 +63,7 @@ const call = (link: PeerLink, params: Json.Json | undefined, report: ((progress:
 const announcePause = "500 millis"
 
 /** Serves until the client closes its end. */
-export const serve = Effect.fn("McpFacade.serve")(function* (link: PeerLink, stdin: Readable, stdout: Writable) {
+export const serve = Effect.fn("McpFacade.serve")(function* (link: PeerConnection, stdin: Readable, stdout: Writable) {
   const fibers = yield* FiberSet.make<void>()
   const run = yield* FiberSet.runtime(fibers)<never>()
   const running = new Map<Json.Json, Fiber.Fiber<void>>()

@@ -4,8 +4,8 @@ import * as JsonText from "@catenet/crypto/Json"
 import { Effect } from "effect"
 import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { isObject, type JsonObject, ToolFailed } from "../rpc/Tool.ts"
-import { readLines, type Unreadable, writeLine } from "./LineMessages.ts"
 import { memberOf } from "./McpResult.ts"
+import { readLines, type Unreadable, writeLine } from "./StdioTransport.ts"
 
 type Answer = Effect.Effect<Json.Json, ToolFailed>
 

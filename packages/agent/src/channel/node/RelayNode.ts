@@ -9,20 +9,20 @@ import * as Refusal from "@catenet/crypto/admission/Refusal"
 import type { Grant } from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import { PairingRoom, type Present } from "@catenet/wire/channels/PairingRoom"
-import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
+import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice, type SpliceCounters } from "@catenet/wire/transport/Splice"
 import { Clock, Effect, FiberSet, Schedule } from "effect"
 import { createServer, type Server, type Socket } from "node:net"
 import { keepAliveMillis } from "../../carrier/KeepAlive.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../../settings/HostPort.ts"
-import * as NodeJoin from "./NodeJoin.ts"
+import * as RelayNodeAdmission from "./RelayNodeAdmission.ts"
 
 export interface NodeOptions {
   readonly listen: HostPort
   /** Whose grants are taken; without any the gate in front has checked them. */
   readonly operators: ReadonlyArray<Uint8Array>
-  readonly mostConnections: number
+  readonly maxConnections: number
 }
 
 interface Leg extends Present {
@@ -56,12 +56,12 @@ const cannotListen = (address: HostPort) => (error: Error) =>
   )
 
 /** Runs until the scope closes; the address is the one that was bound. */
-export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnections, operators }: NodeOptions) {
+export const make = Effect.fn("RelayNode.make")(function* ({ listen, maxConnections, operators }: NodeOptions) {
   const { ending, fault, joining, relayNode } = yield* AgentMetrics
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
   const room = new PairingRoom<Leg>({
-    holds: ({ grant }, _, at) => NodeJoin.isAlive(grant, Math.floor(at / 1_000)),
+    holds: ({ grant }, _, at) => RelayNodeAdmission.isAlive(grant, Math.floor(at / 1_000)),
     parkMillis: () => parkMillis
   })
   const open = new Set<Socket>()
@@ -144,7 +144,7 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnect
     return leg
   }
   const serve = Effect.fnUntraced(function* (socket: Socket) {
-    const grant = yield* NodeJoin.admit(socket, operators)
+    const grant = yield* RelayNodeAdmission.admit(socket, operators)
     if (grant === "refused") {
       done.refused += 1
       return leave(socket)
@@ -162,7 +162,7 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnect
     yield* relay(initiator, acceptor)
   })
   const take = (socket: Socket) => {
-    if (open.size >= mostConnections) {
+    if (open.size >= maxConnections) {
       done.shed += 1
       return void socket.resetAndDestroy()
     }
@@ -176,10 +176,7 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, mostConnect
 
   const server = yield* Effect.acquireRelease(
     Effect.callback<Server, Error>((resume) => {
-      const listening = createServer(
-        { allowHalfOpen: true, noDelay: true, pauseOnConnect: true },
-        contained(fault, take)
-      )
+      const listening = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, guarded(fault, take))
       listening.once("error", (error) => resume(Effect.fail(error)))
       listening.listen(listen.port, listen.host, () => {
         listening.on("error", () => {})

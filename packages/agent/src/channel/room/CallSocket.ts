@@ -10,7 +10,7 @@ import { chmod, rm } from "node:fs/promises"
 import { connect, createServer, type Server, type Socket } from "node:net"
 import { join } from "node:path"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
-import { FrameInbox, send } from "../rpc/FrameInbox.ts"
+import { MessageReader, send } from "../rpc/MessageReader.ts"
 import type * as RpcClient from "../rpc/RpcClient.ts"
 import { textOf } from "../rpc/Tool.ts"
 import type { RoomPair } from "./RoomPair.ts"
@@ -18,7 +18,7 @@ import type { RoomPair } from "./RoomPair.ts"
 /** How long a call waits for a peer that is not there. */
 const patience = "30 seconds"
 /** Programs that call at the same time. */
-const mostCallers = 64
+const maxCallers = 64
 
 export const pathIn = (stateDir: string): string => join(stateDir, "room.sock")
 
@@ -68,7 +68,7 @@ const asked = ({ id, method, params }: Envelope.Request, client: RpcClient.RpcCl
   )
 
 const serve = Effect.fnUntraced(function* (socket: Socket, pairs: ReadonlyArray<RoomPair>) {
-  const inbox = new FrameInbox(socket)
+  const inbox = new MessageReader(socket)
   let client: RpcClient.RpcClient | undefined
   while (true) {
     const message = yield* inbox.next
@@ -116,7 +116,7 @@ export const serving = Effect.fn("CallSocket.serving")(function* (stateDir: stri
   const take = (socket: Socket) => {
     guard(socket, ending(socket))
     socket.on("error", () => {})
-    if (callers.size >= mostCallers) return void socket.destroy()
+    if (callers.size >= maxCallers) return void socket.destroy()
     callers.add(socket)
     socket.once("close", () => callers.delete(socket))
     const served = Effect.ensuring(

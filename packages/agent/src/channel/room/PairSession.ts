@@ -4,15 +4,15 @@
  */
 import { Effect } from "effect"
 import * as RpcClient from "../rpc/RpcClient.ts"
+import { split } from "../rpc/RpcDemux.ts"
 import * as RpcServer from "../rpc/RpcServer.ts"
-import { split } from "../rpc/SplitStream.ts"
 import type { Tool } from "../rpc/Tool.ts"
 import * as ChannelSession from "../session/ChannelSession.ts"
-import { SessionCut } from "../session/SessionCut.ts"
+import { SessionTermination } from "../session/SessionTermination.ts"
 
 const keepAliveEvery = "20 seconds"
 /** So many times without a byte of the peer, and the session is over. */
-const mostSilent = 3
+const maxSilent = 3
 
 export interface PairSessionOptions {
   readonly tools: ReadonlyArray<Tool>
@@ -30,14 +30,15 @@ export const stand = Effect.fn("PairSession.stand")(function* (
   const client = RpcClient.make(answers)
 
   const alive = Effect.gen(function* () {
-    let heard = 0
+    let lastReceived = 0
     let silent = 0
     while (true) {
       yield* Effect.sleep(keepAliveEvery)
       const { received } = session.bytes()
-      silent = received === heard && running === 0 ? silent + 1 : 0
-      heard = received
-      if (silent >= mostSilent) return yield* new SessionCut({ why: "nothing has come from the peer for a minute" })
+      silent = received === lastReceived && running === 0 ? silent + 1 : 0
+      lastReceived = received
+      if (silent >= maxSilent)
+        return yield* new SessionTermination({ why: "nothing has come from the peer for a minute" })
       session.stream.begin()
     }
   })

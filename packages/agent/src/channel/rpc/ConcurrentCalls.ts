@@ -11,7 +11,7 @@ import { isObject, type JsonObject } from "./Tool.ts"
 const name = "catenet/concurrent"
 
 /** Calls of one session that run at the same time; the next ones wait for their turn. */
-export const mostAtOnce = 64
+export const maxAtOnce = 64
 
 /** What the calling side sends with `initialize`. */
 export const offer = (clientInfo: JsonObject): JsonObject => ({

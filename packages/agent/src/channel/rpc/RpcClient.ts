@@ -9,7 +9,7 @@ import { Data, Deferred, Effect, Option, Record, Result, Semaphore } from "effec
 import type { Duplex } from "node:stream"
 import { version } from "../../Version.ts"
 import * as ConcurrentCalls from "./ConcurrentCalls.ts"
-import { FrameInbox, MessagesCut, send } from "./FrameInbox.ts"
+import { MessageReader, MessagesCut, send } from "./MessageReader.ts"
 import * as Notification from "./Notification.ts"
 import { isObject, type JsonObject } from "./Tool.ts"
 
@@ -83,7 +83,7 @@ export const make = (stream: Duplex, onToolsChanged: () => void = () => {}): Ses
     return true
   }
 
-  const inbox = new FrameInbox(stream, receive, (cut = unanswered) => {
+  const inbox = new MessageReader(stream, receive, (cut = unanswered) => {
     for (const { reply } of pending.values()) Deferred.doneUnsafe(reply, Effect.fail(cut))
   })
 
@@ -121,7 +121,7 @@ export const make = (stream: Duplex, onToolsChanged: () => void = () => {}): Ses
       Effect.catchTag("RequestTooLong", Effect.die),
       Effect.flatMap((reply) => {
         isConcurrent = ConcurrentCalls.isIn(Result.getOrUndefined(Envelope.readResponse(reply)))
-        return isConcurrent ? line.resize(ConcurrentCalls.mostAtOnce) : Effect.void
+        return isConcurrent ? line.resize(ConcurrentCalls.maxAtOnce) : Effect.void
       })
     )
   }

@@ -9,9 +9,9 @@ import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import { Deferred, Effect, FiberSet, Option, Record, Result, Semaphore } from "effect"
 import type { Duplex } from "node:stream"
 import * as ConcurrentCalls from "./ConcurrentCalls.ts"
-import * as Dispatch from "./Dispatch.ts"
-import { FrameInbox, MessagesCut, send } from "./FrameInbox.ts"
+import { MessageReader, MessagesCut, send } from "./MessageReader.ts"
 import * as Notification from "./Notification.ts"
+import * as RpcDispatch from "./RpcDispatch.ts"
 import { type Caller, isObject, type JsonObject, type Tool } from "./Tool.ts"
 
 /** Without a new request. */
@@ -73,7 +73,7 @@ export const serve = Effect.fn("RpcServer.serve")(function* (
   /** How to cancel the requests that run. */
   const running = new Map<string, Deferred.Deferred<void>>()
   let isConcurrent = false
-  const inbox = new FrameInbox(stream, (message) => {
+  const inbox = new MessageReader(stream, (message) => {
     if (running.size === 0 && !isConcurrent) return false
     const params = Notification.read(message, Notification.cancelled)
     const asked = params === undefined ? undefined : Option.getOrUndefined(Record.get(params, "requestId"))
@@ -112,8 +112,8 @@ export const serve = Effect.fn("RpcServer.serve")(function* (
     working(true)
     const report = Result.isSuccess(read) ? reporting(read.success) : undefined
     const response = yield* Effect.raceAllFirst([
-      Dispatch.respond(read, tools(), caller, report),
-      Effect.as(Deferred.await(cancel), Dispatch.cancelled(id)),
+      RpcDispatch.respond(read, tools(), caller, report),
+      Effect.as(Deferred.await(cancel), RpcDispatch.cancelled(id)),
       Deferred.await(gone),
       probing(stream, probe)
     ]).pipe(
@@ -135,7 +135,7 @@ export const serve = Effect.fn("RpcServer.serve")(function* (
     yield* Effect.addFinalizer(() => Effect.sync(leave))
   })
 
-  const places = yield* Semaphore.make(ConcurrentCalls.mostAtOnce)
+  const places = yield* Semaphore.make(ConcurrentCalls.maxAtOnce)
   const calls = yield* FiberSet.make<void, MessagesCut>()
   let patience: typeof idle | typeof idlePause = idle
   while (true) {

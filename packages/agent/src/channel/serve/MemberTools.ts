@@ -1,11 +1,11 @@
 /** The tools of a serving member, made once from its settings. */
 import * as AgentCard from "@catenet/crypto/AgentCard"
 import type * as Json from "@catenet/crypto/Json"
+import * as MarketService from "@catenet/crypto/market/MarketService"
 import * as Offer from "@catenet/crypto/market/Offer"
-import * as Service from "@catenet/crypto/market/Service"
 import { native } from "@catenet/crypto/native"
 import { Effect } from "effect"
-import type { CardTerms, Serving } from "../../settings/ChannelSettings.ts"
+import type { CardTerms, Serving } from "../../settings/MemberSettings.ts"
 import { unixSeconds } from "../../UnixTime.ts"
 import { type Caller, textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
 import { HandlerPlaces } from "./HandlerPlaces.ts"
@@ -63,8 +63,8 @@ const serviceTool = (service: string, line: string, passes: ReadonlyArray<string
 
 /** The slugs to serve: those asked for, or those of the offer; an offer is a ceiling. */
 export const servicesOf = ({ offer, services }: Pick<Serving, "offer" | "services">) => {
-  const slugs = (list: ReadonlyArray<Service.Service>) =>
-    [...new Set(list.map(Service.slug))].filter((slug) => slug !== "")
+  const slugs = (list: ReadonlyArray<MarketService.Service>) =>
+    [...new Set(list.map(MarketService.slug))].filter((slug) => slug !== "")
   const offered = offer === undefined ? undefined : slugs(offer.services)
   const wanted = services === undefined ? (offered ?? []) : slugs(services)
   return {

@@ -12,7 +12,7 @@ import { bidLimit, type BidRates, countBid, noBids } from "@catenet/domain/agent
 import { type Commitments, commit, takes } from "@catenet/domain/agents/Matching"
 import type { Redacted } from "effect"
 import { Result } from "effect"
-import type { OfferTerms } from "../../settings/ChannelSettings.ts"
+import type { OfferTerms } from "../../settings/MemberSettings.ts"
 import { type Caller, isObject, ToolFailed } from "../rpc/Tool.ts"
 
 const termsOf = ({ expiresAt, kind, minPrice, models, services, unitsAvailable }: Offer.Offer) => ({

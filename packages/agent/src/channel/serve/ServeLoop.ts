@@ -4,9 +4,9 @@
  */
 import { Clock, Effect, Semaphore } from "effect"
 import type { Scope } from "effect"
-import type * as Ladder from "../session/Ladder.ts"
+import type * as FallbackDialer from "../session/FallbackDialer.ts"
 import { refusalHint } from "../session/RefusalHint.ts"
-import { flapMillis, type Outcome, ServeBackoff } from "./ServeBackoff.ts"
+import { flapMillis, type Outcome, RejoinBackoff } from "./RejoinBackoff.ts"
 
 interface Failure {
   readonly _tag: string
@@ -15,14 +15,14 @@ interface Failure {
 
 /** What a failed admission was, and what to say of it. */
 const admissionFailed = (
-  error: Failure | Ladder.LadderExhausted
-): { readonly outcome: Outcome; readonly said: string } => {
-  if (!("attempts" in error)) return { outcome: "failed", said: error.message }
+  error: Failure | FallbackDialer.AllStrategiesFailed
+): { readonly outcome: Outcome; readonly message: string } => {
+  if (!("attempts" in error)) return { outcome: "failed", message: error.message }
   const { attempts, message, refusal } = error
-  if (refusal?.token === "unavailable") return { outcome: "failed", said: message }
-  if (refusal !== undefined) return { outcome: "refused", said: `${refusalHint(refusal.token)} ${message}` }
+  if (refusal?.token === "unavailable") return { outcome: "failed", message: message }
+  if (refusal !== undefined) return { outcome: "refused", message: `${refusalHint(refusal.token)} ${message}` }
   const isTorn = attempts.some(({ error }) => error._tag === "DialFailed" && error.isTorn === true)
-  return { outcome: isTorn ? "torn" : "failed", said: message }
+  return { outcome: isTorn ? "torn" : "failed", message: message }
 }
 
 /** Runs until interrupted. `admit` waits for a peer, `serve` is one session from the handshake on. */
@@ -30,7 +30,7 @@ export const run = Effect.fn("ServeLoop.run")(function* <A, E1 extends Failure, 
   concurrency: number,
   admit: Effect.Effect<A, E1, R1>,
   serve: (admitted: A) => Effect.Effect<void, E2, R2>,
-  backoff = new ServeBackoff()
+  backoff = new RejoinBackoff()
 ): Effect.fn.Return<never, never, R1 | R2 | Scope.Scope> {
   const permits = yield* Semaphore.make(concurrency)
   /** What sessions that failed at once ask the next admission to wait. */
@@ -55,8 +55,8 @@ export const run = Effect.fn("ServeLoop.run")(function* <A, E1 extends Failure, 
     const admitted = yield* Effect.result(admit)
     if (admitted._tag === "Failure") {
       yield* permits.release(1)
-      const { outcome, said } = admissionFailed(admitted.failure)
-      yield* Effect.logWarning(said)
+      const { outcome, message } = admissionFailed(admitted.failure)
+      yield* Effect.logWarning(message)
       yield* Effect.sleep(backoff.after(outcome))
       continue
     }

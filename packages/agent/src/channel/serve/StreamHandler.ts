@@ -7,13 +7,13 @@ import { countReads } from "@catenet/wire/transport/BufferMemory"
 import { Effect } from "effect"
 import type { Duplex } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import { SessionCut } from "../session/SessionCut.ts"
+import { SessionTermination } from "../session/SessionTermination.ts"
 import * as HandlerProcess from "./HandlerProcess.ts"
 
 /** Until the command has ended and its output has been sent, or the session has dropped. */
 export const join = Effect.fn("StreamHandler.join")(
   function* (stream: Duplex, command: HandlerProcess.Command) {
-    const child = yield* Effect.mapError(HandlerProcess.start(command), SessionCut.of)
+    const child = yield* Effect.mapError(HandlerProcess.start(command), SessionTermination.of)
     child.stderr.pipe(process.stderr, { end: false })
     const received = Effect.tryPromise({
       try: (signal) => {
@@ -21,12 +21,12 @@ export const join = Effect.fn("StreamHandler.join")(
         countReads(child.stdout)
         return done
       },
-      catch: SessionCut.of
+      catch: SessionTermination.of
     })
-    const dropped = Effect.callback<never, SessionCut>((resume) => {
+    const dropped = Effect.callback<never, SessionTermination>((resume) => {
       const over = () => {
         if (!stream.writableFinished || !stream.readableEnded)
-          resume(Effect.fail(SessionCut.of(stream.errored ?? "the peer went away")))
+          resume(Effect.fail(SessionTermination.of(stream.errored ?? "the peer went away")))
       }
       stream.once("close", over)
       return Effect.sync(() => stream.off("close", over))

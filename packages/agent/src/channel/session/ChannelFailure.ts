@@ -3,13 +3,13 @@ import { unavailable } from "@catenet/crypto/admission/Refusal"
 import { clause, ended } from "@catenet/domain/values/Sentence"
 import { Effect } from "effect"
 import { Refused, Unreachable } from "../../Failure.ts"
-import type * as Handshake from "../../mesh/Handshake.ts"
-import type * as Ladder from "./Ladder.ts"
+import type * as MeshHandshake from "../../mesh/MeshHandshake.ts"
+import type * as FallbackDialer from "./FallbackDialer.ts"
 import type { PeerRefused } from "./Peer.ts"
 import { refusalHint } from "./RefusalHint.ts"
-import type { SessionCut } from "./SessionCut.ts"
+import type { SessionTermination } from "./SessionTermination.ts"
 
-export const ofLadder = (error: Ladder.LadderExhausted): Refused | Unreachable => {
+export const ofDialer = (error: FallbackDialer.AllStrategiesFailed): Refused | Unreachable => {
   const { attempts, message, refusal } = error
   const detail = refusal === undefined ? message : `${refusalHint(refusal.token)} ${message}`
   if (refusal?.token === unavailable) return new Unreachable({ detail })
@@ -22,7 +22,7 @@ export const ofLadder = (error: Ladder.LadderExhausted): Refused | Unreachable =
   })
 }
 
-export const ofHandshake = ({ forUs, message }: Handshake.HandshakeFailed): Refused | Unreachable =>
+export const ofHandshake = ({ forUs, message }: MeshHandshake.HandshakeFailed): Refused | Unreachable =>
   forUs
     ? new Refused({
         detail: `${clause(message)}. The peer runs with another CT_CHANNEL_NOISE_KEY than the one that the channel knows for it.`
@@ -33,8 +33,8 @@ export const ofHandshake = ({ forUs, message }: Handshake.HandshakeFailed): Refu
 
 /** For `Effect.catchTags` around a session. */
 export const handlers = {
-  LadderExhausted: (error: Ladder.LadderExhausted) => Effect.fail(ofLadder(error)),
-  HandshakeFailed: (error: Handshake.HandshakeFailed) => Effect.fail(ofHandshake(error)),
+  AllStrategiesFailed: (error: FallbackDialer.AllStrategiesFailed) => Effect.fail(ofDialer(error)),
+  HandshakeFailed: (error: MeshHandshake.HandshakeFailed) => Effect.fail(ofHandshake(error)),
   PeerRefused: ({ message }: PeerRefused) => Effect.fail(new Refused({ detail: message })),
-  SessionCut: ({ message }: SessionCut) => Effect.fail(new Unreachable({ detail: message }))
+  SessionTermination: ({ message }: SessionTermination) => Effect.fail(new Unreachable({ detail: message }))
 }

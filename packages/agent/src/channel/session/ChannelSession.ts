@@ -12,19 +12,19 @@ import type { SecureRandom } from "effect/crypto"
 import type { Duplex } from "node:stream"
 import type { NoiseStream } from "../../mesh/NoiseStream.ts"
 import type { AgentMetrics, ChannelCarrier } from "../../observe/AgentMetrics.ts"
-import type { Role } from "../../settings/ChannelVariables.ts"
 import type { HostPort } from "../../settings/HostPort.ts"
+import type { Role } from "../../settings/MemberVariables.ts"
 import { awaitReadable } from "../../tunnel/AwaitReadable.ts"
+import * as CandidateAddresses from "./CandidateAddresses.ts"
 import * as DirectPath from "./DirectPath.ts"
 import * as DirectUpgrade from "./DirectUpgrade.ts"
+import * as FallbackDialer from "./FallbackDialer.ts"
 import * as KeyProof from "./KeyProof.ts"
-import * as Ladder from "./Ladder.ts"
-import * as LegCompletion from "./LegCompletion.ts"
 import * as Peer from "./Peer.ts"
-import * as Reachability from "./Reachability.ts"
-import type { SessionCut } from "./SessionCut.ts"
+import * as RelayKeepAlive from "./RelayKeepAlive.ts"
+import * as RendezvousCompletion from "./RendezvousCompletion.ts"
+import type { SessionTermination } from "./SessionTermination.ts"
 import { TaggedStream } from "./TaggedStream.ts"
-import * as Tether from "./Tether.ts"
 
 export interface Member {
   readonly role: Role
@@ -48,7 +48,7 @@ export interface ChannelSession {
   readonly move: Effect.Effect<boolean, never, AgentMetrics | SecureRandom.SecureRandom> | undefined
   readonly carrier: ChannelCarrier
   /** Fails when the edge ends a session that does not go through it. */
-  readonly tethered: Effect.Effect<never, SessionCut> | undefined
+  readonly tethered: Effect.Effect<never, SessionTermination> | undefined
   /** The key that the peer has proved. */
   readonly peerKey: Uint8Array
   readonly peerHolder: Uint8Array | undefined
@@ -61,13 +61,16 @@ export interface ChannelSession {
   readonly carriedBy: () => ChannelCarrier
 }
 
-const peerOf = ({ acknowledgement }: Ladder.Leg, { grant }: Ladder.Broker, { configured, expected, role }: Member) =>
-  Effect.fromResult(Peer.ofAcknowledgement(native, acknowledgement, { grant, role, configured, expected }))
+const peerOf = (
+  { acknowledgement }: FallbackDialer.BrokerConnection,
+  { grant }: FallbackDialer.Broker,
+  { configured, expected, role }: Member
+) => Effect.fromResult(Peer.ofAcknowledgement(native, acknowledgement, { grant, role, configured, expected }))
 
 /** A peer at the other end of a carrier. */
 export interface Met {
   /** What carries the session, and the connection below, whose bytes are counted. */
-  readonly leg: Pick<Ladder.Leg, "stream" | "socket">
+  readonly leg: Pick<FallbackDialer.BrokerConnection, "stream" | "socket">
   readonly carrier: ChannelCarrier
   readonly peer: Pick<Peer.Peer, "holder" | "isInitiator" | "noiseKey" | "rights" | "grantEnds" | "observed">
   /** The session, where both keys are proved already. */
@@ -83,18 +86,22 @@ export interface Reach {
 }
 
 interface Joined {
-  readonly leg: Ladder.Leg
+  readonly leg: FallbackDialer.BrokerConnection
   readonly peer: Peer.Peer
 }
 
 /** How this member would come to a direct path with a peer; undefined where there is none. */
-const directWay = (peer: Peer.Peer, { dialable = DirectPath.dialable, noise }: Member, reach: Reach | undefined) => {
+const directWay = (
+  peer: Peer.Peer,
+  { dialable = DirectPath.dialable, noise }: Member,
+  carrierHealth: Reach | undefined
+) => {
   if (peer.isInitiator) {
     const address = dialable(peer.endpoint)
     return address === undefined ? undefined : DirectPath.dialBriefly(address, noise, peer.noiseKey)
   }
-  return reach !== undefined && DirectPath.isReachable(reach.advertised, peer.observed)
-    ? DirectPath.awaitBriefly(reach.listener, noise, peer.noiseKey)
+  return carrierHealth !== undefined && DirectPath.isReachable(carrierHealth.advertised, peer.observed)
+    ? DirectPath.awaitBriefly(carrierHealth.listener, noise, peer.noiseKey)
     : undefined
 }
 
@@ -122,7 +129,7 @@ const confirmed = (coming: Fiber.Fiber<Option.Option<DirectPath.Direct>>) =>
 const tethered = Effect.fnUntraced(function* (
   known: Peer.Peer,
   way: Effect.Effect<Option.Option<DirectPath.Direct>, never, AgentMetrics | SecureRandom.SecureRandom>,
-  joining: Effect.Effect<Joined | undefined, Ladder.LadderExhausted | Peer.PeerRefused, AgentMetrics>
+  joining: Effect.Effect<Joined | undefined, FallbackDialer.AllStrategiesFailed | Peer.PeerRefused, AgentMetrics>
 ) {
   const coming = known.isInitiator ? undefined : yield* Effect.forkScoped(way)
   const closing = coming && (yield* Effect.forkScoped(confirmed(coming)))
@@ -144,17 +151,17 @@ const followMillis = 10_000
 
 /** Waits for a peer. The carrier is the caller's. */
 export const meet = Effect.fn("ChannelSession.meet")(function* (
-  broker: Ladder.Broker,
+  broker: FallbackDialer.Broker,
   member: Member,
-  reach: Reach | undefined
+  carrierHealth: Reach | undefined
 ) {
-  const endpoint = reach?.advertised ?? Address.relayOnly
+  const endpoint = carrierHealth?.advertised ?? Address.relayOnly
   while (true) {
-    const first = yield* Ladder.rendezvous(broker, endpoint)
+    const first = yield* FallbackDialer.rendezvous(broker, endpoint)
     const known = yield* peerOf(first, broker, member).pipe(
       Effect.tapError(() => Effect.sync(() => first.stream.destroy()))
     )
-    const completion = yield* LegCompletion.of(first, known.isInitiator)
+    const completion = yield* RendezvousCompletion.of(first, known.isInitiator)
     if (completion === "spliced") return met(first, known)
     // Only the first word shows it: the peer answers, or it leaves for the relay, or the edge closes the leg late.
     const proved = completion === "unsaid" ? yield* Effect.result(proving(first.stream, known, member)) : undefined
@@ -168,7 +175,7 @@ export const meet = Effect.fn("ChannelSession.meet")(function* (
       if (followed.value !== undefined) return met(followed.value.leg, followed.value.peer)
       continue
     }
-    const way = broker.node === undefined ? directWay(known, member, reach) : undefined
+    const way = broker.node === undefined ? directWay(known, member, carrierHealth) : undefined
     const next = way === undefined ? Effect.map(joining, relayed) : tethered(known, way, joining)
     const found = yield* next
     if (found !== undefined) return found
@@ -179,12 +186,12 @@ const relayed = (joined: Joined | undefined) => (joined === undefined ? undefine
 
 /** Joins the peer at the relay; undefined when it does not come, and is met anew. */
 const relayLeg = Effect.fnUntraced(function* (
-  broker: Ladder.Broker,
+  broker: FallbackDialer.Broker,
   member: Member,
   endpoint: string,
   known: Peer.Peer
 ) {
-  const leg = yield* Effect.catchTag(Ladder.relay(broker, endpoint), "ParkExpired", () => Effect.undefined)
+  const leg = yield* Effect.catchTag(FallbackDialer.relay(broker, endpoint), "ParkExpired", () => Effect.undefined)
   if (leg === undefined) return undefined
   // A relay node knows no keys: the peer is the one that the edge has named, and proves that in the handshake.
   if (broker.node !== undefined) return { leg, peer: known }
@@ -196,7 +203,7 @@ const relayLeg = Effect.fnUntraced(function* (
 const proving = (carrier: Duplex, { isInitiator, noiseKey }: Met["peer"], { isUpgrading, noise }: Member) =>
   (isUpgrading ? KeyProof.proveAndAsk : KeyProof.prove)(carrier, noise, noiseKey, isInitiator)
 
-const met = (leg: Ladder.Leg, peer: Peer.Peer): Met => ({ leg, carrier: leg.rung.name, peer })
+const met = (leg: FallbackDialer.BrokerConnection, peer: Peer.Peer): Met => ({ leg, carrier: leg.rung.name, peer })
 
 /** The peer on a direct path, where both keys are proved already. */
 export const overDirect = ({ socket, stream }: DirectPath.Direct, peer: Met["peer"]): Met => ({
@@ -220,7 +227,7 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, member
             noise,
             peerKey: peer.noiseKey,
             isInitiator: peer.isInitiator,
-            reachability: Reachability.of(leg.socket.localAddress, peer.observed)
+            reachability: CandidateAddresses.of(leg.socket.localAddress, peer.observed)
           }),
           (moved) => {
             direct = Option.getOrUndefined(moved)?.socket
@@ -231,7 +238,7 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, member
   const session: ChannelSession = {
     stream,
     move,
-    tethered: met.tether && Tether.hold(met.tether, () => stream.readableEnded && stream.writableFinished),
+    tethered: met.tether && RelayKeepAlive.hold(met.tether, () => stream.readableEnded && stream.writableFinished),
     carrier,
     peerKey: peer.noiseKey,
     peerHolder: peer.holder,

@@ -6,7 +6,7 @@ import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Address from "@catenet/crypto/admission/Address"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { abort } from "@catenet/wire/transport/Abort"
-import { contained, guard } from "@catenet/wire/transport/FaultBoundary"
+import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Deferred, Effect, FiberSet, Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import * as Equal from "effect/Equal"
@@ -17,23 +17,23 @@ import type { NoiseStream } from "../../mesh/NoiseStream.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort, parseHostPort } from "../../settings/HostPort.ts"
 import * as Origin from "../../tunnel/Origin.ts"
+import * as DirectQuicPath from "./DirectQuicPath.ts"
 import * as KeyProof from "./KeyProof.ts"
-import * as QuicDirect from "./QuicDirect.ts"
-import { QuicLink } from "./QuicLink.ts"
+import { PeerQuicConnection } from "./PeerQuicConnection.ts"
 
 /** Connections at the listener that have proved nothing. */
-export const mostStrangers = 64
+export const maxStrangers = 64
 const dialBound = "5 seconds"
 const headStart = "500 millis"
 const waitBound = "8 seconds"
 
 /** What carries a direct session. */
-export type Link = Socket | QuicLink
+export type Link = Socket | PeerQuicConnection
 
 /** Gets a connection, and says when its peer has proved itself. */
 type Take = (link: Link, proved: () => void) => void
 
-export const carrierOf = (link: Link) => (link instanceof QuicLink ? "direct-quic" : "direct")
+export const carrierOf = (link: Link) => (link instanceof PeerQuicConnection ? "direct-quic" : "direct")
 
 /** A port at which one peer at a time is waited for; connections that come meanwhile are closed. */
 export interface Listener {
@@ -61,7 +61,7 @@ export const listen = Effect.fn("DirectPath.listen")(function* (address: HostPor
   let take: Take | undefined
   let strangers = 0
   const receive = (link: Link) => {
-    if (take === undefined || strangers >= mostStrangers) return void abort(link)
+    if (take === undefined || strangers >= maxStrangers) return void abort(link)
     strangers++
     let isStrange = true
     const known = () => {
@@ -69,7 +69,7 @@ export const listen = Effect.fn("DirectPath.listen")(function* (address: HostPor
       isStrange = false
     }
     link.once("close", known)
-    contained(ending(link), take)(link, known)
+    guarded(ending(link), take)(link, known)
   }
   const receiveSocket = (socket: Socket) => {
     guard(socket, ending(socket))
@@ -91,7 +91,7 @@ export const listen = Effect.fn("DirectPath.listen")(function* (address: HostPor
   const bound = server.address()
   const { address: host, port } =
     bound !== null && typeof bound === "object" ? bound : { ...address, address: address.host }
-  yield* QuicDirect.listen({ host, port }, receive)
+  yield* DirectQuicPath.listen({ host, port }, receive)
   const listener: Listener = {
     address: { host: address.host, port },
     receive: (next) => {
@@ -138,7 +138,7 @@ const byTcp = Effect.fnUntraced(function* (address: HostPort) {
 
 /** The first of both that connects. QUIC costs a process, so TCP may go ahead until it has failed or taken a while. */
 const connect = Effect.fnUntraced(function* (address: HostPort, roots: string | undefined) {
-  const byQuic = yield* QuicDirect.dialer(address, roots)
+  const byQuic = yield* DirectQuicPath.dialer(address, roots)
   if (byQuic === undefined) return yield* byTcp(address)
   const failed = yield* Deferred.make<void>()
   const made: Array<Link> = []

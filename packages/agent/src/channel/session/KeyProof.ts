@@ -4,7 +4,7 @@ import type { KeyPair } from "@catenet/crypto/Suite"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect, Result } from "effect"
 import type { Duplex } from "node:stream"
-import * as Handshake from "../../mesh/Handshake.ts"
+import * as MeshHandshake from "../../mesh/MeshHandshake.ts"
 import { NoiseStream } from "../../mesh/NoiseStream.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { TaggedStream } from "./TaggedStream.ts"
@@ -14,21 +14,27 @@ const noReply = () => Result.succeed(nothing)
 
 /** With it a member says that it would move the session to a direct link. Others send nothing, and read over it. */
 const mover = Uint8Array.of(1)
-const moverReply = (said: Uint8Array) => Result.succeed(Bytes.equal(said, mover) ? mover : nothing)
+const moverReply = (reply: Uint8Array) => Result.succeed(Bytes.equal(reply, mover) ? mover : nothing)
 
 /** The same, where this member would move it: the stream is tagged when the peer would, too, and plain otherwise. */
 export const proveAndAsk = Effect.fn("KeyProof.proveAndAsk")(
   function* (carrier: Duplex, noise: KeyPair, peerKey: Uint8Array, isInitiator: boolean) {
     const metrics = yield* AgentMetrics
     const proved = isInitiator
-      ? yield* Effect.map(Handshake.begin(carrier, peerKey, mover, noise), ({ said, session }) => ({ session, said }))
-      : yield* Effect.map(Handshake.answer(carrier, [noise], moverReply, peerKey), ({ answer: said, session }) => ({
+      ? yield* Effect.map(MeshHandshake.begin(carrier, peerKey, mover, noise), ({ said: reply, session }) => ({
           session,
-          said
+          said: reply
         }))
+      : yield* Effect.map(
+          MeshHandshake.answer(carrier, [noise], moverReply, peerKey),
+          ({ answer: reply, session }) => ({
+            session,
+            said: reply
+          })
+        )
     metrics.traffic.handshakes++
-    const { said, session } = proved
-    const stream = Bytes.equal(said, mover) ? new TaggedStream(carrier, session) : new NoiseStream(carrier, session)
+    const { said: reply, session } = proved
+    const stream = Bytes.equal(reply, mover) ? new TaggedStream(carrier, session) : new NoiseStream(carrier, session)
     guard(stream, metrics.ending(stream))
     return stream
   },
@@ -41,8 +47,8 @@ export const prove = Effect.fn("KeyProof.prove")(
   function* (carrier: Duplex, noise: KeyPair, peerKey: Uint8Array, isInitiator: boolean) {
     const metrics = yield* AgentMetrics
     const { session } = isInitiator
-      ? yield* Handshake.begin(carrier, peerKey, nothing, noise)
-      : yield* Handshake.answer(carrier, [noise], noReply, peerKey)
+      ? yield* MeshHandshake.begin(carrier, peerKey, nothing, noise)
+      : yield* MeshHandshake.answer(carrier, [noise], noReply, peerKey)
     metrics.traffic.handshakes++
     const stream = new NoiseStream(carrier, session)
     return guard(stream, metrics.ending(stream))

@@ -8,7 +8,7 @@ import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import { permits, type Rights } from "@catenet/crypto/Permission"
 import type { Suite } from "@catenet/crypto/Suite"
 import { Data, Result } from "effect"
-import type { Role } from "../../settings/ChannelVariables.ts"
+import type { Role } from "../../settings/MemberVariables.ts"
 
 export interface Peer {
   /** `relay-only`, or where the peer listens. */
@@ -37,15 +37,15 @@ export class PeerRefused extends Data.TaggedError("PeerRefused")<{ readonly why:
 const refused = (why: string) => Result.fail(new PeerRefused({ why }))
 
 /** Who begins: as the edge says where the grant leaves it open, else as the grant and the own role say. */
-const begins = (grant: Grant, role: Role, said: Acknowledgement["role"]): boolean => {
+const begins = (grant: Grant, role: Role, claimed: Acknowledgement["role"]): boolean => {
   if (grant.direction !== "both") return grant.direction === "initiate"
-  return said === undefined || !permits(grant.direction, said) ? role === "initiate" : said === "initiate"
+  return claimed === undefined || !permits(grant.direction, claimed) ? role === "initiate" : claimed === "initiate"
 }
 
 /** The peer of an acknowledgement. `configured` and `expected` are the key and the holder that the operator of this member has named. */
 export const ofAcknowledgement = (
   suite: Suite,
-  { observed, peerEndpoint, peerGrantEnds, peerKeys, peerRights, role: said }: Acknowledgement,
+  { observed, peerEndpoint, peerGrantEnds, peerKeys, peerRights, role: claimed }: Acknowledgement,
   own: {
     readonly grant: Grant
     readonly role: Role
@@ -56,7 +56,7 @@ export const ofAcknowledgement = (
   const { configured, expected, grant, role } = own
   const common = {
     endpoint: peerEndpoint === "" ? Address.relayOnly : peerEndpoint,
-    isInitiator: begins(grant, role, said),
+    isInitiator: begins(grant, role, claimed),
     observed,
     rights: peerRights ?? ("rw" as const),
     grantEnds: peerGrantEnds

@@ -4,14 +4,14 @@
  * edge cuts it, the session is over, wherever its bytes go.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
-import * as Frame from "@catenet/crypto/noise/Frame"
+import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
 import { frameOverhead } from "@catenet/crypto/noise/Transport"
 import * as ControlMessage from "@catenet/crypto/upgrade/ControlMessage"
 import * as TaggedMessage from "@catenet/crypto/upgrade/TaggedMessage"
 import { abort } from "@catenet/wire/transport/Abort"
 import { Option, Result } from "effect"
 import { Duplex } from "node:stream"
-import { EndMarkMissing, EndMarks } from "../../mesh/EndMarks.ts"
+import { EndMarkMissing, GracefulEndMarker } from "../../mesh/GracefulEndMarker.ts"
 import type { NoiseStream, Session } from "../../mesh/NoiseStream.ts"
 
 type Done = (error?: Error | null) => void
@@ -20,7 +20,7 @@ type Control = ControlMessage.ControlMessage
 const { TaggedMessage: Message } = TaggedMessage
 
 /** Control messages that wait for their reader; more are dropped. */
-const mostWaiting = 32
+const maxWaiting = 32
 
 /** What a tagged message is longer than what it carries. */
 const tagBytes = 1
@@ -38,7 +38,7 @@ export class TaggedStream extends Duplex {
   #isSendingDirectly = false
   #isHearingDirectly = false
   #hasFarewell = false
-  readonly #marks = new EndMarks()
+  readonly #marks = new GracefulEndMarker()
   readonly #controls: Array<Control> = []
   #onControl: ((message: Control) => void) | undefined
 
@@ -124,7 +124,7 @@ export class TaggedStream extends Duplex {
       else direct.once("drain", done)
       return
     }
-    const parts = Array.from(Frame.split(chunk))
+    const parts = Array.from(NoiseFrame.split(chunk))
     // One write for all frames of a chunk, as in a stream that is not tagged.
     const frames = Buffer.allocUnsafeSlow(chunk.length + parts.length * (tagBytes + frameOverhead))
     let at = 0
@@ -206,7 +206,7 @@ export class TaggedStream extends Duplex {
   #take(control: Option.Option<Control>) {
     if (Option.isNone(control)) return
     if (this.#onControl !== undefined) this.#onControl(control.value)
-    else if (this.#controls.length < mostWaiting) this.#controls.push(control.value)
+    else if (this.#controls.length < maxWaiting) this.#controls.push(control.value)
   }
 
   #hearDirectly() {

@@ -17,7 +17,7 @@ const answers = new Map([
   [503, "the edge has as many members as it takes; try again in a minute"]
 ])
 
-const said = (status: number | undefined) =>
+const describe = (status: number | undefined) =>
   `HTTP ${status ?? "nothing"}${answers.has(status ?? 0) ? `, ${answers.get(status ?? 0)}` : ""}`
 
 /** `root` is trusted beside the roots of the system. */
@@ -38,7 +38,7 @@ export const dial = Effect.fn("WebSocketDial.dial")(function* (url: URL, root: s
       socket.setNoDelay(true)
       socket.setKeepAlive(true, keepAliveMillis)
     })
-    webSocket.once("unexpected-response", (_request, { statusCode }) => resume(failed(said(statusCode))))
+    webSocket.once("unexpected-response", (_request, { statusCode }) => resume(failed(describe(statusCode))))
     webSocket.on("error", (error) => resume(failed(error.message, isUntrusted(error))))
     webSocket.once("open", () => {
       if (socket === undefined) return resume(failed("no connection below the WebSocket"))

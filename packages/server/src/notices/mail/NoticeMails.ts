@@ -8,11 +8,11 @@ import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option, Redacted, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql"
-import { unixSeconds } from "../../runtime/Now.ts"
-import { freshHex32, freshHex64, hashToken } from "../../runtime/Secrets.ts"
+import { freshHex32, freshHex64, hashToken } from "../../runtime/TokenSecrets.ts"
+import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
-import { mostNotices, Notices } from "../Notices.ts"
+import { maxNotices, Notices } from "../Notices.ts"
 import * as Store from "./NoticeMailStore.ts"
 import { compose } from "./NoticeMessage.ts"
 import { SmtpServer } from "./SmtpServer.ts"
@@ -72,7 +72,7 @@ export class NoticeMails extends Context.Service<
       yield* store.lock(subject)
       const found = yield* current(account)
       // A list that is cut off says nothing of what stands behind it.
-      if (found.length < mostNotices) yield* store.forgetGone(subject, found)
+      if (found.length < maxNotices) yield* store.forgetGone(subject, found)
       const mailed = new Set((yield* store.mailed(subject)).map((name) => JSON.stringify(Object.values(name))))
       const fresh = found.filter((notice) => !mailed.has(JSON.stringify(Object.values(Store.nameOf(notice)))))
       if (fresh.length === 0 || account.email === null || !isPlain(account.email)) return

@@ -21,7 +21,7 @@ export interface NoticeMail {
 }
 
 /** Lines of a mail; the page has them all. */
-const mostLines = 20
+const maxLines = 20
 
 /** Text in one line: what others wrote begins no line of its own. */
 const oneLine = (text: string) =>
@@ -36,13 +36,13 @@ const sentenceOf = ({ kinds }: MailTexts, { kind, name, who }: Notice) => kinds[
 export const compose = async (mail: NoticeMail): Promise<Buffer> => {
   const { from, id, language, notices, portal, to, unsubscribe } = mail
   const texts = language === "de" ? german : english
-  const sentences = notices.slice(0, mostLines).map((notice) => sentenceOf(texts, notice))
+  const sentences = notices.slice(0, maxLines).map((notice) => sentenceOf(texts, notice))
   const page = `${portal}/portal/notices`
   const text = [
     texts.heading,
     "",
     ...sentences.map((sentence) => `- ${sentence}`),
-    ...(notices.length > mostLines ? ["- …"] : []),
+    ...(notices.length > maxLines ? ["- …"] : []),
     "",
     `${texts.toNotices} ${page}`,
     "",
@@ -53,7 +53,7 @@ export const compose = async (mail: NoticeMail): Promise<Buffer> => {
   const html = markup`<!doctype html>
 <html lang="${language}"><head><meta charset="utf-8"><title>${texts.subject(notices.length)}</title></head>
 <body><h1>${texts.heading}</h1>
-<ul>${sentences.map((sentence) => markup`<li>${sentence}</li>`)}${notices.length > mostLines ? markup`<li>…</li>` : undefined}</ul>
+<ul>${sentences.map((sentence) => markup`<li>${sentence}</li>`)}${notices.length > maxLines ? markup`<li>…</li>` : undefined}</ul>
 <p>${texts.toNotices} <a href="${page}">${page}</a></p>
 <p>${texts.why}<br>${texts.unsubscribe} <a href="${unsubscribe}">${unsubscribe}</a></p></body></html>
 `.text

@@ -49,11 +49,11 @@ const whyOf = (cause: unknown) => {
     : cause instanceof Error
       ? cause.message.replaceAll(/[\p{C}\s]+/gu, " ").slice(0, 200)
       : undefined
-  const said = [code, command, last].filter((each) => typeof each === "string" || typeof each === "number")
-  return { code: isAnswer ? responseCode : undefined, why: said.join(" ") || "no reason given" }
+  const parts = [code, command, last].filter((each) => typeof each === "string" || typeof each === "number")
+  return { code: isAnswer ? responseCode : undefined, why: parts.join(" ") || "no reason given" }
 }
 
-const refusedBy = (cause: unknown, isForNow = true) => new MailRefused({ why: whyOf(cause).why, isForNow })
+const mailRefused = (cause: unknown, isForNow = true) => new MailRefused({ why: whyOf(cause).why, isForNow })
 
 const isThisMachine = (host: string) =>
   host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."))
@@ -96,9 +96,9 @@ export class SmtpServer extends Context.Service<
         }
       })
       // A listener that stays: an error that comes late must not end the process.
-      connection.on("error", (cause: unknown) => resume(Effect.fail(refusedBy(cause))))
+      connection.on("error", (cause: unknown) => resume(Effect.fail(mailRefused(cause))))
       connection.on("end", () => resume(Effect.fail(new MailRefused({ why: "it hung up", isForNow: true }))))
-      connection.connect((cause) => resume(cause ? Effect.fail(refusedBy(cause)) : Effect.succeed(connection)))
+      connection.connect((cause) => resume(cause ? Effect.fail(mailRefused(cause)) : Effect.succeed(connection)))
       return Effect.sync(() => connection.close())
     })
 
@@ -106,11 +106,11 @@ export class SmtpServer extends Context.Service<
       login === undefined
         ? Effect.void
         : Effect.callback<void, MailRefused>((resume) => {
-            const broken = (cause?: unknown) => resume(Effect.fail(refusedBy(cause)))
+            const broken = (cause?: unknown) => resume(Effect.fail(mailRefused(cause)))
             connection.once("error", broken).once("end", broken)
             const credentials = { user: login.user, pass: Redacted.value(login.pass) }
             connection.login({ ...credentials, credentials }, (cause) =>
-              resume(cause ? Effect.fail(refusedBy(cause)) : Effect.void)
+              resume(cause ? Effect.fail(mailRefused(cause)) : Effect.void)
             )
           })
 
@@ -121,7 +121,7 @@ export class SmtpServer extends Context.Service<
         connection.send({ from, to: [to] }, message, (cause) => {
           if (!cause) return resume(Effect.void)
           const { code } = whyOf(cause)
-          resume(Effect.fail(code === undefined ? new MailUnanswered() : refusedBy(cause, code >= 400 && code < 500)))
+          resume(Effect.fail(code === undefined ? new MailUnanswered() : mailRefused(cause, code >= 400 && code < 500)))
         })
       })
 

@@ -9,8 +9,8 @@ import { TunnelId } from "@catenet/domain/values/Ids"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import type { Refusal } from "../../http/Refusal.ts"
-import type { ExtraRoutes } from "../../http/Routes.ts"
+import type { ExtraRoutes } from "../../http/AllowedMethods.ts"
+import type { BrowserRefusal } from "../../http/BrowserRefusal.ts"
 import { EmailDomains } from "../../identity/EmailDomains.ts"
 import { kindOf, sentenceOf } from "../pages/AgentState.ts"
 import * as CertificateState from "../pages/tunnel/CertificateState.ts"
@@ -62,7 +62,7 @@ export const layer = HttpRouter.use(
           .ofEditor(self, query.get("seen"), asked)
           .pipe(Effect.catch(({ status }) => Effect.succeed(empty(status))))
       }
-      const ids = (query.get("tunnels") ?? "").split(",", TunnelStates.mostTunnels).filter(isTunnelId)
+      const ids = (query.get("tunnels") ?? "").split(",", TunnelStates.maxTunnels).filter(isTunnelId)
       const caller = Caller.of({ subject, email, means: "session" })
       return yield* domains.require({ subject, email, client: undefined }).pipe(
         Effect.andThen(
@@ -98,7 +98,7 @@ export const layer = HttpRouter.use(
       const { net_uuid: topology = "" } = yield* HttpRouter.params
       const asked = { topology, isGone: isStopping(request) }
       return yield* topologies.ofNetwork(self, queryOf(request).get("seen"), asked)
-    }).pipe(Effect.catch(({ status }: Refusal) => Effect.succeed(empty(status))))
+    }).pipe(Effect.catch(({ status }: BrowserRefusal) => Effect.succeed(empty(status))))
     yield* router.add("GET", "/net/:net_uuid/events", network)
   })
 )

@@ -10,10 +10,10 @@ import * as TopologyChanges from "./TopologyChanges.ts"
 import * as TopologyFacts from "./TopologyFacts.ts"
 
 /** Streams of one session, as many as a browser opens to one host. */
-const mostOfSession = 6
+const maxPerSession = 6
 /** Streams of public pages to one address, and in all. A page without one is as fresh as its reload. */
-const mostOfAddress = 24
-const mostOfNetworks = 2_000
+const maxPerAddress = 24
+const maxPerNetworks = 2_000
 
 const idFrom = Schema.decodeSync(TopologyIdInPath)
 const netFrom = Schema.decodeSync(NetUuidInPath)
@@ -34,7 +34,7 @@ export const make = Effect.gen(function* () {
     ) {
       if (signedIn === undefined) return HttpServerResponse.empty({ status: 401 })
       const viewer = Redacted.value(token)
-      if (changes.countOf(viewer) >= mostOfSession) return busy
+      if (changes.countOf(viewer) >= maxPerSession) return busy
       const { email, subject } = signedIn
       const id = idFrom(asked.topology)
       const now = facts(Caller.of({ subject, email, means: "session" }), id)
@@ -52,7 +52,7 @@ export const make = Effect.gen(function* () {
       asked: { readonly topology: string; readonly isGone: () => boolean }
     ) {
       const viewer = `address ${budgetKey(request)}`
-      if (changes.countOf(viewer) >= mostOfAddress || changes.total() >= mostOfNetworks) return busy
+      if (changes.countOf(viewer) >= maxPerAddress || changes.total() >= maxPerNetworks) return busy
       const netUuid = netFrom(asked.topology)
       const now = topologies.published(netUuid)
       yield* now

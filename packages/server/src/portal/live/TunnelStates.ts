@@ -14,9 +14,9 @@ import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as RecordStore from "../../tunnels/records/RecordStore.ts"
 
 /** Tunnels of one stream: as many as one page of the list shows. */
-export const mostTunnels = 50
+export const maxTunnels = 50
 /** Streams of one session, as many as a browser opens to one host. */
-const mostStreams = 6
+const maxStreams = 6
 /** Tokens of one question to an edge. */
 const perQuestion = 500
 /** A browser opens an ended stream again, and the session is looked at again. */
@@ -26,7 +26,7 @@ const heartbeatMillis = 15_000
 interface Watcher {
   readonly session: string
   readonly tokens: ReadonlyMap<string, RoutingToken>
-  readonly said: Map<string, Reachability>
+  readonly sent: Map<string, Reachability>
   readonly queue: Queue.Queue<string, Cause.Done>
   readonly write: (id: string, reach: Reachability) => string
   /** The page shows a certificate: its host name, and what is said when its standing is another one. */
@@ -72,14 +72,14 @@ export const make = Effect.gen(function* () {
     for (const watcher of watchers) {
       const standing = standings.get(watcher.certificate?.hostname ?? "")
       if (standing !== undefined) {
-        const said = watcher.certificate?.write(standing)
-        if (said !== undefined && watcher.certificateSaid !== said) Queue.offerUnsafe(watcher.queue, said)
-        watcher.certificateSaid = said
+        const event = watcher.certificate?.write(standing)
+        if (event !== undefined && watcher.certificateSaid !== event) Queue.offerUnsafe(watcher.queue, event)
+        watcher.certificateSaid = event
       }
       for (const [id, token] of watcher.tokens) {
         const reach = found.get(Redacted.value(token))
-        if (reach === undefined || Equal.equals(watcher.said.get(id), reach)) continue
-        watcher.said.set(id, reach)
+        if (reach === undefined || Equal.equals(watcher.sent.get(id), reach)) continue
+        watcher.sent.set(id, reach)
         watcher.beatAt = now
         Queue.offerUnsafe(watcher.queue, watcher.write(id, reach))
       }
@@ -94,7 +94,7 @@ export const make = Effect.gen(function* () {
 
   return {
     /** Whether a session may open one more stream. */
-    hasRoom: (session: string) => [...watchers].filter((watcher) => watcher.session === session).length < mostStreams,
+    hasRoom: (session: string) => [...watchers].filter((watcher) => watcher.session === session).length < maxStreams,
 
     /** Each change of those tunnels that the account owns, from the present state on. `isGone`: the stream is to end. */
     follow: Effect.fnUntraced(function* (
@@ -105,7 +105,7 @@ export const make = Effect.gen(function* () {
         readonly certificate?: (standing: CertificateStanding) => string
       }
     ) {
-      const found = yield* sqlOrDie(store.tokens({ subject, ids: ids.slice(0, mostTunnels) }))
+      const found = yield* sqlOrDie(store.tokens({ subject, ids: ids.slice(0, maxTunnels) }))
       const now = yield* Clock.currentTimeMillis
       const queue = yield* Queue.unbounded<string, Cause.Done>()
       const [only] = found
@@ -116,7 +116,7 @@ export const make = Effect.gen(function* () {
         certificate: write === undefined || typeof hostname !== "string" ? undefined : { hostname, write },
         certificateSaid: undefined,
         tokens: new Map(found.map(({ id, routingToken }) => [id, routingToken])),
-        said: new Map(),
+        sent: new Map(),
         queue,
         until: now + lifetimeMillis,
         beatAt: now

@@ -5,8 +5,8 @@ import type { ServiceAccount } from "@catenet/domain/identity/ServiceAccount"
 import { markup } from "@catenet/domain/values/Markup"
 import type { OpenSession } from "../../identity/Sessions.ts"
 import { button, checkbox, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
-import { moment } from "../shell/Moment.ts"
 import type { Page } from "../shell/Shell.ts"
+import { timestamp } from "../shell/Timestamp.ts"
 import type { Texts } from "../texts/English.ts"
 import { shortKey } from "./ShortKey.ts"
 
@@ -26,7 +26,7 @@ export interface Facts {
 
 const row = (texts: Texts, { createdAt, id, isThis, seenAt, userAgent }: OpenSession) =>
   markup`<tr><th scope="row">${userAgent === "" ? "–" : userAgent}</th>
-    <td data-label="${texts.sessionSince}">${moment(createdAt)}</td><td data-label="${texts.sessionSeen}">${moment(seenAt)}</td>
+    <td data-label="${texts.sessionSince}">${timestamp(createdAt)}</td><td data-label="${texts.sessionSeen}">${timestamp(seenAt)}</td>
     <td class="actions">${
       isThis
         ? markup`<strong>${texts.thisSession}</strong>`
@@ -45,7 +45,7 @@ const services = (texts: Texts, { sent, serviceAccounts }: Facts) => {
               client_id,
               created_at,
               name
-            }) => markup`<tr><th scope="row">${name}<span class="sub mono">${client_id}</span></th><td>${moment(created_at)}</td>
+            }) => markup`<tr><th scope="row">${name}<span class="sub mono">${client_id}</span></th><td>${timestamp(created_at)}</td>
               <td class="actions">${button(`${own}/${client_id}/rotate`, texts.serviceRenew, undefined, texts.serviceRotate(name))}
               ${button(`${own}/${client_id}/delete`, texts.removeIt, "danger", texts.removeNamed(name))}</td></tr>`
           )}</tbody></table>`
@@ -80,7 +80,7 @@ const paid = (texts: Texts, { payments }: Facts) =>
           created_at,
           credits,
           payment
-        }) => markup`<tr><th scope="row">${moment(created_at)}</th><td>${texts.count(credits)}</td>
+        }) => markup`<tr><th scope="row">${timestamp(created_at)}</th><td>${texts.count(credits)}</td>
           <td>${confirmed ? texts.paymentConfirmed : texts.paymentPending}</td><td>${shortKey(payment)}</td></tr>`
       )}</tbody></table></section>`
 
@@ -91,7 +91,7 @@ const logged = (texts: Texts, { audit }: Facts) =>
       : markup`<table><thead><tr><th scope="col">${texts.auditAt}</th><th scope="col">${texts.auditAction}</th><th scope="col">${texts.auditTarget}</th></tr></thead>
           <tbody>${audit.map(
             ({ action, at, detail, target }) =>
-              markup`<tr><th scope="row">${moment(at)}</th><td><code class="word">${action}</code></td><td class="mono">${target}<span class="sub">${detail}</span></td></tr>`
+              markup`<tr><th scope="row">${timestamp(at)}</th><td><code class="word">${action}</code></td><td class="mono">${target}<span class="sub">${detail}</span></td></tr>`
           )}</tbody></table>`
   }</details>`
 

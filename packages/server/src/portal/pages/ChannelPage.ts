@@ -4,8 +4,8 @@ import type { ClaimInvite } from "@catenet/domain/channels/ClaimInvite"
 import { markup } from "@catenet/domain/values/Markup"
 import * as InviteScript from "../invite/InviteScript.ts"
 import { area, button, checkbox, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
-import { moment } from "../shell/Moment.ts"
 import type { Page } from "../shell/Shell.ts"
+import { timestamp } from "../shell/Timestamp.ts"
 import type { Texts } from "../texts/English.ts"
 import * as JoinLinePanel from "./JoinLinePanel.ts"
 import { materialFields } from "./MaterialFields.ts"
@@ -69,7 +69,7 @@ const claiming = (texts: Texts, own: string, { emails, invites, sent }: Facts) =
         : markup`<table><thead><tr><th scope="col">${texts.inviteLabel}</th><th scope="col">${texts.holderKey}</th><th scope="col">${texts.columnState}</th><th scope="col">${texts.inviteExpires}</th></tr></thead>
           <tbody>${invites.map(
             ({ expires_at, holder, label, state }) =>
-              markup`<tr><th scope="row">${label ?? texts.inviteUnnamed}</th><td data-label="${texts.holderKey}">${shortKey(holder)}</td><td data-label="${texts.columnState}">${texts.inviteStates[state]}</td><td data-label="${texts.inviteExpires}">${moment(expires_at)}</td></tr>`
+              markup`<tr><th scope="row">${label ?? texts.inviteUnnamed}</th><td data-label="${texts.holderKey}">${shortKey(holder)}</td><td data-label="${texts.columnState}">${texts.inviteStates[state]}</td><td data-label="${texts.inviteExpires}">${timestamp(expires_at)}</td></tr>`
           )}</tbody></table>`
     }
     <details${sent?.form === "invite" ? markup` open` : undefined}><summary>${texts.inviteMake}</summary><form method="post" action="${own}/claim-invites">

@@ -2,16 +2,16 @@
 import { type Markup, markup } from "@catenet/domain/values/Markup"
 import type { Notice } from "../../notices/Notices.ts"
 import { button, named } from "../shell/Field.ts"
-import { moment } from "../shell/Moment.ts"
 import type { Page } from "../shell/Shell.ts"
+import { timestamp } from "../shell/Timestamp.ts"
 import type { Texts } from "../texts/English.ts"
 
 const link = (href: string, text: string) => markup`<a href="${href}">${text}</a>`
 
 /** What is so, and what can be done about it. */
-const saidOf = (texts: Texts, { about, at, kind, name, note, who }: Notice): readonly [Markup, Markup] => {
+const describe = (texts: Texts, { about, at, kind, name, note, who }: Notice): readonly [Markup, Markup] => {
   const tunnel = `/portal/tunnels/${about}`
-  const since = at === null ? undefined : moment(at)
+  const since = at === null ? undefined : timestamp(at)
   switch (kind) {
     case "access": {
       const email = who ?? ""
@@ -60,8 +60,8 @@ export const page = (texts: Texts, notices: ReadonlyArray<Notice>, offersMail: b
         ? markup`<p class="panel">${texts.noticesNone}</p>`
         : markup`<div class="panel list"><table><thead><tr><th scope="col">${texts.noticeKind}</th><th scope="col">${texts.noticeWhat}</th><td></td></tr></thead>
           <tbody>${notices.map((notice) => {
-            const [said, action] = saidOf(texts, notice)
-            return markup`<tr><th scope="row">${texts.noticeKinds[notice.kind]}</th><td>${said}</td><td class="actions">${action}</td></tr>`
+            const [sentence, action] = describe(texts, notice)
+            return markup`<tr><th scope="row">${texts.noticeKinds[notice.kind]}</th><td>${sentence}</td><td class="actions">${action}</td></tr>`
           })}</tbody></table></div>`
     }${offersMail ? markup`<p class="hint">${texts.mailHint} ${link("/portal/account#mail", texts.mailTitle)}</p>` : undefined}`
 })

@@ -7,8 +7,8 @@ import type { Waiting } from "../../certificates/CertificateQueue.ts"
 import type { Health } from "../../edges/EdgeHealth.ts"
 import type { RefusedOrder } from "../../edges/RefusedOrders.ts"
 import { button, choice, field, type Sent, valuesOf } from "../shell/Field.ts"
-import { moment } from "../shell/Moment.ts"
 import type { Page } from "../shell/Shell.ts"
+import { timestamp } from "../shell/Timestamp.ts"
 import type { Texts } from "../texts/English.ts"
 
 export interface Facts {
@@ -48,19 +48,19 @@ const edges = (texts: Texts, facts: Facts) => {
   const rows = facts.edges.map(
     (edge) => markup`<tr><th scope="row" class="mono">${edge.edge_id}</th>
       <td data-label="${texts.edgeAddress}"><code>${edge.peer_addr}</code></td>
-      <td data-label="${texts.edgeSeen}">${moment(edge.seen_at)}</td>
+      <td data-label="${texts.edgeSeen}">${timestamp(edge.seen_at)}</td>
       <td data-label="${texts.edgeHealthTitle}">${healthOf(texts, edge, facts.health)}</td></tr>`
   )
   // An edge of the settings that has sent no heartbeat is asked all the same.
   const unreported = [...facts.health.keys()].filter((id) => facts.edges.every(({ edge_id }) => edge_id !== id))
   const others = unreported.map((id) => {
     const found = facts.health.get(id)
-    const said =
+    const health =
       found?._tag === "Stalled"
         ? texts.edgeStalled(found.loops.join(", "))
         : texts.edgeHealth[found?._tag === "Healthy" ? "healthy" : "silent"]
     return markup`<tr><th scope="row" class="mono">${id}</th><td data-label="${texts.edgeAddress}">–</td>
-      <td data-label="${texts.edgeSeen}">${texts.never}</td><td data-label="${texts.edgeHealthTitle}">${said}</td></tr>`
+      <td data-label="${texts.edgeSeen}">${texts.never}</td><td data-label="${texts.edgeHealthTitle}">${health}</td></tr>`
   })
   const heads = [texts.columnName, texts.edgeAddress, texts.edgeSeen, texts.edgeHealthTitle]
   return table(texts.edgesTitle, texts.edgesNone, heads, [...rows, ...others])
@@ -73,7 +73,7 @@ const orders = (texts: Texts, { refused }: Facts) =>
     [texts.auditAction, texts.orderTunnel, texts.orderEdge, texts.orderWhy, texts.orderAgain],
     refused.map(
       ({ edge, hostname, id, kind, refusal, refusedAt, tunnel }) =>
-        markup`<tr><th scope="row"><code>${kind}</code><span class="sub">${moment(refusedAt)}</span></th>
+        markup`<tr><th scope="row"><code>${kind}</code><span class="sub">${timestamp(refusedAt)}</span></th>
           <td data-label="${texts.orderTunnel}" class="mono">${tunnel ?? texts.orderTunnelGone}${hostname === null ? undefined : markup`<span class="sub">${hostname}</span>`}</td>
           <td data-label="${texts.orderEdge}" class="mono">${edge}</td><td data-label="${texts.orderWhy}">${refusal}</td>
           <td>${button(`/operators/orders/${id}/resend`, texts.orderResend(String(id)))}</td></tr>`
@@ -112,7 +112,7 @@ const queue = (texts: Texts, { waiting }: Facts) =>
     waiting.map(
       ({ at, ca, claim, hostname, lapses }) =>
         markup`<tr><th scope="row" class="mono">${hostname}</th><td data-label="${texts.queueState}">${texts.queueStates[claim]}</td>
-          <td data-label="${texts.queueAt}">${moment(at)}</td><td data-label="${texts.queueAuthority}">${ca ?? "–"}</td>
+          <td data-label="${texts.queueAt}">${timestamp(at)}</td><td data-label="${texts.queueAuthority}">${ca ?? "–"}</td>
           <td data-label="${texts.queueLapses}">${texts.count(lapses)}</td></tr>`
     )
   )
@@ -120,7 +120,7 @@ const queue = (texts: Texts, { waiting }: Facts) =>
 const log = (texts: Texts, { log: entries, older }: Facts) => {
   const rows = entries.map(
     ({ action, actor, at, detail, target }) =>
-      markup`<tr><th scope="row">${moment(at)}</th><td data-label="${texts.logActor}" class="mono">${actor}</td>
+      markup`<tr><th scope="row">${timestamp(at)}</th><td data-label="${texts.logActor}" class="mono">${actor}</td>
         <td data-label="${texts.auditAction}"><code class="word">${action}</code></td>
         <td data-label="${texts.auditTarget}" class="mono">${target}<span class="sub">${detail}</span></td></tr>`
   )

@@ -1,7 +1,7 @@
 /** What a page says of a refusal: in English as the refusal says it, in another language by its code. */
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Option, Record } from "effect"
-import type { Refusal } from "../../http/Refusal.ts"
+import type { BrowserRefusal } from "../../http/BrowserRefusal.ts"
 import type { Texts } from "../texts/English.ts"
 
 export const textsOfCode = (texts: Texts, code: unknown): readonly [title: string, detail: string] | undefined =>
@@ -14,7 +14,7 @@ const reasonsOf = (texts: Texts, { errors }: MalformedRequest): string => {
   return [...fields].flatMap((field) => Option.toArray(Record.get(reasons, field))).join(" ")
 }
 
-export const problemTexts = (texts: Texts, refusal: Refusal): readonly [title: string, detail: string] => {
+export const problemTexts = (texts: Texts, refusal: BrowserRefusal): readonly [title: string, detail: string] => {
   const [title, detail] = textsOfCode(texts, Reflect.get(refusal, "_tag")) ?? [refusal.title, refusal.detail]
   const reasons = refusal instanceof MalformedRequest ? reasonsOf(texts, refusal) : ""
   return [title, reasons === "" ? detail : reasons]

@@ -1,9 +1,9 @@
 /** The shell around every page: navigation, who is signed in, the language. A page puts its content into it. */
 import type { Email } from "@catenet/domain/values/Email"
 import { Markup, markup } from "@catenet/domain/values/Markup"
-import { brandMark } from "@catenet/domain/values/PageLook"
+import { brandMark } from "@catenet/domain/values/PageStyles"
 import type { Subject } from "@catenet/domain/values/Subject"
-import { tokenField } from "../../http/FormAnswers.ts"
+import { tokenField } from "../../http/FormDeduplication.ts"
 import * as Stylesheet from "../../http/Stylesheet.ts"
 import type { Texts } from "../texts/English.ts"
 import { names } from "./Language.ts"

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import type { Refusal } from "../../http/Refusal.ts"
+import type { BrowserRefusal } from "../../http/BrowserRefusal.ts"
 import type { Texts } from "../texts/English.ts"
 import { languageCookie, textsFor } from "./Language.ts"
 import * as ProblemPage from "./ProblemPage.ts"
@@ -46,7 +46,7 @@ export const show = (texts: Texts, page: Page, { back, headers, status = 200 }: 
   })
 
 /** Says why a request was refused and what can be done about it: on a page, or as a problem to a program that asks for JSON. */
-export const refuse = (request: Request, refusal: Refusal, links: ReadonlyArray<Link> = []) => {
+export const refuse = (request: Request, refusal: BrowserRefusal, links: ReadonlyArray<Link> = []) => {
   const texts = textsOf(request)
   const [title, detail] = problemTexts(texts, refusal)
   const again = ProblemPage.againOf(texts, refusal.retry_after)

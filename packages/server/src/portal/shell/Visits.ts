@@ -8,12 +8,12 @@ import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { Refusal } from "../../http/Refusal.ts"
+import type { BrowserRefusal } from "../../http/BrowserRefusal.ts"
 import { isSameOrigin } from "../../http/SameOrigin.ts"
 import { EmailDomains } from "../../identity/EmailDomains.ts"
 import { Sessions } from "../../identity/Sessions.ts"
 import { Notices } from "../../notices/Notices.ts"
-import { freshHex32 } from "../../runtime/Secrets.ts"
+import { freshHex32 } from "../../runtime/TokenSecrets.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { languageCookie, textsFor } from "./Language.ts"
 import * as Operators from "./Operators.ts"
@@ -40,7 +40,7 @@ export type Response = HttpServerResponse.HttpServerResponse
 export type MemberPage = (
   self: Member,
   at: (name: string) => string
-) => Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest>
+) => Effect.Effect<Response, BrowserRefusal, HttpServerRequest.HttpServerRequest>
 
 /** What belongs to another account is not there, and nor is what never was. */
 const nothing = [RouteNotFound, TunnelNotFound, ChannelNotFound, TopologyNotFound, NetworkUnknown] as const
@@ -88,7 +88,7 @@ export const make = Effect.gen(function* () {
     })
 
   /** A refusal says nothing of the address, so that a foreign id and an unknown one are the same bytes. */
-  const refused = (self: Visit, refusal: Refusal): Effect.Effect<Response> => {
+  const refused = (self: Visit, refusal: BrowserRefusal): Effect.Effect<Response> => {
     if (/\bjson\b/u.test(self.request.headers["accept"] ?? "")) return VisitorPages.refuse(self.request, refusal)
     const { signedIn, texts } = self.reader
     const path = signedIn === undefined ? "/" : "/portal/tunnels"
@@ -116,7 +116,7 @@ export const make = Effect.gen(function* () {
     /** A page for accounts only. Without a session it leads to the sign-in. */
     forMembers: (
       signIn: (path: string) => string,
-      page: (member: Member) => Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest>
+      page: (member: Member) => Effect.Effect<Response, BrowserRefusal, HttpServerRequest.HttpServerRequest>
     ) =>
       Effect.flatMap(visit, (self) => {
         const { signedIn } = self.reader
@@ -126,24 +126,24 @@ export const make = Effect.gen(function* () {
         const caller = Caller.of({ subject, email, means: "session" })
         return domains.require({ subject, email, client: undefined }).pipe(
           Effect.andThen(page({ ...self, caller })),
-          Effect.catch((refusal: Refusal) => refused(self, refusal))
+          Effect.catch((refusal: BrowserRefusal) => refused(self, refusal))
         )
       }),
 
     /** What only operators find: for everybody else, signed in or not, there is nothing. */
-    forOperators: <R>(use: (operator: Member) => Effect.Effect<Response, Refusal, R>) =>
+    forOperators: <R>(use: (operator: Member) => Effect.Effect<Response, BrowserRefusal, R>) =>
       Effect.flatMap(visit, (self) => {
         const { isOperator: isOne, signedIn } = self.reader
         if (signedIn === undefined || !isOne) return refused(self, new RouteNotFound())
         const { email, subject } = signedIn
         return domains.require({ subject, email, client: undefined }).pipe(
           Effect.andThen(use({ ...self, caller: Caller.of({ subject, email, means: "session" }) })),
-          Effect.catch((refusal: Refusal) => refused(self, refusal))
+          Effect.catch((refusal: BrowserRefusal) => refused(self, refusal))
         )
       }),
 
     /** A form that counts without a session, too; only from the portal itself. */
-    fromPortal: (use: (self: Visit) => Effect.Effect<Response, Refusal, HttpServerRequest.HttpServerRequest>) =>
+    fromPortal: (use: (self: Visit) => Effect.Effect<Response, BrowserRefusal, HttpServerRequest.HttpServerRequest>) =>
       Effect.flatMap(visit, (self) =>
         isSameOrigin(self.request.headers, portalBaseUrl.origin)
           ? use(self).pipe(Effect.catch((refusal) => refused(self, refusal)))

@@ -2,7 +2,7 @@
 import { connectLineSeconds } from "@catenet/domain/enrollment/Bootstrap"
 import { maxTunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { channelsTexts } from "./EnglishChannels.ts"
-import { mailTexts } from "./EnglishMail.ts"
+import { mailTexts } from "./EnglishMailPages.ts"
 import { noticesTexts } from "./EnglishNotices.ts"
 import { operatorsTexts } from "./EnglishOperators.ts"
 import { reasonsTexts } from "./EnglishReasons.ts"

@@ -7,7 +7,7 @@ import { maxSuggestBudget } from "@catenet/domain/topologies/Topology"
 import { maxReceiverLength, maxThresholdMinutes } from "@catenet/domain/tunnels/Alert"
 import { maxShareLabel } from "@catenet/domain/tunnels/ShareLink"
 import { maxTunnelName } from "@catenet/domain/tunnels/Tunnel"
-import { maxManifestLocation, maxProjectName, mostOfAccount } from "@catenet/domain/values/Caps"
+import { maxManifestLocation, maxProjectName, maxPerAccount } from "@catenet/domain/values/Quotas"
 import type { TextsOf } from "./TextsOf.ts"
 
 export const reasonsTexts = {
@@ -31,7 +31,7 @@ export const reasonsTexts = {
     mode: "Choose one of the modes.",
     subject: "Give the subject of an account that has been here.",
     what: "Choose tunnels or channels.",
-    max: `Give a whole number from 0 to ${mostOfAccount}.`,
+    max: `Give a whole number from 0 to ${maxPerAccount}.`,
     manifest_location: `Give an https address of at most ${maxManifestLocation} characters.`,
     project_name: `Give a name of 1 to ${maxProjectName} characters, without control characters.`,
     tool: "Choose one of the tools.",

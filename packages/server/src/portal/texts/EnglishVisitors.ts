@@ -1,5 +1,5 @@
 /** Pages for everybody: the entrance, the gate of a tunnel, share links, and what the operator says of itself. In English. */
-import { longestAccessNote } from "@catenet/domain/values/Caps"
+import { longestAccessNote } from "@catenet/domain/values/Quotas"
 import type { TextsOf } from "./TextsOf.ts"
 
 export const visitorsTexts = {

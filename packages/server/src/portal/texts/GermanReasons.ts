@@ -7,7 +7,7 @@ import { maxSuggestBudget } from "@catenet/domain/topologies/Topology"
 import { maxReceiverLength, maxThresholdMinutes } from "@catenet/domain/tunnels/Alert"
 import { maxShareLabel } from "@catenet/domain/tunnels/ShareLink"
 import { maxTunnelName } from "@catenet/domain/tunnels/Tunnel"
-import { maxManifestLocation, maxProjectName, mostOfAccount } from "@catenet/domain/values/Caps"
+import { maxManifestLocation, maxProjectName, maxPerAccount } from "@catenet/domain/values/Quotas"
 import type { ReasonTexts } from "./EnglishReasons.ts"
 
 export const reasonsTexts: ReasonTexts = {
@@ -31,7 +31,7 @@ export const reasonsTexts: ReasonTexts = {
     mode: "Wählen Sie einen der Betriebe.",
     subject: "Geben Sie das Subject eines Kontos an, das schon hier war.",
     what: "Wählen Sie Tunnel oder Kanäle.",
-    max: `Geben Sie eine ganze Zahl von 0 bis ${mostOfAccount} an.`,
+    max: `Geben Sie eine ganze Zahl von 0 bis ${maxPerAccount} an.`,
     manifest_location: `Geben Sie eine https-Adresse aus höchstens ${maxManifestLocation} Zeichen an.`,
     project_name: `Geben Sie einen Namen aus 1 bis ${maxProjectName} Zeichen ohne Steuerzeichen an.`,
     tool: "Wählen Sie eines der Werkzeuge.",

@@ -1,5 +1,5 @@
 /** Pages for everybody: the entrance, the gate of a tunnel, share links, and what the operator says of itself. In German. */
-import { longestAccessNote } from "@catenet/domain/values/Caps"
+import { longestAccessNote } from "@catenet/domain/values/Quotas"
 import type { VisitorsTexts } from "./EnglishVisitors.ts"
 
 export const visitorsTexts: VisitorsTexts = {

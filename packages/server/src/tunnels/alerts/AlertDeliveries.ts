@@ -19,7 +19,7 @@ import type { AlertSecret } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql"
-import { unixSeconds } from "../../runtime/Now.ts"
+import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as Store from "./AlertDeliveryStore.ts"
 import { AlertReceivers } from "./AlertReceivers.ts"
@@ -31,7 +31,7 @@ const keptFor = 30 * 86_400
  * What the log says of a delivery, and all that it says: more would let an account ask about machines that only the
  * service reaches.
  */
-const said = { ok: "delivered", failed: "not delivered", forbidden: "refused by policy" } as const
+const outcomes = { ok: "delivered", failed: "not delivered", forbidden: "refused by policy" } as const
 const forbidden = { _tag: "Failed" } as const
 
 /** A report, and its receiver. */
@@ -137,7 +137,7 @@ export class AlertDeliveries extends Context.Service<
         if (next._tag === "RetryIn") yield* Effect.sleep(`${next.seconds} seconds`)
         else {
           const status = next._tag === "Delivered" ? ("ok" as const) : ("failed" as const)
-          const detail = next === forbidden ? said.forbidden : said[status]
+          const detail = next === forbidden ? outcomes.forbidden : outcomes[status]
           yield* store.settle(messageId, status, detail)
           return { at, event: report.event, status, detail }
         }
@@ -158,7 +158,7 @@ export class AlertDeliveries extends Context.Service<
 
       reserve: Effect.fn("AlertDeliveries.reserve")(function* (report: Report, destination: Destination) {
         yield* take(report.subject)
-        const named = yield* record(report, "failed", said.failed)
+        const named = yield* record(report, "failed", outcomes.failed)
         return sqlOrDie(send(report, named, destination, []))
       }),
 
@@ -169,7 +169,7 @@ export class AlertDeliveries extends Context.Service<
         const destination =
           name === null || webhookUrl === null || secret === null ? undefined : { name, webhookUrl, secret }
         yield* destination === undefined
-          ? store.settle(messageId, "failed", said.failed)
+          ? store.settle(messageId, "failed", outcomes.failed)
           : send(pending, { messageId, at }, destination, retryPauses)
       }),
 

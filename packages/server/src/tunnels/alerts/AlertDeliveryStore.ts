@@ -8,7 +8,7 @@ import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { AlertSecret } from "@catenet/domain/values/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import * as Openable from "../../store/Openable.ts"
+import * as DecryptableFilter from "../../store/DecryptableFilter.ts"
 import { Sealing } from "../../store/Sealing.ts"
 
 /** Seconds in which a delivery with all its attempts is over: three times five, and the pauses of two and eight. */
@@ -44,7 +44,7 @@ export const make = Effect.gen(function* () {
   const { column } = yield* Sealing
   const secret = column("alerts.secret", AlertSecret)
   const webhookUrl = column("alerts.webhook_url", Schema.String)
-  const openable = yield* Openable.make
+  const openable = yield* DecryptableFilter.make
   return {
     /** Deliveries of an account are counted one after the other, until the transaction ends. */
     lockAccount: (subject: string) => sql`select pg_advisory_xact_lock(hashtextextended(${subject}, 15))`,

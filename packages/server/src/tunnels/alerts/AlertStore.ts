@@ -6,7 +6,7 @@ import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { AlertSecret, RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import * as Openable from "../../store/Openable.ts"
+import * as DecryptableFilter from "../../store/DecryptableFilter.ts"
 import { Sealing } from "../../store/Sealing.ts"
 
 const watchColumns = {
@@ -53,7 +53,7 @@ export const make = Effect.gen(function* () {
   const { column } = yield* Sealing
   const secret = column("alerts.secret", AlertSecret)
   const webhookUrl = column("alerts.webhook_url", Schema.String)
-  const openable = yield* Openable.make
+  const openable = yield* DecryptableFilter.make
   const Stored = Schema.Struct({ ...Alert.fields, webhookUrl, secret })
   const Settings = Schema.Struct({
     tunnelId: Schema.String,

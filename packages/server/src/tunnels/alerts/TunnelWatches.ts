@@ -7,7 +7,7 @@ import { isServed } from "@catenet/domain/tunnels/Reachability"
 import { Context, Effect, Layer, Option, Redacted, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { EdgeFacts, reachOf } from "../../edges/EdgeFacts.ts"
-import { unixSeconds } from "../../runtime/Now.ts"
+import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { Settings } from "../../settings/Settings.ts"
 import * as Store from "./TunnelWatchStore.ts"
 

@@ -6,9 +6,9 @@
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { Context, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
-import * as ConfiguredDns from "../../dns/ConfiguredDns.ts"
+import * as DnsBackend from "../../dns/DnsBackend.ts"
 import { DnsProvider, isWithin } from "../../dns/DnsProvider.ts"
-import { unixSeconds } from "../../runtime/Now.ts"
+import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as Store from "./AddressRecordStore.ts"
@@ -76,5 +76,5 @@ export class AddressRecords extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(AddressRecords, AddressRecords.make)
-  static readonly layer = AddressRecords.layerNoDeps.pipe(Layer.provide([ConfiguredDns.layer]))
+  static readonly layer = AddressRecords.layerNoDeps.pipe(Layer.provide([DnsBackend.layer]))
 }

@@ -21,8 +21,8 @@ import { Context, Effect, Layer, Option } from "effect"
 import { Outbox } from "../../edges/Outbox.ts"
 import { Limits } from "../../http/Limits.ts"
 import { Audits } from "../../identity/Audits.ts"
-import { unixSeconds } from "../../runtime/Now.ts"
-import { refusedBy } from "../../store/Constraint.ts"
+import { unixSeconds } from "../../runtime/UnixClock.ts"
+import { mapConstraint } from "../../store/Constraint.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as Store from "./HostnameProofStore.ts"
 import { HostnameRules } from "./HostnameRules.ts"
@@ -118,7 +118,7 @@ export class HostnameProofs extends Context.Service<
         const outdated = claim.isHeld ? Option.none() : yield* outdatedHolder(claim)
         const { ids, token } = yield* Effect.tap(attach(id, outdated), () =>
           audits.append(audit("hostname_proved", account.subject, id, hostname))
-        ).pipe(refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
+        ).pipe(mapConstraint("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
         yield* outbox.deliver({ queue: token, ids }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignoreCause)
       }, sqlOrDie),
 

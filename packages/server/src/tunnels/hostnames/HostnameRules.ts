@@ -9,9 +9,9 @@ import {
 } from "@catenet/domain/tunnels/HostnameOwnership"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Context, Effect, Layer } from "effect"
-import * as ConfiguredDns from "../../dns/ConfiguredDns.ts"
+import * as DnsBackend from "../../dns/DnsBackend.ts"
 import { DnsProvider } from "../../dns/DnsProvider.ts"
-import { sha256Hex } from "../../runtime/Secrets.ts"
+import { sha256Hex } from "../../runtime/TokenSecrets.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { AddressRecords } from "./AddressRecords.ts"
 import { isPublicSuffix } from "./PublicSuffix.ts"
@@ -71,5 +71,5 @@ export class HostnameRules extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(HostnameRules, HostnameRules.make)
-  static readonly layer = HostnameRules.layerNoDeps.pipe(Layer.provide([AddressRecords.layer, ConfiguredDns.layer]))
+  static readonly layer = HostnameRules.layerNoDeps.pipe(Layer.provide([AddressRecords.layer, DnsBackend.layer]))
 }

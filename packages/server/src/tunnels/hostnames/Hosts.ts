@@ -17,9 +17,9 @@ import type { SqlError } from "effect/sql"
 import { authorizeHost } from "../../edges/EdgeOrders.ts"
 import { Outbox } from "../../edges/Outbox.ts"
 import { Audits } from "../../identity/Audits.ts"
-import { unixSeconds } from "../../runtime/Now.ts"
+import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { Settings } from "../../settings/Settings.ts"
-import { refusedBy } from "../../store/Constraint.ts"
+import { mapConstraint } from "../../store/Constraint.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import * as ClaimStore from "./HostnameProofStore.ts"
 import { HostnameRules } from "./HostnameRules.ts"
@@ -171,7 +171,7 @@ export class Hosts extends Context.Service<
           return written
         }).pipe(
           store.transaction,
-          refusedBy("tunnels_hostname_unique", () => new HostnameTaken({ hostname }))
+          mapConstraint("tunnels_hostname_unique", () => new HostnameTaken({ hostname }))
         )
         yield* Effect.catchTag(outbox.deliver(receipt), ["EdgeRefused", "EdgeUnreachable"], () => new EdgeUnavailable())
       }, sqlOrDie)

@@ -12,12 +12,12 @@ import { Settings } from "../../settings/Settings.ts"
 export type Outcome = "proved" | "missing" | "unanswered"
 
 /** Host names that one process looks up at a time; more wait. */
-const mostAtOnce = 16
+const maxAtOnce = 16
 /**
  * Of one account. The others of it wait beside the queue, so that names whose servers never answer hold up the account that brought
  * them and leave places for everybody else.
  */
-export const mostOfAccount = 2
+export const maxPerAccount = 2
 
 interface Turns {
   readonly semaphore: Semaphore.Semaphore
@@ -52,12 +52,12 @@ export class Resolver extends Context.Service<
 >()("server/tunnels/hostnames/Resolver") {
   static readonly make = Effect.gen(function* () {
     const { dnsResolvers } = yield* Settings
-    const places = yield* Semaphore.make(mostAtOnce)
+    const places = yield* Semaphore.make(maxAtOnce)
     const accounts = new Map<string, Turns>()
     const turnOf = (account: string) =>
       Effect.acquireRelease(
         Effect.sync(() => {
-          const turns = accounts.get(account) ?? { semaphore: Semaphore.makeUnsafe(mostOfAccount), users: 0 }
+          const turns = accounts.get(account) ?? { semaphore: Semaphore.makeUnsafe(maxPerAccount), users: 0 }
           turns.users += 1
           accounts.set(account, turns)
           return turns.semaphore

@@ -5,7 +5,7 @@ import { UptimeReport } from "@catenet/domain/tunnels/Usage"
 import type { History } from "../../edges/EdgeFacts.ts"
 
 /** Most sessions that an edge tells, and a page shows. */
-export const mostSessions = 200
+export const maxSessions = 200
 
 const count = (sum: bigint) => Number(sum > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : sum)
 
@@ -40,7 +40,7 @@ export const usage = (known: History, now: number) => {
 
 const longest = ({ figures, sessions }: TunnelHistory, now: number) => {
   if (sessions.length === 0) return null
-  return figures?.longest_outage_secs ?? longestOutage(sessions.slice(0, mostSessions), uptimeWindows.d30, now)
+  return figures?.longest_outage_secs ?? longestOutage(sessions.slice(0, maxSessions), uptimeWindows.d30, now)
 }
 
 /** Thirty days; none of an edge that does not tell them. */
@@ -61,6 +61,6 @@ export const report = (known: History, now: number): UptimeReport => {
     bytes_out_30d,
     visitors_30d,
     days: days(known),
-    sessions: isKnown ? known.history.sessions.slice(0, mostSessions) : []
+    sessions: isKnown ? known.history.sessions.slice(0, maxSessions) : []
   })
 }

@@ -4,8 +4,8 @@
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelPresence } from "@catenet/domain/api/EdgeAdminApi"
-import { daysTogether } from "@catenet/domain/tunnels/FleetDays"
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
+import { sumDays } from "@catenet/domain/tunnels/TrafficRollup"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import type { SessionRecord, TokenStatusReport, TokenSums, TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import { FleetRow, type UptimeReport, UsageRow } from "@catenet/domain/tunnels/Usage"
@@ -14,7 +14,7 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { type Answer, anyOf, EdgeFacts, type History, reachOf } from "../../edges/EdgeFacts.ts"
 import { paged, type Page } from "../../http/Paging.ts"
-import { unixSeconds } from "../../runtime/Now.ts"
+import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { Tunnels } from "../Tunnels.ts"
 import { gaps } from "./AgentReadiness.ts"
@@ -98,7 +98,7 @@ export class Records extends Context.Service<
     })
 
     const daysOf = (all: ReadonlyArray<{ readonly history: History }>) =>
-      daysTogether(all.map(({ history }) => FactFormat.days(history)))
+      sumDays(all.map(({ history }) => FactFormat.days(history)))
 
     const usageByDay = Effect.fnUntraced(function* (account: Account, page: Page) {
       const now = yield* unixSeconds
@@ -153,7 +153,7 @@ export class Records extends Context.Service<
       uptime: Effect.fn("Records.uptime")(function* (account: Account, id: string) {
         const { routingToken } = yield* tunnels.owned(id, account)
         return FactFormat.report(
-          yield* edge.history(routingToken, FactFormat.mostSessions, "figures"),
+          yield* edge.history(routingToken, FactFormat.maxSessions, "figures"),
           yield* unixSeconds
         )
       }, sqlOrDie),

@@ -1,10 +1,10 @@
 /** Receipts verified in Chromium: the command's sentences, in both languages, and nothing that leaves the browser. */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
-import * as Chain from "@catenet/crypto/receipt/Chain"
 import * as Export from "@catenet/crypto/receipt/Export"
 import * as FileCheck from "@catenet/crypto/receipt/FileCheck"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
+import * as ReceiptChain from "@catenet/crypto/receipt/ReceiptChain"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs"
@@ -22,18 +22,18 @@ const seed = Redacted.make(new Uint8Array(32).fill(7))
 const pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))
 const otherKey = Hex.encode(native.ed25519.publicKey(new Uint8Array(32).fill(8)))
 const chain = { edgeId: "primary", routingTokenHash: "ab".repeat(32) }
-const opened = (tip: Chain.Tip, at: bigint) =>
+const opened = (tip: ReceiptChain.Tip, at: bigint) =>
   Result.getOrThrow(
-    Chain.append(native, seed, chain, tip, at, Receipt.sessionOpen({ connectedAt: at, transport: "mux" }))
+    ReceiptChain.append(native, seed, chain, tip, at, Receipt.sessionOpen({ connectedAt: at, transport: "mux" }))
   )
-const first = opened(Chain.genesis, 1000n)
+const first = opened(ReceiptChain.genesis, 1000n)
 const receipts = [first, opened(first, 2000n), opened(opened(first, 2000n), 3000n)]
 const good = Export.write({ header: { pubkey, edgeId: "primary", tunnel: "<b>demo</b>" }, receipts })
 const altered = good.replace('"ts":2000', '"ts":2001')
 const truncated = good.slice(0, -40)
 const ofNoCalendar = Export.write({
   header: { pubkey, edgeId: "primary" },
-  receipts: [opened(Chain.genesis, 2n ** 63n)]
+  receipts: [opened(ReceiptChain.genesis, 2n ** 63n)]
 })
 
 const cases = [
@@ -82,7 +82,7 @@ describe.skipIf(missing)("receipts", () => {
               await page.getByLabel(texts.edgeKey).fill(key)
               const expected = FileCheck.check(native, { name, bytes: buffer, key: key === "" ? undefined : key })
               assert.strictEqual(expected.outcome, outcome, name)
-              assert.strictEqual(await verdict(outcome), expected.said.join("\n"), `${name} ${key}`)
+              assert.strictEqual(await verdict(outcome), expected.lines.join("\n"), `${name} ${key}`)
             }
             await page.getByLabel(texts.receiptsFile).setInputFiles(huge)
             const said = 'huge.jsonl is larger than 256 MB; export fewer receipts at once by "since".'

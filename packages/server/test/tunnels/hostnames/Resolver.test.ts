@@ -5,7 +5,7 @@ import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { eventually } from "../../../../domain/test/Eventually.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
-import { mostOfAccount, Resolver } from "../../../src/tunnels/hostnames/Resolver.ts"
+import { maxPerAccount, Resolver } from "../../../src/tunnels/hostnames/Resolver.ts"
 
 /** Answers that there is no such name, and names that begin with `silent` not at all. */
 const nameServer = Effect.acquireRelease(
@@ -45,7 +45,7 @@ describe("look-ups of host names", () => {
       yield* Effect.promise(() => eventually(() => waiting() > 0, "the first are asked for"))
       const answer = yield* Effect.timeoutOption(resolver.look("b", record("other")), "1 second")
       assert.deepStrictEqual(answer, Option.some("missing"))
-      assert.strictEqual(waiting(), mostOfAccount)
+      assert.strictEqual(waiting(), maxPerAccount)
       yield* Fiber.interrupt(silent)
     }).pipe(Effect.scoped)
   )

@@ -1,10 +1,10 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { portable } from "@catenet/crypto/portable"
-import * as Chain from "@catenet/crypto/receipt/Chain"
 import * as Export from "@catenet/crypto/receipt/Export"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
-import * as Tokens from "@catenet/crypto/Tokens"
+import * as ReceiptChain from "@catenet/crypto/receipt/ReceiptChain"
+import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { bearerOf, sessionOf } from "../../harness/Accounts.ts"
@@ -18,16 +18,16 @@ const pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))
 
 /** The receipts of one session, chained and signed as an edge does it; its byte counts are beyond what a double holds. */
 const receiptsOf = (token: string) => {
-  const routingTokenHash = Tokens.hash(native, Result.getOrThrow(Tokens.fromHexText(token)))
+  const routingTokenHash = TokenEncoding.hash(native, Result.getOrThrow(TokenEncoding.fromHexText(token)))
   const chain = { edgeId: "primary", routingTokenHash }
   const moved = { connectedAt: 1000n, bytesIn: 2n ** 60n + 1n, bytesOut: 7n }
-  let tip = Chain.genesis
+  let tip = ReceiptChain.genesis
   return [
     Receipt.sessionOpen({ connectedAt: 1000n, transport: "quic" }),
     Receipt.bytesMoved(moved),
     Receipt.sessionClose({ ...moved, disconnectedAt: 5000n, reason: "closed" })
   ].map((event, n) => {
-    const receipt = Result.getOrThrow(Chain.append(native, seed, chain, tip, BigInt(1000 + n), event))
+    const receipt = Result.getOrThrow(ReceiptChain.append(native, seed, chain, tip, BigInt(1000 + n), event))
     tip = receipt
     return receipt
   })

@@ -12,12 +12,12 @@ export interface Drawn {
 }
 
 /** Up to so many agents stand on one circle; more fill the plane evenly, as the seeds of a sunflower do. */
-const mostOnCircle = 16
+const maxOnCircle = 16
 const seedDistance = 52
 const goldenAngle = Math.PI * (3 - Math.sqrt(5))
 
 const sizeOf = (count: number) => {
-  if (count <= mostOnCircle) return { width: 800, height: 600 }
+  if (count <= maxOnCircle) return { width: 800, height: 600 }
   const across = Math.ceil(2 * (seedDistance * Math.sqrt(count) + 60))
   return { width: Math.max(800, across), height: Math.max(600, across) }
 }
@@ -37,7 +37,7 @@ const places = (nodes: ReturnType<typeof nodesOf>) => {
   const { height, width } = sizeOf(nodes.length)
   return new Map(
     nodes.map(({ agent }, index) => {
-      if (nodes.length > mostOnCircle) {
+      if (nodes.length > maxOnCircle) {
         const [radius, turn] = [seedDistance * Math.sqrt(index + 0.5), index * goldenAngle]
         const [x, y] = [width / 2 + radius * Math.cos(turn), height / 2 + radius * Math.sin(turn)]
         return [agent, { x: Math.round(x), y: Math.round(y) }] as const
@@ -68,10 +68,10 @@ export const drawing = (texts: Texts, drawn: Drawn, isEditable: boolean): Markup
   const groups = nodes.map(({ agent, kind }) => {
     const name = nameOf(drawn.labels, agent)
     const { x, y } = at.get(agent) ?? { x: 0, y: 0 }
-    const says = `${name}, ${kind === undefined ? texts.kindOutside : texts.kinds[kind]}`
+    const label = `${name}, ${kind === undefined ? texts.kindOutside : texts.kinds[kind]}`
     return markup`<g class="node ${kind ?? "outside"}" data-agent="${agent}" transform="translate(${String(x)} ${String(y)})" ${
       isEditable ? markup`tabindex="0" role="button"` : markup`role="img"`
-    } aria-label="${says}">${
+    } aria-label="${label}">${
       kind === "super-peer"
         ? markup`<rect x="-20" y="-20" width="40" height="40" rx="8" /><circle r="11" />`
         : markup`<circle r="18" />`

@@ -13,7 +13,7 @@ import { overlay, ownership } from "./OwnerForms.ts"
 import { setup } from "./SetupPanel.ts"
 
 /** What the script says, and that it may change the topology. */
-const words = (texts: Texts) =>
+const pageTexts = (texts: Texts) =>
   JSON.stringify({
     canEdit: true,
     easy: texts.viewEasy,
@@ -41,7 +41,7 @@ export const page = (texts: Texts, facts: EditorFacts): Page => {
         <a class="button" href="/net/${topology.net_uuid}">${texts.publicPage}</a></div>
       <div data-notice>${notice === undefined ? undefined : markup`<p class="panel notice bad" role="alert">${notice}</p>`}</div>
       <section class="panel"><h2>${texts.drawingTitle}</h2><p class="hint">${texts.drawingHint}</p>
-        <p class="row" data-tools="${topology.id}" data-follow="/portal/events?topology=${topology.id}&amp;seen=${version}" data-words="${words(texts)}"></p>
+        <p class="row" data-tools="${topology.id}" data-follow="/portal/events?topology=${topology.id}&amp;seen=${version}" data-words="${pageTexts(texts)}"></p>
         ${drawing(texts, suggestion === undefined ? drawn : { ...drawn, suggested: suggestion.links }, true)}</section>
       <div class="columns"><div>${linking(texts, facts)}${placing(texts, facts)}</div><div>
         ${overlay(texts, facts)}${owner === undefined ? undefined : ownership(texts, facts, owner)}${setup(texts, facts)}</div></div>`

@@ -4,14 +4,14 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import type { TopologyEdge } from "@catenet/domain/topologies/Topology"
 import { type Markup, markup } from "@catenet/domain/values/Markup"
-import { bytesOf } from "../../../runtime/Secrets.ts"
+import { bytesOf } from "../../../runtime/TokenSecrets.ts"
 import { panel } from "../../shell/Field.ts"
 import type { Texts } from "../../texts/English.ts"
 import { nameOf } from "./Drawing.ts"
 import type { EditorFacts } from "./EditorFacts.ts"
 
 /** Links whose lines are on the page; a topology may have hundreds. */
-const mostLinks = 20
+const maxLinks = 20
 
 /** The channel that the bound operator's key derives for a link, else the one that is noted at it. */
 const channelOf = ({ owner }: EditorFacts, { a, b, channel }: TopologyEdge): string | undefined => {
@@ -34,13 +34,13 @@ const linkLines = (texts: Texts, facts: EditorFacts, broker: string) => {
   if (linked.length === 0) return markup`<p class="hint">${texts.setupNoChannel}</p>`
   const names = (agent: string) => nameOf(labels, agent)
   return markup`<p class="hint">${texts.setupLinks} <a href="/pki/ca"><code>/pki/ca</code></a></p>${linked
-    .slice(0, mostLinks)
+    .slice(0, maxLinks)
     .map(
       ({ a, b, channel }) => markup`<details data-link="${a} ${b}"><summary>${names(a)} – ${names(b)}</summary>
       <p class="hint">${texts.channel} <code>${channel}</code></p>
       <p class="hint">${names(a)}</p><pre tabindex="0">${lineOf(facts.command, broker, "initiate")}</pre>
       <p class="hint">${names(b)}</p><pre tabindex="0">${lineOf(facts.command, broker, "accept")}</pre></details>`
-    )}${linked.length > mostLinks ? markup`<p class="hint">${texts.setupMore(linked.length - mostLinks)}</p>` : undefined}`
+    )}${linked.length > maxLinks ? markup`<p class="hint">${texts.setupMore(linked.length - maxLinks)}</p>` : undefined}`
 }
 
 export const setup = (texts: Texts, facts: EditorFacts): Markup => {

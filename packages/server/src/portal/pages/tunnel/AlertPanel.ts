@@ -2,12 +2,12 @@
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
 import { button, field, panel, type Sent, valuesOf } from "../../shell/Field.ts"
-import { moment } from "../../shell/Moment.ts"
+import { timestamp } from "../../shell/Timestamp.ts"
 import type { Texts } from "../../texts/English.ts"
 import type { Controls } from "./Controls.ts"
 
 const delivery = (texts: Texts, { at, detail, event, status }: Controls["deliveries"][number]) =>
-  markup`<tr><th scope="row">${moment(at)}</th><td><code>${event}</code></td><td>${texts.deliveryStates[status]}${
+  markup`<tr><th scope="row">${timestamp(at)}</th><td><code>${event}</code></td><td>${texts.deliveryStates[status]}${
     // What was not sent says so itself.
     detail === texts.deliveryStates[status]
       ? undefined
@@ -22,7 +22,7 @@ export const render = (texts: Texts, { id }: Tunnel, { alert, deliveries }: Cont
     markup`${
       alert === undefined
         ? markup`<p class="hint">${texts.alertNone}</p>`
-        : markup`<dl class="pairs"><dt>${texts.alertState}</dt><dd>${texts.alertStates[alert.state]}, ${moment(alert.since)}</dd></dl>`
+        : markup`<dl class="pairs"><dt>${texts.alertState}</dt><dd>${texts.alertStates[alert.state]}, ${timestamp(alert.since)}</dd></dl>`
     }
     <form method="post" action="${own}">
       ${field({ ...values("webhook_url", alert?.webhook_url), type: "url", label: texts.alertUrl })}

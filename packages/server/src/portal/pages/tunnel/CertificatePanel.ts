@@ -2,7 +2,7 @@
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
 import { button, checkbox } from "../../shell/Field.ts"
-import { moment } from "../../shell/Moment.ts"
+import { timestamp } from "../../shell/Timestamp.ts"
 import type { Texts } from "../../texts/English.ts"
 import * as CertificateState from "./CertificateState.ts"
 import type { Controls } from "./Controls.ts"
@@ -16,7 +16,7 @@ const proving = (texts: Texts, id: string, proof: NonNullable<Tunnel["hostname_p
         ({ name, type, value }) =>
           markup`<tr><th scope="row" data-label="${texts.recordType}">${type}</th><td data-label="${texts.recordName}"><code>${name}</code></td><td data-label="${texts.recordValue}"><code>${value}</code></td></tr>`
       )}</tbody></table></div>
-      ${proof.checked_at === null ? undefined : markup`<p class="hint">${texts.proofChecked} ${moment(proof.checked_at)}</p>`}
+      ${proof.checked_at === null ? undefined : markup`<p class="hint">${texts.proofChecked} ${timestamp(proof.checked_at)}</p>`}
       ${button(`/portal/tunnels/${id}/verify-hostname`, texts.proofButton)}`
 
 export const render = (
@@ -39,7 +39,7 @@ export const render = (
   ${
     !owned
       ? undefined
-      : markup`${claim_deadline === null ? undefined : markup`<p>${texts.claimUntil} ${moment(claim_deadline)}</p>`}
+      : markup`${claim_deadline === null ? undefined : markup`<p>${texts.claimUntil} ${timestamp(claim_deadline)}</p>`}
         ${hostname_proof === null ? undefined : proving(texts, id, hostname_proof)}
         ${
           status === "gelb" && hostname !== null

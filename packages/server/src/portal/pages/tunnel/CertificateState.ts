@@ -14,7 +14,7 @@ const waits = (texts: Texts, { claim_deadline, held_back, place, queues_again_at
 /** What the agent does comes first; a refusal stays until there is a certificate. */
 export const sentences = (texts: Texts, standing: CertificateStanding): ReadonlyArray<string> => {
   const { failure, status, step, step_since } = standing
-  const said = [
+  const lines = [
     step !== null && step_since !== null
       ? texts.certificateStep(step, timeText(step_since))
       : status === "gelb"
@@ -25,7 +25,7 @@ export const sentences = (texts: Texts, standing: CertificateStanding): Readonly
       : texts.certificateRefused(failure.ca, texts.issuanceFailures[failure.reason], timeText(failure.at)),
     failure?.detail ?? undefined
   ]
-  return said.filter((sentence) => sentence !== undefined)
+  return lines.filter((sentence) => sentence !== undefined)
 }
 
 /** Changes with whatever the page shows of it. */

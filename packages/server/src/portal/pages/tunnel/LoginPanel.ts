@@ -2,7 +2,7 @@
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
 import { button, checkbox, field, named, panel, type Sent, valuesOf } from "../../shell/Field.ts"
-import { moment } from "../../shell/Moment.ts"
+import { timestamp } from "../../shell/Timestamp.ts"
 import type { Texts } from "../../texts/English.ts"
 import type { Controls } from "./Controls.ts"
 
@@ -11,7 +11,7 @@ const switchOf = (texts: Texts, action: string, label: string, isOn: boolean, hi
     <p class="hint">${hint}</p></div><button>${texts.save}<span class="hidden"> (${label})</span></button></form>`
 
 const request = (texts: Texts, own: string, { at, email, note }: Controls["requests"][number]) =>
-  markup`<tr><th scope="row">${email}<span class="sub">${note}</span></th><td data-label="${texts.auditAt}">${moment(at)}</td>
+  markup`<tr><th scope="row">${email}<span class="sub">${note}</span></th><td data-label="${texts.auditAt}">${timestamp(at)}</td>
     <td class="actions"><form method="post" action="${own}/login-allowlist"><input type="hidden" name="email" value="${email}">
       ${named(texts.allowIt, texts.allow(email))}</form>
     ${button(`${own}/access-requests/${encodeURIComponent(email)}/dismiss`, texts.dismissIt, undefined, texts.dismiss(email))}</td></tr>`

@@ -2,14 +2,14 @@
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/domain/values/Markup"
 import { button, checkbox, choice, field, panel, type Sent, valuesOf } from "../../shell/Field.ts"
-import { moment } from "../../shell/Moment.ts"
+import { timestamp } from "../../shell/Timestamp.ts"
 import type { Texts } from "../../texts/English.ts"
 import type { Controls } from "./Controls.ts"
 
 const row = (texts: Texts, id: string, link: Controls["links"][number]) => {
   const name = link.label ?? link.id.slice(0, 8)
   return markup`<tr><th scope="row">${name}${link.single_use ? markup`<span class="sub">${texts.shareSingle}</span>` : undefined}</th>
-    <td data-label="${texts.columnState}">${texts.shareStates[link.state]}</td><td data-label="${texts.inviteExpires}">${moment(link.expires_at)}</td><td class="actions">${
+    <td data-label="${texts.columnState}">${texts.shareStates[link.state]}</td><td data-label="${texts.inviteExpires}">${timestamp(link.expires_at)}</td><td class="actions">${
       link.state === "active" || link.state === "opened"
         ? button(
             `/portal/tunnels/${id}/share-links/${link.id}/revoke`,

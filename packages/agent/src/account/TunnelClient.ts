@@ -1,0 +1,36 @@
+/** A user's tunnels at the control plane. */
+import { Installation, Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { Effect, Schema } from "effect"
+import { Refused } from "../Failure.ts"
+import { type Account, ask } from "./AccountClient.ts"
+
+export const list = Effect.fn("TunnelClient.list")(function* (account: Account) {
+  return yield* ask(account, { method: "GET", path: "/me/tunnels", answer: Schema.Array(Tunnel) })
+})
+
+export const create = Effect.fn("TunnelClient.create")(function* (account: Account, name: string) {
+  return yield* ask(account, { method: "POST", path: "/me/tunnels", body: { name }, answer: Tunnel })
+})
+
+export const remove = Effect.fn("TunnelClient.remove")(function* (account: Account, { id }: Tunnel) {
+  yield* ask(account, { method: "DELETE", path: `/me/tunnels/${id}`, answer: Schema.Unknown })
+})
+
+/** What an agent needs to serve it, with a new join token. */
+export const install = Effect.fn("TunnelClient.install")(function* (account: Account, { id }: Tunnel) {
+  return yield* ask(account, { method: "POST", path: `/me/tunnels/${id}/install`, body: {}, answer: Installation })
+})
+
+/** The one own tunnel that is called so: by its id, its host name or its name. */
+export const named = Effect.fn("TunnelClient.named")(function* (account: Account, wanted: string) {
+  const own = (yield* list(account)).filter(({ owned }) => owned)
+  const byId = own.filter(({ hostname, id }) => id === wanted || hostname === wanted)
+  const found = byId.length > 0 ? byId : own.filter(({ name }) => name === wanted)
+  const [only, ...others] = found
+  if (only === undefined) return yield* new Refused({ detail: `You have no tunnel ${wanted}. See ct-agent tunnels.` })
+  if (others.length > 0)
+    return yield* new Refused({
+      detail: `You have ${found.length} tunnels called ${wanted}. Name one by its id: ${found.map(({ id }) => id).join(", ")}.`
+    })
+  return only
+})

@@ -1,0 +1,35 @@
+/** Asks an edge on a QUIC stream of its own: a role goes out, and what comes back until the end is the answer (data-plane 2.2). */
+import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import { encodeQuicRole, type QuicRole } from "@catenet/wire/frames/QuicRole"
+import { Effect, Result } from "effect"
+
+const maxBytes = 4_096
+const answerMillis = 10_000
+
+/** Undefined where nothing came in time; empty where the stream was ended or reset without an answer. */
+export const ask = (connection: QuicConnection, role: QuicRole, millis = answerMillis) =>
+  Effect.callback<Buffer | undefined>((resume) => {
+    const opened = connection.open()
+    if (Result.isFailure(opened)) return resume(Effect.undefined)
+    const stream = opened.success
+    const chunks: Array<Buffer> = []
+    let length = 0
+    const settle = () => resume(Effect.succeed(connection.isClosed ? undefined : Buffer.concat(chunks)))
+    stream.on("error", () => {})
+    stream.once("close", settle)
+    stream.on("data", (chunk: Buffer) => {
+      length += chunk.length
+      if (length > maxBytes) return void stream.destroy()
+      chunks.push(chunk)
+    })
+    stream.once("end", settle)
+    stream.end(encodeQuicRole(role))
+    return Effect.sync(() => void stream.destroy())
+  }).pipe(Effect.timeoutOrElse({ duration: millis, orElse: () => Effect.undefined }))
+
+/** Whether the edge said `OK`, and undefined where it said neither that nor `NO`. */
+export const admitted = (connection: QuicConnection, role: QuicRole, millis?: number) =>
+  Effect.map(ask(connection, role, millis), (reply) => {
+    const word = reply?.toString("latin1")
+    return word === "OK" ? true : word === "NO" ? false : undefined
+  })

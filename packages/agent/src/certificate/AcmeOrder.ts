@@ -1,0 +1,159 @@
+/** Brings one order of one host name to its certificate. What is remembered between the steps is the server's own state. */
+import * as CertificateRequest from "@catenet/crypto/x509/CertificateRequest"
+import { Effect, type FileSystem, Schedule, type Scope } from "effect"
+import type { KeyObject } from "node:crypto"
+import type { StateUnusable } from "../Failure.ts"
+import { type AcmeAccount, decoded } from "./AcmeAccount.ts"
+import * as Documents from "./AcmeDocuments.ts"
+import { AcmeFailed, improper, ofProblem, untrusted } from "./AcmeFailed.ts"
+import { type Method, type Progress, stepOf } from "./AcmeOrderStep.ts"
+import type { Answer } from "./AcmeTransport.ts"
+
+const pollSeconds = 3
+/** Of the whole order, with the time that DNS needs. */
+const orderBound = "300 seconds"
+
+/** Makes the proof visible for as long as the scope is open. */
+export type Prove = (
+  keyAuthorization: string
+) => Effect.Effect<void, AcmeFailed | StateUnusable, FileSystem.FileSystem | Scope.Scope>
+
+/** An order at its server. */
+export interface Placed {
+  readonly url: string
+  readonly order: Documents.Order
+}
+
+/** Places an order for one name. `replaces` names the certificate that it renews, where the server wants to know (RFC 9773). */
+export const place = Effect.fn("AcmeOrder.place")(function* (
+  { directory, post, server }: AcmeAccount,
+  host: string,
+  replaces: string | undefined
+) {
+  const identifiers = [{ type: "dns", value: host }]
+  const answer = yield* post(
+    directory.newOrder,
+    replaces === undefined || directory.renewalInfo === undefined ? { identifiers } : { identifiers, replaces }
+  )
+  const order = yield* decoded(server, "its order", Documents.Order, answer)
+  const { location: url } = answer
+  return url === undefined ? yield* untrusted(server, "it does not say where the order is") : { url, order }
+})
+
+/** Reads an order that was placed before. */
+export const read = Effect.fn("AcmeOrder.read")(function* ({ post, server }: AcmeAccount, url: string) {
+  return { url, order: yield* decoded(server, "its order", Documents.Order, yield* post(url)) }
+})
+
+/** The order that is looked for was placed last, or nearly so. */
+const maxRead = 10
+
+/** What a server refuses or says improperly counts as none; that it cannot be asked is a failure. */
+const orNone = <A, R>(reading: Effect.Effect<A, AcmeFailed, R>) =>
+  Effect.catchTag(reading, "AcmeFailed", (error) =>
+    error.reason === "ca-unavailable" && error.type !== improper ? Effect.fail(error) : Effect.undefined
+  )
+
+/**
+ * An order for this name alone that can still be fulfilled, where the server lists the orders of the account (RFC 8555 section
+ * 7.1.2.1). A server that lists none gives the same order again when it is asked for the same name.
+ */
+export const find = Effect.fn("AcmeOrder.find")(function* (account: AcmeAccount, host: string) {
+  const { post, server, url } = account
+  const { orders: list } = yield* decoded(server, "its account", Documents.Account, yield* post(url))
+  if (list === undefined) return undefined
+  const { orders } = yield* decoded(server, "its list of orders", Documents.Orders, yield* post(list))
+  for (const address of orders.slice(-maxRead).toReversed()) {
+    const found = yield* orNone(read(account, address))
+    const { identifiers = [], status } = found?.order ?? {}
+    const isOpen = status === "pending" || status === "ready"
+    if (isOpen && identifiers.length === 1 && identifiers[0]?.value.toLowerCase() === host) return found
+  }
+  return undefined
+}, orNone)
+
+/** What the server wants to be left alone for; it may not keep the agent for longer than one poll's bound. */
+const pause = ({ retryAfter }: Pick<Answer, "retryAfter">) =>
+  Effect.sleep(`${Math.min(Math.max(retryAfter ?? pollSeconds, 1), 60)} seconds`)
+
+/** The chain as the server gave it, PEM. */
+export const fulfil = Effect.fn("AcmeOrder.fulfil")(function* (
+  account: AcmeAccount,
+  placed: Placed,
+  host: string,
+  key: KeyObject,
+  method: Method,
+  prove: Prove
+) {
+  const { post, server, thumbprint } = account
+  let progress: Progress = { order: placed.order, authorization: undefined, proved: false, finalized: false }
+
+  const readAuthorization = Effect.fnUntraced(function* (url: string) {
+    const answer = yield* post(url)
+    const authorization = yield* decoded(server, "its authorization", Documents.Authorization, answer)
+    if (authorization.identifier.value.toLowerCase() !== host)
+      return yield* untrusted(server, `it asks for a proof of ${authorization.identifier.value}, which was not ordered`)
+    progress = { ...progress, authorization }
+    return answer
+  })
+  const readOrder = Effect.gen(function* () {
+    const answer = yield* post(placed.url)
+    progress = { ...progress, order: yield* decoded(server, "its order", Documents.Order, answer) }
+    return answer
+  })
+
+  /** The chain, or undefined while there is more to do. */
+  const once = Effect.gen(function* () {
+    const step = stepOf(progress, method)
+    switch (step._tag) {
+      case "ReadAuthorization":
+        return void (yield* readAuthorization(step.url))
+      case "Prove":
+        yield* prove(`${step.challenge.token}.${thumbprint}`)
+        yield* post(step.challenge.url, {})
+        progress = { ...progress, proved: true, authorization: undefined }
+        return
+      case "AwaitAuthorization": {
+        const answer = yield* readAuthorization(step.url)
+        return stepOf(progress, method)._tag === "AwaitAuthorization" ? yield* pause(answer) : undefined
+      }
+      case "AwaitOrder": {
+        const answer = yield* readOrder
+        return stepOf(progress, method)._tag === "AwaitOrder" ? yield* pause(answer) : undefined
+      }
+      case "Finalize": {
+        const csr = CertificateRequest.write(host, key).toString("base64url")
+        const answer = yield* post(progress.order.finalize, { csr })
+        const order = yield* decoded(server, "its order", Documents.Order, answer)
+        progress = { ...progress, order, finalized: true }
+        return
+      }
+      case "Download":
+        return (yield* post(step.url)).body
+      case "NotOffered":
+        return yield* new AcmeFailed({
+          reason: "rejected",
+          detail: `${server} does not offer ${method}.`,
+          type: "notOffered"
+        })
+      case "Failed":
+        return yield* ofProblem(server, step.problem, { status: 403 })
+    }
+  })
+
+  return yield* once.pipe(
+    Effect.repeat({ schedule: Schedule.forever, until: (chain) => chain !== undefined }),
+    Effect.map((chain) => chain ?? ""),
+    Effect.timeoutOrElse({
+      duration: orderBound,
+      orElse: () =>
+        Effect.fail(
+          new AcmeFailed({
+            reason: "ca-unavailable",
+            detail: `${server} did not decide about ${host} within ${orderBound}; the order stays open.`,
+            type: "stillOpen"
+          })
+        )
+    })
+  )
+}, Effect.scoped)

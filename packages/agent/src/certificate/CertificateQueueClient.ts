@@ -1,0 +1,161 @@
+/** What the control plane is asked about a certificate: whether one may be ordered, where, and that it is there. */
+import { AgentCallsApi } from "@catenet/domain/api/AgentCallsApi"
+import type { Admission } from "@catenet/domain/certificates/Admission"
+import { type CertificateStanding, IssuanceProgress } from "@catenet/domain/certificates/CertificateStanding"
+import type { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
+import type { Hostname } from "@catenet/domain/values/Hostname"
+import { clause } from "@catenet/domain/values/Sentence"
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { HttpClient, HttpClientError } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
+import { Refused, Unreachable } from "../Failure.ts"
+import { describe } from "../onboard/HttpErrors.ts"
+import { AcmeFailed } from "./AcmeFailed.ts"
+import * as DnsProofRetry from "./DnsProofRetry.ts"
+import { HostnameGone } from "./HostnameGone.ts"
+import * as ProvedRequests from "./ProvedRequests.ts"
+
+const callBound = "10 seconds"
+/** An order does not wait longer to say how far it is. */
+const reportTimeout = "3 seconds"
+/** The name servers of a zone may take that long to agree. */
+const propagationBound = "180 seconds"
+
+/** Who asks, and for which name. */
+export interface Asked {
+  readonly token: RoutingToken
+  readonly hostname: Hostname
+}
+
+export interface Answered {
+  readonly admission: Admission
+  /** What the control plane's clock said, in Unix milliseconds; undefined where it did not say. */
+  readonly date: number | undefined
+}
+
+export class CertificateQueueClient extends Context.Service<
+  CertificateQueueClient,
+  {
+    readonly ask: (asked: Asked) => Effect.Effect<Answered, Refused | Unreachable>
+    /** The certificate is there. May be repeated. */
+    readonly complete: (asked: Asked) => Effect.Effect<void, Refused | Unreachable>
+    /** An authority gave no certificate; where the name stands then, undefined where the control plane does not take note. */
+    readonly fail: (asked: Asked, failure: IssuanceFailure) => Effect.Effect<Admission | undefined>
+    /** Where the name stands, for people; undefined where the control plane does not say. */
+    readonly standing: (asked: Asked) => Effect.Effect<CertificateStanding | undefined>
+    /** Says what this agent does. False when it is another agent's turn; a control plane that does not answer leaves it this one's. */
+    readonly progress: (asked: Asked, progress: IssuanceProgress) => Effect.Effect<boolean>
+    /** Publishes a value in DNS and waits until it is seen; undefined where the control plane has no DNS to publish in. */
+    readonly publish: (asked: Asked, value: string) => Effect.Effect<"published" | "no broker", AcmeFailed>
+    /** Takes it away again, if it can. */
+    readonly clear: (asked: Asked) => Effect.Effect<void>
+  }
+>()("agent/certificate/CertificateQueueClient") {
+  /** `seed` is the key of an enrolled agent, with which it proves itself in each call. */
+  static readonly layer = (url: string, seed: ProvedRequests.Seed = Effect.undefined) =>
+    Layer.effect(
+      CertificateQueueClient,
+      Effect.gen(function* () {
+        const { httpClient, onceMore } = ProvedRequests.by(yield* HttpClient.HttpClient, seed)
+        const client = yield* HttpApiClient.group(AgentCallsApi, { group: "admission", httpClient, baseUrl: url })
+
+        const bounded = <A, E>(call: Effect.Effect<A, E>) =>
+          Effect.timeoutOrElse(onceMore(call), {
+            duration: callBound,
+            orElse: () => Effect.fail(new Error(`no answer within ${callBound}`))
+          })
+
+        const sorted = (what: string) => (error: unknown) => {
+          const status = HttpClientError.isHttpClientError(error) ? error.response?.status : undefined
+          return status !== undefined && status >= 400 && status < 500 && status !== 429
+            ? new Refused({ detail: `The control plane at ${url} refused to ${what} (status ${status}).` })
+            : new Unreachable({ detail: `The control plane at ${url} could not ${what}: ${clause(describe(error))}.` })
+        }
+
+        const params = ({ hostname, token }: Asked) => ({
+          routing_token: Redacted.make(Redacted.value(token)),
+          hostname
+        })
+        const check = "Check CT_AGENT_TOKEN and CT_AGENT_HOSTNAME."
+
+        const publishOnce = ({ hostname, token }: Asked, value: string) =>
+          onceMore(client.setChallenge({ payload: { token, hostname, value } })).pipe(Effect.as("published" as const))
+
+        return {
+          ask: Effect.fn("CertificateQueueClient.ask")(function* (asked) {
+            const what = "say whether a certificate may be ordered"
+            return yield* bounded(
+              client.admission({ params: params(asked), responseMode: "decoded-and-response" })
+            ).pipe(
+              Effect.map(([admission, { headers }]) => {
+                const date = Date.parse(headers["date"] ?? "")
+                return { admission, date: Number.isNaN(date) ? undefined : date }
+              }),
+              Effect.catchTags({
+                NotHostnameOwner: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${check}` })),
+                AgentProofRequired: ({ detail }) => Effect.fail(new Refused({ detail })),
+                HostnameUnknown: ({ detail }) => Effect.fail(new HostnameGone({ detail: `${detail} ${check}` }))
+              }),
+              Effect.mapError((error) => (error instanceof Refused ? error : sorted(what)(error)))
+            )
+          }),
+          complete: Effect.fn("CertificateQueueClient.complete")(function* (asked) {
+            const what = "take note of the certificate"
+            yield* bounded(client.issuanceComplete({ params: params(asked) })).pipe(
+              Effect.catchTags({
+                NotHostnameOwner: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${check}` })),
+                AgentProofRequired: ({ detail }) => Effect.fail(new Refused({ detail })),
+                HostnameGuarded: ({ detail }) => Effect.fail(new Refused({ detail }))
+              }),
+              Effect.mapError((error) => (error instanceof Refused ? error : sorted(what)(error)))
+            )
+          }),
+          fail: (asked, payload) =>
+            bounded(client.issuanceFailed({ params: params(asked), payload })).pipe(
+              Effect.tapError((error) => Effect.logDebug(describe(error))),
+              Effect.orElseSucceed(() => undefined)
+            ),
+          standing: (asked) =>
+            bounded(client.standing({ params: params(asked) })).pipe(Effect.orElseSucceed(() => undefined)),
+          progress: (asked, payload) =>
+            onceMore(client.issuanceProgress({ params: params(asked), payload: IssuanceProgress.make(payload) })).pipe(
+              Effect.timeout(reportTimeout),
+              Effect.map(({ yours }) => yours),
+              Effect.tapError((error) => Effect.logDebug(describe(error))),
+              Effect.orElseSucceed(() => true)
+            ),
+          publish: Effect.fn("CertificateQueueClient.publish")(function* (asked, value) {
+            // The authority has not been asked to look: the order stays as it is, and nothing new is ordered.
+            const failed = (detail: string) =>
+              Effect.fail(new AcmeFailed({ reason: "dns", detail, type: DnsProofRetry.notPublished }))
+            return yield* publishOnce(asked, value).pipe(
+              Effect.timeout(callBound),
+              DnsProofRetry.retry,
+              Effect.catchTags({
+                RouteNotFound: () => Effect.succeed("no broker" as const),
+                ChallengeNotBrokered: () => Effect.succeed("no broker" as const),
+                HostnameUnknown: ({ detail }) => failed(`${detail} ${check}`),
+                NotHostnameOwner: ({ detail }) => failed(`${detail} ${check}`),
+                AgentProofRequired: ({ detail }) => failed(detail),
+                NotAdmitted: ({ detail }) => failed(detail),
+                DnsProviderFailed: ({ detail }) => failed(detail)
+              }),
+              Effect.timeoutOrElse({
+                duration: propagationBound,
+                orElse: () =>
+                  failed(`The name servers of ${asked.hostname} did not all show the proof within ${propagationBound}.`)
+              }),
+              Effect.catch((error) =>
+                error instanceof AcmeFailed
+                  ? Effect.fail(error)
+                  : failed(`The proof could not be published in DNS: ${clause(describe(error))}.`)
+              )
+            )
+          }),
+          clear: ({ hostname, token }) =>
+            Effect.ignore(bounded(client.clearChallenge({ payload: { token, hostname } })))
+        }
+      })
+    )
+}

@@ -1,0 +1,54 @@
+/** How long the certificate is left alone after what happened last. Pure; the caller adds a little chance. */
+
+/** What a failure leaves undone: the certificate of an offer that ends, a renewal in time, or what only this machine's disk kept. */
+export type Haste = "offer" | "renewal" | "disk"
+
+/** How one look at the certificate ended. Times are Unix milliseconds. */
+export type Outcome =
+  /** The control plane does not let this name order a certificate yet. */
+  | {
+      readonly _tag: "Waiting"
+      readonly status: "rot" | "gelb" | "gruen"
+      /** Continue "the name". */
+      readonly note: string
+      /** Whether it waits for another agent or process that is in an order, which most often takes seconds. */
+      readonly isTurn: boolean
+    }
+  /** `until`: when it ends. */
+  | { readonly _tag: "Current" | "Issued"; readonly dueAt: number; readonly until: number; readonly now: number }
+  | {
+      readonly _tag: "Failed"
+      readonly sentence: string
+      readonly retryAfter: number | undefined
+      readonly haste: Haste
+      /** Whether the authority or the control plane is away, or has a fault, and did not say no. */
+      readonly isUnreachable: boolean
+      /** Whether it is away, as far as the agent can tell. */
+      readonly isUnanswered: boolean
+    }
+
+const minute = 60
+const turn = 5
+/** An authority that did not answer counted nothing against its limits. */
+const unanswered = 10
+const longestWaiting = 15 * minute
+const longest = 6 * 60 * minute
+const longestFailing: Readonly<Record<Haste, number>> = { offer: longestWaiting, renewal: 60 * minute, disk: minute }
+
+const doubled = (first: number, times: number, most: number) => Math.min(first * 2 ** Math.min(times, 20), most)
+
+/** Seconds. `times` is how often the outcome has been of this kind without a break before. */
+export const pause = (outcome: Outcome, times: number): number => {
+  switch (outcome._tag) {
+    case "Waiting":
+      return outcome.isTurn ? turn : doubled(turn, times, longestWaiting)
+    case "Current":
+    case "Issued":
+      return Math.min(Math.max((outcome.dueAt - outcome.now) / 1000, 5), longest)
+    case "Failed":
+      return Math.max(
+        outcome.retryAfter ?? 0,
+        doubled(outcome.isUnanswered ? unanswered : minute, times, longestFailing[outcome.haste])
+      )
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * What must hold before a service is installed: its manifest is signed by a publisher of the agent's own list, alive, and of the
+ * one kind that this agent runs. Nothing is written and nothing is run here.
+ */
+import * as Hex from "@catenet/crypto/Hex"
+import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
+import { native } from "@catenet/crypto/native"
+import { clause } from "@catenet/domain/values/Sentence"
+import { Effect, Result } from "effect"
+import { unixSeconds } from "../../UnixTime.ts"
+import { InstallRejected } from "./InstallProblem.ts"
+import { addressOf, type Bounds, fetchBytes } from "./SecureDownload.ts"
+
+export type Manifest = ServiceManifest.ServiceManifest
+
+export interface Approved {
+  readonly manifest: Manifest
+  readonly bundle: URL
+}
+
+const manifestBounds: Bounds = { bytes: 65_536, seconds: 8 }
+
+/** Names that a service may have in its environment. */
+const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/u
+
+/** What this agent's one installer does not do, and what a manifest must not say. */
+const refusalOf = ({ bundle, envTemplate, environment, installerKind, verify }: Manifest) => {
+  if (installerKind !== "binary")
+    return [
+      "installer_kind_unsupported",
+      `The manifest wants the installer "${installerKind}". This agent runs bundles of the kind "binary" alone: no compose file, no cluster.`
+    ] as const
+  if (environment !== undefined)
+    return [
+      "sandbox_unavailable",
+      "The manifest has an environment block, which asks for a sandbox. This agent has none, so it would not keep what the block promises."
+    ] as const
+  if (addressOf(bundle.url) === undefined)
+    return ["bundle_url_not_https", "The bundle of the manifest is not at an https address."] as const
+  if (bundle.composeFile === "")
+    return ["no_program", "The manifest names no program of the bundle to run (bundle.compose_file)."] as const
+  const wrong = envTemplate.find(({ name }) => !variableName.test(name))
+  if (wrong !== undefined)
+    return ["env_template_invalid", "The manifest names a variable that no environment can have."] as const
+  return verify.timeoutSecs === 0n && verify.script !== ""
+    ? (["verify_timeout_zero", "The manifest gives its verify script no time."] as const)
+    : undefined
+}
+
+/** The manifest at this address, when all of it holds. */
+export const approve = Effect.fn("ManifestApproval.approve")(function* (
+  location: string,
+  trusted: ReadonlyArray<Uint8Array>
+) {
+  let manifestId: string | undefined
+  const rejected = (reason: string, detail: string) => new InstallRejected({ reason, detail, manifestId })
+  const url = addressOf(location)
+  if (url === undefined)
+    return yield* rejected(
+      "manifest_location_not_https",
+      "The location of the manifest is no https address without a password in it."
+    )
+  if (trusted.length === 0)
+    return yield* rejected(
+      "publisher_not_on_trust_allowlist",
+      "This agent trusts no publisher: CT_MANIFEST_TRUST_ALLOWLIST is empty."
+    )
+  const text = yield* fetchBytes(url, manifestBounds).pipe(
+    Effect.map((bytes) => new TextDecoder().decode(bytes)),
+    Effect.mapError(({ why }) => rejected("manifest_not_fetched", `The manifest ${clause(why)}.`))
+  )
+  const read = ServiceManifest.json.parse(text)
+  if (Result.isFailure(read))
+    return yield* rejected("manifest_malformed", "What is at manifest_location is no signed service manifest.")
+  const manifest = read.success
+  manifestId = Hex.encode(manifest.manifestId)
+  if (!ServiceManifest.isTrusted(trusted, manifest.publisher))
+    return yield* rejected(
+      "publisher_not_on_trust_allowlist",
+      "The publisher of the manifest is not on this agent's list (CT_MANIFEST_TRUST_ALLOWLIST)."
+    )
+  const now = yield* unixSeconds
+  if (now >= manifest.expiresAt) return yield* rejected("manifest_expired", "The manifest has expired.")
+  if (!ServiceManifest.verify(native, manifest, now))
+    return yield* rejected("manifest_signature_invalid", "The manifest is not signed by its publisher.")
+  const refusal = refusalOf(manifest)
+  if (refusal !== undefined) return yield* rejected(refusal[0], refusal[1])
+  const bundle = addressOf(manifest.bundle.url)
+  if (bundle === undefined) return yield* rejected("bundle_url_not_https", "The bundle is not at an https address.")
+  const approved: Approved = { manifest, bundle }
+  return approved
+})

@@ -1,0 +1,108 @@
+/** The calls of one who joins by a link: the membership for its token, and the redemption of the invitation in it. */
+import * as Bootstrap from "@catenet/crypto/Bootstrap"
+import * as Hex from "@catenet/crypto/Hex"
+import * as Invitation from "@catenet/crypto/Invitation"
+import type { InviteLink } from "@catenet/crypto/invite/InviteLink"
+import { native } from "@catenet/crypto/native"
+import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
+import * as Redemption from "@catenet/crypto/Redemption"
+import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { BootstrapRedemption } from "@catenet/domain/api/EnrollmentApi"
+import { InvitationRedemption } from "@catenet/domain/channels/InvitationRedemption"
+import { clause } from "@catenet/domain/values/Sentence"
+import { Effect, Redacted, Schema } from "effect"
+import { HttpClient } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
+import { Refused, Unreachable } from "../../Failure.ts"
+import * as Membership from "./Membership.ts"
+
+const bound = "10 seconds"
+const another = "Ask the person who sent it for another one."
+const refused = (what: string) => new Refused({ detail: `${what} ${another}` })
+
+const unreachable = (controlPlane: string) => (error: unknown) =>
+  error instanceof Refused
+    ? error
+    : new Unreachable({
+        detail: `The control plane at ${controlPlane} does not answer: ${clause(error instanceof Error ? error.message : "no answer")}. Try the same line again.`
+      })
+
+/** The membership behind the link; again for the same seed, whose owner asks. */
+export const membership = Effect.fn("JoinClient.membership")(function* (
+  { controlPlane, key, token }: InviteLink,
+  seed: Redacted.Redacted<Uint8Array>
+) {
+  const httpClient = yield* HttpClient.HttpClient
+  const at = { group: "enrollment", httpClient, baseUrl: controlPlane } as const
+  const redeem = yield* HttpApiClient.endpoint(ControlPlaneApi, { ...at, endpoint: "redeemBootstrap" })
+  const payload = yield* Effect.orDie(
+    Schema.decodeEffect(BootstrapRedemption)({
+      token: Hex.encode(Redacted.value(token)),
+      pubkey: Hex.encode(native.ed25519.publicKey(Redacted.value(seed))),
+      proof: Hex.encode(Bootstrap.prove(native, seed, token))
+    })
+  )
+  const { secret } = yield* redeem({ payload }).pipe(
+    Effect.catchTags({
+      BootstrapAlreadyRedeemed: ({ secret }) => Effect.succeed({ secret }),
+      BootstrapTokenSpent: () => Effect.fail(refused("This invite link was used already.")),
+      BootstrapTokenExpired: () => Effect.fail(refused("This invite link has expired.")),
+      BootstrapTokenUnknown: () => Effect.fail(refused("The control plane does not know this invite link.")),
+      BootstrapProofRefused: ({ detail }) => Effect.fail(new Refused({ detail }))
+    }),
+    Effect.timeout(bound),
+    Effect.mapError(unreachable(controlPlane))
+  )
+  return yield* Effect.mapError(Effect.fromResult(Membership.open(key, Redacted.value(secret))), () =>
+    refused("What the control plane gave for this invite link cannot be opened with it.")
+  )
+})
+
+/** Makes the holder a member with this Noise key. `again` when an earlier attempt of this machine may have done so. */
+export const redeem = Effect.fn("JoinClient.redeem")(function* (
+  { controlPlane }: Pick<InviteLink, "controlPlane">,
+  { holderKey, invitation: text }: Pick<Membership.Membership, "holderKey" | "invitation">,
+  noiseKey: Redacted.Redacted<Uint8Array>,
+  again: boolean
+) {
+  const httpClient = yield* HttpClient.HttpClient
+  const invitations = yield* HttpApiClient.group(ControlPlaneApi, {
+    group: "invitations",
+    httpClient,
+    baseUrl: controlPlane
+  })
+  const invitation = yield* Effect.mapError(Effect.fromResult(Invitation.fromHex(text)), () =>
+    refused("The invitation in this link is damaged.")
+  )
+  const seed = Redacted.make(new Uint8Array(Buffer.from(holderKey, "hex")))
+  const holder = native.ed25519.publicKey(Redacted.value(seed))
+  const publicKey = native.x25519.publicKey(Redacted.value(noiseKey))
+  const { channel, invitee } = invitation
+  yield* Effect.gen(function* () {
+    const { challenge } = yield* invitations.challenge({})
+    const asked = { channel, invitee, holder, challenge: new Uint8Array(Buffer.from(challenge, "hex")) }
+    const attestation = NoiseAttestation.sign(native, seed, { channel, noiseKey: publicKey })
+    const payload = yield* Effect.orDie(
+      Schema.decodeEffect(InvitationRedemption)({
+        invitation: text,
+        redeem_sig: Hex.encode(Redemption.sign(native, seed, asked)),
+        holder: Hex.encode(holder),
+        noise_pubkey: Hex.encode(publicKey),
+        noise_attestation: Hex.encode(attestation),
+        challenge
+      })
+    )
+    yield* invitations.redeem({ payload })
+  }).pipe(
+    Effect.catchTags({
+      InvitationSpent: () =>
+        again ? Effect.void : Effect.fail(refused("The invitation in this link was redeemed already.")),
+      InvitationExpired: () => Effect.fail(refused("The invitation in this link has expired.")),
+      InvitationRefused: () => Effect.fail(refused("The channel's operator key has changed since this link was made.")),
+      ChannelUnknown: () => Effect.fail(refused("The channel of this link is not there any more.")),
+      LimitReached: ({ detail }) => Effect.fail(new Refused({ detail }))
+    }),
+    Effect.timeout(bound),
+    Effect.mapError(unreachable(controlPlane))
+  )
+})

@@ -1,0 +1,136 @@
+/** What a session is wired to: the first of a call, a stream handler, the tools, and stdin with stdout. */
+import { Effect, type FileSystem, type Scope } from "effect"
+import type { CallFailed, ErrorReplied } from "../../Failure.ts"
+import type { Events } from "../../observe/Events.ts"
+import type { MemberSettings, Meeting } from "../../settings/MemberSettings.ts"
+import type { Screen } from "../../terminal/Screen.ts"
+import * as BridgeTools from "../bridge/BridgeTools.ts"
+import * as McpBackend from "../mcp/McpBackend.ts"
+import type { MessagesCut } from "../rpc/MessageReader.ts"
+import * as RpcClient from "../rpc/RpcClient.ts"
+import * as RpcServer from "../rpc/RpcServer.ts"
+import * as MemberTools from "../serve/MemberTools.ts"
+import * as StreamHandler from "../serve/StreamHandler.ts"
+import * as ChannelSession from "../session/ChannelSession.ts"
+import { PeerRefused } from "../session/Peer.ts"
+import type { SessionTermination } from "../session/SessionTermination.ts"
+import * as OneShotCall from "./OneShotCall.ts"
+import * as StdioPipe from "./StdioPipe.ts"
+
+export interface SessionHandler {
+  /** Serves one peer after the other. */
+  readonly isServing: boolean
+  /** One session, to its end. */
+  readonly run: (
+    session: ChannelSession.ChannelSession
+  ) => Effect.Effect<void, CallFailed | ErrorReplied | SessionTermination | MessagesCut | PeerRefused, Screen>
+}
+
+const closeDelay = "6 seconds"
+
+/** A session that may still move to another way is kept for a while after the answer was printed. */
+const delayed = (meeting: Meeting) =>
+  meeting._tag === "Broker" && (meeting.node !== undefined || meeting.isUpgrading)
+    ? Effect.sleep(closeDelay)
+    : Effect.void
+
+/** How long a peer may go on after the command has ended: all that it said may still be on its way. */
+const rawCloseBound = "10 seconds"
+
+/** A process that ends takes along what its QUIC connection has not sent; TCP leaves that to the machine. */
+const underWay = ({ carriedBy }: ChannelSession.ChannelSession) =>
+  Effect.suspend(() => (carriedBy().endsWith("quic") ? Effect.sleep("3 seconds") : Effect.void))
+
+/** Raw bytes go both ways, whatever they mean: the peer must be allowed both. */
+const rawly = <A, E, R>({ peerRights, stream }: ChannelSession.ChannelSession, join: Effect.Effect<A, E, R>) =>
+  peerRights === "rw"
+    ? Effect.andThen(
+        // Nothing in the bytes themselves says whether they are all.
+        Effect.sync(() => stream.markEnd()),
+        join
+      )
+    : Effect.fail(
+        new PeerRefused({
+          why: `its grant permits ${peerRights}, and a raw stream needs rw. Ask the operator of the channel for a grant with both rights.`
+        })
+      )
+
+/** Whether a session of this kind is raw bytes. */
+export const isRaw = ({ sessionHandler: { _tag } }: MemberSettings) => _tag === "Pipe" || _tag === "StreamHandler"
+
+/** Reads and makes what is needed before a peer is looked for. */
+export const of = Effect.fn("SessionHandler.of")(function* (
+  settings: MemberSettings
+): Effect.fn.Return<SessionHandler, CallFailed, Scope.Scope | Events | FileSystem.FileSystem> {
+  const { sessionHandler, meeting, serving } = settings
+  switch (sessionHandler._tag) {
+    case "CallService": {
+      const text = yield* OneShotCall.input
+      return {
+        isServing: false,
+        run: (session) =>
+          OneShotCall.callService(RpcClient.make(session.stream), sessionHandler.service, text).pipe(
+            Effect.andThen(delayed(meeting)),
+            Effect.ensuring(ChannelSession.close(session))
+          )
+      }
+    }
+    case "Call":
+      return {
+        isServing: false,
+        run: (session) =>
+          OneShotCall.call(RpcClient.make(session.stream), sessionHandler.method, sessionHandler.params).pipe(
+            Effect.andThen(delayed(meeting)),
+            Effect.ensuring(ChannelSession.close(session))
+          )
+      }
+    case "StreamHandler": {
+      const command = { line: sessionHandler.command, service: sessionHandler.service, passes: serving.passes }
+      return {
+        isServing: true,
+        run: (session) =>
+          rawly(
+            session,
+            Effect.andThen(StreamHandler.join(session.stream, command), ChannelSession.close(session, rawCloseBound))
+          )
+      }
+    }
+    case "Serve": {
+      const own = [...(yield* MemberTools.make(serving)), ...(yield* BridgeTools.make(settings))]
+      const more =
+        serving.mcpCommand === undefined ? undefined : yield* McpBackend.make(serving.mcpCommand, serving.passes)
+      const taken = new Set(own.map(({ name }) => name))
+      const tools =
+        more === undefined ? () => own : () => [...own, ...more.tools().filter(({ name }) => !taken.has(name))]
+      let sessions = 0
+      const serve = (session: ChannelSession.ChannelSession) =>
+        Effect.andThen(
+          RpcServer.serve(session.stream, {
+            tools,
+            caller: { noiseKey: session.peerKey, rights: session.peerRights },
+            ...(more === undefined ? {} : { onToolsChanged: more.onChange }),
+            isWanted: () => sessions >= serving.concurrency,
+            probe: () => session.stream.begin()
+          }),
+          ChannelSession.close(session)
+        )
+      return {
+        isServing: true,
+        run: (session) =>
+          Effect.suspend(() => {
+            sessions++
+            return Effect.ensuring(
+              serve(session),
+              Effect.sync(() => sessions--)
+            )
+          })
+      }
+    }
+    case "Pipe":
+      return {
+        isServing: false,
+        run: (session) =>
+          rawly(session, Effect.andThen(Effect.scoped(StdioPipe.join(session.stream)), underWay(session)))
+      }
+  }
+})

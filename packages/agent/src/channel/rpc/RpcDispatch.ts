@@ -1,0 +1,91 @@
+/** One request of a peer, answered: the three methods, and the codes of their errors (signed-bytes.md 20). */
+import type * as Json from "@catenet/crypto/Json"
+import * as Permission from "@catenet/crypto/Permission"
+import * as Envelope from "@catenet/crypto/rpc/Envelope"
+import { Effect, Result } from "effect"
+import { version } from "../../Version.ts"
+import * as ConcurrentCalls from "./ConcurrentCalls.ts"
+import { type Caller, type JsonObject, textOf, type Tool } from "./Tool.ts"
+import * as ToolList from "./ToolList.ts"
+
+const initialized = (request: Envelope.Request): Json.Json => ({
+  protocolVersion: "2024-11-05",
+  capabilities: ConcurrentCalls.isAskedBy(request) ? ConcurrentCalls.accepted : { tools: {} },
+  serverInfo: { name: "ct-agent", version }
+})
+
+const refuse = (id: Json.Json, code: Envelope.RpcError["code"], reason: string) =>
+  Effect.fail(new Envelope.RpcError({ id, code, reason }))
+
+/** Why a caller is refused, with what to do. */
+const grantOf = ({ rights }: Caller) =>
+  `Your grant permits ${rights === "r" ? "reading alone (r)" : "writing alone (w)"}; ask the operator of the channel for one with rw.`
+
+type Report = ((progress: JsonObject) => void) | undefined
+
+const call = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Caller, report: Report) =>
+  Effect.gen(function* () {
+    const { id } = request
+    const { arguments: args, name } = yield* Effect.fromResult(Envelope.toolCall(request))
+    const tool = tools.find((each) => each.name === name)
+    if (tool === undefined) return yield* refuse(id, Envelope.codes.invalidParams, `unknown tool: ${name}`)
+    if (!tool.isReadOnly && !Permission.mayWrite(caller.rights))
+      return yield* refuse(id, Envelope.codes.toolFailed, `${name} may change something. ${grantOf(caller)}`)
+    if (!Permission.mayRead(caller.rights)) return yield* unseen(id, tool.run(args, caller))
+    return yield* Effect.catchTag(tool.run(args, caller, report), "ToolFailed", ({ reason }) =>
+      refuse(id, Envelope.codes.toolFailed, reason)
+    )
+  })
+
+/** The tool runs, and its caller hears that it has ended, and nothing of how. */
+const unseen = (id: Json.Json, run: ReturnType<Tool["run"]>) =>
+  run.pipe(
+    Effect.as(null),
+    Effect.catchTag("ToolFailed", () => refuse(id, Envelope.codes.toolFailed, "the tool failed"))
+  )
+
+const resultOf = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Caller, report: Report) => {
+  switch (request.method) {
+    case "initialize":
+      return Effect.succeed(initialized(request))
+    case "tools/list":
+      return Permission.mayRead(caller.rights)
+        ? Effect.succeed(ToolList.page(tools, textOf(request.params ?? null, "cursor")))
+        : refuse(request.id, Envelope.codes.toolFailed, `the tools are not listed. ${grantOf(caller)}`)
+    case "tools/call":
+      return call(request, tools, caller, report)
+    default:
+      return refuse(request.id, Envelope.codes.methodNotFound, `unknown method: ${request.method}`)
+  }
+}
+
+/** The bytes of the response, which fit a frame. A defect of a tool is its failure, and says nothing of the inside. */
+export const respond = Effect.fn("RpcDispatch.respond")(function* (
+  read: ReturnType<typeof Envelope.readRequest>,
+  tools: ReadonlyArray<Tool>,
+  caller: Caller,
+  report?: Report
+) {
+  if (Result.isFailure(read)) return Envelope.fitting(null, Envelope.failure(read.failure))
+  const request = read.success
+  return yield* resultOf(request, tools, caller, report).pipe(
+    Effect.map((result) => Envelope.success(request.id, result)),
+    Effect.catchTag("RpcError", (error) => Effect.succeed(Envelope.failure(error))),
+    Effect.catchDefect((defect) =>
+      Effect.as(
+        Effect.logError("a tool failed", defect),
+        Envelope.failure(
+          new Envelope.RpcError({ id: request.id, code: Envelope.codes.internal, reason: "the tool failed inside" })
+        )
+      )
+    ),
+    Effect.map((response) => Envelope.fitting(request.id, response))
+  )
+})
+
+/** The bytes of the response to a request that its caller has cancelled. */
+export const cancelled = (id: Json.Json): Uint8Array =>
+  Envelope.fitting(
+    id,
+    Envelope.failure(new Envelope.RpcError({ id, code: Envelope.codes.toolFailed, reason: "cancelled" }))
+  )

@@ -1,0 +1,190 @@
+/**
+ * Joins at the edge: one rung after the other until one admits this member. An end of the park is no failure of the rung, so the
+ * member joins there again.
+ */
+import type { Acknowledgement } from "@catenet/crypto/admission/Acknowledgement"
+import * as Address from "@catenet/crypto/admission/Address"
+import type * as Join from "@catenet/crypto/admission/Join"
+import { Broken, type ParkExpired, Refused } from "@catenet/crypto/admission/Outcome"
+import { clause } from "@catenet/domain/values/Sentence"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { Clock, Data, Effect, Result } from "effect"
+import type { Duplex } from "node:stream"
+import { keepAliveMillis } from "../../carrier/KeepAlive.ts"
+import { AgentMetrics } from "../../observe/AgentMetrics.ts"
+import { formatHostPort } from "../../settings/HostPort.ts"
+import type { Meeting } from "../../settings/MemberSettings.ts"
+import * as EdgeDial from "../../tunnel/EdgeDial.ts"
+import * as Origin from "../../tunnel/Origin.ts"
+import { asksForPhase, hasKeepalive, type ConnectionStrategy, strategiesFor } from "./ConnectionStrategies.ts"
+import type { Failure } from "./JoinExchange.ts"
+import * as JoinOnStream from "./JoinOnStream.ts"
+import * as QuicChannelDial from "./QuicChannelDial.ts"
+import { refusalHint } from "./RefusalHint.ts"
+import * as RelayNodeDial from "./RelayNodeDial.ts"
+import * as WebSocketDial from "./WebSocketDial.ts"
+
+export type Broker = Extract<Meeting, { readonly _tag: "Broker" }>
+
+/** What is known of a connection. */
+interface Below {
+  readonly bytesRead: number
+  readonly bytesWritten: number
+  readonly localAddress?: string | undefined
+}
+
+/** An admitted connection. */
+export interface BrokerConnection {
+  readonly rung: ConnectionStrategy
+  readonly stream: Duplex
+  /** The connection below the stream, or the stream itself. */
+  readonly socket: Below
+  readonly acknowledgement: Acknowledgement
+  /** The edge knows in which phase this member is. */
+  readonly isMarked: boolean
+}
+
+export interface Attempt {
+  readonly rung: ConnectionStrategy
+  readonly error: EdgeDial.DialFailed | Exclude<Failure, ParkExpired>
+}
+
+/** No rung admitted this member. */
+export class AllStrategiesFailed extends Data.TaggedError("AllStrategiesFailed")<{
+  readonly attempts: ReadonlyArray<Attempt>
+}> {
+  override get message() {
+    const reasons = this.attempts.map(({ error, rung }) =>
+      error._tag === "DialFailed"
+        ? `${rung.name} ${error.message.replace(/^edge /, "")}`
+        : `${rung.name} ${formatHostPort(rung.address)}: ${error.message}`
+    )
+    return `No way to the edge admits this member. ${reasons.map(clause).join("; ")}.`
+  }
+  /** The refusal with a reason, or else any. */
+  get refusal() {
+    const refused = this.attempts.flatMap(({ error }) => (error._tag === "Refused" ? [error] : []))
+    return refused.find(({ token }) => token !== undefined) ?? refused[0]
+  }
+}
+
+/** A park that ended sooner was pushed out by another join of this holder: two processes must not push each other in a loop. */
+const briefParkMillis = 1_000
+const briefParkPause = "200 millis"
+
+const connect = Effect.fnUntraced(function* (rung: ConnectionStrategy, { grant, holderKey }: Broker) {
+  const { address, alpn, dialMillis: millis, name, root, serverName, url } = rung
+  if (url !== undefined) return { ...(yield* WebSocketDial.dial(url, root, millis)), isMarked: false }
+  if (name === "quic") {
+    const leg = yield* QuicChannelDial.dial(rung)
+    return { stream: leg, socket: leg, isMarked: true, proves: () => leg.proves() }
+  }
+  const { ending } = yield* AgentMetrics
+  if (name === "circuit") {
+    const socket = yield* Effect.mapError(
+      Origin.dial(address),
+      ({ why }) => new EdgeDial.DialFailed({ edge: formatHostPort(address), why, untrusted: false })
+    )
+    guard(socket, ending(socket))
+    socket.setKeepAlive(true, keepAliveMillis)
+    return { stream: socket, socket, isMarked: true }
+  }
+  const socket = yield* EdgeDial.dial(address, root, alpn, { serverName, millis })
+  guard(socket, ending(socket))
+  if (name !== "gate") return { stream: socket, socket, isMarked: hasKeepalive(socket.alpnProtocol) }
+  if (socket.alpnProtocol === false) {
+    socket.destroy()
+    return yield* new Broken({ why: "this edge has no relay gate", retry: false })
+  }
+  const node = yield* RelayNodeDial.pass(socket, grant, holderKey)
+  yield* Effect.logDebug(`through the gate to the relay node ${node}`)
+  return { stream: socket, socket, isMarked: true }
+})
+
+/**
+ * A member that can only be relayed, and that speaks first, says no phase: the edge joins it with a waiting peer at once, which saves
+ * both their second connection. One that answers would leave a marked peer waiting for its first word.
+ */
+const isBrief = ({ grant, node }: Broker, endpoint: string) =>
+  endpoint === Address.relayOnly && grant.direction === "initiate" && node === undefined
+
+const tryStrategy = Effect.fnUntraced(function* (
+  rung: ConnectionStrategy,
+  broker: Broker,
+  endpoint: string,
+  phase: Join.Phase
+) {
+  const { joining } = yield* AgentMetrics
+  joining("joining")
+  const connected = yield* connect(rung, broker)
+  const { isMarked, stream } = connected
+  // QUIC keeps itself alive, and each of its ports is of one phase.
+  const isQuic = rung.name === "quic"
+  const hasKeepalive = isMarked && !isQuic
+  const { grant, holderKey } = broker
+  const reasons = phase === "rendezvous" && isBrief(broker, endpoint) && asksForPhase(rung) ? undefined : phase
+  const acknowledgement = yield* JoinOnStream.join(
+    stream,
+    { grant, endpoint, holderKey, phase: reasons, hasKeepalive },
+    () => {
+      if ("proves" in connected) connected.proves()
+      joining("waiting")
+    }
+  ).pipe(Effect.onExit((exit) => Effect.sync(() => exit._tag === "Failure" && stream.destroy())))
+  return {
+    rung,
+    ...connected,
+    isMarked: isQuic || (hasKeepalive && reasons !== undefined),
+    acknowledgement
+  } satisfies BrokerConnection
+})
+
+/** Joins at one rung, again after each park that ended without a peer. */
+const parkedOn = Effect.fnUntraced(function* (rung: ConnectionStrategy, broker: Broker, endpoint: string) {
+  while (true) {
+    const before = yield* Clock.currentTimeMillis
+    const leg = yield* tryStrategy(rung, broker, endpoint, "rendezvous").pipe(
+      Effect.catchTag("ParkExpired", () => Effect.undefined)
+    )
+    if (leg !== undefined) return leg
+    yield* Effect.logDebug(`no peer yet at ${rung.name} ${formatHostPort(rung.address)}; joining again`)
+    if ((yield* Clock.currentTimeMillis) - before < briefParkMillis) yield* Effect.sleep(briefParkPause)
+  }
+})
+
+/** The leg of the first rung that admits this member. */
+const dialInOrder = Effect.fnUntraced(function* <E, R>(
+  rungs: ReadonlyArray<ConnectionStrategy>,
+  join: (rung: ConnectionStrategy) => Effect.Effect<BrokerConnection, E | Attempt["error"], R>
+) {
+  const attempts: Array<Attempt> = []
+  for (const rung of rungs) {
+    if (rung.name === "quic" && !(yield* QuicChannelDial.isTried(rung.address))) continue
+    const joined = yield* Effect.result(join(rung))
+    if (Result.isSuccess(joined)) return joined.success
+    const error = joined.failure
+    if (!isAttempt(error)) return yield* Effect.fail(error)
+    attempts.push({ rung, error })
+  }
+  const exhausted = new AllStrategiesFailed({ attempts })
+  const { joining } = yield* AgentMetrics
+  const { message, refusal } = exhausted
+  if (refusal === undefined) joining("unreachable", message)
+  else joining("refused", refusalHint(refusal.token))
+  return yield* exhausted
+})
+
+const isAttempt = (error: unknown): error is Attempt["error"] =>
+  error instanceof EdgeDial.DialFailed || error instanceof Refused || error instanceof Broken
+
+/** Meets a peer, however long that takes. */
+export const rendezvous = Effect.fn("FallbackDialer.rendezvous")((broker: Broker, endpoint: string) =>
+  dialInOrder<never, AgentMetrics>(strategiesFor(broker, "rendezvous"), (rung) => parkedOn(rung, broker, endpoint))
+)
+
+/** Gets a leg to the peer that was met. It fails with `ParkExpired` when that peer does not come. */
+export const relay = Effect.fn("FallbackDialer.relay")((broker: Broker, endpoint: string) =>
+  dialInOrder<ParkExpired, AgentMetrics>(strategiesFor(broker, "relay"), (rung) =>
+    tryStrategy(rung, broker, endpoint, "relay")
+  )
+)

@@ -1,0 +1,65 @@
+/**
+ * A QUIC connection between two members as one stream. Where a torn stream would look complete, the connection is closed; after the
+ * end of both directions it is left open for a while, as neither end knows when its last byte has arrived.
+ */
+import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import { Effect } from "effect"
+import { Duplex } from "node:stream"
+
+const leaveLimit = "30 seconds"
+
+type Done = (error?: Error | null) => void
+
+export class PeerQuicConnection extends Duplex {
+  readonly #connection: QuicConnection
+  readonly #stream: CarrierStream
+  bytesRead = 0
+  bytesWritten = 0
+
+  constructor(connection: QuicConnection, stream: CarrierStream) {
+    super({ allowHalfOpen: true })
+    this.#connection = connection
+    this.#stream = stream
+    this.on("error", () => {})
+    stream.on("error", () => {})
+    stream.on("data", (chunk: Buffer) => {
+      this.bytesRead += chunk.length
+      if (!this.push(chunk)) stream.pause()
+    })
+    stream.once("end", () => this.push(null))
+    stream.once("close", () => {
+      if (stream.resetBy !== undefined) this.destroy()
+    })
+    void connection.closed.then(() => this.destroy())
+  }
+
+  override _read(): void {
+    this.#stream.resume()
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: Done): void {
+    this.bytesWritten += chunk.length
+    this.#stream.write(chunk, done)
+  }
+
+  override _final(done: Done): void {
+    this.#stream.end(done)
+  }
+
+  override _destroy(error: Error | null, done: Done): void {
+    if (!(this.readableEnded && this.writableFinished)) this.#connection.close()
+    done(error)
+  }
+}
+
+/** Ends when the connection may be given up. */
+export const left = (link: PeerQuicConnection, connection: QuicConnection) =>
+  Effect.promise(() => new Promise((resolve) => void link.once("close", resolve))).pipe(
+    Effect.andThen(
+      Effect.timeoutOption(
+        Effect.promise(() => connection.closed),
+        leaveLimit
+      )
+    )
+  )

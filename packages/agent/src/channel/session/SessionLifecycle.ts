@@ -1,0 +1,82 @@
+/** What happens around every session: its events, its counts, and the end of the grant that it rests on. */
+import type { Grant } from "@catenet/crypto/Grant"
+import * as Hex from "@catenet/crypto/Hex"
+import { Clock, Effect } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { AgentMetrics } from "../../observe/AgentMetrics.ts"
+import { Events } from "../../observe/Events.ts"
+import * as StatusLine from "../../terminal/StatusLine.ts"
+import type { ChannelSession } from "./ChannelSession.ts"
+import * as DirectUpgrade from "./DirectUpgrade.ts"
+import { SessionTermination } from "./SessionTermination.ts"
+import { TaggedStream } from "./TaggedStream.ts"
+
+/** What names a peer in events: the holder, or the key where the holder is not known. */
+const nameOf = ({ peerHolder, peerKey }: ChannelSession) => Hex.encode(peerHolder ?? peerKey)
+
+/** Fails when the grant expires, this member's own or another. */
+export const expiry = Effect.fnUntraced(function* (
+  expiresAt: bigint,
+  why = "the grant has expired. Ask the operator of the channel for a new one."
+) {
+  // A timer cannot wait for longer than this, and no process needs it.
+  const longest = 2_000_000_000
+  while (true) {
+    const left = Number(expiresAt * 1000n) - (yield* Clock.currentTimeMillis)
+    if (left <= 0) return yield* new SessionTermination({ why })
+    yield* Effect.sleep(Math.min(left, longest))
+  }
+})
+
+const peerExpired = "the peer's grant has expired. The operator of the channel can give it a new one."
+
+const statusPause = "30 seconds"
+
+/** What has gone over a session so far. */
+const spoken = (session: ChannelSession, openedAt: number) =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const { received, sent } = session.bytes()
+    const seconds = Math.round((now - openedAt) / 1000)
+    return `session with ${nameOf(session).slice(0, 16)}: ${seconds} s, ${StatusLine.bytes(sent)} sent, ${StatusLine.bytes(received)} received`
+  })
+
+/** Runs a session to its end. The stream is destroyed then, however it ended. */
+export const use = <E, R>(
+  session: ChannelSession,
+  grant: Grant | undefined,
+  body: Effect.Effect<void, E, R>
+): Effect.Effect<void, E | SessionTermination, R | AgentMetrics | Events | SecureRandom.SecureRandom> =>
+  Effect.gen(function* () {
+    const metrics = yield* AgentMetrics
+    const events = yield* Events
+    const peer = nameOf(session)
+    let ended = metrics.channelOpened(session.carrier)
+    const moving = Effect.gen(function* () {
+      if (session.move === undefined || !(yield* session.move)) return yield* Effect.never
+      ended()
+      ended = metrics.channelOpened(session.carriedBy())
+      yield* Effect.logInfo(`session with ${peer.slice(0, 16)} moved from ${session.carrier} to a direct link`)
+      return session.stream instanceof TaggedStream
+        ? yield* DirectUpgrade.keepRelay(session.stream)
+        : yield* Effect.never
+    })
+    yield* Effect.logInfo(`session with ${peer.slice(0, 16)} open, by ${session.carrier}`)
+    yield* events.record("channel_session", { state: "open", peer })
+    const openedAt = yield* Clock.currentTimeMillis
+    const line = Effect.flatMap(spoken(session, openedAt), (message) => Effect.logInfo(message))
+    const status = Effect.forever(Effect.delay(line, statusPause))
+    const expiries = [
+      ...(grant === undefined ? [] : [expiry(grant.expiresAt)]),
+      ...(session.peerGrantEnds === undefined ? [] : [expiry(session.peerGrantEnds, peerExpired)])
+    ]
+    const tethered = session.tethered === undefined ? [] : [session.tethered]
+    yield* Effect.raceAllFirst([body, status, moving, ...tethered, ...expiries]).pipe(
+      Effect.ensuring(
+        Effect.suspend(() => {
+          ended()
+          session.stream.destroy()
+          return Effect.andThen(line, events.record("channel_session", { state: "close", peer }))
+        })
+      )
+    )
+  })

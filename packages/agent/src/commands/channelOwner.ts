@@ -1,0 +1,145 @@
+/** `channel register`, `allowlist`, `members` and `claim-invite`: what the owner of a channel does at the control plane. */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { Member } from "@catenet/domain/channels/Channel"
+import { MintedClaimInvite } from "@catenet/domain/channels/ClaimInvite"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Effect, Option, Redacted, Schema } from "effect"
+import * as AccountClient from "../account/AccountClient.ts"
+import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
+import { configFile } from "../Flags.ts"
+import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
+import * as Variables from "../settings/Variables.ts"
+import { printable } from "../terminal/Printable.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+interface Named {
+  readonly channel: Uint8Array | undefined
+  readonly grantChannel: Uint8Array | undefined
+}
+
+/** CT_CHANNEL_ID, else CT_GRANT_CHANNEL. */
+const channelOf = Effect.fnUntraced(function* ({ channel, grantChannel }: Named) {
+  const named = channel ?? grantChannel
+  if (named === undefined)
+    return yield* ConfigurationInvalid.of("CT_CHANNEL_ID", "is not set", "set it to the channel, 64 hex digits")
+  return Hex.encode(named)
+})
+
+const services = Effect.provide([NodeFileSystem.layer, OutgoingHttp.layerForLists])
+
+const owned = Effect.gen(function* () {
+  const values = yield* EnvironmentFile.read(yield* configFile, Variables.ownedChannel)
+  const channel = yield* channelOf(values)
+  const account = yield* ControlPlaneSelection.of(values)
+  return <A, I>(call: AccountClient.Call<A, I>) =>
+    AccountClient.ask(account, { ...call, path: `/me/channels/${channel}/${call.path}` })
+})
+
+const rekeying =
+  "If the channel is yours, ct-agent channel register --rekey replaces its operator's key; all grants of the old one end."
+
+export const register = ({ rekey }: { readonly rekey: boolean }) =>
+  Effect.gen(function* () {
+    const { operatorKey, operatorPubkey, ...values } = yield* EnvironmentFile.read(
+      yield* configFile,
+      Variables.register
+    )
+    const channel = yield* channelOf(values)
+    const key =
+      operatorPubkey ?? (operatorKey === undefined ? undefined : native.ed25519.publicKey(Redacted.value(operatorKey)))
+    if (key === undefined)
+      return yield* ConfigurationInvalid.of(
+        "CT_CHANNEL_OPERATOR_PUBKEY",
+        "is not set",
+        "set it, or CT_CHANNEL_OPERATOR_KEY, to the key of the channel's operator"
+      )
+    const body = { channel, operator_pubkey: Hex.encode(key), ...(rekey ? { confirm_rekey: true } : {}) }
+    const account = yield* ControlPlaneSelection.of(values)
+    yield* AccountClient.ask(account, {
+      method: "POST",
+      path: "/me/channels",
+      body,
+      answer: Schema.Unknown,
+      advice: new Map([[409, rekey ? "" : rekeying]])
+    })
+    yield* Effect.logInfo("registered the channel")
+  }).pipe(services)
+
+export const allow = ({ email }: { readonly email: string }) =>
+  Effect.gen(function* () {
+    const ask = yield* owned
+    yield* ask({ method: "POST", path: "allowlist", body: { email }, answer: Schema.Unknown })
+    yield* Effect.logInfo(`${email} may claim a membership`)
+  }).pipe(services)
+
+export const disallow = ({ email }: { readonly email: string }) =>
+  Effect.gen(function* () {
+    const ask = yield* owned
+    const path = `allowlist/${encodeURIComponent(email)}/remove`
+    yield* ask({ method: "POST", path, answer: Schema.Unknown })
+    yield* Effect.logInfo(`${email} may claim no membership any more`)
+  }).pipe(services)
+
+const Emails = Schema.Struct({ emails: Schema.Array(Schema.String) })
+
+export const allowed = Effect.gen(function* () {
+  const screen = yield* Screen
+  const ask = yield* owned
+  const { emails } = yield* ask({ method: "GET", path: "allowlist", answer: Emails })
+  if (screen.json) return screen.result(JSON.stringify({ emails }))
+  if (emails.length === 0) return yield* Effect.logInfo("the allow-list is empty")
+  for (const email of emails) screen.result(printable(email))
+}).pipe(services)
+
+const Members = Schema.Struct({ members: Schema.Array(Member) })
+
+export const members = Effect.gen(function* () {
+  const screen = yield* Screen
+  const ask = yield* owned
+  const { members } = yield* ask({ method: "GET", path: "members", answer: Members })
+  if (screen.json) return screen.result(JSON.stringify({ members }))
+  if (members.length === 0) return yield* Effect.logInfo("the channel has no members yet")
+  for (const { holder, noise_pubkey } of members) screen.result(`${holder}  ${noise_pubkey ?? "-"}`)
+}).pipe(services)
+
+/** As `channel member-material` prints it. */
+export interface Material {
+  readonly holder: string
+  readonly noise: string
+  readonly attestation: string
+}
+
+const bodyOf = ({ attestation, holder, noise }: Material) => ({
+  holder,
+  noise_pubkey: noise,
+  noise_attestation: attestation
+})
+
+export const addMember = (material: Material) =>
+  Effect.gen(function* () {
+    const ask = yield* owned
+    yield* ask({ method: "POST", path: "members", body: bodyOf(material), answer: Schema.Unknown })
+    yield* Effect.logInfo("the holder is a member")
+  }).pipe(services)
+
+export const removeMember = ({ holder }: { readonly holder: string }) =>
+  Effect.gen(function* () {
+    const ask = yield* owned
+    yield* ask({ method: "POST", path: `members/${encodeURIComponent(holder)}/remove`, answer: Schema.Unknown })
+    yield* Effect.logInfo("the holder is no member any more")
+  }).pipe(services)
+
+export const claimInvite = ({ label, ...material }: Material & { readonly label: Option.Option<string> }) =>
+  Effect.gen(function* () {
+    const screen = yield* Screen
+    const ask = yield* owned
+    const named = Option.match(label, { onNone: () => ({}), onSome: (text) => ({ label: text }) })
+    const body = { ...bodyOf(material), ...named }
+    const minted = yield* ask({ method: "POST", path: "claim-invites", body, answer: MintedClaimInvite })
+    if (screen.json) return screen.result(JSON.stringify({ url: minted.url, expires_at: minted.expires_at }))
+    screen.result(minted.url)
+    yield* Effect.logInfo("it works once, within a quarter of an hour")
+  }).pipe(services)

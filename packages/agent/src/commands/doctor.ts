@@ -1,0 +1,191 @@
+/** `doctor`: asks, from the configuration outward, everything that a serving agent depends on, and says what to fix. */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Clock, Effect, Fiber, Redacted, Result } from "effect"
+import { X509Certificate } from "node:crypto"
+import { QuicDial } from "../carrier/QuicDial.ts"
+import * as CertificateCheck from "../doctor/CertificateCheck.ts"
+import * as CertificateStatusCheck from "../doctor/CertificateStatusCheck.ts"
+import * as CustomCaCheck from "../doctor/CustomCaCheck.ts"
+import * as DoctorCheck from "../doctor/DoctorCheck.ts"
+import * as EdgeCheck from "../doctor/EdgeCheck.ts"
+import * as NetworkChecks from "../doctor/NetworkChecks.ts"
+import * as QuicCheck from "../doctor/QuicCheck.ts"
+import { configFile } from "../Flags.ts"
+import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
+import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
+import { OnboardingClient } from "../onboard/OnboardingClient.ts"
+import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
+import * as Settings from "../settings/Settings.ts"
+import * as AgentIdentity from "../state/AgentIdentity.ts"
+import { Screen } from "../terminal/Screen.ts"
+import * as CertificatePair from "../tunnel/CertificatePair.ts"
+
+const portOf = ({ port, protocol }: URL) => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port))
+
+const hostPortOf = (url: string): HostPort => {
+  const parsed = new URL(url)
+  return { host: parsed.hostname.replace(/^\[|\]$/g, ""), port: portOf(parsed) }
+}
+
+const controlPlane = (config: Settings.Settings) => {
+  const address = hostPortOf(config.controlPlane)
+  const fix = "Correct CT_AGENT_CP_URL, or check this machine's network."
+  return Effect.all([
+    DoctorCheck.run(
+      "control plane name",
+      Effect.map(NetworkChecks.resolve(address.host, fix), (all) => all.join(", "))
+    ),
+    DoctorCheck.run("control plane port", Effect.as(NetworkChecks.accepts(address, fix), formatHostPort(address))),
+    DoctorCheck.run(
+      "control plane answers",
+      OnboardingClient.use(({ meshPort }) => Effect.map(meshPort, (port) => `the edge's mesh port is ${port}`))
+    )
+  ])
+}
+
+const enrollment = (config: Settings.Settings) =>
+  DoctorCheck.run(
+    "enrollment",
+    Effect.gen(function* () {
+      const identity = yield* AgentIdentity.restore(config.stateDir)
+      if (identity !== undefined) return `agent ${identity.agent} of tenant ${identity.tenant}`
+      const have = config.joinToken !== undefined || config.bootstrap !== undefined
+      return have
+        ? "not enrolled yet; the next start enrolls"
+        : "not enrolled, and no join token: serves without a proof"
+    })
+  )
+
+const edge = Effect.fnUntraced(function* (config: Settings.Settings) {
+  const found = yield* Effect.result(
+    Effect.provide(
+      ConnectionInfo.use((info) => Effect.all({ address: info.edge, ca: info.ca })),
+      ConnectionInfo.layer({ ...config, edgeCertificate: { ...config.edgeCertificate, waitSecs: 0 } })
+    )
+  )
+  if (Result.isFailure(found)) return [yield* DoctorCheck.run("edge's root certificate", Effect.fail(found.failure))]
+  const { address, ca } = found.success
+  const fix = "Correct CT_AGENT_EDGE, or open the port in the firewall; CT_AGENT_FALLBACK_443=1 tries port 443 too."
+  const identity = yield* Effect.orElseSucceed(AgentIdentity.restore(config.stateDir), () => undefined)
+  const kept = yield* Effect.orElseSucceed(BootstrapSecret.restore(config.stateDir), () => undefined)
+  const own = config.token === undefined ? undefined : Redacted.make(Buffer.from(Redacted.value(config.token), "hex"))
+  const token = own ?? kept?.routingToken
+  const until = new X509Certificate(ca).validTo
+  return [
+    yield* DoctorCheck.run("edge's root certificate", Effect.succeed(`valid until ${until}`)),
+    yield* DoctorCheck.run(
+      "edge name",
+      Effect.map(NetworkChecks.resolve(address.host, fix), (all) => all.join(", "))
+    ),
+    yield* DoctorCheck.run("edge port", Effect.as(NetworkChecks.accepts(address, fix), formatHostPort(address))),
+    yield* DoctorCheck.run("edge TLS", EdgeCheck.tls(address, ca)),
+    yield* QuicCheck.check(config.transports, address, ca),
+    token === undefined
+      ? DoctorCheck.skipped("token", "CT_AGENT_TOKEN is not set, and no bootstrap token has been redeemed")
+      : yield* DoctorCheck.run(
+          "token",
+          Effect.map(
+            EdgeCheck.token(address, ca, {
+              token,
+              host: config.mode === "browser" ? config.hostname : undefined,
+              agentId: identity?.agent ?? config.agentId ?? "doctor",
+              identity: identity?.seed,
+              proxyProtocol: false
+            }),
+            (text) => text ?? "not asked: this edge has no way to ask without taking a visitor"
+          )
+        )
+  ]
+})
+
+const nameMillis = 5000
+
+/** Visitors need the name; the agent does not, and its machine may have another view of it. So this is advice. */
+const publicName = Effect.fnUntraced(function* ({ hostname, mode }: Settings.Settings) {
+  if (mode === "mesh" || hostname === undefined) return DoctorCheck.skipped("host name", "the mesh plane needs none")
+  const unknown = DoctorCheck.skipped(
+    "host name",
+    `${hostname} does not resolve on this machine. Visitors need a DNS record of it that leads to the edge.`
+  )
+  return yield* NetworkChecks.resolve(hostname, "").pipe(
+    Effect.timeout(nameMillis),
+    Effect.matchEffect({
+      onSuccess: (all) => DoctorCheck.run("host name", Effect.succeed(`${hostname} leads to ${all.join(", ")}`)),
+      onFailure: () => Effect.succeed(unknown)
+    })
+  )
+})
+
+const origin = ({ origin }: Settings.Settings) =>
+  origin.protocol === "udp"
+    ? Effect.succeed(DoctorCheck.skipped("origin", "a UDP service does not say whether it is there"))
+    : DoctorCheck.run(
+        "origin",
+        Effect.as(
+          NetworkChecks.accepts(origin, "Start the local service, or correct CT_AGENT_ORIGIN."),
+          `${formatHostPort(origin)} accepts connections`
+        )
+      )
+
+const judged = (where: string, certificate: X509Certificate, host: string) =>
+  Effect.flatMap(Clock.currentTimeMillis, (now) =>
+    Result.match(CertificateCheck.judge(certificate, host, now), {
+      onSuccess: (good) => Effect.succeed(`${where} ${good}`),
+      onFailure: (wrong) => Effect.fail(ConfigurationInvalid.of(where, wrong))
+    })
+  )
+
+const certificate = Effect.fnUntraced(function* (config: Settings.Settings, originAccepts: boolean) {
+  const { hostname, mode, origin } = config
+  if (mode === "mesh" || hostname === undefined) return DoctorCheck.skipped("certificate", "the mesh plane needs none")
+  const { terminate } = origin
+  if (terminate !== undefined && (yield* CertificatePair.isMissing(terminate)))
+    return DoctorCheck.skipped(
+      "certificate",
+      `${terminate.certificate} is not there yet: right before the first issuance`
+    )
+  if (terminate !== undefined)
+    return yield* DoctorCheck.run(
+      "certificate",
+      Effect.flatMap(CertificatePair.load(terminate), ({ leaf }) =>
+        judged(`CT_AGENT_TLS_CERT: ${terminate.certificate}`, leaf, hostname)
+      )
+    )
+  if (!originAccepts) return DoctorCheck.skipped("certificate", "not asked: the origin does not answer")
+  const shown = yield* NetworkChecks.certificate(origin, hostname)
+  return shown === undefined
+    ? DoctorCheck.skipped("certificate", "the origin speaks no TLS: right while the edge terminates (tier gelb)")
+    : yield* DoctorCheck.run("certificate", judged("the origin's certificate", shown, hostname))
+})
+
+const mark = { ok: "ok     ", failed: "FAILED ", skipped: "-      " } as const
+
+/** Shows every finding; fails with the first failure. */
+export const doctor = Effect.gen(function* () {
+  const screen = yield* Screen
+  const shown: Array<DoctorCheck.Finding> = []
+  let first: DoctorCheck.Checked["failure"]
+  const show = ({ finding, failure }: DoctorCheck.Checked) => {
+    first ??= failure
+    shown.push(finding)
+    if (!screen.json) screen.result(`${mark[finding.outcome]} ${finding.check.padEnd(24)} ${finding.detail}`)
+  }
+  const config = yield* Settings.read(yield* configFile)
+  show(yield* DoctorCheck.run("configuration", Effect.succeed(config.warnings.join(" ") || "complete")))
+  yield* Effect.gen(function* () {
+    const name = yield* Effect.forkChild(publicName(config))
+    for (const checked of yield* controlPlane(config)) show(checked)
+    show(yield* enrollment(config))
+    for (const checked of yield* edge(config)) show(checked)
+    show(yield* Fiber.join(name))
+    const reached = yield* origin(config)
+    show(reached)
+    show(yield* certificate(config, reached.finding.outcome === "ok"))
+    if (config.certificate !== undefined) show(yield* CustomCaCheck.check(config.certificate))
+    show(yield* CertificateStatusCheck.check(config))
+  }).pipe(Effect.provide(OnboardingClient.layer(config.controlPlane)))
+  if (screen.json) screen.result(JSON.stringify({ healthy: first === undefined, findings: shown }))
+  if (first !== undefined) return yield* Effect.fail(first)
+}).pipe(Effect.provide([NodeFileSystem.layer, OutgoingHttp.layer, QuicDial.layer]))

@@ -1,0 +1,90 @@
+/** `init`: asks for what an agent needs and writes the configuration file, readable for its owner only. */
+import { ConfigurationInvalid, sentence } from "@catenet/config/ConfigurationInvalid"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { ConfigProvider, Effect, FileSystem, Option } from "effect"
+import { configFile } from "../Flags.ts"
+import { defaultFile } from "../settings/EnvironmentFile.ts"
+import * as Settings from "../settings/Settings.ts"
+import * as PrivateFile from "../state/PrivateFile.ts"
+import * as Prompts from "../terminal/Prompts.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+/** The answers, by the variables that they are for. */
+type Answers = Readonly<Record<string, string>>
+
+/** The problem that this variable's value has, if any. */
+const problemOf = (answers: Answers, name: string) =>
+  Settings.readFrom(ConfigProvider.fromUnknown(answers)).pipe(
+    Effect.as(undefined),
+    Effect.catch(({ problems }) =>
+      Effect.succeed(problems.find(({ problem, variable }) => variable === name && problem.startsWith("is not")))
+    )
+  )
+
+const unanswered = ConfigurationInvalid.of(
+  "The answers",
+  "ended before the last question. Nothing was written",
+  "run ct-agent init again"
+)
+
+/** Asks until the answer is good; on a pipe the first bad answer ends it. */
+const ask = Effect.fnUntraced(function* (
+  name: string,
+  question: string,
+  given: Answers,
+  options: { readonly hidden?: boolean; readonly optional?: boolean } = {}
+): Effect.fn.Return<Answers, ConfigurationInvalid, Prompts.Prompts | Screen | FileSystem.FileSystem> {
+  const prompts = yield* Prompts.Prompts
+  const screen = yield* Screen
+  while (true) {
+    const answer = yield* prompts.ask(question, options.hidden ?? false)
+    if (Option.isNone(answer)) return yield* unanswered
+    const value = answer.value.trim()
+    if (value === "" && options.optional === true) return given
+    const answers = { ...given, [name]: value }
+    const problem = yield* problemOf(answers, name)
+    if (problem === undefined && value !== "") return answers
+    const reason = problem ?? { variable: name, problem: "is not set", remedy: "this question needs an answer" }
+    if (!prompts.interactive) return yield* new ConfigurationInvalid({ problems: [reason] })
+    screen.log(sentence(reason))
+  }
+})
+
+const mayWrite = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* Effect.orElseSucceed(fs.exists(path), () => false))) return
+  const prompts = yield* Prompts.Prompts
+  const answer = yield* prompts.ask(`${path} exists. Replace it? [y/N] `, false)
+  if (Option.isNone(answer) || !/^y(es)?$/i.test(answer.value.trim()))
+    return yield* ConfigurationInvalid.of(path, "was left as it is", "name another file with --config")
+})
+
+export const init = Effect.gen(function* () {
+  const screen = yield* Screen
+  const path = Option.getOrElse(Option.fromUndefinedOr(yield* configFile), () => defaultFile)
+  yield* mayWrite(path)
+  const named = yield* ask("CT_AGENT_CP_URL", "Address of the control plane: ", {})
+  const withHost = yield* ask("CT_AGENT_HOSTNAME", "Host name of the tunnel (empty for a mesh tunnel): ", named, {
+    optional: true
+  })
+  const mesh = withHost["CT_AGENT_HOSTNAME"] === undefined
+  const placed: Answers = mesh ? withHost : { ...withHost, CT_AGENT_MODE: "browser" }
+  const origin = yield* ask("CT_AGENT_ORIGIN", "Local service [127.0.0.1:8080]: ", placed, { optional: true })
+  const hidden = { hidden: true, optional: true }
+  const short = yield* ask("CT_BOOTSTRAP", "Bootstrap token (empty if you have the two long ones): ", origin, hidden)
+  const whole =
+    short["CT_BOOTSTRAP"] === undefined
+      ? yield* ask(
+          "CT_AGENT_TOKEN",
+          mesh ? "Routing token (empty for a new one): " : "Routing token: ",
+          yield* ask("CT_AGENT_JOIN_TOKEN", "Join token (empty if this agent is enrolled): ", short, hidden),
+          { hidden: true, optional: mesh }
+        )
+      : short
+  const lines = Object.entries(whole).map(([name, value]) => `${name}=${value}\n`)
+  yield* PrivateFile.replaceAll([{ path, bytes: new TextEncoder().encode(lines.join("")) }])
+  screen.result(path)
+  yield* Effect.logInfo(
+    `written. Next: ct-agent doctor, then ct-agent${path === defaultFile ? "" : ` --config ${path}`}`
+  )
+}).pipe(Effect.provide(Prompts.Prompts.layer), Effect.provide(NodeFileSystem.layer))

@@ -1,0 +1,60 @@
+/** `channel member-material` and `channel join-pipeline-role`: what a member shows to those who make it one. */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import * as ChannelIds from "@catenet/crypto/ChannelIds"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Effect, Redacted } from "effect"
+import * as PublishedPipeline from "../account/PublishedPipeline.ts"
+import { configFile } from "../Flags.ts"
+import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
+import * as Variables from "../settings/Variables.ts"
+import * as KeyValueOutput from "../terminal/KeyValueOutput.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+const width = 17
+
+/** The holder's own lines, for the channel. */
+const materialOf = (
+  holderKey: Redacted.Redacted<Uint8Array>,
+  noiseKey: Uint8Array,
+  channel: Uint8Array
+): KeyValueOutput.KeyValueOutput => [
+  ["holder_pubkey", Hex.encode(native.ed25519.publicKey(Redacted.value(holderKey)))],
+  ["noise_pubkey", Hex.encode(noiseKey)],
+  ["channel_id", Hex.encode(channel)],
+  ["noise_attestation", Hex.encode(NoiseAttestation.sign(native, holderKey, { channel, noiseKey }))]
+]
+
+export const memberMaterial = Effect.gen(function* () {
+  const screen = yield* Screen
+  const { bridgeHolder, holderKey, noisePubkey, operatorPubkey } = yield* EnvironmentFile.read(
+    yield* configFile,
+    Variables.memberMaterial
+  )
+  const own = native.ed25519.publicKey(Redacted.value(holderKey))
+  if (Hex.encode(own) === Hex.encode(bridgeHolder))
+    return yield* ConfigurationInvalid.of(
+      "CT_CHANNEL_BRIDGE_HOLDER",
+      "is this member's own key",
+      "set it to the public holder key of the other member"
+    )
+  const channel = ChannelIds.link(native, operatorPubkey, own, bridgeHolder)
+  KeyValueOutput.print(screen, materialOf(holderKey, noisePubkey, channel), width)
+}).pipe(Effect.provide(NodeFileSystem.layer))
+
+export const joinPipelineRole = Effect.gen(function* () {
+  const screen = yield* Screen
+  const { controlPlane, holderKey, noisePubkey, operatorPubkey, pipelineId, pipelineRole } =
+    yield* EnvironmentFile.read(yield* configFile, Variables.joinPipelineRole)
+  const operator = operatorPubkey ?? (yield* PublishedPipeline.operatorOf(controlPlane, pipelineId))
+  const channel = ChannelIds.pipelineRole(native, operator, pipelineId, pipelineRole)
+  const facts: KeyValueOutput.KeyValueOutput = [
+    ["pipeline_id", pipelineId],
+    ["role", pipelineRole],
+    ...materialOf(holderKey, noisePubkey, channel)
+  ]
+  KeyValueOutput.print(screen, facts, width)
+}).pipe(Effect.provide([NodeFileSystem.layer, OutgoingHttp.layer]))

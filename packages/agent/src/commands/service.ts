@@ -1,0 +1,67 @@
+/** `service`: prints what the machine's service manager needs to keep this agent running. It installs nothing itself. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { ConfigProvider, Effect, Option } from "effect"
+import { userInfo } from "node:os"
+import { dirname, resolve } from "node:path"
+import { isSea } from "node:sea"
+import { configFile } from "../Flags.ts"
+import { invocation } from "../Invocation.ts"
+import * as ServiceDefinition from "../service/ServiceDefinition.ts"
+import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
+import * as Settings from "../settings/Settings.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+/** Root's own service runs as this user instead: an agent needs none of root's rights. */
+const ownUser = "ct-agent"
+
+const next: Readonly<Record<ServiceDefinition.Manager, string>> = {
+  systemd: "Save this as /etc/systemd/system/ct-agent.service, then: systemctl enable --now ct-agent",
+  launchd:
+    "Save this as ~/Library/LaunchAgents/net.catenet.agent.plist, then: launchctl load -w ~/Library/LaunchAgents/net.catenet.agent.plist"
+}
+
+/** A service has no variables of this shell, so only the file counts. */
+const fromFileAlone = Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({}))
+
+/** Where the agent writes: what is not there yet is made in the folder of the file. */
+const writesOf = (settings: Settings.Settings, folder: string) => {
+  const { capabilityOut, certificate, edgeCertificate, originKey, originKeyDir, stateDir } = settings
+  const folders = [stateDir, certificate?.folder, originKeyDir]
+  const files = [
+    capabilityOut,
+    edgeCertificate.file,
+    originKey,
+    certificate?.accountKey,
+    isSea() ? process.execPath : undefined
+  ]
+  const named = (paths: ReadonlyArray<string | undefined>) =>
+    paths.flatMap((path) => (path === undefined ? [] : [resolve(folder, path)]))
+  return [folder, ...named(folders), ...named(files).map(dirname)]
+}
+
+export const service = (wanted: Option.Option<ServiceDefinition.Manager>) =>
+  Effect.gen(function* () {
+    const screen = yield* Screen
+    const manager = Option.getOrElse(wanted, () => (process.platform === "darwin" ? "launchd" : "systemd"))
+    const path = (yield* configFile) ?? EnvironmentFile.defaultFile
+    const settings = yield* fromFileAlone(Settings.read(path))
+    const config = resolve(path)
+    const { username } = userInfo()
+    const asRoot = manager === "systemd" && username === "root"
+    const definition = ServiceDefinition.render(manager, {
+      what: settings.hostname ?? "a mesh tunnel",
+      command: [...invocation(), "--config", config],
+      folder: dirname(config),
+      user: asRoot ? ownUser : username,
+      writes: writesOf(settings, dirname(config)),
+      lowPort: [settings.directPort, settings.metricsListen?.port ?? 0].some((port) => port > 0 && port < 1024)
+    })
+    screen.result(definition.trimEnd())
+    if (asRoot)
+      yield* Effect.logInfo(
+        `The service runs as the user ${ownUser}, not as root. If that is not there: useradd --system ${ownUser}. ` +
+          `Then give it what it reads and writes: mkdir -p ${resolve(dirname(config), settings.stateDir)} && ` +
+          `chown -R ${ownUser} ${resolve(dirname(config), settings.stateDir)} ${config}`
+      )
+    yield* Effect.logInfo(next[manager])
+  }).pipe(Effect.provide(NodeFileSystem.layer))

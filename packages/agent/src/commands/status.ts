@@ -1,0 +1,49 @@
+/** `status`: the running agent's own report, or the last events of its ring when it serves no endpoints. */
+import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
+import { AgentStatus } from "@catenet/domain/enrollment/AgentStatus"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Effect, Schema } from "effect"
+import { HttpApiClient } from "effect/http-api"
+import { Unreachable } from "../Failure.ts"
+import { configFile } from "../Flags.ts"
+import * as EventRing from "../observe/EventRing.ts"
+import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
+import * as Variables from "../settings/Variables.ts"
+import { Screen } from "../terminal/Screen.ts"
+
+const askMillis = 5000
+const shownEvents = 20
+
+const ask = Effect.fnUntraced(function* (listen: HostPort) {
+  const screen = yield* Screen
+  const address = formatHostPort(listen)
+  const client = yield* HttpApiClient.make(AgentLocalApi, { baseUrl: `http://${address}` })
+  const status = yield* client.agent.status({}).pipe(
+    Effect.timeout(askMillis),
+    Effect.mapError(
+      () =>
+        new Unreachable({
+          detail: `No agent answers at http://${address}/status (CT_AGENT_METRICS_LISTEN). Start it, or correct the variable.`
+        })
+    )
+  )
+  const encoded = yield* Effect.orDie(Schema.encodeEffect(AgentStatus)(status))
+  screen.result(JSON.stringify(encoded, null, screen.json ? 0 : 2))
+})
+
+const showRing = Effect.fnUntraced(function* (stateDir: string) {
+  const screen = yield* Screen
+  const ring = yield* EventRing.make(stateDir)
+  const lines = yield* ring.last(shownEvents)
+  if (!screen.json) screen.result(`last ${lines.length} events of ${ring.path}`)
+  for (const line of lines) screen.result(line)
+  if (!screen.json)
+    screen.result("Set CT_AGENT_METRICS_LISTEN for the agent and for this command to see its live status.")
+})
+
+export const status = Effect.gen(function* () {
+  const { metricsListen, stateDir } = yield* EnvironmentFile.read(yield* configFile, Variables.status)
+  return yield* metricsListen === undefined ? showRing(stateDir) : ask(metricsListen)
+}).pipe(Effect.provide(NodeFileSystem.layer), Effect.provide(OutgoingHttp.layer))

@@ -1,0 +1,121 @@
+/**
+ * The calls of the identity provider: a device's authorization, and tokens. Each is bounded by 15 s. What comes back is sorted
+ * into an answer, an error that the provider has named, and silence.
+ */
+import { Clock, Data, Effect, Option, Redacted, Schema } from "effect"
+import { HttpClient, HttpClientRequest } from "effect/http"
+import { describe } from "../onboard/HttpErrors.ts"
+import { quoted } from "./StoredLogin.ts"
+
+const bound = "15 seconds"
+
+/** The provider answered with an error; asking the same again does not help, but where `code` says to wait. */
+export class ProviderRefused extends Data.TaggedError("ProviderRefused")<{
+  /** Of RFC 6749 and 8628; undefined where the answer is none of these. */
+  readonly code: string | undefined
+  readonly reason: string
+}> {}
+
+/** No answer, or one that says that the provider is not well. */
+export class ProviderAway extends Data.TaggedError("ProviderAway")<{ readonly reason: string }> {}
+
+/** Where a realm has its endpoints. */
+const endpoint = (issuer: string, path: string) => `${issuer.replace(/\/+$/u, "")}/protocol/openid-connect/${path}`
+
+const Problem = Schema.fromJsonString(
+  Schema.Struct({ error: Schema.String, error_description: Schema.optionalKey(Schema.String) })
+)
+const problemOf = Schema.decodeUnknownOption(Problem)
+
+/** The text of a 2xx answer to this form. */
+const post = Effect.fnUntraced(
+  function* (url: string, form: Readonly<Record<string, string>>) {
+    const client = yield* HttpClient.HttpClient
+    const request = HttpClientRequest.post(url).pipe(
+      HttpClientRequest.bodyUrlParams(form),
+      HttpClientRequest.acceptJson
+    )
+    const response = yield* client.execute(request)
+    return { status: response.status, text: yield* response.text }
+  },
+  Effect.timeoutOrElse({
+    duration: bound,
+    orElse: () => Effect.fail(new ProviderAway({ reason: `no answer within ${bound}` }))
+  }),
+  Effect.mapError((error) => (error instanceof ProviderAway ? error : new ProviderAway({ reason: describe(error) }))),
+  Effect.flatMap(({ status, text }): Effect.Effect<string, ProviderAway | ProviderRefused> => {
+    if (status >= 200 && status < 300) return Effect.succeed(text)
+    if (status >= 500 || status === 429) return Effect.fail(new ProviderAway({ reason: `it answered ${status}` }))
+    const problem = Option.getOrUndefined(problemOf(text))
+    const reason = [problem?.error, problem?.error_description].filter((part) => part !== undefined).join(", ")
+    return Effect.fail(
+      new ProviderRefused({
+        code: problem?.error,
+        reason: `it answered ${status}${reason === "" ? "" : `: ${quoted(reason)}`}`
+      })
+    )
+  })
+)
+
+const unreadable = () => new ProviderAway({ reason: "its answer cannot be read" })
+const read = <A, I>(schema: Schema.Codec<A, I>) => {
+  const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(schema))
+  return (text: string) => Effect.mapError(decode(text), unreadable)
+}
+
+const Secret = Schema.RedactedFromValue(Schema.NonEmptyString, { label: "token" })
+const Seconds = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
+const Address = Schema.String.check(Schema.isPattern(/^https?:\/\/[\x21-\x7e]{1,2000}$/u))
+
+const readDevice = read(
+  Schema.Struct({
+    device_code: Secret,
+    user_code: Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{1,64}$/u)),
+    verification_uri: Address,
+    verification_uri_complete: Schema.optionalKey(Address),
+    expires_in: Schema.optionalKey(Seconds),
+    interval: Schema.optionalKey(Seconds)
+  })
+)
+
+/** Asks for a code that a person enters. */
+export const device = Effect.fn("IdentityProviderClient.device")(function* (issuer: string, clientId: string) {
+  const form = { client_id: clientId, scope: "openid" }
+  return yield* Effect.flatMap(post(endpoint(issuer, "auth/device"), form), readDevice)
+})
+
+const readTokens = read(
+  Schema.Struct({
+    access_token: Secret,
+    refresh_token: Schema.optionalKey(Secret),
+    expires_in: Schema.optionalKey(Seconds),
+    refresh_expires_in: Schema.optionalKey(Seconds)
+  })
+)
+
+/** Tokens as they were given, with the Unix seconds at which they end. */
+export const tokens = Effect.fn("IdentityProviderClient.tokens")(function* (
+  issuer: string,
+  form: Readonly<Record<string, string>>
+) {
+  const asked = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+  const given = yield* Effect.flatMap(post(endpoint(issuer, "token"), form), readTokens)
+  const endOf = (seconds: number | undefined) => (seconds === undefined ? undefined : asked + Math.floor(seconds))
+  return {
+    accessToken: given.access_token,
+    refreshToken: given.refresh_token,
+    accessExpiresAt: endOf(given.expires_in),
+    // Keycloak says 0 of a token that does not end.
+    refreshExpiresAt: given.refresh_expires_in === 0 ? undefined : endOf(given.refresh_expires_in)
+  }
+})
+
+/** Ends a refresh token at the provider. */
+export const revoke = Effect.fn("IdentityProviderClient.revoke")(function* (
+  issuer: string,
+  clientId: string,
+  token: Redacted.Redacted
+) {
+  const form = { client_id: clientId, token: Redacted.value(token), token_type_hint: "refresh_token" }
+  yield* post(endpoint(issuer, "revoke"), form)
+})

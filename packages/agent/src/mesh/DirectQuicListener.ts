@@ -1,0 +1,96 @@
+/**
+ * The agent's own port for mesh clients by QUIC, as those of the reference kind dial it: they get its address and its certificate
+ * from the edge (`D` and `P`, data-plane 4.6) and trust that certificate alone. One stream of a connection is served, by the same
+ * Noise session as at the TCP port, and a client that proves nothing loses its connection.
+ */
+import * as Certificate from "@catenet/crypto/x509/Certificate"
+import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import type { DirectListener } from "@catenet/wire/frames/QuicRole"
+import { Clock, Effect } from "effect"
+import { isIPv6 } from "node:net"
+import type { Duplex } from "node:stream"
+import { QuicDial } from "../carrier/QuicDial.ts"
+import * as QuicRequest from "../carrier/QuicRequest.ts"
+import * as SelfSignedCertificate from "../carrier/SelfSignedCertificate.ts"
+import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
+import { formatHostPort } from "../settings/HostPort.ts"
+import { dialQuic } from "../tunnel/EdgeConnection.ts"
+import { maxStrangers } from "./DirectListener.ts"
+
+const transport = { keepAlive: 5_000, idle: 30_000, streams: 1 }
+/** How a connection is closed whose client proved nothing. */
+const unproved = 1
+/** In which a client opens its stream. */
+const firstStream = "5 seconds"
+
+export interface Options {
+  readonly advertise: string
+  /** 0 for any free one. */
+  readonly port: number
+  /** Serves a client; calls `admitted` when it has proved itself. */
+  readonly serve: (stream: Duplex, admitted: () => void) => void
+}
+
+/** Where the agent listens now; undefined where there is no such port. */
+export const open = Effect.fn("DirectQuicListener.open")(function* ({ advertise, port, serve }: Options) {
+  const quic = yield* QuicDial
+  if (!quic.isInstalled) return undefined
+  const { certificate, key } = SelfSignedCertificate.make(yield* Clock.currentTimeMillis)
+  const run = Effect.runForkWith(yield* Effect.context())
+  let strangers = 0
+  const connected = (connection: QuicConnection) => {
+    let isStrange = true
+    let isTaken = false
+    const known = () => {
+      if (isStrange) strangers--
+      isStrange = false
+    }
+    const silent = run(
+      Effect.andThen(
+        Effect.sleep(firstStream),
+        Effect.sync(() => void (isTaken || connection.close(unproved)))
+      )
+    )
+    void connection.closed.then(() => {
+      known()
+      silent.interruptUnsafe()
+    })
+    connection.take((stream) => {
+      if (isTaken) return stream.reset("refused", "one stream of a connection is served")
+      isTaken = true
+      // A client that was served closes it: what was written last may still be on its way.
+      stream.once("close", () => void (isStrange && connection.close(unproved)))
+      serve(stream, known)
+    })
+  }
+  const listen = Effect.fnUntraced(function* (address: string) {
+    const side = yield* quic.process
+    return yield* side.listen(
+      { at: { address, port }, certificate: Certificate.pem(certificate), key, transport },
+      () => {
+        if (strangers >= maxStrangers) return undefined
+        strangers++
+        return { connected, failed: () => void strangers-- }
+      }
+    )
+  })
+  // Behind a port forwarding the advertised address is not this machine's own.
+  const everywhere = isIPv6(advertise) ? "::" : "0.0.0.0"
+  return yield* listen(advertise).pipe(
+    Effect.catch(() => listen(everywhere)),
+    Effect.map((at): DirectListener => ({ address: formatHostPort({ host: advertise, port: at.port }), certificate })),
+    Effect.tap(({ address }) => Effect.logInfo(`clients may come directly by QUIC to ${address}`)),
+    Effect.catch(({ why }) => Effect.as(Effect.logWarning(`no direct path by QUIC: ${why}`), undefined))
+  )
+})
+
+/** Says it to the edge, on a connection of its own; an edge without QUIC does not hear of it. */
+export const advertise = Effect.fn("DirectQuicListener.advertise")(
+  function* (token: Uint8Array, listener: DirectListener) {
+    const { connection } = yield* dialQuic(yield* ConnectionInfo)
+    if ((yield* QuicRequest.admitted(connection, { role: "D", token, listener })) !== true)
+      yield* Effect.logDebug("the edge does not pass on where the agent is reached by QUIC")
+  },
+  Effect.scoped,
+  Effect.catch(({ message }) => Effect.logDebug(message))
+)

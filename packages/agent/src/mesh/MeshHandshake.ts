@@ -1,0 +1,147 @@
+/** The Noise handshake of the mesh plane on a raw stream (data-plane.md 4.3): IK, empty prologue, framed messages. */
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as ConstantTime from "@catenet/crypto/ConstantTime"
+import { native } from "@catenet/crypto/native"
+import { initiate, respond } from "@catenet/crypto/noise/Noise"
+import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
+import type { Transport } from "@catenet/crypto/noise/Transport"
+import type { KeyPair } from "@catenet/crypto/Suite"
+import { Data, Effect, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Duplex } from "node:stream"
+import type { Session } from "./NoiseStream.ts"
+
+/** The peer did not prove its key, did not answer in time, or went away. */
+export class HandshakeFailed extends Data.TaggedError("HandshakeFailed")<{
+  readonly why: string
+  /** The peer knew the origin's key, and was refused for what it said. */
+  readonly forUs: boolean
+  /** The peer left before it sent a message. */
+  readonly hasLeft: boolean
+}> {
+  override get message() {
+    return `Noise handshake: ${this.why}`
+  }
+}
+
+const handshakeMillis = 10_000
+const nothing = new Uint8Array()
+
+const failed = (why: string) => new HandshakeFailed({ why, forUs: false, hasLeft: false })
+
+/** The payload of the second message for that of the first, or why there is none. */
+export type Reply = (payload: Uint8Array) => Result.Result<Uint8Array, string>
+
+/** The first framed message, and the decoder with what came behind it. The stream is left paused. */
+const firstMessage = (stream: Duplex) =>
+  Effect.callback<Omit<Session, "transport"> & { readonly message: Uint8Array }, HandshakeFailed>((resume) => {
+    const decoder = new NoiseFrame.FrameDecoder()
+    const cleanup = () => {
+      stream.off("data", data)
+      stream.off("end", ended)
+      stream.off("close", ended)
+      stream.off("error", broken)
+      stream.pause()
+    }
+    let isSilent = true
+    const left = (why: string) => {
+      cleanup()
+      resume(Effect.fail(new HandshakeFailed({ why, forUs: false, hasLeft: isSilent })))
+    }
+    const data = (chunk: Uint8Array) => {
+      isSilent = false
+      const pushed = decoder.push(chunk)
+      if (Result.isFailure(pushed)) {
+        cleanup()
+        return resume(Effect.fail(failed(pushed.failure.message)))
+      }
+      const [message, ...early] = pushed.success
+      if (message === undefined) return
+      cleanup()
+      resume(Effect.succeed({ message: Bytes.copy(message), decoder, early: early.map((each) => Bytes.copy(each)) }))
+    }
+    const ended = () => left("the peer closed the connection")
+    const broken = (error: Error) => left(error.message)
+    stream.on("data", data)
+    stream.on("end", ended)
+    stream.on("close", ended)
+    stream.on("error", broken)
+    // The owner of the stream before left it paused.
+    stream.resume()
+    return Effect.sync(cleanup)
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: handshakeMillis,
+      orElse: () => Effect.fail(failed(`nothing within ${handshakeMillis / 1000} s`))
+    })
+  )
+
+const send = (stream: Duplex, message: Uint8Array) =>
+  Result.match(NoiseFrame.encode(message), {
+    onSuccess: (frame) => Effect.sync(() => void stream.write(frame)),
+    onFailure: (error) => Effect.fail(failed(error.message))
+  })
+
+const orFail = <A, E extends { readonly message: string }>(result: Result.Result<A, E>) =>
+  Effect.fromResult(Result.mapError(result, ({ message }) => failed(message)))
+
+/**
+ * The origin's side. Every key is tried on the first message; the one that opens it answers. With `expected` an initiator that
+ * proves another static key gets no answer at all.
+ */
+export const answer = Effect.fn("MeshHandshake.answer")(function* (
+  stream: Duplex,
+  keys: ReadonlyArray<KeyPair>,
+  reply: Reply,
+  expected?: Uint8Array
+) {
+  const random = yield* SecureRandom.SecureRandom
+  const { message, decoder, early } = yield* firstMessage(stream)
+  for (const key of keys) {
+    const entropy = yield* random.randomBytes(32)
+    const handshake = yield* orFail(respond(native, { pattern: "IK", static: key, entropy }))
+    const opened = handshake.readMessage(message)
+    if (Result.isFailure(opened)) continue
+    const answer = reply(opened.success)
+    if (Result.isFailure(answer))
+      return yield* new HandshakeFailed({ why: answer.failure, forUs: true, hasLeft: false })
+    const written = yield* orFail(handshake.writeMessage(answer.success))
+    const transport: Transport = yield* orFail(handshake.finish())
+    if (expected !== undefined && !ConstantTime.equal(expected, transport.remoteStatic ?? nothing))
+      return yield* new HandshakeFailed({
+        why: "the peer proved another key than the attested one",
+        forUs: true,
+        hasLeft: false
+      })
+    yield* send(stream, written)
+    const session: Session = { transport, decoder, early }
+    return { session, answer: answer.success }
+  }
+  return yield* failed("the first message is for none of this origin's keys")
+})
+
+/**
+ * The client's side. Without `own` its static key is for this session only. Gives the session and what the origin said.
+ */
+export const begin = Effect.fn("MeshHandshake.begin")(function* (
+  stream: Duplex,
+  originKey: Uint8Array,
+  payload: Uint8Array,
+  own?: KeyPair
+) {
+  const random = yield* SecureRandom.SecureRandom
+  const handshake = yield* orFail(
+    initiate(native, {
+      pattern: "IK",
+      static: own ?? native.x25519.keyPair(yield* random.randomBytes(32)),
+      remoteStatic: originKey,
+      entropy: yield* random.randomBytes(32)
+    })
+  )
+  yield* send(stream, yield* orFail(handshake.writeMessage(payload)))
+  const { message, decoder, early } = yield* firstMessage(stream)
+  const received = yield* orFail(handshake.readMessage(message))
+  const transport: Transport = yield* orFail(handshake.finish())
+  const session: Session = { transport, decoder, early }
+  return { session, said: received }
+})

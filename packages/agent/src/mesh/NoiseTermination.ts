@@ -1,0 +1,117 @@
+/**
+ * Mesh mode: the client and the origin speak Noise end to end, the edge carries sealed frames. After the handshake the origin is
+ * dialled at once, since there the server may speak first. The agent waits only for a client that got a direct path, because that
+ * client probably goes there.
+ */
+import * as ConstantTime from "@catenet/crypto/ConstantTime"
+import { native } from "@catenet/crypto/native"
+import type { KeyPair } from "@catenet/crypto/Suite"
+import * as VisitorToken from "@catenet/crypto/VisitorToken"
+import { abort } from "@catenet/wire/transport/Abort"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { Duration, Effect, Redacted, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Duplex } from "node:stream"
+import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import { Events } from "../observe/Events.ts"
+import type { HostPort } from "../settings/HostPort.ts"
+import type { Origin } from "../settings/Settings.ts"
+import * as BrowserClients from "../tunnel/BrowserClients.ts"
+import * as DirectOffer from "./DirectOffer.ts"
+import * as MeshHandshake from "./MeshHandshake.ts"
+import { NoiseStream } from "./NoiseStream.ts"
+import * as UdpRelay from "./UdpRelay.ts"
+
+const nothing = new Uint8Array()
+/** How long a client that got a direct path may take to come back. */
+const patience = "10 seconds"
+/** The edge's `NO` can mean many things; so many in a row are taken for a revocation. */
+const revokedAfter = 3
+
+/** Serves mesh clients of the owner of these keys. */
+export const make = Effect.fnUntraced(function* (
+  origin: Origin,
+  keys: ReadonlyArray<KeyPair>,
+  token: Redacted.Redacted<Uint8Array>
+) {
+  const random = yield* SecureRandom.SecureRandom
+  const metrics = yield* AgentMetrics
+  const events = yield* Events
+  const bytes = BrowserClients.join(origin, metrics)
+  const datagrams = UdpRelay.join(origin, metrics)
+  const udp = origin.protocol === "udp"
+  const visitorToken = VisitorToken.of(native, token)
+
+  const shake = Effect.fnUntraced(
+    function* (carrier: Duplex, reply: MeshHandshake.Reply) {
+      const [took, { answer, session }] = yield* Effect.timed(MeshHandshake.answer(carrier, keys, reply))
+      metrics.traffic.handshakes++
+      metrics.traffic.handshakeMillis += Duration.toMillis(took)
+      const stream = new NoiseStream(carrier, session, { datagrams: udp })
+      guard(stream, metrics.ending(stream))
+      return { stream, offered: answer.length > 0 }
+    },
+    (shaking) => Effect.provideService(shaking, SecureRandom.SecureRandom, random)
+  )
+
+  const failed = (carrier: Duplex, error: MeshHandshake.HandshakeFailed) => {
+    metrics.traffic.tunnelsFailed++
+    abort(carrier, "refused", error.message)
+    return Effect.logInfo(error.message)
+  }
+
+  /** Serves what comes through the edge, and gives clients that ask the address of the direct listener. */
+  const relayed = (listener: HostPort | undefined): BrowserClients.Handler => {
+    const offer = DirectOffer.answer(listener)
+    const reply: MeshHandshake.Reply = (payload) => {
+      const request = DirectOffer.readPayload(payload)
+      if (request === undefined) return Result.fail("the payload of the first message is malformed")
+      return Result.succeed(request._tag === "Question" ? offer : nothing)
+    }
+    return Effect.fnUntraced(
+      function* (carrier, header) {
+        const { stream, offered } = yield* shake(carrier, reply)
+        if (udp) return yield* datagrams(stream)
+        const goesOn =
+          !offered ||
+          (yield* Effect.timeoutOrElse(stream.begun, {
+            duration: patience,
+            orElse: () => Effect.succeed(false)
+          }))
+        if (goesOn) yield* bytes(stream, header)
+        else stream.destroy()
+      },
+      (serving, carrier) => Effect.catchTag(serving, "HandshakeFailed", (error) => failed(carrier, error))
+    )
+  }
+
+  const ticket: MeshHandshake.Reply = (payload) => {
+    const request = DirectOffer.readPayload(payload)
+    if (metrics.session.refusals >= revokedAfter) return Result.fail("the edge refuses this tunnel")
+    if (request?._tag !== "Ticket") return Result.fail("a direct client showed no ticket")
+    // Older capabilities show the routing token itself.
+    const byVisitorToken = ConstantTime.equal(request.token, Redacted.value(visitorToken))
+    const byRoutingToken = ConstantTime.equal(request.token, Redacted.value(token))
+    return byVisitorToken || byRoutingToken
+      ? Result.succeed(nothing)
+      : Result.fail("a direct client showed a wrong ticket")
+  }
+
+  /** Serves a client of the direct listener; `admitted` is called when it has proved itself. */
+  const direct = Effect.fnUntraced(
+    function* (carrier: Duplex, admitted: () => void) {
+      const { stream } = yield* shake(carrier, ticket)
+      admitted()
+      yield* udp ? datagrams(stream) : bytes(stream, undefined)
+    },
+    (serving, carrier) =>
+      Effect.catchTag(serving, "HandshakeFailed", (error) =>
+        // Any machine can reach the port and send nonsense; only a client that knows the origin's key is worth an event.
+        Effect.andThen(
+          error.forUs ? events.record("direct_refused", { reason: error.why }) : Effect.void,
+          failed(carrier, error)
+        )
+      )
+  )
+  return { relayed, direct }
+})

@@ -1,0 +1,137 @@
+/** Serves the local endpoints on CT_AGENT_METRICS_LISTEN. When the address cannot be bound, the agent logs it once and serves the tunnel anyway. */
+import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Effect, FileSystem, Layer, Result } from "effect"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { createServer, type Server } from "node:http"
+import * as Credential from "../login/Credential.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
+import type { BearerSource } from "../settings/LoginVariables.ts"
+import { AgentMetrics } from "./AgentMetrics.ts"
+import { Events } from "./Events.ts"
+import * as HealthCheck from "./HealthCheck.ts"
+import * as MetricsPage from "./MetricsPage.ts"
+import * as StatusReport from "./StatusReport.ts"
+
+const standardLines = 100
+const maxLines = 1000
+
+/** 1 to 1000; 100 for anything that is no number. */
+export const lineCount = (n: string | undefined) => {
+  const number = n !== undefined && /^[+-]?\d{1,15}$/.test(n.trim()) ? Number(n) : standardLines
+  return Math.min(maxLines, Math.max(1, number))
+}
+
+const memberOf = ({ channel, channels }: AgentMetrics["Service"]) => {
+  const joining = channel()
+  return joining === undefined ? undefined : { joining, sessions: channels().values() }
+}
+
+const handlers = (source: BearerSource) =>
+  HttpApiBuilder.group(
+    AgentLocalApi,
+    "agent",
+    Effect.fn(function* (handlers) {
+      const metrics = yield* AgentMetrics
+      const events = yield* Events
+      const fs = yield* FileSystem.FileSystem
+      // The file is read at every request, since a renewal rewrites it.
+      const credential = Effect.provideService(Credential.stateOf(source), FileSystem.FileSystem, fs)
+      return handlers.handleAll({
+        metrics: () =>
+          Effect.sync(() =>
+            MetricsPage.render({
+              traffic: metrics.total(),
+              registered: metrics.session.live > 0,
+              transport: metrics.session.transport,
+              events: events.counts(),
+              tasksLive: metrics.tasksLive(),
+              faults: metrics.faults(),
+              channels: metrics.channels(),
+              pairs: metrics.room.pairs ?? [],
+              relayNode: metrics.relayNode.read?.()
+            })
+          ),
+        status: () =>
+          Effect.gen(function* () {
+            return StatusReport.make({
+              channels: metrics.channels(),
+              joining: metrics.channel(),
+              pairs: metrics.room.pairs,
+              session: metrics.session,
+              traffic: metrics.traffic,
+              probe: metrics.probe,
+              certificate: metrics.certificate,
+              update: metrics.update,
+              tasksLive: metrics.tasksLive(),
+              ringWriteErrors: events.ring.writeErrors(),
+              credential: yield* credential,
+              now: metrics.now()
+            })
+          }),
+        health: () =>
+          Effect.suspend(() =>
+            Effect.fromResult(
+              Result.map(
+                HealthCheck.check(metrics.session, metrics.now(), memberOf(metrics), metrics.room.pairs),
+                () => "ok" as const
+              )
+            )
+          ),
+        events: ({ query }) =>
+          Effect.map(events.ring.last(lineCount(query.n)), (lines) => lines.map((line) => `${line}\n`).join(""))
+      })
+    })
+  )
+
+/** The endpoints are for reading. */
+const others = HttpRouter.use((router) =>
+  Effect.forEach(["/metrics", "/status", "/healthz", "/events"] as const, (path) =>
+    Effect.forEach(["POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const, (method) =>
+      router.add(method, path, HttpServerResponse.empty({ status: 405, headers: { allow: "GET, HEAD" } }))
+    )
+  )
+)
+
+const announce = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const server = yield* HttpServer.HttpServer
+    if (server.address._tag === "UnixPathAddress") return
+    const { address, port } = server.address
+    yield* Effect.logInfo(
+      `status, metrics and events at http://${formatHostPort({ host: String(address), port })}/status`
+    )
+  })
+)
+
+/** A stopping agent waits no longer for what it answers: one that is being replaced begins to serve again only after that. */
+const grace = "250 millis"
+
+/** Ends the connections that are left: readers keep theirs, and Node would wait for them. */
+const cut = (server: Server) =>
+  Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
+
+/** The server at this address, for as long as the layer lives. */
+export const layer = (listen: HostPort, source: BearerSource) => Layer.suspend(() => on(createServer(), listen, source))
+
+const on = (server: Server, listen: HostPort, source: BearerSource) =>
+  HttpRouter.serve(Layer.merge(others, HttpApiBuilder.layer(AgentLocalApi).pipe(Layer.provide(handlers(source)))), {
+    disableLogger: true,
+    disableListenLog: true,
+    routerConfig: { maxParamLength: 16_384 }
+  }).pipe(
+    Layer.provide(announce),
+    Layer.provide(cut(server)),
+    Layer.provide(
+      NodeHttpServer.layer(() => server, { host: listen.host, port: listen.port, gracefulShutdownTimeout: grace })
+    ),
+    Layer.catchCause((cause) =>
+      Layer.effectDiscard(
+        Effect.logWarning(
+          `CT_AGENT_METRICS_LISTEN: cannot listen on ${formatHostPort(listen)}; going on without`,
+          cause
+        )
+      )
+    )
+  )

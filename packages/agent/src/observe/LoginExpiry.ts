@@ -1,0 +1,16 @@
+/** Records that the stored login has ended and cannot be refreshed: once in a process, when it is first seen. */
+import { Effect, Schedule } from "effect"
+import * as Credential from "../login/Credential.ts"
+import type { BearerSource } from "../settings/LoginVariables.ts"
+import { Events } from "./Events.ts"
+
+const interval = "30 seconds"
+
+/** Looks until it has ended. */
+export const run = Effect.fn("LoginExpiry.run")(function* (source: BearerSource) {
+  const events = yield* Events
+  yield* Credential.stateOf(source).pipe(
+    Effect.repeat({ schedule: Schedule.spaced(interval), until: (state) => state === "stored-expired" })
+  )
+  yield* events.record("credential_degraded", {})
+})

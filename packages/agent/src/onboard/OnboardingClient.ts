@@ -1,0 +1,183 @@
+/**
+ * The calls of the agent to the control plane. Each is bounded by 10 s, and what comes back is sorted into the three things that
+ * matter here: an answer, a refusal that asking again does not change, and silence.
+ */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import * as Bootstrap from "@catenet/crypto/Bootstrap"
+import * as Enrollment from "@catenet/crypto/Enrollment"
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import { AgentCallsApi } from "@catenet/domain/api/AgentCallsApi"
+import { AgentId } from "@catenet/domain/enrollment/Agent"
+import { PublicKey, Signature } from "@catenet/domain/values/Keys"
+import { clause, ended } from "@catenet/domain/values/Sentence"
+import { BootstrapToken, JoinToken } from "@catenet/domain/values/Tokens"
+import { Context, Data, Effect, Layer, Redacted, Schema } from "effect"
+import { HttpClient, HttpClientError } from "effect/http"
+import { HttpApiClient } from "effect/http-api"
+import { Refused, Unreachable } from "../Failure.ts"
+
+/** The token was redeemed before, by this agent or by another. */
+export class TokenSpent extends Data.TaggedError("TokenSpent")<{ readonly detail: string }> {
+  override get message() {
+    return this.detail
+  }
+}
+
+const callBound = "10 seconds"
+
+const Request = Schema.Struct({ token: JoinToken, agent: AgentId, pubkey: PublicKey, proof: Signature })
+const Exchange = Schema.Struct({ token: BootstrapToken, pubkey: PublicKey, proof: Signature })
+
+const statusOf = (error: unknown) => (HttpClientError.isHttpClientError(error) ? error.response?.status : undefined)
+
+const isRedirect = (status: number) => status >= 300 && status < 400
+const redirected = ", a redirect, and no redirect is followed"
+
+const why = (error: unknown): string => {
+  if (!HttpClientError.isHttpClientError(error)) return error instanceof Error ? error.message : String(error)
+  const cause = "cause" in error.reason ? error.reason.cause : undefined
+  const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+  return inner instanceof Error && inner.message !== "" ? inner.message : error.message
+}
+
+export class OnboardingClient extends Context.Service<
+  OnboardingClient,
+  {
+    readonly url: string
+    readonly meshPort: Effect.Effect<number, Unreachable>
+    /** The DER of the edge's root, from this base address or from the control plane. */
+    ca(base: string | undefined): Effect.Effect<Uint8Array, Unreachable>
+    /**
+     * Redeems a join token with the proof that the seed's owner asks; the tenant it was issued for. A token that this seed has
+     * redeemed before is answered in the same way.
+     */
+    redeem(
+      token: Redacted.Redacted<Uint8Array>,
+      agent: string,
+      seed: Redacted.Redacted<Uint8Array>
+    ): Effect.Effect<string, TokenSpent | Refused | Unreachable>
+    /**
+     * Exchanges a bootstrap token for the text of its secret, with the proof that the seed's owner asks. A token that this seed
+     * has redeemed before is answered in the same way.
+     */
+    exchange(
+      token: Redacted.Redacted,
+      seed: Redacted.Redacted<Uint8Array>
+    ): Effect.Effect<Redacted.Redacted, TokenSpent | ConfigurationInvalid | Refused | Unreachable>
+  }
+>()("agent/onboard/OnboardingClient") {
+  static readonly layer = (url: string) =>
+    Layer.effect(
+      OnboardingClient,
+      Effect.gen(function* () {
+        const httpClient = yield* HttpClient.HttpClient
+        const status = (baseUrl: string) => ({ group: "status", httpClient, baseUrl }) as const
+        const enrollment = { group: "enrollment", httpClient, baseUrl: url } as const
+        const networkInfo = yield* HttpApiClient.endpoint(AgentCallsApi, { ...status(url), endpoint: "networkInfo" })
+        const redeem = yield* HttpApiClient.endpoint(AgentCallsApi, { ...enrollment, endpoint: "redeem" })
+        const exchange = yield* HttpApiClient.endpoint(AgentCallsApi, { ...enrollment, endpoint: "redeemBootstrap" })
+
+        const unreachable = (base: string, what: string) => (error: unknown) => {
+          const code = statusOf(error)
+          const reason = code === undefined ? why(error) : `it answered ${code}${isRedirect(code) ? redirected : ""}`
+          return new Unreachable({
+            detail: `The control plane at ${base} cannot ${what}: ${clause(reason)}. Check CT_AGENT_CP_URL and that the control plane is up.`
+          })
+        }
+
+        const bounded = <A, E>(call: Effect.Effect<A, E>) =>
+          Effect.timeoutOrElse(call, {
+            duration: callBound,
+            orElse: () => Effect.fail(new Error(`no answer within ${callBound}`))
+          })
+
+        /** What an error of a token exchange means, when its answer was not one that the API declares. */
+        const sorted = (what: string) => (error: unknown) => {
+          const code = statusOf(error)
+          if (code === 409) return new TokenSpent({ detail: "The control plane answered 409." })
+          if (code !== undefined && code >= 400 && code < 500 && code !== 429)
+            return new Refused({ detail: `The control plane at ${url} refused to ${what} (status ${code}).` })
+          return unreachable(url, what)(error)
+        }
+
+        return {
+          url,
+          meshPort: bounded(networkInfo({})).pipe(
+            Effect.map(({ mesh_edge_port }) => mesh_edge_port),
+            Effect.mapError(unreachable(url, "say where its edge is"))
+          ),
+          ca: Effect.fn("OnboardingClient.ca")(function* (base) {
+            const from = base ?? url
+            const edgeCa = yield* HttpApiClient.endpoint(AgentCallsApi, { ...status(from), endpoint: "edgeCa" })
+            const what = "give the edge's root certificate"
+            return yield* Effect.mapError(bounded(edgeCa({})), (error) =>
+              "_tag" in error && (error._tag === "EdgeCaNotPublished" || error._tag === "EdgeCaNotConfigured")
+                ? new Unreachable({ detail: `The control plane at ${from} cannot ${what}. ${ended(error.detail)}` })
+                : unreachable(from, what)(error)
+            )
+          }),
+          redeem: Effect.fn("OnboardingClient.redeem")(function* (token, agent, seed) {
+            const payload = yield* Effect.orDie(
+              Schema.decodeEffect(Request)({
+                token: Hex.encode(Redacted.value(token)),
+                agent,
+                pubkey: Hex.encode(native.ed25519.publicKey(Redacted.value(seed))),
+                proof: Hex.encode(Enrollment.prove(native, seed, token))
+              })
+            )
+            const what = "redeem the join token"
+            const { tenant } = yield* bounded(redeem({ payload })).pipe(
+              Effect.catchTag("AgentAlreadyEnrolled", ({ tenant }) =>
+                Effect.as(Effect.logInfo("an earlier start had enrolled this agent"), { tenant })
+              ),
+              Effect.catchTags({
+                JoinTokenSpent: ({ detail }) => Effect.fail(new TokenSpent({ detail })),
+                JoinTokenUnknown: ({ detail }) =>
+                  Effect.fail(
+                    new Refused({ detail: `${ended(detail)} Copy CT_AGENT_JOIN_TOKEN again from the install page.` })
+                  ),
+                JoinProofRefused: ({ detail }) =>
+                  Effect.fail(new Refused({ detail: `${ended(detail)} Update this agent, or the control plane.` }))
+              }),
+              Effect.mapError((error) =>
+                error instanceof TokenSpent || error instanceof Refused ? error : sorted(what)(error)
+              )
+            )
+            return tenant
+          }),
+          exchange: Effect.fn("OnboardingClient.exchange")(function* (token, seed) {
+            const bytes = yield* Effect.mapError(Effect.fromResult(Hex.decode(Redacted.value(token), 32)), () =>
+              ConfigurationInvalid.of("CT_BOOTSTRAP", "is not a bootstrap token", "copy it again from the install page")
+            )
+            const payload = yield* Effect.orDie(
+              Schema.decodeEffect(Exchange)({
+                token: Hex.encode(bytes),
+                pubkey: Hex.encode(native.ed25519.publicKey(Redacted.value(seed))),
+                proof: Hex.encode(Bootstrap.prove(native, seed, Redacted.make(bytes)))
+              })
+            )
+            const ask = "Ask the portal for a new CT_BOOTSTRAP."
+            const { secret } = yield* bounded(exchange({ payload })).pipe(
+              Effect.catchTag("BootstrapAlreadyRedeemed", ({ secret }) =>
+                Effect.as(Effect.logInfo("an earlier start had redeemed the bootstrap token"), { secret })
+              ),
+              Effect.catchTags({
+                BootstrapProofRefused: ({ detail }) =>
+                  Effect.fail(new Refused({ detail: `${ended(detail)} Update this agent, or the control plane.` })),
+                BootstrapTokenSpent: ({ detail }) => Effect.fail(new TokenSpent({ detail })),
+                BootstrapTokenUnknown: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${ask}` })),
+                BootstrapTokenExpired: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${ask}` }))
+              }),
+              Effect.mapError((error) =>
+                error instanceof TokenSpent || error instanceof Refused
+                  ? error
+                  : sorted("redeem the bootstrap token")(error)
+              )
+            )
+            return secret
+          })
+        }
+      })
+    )
+}

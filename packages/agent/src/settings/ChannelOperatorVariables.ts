@@ -1,0 +1,132 @@
+/** The variables of those who make channels: keys, grants and invitations of members, and what is derived from them. */
+import * as Parser from "@catenet/config/Parser"
+import { secretBytes } from "@catenet/config/SecretParser"
+import { defaulted, optional, required } from "@catenet/config/Variable"
+import * as Hex from "@catenet/crypto/Hex"
+import { Result } from "effect"
+
+const privateKey = Parser.described(secretBytes, {
+  expected: "a key of 64 hex digits",
+  remedy: "set it to the private holder key that ct-agent channel init printed"
+})
+
+const key = Parser.make("64 hex digits", (text) => Result.getOrUndefined(Hex.decode(text, 32)))
+
+const directions: ReadonlyMap<string, "initiate" | "accept" | "both"> = new Map([
+  ["initiate", "initiate"],
+  ["initiator", "initiate"],
+  ["accept", "accept"],
+  ["responder", "accept"],
+  ["both", "both"]
+])
+export const direction = Parser.make("initiate, accept or both", (text) => directions.get(text.toLowerCase()))
+
+export const channelId = Parser.described(key, { remedy: "set it to the channel, 64 hex digits" })
+export const holder = Parser.described(key, { remedy: "set it to the public holder key, 64 hex digits" })
+
+/** The last second that fits a grant's layout and a number. */
+const maxSeconds = BigInt(Number.MAX_SAFE_INTEGER)
+export const unixSeconds = Parser.make(
+  "a time in Unix seconds",
+  (text) => (/^\d{1,16}$/.test(text) && BigInt(text) <= maxSeconds ? BigInt(text) : undefined),
+  { example: "1893456000" }
+)
+
+const rights = { read: "r", write: "w", readwrite: "rw" } as const
+const rightsWord = Parser.make("read, write or readwrite", (text) =>
+  text === "read" || text === "write" || text === "readwrite" ? rights[text] : undefined
+)
+
+/** Characters of an id of the operator's. */
+const longestText = 256
+const text = Parser.make(`a text of at most ${longestText} characters in one line`, (given) =>
+  given.length <= longestText && !/\p{Cc}/u.test(given) ? given : undefined
+)
+
+const operatorMeaning = "Public key of the channel's operator."
+export const optionalOperatorPubkey = optional("CT_CHANNEL_OPERATOR_PUBKEY", key, operatorMeaning)
+/** Of everything that a member shows of itself. */
+export const material = {
+  holderKey: required(
+    "CT_CHANNEL_HOLDER_KEY",
+    privateKey,
+    "Private key of this holder: it signs the material of its membership."
+  ),
+  noisePubkey: required("CT_CHANNEL_NOISE_PUBKEY", key, "Public half of this member's Noise key.", {
+    remedy: "set it to the public Noise key that ct-agent channel init printed, 64 hex digits"
+  })
+}
+
+export const memberMaterial = {
+  operatorPubkey: required("CT_CHANNEL_OPERATOR_PUBKEY", key, operatorMeaning, {
+    remedy: "set it to the public key of the channel's operator, 64 hex digits"
+  }),
+  bridgeHolder: required("CT_CHANNEL_BRIDGE_HOLDER", holder, "Public holder key of the other member of a link.", {
+    remedy: "set it to the public holder key of the other member, 64 hex digits"
+  })
+}
+
+export const pipeline = {
+  pipelineId: required("CT_PIPELINE_ID", text, "Pipeline whose role is joined.", {
+    remedy: "set it to the pipeline's id"
+  }),
+  pipelineRole: required("CT_PIPELINE_ROLE", text, "Role that is joined.", {
+    remedy: "set it to a role of the pipeline"
+  })
+}
+
+export const topology = required("CT_TOPOLOGY_ID", text, "Topology that the operator is bound to.", {
+  remedy: "set it to the id of the topology"
+})
+
+export const optionalGrantChannel = optional(
+  "CT_GRANT_CHANNEL",
+  channelId,
+  "Channel of register and the owner's commands where CT_CHANNEL_ID is not set."
+)
+
+export const grant = {
+  channel: required(
+    "CT_GRANT_CHANNEL",
+    channelId,
+    "Channel of a grant, and of register where CT_CHANNEL_ID is not set.",
+    {
+      remedy: "set it to the channel, 64 hex digits"
+    }
+  ),
+  holder: required("CT_GRANT_MEMBER_HOLDER", holder, "Public holder key that the grant is for.", {
+    remedy: "set it to the public holder key of the member, 64 hex digits"
+  }),
+  direction: required(
+    "CT_GRANT_DIRECTION",
+    direction,
+    "Which end of a session the member may be; the other member gets the other.",
+    {
+      remedy: "set it to initiate, accept or both"
+    }
+  ),
+  expiresAt: required("CT_GRANT_EXPIRES", unixSeconds, "When the grant ends.", {
+    remedy: "set it to a time in Unix seconds, such as that of: date -d +30days +%s"
+  })
+}
+
+export const invitation = {
+  channel: required("CT_INVITE_CHANNEL", channelId, "Channel of a bare invitation.", {
+    remedy: "set it to the channel, 64 hex digits"
+  }),
+  invitee: required("CT_INVITE_IDENTITY", holder, "Public key of whom a bare invitation is for.", {
+    remedy: "set it to the public key of the one who is invited, 64 hex digits"
+  }),
+  direction: required("CT_INVITE_DIRECTION", direction, "Which end of a session the invited member may be.", {
+    remedy: "set it to initiate, accept or both"
+  }),
+  rights: defaulted("CT_INVITE_RIGHTS", rightsWord, "readwrite", "What the invited member may do with the stream."),
+  isDelegable: optional(
+    "CT_INVITE_DELEGABLE",
+    Parser.make("1 or true", (given) => /^(?:1|true)$/i.test(given)),
+    "Whether the invited member may pass it on."
+  ),
+  expiresAt: required("CT_INVITE_EXPIRES", unixSeconds, "When the invitation ends.", {
+    remedy: "set it to a time in Unix seconds"
+  })
+}

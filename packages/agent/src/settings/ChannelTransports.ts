@@ -1,0 +1,21 @@
+/** How a member of a channel tries the edge's own ports, in order: TLS on TCP, and QUIC on UDP; and whether direct paths use QUIC. */
+import * as Parser from "@catenet/config/Parser"
+import { optional } from "@catenet/config/Variable"
+
+/** An edge of the reference kind has no TLS there, and says so at once. */
+export const standard = ["tls", "quic"] as const
+export type PortTransport = (typeof standard)[number]
+
+const isTransport = (word: string): word is PortTransport => (standard as ReadonlyArray<string>).includes(word)
+
+const order = Parser.make("a comma list of tls and quic, each at most once", (text) => {
+  const parts = text.split(",").map((word) => word.trim())
+  return parts.every(isTransport) && new Set(parts).size === parts.length ? parts : undefined
+})
+
+export const channelTransports = optional(
+  "CT_CHANNEL_TRANSPORTS",
+  order,
+  "How broker and relay are tried, in order: TLS on TCP, QUIC on UDP of the same number. Without quic no direct path uses it, either.",
+  { standard: standard.join() }
+)

@@ -1,0 +1,70 @@
+/** The variables of a certificate authority of the user's own, which takes the place of those of the control plane. */
+import type { Problem } from "@catenet/config/ConfigurationInvalid"
+import { parseUrl } from "@catenet/config/NetworkParser"
+import * as Parser from "@catenet/config/Parser"
+import { optional } from "@catenet/config/Variable"
+import type * as VariableReader from "@catenet/config/VariableReader"
+import { Redacted } from "effect"
+
+export interface CustomCa {
+  readonly directory: string
+  /** The account there that every account of an agent is bound to (RFC 8555 section 7.3.4). */
+  readonly binding: { readonly kid: string; readonly hmac: Redacted.Redacted } | undefined
+}
+
+const directoryUrl = Parser.make(
+  "an https address without user, password and fragment",
+  (text) => {
+    const url = parseUrl(text, ["https:"])
+    return url === undefined || url.username + url.password + url.hash !== "" ? undefined : url.href
+  },
+  { example: "https://ca.house.example/acme/acme/directory" }
+)
+
+const hmacKey = Parser.make(
+  "base64url",
+  (text) => {
+    const bytes = Buffer.from(text, "base64url")
+    // Decoding is lenient: only what comes out of encoding again is base64url.
+    return bytes.length > 0 && bytes.toString("base64url") === text.replace(/={1,2}$/, "")
+      ? Redacted.make(text)
+      : undefined
+  },
+  { isSecret: true, remedy: "copy it again from the authority" }
+)
+
+export const variables = {
+  directory: optional(
+    "CT_ACME_DIRECTORY_URL",
+    directoryUrl,
+    "Directory of an ACME authority of your own, which takes the place of those that the control plane assigns.",
+    { standard: "what the control plane assigns" }
+  ),
+  bindingKid: optional("CT_ACME_EAB_KID", Parser.text, "Key id of your account there, where it wants a binding (EAB)."),
+  bindingHmac: optional("CT_ACME_EAB_HMAC", hmacKey, "HMAC key of that account, base64url.")
+} as const
+
+type Values = VariableReader.PartialValues<typeof variables>
+
+const missing = (variable: string, other: string): Problem => ({
+  variable,
+  problem: `is not set, and ${other} is`,
+  remedy: "set both, or neither"
+})
+
+export const rules = ({ bindingHmac, bindingKid, directory }: Values): ReadonlyArray<Problem> => {
+  if (bindingKid !== undefined && bindingHmac === undefined) return [missing("CT_ACME_EAB_HMAC", "CT_ACME_EAB_KID")]
+  if (bindingKid === undefined && bindingHmac !== undefined) return [missing("CT_ACME_EAB_KID", "CT_ACME_EAB_HMAC")]
+  return bindingKid !== undefined && directory === undefined
+    ? [missing("CT_ACME_DIRECTORY_URL", "CT_ACME_EAB_KID")]
+    : []
+}
+
+export const of = ({ bindingHmac, bindingKid, directory }: Values): CustomCa | undefined =>
+  directory === undefined
+    ? undefined
+    : {
+        directory,
+        binding:
+          bindingKid === undefined || bindingHmac === undefined ? undefined : { kid: bindingKid, hmac: bindingHmac }
+      }

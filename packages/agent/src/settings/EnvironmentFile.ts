@@ -1,0 +1,83 @@
+/**
+ * Where the variables come from: the environment, and below it a file of `KEY=VALUE` lines, so that secrets need not stand in
+ * the environment of a shell or in argv.
+ */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import * as VariableReader from "@catenet/config/VariableReader"
+import { ConfigProvider, Effect, FileSystem } from "effect"
+import { unused } from "./UnusedVariables.ts"
+import { logging, login, names, secrets, topologyProof } from "./Variables.ts"
+
+export const defaultFile = "./ct-agent.env"
+
+const unreadable = (path: string, isNamed: boolean) =>
+  isNamed
+    ? ConfigurationInvalid.of(
+        `The configuration file ${path}`,
+        "cannot be read",
+        "correct --config, or make the file readable for this user"
+      )
+    : ConfigurationInvalid.of(path, "is there but cannot be read", "make it readable for this user, or remove it")
+
+const holdsSecret = new RegExp(`\\b(?:${secrets.join("|")})\\s*=`)
+
+/** The file's provider; undefined when no file was named and the default one is not there. */
+const fromFile = Effect.fnUntraced(function* (named: string | undefined) {
+  const fs = yield* FileSystem.FileSystem
+  const path = named ?? defaultFile
+  if (named === undefined && !(yield* Effect.orElseSucceed(fs.exists(path), () => false))) return undefined
+  const contents = yield* Effect.mapError(fs.readFileString(path), () => unreadable(path, named !== undefined))
+  const open = yield* fs.stat(path).pipe(
+    Effect.map(({ mode }) => (mode & 0o077) !== 0),
+    Effect.orElseSucceed(() => false)
+  )
+  if (open && holdsSecret.test(contents))
+    yield* Effect.logWarning(`${path} holds secrets and others can read it. Run: chmod 600 ${path}`)
+  return ConfigProvider.fromDotEnvContents(contents, { preserveEmptyStrings: true })
+})
+
+const sourcesOf = Effect.fnUntraced(function* (named: string | undefined) {
+  const environment = yield* ConfigProvider.ConfigProvider
+  const file = yield* fromFile(named)
+  return file === undefined ? [environment] : [environment, file]
+})
+
+/** The texts of these variables that are set, to be passed on. */
+export const texts = Effect.fn("EnvironmentFile.texts")(function* (
+  named: string | undefined,
+  variables: ReadonlyArray<string>
+) {
+  const found = yield* Effect.forEach(yield* sourcesOf(named), (source) => VariableReader.textsOf(source, variables))
+  return Object.assign({}, ...found.toReversed()) as Readonly<Record<string, string>>
+})
+
+/** Of the commands that a person gives around a program that goes on: they are set in the same environment on purpose. */
+const ofPeople = new Set(
+  [...Object.values(login), ...Object.values(topologyProof), ...Object.values(logging)].map(({ name }) => name)
+)
+
+/** Says in one line which variables are set that this command does not read, and that another one of this program does. */
+export const warnUnread = Effect.fn("EnvironmentFile.warnUnread")(function* (
+  named: string | undefined,
+  variables: VariableReader.Variables
+) {
+  const read = new Set(VariableReader.namesOf(variables))
+  const others = names.filter((name) => !read.has(name) && !ofPeople.has(name.replace(/_FILE$/u, "")))
+  const set = Object.keys(yield* texts(named, others)).toSorted()
+  if (set.length > 0) yield* Effect.logInfo(`this command does not use ${set.join(", ")}`)
+})
+
+/** Reads a command's variables. The environment wins over the file that `named` names, variable by variable. */
+export const read = Effect.fn("EnvironmentFile.read")(function* <const V extends VariableReader.Variables>(
+  named: string | undefined,
+  variables: V,
+  rules?: (values: VariableReader.PartialValues<V>) => ReturnType<NonNullable<VariableReader.Options<V>["rules"]>>
+) {
+  const sources = yield* sourcesOf(named)
+  return yield* VariableReader.read(variables, {
+    sources,
+    known: names,
+    unused,
+    ...(rules === undefined ? {} : { rules })
+  })
+})

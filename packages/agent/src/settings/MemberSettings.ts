@@ -1,0 +1,285 @@
+/** The settings of a channel member, read once and typed, with every problem and not only the first. */
+import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import type * as VariableReader from "@catenet/config/VariableReader"
+import * as Address from "@catenet/crypto/admission/Address"
+import type * as AgentCard from "@catenet/crypto/AgentCard"
+import type * as Grant from "@catenet/crypto/Grant"
+import type * as Json from "@catenet/crypto/Json"
+import type * as MarketService from "@catenet/crypto/market/MarketService"
+import type * as Offer from "@catenet/crypto/market/Offer"
+import { Clock, Data, Effect, FileSystem, Redacted, Result } from "effect"
+import { homedir } from "node:os"
+import { join } from "node:path"
+import type { PortTransport } from "./ChannelTransports.ts"
+import * as EnvironmentFile from "./EnvironmentFile.ts"
+import { formatHostPort, type HostPort } from "./HostPort.ts"
+import * as LoginVariables from "./LoginVariables.ts"
+import * as MemberRules from "./MemberRules.ts"
+import type { Role } from "./MemberVariables.ts"
+import * as MemberWarnings from "./MemberWarnings.ts"
+import * as TrustAnchor from "./TrustAnchor.ts"
+import { channel } from "./Variables.ts"
+
+/** How the members meet. Certificates are PEM. */
+export type Meeting = Data.TaggedEnum<{
+  Direct: {
+    readonly address: HostPort
+    /** The only certificate of the peer that is taken by QUIC. */
+    readonly peerCertificate: string | undefined
+    readonly transports?: ReadonlyArray<PortTransport>
+  }
+  Broker: {
+    readonly broker: HostPort
+    readonly relay: HostPort
+    readonly frontDoor: HostPort | undefined
+    readonly isFrontDoorOnly: boolean
+    /** The only certificate that is trusted; without it the edge's is not checked, and the front door is not dialled. */
+    readonly root: string | undefined
+    /** How the edge's own ports are tried, in order; other ways go by these, too. */
+    readonly transports?: ReadonlyArray<PortTransport>
+    readonly webSocket: URL | undefined
+    /** A relay node instead of the edge's own relay: through the gate of an edge, or dialled itself. */
+    readonly node:
+      { readonly way: "gate" | "circuit"; readonly address: HostPort; readonly root: string | undefined } | undefined
+    readonly grant: Grant.Grant
+    readonly holderKey: Redacted.Redacted<Uint8Array>
+    /** Where to listen for the direct path, and where peers reach it; undefined for relay only. */
+    readonly listen: { readonly address: HostPort; readonly advertised: string } | undefined
+    readonly isUpgrading: boolean
+  }
+}>
+export const Meeting = Data.taggedEnum<Meeting>()
+
+/** What the session is wired to. */
+export type LocalSide = Data.TaggedEnum<{
+  CallService: { readonly service: string }
+  Call: { readonly method: string; readonly params: Json.Json | undefined }
+  StreamHandler: { readonly command: string; readonly service: string }
+  Serve: {}
+  Pipe: {}
+}>
+const LocalSide = Data.taggedEnum<LocalSide>()
+
+export interface Serving {
+  readonly concurrency: number
+  readonly handlerCommand: string | undefined
+  /** A local MCP server whose tools are offered as well. */
+  readonly mcpCommand: string | undefined
+  /** Names of variables that handler commands get besides the usual ones. */
+  readonly passes: ReadonlyArray<string>
+  readonly services: ReadonlyArray<MarketService.Service> | undefined
+  readonly card: CardTerms | undefined
+  readonly offer: OfferTerms | undefined
+  /** Signs card and offer. */
+  readonly holderKey: Redacted.Redacted<Uint8Array> | undefined
+}
+
+/** What may be installed, and where. */
+export interface InstallTerms {
+  readonly trusted: ReadonlyArray<Uint8Array>
+  /** Of further keys. */
+  readonly trustedFile: string | undefined
+  readonly workDir: string | undefined
+  readonly isDisabled: boolean
+  /** Names of variables that installed services may get. */
+  readonly passes: ReadonlyArray<string>
+}
+
+/** What the bridge tools work with, and who may use them. */
+export interface BridgeTerms {
+  /** The Noise key of the only peer that gets them. */
+  readonly peer: Uint8Array | undefined
+  readonly controlPlane: string | undefined
+  readonly channel: Uint8Array | undefined
+  readonly credential: LoginVariables.BearerSource
+  readonly canIssueGrants: boolean
+  readonly registry: string | undefined
+  readonly install: InstallTerms
+}
+
+/** What a card says, until it is signed. */
+export interface CardTerms extends Pick<AgentCard.AgentCard, "roleTags" | "skills" | "cells" | "channels"> {
+  readonly ttlSecs: number
+}
+
+/** What is offered, until it is signed, and how often one peer may bid. */
+export interface OfferTerms extends Pick<
+  Offer.Offer,
+  "kind" | "models" | "unitsAvailable" | "minPrice" | "currencyId" | "services"
+> {
+  readonly ttlSecs: number
+  readonly limit: { readonly bids: number; readonly window: number }
+}
+
+export interface MemberSettings {
+  readonly role: Role
+  readonly noiseKey: Redacted.Redacted<Uint8Array>
+  /** The key that the peer must prove besides what the edge says. */
+  readonly peerNoiseKey: Uint8Array | undefined
+  readonly meeting: Meeting
+  readonly sessionHandler: LocalSide
+  readonly serving: Serving
+  readonly bridge: BridgeTerms
+  readonly stateDir: string
+  readonly metricsListen: HostPort | undefined
+  readonly warnings: ReadonlyArray<string>
+}
+
+type Values = VariableReader.Values<typeof channel>
+
+/** The first that applies. */
+const localSideOf = ({ call, callParams, callService, serve, streamCommand, streamService }: Values): LocalSide => {
+  if (callService !== undefined) return LocalSide.CallService({ service: callService })
+  if (call !== undefined) return LocalSide.Call({ method: call, params: callParams })
+  if (serve?.isOn !== true) return LocalSide.Pipe()
+  return streamCommand === undefined
+    ? LocalSide.Serve()
+    : LocalSide.StreamHandler({ command: streamCommand, service: streamService ?? "" })
+}
+
+/** The listener, unless this member is relay-only by its own word or by the address that it advertises. */
+const listenOf = ({ advertise, listen, relayOnly }: Values) => {
+  if (relayOnly?.isOn === true || listen === undefined) return undefined
+  const advertised = formatHostPort(advertise ?? listen)
+  const parsed = Address.parse(advertised)
+  // A name is resolved when the member joins.
+  const isReachable = Result.match(parsed, {
+    onSuccess: ({ address }) => Address.isGlobal(address),
+    onFailure: () => true
+  })
+  return isReachable ? { address: listen, advertised } : undefined
+}
+
+/** The PEM of a root that a variable gives as text or as a file. */
+export const pemOf = Effect.fnUntraced(function* (variable: string, text: TrustAnchor.TrustAnchor | undefined) {
+  if (text === undefined) return undefined
+  const fs = yield* FileSystem.FileSystem
+  const wrong = (why: string) =>
+    ConfigurationInvalid.of(variable, why, "set it to the hex digits of the root's DER, a PEM text, or a file")
+  const known =
+    text._tag === "File"
+      ? TrustAnchor.ofFile(
+          yield* Effect.mapError(fs.readFile(text.path), () => wrong("names a file that cannot be read"))
+        )
+      : text
+  return known._tag === "Pem" ? known.pem : yield* wrong(known._tag === "Unusable" ? known.why : "is no certificate")
+})
+
+const nodeOf = ({ circuitRelay, relayGate, relayOnly }: Values, root: string | undefined) => {
+  if (relayOnly?.isOn !== true) return undefined
+  if (relayGate !== undefined) return { way: "gate" as const, address: relayGate, root }
+  if (circuitRelay === undefined || circuitRelay === "libp2p") return undefined
+  return { way: "circuit" as const, address: circuitRelay, root: undefined }
+}
+
+/** Whether QUIC is tried anywhere. */
+export const wantsQuic = ({ transports }: Meeting) => transports?.includes("quic") ?? true
+
+const meetingOf = Effect.fnUntraced(function* (values: Values) {
+  const { address, broker, grant, holderKey, portTransports, relay } = values
+  const ways = portTransports === undefined ? {} : { transports: portTransports }
+  if (broker === undefined || relay === undefined || grant === undefined || holderKey === undefined) {
+    if (address === undefined) return yield* ConfigurationInvalid.of("CT_CHANNEL_ADDR", "is not set")
+    return Meeting.Direct({
+      address,
+      peerCertificate: yield* pemOf("CT_CHANNEL_PEER_CERT", values.peerCertificate),
+      ...ways
+    })
+  }
+  return Meeting.Broker({
+    broker,
+    relay,
+    frontDoor: values.frontDoor,
+    isFrontDoorOnly: values.frontDoorOnly?.isOn ?? false,
+    root: yield* pemOf("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
+    ...ways,
+    webSocket: values.webSocket,
+    node: nodeOf(values, yield* pemOf("CT_CHANNEL_RELAY_GATE_CERT", values.relayGateCertificate)),
+    grant: Redacted.value(grant),
+    holderKey,
+    listen: listenOf(values),
+    isUpgrading: values.directUpgrade?.isOn ?? false
+  })
+})
+
+const cardOf = ({ cardCells, cardChannels, cardRoles, cardSkills, cardTtlSecs }: Values): CardTerms | undefined =>
+  cardRoles === undefined
+    ? undefined
+    : {
+        roleTags: cardRoles,
+        skills: cardSkills ?? [],
+        cells: cardCells ?? [],
+        channels: cardChannels ?? [],
+        ttlSecs: cardTtlSecs
+      }
+
+const offerOf = (values: Values): OfferTerms | undefined => {
+  const { offerCurrency, offerKind, offerMinPrice, offerModels, offerUnits } = values
+  if (
+    offerKind === undefined ||
+    offerModels === undefined ||
+    offerUnits === undefined ||
+    offerMinPrice === undefined ||
+    offerCurrency === undefined
+  )
+    return undefined
+  return {
+    kind: offerKind,
+    models: offerModels,
+    unitsAvailable: offerUnits,
+    minPrice: offerMinPrice,
+    currencyId: offerCurrency,
+    services: values.offerServices ?? [],
+    ttlSecs: values.offerTtlSecs,
+    limit: { bids: values.offerMaxBids, window: values.offerWindowSecs }
+  }
+}
+
+const bridgeOf = (values: Values): BridgeTerms => ({
+  peer: values.bridgePeer?.key,
+  controlPlane: values.controlPlane,
+  channel: values.channel ?? (values.grant === undefined ? undefined : Redacted.value(values.grant).channel),
+  credential: LoginVariables.sourceOf(values),
+  canIssueGrants: values.operatorKey !== undefined,
+  registry: values.registry,
+  install: {
+    trusted: values.trusted ?? [],
+    trustedFile: values.trustedFile,
+    workDir: values.workDir,
+    isDisabled: values.isInstallDisabled,
+    passes: values.handlerEnvironment ?? []
+  }
+})
+
+export const settingsOf = Effect.fnUntraced(function* (values: Values) {
+  const settings: MemberSettings = {
+    role: values.role,
+    noiseKey: values.noiseKey,
+    peerNoiseKey: values.peerNoiseKey,
+    meeting: yield* meetingOf(values),
+    sessionHandler: localSideOf(values),
+    serving: {
+      concurrency: values.concurrency,
+      handlerCommand: values.handlerCommand,
+      mcpCommand: undefined,
+      passes: values.handlerEnvironment ?? [],
+      services: values.services,
+      card: cardOf(values),
+      offer: offerOf(values),
+      holderKey: values.holderKey
+    },
+    bridge: bridgeOf(values),
+    stateDir: values.stateDir ?? join(homedir(), ".ct-agent"),
+    metricsListen: values.metricsListen,
+    warnings: MemberWarnings.warningsOf(values)
+  }
+  return settings
+})
+
+/** The settings of a channel member, from the environment and the file that `named` names. */
+export const read = Effect.fn("MemberSettings.read")(function* (named: string | undefined) {
+  const rules = MemberRules.rules(yield* Clock.currentTimeMillis)
+  const values = yield* EnvironmentFile.read(named, channel, rules)
+  yield* EnvironmentFile.warnUnread(named, channel)
+  return yield* settingsOf(values)
+})

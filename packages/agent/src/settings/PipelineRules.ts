@@ -1,0 +1,35 @@
+/** What the variables of `channel convene` must be together. Pure. */
+import type { Problem } from "@catenet/config/ConfigurationInvalid"
+import type * as VariableReader from "@catenet/config/VariableReader"
+import * as Bytes from "@catenet/crypto/Bytes"
+import { native } from "@catenet/crypto/native"
+import { permits } from "@catenet/crypto/Permission"
+import { Redacted } from "effect"
+import * as MemberRules from "./MemberRules.ts"
+import type * as PipelineVariables from "./PipelineVariables.ts"
+
+export const rules =
+  (nowMillis: number) =>
+  (values: VariableReader.PartialValues<typeof PipelineVariables.variables>): ReadonlyArray<Problem> => {
+    const { holderKey, pipelineGrants: given = [] } = values
+    const own = holderKey === undefined ? undefined : native.ed25519.publicKey(Redacted.value(holderKey))
+    const problems: Array<Problem> = []
+    for (const [at, each] of given.entries()) {
+      const { channel, direction, expiresAt, holder } = Redacted.value(each)
+      const wrong = (what: string, remedy: string) =>
+        problems.push({ variable: "CT_PIPELINE_GRANTS", problem: `has as number ${at + 1} ${what}`, remedy })
+      if (own !== undefined && !Bytes.equal(holder, own))
+        wrong(`a grant for the holder ${MemberRules.short(holder)}`, "take those of this holder")
+      if (!permits(direction, "initiate"))
+        wrong(`a grant that permits ${direction}`, "who convenes begins: take one with initiate")
+      if (expiresAt * 1000n <= BigInt(nowMillis))
+        wrong("a grant that has expired", "ask the pipeline's operator for a new one")
+      if (given.slice(0, at).some((other) => Bytes.equal(Redacted.value(other).channel, channel)))
+        wrong("a second grant for one channel", "leave one of them out")
+    }
+    return [
+      ...problems,
+      ...MemberRules.edgeRules(values).filter(({ variable }) => variable !== "CT_CHANNEL_HOLDER_KEY"),
+      ...MemberRules.unusable("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate)
+    ]
+  }

@@ -1,0 +1,43 @@
+/** Text for a terminal of 100 columns: longer lines go on below, rows of a table below their second column. */
+
+const widest = 100
+/** Where a second column may begin; one that begins later is moved to `latest`, with longer first ones in a line of their own. */
+const farthest = 46
+const latest = 34
+
+// eslint-disable-next-line no-control-regex
+const styles = /\u001b\[[0-9;]*m/gu
+const widthOf = (text: string) => text.replace(styles, "").length
+
+const filled = (words: ReadonlyArray<string>, first: string, indent: string): ReadonlyArray<string> => {
+  const lines: Array<string> = []
+  let line = first
+  for (const word of words) {
+    const isEmpty = line.trim() === "" || line === first
+    const gap = isEmpty ? "" : " "
+    if (!isEmpty && widthOf(line) + 1 + widthOf(word) > widest) {
+      lines.push(line)
+      line = indent + word
+    } else line += gap + word
+  }
+  return [...lines, line]
+}
+
+const wrapLine = (line: string): ReadonlyArray<string> => {
+  const row = /^(\s*\S.*?\S)( {2,})(\S.*)$/u.exec(line)
+  const [, left = "", gap = "", right = ""] = row ?? []
+  const column = widthOf(left) + gap.length
+  if (row !== null && column > farthest) {
+    const indent = " ".repeat(latest)
+    const short = widthOf(left) + 2 <= latest
+    const first = short ? left + " ".repeat(latest - widthOf(left)) : indent
+    return [...(short ? [] : [left]), ...filled(right.split(" "), first, indent)]
+  }
+  if (widthOf(line) <= widest) return [line]
+  if (row !== null) return filled(right.split(" "), left + gap, " ".repeat(column))
+  const indent = /^\s*/u.exec(line)?.[0] ?? ""
+  return filled(line.trimStart().split(" "), indent, indent)
+}
+
+/** The same text with lines of at most 100 columns, as far as its words permit. */
+export const wrap = (text: string): string => text.split("\n").flatMap(wrapLine).join("\n")

@@ -1,0 +1,158 @@
+/**
+ * One attempt to register, by the carriers of CT_AGENT_TRANSPORTS in their order. TLS goes to the edge's address, then to its port 443
+ * when that is allowed; each is dialled once with all of our protocols on offer that are wanted, and what the edge selected is spoken.
+ */
+import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
+import { Data, Effect, Result, type Scope } from "effect"
+import { QuicDial, type QuicUnreachable } from "../carrier/QuicDial.ts"
+import type { AgentMetrics } from "../observe/AgentMetrics.ts"
+import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
+import type { Settings } from "../settings/Settings.ts"
+import type { Carrier } from "../settings/TunnelTransports.ts"
+import type { CarrierHealth } from "./CarrierHealth.ts"
+import * as EdgeDial from "./EdgeDial.ts"
+import type { EdgeLink } from "./EdgeLink.ts"
+import * as MuxLink from "./MuxLink.ts"
+import * as QuicEdgeLink from "./QuicEdgeLink.ts"
+import type { Registration, RegistrationLost, RegistrationRefused } from "./Registration.ts"
+import * as SlotLink from "./SlotLink.ts"
+
+const muxAlpn = "ct-edge-mux"
+const slotAlpn = "ct-edge"
+
+/** The edge answered and speaks none of the wanted protocols. */
+class NothingSpoken extends Data.TaggedError("NothingSpoken")<{ readonly edge: string }> {
+  override get message() {
+    return `edge ${this.edge}: it does not multiplex, and CT_AGENT_TRANSPORTS names no other way to it`
+  }
+}
+
+type Failed = EdgeDial.DialFailed | NothingSpoken | QuicUnreachable | RegistrationLost | RegistrationRefused
+type Opening = Effect.Effect<EdgeLink, Failed, AgentMetrics | ConnectionInfo | QuicDial | Scope.Scope>
+
+/** The addresses to try, in order. */
+export const candidates = (edge: HostPort, fallback443: boolean): ReadonlyArray<HostPort> =>
+  fallback443 && edge.port !== 443 ? [edge, { host: edge.host, port: 443 }] : [edge]
+
+/** Dials with the pinned root, and once more when it was refused and has been replaced at the edge. */
+const pinned = <A, E, R>(
+  info: ConnectionInfo["Service"],
+  dial: (ca: string) => Effect.Effect<A, E, R>,
+  isUntrusted: (error: E) => boolean
+) =>
+  Effect.flatMap(info.ca, dial).pipe(
+    Effect.catchIf(isUntrusted, (error) =>
+      Effect.flatMap(info.refreshCa, (ca) => (ca === undefined ? Effect.fail(error) : dial(ca)))
+    )
+  )
+
+const dial = (info: ConnectionInfo["Service"], address: HostPort, alpn: ReadonlyArray<string>) =>
+  pinned(
+    info,
+    (ca) => EdgeDial.dial(address, ca, alpn),
+    ({ untrusted }) => untrusted
+  )
+
+/** A connection by QUIC to the edge; it lives in the scope. */
+export const dialQuic = Effect.fn("EdgeConnection.dialQuic")(function* (info: ConnectionInfo["Service"]) {
+  const quic = yield* QuicDial
+  const address = yield* info.edge
+  const connection = yield* pinned(
+    info,
+    (roots) => quic.dial({ ...address, roots }),
+    ({ isUntrusted }) => isUntrusted
+  )
+  return { edge: formatHostPort(address), connection }
+})
+
+/** An additional link to an edge that is linked already, if it leads to a `wanted` process. It lives in the scope. */
+export const additionalLink = Effect.fn("EdgeConnection.additionalLink")(function* (
+  info: ConnectionInfo["Service"],
+  edge: string,
+  address: HostPort,
+  registration: Registration,
+  serve: MuxLink.Serve,
+  wanted: (edgeProcess: EdgeProcess | undefined) => boolean
+) {
+  const socket = yield* Effect.acquireRelease(
+    dial(info, address, [muxAlpn]),
+    (socket) => Effect.sync(() => socket.destroy()),
+    { interruptible: true }
+  )
+  return yield* MuxLink.open(edge, socket, registration, serve, wanted)
+})
+
+/** The first that works; the error is that of the first one, unless a later one was refused. */
+const firstOf = (attempts: ReadonlyArray<Opening>): Opening =>
+  attempts.reduce((attempt, other) =>
+    Effect.catchIf(
+      attempt,
+      (error) => error._tag !== "RegistrationRefused",
+      (error) => Effect.mapError(other, (later) => (later._tag === "RegistrationRefused" ? later : error))
+    )
+  )
+
+/** What is offered by TLS, in the order of preference; the carriers that a dial with that has tried. */
+const offers = (carrier: Carrier, wanted: ReadonlyArray<Carrier>): ReadonlyArray<Carrier> =>
+  carrier === "mux" && wanted.includes("slots") ? ["mux", "slots"] : [carrier]
+
+/** A link by the first carrier that works. It lives in the scope; the error is that of the first. */
+export const connect = Effect.fn("EdgeConnection.connect")(function* (
+  settings: Settings,
+  registration: Registration,
+  serve: MuxLink.Serve,
+  carrierHealth: CarrierHealth
+) {
+  const info = yield* ConnectionInfo
+  const { isInstalled } = yield* QuicDial
+  const { fallback443, framed, maxServing, poolSize, transports } = settings
+
+  const byTls = (offered: ReadonlyArray<Carrier>) => (address: HostPort) =>
+    Effect.gen(function* () {
+      const edge = formatHostPort(address)
+      const alpn = offered.map((carrier) => (carrier === "mux" ? muxAlpn : slotAlpn))
+      const socket = yield* Effect.acquireRelease(
+        dial(info, address, alpn),
+        (socket) => Effect.sync(() => socket.destroy()),
+        { interruptible: true }
+      )
+      if (socket.alpnProtocol === muxAlpn) return yield* MuxLink.open(edge, socket, registration, serve)
+      if (!offered.includes("slots")) return yield* new NothingSpoken({ edge })
+      const again = dial(info, address, [slotAlpn])
+      return yield* SlotLink.open({ edge, dial: again, registration, serve, poolSize, maxServing, framed }, socket)
+    })
+
+  const byQuic: Opening = Effect.gen(function* () {
+    const { connection, edge } = yield* dialQuic(info)
+    return yield* QuicEdgeLink.open(edge, connection, registration, serve)
+  })
+
+  const usable = transports.filter((carrier) => carrier !== "quic" || isInstalled || transports.length === 1)
+  const tried = new Set<Carrier>()
+  let why: Failed | undefined
+  for (const carrier of carrierHealth.order(usable)) {
+    if (tried.has(carrier)) continue
+    const trying = carrier === "quic" ? [carrier] : offers(carrier, usable)
+    for (const one of trying) tried.add(one)
+    const outcome = yield* Effect.result(
+      carrier === "quic" ? byQuic : firstOf(candidates(yield* info.edge, fallback443).map(byTls(trying)))
+    )
+    if (Result.isSuccess(outcome)) {
+      carrierHealth.reached(trying)
+      return outcome.success
+    }
+    why ??= outcome.failure
+    const { failure } = outcome
+    if (failure._tag === "RegistrationRefused") {
+      // QUIC proves no key, and its edge may want one: by another carrier it can be had.
+      if (carrier !== "quic" || failure.final || usable.length === 1) return yield* failure
+      carrierHealth.failed(trying)
+    }
+    // An edge that is being started again refuses TLS at once, and would leave QUIC waiting.
+    if (failure._tag === "DialFailed" && failure.isRefused === true && !carrierHealth.staysRefused())
+      return yield* failure
+    if (failure._tag === "DialFailed" || failure._tag === "QuicUnreachable") carrierHealth.failed(trying)
+  }
+  return yield* why ?? Effect.die("no carrier")
+})

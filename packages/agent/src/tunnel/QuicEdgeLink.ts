@@ -1,0 +1,112 @@
+/**
+ * The carrier of the reference kind: one QUIC connection, on which the edge opens a stream for each client and says nothing of
+ * whom it is for (data-plane 2). It proves no key, and the edge cannot be asked for no more streams.
+ */
+import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import { revokedClose } from "@catenet/wire/frames/QuicRole"
+import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
+import { Deferred, Effect, Redacted } from "effect"
+import * as QuicRequest from "../carrier/QuicRequest.ts"
+import type { EdgeLink } from "./EdgeLink.ts"
+import type { Serve } from "./MuxLink.ts"
+import { refused, type Registration, RegistrationLost } from "./Registration.ts"
+
+const tickMillis = 15_000
+/** The runtime's keepalive is answered by the runtime of the edge, also while the edge itself hangs. */
+const maxUnanswered = 2
+
+const no =
+  "the token is revoked, the edge is full, or it takes only agents that prove their key, which this carrier cannot"
+
+/** What the runtime says of a connection on which nothing came for the idle timeout. */
+const silence = "timed out"
+
+/** How long after its last client a link counts as used. */
+const usedMillis = 15_000
+
+/** Closing a connection throws away what is still on its way. */
+const closeDelay = "2 seconds"
+
+/** This carrier says nothing of certificates. */
+const unheard = { heeds: false, say: () => Promise.resolve() }
+
+/** Why the connection is over, and whether for good. */
+const endOf = (edge: string, { by, code, reason }: Awaited<QuicConnection["closed"]>) => {
+  if (by === "remote" && code === revokedClose.code && reason === revokedClose.reason)
+    return { reason: refused(edge, "revoked", "this tunnel was revoked").message, final: true }
+  return {
+    reason: `the QUIC connection ended${reason === "" ? "" : `: ${reason}`}`,
+    final: false,
+    isSilent: by !== "process" && reason === silence
+  }
+}
+
+/** Registers on the connection, which the scope closes. */
+export const open = Effect.fn("QuicEdgeLink.open")(function* (
+  edge: string,
+  connection: QuicConnection,
+  { certificate, host, token: secret }: Registration,
+  serve: Serve
+) {
+  const token = Redacted.value(secret)
+  const lost = (why: string) => new RegistrationLost({ edge, why })
+  const streams = new Set<object>()
+  const idle = yield* Deferred.make<void>()
+  let lastReceived = 0
+  let lastUsed = Number.NEGATIVE_INFINITY
+  let retired = false
+
+  const say = Effect.fnUntraced(function* (role: Parameters<typeof QuicRequest.admitted>[1], sentence: string) {
+    const reply = yield* QuicRequest.admitted(connection, role)
+    if (reply === undefined) return yield* lost("no answer to the registration by QUIC")
+    lastReceived++
+    if (!reply) return yield* refused(edge, "no", sentence)
+  })
+
+  connection.take((stream) => {
+    lastReceived++
+    streams.add(stream)
+    stream.once("close", () => {
+      streams.delete(stream)
+      lastUsed = monotonicMillis()
+      if (retired && streams.size === 0) Deferred.doneUnsafe(idle, Effect.void)
+    })
+    serve(stream, undefined)
+  })
+  yield* say({ role: "A", token }, no)
+  if (host !== undefined) yield* say({ role: "H", token, host }, `${host} is not authorized for this tunnel, or ${no}`)
+
+  /** Asks for something that every edge answers. */
+  const listen = Effect.gen(function* () {
+    for (let unanswered = 0; unanswered < maxUnanswered;) {
+      yield* Effect.sleep(tickMillis)
+      const isAnswered = (yield* QuicRequest.ask(connection, { role: "W" })) !== undefined
+      if (isAnswered) lastReceived++
+      unanswered = isAnswered ? 0 : unanswered + 1
+    }
+    connection.close(0, silence)
+  })
+  yield* Effect.forkScoped(listen)
+  const answered = Effect.flatMap(QuicRequest.ask(connection, { role: "W" }), (reply) =>
+    reply === undefined ? Effect.never : Effect.sync(() => void lastReceived++)
+  )
+  const leave = certificate?.join(unheard, undefined)
+  if (leave !== undefined) yield* Effect.addFinalizer(() => Effect.sync(leave))
+
+  const closed = Effect.promise(() => connection.closed)
+  return {
+    edge,
+    carrier: "quic",
+    edgeProcess: undefined,
+    visitorTokens: false,
+    ended: Effect.map(closed, (end) => endOf(edge, end)),
+    inquiry: { isUsed: () => streams.size > 0 || monotonicMillis() - lastUsed < usedMillis, answered },
+    received: () => lastReceived,
+    retire: () => {
+      retired = true
+      if (streams.size === 0) Deferred.doneUnsafe(idle, Effect.void)
+    },
+    drained: Effect.raceFirst(Effect.andThen(Deferred.await(idle), Effect.sleep(closeDelay)), Effect.asVoid(closed)),
+    close: () => connection.close()
+  } satisfies EdgeLink
+})

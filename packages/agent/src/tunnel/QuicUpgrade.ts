@@ -1,0 +1,79 @@
+/**
+ * Brings an agent back to QUIC that wants it and is registered by TLS: dials now and then, and registers by QUIC before the other
+ * registration is let go (agent.md 5.2).
+ */
+import { Effect, Exit, Scope } from "effect"
+import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
+import type { Carrier } from "../settings/TunnelTransports.ts"
+import type { CarrierHealth } from "./CarrierHealth.ts"
+import { dialQuic } from "./EdgeConnection.ts"
+import type { EdgeLink } from "./EdgeLink.ts"
+import type { Serve } from "./MuxLink.ts"
+import * as QuicEdgeLink from "./QuicEdgeLink.ts"
+import * as QuicRestartProbe from "./QuicRestartProbe.ts"
+import type { Registration } from "./Registration.ts"
+
+/** A link and the scope that it lives in. */
+export interface Held {
+  readonly link: EdgeLink
+  readonly scope: Scope.Closeable
+}
+
+/** Whether QUIC is wanted rather than what carries the visitors now. */
+export const isWanted = (wanted: ReadonlyArray<Carrier>, now: Carrier) => {
+  const at = wanted.indexOf("quic")
+  return at >= 0 && at < wanted.indexOf(now)
+}
+
+/** Dials, and registers unless the edge was only to be reached; the link lives in a scope below `outer`. */
+const attempt = Effect.fnUntraced(function* (
+  registration: Registration,
+  serve: Serve,
+  outer: Scope.Scope,
+  registers: boolean
+) {
+  const info = yield* ConnectionInfo
+  const { heard } = yield* AgentMetrics
+  const scope = yield* Scope.fork(outer)
+  return yield* Effect.gen(function* () {
+    const { connection, edge } = yield* dialQuic(info)
+    heard()
+    if (registers) return { scope, link: yield* QuicEdgeLink.open(edge, connection, registration, serve) }
+    return yield* Scope.close(scope, Exit.void)
+  }).pipe(
+    Scope.provide(scope),
+    Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+  )
+})
+
+/** Another link by QUIC, as soon as the one that there is leaves a question unanswered. */
+export const successor = (
+  inquiry: NonNullable<EdgeLink["inquiry"]>,
+  registration: Registration,
+  serve: Serve,
+  outer: Scope.Scope
+) => QuicRestartProbe.run(inquiry, attempt(registration, serve, outer, true))
+
+/** The link by QUIC, once there is one; it lives in a scope below `outer`. */
+export const run = Effect.fn("QuicUpgrade.run")(function* (
+  registration: Registration,
+  serve: Serve,
+  carrierHealth: CarrierHealth,
+  outer: Scope.Scope
+) {
+  for (let answered = 0; ;) {
+    const { answers, pause } = carrierHealth.probing()
+    yield* Effect.sleep(pause)
+    const found = yield* Effect.result(attempt(registration, serve, outer, answered + 1 >= answers))
+    if (found._tag === "Failure") {
+      yield* Effect.logDebug(found.failure.message)
+      carrierHealth.failed(["quic"])
+      answered = 0
+    } else if (found.success === undefined) answered++
+    else {
+      carrierHealth.reached(["quic"])
+      return found.success
+    }
+  }
+})

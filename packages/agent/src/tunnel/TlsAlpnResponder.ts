@@ -1,0 +1,128 @@
+/**
+ * TLS-ALPN-01 (RFC 8737): a certificate authority that validates a host of this tunnel is answered by the agent itself while a
+ * challenge for the host is pending. Without one the origin may answer, when it holds its own certificates and speaks TLS and
+ * the access window is open; else the authority is refused by a TLS alert. Other visitors are not touched. A stream of a slot
+ * whose bytes the origin gets as they are is looked at only while some challenge is pending.
+ */
+import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
+import { splice } from "@catenet/wire/transport/Splice"
+import { Duration, Effect, FileSystem } from "effect"
+import type { Duplex } from "node:stream"
+import type { SecureContext } from "node:tls"
+import * as Challenges from "../certificate/Challenges.ts"
+import type { AgentMetrics } from "../observe/AgentMetrics.ts"
+import type { Origin as OriginSettings } from "../settings/Settings.ts"
+import { awaitReadable } from "./AwaitReadable.ts"
+import { type Handler, proxyHeader } from "./BrowserClients.ts"
+import * as Origin from "./Origin.ts"
+import * as StreamHelloPeek from "./StreamHelloPeek.ts"
+import * as TlsServerSocket from "./TlsServerSocket.ts"
+
+const acmeAlpn = "acme-tls/1"
+const answerMillis = 10_000
+/** A fatal alert no_application_protocol (RFC 8446 section 6). */
+const noApplicationProtocol = Buffer.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 120)
+
+/** A TLS server begins with an alert, or with a handshake record whose first message is a ServerHello. */
+const answersTls = ([type, , , , , message = 2]: Uint8Array) => type === 0x15 || (type === 0x16 && message === 2)
+
+const refuse = (stream: Duplex) => {
+  stream.end(noApplicationProtocol)
+  stream.resume()
+}
+
+/** Who offers more than the one protocol is a visitor (RFC 8737 section 3). */
+const isValidation = ([first, ...others]: ReadonlyArray<string>) => first === acmeAlpn && others.length === 0
+
+const nothing = new Uint8Array()
+
+/** Who a client of a slot is, by its hello: slots do not say what a stream is. */
+const byHello = (stream: Duplex) =>
+  Effect.map(StreamHelloPeek.peek(stream), ({ hello, taken }) => ({
+    host: hello !== undefined && isValidation(hello.alpn) ? hello.serverName : undefined,
+    taken
+  }))
+
+/** Shows the challenge certificate and says whether the authority took it. No byte follows the handshake. */
+const show = (stream: Duplex, secureContext: SecureContext, ending: AgentMetrics["Service"]["ending"]) =>
+  Effect.callback<boolean>((resume) => {
+    const socket = TlsServerSocket.make(stream, { secureContext, ALPNProtocols: [acmeAlpn] }, ending)
+    const gone = () => resume(Effect.succeed(false))
+    socket.on("error", gone)
+    socket.once("close", gone)
+    socket.once("secure", () => {
+      socket.end()
+      socket.resume()
+      resume(Effect.succeed(true))
+    })
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: answerMillis,
+      orElse: () => Effect.sync(() => (stream.destroy(), false))
+    })
+  )
+
+/** Lets the origin answer. False when it is down or does not speak TLS; then nothing was said to the client. */
+const byOrigin = Effect.fnUntraced(
+  function* (origin: OriginSettings, stream: Duplex, header: OpenHeader | undefined) {
+    const { taken } = yield* StreamHelloPeek.peek(stream)
+    const socket = yield* Origin.dial(origin)
+    if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
+    socket.write(taken)
+    const hello: Buffer | null = stream.read()
+    if (hello !== null) socket.write(hello)
+    const answered = yield* Effect.timeoutOrElse(awaitReadable(socket), {
+      duration: answerMillis,
+      orElse: () => Effect.succeed(false)
+    }).pipe(Effect.onInterrupt(() => Effect.sync(() => void socket.destroy())))
+    const first: Buffer | null = answered ? socket.read() : null
+    if (first === null || !answersTls(first)) {
+      socket.destroy()
+      return false
+    }
+    stream.write(first)
+    yield* Effect.promise((signal) => splice(stream, socket, { signal }))
+    return true
+  },
+  (asked) => Effect.catchTag(asked, "OriginDown", () => Effect.succeed(false))
+)
+
+/** Answers validations, and leaves every other visitor to `ordinary`. */
+export const make = Effect.fnUntraced(function* (
+  stateDir: string,
+  origin: OriginSettings,
+  metrics: AgentMetrics["Service"],
+  ordinary: Handler
+) {
+  const fs = yield* FileSystem.FileSystem
+
+  /** The host that is being validated; undefined for every other visitor. */
+  const validated = Effect.fnUntraced(function* (stream: Duplex, header: OpenHeader | undefined) {
+    if (header !== undefined) return { host: header.kind === "acme" ? header.host : undefined, taken: nothing }
+    // An origin that gets the bytes as they are answers an authority by itself: it waits for no look at them.
+    const looks = origin.terminate !== undefined || (yield* Challenges.somePending(stateDir))
+    return looks ? yield* byHello(stream) : { host: undefined, taken: nothing }
+  })
+
+  const serve: Handler = Effect.fnUntraced(
+    function* (stream, header) {
+      const { host, taken } = yield* validated(stream, header)
+      if (host === undefined) return yield* ordinary(stream, header, taken)
+      const challenge = yield* Challenges.pending(stateDir, host)
+      if (challenge === undefined) {
+        const mayAsk = origin.terminate === undefined && header?.challengeOnly !== true
+        if (mayAsk && (yield* byOrigin(origin, stream, header))) return
+        yield* Effect.logInfo(`${host} is being validated, and no challenge is pending`)
+        return refuse(stream)
+      }
+      const [took, shown] = yield* Effect.timed(show(stream, challenge, metrics.ending))
+      if (shown) {
+        metrics.traffic.handshakes++
+        metrics.traffic.handshakeMillis += Duration.toMillis(took)
+      }
+      yield* Effect.logInfo(shown ? `${host} was validated` : `the validation of ${host} broke off`)
+    },
+    (serving) => Effect.provideService(serving, FileSystem.FileSystem, fs)
+  )
+  return serve
+})

@@ -1,0 +1,231 @@
+/**
+ * The file of this program, replaced by a newer one. Whatever ends the process at whatever step, the file is whole: the old
+ * program or the new one, by one rename. What a serving agent has fetched takes its place when it has registered; what a person
+ * asks for takes it at once, and the old one is kept beside it until the new one has registered.
+ */
+import * as Bytes from "@catenet/crypto/Bytes"
+import { Clock, Effect, FileSystem, Option, Schedule, Stream } from "effect"
+import { execFile } from "node:child_process"
+import { createHash } from "node:crypto"
+import { dirname } from "node:path"
+import { UpdateFailed } from "./ReleaseCandidate.ts"
+import { decode, placesOf, type Trial } from "./TrialFiles.ts"
+
+/** Milliseconds in which a program loads all that serving needs and says its version; a machine may be busy. */
+const versionBound = 30_000
+
+const isBusy = (error: unknown) => error instanceof Error && "code" in error && error.code === "ETXTBSY"
+
+/** Fails with "busy" where a process that was started meanwhile has the file open, as it was being written. */
+const hasVersion = (path: string, version: string) =>
+  Effect.callback<boolean, "busy">((resume) => {
+    const failed = (error: unknown) => resume(isBusy(error) ? Effect.fail("busy") : Effect.succeed(false))
+    try {
+      execFile(path, ["--self-test"], { timeout: versionBound, env: {} }, (error, stdout) =>
+        error === null ? resume(Effect.succeed(stdout.trim() === `ct-agent ${version}`)) : failed(error)
+      )
+    } catch (error) {
+      // Node throws what it does not expect of starting a program.
+      failed(error)
+    }
+  }).pipe(
+    // It closes what it got within a moment.
+    Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 50 }),
+    Effect.orElseSucceed(() => false)
+  )
+
+const failed = (what: string) => (error: { readonly message: string }) =>
+  new UpdateFailed({ step: "apply", reason: `${what}: ${error.message}` })
+
+/** A version that takes the place of another one. */
+export interface NewVersion {
+  readonly from: string
+  readonly to: string
+  /** SHA-256 in hex. */
+  readonly hash: string
+  /** Seconds in which it registers. */
+  readonly seconds: number
+}
+
+const trialOf = ({ from, hash, seconds, to }: NewVersion): Trial => ({
+  from,
+  to,
+  digest: hash,
+  seconds,
+  starts: 1,
+  failed: undefined,
+  said: false
+})
+
+const isWindows = process.platform === "win32"
+
+export interface ExecutableFile {
+  readonly path: string
+  readonly places: ReturnType<typeof placesOf>
+  /** The note of a trial, where there is one. */
+  readonly readTrial: Effect.Effect<Trial | undefined>
+  /** Milliseconds since the note was written. */
+  readonly trialAge: Effect.Effect<number>
+  /** SHA-256 in hex. */
+  readonly digest: Effect.Effect<string, UpdateFailed>
+  /** Fails with the reason where this user cannot replace the program. */
+  readonly replaceable: Effect.Effect<void, UpdateFailed>
+  /** Puts a verified program beside this one, for a trial. */
+  readonly stage: (content: Uint8Array, version: NewVersion) => Effect.Effect<void, UpdateFailed>
+  /** Puts a verified program in the place of this one, which is kept. */
+  readonly replace: (content: Uint8Array, version: NewVersion) => Effect.Effect<void, UpdateFailed>
+  /** Counts a start of a version on trial. */
+  readonly started: (trial: Trial) => Effect.Effect<void, UpdateFailed>
+  /** The failure of a version has become an event. */
+  readonly reported: (trial: Trial) => Effect.Effect<void, UpdateFailed>
+  /** Whether the new version waits beside the program. */
+  readonly isWaiting: Effect.Effect<boolean>
+  /** Whether the old program is there to come back. */
+  readonly isKept: Effect.Effect<boolean>
+  /** The new version stays. Without the note nothing is put back, and the old one is not needed. */
+  readonly confirm: (trial: Trial) => Effect.Effect<void>
+  /** There is no trial any more: what was left of one goes. */
+  readonly clear: Effect.Effect<void>
+  /** The old version comes back, and the new one is not tried again by itself. */
+  readonly rollBack: (trial: Trial, how: string) => Effect.Effect<void, UpdateFailed>
+}
+
+/** The program at a path. */
+export const make = Effect.fnUntraced(function* (path: string) {
+  const fs = yield* FileSystem.FileSystem
+  const folder = dirname(path)
+  const places = placesOf(path)
+  const gone = (place: string) => fs.remove(place, { force: true })
+
+  /** Whole and on the disk when this returns. */
+  const write = Effect.fnUntraced(function* (place: string, content: Uint8Array, mode: number) {
+    yield* gone(place)
+    const file = yield* fs.open(place, { flag: "wx", mode })
+    yield* file.writeAll(content)
+    yield* file.sync
+    yield* fs.chmod(place, mode)
+  }, Effect.scoped)
+
+  /** A rename is on the disk when its folder is; Windows cannot be asked for that. */
+  const flush = isWindows
+    ? Effect.void
+    : Effect.scoped(Effect.flatMap(fs.open(folder, { flag: "r" }), (handle) => handle.sync))
+
+  const writeTrial = Effect.fnUntraced(
+    function* (trial: Trial) {
+      yield* write(`${places.trial}.new`, Bytes.fromText(JSON.stringify(trial)), 0o644)
+      yield* fs.rename(`${places.trial}.new`, places.trial)
+      yield* flush
+    },
+    Effect.mapError(failed(`${places.trial} cannot be written`))
+  )
+
+  /** The same file by a second name, or a copy where the disk has no such names. */
+  const keep = Effect.gen(function* () {
+    const kept = `${places.old}.new`
+    yield* gone(kept)
+    yield* fs.link(path, kept).pipe(Effect.catch(() => fs.copyFile(path, kept)))
+    yield* fs.rename(kept, places.old)
+  })
+
+  const put = Effect.fnUntraced(function* (from: string) {
+    // Windows renames nothing over a program that runs; it does rename the program.
+    if (isWindows) yield* fs.rename(path, places.running)
+    yield* fs.rename(from, path)
+    yield* flush
+  })
+
+  /** It must run here, load what serving needs, and be the version that it is meant to be. */
+  const writeNew = Effect.fnUntraced(function* (content: Uint8Array, { to }: NewVersion) {
+    yield* Effect.mapError(write(places.new, content, 0o755), failed(`${places.new} cannot be written`))
+    if (yield* hasVersion(places.new, to)) return
+    yield* Effect.ignore(gone(places.new))
+    return yield* new UpdateFailed({ step: "apply", reason: `version ${to} does not run on this machine` })
+  })
+
+  const readTrial = Effect.map(
+    Effect.orElseSucceed(fs.readFileString(places.trial), () => ""),
+    decode
+  )
+
+  const is = (place: string) => Effect.orElseSucceed(fs.exists(place), () => false)
+
+  const file: ExecutableFile = {
+    path,
+    places,
+
+    readTrial,
+
+    trialAge: Effect.gen(function* () {
+      const { mtime } = yield* fs.stat(places.trial)
+      const written = Option.getOrUndefined(mtime)?.getTime() ?? 0
+      return (yield* Clock.currentTimeMillis) - written
+    }).pipe(Effect.orElseSucceed(() => Number.POSITIVE_INFINITY)),
+
+    digest: Effect.map(
+      Effect.mapError(
+        Stream.runFold(
+          fs.stream(path),
+          () => createHash("sha256"),
+          (hash, part) => hash.update(part)
+        ),
+        failed(`${path} cannot be read`)
+      ),
+      (hash) => hash.digest("hex")
+    ),
+
+    replaceable: Effect.mapError(
+      fs.access(folder, { writable: true }),
+      () =>
+        new UpdateFailed({
+          step: "apply",
+          reason: `${folder} cannot be written by this user: update it as the user or with the tool that installed it`
+        })
+    ),
+
+    stage: Effect.fn("ExecutableFile.stage")(function* (content: Uint8Array, version: NewVersion) {
+      yield* writeNew(content, version)
+      yield* Effect.mapError(
+        Effect.all([gone(places.old), fs.rename(places.new, places.next), flush]),
+        failed(`${places.next} cannot be written`)
+      )
+      yield* writeTrial(trialOf(version))
+    }),
+
+    replace: Effect.fn("ExecutableFile.replace")(function* (content: Uint8Array, version: NewVersion) {
+      yield* writeNew(content, version)
+      yield* Effect.mapError(Effect.andThen(gone(places.next), keep), failed(`${path} cannot be kept`))
+      yield* writeTrial({ ...trialOf(version), starts: 0 })
+      yield* Effect.mapError(put(places.new), failed(`${path} cannot be replaced`))
+    }),
+
+    started: (trial: Trial) => writeTrial({ ...trial, starts: trial.starts + 1 }),
+
+    reported: (trial: Trial) => writeTrial({ ...trial, said: true }),
+
+    isWaiting: is(places.next),
+
+    isKept: is(places.old),
+
+    confirm: ({ digest }: Trial) =>
+      Effect.gen(function* () {
+        // Another agent of this machine may have confirmed it, and have fetched a version that is newer still.
+        if ((yield* readTrial)?.digest !== digest) return
+        if (yield* is(places.next)) yield* put(places.next)
+        yield* gone(places.trial)
+        yield* gone(places.old)
+      }).pipe(Effect.ignore),
+
+    clear: Effect.ignore(Effect.all([gone(places.trial), gone(places.old), gone(places.next)])),
+
+    rollBack: Effect.fnUntraced(function* (trial: Trial, how: string) {
+      yield* writeTrial({ ...trial, failed: how })
+      const undo = Effect.gen(function* () {
+        if (yield* is(places.next)) yield* gone(places.next)
+        else if (yield* is(places.old)) yield* put(places.old)
+      })
+      yield* Effect.mapError(undo, failed(`${path} cannot be put back`))
+    })
+  }
+  return file
+})

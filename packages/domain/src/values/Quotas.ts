@@ -1,0 +1,54 @@
+/** How much of each kind may be kept: one constant for each, which the server counts by before it inserts. */
+
+/** As high as a limit of an account can be set. */
+export const maxPerAccount = 1_000_000
+
+/** Requests to be let in that wait at one tunnel. */
+export const maxAccessRequestsPerTunnel = 200
+/** Those of them that came from one block of addresses: an IPv4 address, or a /64 of IPv6. */
+export const maxAccessRequestsPerBlock = 5
+/** Seconds for which a request to be let in waits. */
+export const accessRequestSeconds = 30 * 86_400
+
+/** Characters of what a visitor says who asks to be let in; more are cut off. */
+export const longestAccessNote = 500
+
+/** Accounts that see one tunnel of another's. */
+export const maxGrantsPerTunnel = 100
+/** Visitors that pass the login gate of one tunnel. */
+export const maxVisitorsPerTunnel = 1_000
+
+/** Characters of the address of a manifest, and of the name under which an agent is to install it. */
+export const maxManifestLocation = 2048
+export const maxProjectName = 64
+
+export const maxMembersPerChannel = 1_000
+/** E-mail addresses that may claim a membership of one channel. */
+export const maxAllowedPerChannel = 1_000
+
+export const maxAgentsPerTopology = 1_000
+export const maxEdgesPerTopology = 4_000
+/** E-mail addresses that one topology is shared with. */
+export const maxSharesPerTopology = 100
+
+export const maxPipelinesPerAccount = 100
+export const maxListedAgentsPerAccount = 100
+export const maxTopologiesPerAccount = 100
+
+/** Join tokens of a tenant that no agent has redeemed. Those that were given to a grantee count for that grantee alone. */
+export const maxJoinTokensPerTenant = 1_000
+/** Join tokens of one batch. */
+export const maxTokensPerBatch = 100
+/** Seconds for which a join token that no agent redeems is good. */
+export const unusedJoinTokenSeconds = 90 * 86_400
+/** Seconds for which a redeemed join token is remembered, for an agent that did not get the answer. */
+export const redeemedJoinTokenSeconds = 30 * 86_400
+/** Seconds for which the key of a batch of join tokens gives the same tokens again. */
+export const joinBatchSeconds = 90 * 86_400
+
+/** Bootstrap tokens, in all, that still give out a secret. */
+export const maxBootstrapTokens = 10_000
+/** Those of them that one account has minted. */
+export const maxBootstrapTokensPerAccount = 100
+/** Seconds for which a bootstrap token is remembered after it was redeemed or has expired. */
+export const endedBootstrapSeconds = 30 * 86_400

@@ -1,0 +1,26 @@
+/** The Ed25519 seeds that the edge keeps beside its published root, each made once and readable by its owner only. */
+import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { Effect, Path, Redacted } from "effect"
+import { randomBytes } from "node:crypto"
+import { Settings } from "../settings/Settings.ts"
+import * as DurableFile from "./DurableFile.ts"
+import * as EdgeFileErrors from "./EdgeFileErrors.ts"
+
+const seedBytes = 32
+
+/** What a file has to be, as the end of a sentence. */
+export const shape = `a key of ${seedBytes} bytes`
+
+/** Reads the file of this name, or makes it. `damaged` tells of one that does not have the {@link shape}. */
+export const load = Effect.fn("Ed25519Seed.load")(function* (
+  name: string,
+  damaged: (file: string) => ConfigurationInvalid
+) {
+  const { certOut } = yield* Settings
+  const path = yield* Path.Path
+  const file = path.join(path.dirname(certOut), name)
+  const seed = yield* DurableFile.readOrCreateSecret(file, () => randomBytes(seedBytes)).pipe(
+    Effect.mapError(EdgeFileErrors.inaccessible(file))
+  )
+  return seed.length === seedBytes ? Redacted.make(seed) : yield* damaged(file)
+})

@@ -1,0 +1,27 @@
+/** When each member of a channel was last here. Bounded: of more members the one seen longest ago is forgotten. Times are arguments. */
+const maxSeen = 65_536
+
+export class LastSeenTable {
+  readonly #seen = new Map<string, number>()
+
+  note(channel: string, holder: string, now: number): void {
+    const key = `${channel} ${holder}`
+    this.#seen.delete(key)
+    this.#seen.set(key, now)
+    for (const oldest of this.#seen.keys()) {
+      if (this.#seen.size <= maxSeen) break
+      this.#seen.delete(oldest)
+    }
+  }
+
+  at(channel: string, holder: string): number | undefined {
+    return this.#seen.get(`${channel} ${holder}`)
+  }
+
+  /** The holders of a channel, with when each was last here. */
+  of(channel: string): ReadonlyMap<string, number> {
+    const found = new Map<string, number>()
+    for (const [key, at] of this.#seen) if (key.startsWith(channel)) found.set(key.slice(channel.length + 1), at)
+    return found
+  }
+}

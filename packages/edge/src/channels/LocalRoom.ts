@@ -1,0 +1,45 @@
+/**
+ * The room of this edge. It is in the main process; a worker brings its members there by the link that is opened after all
+ * services are made.
+ */
+import type { CarrierSession } from "@catenet/wire/transport/Carrier"
+import { Context, Effect, Layer } from "effect"
+import { closeGracefully } from "../listen/LingeringClose.ts"
+import { Relays } from "../relay/Relays.ts"
+import { ProcessIdentity } from "../sessions/ProcessIdentity.ts"
+import { ChannelRoom } from "./ChannelRoom.ts"
+import * as MemberStreams from "./MemberStreams.ts"
+
+export class LocalRoom extends Context.Service<
+  LocalRoom,
+  {
+    readonly enter: MemberStreams.Enter
+    /** From now on members go to the main process by this session; none: the link is lost. */
+    readonly linked: (session: CarrierSession | undefined) => void
+  }
+>()("edge/channels/LocalRoom") {
+  static readonly make = Effect.gen(function* () {
+    const room = yield* ChannelRoom
+    const relays = yield* Relays
+    const { edgeProcess } = yield* ProcessIdentity
+    const isMain = edgeProcess === undefined || edgeProcess.process === 0
+    let link: CarrierSession | undefined
+
+    const bring: MemberStreams.Enter = (stream, member, early) =>
+      Effect.gen(function* () {
+        if (link !== undefined && (yield* MemberStreams.bring(link, relays, stream, member, early))) return
+        // It comes again at once, and the link is back by then.
+        stream.end("EX")
+        closeGracefully(stream)
+      })
+
+    return LocalRoom.of({
+      enter: isMain ? room.enter : bring,
+      linked: (session) => {
+        link = session
+      }
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([ChannelRoom.layer, Relays.layer]))
+}

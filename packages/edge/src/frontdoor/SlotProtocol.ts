@@ -1,0 +1,144 @@
+/**
+ * The byte protocol of data-plane section 5: one TLS connection is one admission. Agents park as slots, mesh clients and
+ * peer edges are handed on, anything else is dropped without a reply, which tells the peer to step down.
+ */
+import { normalHost } from "@catenet/wire/frames/HostName"
+import type { Admission, AdmissionHead } from "@catenet/wire/frames/Role"
+import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transport/EdgeSlot"
+import { Context, Effect, Layer, Result } from "effect"
+import type { TLSSocket } from "node:tls"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { ChannelPlacement } from "../channels/ChannelPlacement.ts"
+import { addressBlock } from "../listen/AddressBlock.ts"
+import { closeGracefully } from "../listen/LingeringClose.ts"
+import { MeshClients } from "../mesh/MeshClients.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { Counters } from "../observe/Counters.ts"
+import { Routes } from "../routes/Routes.ts"
+import { AgentAdmissions } from "../sessions/AgentAdmissions.ts"
+import { AgentPlaces, holderOf, limitsOf, type Place } from "../sessions/AgentPlaces.ts"
+import type { SlotAgent } from "../sessions/AgentPool.ts"
+import { AgentSessions } from "../sessions/AgentSessions.ts"
+import { UnregisteredAgentQuota } from "../sessions/UnregisteredAgentQuota.ts"
+import { Settings } from "../settings/Settings.ts"
+import { PeerVisitors } from "./PeerVisitors.ts"
+
+type AgentAdmission = Extract<Admission, { readonly role: "A" | "K" | "B" | "L" | "F" }>
+
+/** A connection, and the slot that it has become. */
+interface SlotPlace extends Place {
+  slot: EdgeSlot | undefined
+}
+
+type AgentHead = Extract<AdmissionHead, { readonly token: Uint8Array }>
+
+/** A peer edge and a mesh client take none of the agents' places. */
+const isAgent = (head: AdmissionHead): head is AgentHead => head.role !== "C" && head.role !== "M" && head.role !== "H"
+
+const closed = (socket: TLSSocket) => new Promise<void>((resolve) => void socket.once("close", () => resolve()))
+
+export class SlotProtocol extends Context.Service<
+  SlotProtocol,
+  {
+    readonly serve: (socket: TLSSocket) => Effect.Effect<void>
+    /** Closes every parked slot; slots that carry a visitor are left alone. */
+    readonly closeParked: () => void
+    readonly parked: () => number
+  }
+>()("edge/frontdoor/SlotProtocol") {
+  static readonly make = Effect.gen(function* () {
+    const { caps } = yield* Settings
+    const admissions = yield* AgentAdmissions
+    const agents = yield* AgentSessions
+    const counters = yield* Counters
+    const { report } = yield* ConnectionFaults
+    const meshClients = yield* MeshClients
+    const audit = yield* AuditLog
+    const peerVisitors = yield* PeerVisitors
+    const channelPlacement = yield* ChannelPlacement
+    const unnamed = yield* UnregisteredAgentQuota
+    const routes = yield* Routes
+    const parked = new Set<EdgeSlot>()
+    /** Waiting slots of a tunnel take each other's place below. */
+    const places = new AgentPlaces({ ...limitsOf(caps.agentConnections), perTunnel: Number.POSITIVE_INFINITY })
+    const perTunnel = Math.max(1, Math.ceil(caps.agentConnections / 4))
+
+    const park = Effect.fnUntraced(function* (socket: TLSSocket, admission: AgentAdmission, place: SlotPlace) {
+      const token = Buffer.from(admission.token).toString("hex")
+      const given = "host" in admission ? admission.host : undefined
+      const host = given === undefined ? undefined : (normalHost(given) ?? given)
+      const refused = admissions.bytes(token, host)
+      answerAdmission(socket, refused === undefined)
+      if (refused !== undefined) {
+        counters.registrationsRefused += 1
+        closeGracefully(socket)
+        yield* Effect.logDebug("agent refused").pipe(Effect.annotateLogs({ code: refused.code, host }))
+        return
+      }
+      audit.note("tcp_fallback", socket, token)
+      const slot = new EdgeSlot(socket, admission.role, { onFault: report })
+      const agent: SlotAgent = { slot, host }
+      parked.add(slot)
+      // A tunnel's own agents take each other's place; none takes that of another tunnel.
+      if ((agents.tunnel(token)?.parked ?? 0) >= perTunnel) agents.tunnel(token)?.closeOldestSlot()
+      unnamed.settle(slot, [token], socket.remoteAddress)
+      place.slot = slot
+      agents.park(token, agent)
+      yield* Effect.promise(() => Promise.race([slot.lost, closed(socket)]))
+      places.remove(place)
+      unnamed.remove(slot)
+      parked.delete(slot)
+      agents.unpark(token, agent)
+    })
+
+    /** Whether the slot may wait for visitors of the tunnel; asked before its host is read. */
+    const hasPlace = (place: SlotPlace, token: string) => {
+      const holder = holderOf(routes, [token], () => place.slot?.state === "taken")
+      return holder === undefined || places.settle(place, holder)
+    }
+
+    const serve = Effect.fn("SlotProtocol.serve")(function* (socket: TLSSocket) {
+      const place: SlotPlace = { close: () => void socket.destroy(), slot: undefined }
+      places.enter(place, addressBlock(socket.remoteAddress ?? ""))
+      socket.once("close", () => places.remove(place))
+      const acceptHead = (head: AdmissionHead) => {
+        if (isAgent(head)) return hasPlace(place, Buffer.from(head.token).toString("hex"))
+        places.remove(place)
+        return true
+      }
+      const read = yield* Effect.promise(() => readAdmission(socket, { acceptHead }))
+      if (Result.isFailure(read)) {
+        if (read.failure.reason === "full") closeGracefully(socket)
+        else socket.destroy()
+        return
+      }
+      const admission = read.success
+      if (admission.role === "C") return yield* meshClients.serve(socket)
+      if (admission.role === "M") return yield* peerVisitors.serve(socket, admission)
+      if (admission.role === "H") return yield* channelPlacement.serve(socket, admission)
+      yield* park(socket, admission, place)
+    })
+
+    return SlotProtocol.of({
+      serve,
+      closeParked: () => {
+        for (const slot of parked) slot.close()
+      },
+      parked: () => parked.size
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([
+      AgentAdmissions.layer,
+      AgentSessions.layer,
+      Counters.layer,
+      ConnectionFaults.layer,
+      MeshClients.layer,
+      PeerVisitors.layer,
+      ChannelPlacement.layer,
+      Routes.layer,
+      UnregisteredAgentQuota.layer
+    ])
+  )
+}

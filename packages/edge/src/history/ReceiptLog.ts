@@ -1,0 +1,39 @@
+/**
+ * The receipts of this edge: one hash chain per tunnel, signed with a key of its own. The tip of a chain is its last
+ * stored row, so that a process killed at any moment continues where it was.
+ */
+import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import * as Receipt from "@catenet/crypto/receipt/Receipt"
+import * as ReceiptChain from "@catenet/crypto/receipt/ReceiptChain"
+import { Redacted, Result, Schema } from "effect"
+import type { Database } from "../sqlite/SqliteDatabase.ts"
+
+const TipRow = Schema.Struct({ seq: Schema.Int, hash: Schema.String })
+const LineRow = Schema.Struct({ line: Schema.String })
+
+export const make = (db: Database, edgeId: string, seed: Redacted.Redacted<Uint8Array>) => ({
+  pubkey: Hex.encode(native.ed25519.publicKey(Redacted.value(seed))),
+  /** Appends what happened to the tunnel's chain; call it in the transaction of what it attests. */
+  append: (tunnel: string, now: number, event: Receipt.Event): void => {
+    const [last] = db.all(TipRow, "select seq, hash from receipts where tunnel = ? order by seq desc limit 1", tunnel)
+    const tip = last === undefined ? ReceiptChain.genesis : { seq: BigInt(last.seq), hash: last.hash }
+    const chain = { edgeId, routingTokenHash: tunnel }
+    const receipt = Result.getOrThrow(ReceiptChain.append(native, seed, chain, tip, BigInt(now), event))
+    db.run(
+      "insert into receipts (tunnel, seq, ts, hash, line) values (?, ?, ?, ?, ?)",
+      tunnel,
+      Number(receipt.seq),
+      now,
+      receipt.hash,
+      Receipt.json.write(receipt)
+    )
+  },
+  /** Receipts after `since`, ascending, each as its line of an export. */
+  page: (tunnel: string, since: number, limit: number): ReadonlyArray<string> =>
+    db
+      .all(LineRow, "select line from receipts where tunnel = ? and seq > ? order by seq limit ?", tunnel, since, limit)
+      .map(({ line }) => line)
+})
+
+export type ReceiptLog = ReturnType<typeof make>

@@ -1,0 +1,112 @@
+/**
+ * A TCP listener that lives as long as its scope, admits connections through a {@link ConnectionLimiter}, and can prove that it still
+ * accepts. It hands out half-open capable sockets with reading paused and knows nothing of what travels on them.
+ */
+import type { CannotListen } from "@catenet/config/CannotListen"
+import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import type { Address } from "@catenet/config/NetworkParser"
+import { guarded, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { Effect, type Scope } from "effect"
+import { createConnection, type Socket } from "node:net"
+import type { ConnectionLimiter } from "./ConnectionLimiter.ts"
+import { canOpen } from "./FileDescriptors.ts"
+import * as ListenSockets from "./ListenSockets.ts"
+
+/**
+ * Whether a listener accepts. `silent`: nothing was accepted within two seconds. `exhausted`: this process has no descriptor
+ * left, so that no connection can be accepted; the system turns them away without a loop of ours running hot.
+ */
+export type ListenerProbe = "accepts" | "silent" | "exhausted"
+
+export interface TcpListener {
+  readonly name: string
+  readonly address: Address
+  /** Stops accepting; connections that are open stay open. Idempotent. */
+  readonly stop: Effect.Effect<void>
+  /** Tries it by a connection from here. */
+  readonly accepts: Effect.Effect<ListenerProbe>
+}
+
+export interface ListenerOptions {
+  readonly name: string
+  readonly variable: string
+  readonly address: Address
+  readonly limiter: ConnectionLimiter
+  readonly onConnection: (socket: Socket) => void
+  /** What is done about a fault in a callback of a connection, which it ends. */
+  readonly ending: (socket: Socket) => OnFault
+  readonly sharing?: ListenSockets.Sharing
+}
+
+/** Connections we made to ourselves; they are closed as soon as they are seen. */
+type Probes = Map<Socket, () => void>
+
+const seenProbe = (socket: Socket, probes: Probes) => {
+  for (const [probe, seen] of probes)
+    if (probe.localPort === socket.remotePort && probe.localAddress === socket.remoteAddress) return seen
+  return undefined
+}
+
+const receive = (options: ListenerOptions, probes: Probes) => (socket: Socket) => {
+  const probed = seenProbe(socket, probes)
+  if (probed !== undefined) {
+    socket.destroy()
+    return probed()
+  }
+  const fault = options.ending(socket)
+  guard(socket, fault)
+  // An error without a listener would end the process; the code that serves the socket learns of it by "close".
+  socket.on("error", () => undefined)
+  if (!options.limiter.admit(socket, options.name)) return void socket.destroy()
+  socket.setNoDelay(true)
+  socket.setKeepAlive(true, 20_000)
+  const open = guarded(fault, options.onConnection)
+  return options.limiter.whenDue(socket, () => open(socket))
+}
+
+const probe = (address: Address, probes: Probes) =>
+  Effect.callback<ListenerProbe>((resume) => {
+    const host = address.host === "0.0.0.0" ? "127.0.0.1" : address.host === "::" ? "::1" : address.host
+    const socket = createConnection({ host, port: address.port })
+    probes.set(socket, () => resume(Effect.succeed("accepts")))
+    socket.on("error", (error: NodeJS.ErrnoException) =>
+      resume(Effect.succeed(error.code === "EMFILE" || error.code === "ENFILE" ? "exhausted" : "silent"))
+    )
+    return Effect.sync(() => {
+      probes.delete(socket)
+      socket.destroy()
+    })
+  }).pipe(Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.succeed("silent" as const) }))
+
+/**
+ * A connection of ours to an address that is shared would come to any of those who share it. That this process still runs and
+ * that it could take a connection is all it can say of itself; that it runs is what the main process watches.
+ */
+const withDescriptor = Effect.sync((): ListenerProbe => (canOpen() ? "accepts" : "exhausted"))
+
+/** Opens the listener; it stops accepting when the scope closes. */
+export const listen: (
+  options: ListenerOptions
+) => Effect.Effect<TcpListener, CannotListen | ConfigurationInvalid, Scope.Scope> = Effect.fn("TcpListener.listen")(
+  function* (options: ListenerOptions) {
+    const probes: Probes = new Map()
+    const { limiter, name, sharing = "no" } = options
+    const sockets = yield* ListenSockets.open({
+      ...options,
+      sharing,
+      onConnection: receive(options, probes),
+      // Out of descriptors: the system sheds the connection, the listener stays open.
+      onFailure: () => limiter.shed(name, "descriptors")
+    })
+    const address = { host: options.address.host, port: sockets.port }
+    return {
+      name,
+      address,
+      stop: sockets.stop,
+      accepts: Effect.suspend(() => {
+        if (!sockets.isOpen()) return Effect.succeed("silent" as const)
+        return sharing === "no" ? probe(address, probes) : withDescriptor
+      })
+    }
+  }
+)

@@ -1,0 +1,330 @@
+/**
+ * A visitor's decrypted connection as one stream for the relay: what is read from it carries the forwarding fields, what
+ * is written to it goes to the visitor as it is. A request that cannot be forwarded is answered here and ends the stream.
+ */
+import type { ResetCode } from "@catenet/wire/frames/MuxReason"
+import { coalesceWrites } from "@catenet/wire/transport/Coalesce"
+import { guarded, type OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { Duplex } from "node:stream"
+import type { TLSSocket } from "node:tls"
+import { closeGracefully, cutUnfinished } from "../listen/LingeringClose.ts"
+import { ConnectionCloseRewriter } from "./ConnectionCloseRewriter.ts"
+import { readerOfFields } from "./ContentNegotiation.ts"
+import { type EdgeResponse, http1, plainResponse, readBy, silentPage } from "./EdgePages.ts"
+import { FirstAdmission } from "./FirstAdmission.ts"
+import { crumbBytes, HeaderReadThrottle } from "./HeaderReadThrottle.ts"
+import { HeaderReadTimeout } from "./HeaderReadTimeout.ts"
+import type { GateVerdict } from "./LoginGate.ts"
+import { isSafe, type RequestHead, type Visitor } from "./RequestHead.ts"
+import { RequestRewriter } from "./RequestRewriter.ts"
+import { ResponseTracker } from "./ResponseTracker.ts"
+
+export interface ForwardedStreamOptions {
+  /** Called with what a listener threw; the visitor has then ended. */
+  readonly onFault: OnFault
+  /** Refuses whatever is no HTTP, as long as nothing has been said. */
+  readonly httpOnly: boolean
+  /** How long a request head may take. */
+  readonly headMillis: number
+  /** The visitor has sent small pieces; returns for how many milliseconds it is not to be read. */
+  readonly onCrumbs?: ((crumbs: number) => number) | undefined
+  /** Asks the login gate about each request. */
+  readonly ask?: AskGate | undefined
+}
+
+/** Nothing where the host has no gate now. Never fails. */
+export type AskGate = (request: RequestHead) => Promise<GateVerdict> | undefined
+
+export class ForwardedStream extends Duplex {
+  readonly #admission: FirstAdmission
+  readonly #visitor: TLSSocket
+  readonly #rewriter: RequestRewriter
+  readonly #onFault: OnFault
+  readonly #fault: OnFault
+  readonly #answers = new ResponseTracker()
+  readonly #heads: HeaderReadTimeout
+  readonly #pace: HeaderReadThrottle
+  readonly #writing: (chunk: Uint8Array) => void
+  #visitorEnded = false
+  #refused = false
+  #answered = false
+  /** What the gate answers in the place of the origin. */
+  #turnedAway: EdgeResponse | undefined
+  #asked: "nothing" | "safe" | "more" = "nothing"
+  #requests = 0
+  #idleSince: number | undefined
+  /** Of the last request; they say who reads a page. */
+  #lastFields: RequestHead["fields"] = []
+  /** Something was passed on. */
+  #begun = false
+  /** The edge is stopping: the next answer that is the last one owed says that the connection ends. */
+  #leaves = false
+  #closing: ConnectionCloseRewriter | undefined
+
+  constructor(socket: TLSSocket, visitor: Visitor, options: ForwardedStreamOptions) {
+    super({ allowHalfOpen: true })
+    const { ask, headMillis, onFault } = options
+    this.#onFault = onFault
+    this.#visitor = socket
+    this.#writing = coalesceWrites(socket)
+    const fault: OnFault = (error) => {
+      onFault(error)
+      this.destroy()
+    }
+    this.#fault = fault
+    this.#admission = new FirstAdmission(fault)
+    this.#heads = new HeaderReadTimeout(headMillis, fault, () => {
+      this.#rewriter.expire()
+      this.#forward([])
+    })
+    this.#pace = new HeaderReadThrottle(socket, fault, () => {
+      if (!this.destroyed && !this.#rewriter.held) this.#visitor.resume()
+    })
+    this.#rewriter = new RequestRewriter(visitor, {
+      get httpOnly() {
+        return options.httpOnly
+      },
+      gate:
+        ask === undefined
+          ? undefined
+          : (request) => {
+              this.#lastFields = request.fields
+              const verdict = ask(request)
+              if (verdict === undefined) this.#admission.settle(true)
+              void verdict?.then(guarded(fault, (verdict) => this.#judged(verdict)))
+              return verdict !== undefined
+            },
+      asks: (request) => {
+        this.#requests += 1
+        this.#idleSince = undefined
+        this.#lastFields = request.fields
+        this.#asked = this.#asked === "nothing" && isSafe(request) ? "safe" : "more"
+        return this.#answers.asks(request)
+      }
+    })
+    socket.on("data", (chunk: Buffer) => {
+      this.#forward(this.#rewriter.push(chunk))
+      const inHead = this.#rewriter.unfinished !== undefined
+      this.#pace.follow(chunk, inHead)
+      const crumbs = this.#rewriter.takeCrumbs() + (!inHead && chunk.length < crumbBytes ? 1 : 0)
+      if (crumbs > 0 && options.onCrumbs !== undefined) this.#pace.rest(options.onCrumbs(crumbs))
+    })
+    socket.on("end", () => {
+      this.#visitorEnded = true
+      if (!this.#rewriter.held && !this.#refused) this.push(null)
+    })
+    socket.on("error", (error) => this.destroy(error))
+    socket.on("close", () => this.destroy())
+    if (socket.destroyed) this.destroy()
+    socket.pause()
+  }
+
+  /** Reads until there is something to forward, which a closed gate has admitted, and calls back once if that comes. */
+  whenAdmitted(admitted: () => void): void {
+    const end = guarded(this.#fault, () => {
+      if (!this.#begun && !this.#rewriter.held && !this.#refused) this.destroy()
+    })
+    this.#visitor.once("end", end)
+    this.#admission.whenAdmitted(admitted)
+    this.read(0)
+  }
+
+  /**
+   * The visitor may no longer pass: what left HTTP ends now, requests that run may still be answered, and the gate is asked
+   * about those to come.
+   */
+  finish() {
+    if (this.#rewriter.isRaw) return void this.destroy()
+    const running = this.#requests
+    const cut = guarded(this.#fault, () => {
+      const { isEndless, unanswered } = this.#answers
+      if (isEndless || this.#requests - unanswered < running) this.destroy()
+    })
+    if (this.#answers.busy || this.#answers.isEndless) cutUnfinished(this, cut)
+    return undefined
+  }
+
+  /** The edge is stopping: what the visitor has asked for is answered, and the last answer says that the connection ends. */
+  drain() {
+    this.#leaves = true
+  }
+
+  /** Whether nothing is asked. */
+  get isIdle(): boolean {
+    const { busy, isEndless } = this.#answers
+    const asks = this.#rewriter.held || (this.#rewriter.spoke ? this.#rewriter.isReading : this.#rewriter.hasBegun)
+    return !this.#refused && !busy && !isEndless && !asks && !this.#rewriter.isRaw
+  }
+
+  /** Ends a connection on which nothing is asked, behind {@link drain}. */
+  endIdle() {
+    if (this.isIdle) this.#leave()
+  }
+
+  /** Its place went to another visitor. */
+  evict() {
+    if (this.isIdle) this.#leave()
+    else this.destroy()
+  }
+
+  /** To be called every few seconds: ends a connection on which nothing was asked for so long. */
+  tend(now: number, idleMillis: number) {
+    if (!this.isIdle) this.#idleSince = undefined
+    else if (this.#idleSince === undefined) this.#idleSince = now
+    else if (now - this.#idleSince >= idleMillis) this.#leave()
+  }
+
+  /** Nothing more comes of the visitor, and nothing to it. */
+  #leave() {
+    this.#refused = true
+    this.#admission.settle(false)
+    this.#visitor.removeAllListeners("data")
+    this.#visitor.end()
+    closeGracefully(this.#visitor)
+    if (!this.readableEnded) this.push(null)
+  }
+
+  /** What goes to the visitor of these bytes. */
+  #lastWords(chunk: Buffer): Buffer {
+    if (!this.#leaves) return chunk
+    const { between, owed } = this.#answers
+    if (this.#closing === undefined && between && owed === 1) this.#closing = new ConnectionCloseRewriter()
+    if (this.#closing === undefined) return chunk
+    const rewritten = this.#closing.push(chunk)
+    if (this.#closing.said) this.#rewriter.endAfterThis()
+    return rewritten
+  }
+
+  /** Answers in the place of an agent that could not be found. */
+  explain(answer: EdgeResponse) {
+    // A fault in what followed the first request may have been answered while an agent was looked for.
+    if (!this.#refused && !this.#visitor.writableEnded) this.#respond(answer)
+  }
+
+  /** What came of the visitor so far is no more than one safe request without a body, so that it may be asked elsewhere too. */
+  get repeatable(): boolean {
+    return this.#asked !== "more" && !this.#refused
+  }
+
+  /** What a listener throws ends this visitor alone (see `FaultBoundary`). */
+  override emit(event: string | symbol, ...args: ReadonlyArray<unknown>): boolean {
+    try {
+      return super.emit(event, ...args)
+    } catch (error) {
+      this.#onFault(error)
+      this.destroy()
+      return true
+    }
+  }
+
+  override _read() {
+    if (this.#rewriter.held || this.#refused) return
+    this.#heads.follow(this.#rewriter.unfinished)
+    this.#readVisitor()
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void) {
+    if (this.#refused) return done()
+    this.#answered = true
+    this.#writing(chunk)
+    // Waiting for each chunk to be sent would leave the visitor's line idle between chunks.
+    if (this.#visitor.write(this.#lastWords(chunk))) done()
+    else this.#visitor.once("drain", done)
+    const accepted = this.#answers.push(chunk)
+    if (this.#closing?.said === true && this.#answers.between && this.#answers.owed === 0) return this.#leave()
+    if (accepted !== undefined) this.#forward(this.#rewriter.answered(accepted))
+    else if (this.#rewriter.refused !== undefined) this.#refuseWhenDue()
+  }
+
+  /** An origin that closes without an answer gets a page too; nothing more of the visitor can reach it. */
+  override _final(done: (error?: Error | null) => void) {
+    if (this.#mayExplain) this.#respond(silentPage())
+    else if (this.#rewriter.held) this.push(null)
+    if (this.#refused) done()
+    else this.#visitor.end(done)
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void) {
+    this.#admission.settle(false)
+    this.#heads.follow(undefined)
+    this.#pace.stop()
+    if (!this.#refused) {
+      this.#visitor.uncork()
+      this.#visitor.destroy()
+    }
+    done(error)
+  }
+
+  #judged(verdict: GateVerdict) {
+    if (this.destroyed || this.#refused) return
+    if (verdict._tag === "Passes") {
+      this.#admission.settle(true)
+      return this.#forward(this.#rewriter.admit(verdict.identity))
+    }
+    this.#turnedAway = verdict.answer
+    this.#rewriter.turnAway()
+    this.#forward([])
+  }
+
+  #forward(rewritten: ReadonlyArray<Buffer>) {
+    let room = true
+    if (rewritten.length > 0) this.#begin()
+    if (this.#asked === "nothing" && rewritten.length > 0) this.#asked = "more"
+    for (const bytes of rewritten) room = this.push(bytes)
+    const reads = room && !this.#rewriter.held
+    this.#heads.follow(reads ? this.#rewriter.unfinished : undefined)
+    if (this.#rewriter.refused !== undefined) {
+      this.#visitor.removeAllListeners("data")
+      this.#visitor.resume()
+      return this.#refuseWhenDue()
+    }
+    if (!reads) return void this.#visitor.pause()
+    if (this.#visitorEnded) return void this.push(null)
+    return this.#readVisitor()
+  }
+
+  #begin() {
+    this.#begun = true
+    this.#admission.settle(true)
+  }
+
+  #readVisitor() {
+    if (!this.#pace.rests) this.#visitor.resume()
+  }
+
+  /**
+   * The agent's side broke. A visitor without any byte of an answer gets the page that says so; one that is in
+   * the middle of an answer must see it torn.
+   */
+  reset(code: ResetCode) {
+    if (code !== "revoked" && code !== "window-closed" && this.#mayExplain) this.#respond(silentPage())
+    else this.destroy()
+  }
+
+  get #mayExplain() {
+    return this.#rewriter.spoke && !this.#answered && !this.#refused && !this.#visitor.writableEnded
+  }
+
+  /** A refusal is said when the origin has answered every request before the one at fault, and this one not yet. */
+  #refuseWhenDue() {
+    const refused = this.#rewriter.refused
+    if (refused === undefined || this.#refused) return undefined
+    const { between, owed } = this.#answers
+    const own = refused.begun ? 1 : 0
+    if (owed > own) return undefined
+    if (between && owed === own)
+      return this.#respond(this.#turnedAway ?? plainResponse(refused.why.status, refused.why.reason))
+    if (!this.readableEnded) this.push(null)
+    return undefined
+  }
+
+  /** Answers in the place of the origin, as the final response; the visitor's connection closes after it. */
+  #respond(answer: EdgeResponse) {
+    this.#refused = true
+    this.#admission.settle(false)
+    this.#visitor.removeAllListeners("data")
+    this.#visitor.end(http1(readBy(answer, readerOfFields(this.#lastFields))))
+    closeGracefully(this.#visitor)
+    this.push(null)
+  }
+}

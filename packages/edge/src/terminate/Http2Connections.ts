@@ -1,0 +1,230 @@
+/**
+ * Visitors of gelb hosts that speak HTTP/2: their connections, from the first frame to the last. Every request becomes an
+ * HTTP/1.1 request to the agent, with the same fields added as on HTTP/1.
+ */
+import { coalesceReads } from "@catenet/wire/transport/Coalesce"
+import { guarded, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
+import {
+  arrive,
+  maxSendHeaderBlockLength,
+  maxStreams,
+  streamWindow,
+  TornStream
+} from "@catenet/wire/transport/Http2Stream"
+import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
+import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2"
+import type { TLSSocket } from "node:tls"
+import { cutAfter } from "../listen/LingeringClose.ts"
+import { type EdgeResponse, fullPage } from "./EdgePages.ts"
+import { silenceMillis } from "./FirstByte.ts"
+import { HeaderBlocks } from "./HeaderBlocks.ts"
+import { proxy, respond } from "./Http2Exchange.ts"
+import type { GateVerdict } from "./LoginGate.ts"
+import type { Visitor } from "./RequestHead.ts"
+import { type Connect, UpstreamPool } from "./UpstreamPool.ts"
+
+/** Loaded for the first visitor that speaks it: an idle edge then holds 5 MB less. */
+const http2 = () => process.getBuiltinModule("node:http2")
+
+const connectionWindow = 2 * 1024 * 1024
+/** No stream has a higher number. */
+const lastStream = 2 ** 31 - 1
+/** How often in a row a connection may be found at its end before it is cut. */
+const maxStrikes = 3
+/** How long a connection that is closed for its behaviour may take to read the reason. */
+const graceMillis = 2_000
+/** A visitor whose small frames would have to rest for longer is let go. */
+const maxRestMillis = 30_000
+
+/** What reads for a socket, which Node shows but does not document. */
+interface Reading {
+  readonly _handle?: { readonly readStop: () => void; readonly readStart: () => void } | null
+}
+
+export interface Http2Options {
+  readonly visitor: Visitor
+  readonly connect: Connect
+  /** An answer the edge gives itself, asked before every request: the window is closed, the host is gone. */
+  readonly refusal: () => EdgeResponse | undefined
+  /** Takes the places of a visitor, with its first request that may be forwarded; false: there is none. */
+  readonly enter: (visit: Http2Visit) => boolean
+  /** How long a connection may stay on which no request runs. */
+  readonly idleMillis: number
+  /** Asks the login gate about a request; nothing where the host has none. */
+  readonly ask: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => Promise<GateVerdict> | undefined
+  /** How long the header block of a request may take. */
+  readonly headMillis: number
+  /** The visitor has reset a stream; false ends its connection. */
+  readonly mayReset: () => boolean
+  /** The visitor has sent a small DATA frame; returns for how many milliseconds it is not to be read. */
+  readonly onCrumb: () => number
+  /** The connection is gone. */
+  readonly onClose: (visit: Http2Visit) => void
+  /** Called with what a callback threw; the stream that it belongs to has ended, or else the connection. */
+  readonly onFault: OnFault
+}
+
+export class Http2Visit {
+  readonly #session: ServerHttp2Session
+  readonly #socket: TLSSocket
+  #streams = 0
+  #quietSince = monotonicMillis()
+  #moved = 0
+  #visitorLeaves = false
+  #strikes = 0
+  readonly #blocks: HeaderBlocks
+  readonly #mayReset: () => boolean
+  readonly #idleMillis: number
+  #resting: NodeJS.Immediate | NodeJS.Timeout | undefined
+  #restMillis = 0
+  #asked = false
+  #entered = false
+
+  /** Takes the connection over. */
+  constructor(socket: TLSSocket, options: Http2Options) {
+    const agent = new UpstreamPool(options.connect, options.onFault)
+    this.#socket = socket
+    this.#mayReset = options.mayReset
+    this.#idleMillis = options.idleMillis
+    socket.once("close", () => {
+      agent.destroy()
+      options.onClose(this)
+    })
+    // An HTTP/2 connection has no halves: a peer that ends it is gone.
+    socket.allowHalfOpen = false
+    socket.once("end", () => this.#session.destroy())
+    this.#session = http2().performServerHandshake(socket, {
+      settings: { maxConcurrentStreams: maxStreams, initialWindowSize: streamWindow, enableConnectProtocol: false },
+      maxSendHeaderBlockLength,
+      strictSingleValueFields: false
+    })
+    guard(this.#session, (error) => {
+      options.onFault(error)
+      socket.destroy()
+    })
+    this.#blocks = new HeaderBlocks(this.#session, options.headMillis)
+    this.#session.setLocalWindowSize(connectionWindow)
+    this.#session.on("error", () => undefined)
+    // Settings that the visitor never acknowledged keep a session for as long as it leads to its native half, which its socket
+    // and the error that ended it do.
+    this.#session.once("close", () => silence(this.#session))
+    this.#session.on("goaway", () => {
+      this.#visitorLeaves = true
+    })
+    this.#session.on("stream", (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+      const fault: OnFault = (error) => {
+        options.onFault(error)
+        stream.destroy(new TornStream("a fault of the edge"))
+      }
+      guard(stream, fault)
+      stream.on("error", () => undefined)
+      coalesceReads(stream, () => this.#rest(options.onCrumb()))
+      this.#blocks.announced(stream.id ?? 0)
+      // Trailers may come with the request, before anything else is done about it.
+      const incoming = arrive(stream, headers, fault)
+      const begin = () => {
+        if (stream.closed) return undefined
+        const refusal = options.refusal()
+        if (refusal !== undefined) return respond(stream, headers, refusal)
+        const asked = options.ask(stream, headers)
+        const forward = (visitor: Visitor) => {
+          this.#entered ||= options.enter(this)
+          if (this.#entered) return proxy(incoming, visitor, agent, fault)
+          respond(stream, headers, fullPage())
+          return this.drain()
+        }
+        if (asked === undefined) return forward(options.visitor)
+        const judged = (verdict: GateVerdict) => {
+          if (stream.closed) return
+          if (verdict._tag === "Responds") return respond(stream, headers, verdict.answer)
+          const { identity } = verdict
+          forward({ ...options.visitor, identity })
+        }
+        return void asked.then(guarded(fault, judged))
+      }
+      guarded(fault, () => {
+        this.#enter(stream)
+        // A stream that is reset in the packet it began in leads to no work.
+        setImmediate(guarded(fault, begin))
+      })()
+    })
+  }
+
+  /** Says that the connection ends soon; what is on its way already is still answered (RFC 9113 section 6.8). */
+  announce() {
+    if (!this.#session.destroyed) this.#session.goaway(http2().constants.NGHTTP2_NO_ERROR, lastStream)
+  }
+
+  /** Lets the visitor finish what it asked and ask no more. */
+  drain() {
+    this.#session.close()
+  }
+
+  /** Whether no request runs. */
+  get isIdle(): boolean {
+    return this.#streams === 0
+  }
+
+  /** Its place went to another visitor. */
+  evict() {
+    if (!this.isIdle) return this.#calm()
+    this.drain()
+    return void cutAfter(this.#socket, graceMillis)
+  }
+
+  /**
+   * To be called every few seconds: an idle connection gets GOAWAY; one that has said its last word, or whose visitor has
+   * said so and moves no bytes, is cut after a few times. Node's own timeout of a session is not used: it would keep a session
+   * that is gone until it fires. Nor does Node see a visitor leave once it broke the protocol behind its GOAWAY.
+   */
+  tend() {
+    const { bytesRead, bytesWritten } = this.#socket
+    const rests = bytesRead + bytesWritten === this.#moved
+    this.#moved = bytesRead + bytesWritten
+    this.#strikes = this.#session.destroyed || (this.#visitorLeaves && rests) ? this.#strikes + 1 : 0
+    if (this.#strikes >= maxStrikes) this.#socket.destroy()
+    else if (this.isIdle && monotonicMillis() - this.#quietSince >= (this.#asked ? this.#idleMillis : silenceMillis))
+      this.drain()
+  }
+
+  /** To be called several times within the bound: a connection whose header block is open for longer is cut. */
+  watchHeads() {
+    if (this.#blocks.isLate(monotonicMillis())) this.#calm()
+  }
+
+  /** Does not read the connection for so long, which its flow control would not bring about: a window counts bytes, not frames. */
+  #rest(millis: number) {
+    this.#restMillis = millis
+    if (millis > maxRestMillis) return this.#calm()
+    if (millis <= 0 || this.#resting !== undefined) return undefined
+    const { _handle: handle }: TLSSocket & Reading = this.#socket
+    handle?.readStop()
+    const wake = () => {
+      this.#resting = undefined
+      const { _handle: handle }: TLSSocket & Reading = this.#socket
+      if (!this.#socket.destroyed) handle?.readStart()
+    }
+    // All small frames of one read are counted before it.
+    this.#resting = setImmediate(() => {
+      this.#resting = setTimeout(wake, this.#restMillis).unref()
+    })
+    return undefined
+  }
+
+  #calm() {
+    this.#session.destroy(new TornStream("enough"), http2().constants.NGHTTP2_ENHANCE_YOUR_CALM)
+    // The visitor may read nothing of it.
+    cutAfter(this.#socket, graceMillis)
+  }
+
+  #enter(stream: ServerHttp2Stream) {
+    this.#streams += 1
+    this.#asked = true
+    stream.once("close", () => {
+      this.#streams -= 1
+      this.#quietSince = monotonicMillis()
+      const byVisitor = stream.aborted && !(stream.errored instanceof TornStream) && !this.#session.destroyed
+      if (byVisitor && !stream.headersSent && !this.#mayReset()) this.#calm()
+    })
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * One request of an HTTP/2 visitor, carried as HTTP/1.1 to the agent and back, trailers included. CONNECT is not carried.
+ * A request without a body that may be asked twice is asked again when the kept connection it went to broke before any
+ * answer; on a new one the relay does the same.
+ */
+import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
+import {
+  answerOptions,
+  type Incoming,
+  malformation,
+  passHints,
+  sendAnswer,
+  sendBody,
+  tear
+} from "@catenet/wire/transport/Http2Stream"
+import { hasTwoLengths } from "@catenet/wire/transport/HttpFields"
+import { Result } from "effect"
+import { type IncomingMessage, request, type RequestOptions } from "node:http"
+import { type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2"
+import { readerOf } from "./ContentNegotiation.ts"
+import { type EdgeResponse, malformedPage, offlinePage, plainResponse, readBy, silentPage } from "./EdgePages.ts"
+import { isTrailer } from "./FieldNames.ts"
+import { toOrigin } from "./Http2Fields.ts"
+import { readRequest } from "./Http2Request.ts"
+import { safeMethods, type Visitor } from "./RequestHead.ts"
+import type { Repeatable, UpstreamPool } from "./UpstreamPool.ts"
+
+/** The tunnel has no agent that could take the request. */
+export class NoAgentServes extends Error {}
+
+/** Answers in the place of the origin, or tears an answer that has begun. */
+export const respond = (stream: ServerHttp2Stream, asked: IncomingHttpHeaders, answer: EdgeResponse) => {
+  if (stream.destroyed || stream.headersSent) return tear(stream)
+  const { body, fields, status } = readBy(answer, readerOf(asked.accept, asked["accept-language"]))
+  stream.respond({ ":status": status, ...fields, "content-length": body.length })
+  stream.end(body)
+}
+
+export const proxy = (incoming: Incoming, visitor: Visitor, agent: UpstreamPool, onFault: OnFault): void => {
+  const { headers, stream } = incoming
+  const read = readRequest(headers, visitor)
+  if (Result.isFailure(read)) return respond(stream, headers, plainResponse(read.failure.status, read.failure.reason))
+  const { authority, method, path } = read.success
+  const body = !stream.endAfterHeaders
+  const repeatable = !body && safeMethods.has(method)
+
+  const ask = (): void => {
+    let giveUp: (() => void) | undefined
+    const asked = Result.try(() => {
+      const options: RequestOptions & Repeatable = {
+        agent,
+        ...answerOptions,
+        method,
+        path,
+        headers: toOrigin(headers, visitor, authority, body),
+        setHost: false,
+        repeatable,
+        opening: (drop) => {
+          giveUp = drop
+        }
+      }
+      return request(options)
+    })
+    if (Result.isFailure(asked))
+      return respond(stream, headers, plainResponse(400, "this request has no form in HTTP/1.1"))
+    const outgoing = guard(asked.success, onFault)
+    outgoing.maxHeadersCount = 0
+    const leave = () => {
+      if (outgoing.closed) return
+      outgoing.destroy()
+      giveUp?.()
+    }
+    stream.once("close", leave)
+    let answer: IncomingMessage | undefined
+    outgoing.on("error", (error) => {
+      // The answer is whole; what follows it belongs to no request.
+      if (answer?.complete === true) return
+      stream.off("close", leave)
+      const why = malformation(error)
+      if (error instanceof NoAgentServes) respond(stream, headers, offlinePage())
+      else if (repeatable && outgoing.reusedSocket && !stream.destroyed && !stream.headersSent) ask()
+      else respond(stream, headers, why === undefined ? silentPage() : malformedPage(why))
+    })
+    passHints(stream, outgoing)
+    outgoing.on("response", (response) => {
+      answer = guard(response, onFault)
+      if (hasTwoLengths(response)) outgoing.shouldKeepAlive = false
+      const unsayable = `status ${response.statusCode}, or a field that HTTP/2 cannot carry`
+      sendAnswer(stream, response, () => respond(stream, headers, malformedPage(unsayable)))
+    })
+    sendBody(incoming, outgoing, isTrailer)
+  }
+  ask()
+}

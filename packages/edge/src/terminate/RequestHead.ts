@@ -1,0 +1,198 @@
+/**
+ * One HTTP/1 request head by the letter of RFC 9112: what is read is written anew for the origin, which learns who the
+ * visitor is and cannot be lied to about it. What two parsers could read differently is refused.
+ */
+import { originCookies } from "@catenet/wire/transport/GateCookies"
+import { Data, Result } from "effect"
+import type { Framing } from "./BodyFraming.ts"
+import { type Field, listOf, parseField } from "./FieldLine.ts"
+import { isEndToEnd, isProtected } from "./FieldNames.ts"
+import { hostnameOf, isAuthority, parseTarget } from "./RequestTarget.ts"
+
+/** Bytes of the longest head that is read, of a request or of an answer. */
+export const maxHead = 65_536
+
+/** Why a request is answered by the edge itself. */
+export class BadRequest extends Data.TaggedError("BadRequest")<{
+  readonly status: 400 | 405 | 408 | 421 | 431
+  readonly reason: string
+}> {}
+
+export interface RequestHead {
+  readonly method: string
+  /** In origin-form, or `*`. */
+  readonly target: string
+  /** Of HTTP/1. */
+  readonly minor: "0" | "1"
+  /** The authority that the request is for; absent with HTTP/1.0 only. */
+  readonly host: string | undefined
+  readonly framing: Framing
+  /** The protocol for which the visitor asks to leave HTTP/1, such as `websocket`. */
+  readonly protocol: string | undefined
+  readonly upgrade: boolean
+  /** The visitor asks nothing more on this connection. */
+  readonly last: boolean
+  /** Cookies as they were sent. */
+  readonly cookie: string
+  /** End-to-end fields, in their order, without what only the edge may say. */
+  readonly fields: ReadonlyArray<Field>
+  /** Fields about the connection and the body, written for the origin. */
+  readonly structure: string
+}
+
+/** The visitor as the origin shall know it. */
+export interface Visitor {
+  readonly address: string
+  readonly hostname: string
+  /** Who it is to the login gate; absent where that was not asked. */
+  readonly identity?: string | undefined
+}
+
+/** Methods that change nothing at the origin (RFC 9110 section 9.2.1). */
+export const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"])
+
+/** The request changes nothing and has no body, so that it may be asked twice. */
+export const isSafe = ({ framing, method }: RequestHead): boolean =>
+  safeMethods.has(method) && framing._tag === "Length" && framing.bytes === 0
+
+const requestLinePattern = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+) ([^ ]+) HTTP\/1\.([01])$/
+
+/** Whether a line can begin a request, so that what cannot is answered before the head is whole. */
+export const isRequestLine = (line: string): boolean => requestLinePattern.test(line)
+
+const bad = (reason: string, status: BadRequest["status"] = 400) => Result.fail(new BadRequest({ status, reason }))
+
+const none: ReadonlyArray<string> = []
+const valuesOf = (fields: ReadonlyArray<Field>, key: string): ReadonlyArray<string> => {
+  let found: Array<string> | undefined
+  for (const field of fields) if (field.key === key) (found ??= []).push(field.value)
+  return found ?? none
+}
+
+const parseFraming = (fields: ReadonlyArray<Field>, minor: RequestHead["minor"]): Framing | undefined => {
+  const lengths = valuesOf(fields, "content-length")
+  const encodings = valuesOf(fields, "transfer-encoding")
+  if (encodings.length === 0 && lengths.length === 0) return { _tag: "Length", bytes: 0 }
+  if (encodings.length > 0) {
+    // HTTP/1.0 knows no transfer encodings, so a peer that speaks it may see no body here (RFC 9112 section 6.1).
+    const readable = minor === "1" && lengths.length === 0 && encodings.length === 1
+    return readable && encodings[0]?.toLowerCase() === "chunked" ? { _tag: "Chunked" } : undefined
+  }
+  const [length = ""] = lengths
+  return lengths.length === 1 && /^\d{1,15}$/.test(length) ? { _tag: "Length", bytes: Number(length) } : undefined
+}
+
+/** HTTP/2 on a connection that began with HTTP/1 would carry requests that the edge does not read. */
+const isHttp = (protocol: string) => /^(?:h2|http|tls)/i.test(protocol)
+
+interface Connection {
+  readonly options: ReadonlySet<string>
+  readonly protocol: string | undefined
+  readonly trailers: boolean
+}
+
+const parseConnection = (fields: ReadonlyArray<Field>, minor: RequestHead["minor"]): Connection => {
+  const options = new Set(valuesOf(fields, "connection").flatMap(listOf))
+  const asked = minor === "1" && options.has("upgrade") ? valuesOf(fields, "upgrade").flatMap(listOf) : none
+  const protocols = asked.filter((protocol) => !isHttp(protocol))
+  return {
+    options,
+    protocol: protocols.length === 0 ? undefined : protocols.join(", "),
+    trailers: valuesOf(fields, "te").flatMap(listOf).includes("trailers")
+  }
+}
+
+const write = (fields: ReadonlyArray<readonly [name: string, value: string]>) =>
+  fields.map(([name, value]) => `${name}: ${value}\r\n`).join("")
+
+const structureOf = (
+  { options, protocol, trailers }: Connection,
+  framing: Framing,
+  minor: RequestHead["minor"],
+  hasLength: boolean
+) => {
+  const kept = [
+    ...(protocol === undefined ? [] : ["Upgrade"]),
+    ...(trailers && minor === "1" ? ["TE"] : []),
+    ...(options.has("close") ? ["close"] : options.has("keep-alive") ? ["keep-alive"] : [])
+  ]
+  return write([
+    ...(framing._tag === "Chunked" ? [["Transfer-Encoding", "chunked"] as const] : []),
+    ...(framing._tag === "Length" && hasLength ? [["Content-Length", `${framing.bytes}`] as const] : []),
+    ...(kept.length === 0 ? [] : [["Connection", kept.join(", ")] as const]),
+    ...(protocol === undefined ? [] : [["Upgrade", protocol] as const]),
+    ...(trailers && minor === "1" ? [["TE", "trailers"] as const] : [])
+  ])
+}
+
+const withoutGateCookies = (field: Field): ReadonlyArray<Field> => {
+  if (field.key !== "cookie") return [field]
+  const value = originCookies(field.value)
+  return value === undefined ? [] : [{ ...field, value }]
+}
+
+/** Reads a head given as latin-1 text without its closing empty line. */
+export const parse = (text: string): Result.Result<RequestHead, BadRequest> => {
+  const [requestLine = "", ...lines] = text.split("\r\n")
+  const [, method, asked = "", minor] = requestLinePattern.exec(requestLine) ?? []
+  if (method === undefined || (minor !== "0" && minor !== "1")) return bad("malformed request line")
+  if (method === "CONNECT" || method === "PRI") return bad(`${method} is not served`, 405)
+  const target = parseTarget(method, asked)
+  if (target === undefined) return bad("malformed target")
+  const all: Array<Field> = []
+  for (const line of lines) {
+    const field = parseField(line)
+    if (field === undefined) return bad("malformed field")
+    all.push(field)
+  }
+  const framing = parseFraming(all, minor)
+  if (framing === undefined) return bad("ambiguous body length")
+  const hosts = valuesOf(all, "host")
+  if (hosts.length > 1) return bad("more than one host")
+  if (hosts.length === 0 && minor === "1") return bad("no host")
+  const host = target.authority ?? hosts[0]
+  const connection = parseConnection(all, minor)
+  const isNamed = (key: string) => connection.options.has(key) && !isProtected(key)
+  return Result.succeed({
+    method,
+    target: target.path,
+    minor,
+    host,
+    framing,
+    protocol: connection.protocol,
+    upgrade: connection.protocol !== undefined,
+    last: connection.options.has("close") || (minor === "0" && !connection.options.has("keep-alive")),
+    cookie: valuesOf(all, "cookie").join("; "),
+    fields: all.filter(({ key }) => isEndToEnd(key) && !isNamed(key)).flatMap(withoutGateCookies),
+    structure: structureOf(connection, framing, minor, valuesOf(all, "content-length").length > 0)
+  })
+}
+
+const quotedNode = (address: string) => (address.includes(":") ? `"[${address}]"` : address)
+
+/** The fields that name the visitor (RFC 7239 and its older cousins). */
+export const visitorFields = (visitor: Visitor, host: string | undefined): Readonly<Record<string, string>> => {
+  const named = host ?? visitor.hostname
+  return {
+    "X-Forwarded-For": visitor.address,
+    "X-Forwarded-Proto": "https",
+    "X-Forwarded-Host": named,
+    ...(visitor.identity === undefined ? {} : { "X-Gate-Email": visitor.identity }),
+    Forwarded: `for=${quotedNode(visitor.address)};host="${named}";proto=https`
+  }
+}
+
+/** Refuses a request for another host than the connection was made for. */
+export const checkHost = ({ host }: RequestHead, { hostname }: Visitor): Result.Result<void, BadRequest> =>
+  host !== undefined && !(isAuthority(host) && hostnameOf(host) === hostname)
+    ? bad(`this connection is for ${hostname}`, 421)
+    : Result.succeed(undefined)
+
+/** The head as it goes to the origin, or a refusal when it asks for another host than the connection was made for. */
+export const rewrite = (head: RequestHead, visitor: Visitor): Result.Result<Buffer, BadRequest> =>
+  Result.map(checkHost(head, visitor), () => {
+    let text = `${head.method} ${head.target} HTTP/1.${head.minor}\r\nHost: ${head.host ?? visitor.hostname}\r\n`
+    for (const { name, value } of head.fields) text += `${name}: ${value}\r\n`
+    const added = write(Object.entries(visitorFields(visitor, head.host)))
+    return Buffer.from(`${text}${head.structure}${added}\r\n`, "latin1")
+  })

@@ -1,0 +1,138 @@
+/**
+ * Follows what an origin answers on one HTTP/1 connection (RFC 9112 section 6.3), to know whether it accepted a request to
+ * upgrade, be it the first one or a later one. Sans I/O; it changes no byte. What it does not understand it lets pass, and
+ * looks no further.
+ */
+import { BodyFraming, type Framing } from "./BodyFraming.ts"
+import { maxHead } from "./RequestHead.ts"
+
+/** A request that went to the origin. */
+export interface TrackedRequest {
+  readonly method: string
+  /** It wishes to leave HTTP/1. */
+  readonly upgrade: boolean
+}
+
+const headEnd = Buffer.from("\r\n\r\n")
+const statusLinePattern = /^HTTP\/1\.[01] (\d{3})(?: |$)/
+
+type Phase =
+  | { readonly _tag: "Head" }
+  | { readonly _tag: "Body"; readonly body: BodyFraming }
+  /** Until the connection ends: another protocol, a body without an end of its own, or not HTTP at all. */
+  | { readonly _tag: "Rest" }
+
+interface Head {
+  readonly status: number
+  /** Absent: until the connection ends. */
+  readonly framing: Framing | undefined
+}
+
+const valuesOf = (fields: ReadonlyArray<string>, name: string) =>
+  fields.flatMap((field) => (field.toLowerCase().startsWith(`${name}:`) ? [field.slice(name.length + 1).trim()] : []))
+
+const parse = (text: string): Head | undefined => {
+  const [statusLine = "", ...fields] = text.split("\r\n")
+  const status = statusLinePattern.exec(statusLine)?.[1]
+  if (status === undefined) return undefined
+  const encodings = valuesOf(fields, "transfer-encoding")
+  const [length, ...others] = valuesOf(fields, "content-length")
+  if (encodings.length > 0) {
+    const chunked = encodings.join(",").toLowerCase().endsWith("chunked")
+    return { status: Number(status), framing: chunked ? { _tag: "Chunked" } : undefined }
+  }
+  const known = length !== undefined && /^\d{1,15}$/.test(length) && others.every((other) => other === length)
+  return { status: Number(status), framing: known ? { _tag: "Length", bytes: Number(length) } : undefined }
+}
+
+const isBodyless = (method: string, status: number) => method === "HEAD" || status === 204 || status === 304
+
+export class ResponseTracker {
+  #phase: Phase = { _tag: "Head" }
+  #pending: Buffer = Buffer.alloc(0)
+  readonly #asked: Array<TrackedRequest> = []
+  #verdict: boolean | undefined
+
+  /** The origin still has to answer, as far as that is known. */
+  get busy(): boolean {
+    return this.#asked.length > 0 || this.#phase._tag === "Body"
+  }
+
+  /** Requests without a whole answer, as far as answers can be delimited. */
+  get unanswered(): number {
+    return this.#asked.length + (this.#phase._tag === "Body" ? 1 : 0)
+  }
+
+  /** What the origin says now ends with the connection alone. */
+  get isEndless(): boolean {
+    return this.#phase._tag === "Rest"
+  }
+
+  /** Requests that have no whole answer head yet. */
+  get owed(): number {
+    return this.#asked.length
+  }
+
+  /** No answer has begun that has not ended; false for good once answers can no longer be delimited. */
+  get between(): boolean {
+    return this.#phase._tag === "Head" && this.#pending.length === 0
+  }
+
+  /** Notes a request. True when `push` will tell whether it may leave HTTP/1. */
+  asks(request: TrackedRequest): boolean {
+    if (this.#phase._tag === "Rest") return false
+    this.#asked.push(request)
+    return request.upgrade
+  }
+
+  /** Takes what the origin said; whether it accepted the upgrade that waits, once that is known. */
+  push(chunk: Buffer): boolean | undefined {
+    let bytes = chunk
+    while (bytes.length > 0 && this.#phase._tag !== "Rest") bytes = this.#step(this.#phase, bytes)
+    const verdict = this.#verdict
+    this.#verdict = undefined
+    return verdict
+  }
+
+  #step(phase: Extract<Phase, { readonly _tag: "Head" | "Body" }>, bytes: Buffer): Buffer {
+    if (phase._tag === "Head") return this.#head(bytes)
+    const taken = phase.body.take(bytes)
+    if (phase.body.malformed) this.#giveUp()
+    else if (phase.body.over) this.#phase = { _tag: "Head" }
+    return bytes.subarray(taken)
+  }
+
+  #head(bytes: Buffer): Buffer {
+    const text = this.#pending.length === 0 ? bytes : Buffer.concat([this.#pending, bytes])
+    const end = text.indexOf(headEnd)
+    const looksRight = "HTTP/1.".startsWith(text.toString("latin1", 0, 7))
+    if (end < 0 && looksRight && text.length <= maxHead) {
+      this.#pending = text
+      return Buffer.alloc(0)
+    }
+    this.#pending = Buffer.alloc(0)
+    const head = end < 0 ? undefined : parse(text.toString("latin1", 0, end))
+    const [request] = this.#asked
+    if (head === undefined || request === undefined) this.#giveUp()
+    else this.#answered(request, head)
+    return text.subarray(end + headEnd.length)
+  }
+
+  #answered({ method, upgrade }: TrackedRequest, { framing, status }: Head) {
+    if (status < 200 && status !== 101) return
+    this.#asked.shift()
+    if (upgrade) this.#verdict = status === 101
+    if (status === 101 || (framing === undefined && !isBodyless(method, status))) return this.#giveUp()
+    if (framing === undefined || isBodyless(method, status)) return undefined
+    const body = new BodyFraming(framing)
+    if (!body.over) this.#phase = { _tag: "Body", body }
+    return undefined
+  }
+
+  /** The requests that still wait can no longer be matched with answers. */
+  #giveUp() {
+    this.#phase = { _tag: "Rest" }
+    if (this.#asked.some(({ upgrade }) => upgrade)) this.#verdict ??= false
+    this.#asked.length = 0
+  }
+}

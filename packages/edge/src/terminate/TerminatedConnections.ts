@@ -1,0 +1,309 @@
+/**
+ * Visitors of gelb hosts: TLS ends here with the wildcard certificate, HTTP is followed just far enough to name the
+ * visitor, and what goes wrong is said on a page. A connection that speaks no HTTP is relayed as it is.
+ */
+import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
+import { normalHost } from "@catenet/wire/frames/HostName"
+import { abort } from "@catenet/wire/transport/Abort"
+import { guarded } from "@catenet/wire/transport/FaultBoundary"
+import { TornStream } from "@catenet/wire/transport/Http2Stream"
+import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
+import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
+import type { Socket } from "node:net"
+import { TLSSocket } from "node:tls"
+import { addressBlock } from "../listen/AddressBlock.ts"
+import { endpointsOf } from "../listen/ConnectionAddresses.ts"
+import { makeServe } from "../listen/ConnectionFibers.ts"
+import { CrumbBudget } from "../listen/CrumbBudget.ts"
+import { cutUnfinished } from "../listen/LingeringClose.ts"
+import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
+import { Counters } from "../observe/Counters.ts"
+import { retryForever } from "../observe/RetryForever.ts"
+import type { FailOver } from "../relay/FailOver.ts"
+import { Relays } from "../relay/Relays.ts"
+import { Routes } from "../routes/Routes.ts"
+import { AgentSessions } from "../sessions/AgentSessions.ts"
+import type { Attempts, Delivered } from "../sessions/StreamDelivery.ts"
+import { Settings } from "../settings/Settings.ts"
+import { CertificateFiles } from "../tls/CertificateFiles.ts"
+import { SessionTickets } from "../tls/SessionTickets.ts"
+import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
+import type { Visit } from "./AuthenticatedConnections.ts"
+import * as DrainingAgents from "./DrainingAgents.ts"
+import { type EdgeResponse, closedPage, fullPage, offlinePage, unknownName } from "./EdgePages.ts"
+import * as FinalResponse from "./FinalResponse.ts"
+import { awaitFirstByte } from "./FirstByte.ts"
+import { type AskGate, ForwardedStream } from "./ForwardedStream.ts"
+import { Http2Visit } from "./Http2Connections.ts"
+import { NoAgentServes } from "./Http2Exchange.ts"
+import { LoginGate } from "./LoginGate.ts"
+import { RapidResetLimiter } from "./RapidResetLimiter.ts"
+import type { Connect } from "./UpstreamPool.ts"
+
+const checkEvery = "2 seconds"
+/** How often an HTTP/2 connection is asked about an unfinished header block within the time that a request head has. */
+const headChecks = 6
+
+/** What the visitor's ClientHello says. */
+export interface VisitorHello {
+  /** It offers HTTP/1.1 or HTTP/2 by ALPN. */
+  readonly isWeb: boolean
+  readonly host: string
+  readonly ticket: string | undefined
+}
+
+export class TerminatedConnections extends Context.Service<
+  TerminatedConnections,
+  {
+    /** Absent without a usable wildcard certificate. */
+    readonly accept: ((socket: Socket, hello: VisitorHello) => void) | undefined
+    /** Says to visitors, in the next answer or by GOAWAY, that their connections end. */
+    readonly announce: () => void
+    /** Lets them finish what they asked and ask no more, and ends connections on which nothing is asked. */
+    readonly drain: () => void
+    readonly open: () => number
+  }
+>()("edge/terminate/TerminatedConnections") {
+  static readonly make = Effect.gen(function* () {
+    const { requestHeadSeconds, visitorIdleSeconds, wildcard } = yield* Settings
+    const headMillis = requestHeadSeconds * 1_000
+    const idleMillis = visitorIdleSeconds * 1_000
+    const routes = yield* Routes
+    const agents = yield* AgentSessions
+    const relays = yield* Relays
+    const gate = yield* LoginGate
+    const counters = yield* Counters
+    const clock = yield* Clock.Clock
+    const resets = yield* RapidResetLimiter
+    const places = yield* VisitorPlaces
+    const crumbs = new CrumbBudget()
+    let connections = 0
+    const files = yield* CertificateFiles
+    const tickets = yield* SessionTickets
+    const { ending, report } = yield* ConnectionFaults
+    const run = yield* makeServe
+    const follow = yield* DrainingAgents.make
+    const http2Connections = new Set<Http2Visit>()
+    const http1Visits = new Set<ForwardedStream>()
+    let isLeaving = false
+
+    yield* Effect.forkScoped(
+      Effect.sync(() => {
+        for (const visit of http2Connections) visit.tend()
+        for (const visit of http1Visits) visit.tend(monotonicMillis(), idleMillis)
+      }).pipe(Effect.repeat(Schedule.spaced(checkEvery)), retryForever("ending idle connections of visitors"))
+    )
+
+    yield* Effect.forkScoped(
+      Effect.sync(() => {
+        for (const visit of http2Connections) visit.watchHeads()
+      }).pipe(
+        Effect.repeat(Schedule.spaced(headMillis / headChecks)),
+        retryForever("looking for unfinished request heads")
+      )
+    )
+
+    /** What the edge answers in the place of the agent, if it must. */
+    const refusal = (host: string): EdgeResponse | undefined => {
+      const route = routes.find(host)
+      if (route === undefined) return unknownName(host)
+      const now = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+      const policy = routes.policy(route.token)
+      if (policy === null || AccessPolicy.isOpen(policy, now)) return undefined
+      counters.accessWindowRefusals += 1
+      return closedPage(policy, now)
+    }
+
+    const tokenOf = (host: string) => routes.find(host)?.token ?? ""
+
+    const headerOf = (socket: TLSSocket, host: string) =>
+      ({ kind: "visitor", tls: "terminated", host, tier: "gelb", ...endpointsOf(socket) }) as const
+
+    const deliver = (socket: TLSSocket, host: string, token: string, attempts?: Attempts) =>
+      agents.deliver(token, { _tag: "Host", host }, headerOf(socket, host), attempts)
+
+    /** To other agents of the tunnel it is in; the host may have moved meanwhile. */
+    const failOverOf = (
+      socket: TLSSocket,
+      host: string,
+      { tunnel }: Delivered,
+      repeatable: FailOver["repeatable"],
+      found: (delivered: Delivered) => void
+    ): FailOver => ({
+      repeatable,
+      deliver: (attempts) =>
+        Effect.tap(deliver(socket, host, tunnel.token, attempts), (delivered) => Effect.sync(() => found(delivered)))
+    })
+
+    const deliverFirst = Effect.fnUntraced(function* (socket: TLSSocket, host: string) {
+      const delivered = yield* Effect.option(deliver(socket, host, tokenOf(host)))
+      if (Option.isNone(delivered)) counters.visitorsOfOfflineTunnels += 1
+      return Option.getOrUndefined(delivered)
+    })
+
+    const enter = (host: string, visit: Visit, ended: (leave: () => void) => void) =>
+      ended(gate.enter(tokenOf(host), visit))
+
+    /** Notes a connection until it closes, and says how its requests are asked about, whenever the gate is closed. */
+    const gateOfConnection = (socket: TLSSocket, host: string, end: () => void): AskGate => {
+      const visit: Visit = { host, session: undefined, until: null, open: !gate.closes(host), end }
+      enter(host, visit, (leave) => socket.once("close", leave))
+      return ({ cookie, method, target, upgrade }) => {
+        if (gate.closes(host)) return gate.judge({ host, method, target, cookie, upgrade }, visit)
+        visit.open = true
+        return undefined
+      }
+    }
+
+    const gateOfRequest = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, host: string) => {
+      const closed = gate.closes(host)
+      const cut = () => void stream.destroy(new TornStream("the visitor may no longer pass"))
+      const end = () => cutUnfinished(stream, guarded(report, cut))
+      const visit: Visit = { host, session: undefined, until: null, open: !closed, end }
+      enter(host, visit, (leave) => stream.once("close", leave))
+      if (!closed) return undefined
+      const { ":method": method = "GET", ":path": target = "/", cookie = "" } = headers
+      return gate.judge({ host, method, target, cookie, upgrade: false }, visit)
+    }
+
+    const relay = (socket: TLSSocket, host: string, visitor: ForwardedStream, delivered: Delivered) => {
+      const kept = { announce: () => visitor.drain(), endIdle: () => visitor.endIdle() }
+      const found = (agent: Delivered) => follow(agent, kept, visitor)
+      found(delivered)
+      relays.start(
+        delivered,
+        visitor,
+        "browser",
+        failOverOf(socket, host, delivered, () => visitor.repeatable, found)
+      )
+    }
+
+    /** Where nothing has to be waited for, a visit begins and ends without a fiber. */
+    const admitted = (socket: TLSSocket, host: string, visitor: ForwardedStream) => {
+      const now = agents.deliverNow(tokenOf(host), { _tag: "Host", host }, headerOf(socket, host))
+      if (now !== undefined) return relay(socket, host, visitor, now)
+      return run(socket, () =>
+        Effect.map(deliverFirst(socket, host), (delivered) =>
+          delivered === undefined ? visitor.explain(offlinePage()) : relay(socket, host, visitor, delivered)
+        )
+      )
+    }
+
+    const followHttp1 = (socket: TLSSocket, host: string, accepted: Socket) => {
+      const address = endpointsOf(socket).client?.address ?? "unknown"
+      let visitor: ForwardedStream | undefined
+      const options = {
+        // Orders may change it before the visitor says anything.
+        get httpOnly() {
+          return routes.httpOnly(tokenOf(host))
+        },
+        onFault: report,
+        ask: gateOfConnection(socket, host, () => visitor?.finish()),
+        onCrumbs: (pieces: number) => crumbs.spend(address, pieces, monotonicMillis()),
+        headMillis
+      }
+      visitor = new ForwardedStream(socket, { address, hostname: host }, options)
+      const followed = visitor
+      http1Visits.add(followed)
+      socket.once("close", () => http1Visits.delete(followed))
+      if (isLeaving) followed.drain()
+      // A visitor who may not pass, or has not asked yet, reaches no agent.
+      const holder = { isIdle: () => followed.isIdle, evict: () => followed.evict() }
+      followed.whenAdmitted(() => {
+        if (places.enter(accepted, tokenOf(host), holder)) return admitted(socket, host, followed)
+        return followed.explain(fullPage())
+      })
+    }
+
+    const http1 = (socket: TLSSocket, name: string, accepted: Socket) => {
+      const host = normalHost(name) ?? ""
+      const refused = refusal(host)
+      if (refused !== undefined) return run(socket, () => FinalResponse.send(socket, refused))
+      return awaitFirstByte(socket, ending(socket), (spoke) =>
+        spoke ? followHttp1(socket, host, accepted) : void socket.destroy()
+      )
+    }
+
+    const connect =
+      (socket: TLSSocket, host: string): Connect =>
+      (far, kept, opened, repeatable) =>
+        run(socket, () =>
+          Effect.gen(function* () {
+            const delivered = yield* deliverFirst(socket, host)
+            if (delivered === undefined) return opened(new NoAgentServes())
+            if (far.destroyed) abort(delivered.stream)
+            opened(null)
+            const found = (agent: Delivered) => follow(agent, kept, far)
+            found(delivered)
+            const failOver = repeatable ? failOverOf(socket, host, delivered, () => true, found) : undefined
+            relays.start(delivered, far, "browser", failOver)
+          })
+        )
+
+    const http2 = (socket: TLSSocket, name: string, accepted: Socket) => {
+      // A visitor from a peer edge comes with that edge's address, so that its connection stands for it.
+      const visitor =
+        accepted instanceof TLSSocket ? `connection ${connections++}` : addressBlock(accepted.remoteAddress ?? "")
+      const host = normalHost(name) ?? ""
+      const address = endpointsOf(socket).client?.address ?? "unknown"
+      const visit = new Http2Visit(socket, {
+        visitor: { address, hostname: host },
+        connect: connect(socket, host),
+        refusal: () => refusal(host),
+        ask: (stream, headers) => gateOfRequest(stream, headers, host),
+        onFault: report,
+        headMillis,
+        idleMillis,
+        enter: (visit) =>
+          places.enter(accepted, tokenOf(host), { isIdle: () => visit.isIdle, evict: () => visit.evict() }),
+        onCrumb: () => crumbs.spend(address, 1, monotonicMillis()),
+        mayReset: () => resets.spend(tokenOf(host), visitor),
+        onClose: (visit) => http2Connections.delete(visit)
+      })
+      http2Connections.add(visit)
+    }
+
+    const pairs = wildcard === undefined ? Option.none() : yield* files.follow(wildcard)
+    const onFailure = () => {
+      counters.handshakesFailed += 1
+    }
+    const onSecure = (socket: TLSSocket, name: string, accepted: Socket) =>
+      socket.alpnProtocol === "h2" ? http2(socket, name, accepted) : http1(socket, name, accepted)
+    const accept = Option.map(pairs, (pairs) => {
+      const terms = { pairs, tickets, onSecure, onFailure, ending }
+      const web = TlsAcceptor.make({ ...terms, alpn: ["h2", "http/1.1"] })
+      const other = TlsAcceptor.make({ ...terms, alpn: [] })
+      return (socket: Socket, { host, isWeb, ticket }: VisitorHello) =>
+        (isWeb ? web : other).accept(socket, host, ticket)
+    })
+
+    return TerminatedConnections.of({
+      accept: Option.getOrUndefined(accept),
+      announce: () => {
+        isLeaving = true
+        for (const visit of http1Visits) visit.drain()
+        for (const visit of http2Connections) visit.announce()
+      },
+      drain: () => {
+        for (const visit of http1Visits) visit.endIdle()
+        for (const visit of http2Connections) visit.drain()
+      },
+      open: () => http1Visits.size + http2Connections.size
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(
+    Layer.provide([
+      Routes.layer,
+      AgentSessions.layer,
+      Relays.layer,
+      LoginGate.layer,
+      Counters.layer,
+      RapidResetLimiter.layer,
+      VisitorPlaces.layer,
+      ConnectionFaults.layer
+    ])
+  )
+}

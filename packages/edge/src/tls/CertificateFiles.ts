@@ -1,0 +1,37 @@
+/**
+ * The certificate pairs that this edge follows in files, by the file of the certificate. A process that starts later gets
+ * what is in force and not what lies in the files at that moment.
+ */
+import { Context, Effect, FileSystem, Layer, Option, Scope } from "effect"
+import type { PemPair } from "../settings/PemPair.ts"
+import * as CertificateReload from "./CertificateReload.ts"
+import type { CertificateSource } from "./CertificateSource.ts"
+
+export class CertificateFiles extends Context.Service<
+  CertificateFiles,
+  {
+    /** The pair, replaced when it changes; none when it cannot be used. */
+    readonly follow: (files: PemPair) => Effect.Effect<Option.Option<CertificateSource>>
+    readonly followed: ReadonlyMap<string, CertificateSource>
+  }
+>()("edge/tls/CertificateFiles") {
+  static readonly make = Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const scope = yield* Scope.Scope
+    const followed = new Map<string, CertificateSource>()
+    return CertificateFiles.of({
+      followed,
+      follow: (files) =>
+        CertificateReload.follow(files).pipe(
+          Effect.provideService(FileSystem.FileSystem, fs),
+          Effect.provideService(Scope.Scope, scope),
+          Effect.tap((source) =>
+            Effect.sync(() => {
+              if (Option.isSome(source)) followed.set(files.certificate, source.value)
+            })
+          )
+        )
+    })
+  })
+  static readonly layer = Layer.effect(this, this.make)
+}

@@ -1,0 +1,42 @@
+/**
+ * Limits how often one caller may use the routes that cost something. A caller is an account where one is known, else
+ * the client's address. Each response names the limit.
+ */
+import { Caller, RateLimit } from "@catenet/domain/api/Access"
+import { RateLimited } from "@catenet/domain/values/RequestErrors"
+import { Clock, Context, Effect, Layer, Option } from "effect"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Settings } from "../settings/Settings.ts"
+import { ClientAddresses } from "./ClientAddresses.ts"
+import * as TokenBuckets from "./TokenBuckets.ts"
+
+export const layer = Layer.effect(
+  RateLimit,
+  Effect.gen(function* () {
+    const { requestsPerMinute } = yield* Settings
+    if (requestsPerMinute === 0) return RateLimit.of((httpEffect) => httpEffect)
+    const take = TokenBuckets.make(requestsPerMinute)
+    const { budgetKey } = yield* ClientAddresses
+    const keyOf = Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
+      const caller = Context.getOption(context, Caller)
+      if (Option.isSome(caller)) return Effect.succeed(`subject ${caller.value.subject}`)
+      return Effect.succeed(`address ${budgetKey(Context.get(context, HttpServerRequest.HttpServerRequest))}`)
+    })
+    return RateLimit.of((httpEffect) =>
+      Effect.gen(function* () {
+        const { allowed, remaining, retryAfter } = take(yield* keyOf, yield* Clock.currentTimeMillis)
+        yield* HttpEffect.appendPreResponseHandler((_request, response) =>
+          Effect.succeed(
+            HttpServerResponse.setHeaders(response, {
+              "ratelimit-policy": `"caller";q=${requestsPerMinute};w=60`,
+              ratelimit: `"caller";r=${remaining};t=${retryAfter}`,
+              ...(allowed ? {} : { "retry-after": String(retryAfter) })
+            })
+          )
+        )
+        if (!allowed) return yield* new RateLimited({ retry_after: retryAfter })
+        return yield* httpEffect
+      })
+    )
+  })
+).pipe(Layer.provide([ClientAddresses.layer]))

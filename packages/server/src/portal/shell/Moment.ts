@@ -1,8 +1,0 @@
-/** A moment as people read it: UTC, to the minute. */
-import { type Markup, markup } from "@catenet/domain/values/Markup"
-import { DateTime } from "effect"
-
-export const moment = (seconds: number): Markup => {
-  const iso = DateTime.formatIso(DateTime.makeUnsafe(seconds * 1000))
-  return markup`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)}</time>`
-}

@@ -1,0 +1,45 @@
+/** The system account that PostgreSQL runs under. It refuses to run as root, so root lends it another one. */
+import { Effect } from "effect"
+import { spawnSync } from "node:child_process"
+import { accessSync, constants, readFileSync } from "node:fs"
+import { dirname } from "node:path"
+import { PostgresFailed } from "./PostgresFailed.ts"
+
+/** `undefined`: the account of this process. */
+export type SystemAccount = { readonly uid: number; readonly gid: number } | undefined
+
+const accountNamed = (name: string): SystemAccount => {
+  const line = readFileSync("/etc/passwd", "utf8")
+    .split("\n")
+    .find((entry) => entry.startsWith(`${name}:`))
+  const [, , uid, gid] = line?.split(":") ?? []
+  return uid === undefined || gid === undefined ? undefined : { uid: Number(uid), gid: Number(gid) }
+}
+
+/** Root lends `postgres` where that account exists, else `nobody`. */
+export const current: Effect.Effect<SystemAccount, PostgresFailed> = Effect.suspend(() => {
+  if (process.getuid?.() !== 0) return Effect.undefined
+  const account = accountNamed("postgres") ?? accountNamed("nobody")
+  return account === undefined
+    ? Effect.fail(
+        new PostgresFailed({ step: "account", detail: "It may not run as root and there is no account for it." })
+      )
+    : Effect.succeed(account)
+})
+
+/** Whether the account can run a program at this path; a home folder closed to others is the usual reason why not. */
+export const canRun = (account: SystemAccount, program: string): boolean =>
+  spawnSync(program, ["--version"], { ...account, cwd: "/", stdio: "ignore" }).status === 0
+
+/** Whether every folder above this path lets other accounts through. */
+export const canReach = (account: SystemAccount, path: string): boolean => {
+  if (account === undefined) return true
+  const probe = spawnSync("/bin/sh", ["-c", 'cd -- "$1"', "sh", path], { ...account, cwd: "/", stdio: "ignore" })
+  if (probe.error === undefined) return probe.status === 0
+  try {
+    accessSync(dirname(path), constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
