@@ -1,8 +1,8 @@
 import { defineConfig } from "vitest/config"
 import { SecondAttempts } from "./scripts/secondAttempts.mjs"
 
-const postgres = "../stack/test/postgres.setup.ts"
-const agent = "../agent/test/program.setup.ts"
+const postgres = "../testing/src/setup/postgres.ts"
+const agent = "../testing/src/setup/agentProgram.ts"
 /** What is there before the first test of a package. */
 const setups: Readonly<Record<string, ReadonlyArray<string>>> = {
   agent: [agent],
@@ -13,7 +13,7 @@ const setups: Readonly<Record<string, ReadonlyArray<string>>> = {
  * Files that leave nothing behind for the next one share a worker, and import what they need once: what does no I/O, and the
  * server, whose files have a database each and whose layers end with their scopes.
  */
-const sharing = new Set(["config", "domain", "crypto", "server"])
+const sharing = new Set(["platform", "domain", "crypto", "server"])
 
 /** Where listeners that pile up on a connection are found by a warning of the process, which fails the test. */
 const carryingConnections = new Set(["wire", "edge"])
@@ -32,7 +32,7 @@ const unit = (name: string) => ({
   test: {
     ...(overSockets.has(name) ? secondAttempt : {}),
     globalSetup: [...(setups[name] ?? [])],
-    ...(carryingConnections.has(name) ? { setupFiles: ["../edge/test/NoWarnings.setup.ts"] } : {}),
+    ...(carryingConnections.has(name) ? { setupFiles: ["../testing/src/setup/noWarnings.ts"] } : {}),
     name,
     isolate: !sharing.has(name),
     root: `packages/${name}`,
@@ -64,7 +64,7 @@ export default defineConfig({
     reporters: ["default", new SecondAttempts()],
     maxWorkers: 2,
     projects: [
-      ...["config", "domain", "crypto", "wire", "server", "edge", "agent", "idp", "quic", "stack"].map(unit),
+      ...["platform", "domain", "crypto", "wire", "server", "edge", "agent", "idp", "stack"].map(unit),
       duration,
       endToEnd
     ]

@@ -17,7 +17,7 @@ const dist = out < 0 ? join(root, "dist") : resolve(args.splice(out, 2)[1] ?? "d
 const keyOption = args.indexOf("--release-keys")
 /** Keys whose releases the agent updates itself to; without any it refuses all. */
 const releaseKeys = keyOption < 0 ? "" : (args.splice(keyOption, 2)[1] ?? "")
-const libraries = ["config", "domain", "crypto", "wire", "quic", "server", "edge", "agent"]
+const libraries = ["platform", "domain", "crypto", "wire", "server", "edge", "agent"]
 const programs = [
   {
     name: "catenet",
@@ -186,7 +186,7 @@ for (const program of programs.filter(({ name }) => wanted(name))) {
 const beside = programs.filter(({ name }) => wanted(name))
 if (beside.length > 0) {
   const bundle = await rolldown({
-    input: join(root, "packages", "quic", "src", "side", "main.ts"),
+    input: join(root, "packages", "wire", "src", "quic", "side", "main.ts"),
     platform: "node",
     logLevel: "warn"
   })

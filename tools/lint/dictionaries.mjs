@@ -15,7 +15,11 @@ const allowed = new Map([
 ])
 
 const settings = ts.readConfigFile(resolve(root, "tsconfig.json"), ts.sys.readFile).config
-const { fileNames, options } = ts.parseJsonConfigFileContent({ ...settings, include: ["packages/*/src"] }, ts.sys, root)
+const { fileNames, options } = ts.parseJsonConfigFileContent(
+  { ...settings, include: ["packages/*/src"], exclude: ["packages/testing"] },
+  ts.sys,
+  root
+)
 const program = ts.createProgram(fileNames, { ...options, incremental: false, tsBuildInfoFile: undefined })
 const checker = program.getTypeChecker()
 

@@ -19,7 +19,7 @@ const files = globSync(["packages/*/{src,test,bench,mutation}/**/*.ts", "{script
   cwd: root,
   exclude: (path) => path.includes("node_modules")
 }).map((file) => file.replaceAll("\\", "/"))
-const isTest = (file) => /^packages\/[^/]+\/test\//.test(file)
+const isTest = (file) => /^packages\/(?:[^/]+\/test|testing)\//.test(file)
 
 /** The exported modules of a package, as its manifest lists them. */
 const manifests = new Map()

@@ -1,5 +1,5 @@
 /** The command line of `channel` and of what stands below it. */
-import * as Documentation from "@catenet/config/Documentation"
+import * as Documentation from "@catenet/platform/Documentation"
 import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { loaded } from "./LoadedCommand.ts"

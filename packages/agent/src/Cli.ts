@@ -1,5 +1,5 @@
 /** The command line: each command's flags and help, and the file that holds its body. */
-import * as Documentation from "@catenet/config/Documentation"
+import * as Documentation from "@catenet/platform/Documentation"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
 import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"

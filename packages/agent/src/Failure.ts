@@ -3,7 +3,7 @@
  * supervisor can act on: 2 the command was used wrongly, 3 the configuration is wrong, 4 the control plane or the edge refused, 5 they cannot be reached. It is
  * shown where the screen of its command is known (`Console`), not by the runtime.
  */
-import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Data, Runtime } from "effect"
 
 /** Flags that contradict each other or cannot be read. Exit code 2. */

@@ -1,5 +1,5 @@
 /** The command line of how agents find and engage each other: offers, the directory and pipelines. */
-import * as Documentation from "@catenet/config/Documentation"
+import * as Documentation from "@catenet/platform/Documentation"
 import { Argument, Command, Flag } from "effect/cli"
 import { loaded } from "./LoadedCommand.ts"
 import * as MarketVariables from "./settings/MarketVariables.ts"

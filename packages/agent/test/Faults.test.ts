@@ -1,10 +1,10 @@
 /** A fault is put into callbacks of a running agent; it must end what it belongs to and nothing else. */
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { agentSources } from "@catenet/testing/agent/AgentProgram"
+import { exchange, makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
 import { once } from "node:events"
 import { assert, it } from "vitest"
-import { makeHome, runAgent } from "./harness/Agent.ts"
-import { agentSources } from "./harness/AgentProgram.ts"
 import { startOrigin } from "./harness/Origins.ts"
-import { exchange, makeSurroundings, registered } from "./harness/Surroundings.ts"
 
 const faults = async (base: string) => {
   const text = await (await fetch(`${base}/metrics`)).text()

@@ -1,12 +1,12 @@
 /** The program on an older Node: a signal to the process that was started acts as on the program itself. */
+import { type Home, makeHome } from "@catenet/testing/agent/Agent"
+import { makeSurroundings } from "@catenet/testing/agent/Surroundings"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "vitest"
-import { type Home, makeHome } from "./harness/Agent.ts"
 import { echo, startOrigin } from "./harness/Origins.ts"
-import { makeSurroundings } from "./harness/Surroundings.ts"
 
 const script = fileURLToPath(new URL("harness/become.mjs", import.meta.url))
 

@@ -1,13 +1,13 @@
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { agentProgram } from "@catenet/testing/agent/AgentProgram"
+import { exchange, joinToken, makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
+import * as Collector from "@catenet/testing/platform/Collector"
 import { chmod, readFile, realpath, writeFile } from "node:fs/promises"
 import { userInfo } from "node:os"
 import { assert, describe, it } from "vitest"
-import * as Collector from "../../config/test/Collector.ts"
 import * as Variables from "../src/settings/Variables.ts"
 import { version } from "../src/Version.ts"
-import { makeHome, runAgent } from "./harness/Agent.ts"
-import { agentProgram } from "./harness/AgentProgram.ts"
 import { echo, startOrigin } from "./harness/Origins.ts"
-import { exchange, joinToken, makeSurroundings, registered } from "./harness/Surroundings.ts"
 
 const commands = ["init", "onboard", "status", "doctor", "service", "rotate", "connect", "channel", "expose", "offer"]
 

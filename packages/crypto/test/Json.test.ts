@@ -1,8 +1,8 @@
 import * as Json from "@catenet/crypto/Json"
+import { misreadKey } from "@catenet/testing/crypto/misreadKey"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import * as any from "./arbitraries.ts"
-import { misreadKey } from "./misreadKey.ts"
 import { runs } from "./suite/arbitraries.ts"
 
 /** Values with integers only, nested as deep as `depth`. */

@@ -2,10 +2,10 @@
  * Runs every `ts` block in the source's comments and in the README, as a program that imports the package by name. A
  * block that throws fails, and so does an exported function without a block.
  */
+import { runExamples, sourcesOf } from "@catenet/testing/Examples"
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { runExamples, sourcesOf } from "../../domain/test/Examples.ts"
 
 const root = join(import.meta.dirname, "..")
 

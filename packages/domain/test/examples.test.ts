@@ -1,8 +1,8 @@
 /** Every example runs, and every exported function has one. */
+import { runExamples, sourcesOf } from "@catenet/testing/Examples"
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { runExamples, sourcesOf } from "./Examples.ts"
 
 const root = join(import.meta.dirname, "..")
 

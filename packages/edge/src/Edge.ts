@@ -2,7 +2,7 @@
  * The edge as a whole: what it is made of, in which order it comes up, and how it leaves. Metrics first, then the state
  * from the control plane, then the admin API, and the public listeners last.
  */
-import { type Address, formatAddress } from "@catenet/config/NetworkParser"
+import { type Address, formatAddress } from "@catenet/platform/NetworkParser"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { Context, Effect, Layer, Schedule } from "effect"

@@ -1,9 +1,9 @@
 import { native } from "@catenet/crypto/native"
+import { muxAgent, readAll, readUntil, servingAgent, slotAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { eventually, start, temporaryFolder, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Result } from "effect"
 import type { Duplex } from "node:stream"
-import { muxAgent, readAll, readUntil, servingAgent, slotAgent, tlsTo } from "./harness/Agent.ts"
-import { eventually, start, temporaryFolder, token, type TestEdge } from "./harness/TestEdge.ts"
 
 const T = token("3")
 const tunnelHost = "app.zone.test"

@@ -1,10 +1,10 @@
+import { readAll, readUntil, servingAgent, slotAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { eventually, mintPair, start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { connect, type TLSSocket } from "node:tls"
-import { readAll, readUntil, servingAgent, slotAgent, tlsTo } from "./harness/Agent.ts"
-import { eventually, mintPair, start, token } from "./harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"

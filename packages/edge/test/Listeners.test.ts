@@ -1,8 +1,8 @@
+import { servingAgent } from "@catenet/testing/edge/Agent"
+import { eventually, start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect } from "node:net"
-import { servingAgent } from "./harness/Agent.ts"
-import { eventually, start, token } from "./harness/TestEdge.ts"
 
 const T = token("c")
 

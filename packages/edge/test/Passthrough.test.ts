@@ -1,10 +1,10 @@
+import { readAll, readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { helloFor } from "@catenet/testing/edge/Hello"
+import { eventually, mintPair, start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect, type Socket } from "node:net"
 import { TLSSocket } from "node:tls"
-import { readAll, readUntil, servingAgent, tlsTo } from "./harness/Agent.ts"
-import { helloFor } from "./harness/Hello.ts"
-import { eventually, mintPair, start, token } from "./harness/TestEdge.ts"
 
 const T = token("2")
 const tunnelHost = "own.example.test"

@@ -1,6 +1,6 @@
+import { runExamples } from "@catenet/testing/Examples"
 import { assert, describe, it } from "@effect/vitest"
 import { join } from "node:path"
-import { runExamples } from "../../domain/test/Examples.ts"
 
 describe("examples", () => {
   const count = runExamples(join(import.meta.dirname, ".."), ["README.md"])

@@ -1,6 +1,7 @@
 /** The control plane as a part of another program: its router, its database client and its accounts. */
 import { Email } from "@catenet/domain/values/Email"
 import { Subject } from "@catenet/domain/values/Subject"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it, layer } from "@effect/vitest"
@@ -8,7 +9,6 @@ import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"
 import { Authentication, Server, Settings, Tunnels } from "../src/ControlPlane.ts"
-import { TestDatabase } from "./harness/TestDatabase.ts"
 
 const settings = Settings.layerOf({
   databaseUrl: Redacted.make("postgres://unused.invalid/"),

@@ -1,9 +1,9 @@
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted, References } from "effect"
 import * as Server from "../src/Server.ts"
 import { Settings } from "../src/settings/Settings.ts"
-import { TestDatabase } from "./harness/TestDatabase.ts"
-import * as TestServer from "./harness/TestServer.ts"
 
 /** Memoizes as the framework does, and keeps each service that a layer brings, by its key. */
 const observed = () => {

@@ -1,11 +1,11 @@
 /** The example of the README, run as a program of its own against the database. */
+import * as Program from "@catenet/testing/server/faults/Program"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Program from "./faults/Program.ts"
-import { TestDatabase } from "./harness/TestDatabase.ts"
-import * as TestServer from "./harness/TestServer.ts"
 
 const root = join(import.meta.dirname, "..")
 const cache = join(root, "../../node_modules/.cache")

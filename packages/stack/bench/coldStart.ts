@@ -1,7 +1,7 @@
 /** From the start of the command to the first 200: of the whole platform, and of the programs as one file each. */
+import { Stack } from "@catenet/testing/stack/e2e/Stack"
+import { serves } from "@catenet/testing/stack/e2e/Visitor"
 import { existsSync } from "node:fs"
-import { Stack } from "../test/e2e/Stack.ts"
-import { serves } from "../test/e2e/Visitor.ts"
 import type { Row } from "./Report.ts"
 
 const within = 60_000

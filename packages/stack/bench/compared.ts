@@ -1,9 +1,9 @@
 /** The tunnel beside two programs that people use today: an SSH remote forward, and HAProxy passing TLS through by name. */
 import * as Certificates from "@catenet/crypto/x509/Certificate"
+import { httpOrigin } from "@catenet/testing/stack/e2e/Origins"
+import type { Stack } from "@catenet/testing/stack/e2e/Stack"
 import { generateKeyPairSync } from "node:crypto"
 import { createServer } from "node:https"
-import { httpOrigin } from "../test/e2e/Origins.ts"
-import type { Stack } from "../test/e2e/Stack.ts"
 import { provision, serve } from "../test/e2e/Tunnel.ts"
 import { haproxyPassthrough, sshRemoteForward } from "./Foreign.ts"
 import { inTurns } from "./InTurns.ts"

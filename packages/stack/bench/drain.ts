@@ -2,8 +2,8 @@
  * How long each program takes to stop while a thousand clients keep their connections busy, and how many of them are cut off:
  * median and longest of ten. `CATENET_BENCH_CLIENTS` and `CATENET_BENCH_ROUNDS` set others.
  */
-import { eventually } from "../../domain/test/Eventually.ts"
-import { catenet, endsWithUs, freePorts, type Spawned } from "../test/e2e/Stack.ts"
+import { eventually } from "@catenet/testing/Eventually"
+import { catenet, endsWithUs, freePorts, type Spawned } from "@catenet/testing/stack/e2e/Stack"
 import * as IdentityProvider from "../test/service/IdentityProvider.ts"
 import * as Surroundings from "./api/Surroundings.ts"
 import * as BusyClients from "./BusyClients.ts"

@@ -3,12 +3,12 @@
  * rest in the same round. The flood is a process of its own, which shares the machine with the stack.
  */
 import { pem } from "@catenet/crypto/x509/Certificate"
+import { Flooder } from "@catenet/testing/edge/floods/FlooderProcess"
+import { ofVisitors } from "@catenet/testing/edge/floods/Kinds"
+import { latencies, p99 } from "@catenet/testing/edge/floods/Latency"
+import { httpOrigin } from "@catenet/testing/stack/e2e/Origins"
+import type { Stack } from "@catenet/testing/stack/e2e/Stack"
 import { readFileSync } from "node:fs"
-import { Flooder } from "../../edge/test/floods/FlooderProcess.ts"
-import { ofVisitors } from "../../edge/test/floods/Kinds.ts"
-import { latencies, p99 } from "../../edge/test/floods/Latency.ts"
-import { httpOrigin } from "../test/e2e/Origins.ts"
-import type { Stack } from "../test/e2e/Stack.ts"
 import { provision, serve } from "../test/e2e/Tunnel.ts"
 import { inTurns } from "./InTurns.ts"
 import type { Row } from "./Report.ts"

@@ -1,5 +1,5 @@
 /** `npm run bench [group ...]`: prints ratios, each from one interleaved run. Never fails on a time. */
-import { Stack } from "../test/e2e/Stack.ts"
+import { Stack } from "@catenet/testing/stack/e2e/Stack"
 import { print, type Row } from "./Report.ts"
 
 type Group = () => Promise<ReadonlyArray<Row>>

@@ -1,10 +1,10 @@
 /** What people install, at rest: resident memory of the edge, the agent and the agent's executable after a minute. */
+import { Spawned } from "@catenet/testing/stack/e2e/Stack"
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { Spawned } from "../test/e2e/Stack.ts"
 import { type Programs, Relay } from "./data/Relay.ts"
 import type { Row } from "./Report.ts"
 

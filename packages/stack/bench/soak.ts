@@ -1,6 +1,6 @@
 /** Thirty minutes of mixed visitors (`CATENET_SOAK_SECONDS` for another time): what changed, and what adds up. */
+import type { Stack } from "@catenet/testing/stack/e2e/Stack"
 import { soak } from "../test/e2e/Soak.ts"
-import type { Stack } from "../test/e2e/Stack.ts"
 import type { Row } from "./Report.ts"
 
 export const rows = async (stack: Stack): Promise<ReadonlyArray<Row>> => {

@@ -1,6 +1,6 @@
 /** `/status` of the control plane against a bare `node:http` server that answers the same bytes. */
+import type { Stack } from "@catenet/testing/stack/e2e/Stack"
 import { spawn } from "node:child_process"
-import type { Stack } from "../test/e2e/Stack.ts"
 import { pump, request } from "./api/Pump.ts"
 import { inTurns } from "./InTurns.ts"
 import type { Row } from "./Report.ts"

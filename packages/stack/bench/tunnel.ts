@@ -1,6 +1,6 @@
 /** Through the tunnel against straight to the origin, in turns within one run. */
-import { httpOrigin } from "../test/e2e/Origins.ts"
-import type { Stack } from "../test/e2e/Stack.ts"
+import { httpOrigin } from "@catenet/testing/stack/e2e/Origins"
+import type { Stack } from "@catenet/testing/stack/e2e/Stack"
 import { provision, serve } from "../test/e2e/Tunnel.ts"
 import { inTurns } from "./InTurns.ts"
 import * as Load from "./Load.ts"

@@ -1,5 +1,5 @@
 /** A folder that cannot be used is a sentence that names its variable. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect } from "effect"
 import { asStartFailed } from "./StartFailed.ts"
 

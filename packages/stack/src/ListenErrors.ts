@@ -1,6 +1,6 @@
 /** Starts what listens; an address that cannot be opened, or a folder that cannot be used, is a sentence that names the variable. */
-import { CannotListen } from "@catenet/config/CannotListen"
-import type { Address } from "@catenet/config/NetworkParser"
+import { CannotListen } from "@catenet/platform/CannotListen"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { Effect } from "effect"
 import * as FolderErrors from "./FolderErrors.ts"
 import { asStartFailed } from "./StartFailed.ts"

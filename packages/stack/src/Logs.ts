@@ -2,9 +2,9 @@
  * One line an event on standard error, as text or JSON, and OpenTelemetry export when the standard OTEL_* variables ask
  * for it. Without them nothing is traced and nothing leaves the machine.
  */
-import * as Telemetry from "@catenet/config/Telemetry"
 import { serializations } from "@catenet/domain/api/RedactedTelemetry"
 import { redacted } from "@catenet/domain/values/Redaction"
+import * as Telemetry from "@catenet/platform/Telemetry"
 import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Logger } from "effect"

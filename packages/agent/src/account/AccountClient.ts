@@ -2,8 +2,8 @@
  * Calls of the control plane as a user: with the bearer token of that user, bounded by 10 s, and sorted into what commands end
  * with. What the control plane says of a refusal is the sentence to print.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { clause, ended } from "@catenet/domain/values/Sentence"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, Option, type Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { Refused, Unreachable } from "../Failure.ts"

@@ -1,5 +1,5 @@
 /** Which control plane a user's command asks: the one that is configured, or else the one of the stored login. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect } from "effect"
 import * as StoredLogin from "../login/StoredLogin.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"

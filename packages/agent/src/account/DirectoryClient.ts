@@ -2,13 +2,13 @@
  * Registers a card in the directory of the control plane: with the operator's token by the contract's route, else as a user, with
  * a proof by the holder key. Where neither is possible, it says what is missing.
  */
-import type { Values } from "@catenet/config/VariableReader"
 import type * as AgentCard from "@catenet/crypto/AgentCard"
 import * as DirectoryProof from "@catenet/crypto/DirectoryProof"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { Account } from "@catenet/domain/billing/Credits"
 import { clause } from "@catenet/domain/values/Sentence"
+import type { Values } from "@catenet/platform/VariableReader"
 import { Effect, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { Refused, Unreachable } from "../Failure.ts"

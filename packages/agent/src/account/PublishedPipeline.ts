@@ -1,9 +1,9 @@
 /** A published pipeline, which anyone may read at the control plane: all of it, or the key of its operator. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Hex from "@catenet/crypto/Hex"
 import { PipelineSpec } from "@catenet/domain/agents/Pipeline"
 import { lossless } from "@catenet/domain/api/LosslessJson"
 import { clause } from "@catenet/domain/values/Sentence"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, Option, Result, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { Refused, Unreachable } from "../Failure.ts"

@@ -1,6 +1,6 @@
 /** Asks an edge on a QUIC stream of its own: a role goes out, and what comes back until the end is the answer (data-plane 2.2). */
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import { encodeQuicRole, type QuicRole } from "@catenet/wire/frames/QuicRole"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import { Effect, Result } from "effect"
 
 const maxBytes = 4_096

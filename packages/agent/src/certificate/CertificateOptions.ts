@@ -1,7 +1,7 @@
 /** What the orders of this agent need, from its settings; read before the network is asked for anything. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, FileSystem, Redacted, Schema } from "effect"
 import { X509Certificate } from "node:crypto"
 import type { OwnCertificate } from "../settings/Settings.ts"

@@ -1,6 +1,6 @@
 /** Asks for what a grant says, each until the answer is good; on a pipe the first bad answer ends it. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import type { Parser } from "@catenet/config/Parser"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import type { Parser } from "@catenet/platform/Parser"
 import { Effect, Option } from "effect"
 import * as ChannelOperatorVariables from "../settings/ChannelOperatorVariables.ts"
 import { Prompts } from "../terminal/Prompts.ts"

@@ -2,13 +2,13 @@
  * `channel agent-card`: writes this agent's signed card, where asked as an A2A card too, and registers it in the directory: with
  * the operator's token, or as a user with a proof by the holder key. With `--verify` it reads a card instead.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import type { Values } from "@catenet/config/VariableReader"
 import * as A2aCard from "@catenet/crypto/A2aCard"
 import * as AgentCard from "@catenet/crypto/AgentCard"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Json from "@catenet/crypto/Json"
 import { native } from "@catenet/crypto/native"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import type { Values } from "@catenet/platform/VariableReader"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Option } from "effect"
 import { dirname } from "node:path"

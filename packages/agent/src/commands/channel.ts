@@ -1,7 +1,7 @@
 /** `channel`, `channel mcp` and `channel serve`: joins a channel and wires the session to what flags and variables say. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { native } from "@catenet/crypto/native"
 import { clause } from "@catenet/domain/values/Sentence"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -1,9 +1,9 @@
 /** `channel register`, `allowlist`, `members` and `claim-invite`: what the owner of a channel does at the control plane. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { Member } from "@catenet/domain/channels/Channel"
 import { MintedClaimInvite } from "@catenet/domain/channels/ClaimInvite"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Option, Redacted, Schema } from "effect"
 import * as AccountClient from "../account/AccountClient.ts"

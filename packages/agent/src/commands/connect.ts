@@ -1,7 +1,7 @@
 /** `connect`: uses a mesh tunnel from the other end. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import type * as VariableReader from "@catenet/config/VariableReader"
 import * as Capability from "@catenet/crypto/Capability"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import type * as VariableReader from "@catenet/platform/VariableReader"
 import * as ProcessFaults from "@catenet/wire/transport/ProcessFaults"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Option } from "effect"

@@ -1,8 +1,8 @@
 /** `channel grant`: a member grant, signed by the channel's operator and checked before it is printed. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Effect, Redacted, Result, Schema } from "effect"
 import * as AccountClient from "../account/AccountClient.ts"

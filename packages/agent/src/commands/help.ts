@@ -1,5 +1,5 @@
 /** `help variables`: every variable that a command of this program reads. */
-import * as Documentation from "@catenet/config/Documentation"
+import * as Documentation from "@catenet/platform/Documentation"
 import { Effect } from "effect"
 import * as Variables from "../settings/Variables.ts"
 import { wrap } from "../terminal/LineWrap.ts"

@@ -1,5 +1,5 @@
 /** `init`: asks for what an agent needs and writes the configuration file, readable for its owner only. */
-import { ConfigurationInvalid, sentence } from "@catenet/config/ConfigurationInvalid"
+import { ConfigurationInvalid, sentence } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Effect, FileSystem, Option } from "effect"
 import { configFile } from "../Flags.ts"

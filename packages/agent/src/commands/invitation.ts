@@ -1,8 +1,8 @@
 /** A bare invitation, which `channel invite` signs for an identity, and `channel redeem`, by which that becomes a member. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Invitation from "@catenet/crypto/Invitation"
 import { native } from "@catenet/crypto/native"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Effect, Redacted, Result } from "effect"
 import * as JoinClient from "../channel/invite/JoinClient.ts"

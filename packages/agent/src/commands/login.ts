@@ -1,5 +1,5 @@
 /** `login`: gets tokens for a person who confirms in a browser, on this machine or another, and stores them for this user only. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Option } from "effect"
 import { dirname } from "node:path"

@@ -1,9 +1,9 @@
 /** `channel member-material` and `channel join-pipeline-role`: what a member shows to those who make it one. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Redacted } from "effect"
 import * as PublishedPipeline from "../account/PublishedPipeline.ts"

@@ -1,6 +1,6 @@
 /** `channel room`: a member of every channel of a room in one process, or a call of one of its peers. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { clause } from "@catenet/domain/values/Sentence"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Option } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -1,7 +1,7 @@
 /** `update`: puts the newest release in the place of this program. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Json from "@catenet/crypto/Json"
 import { ended } from "@catenet/domain/values/Sentence"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect } from "effect"
 import { isSea } from "node:sea"

@@ -1,5 +1,5 @@
 /** Brings local clients to a mesh origin: a TCP port, a UDP port, or this process's own stdin and stdout. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { abort } from "@catenet/wire/transport/Abort"
 import { countReads } from "@catenet/wire/transport/BufferMemory"
 import { guard } from "@catenet/wire/transport/FaultBoundary"

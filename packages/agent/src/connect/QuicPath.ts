@@ -3,8 +3,8 @@
  * leads around the edge, where the agent has said one (data-plane 4.4 and 4.6).
  */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import { decodePeerReply } from "@catenet/wire/frames/QuicRole"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { Clock, Effect, Exit, Redacted, Result, Scope, Semaphore } from "effect"
 import { QuicDial, QuicUnreachable } from "../carrier/QuicDial.ts"

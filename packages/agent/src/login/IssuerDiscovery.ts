@@ -1,6 +1,6 @@
 /** Which identity provider a control plane takes tokens of: the first that its protected-resource metadata names (RFC 9728). */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { clause } from "@catenet/domain/values/Sentence"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { Unreachable } from "../Failure.ts"

@@ -4,8 +4,8 @@
  * Noise session as at the TCP port, and a client that proves nothing loses its connection.
  */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import type { DirectListener } from "@catenet/wire/frames/QuicRole"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import { Clock, Effect } from "effect"
 import { isIPv6 } from "node:net"
 import type { Duplex } from "node:stream"

@@ -4,13 +4,13 @@
  * With CT_AGENT_ORIGIN_KEY both live on disk, beside the routing token, and are shared by every agent that is given the same
  * files; without it all are new in each process. Retired keys go on being served from CT_AGENT_ORIGIN_KEY_DIR.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Capability from "@catenet/crypto/Capability"
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { native } from "@catenet/crypto/native"
 import * as OriginKey from "@catenet/crypto/OriginKey"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import * as VisitorToken from "@catenet/crypto/VisitorToken"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, FileSystem, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { StateUnusable } from "../Failure.ts"

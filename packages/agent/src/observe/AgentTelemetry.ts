@@ -1,6 +1,6 @@
 /** OpenTelemetry export of traces, metrics and logs over OTLP/HTTP: on when an endpoint is set by the standard OTEL_* variables. */
-import * as Telemetry from "@catenet/config/Telemetry"
 import { serializations } from "@catenet/domain/api/RedactedTelemetry"
+import * as Telemetry from "@catenet/platform/Telemetry"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Layer } from "effect"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"

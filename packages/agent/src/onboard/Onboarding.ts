@@ -6,9 +6,9 @@
  * again with the same key and is recognised. A spent token ends in a sentence that says which of the possible
  * causes it was.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Hex from "@catenet/crypto/Hex"
 import { clause, ended } from "@catenet/domain/values/Sentence"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Refused, Unreachable } from "../Failure.ts"

@@ -2,7 +2,6 @@
  * The calls of the agent to the control plane. Each is bounded by 10 s, and what comes back is sorted into the three things that
  * matter here: an answer, a refusal that asking again does not change, and silence.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Enrollment from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
@@ -12,6 +11,7 @@ import { AgentId } from "@catenet/domain/enrollment/Agent"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { clause, ended } from "@catenet/domain/values/Sentence"
 import { BootstrapToken, JoinToken } from "@catenet/domain/values/Tokens"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Context, Data, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 import { HttpApiClient } from "effect/http-api"

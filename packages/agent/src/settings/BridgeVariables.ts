@@ -1,8 +1,8 @@
 /** What the bridge tools work with: the control plane, its bearer token, and the registry of services to install. */
-import * as Parser from "@catenet/config/Parser"
-import { secretBytes } from "@catenet/config/SecretParser"
-import { optional, required } from "@catenet/config/Variable"
 import * as Hex from "@catenet/crypto/Hex"
+import * as Parser from "@catenet/platform/Parser"
+import { secretBytes } from "@catenet/platform/SecretParser"
+import { optional, required } from "@catenet/platform/Variable"
 import { Result } from "effect"
 import { baseUrl } from "./HostPort.ts"
 import * as LoginVariables from "./LoginVariables.ts"

@@ -1,7 +1,7 @@
 /** The variables of `channel agent-card`: those of a card, where it goes, and whose account registers it. */
-import * as Parser from "@catenet/config/Parser"
-import { secretBytes } from "@catenet/config/SecretParser"
-import { required } from "@catenet/config/Variable"
+import * as Parser from "@catenet/platform/Parser"
+import { secretBytes } from "@catenet/platform/SecretParser"
+import { required } from "@catenet/platform/Variable"
 import * as MarketVariables from "./MarketVariables.ts"
 import * as Variables from "./Variables.ts"
 

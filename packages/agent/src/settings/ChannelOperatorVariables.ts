@@ -1,8 +1,8 @@
 /** The variables of those who make channels: keys, grants and invitations of members, and what is derived from them. */
-import * as Parser from "@catenet/config/Parser"
-import { secretBytes } from "@catenet/config/SecretParser"
-import { defaulted, optional, required } from "@catenet/config/Variable"
 import * as Hex from "@catenet/crypto/Hex"
+import * as Parser from "@catenet/platform/Parser"
+import { secretBytes } from "@catenet/platform/SecretParser"
+import { defaulted, optional, required } from "@catenet/platform/Variable"
 import { Result } from "effect"
 
 const privateKey = Parser.described(secretBytes, {

@@ -1,6 +1,6 @@
 /** How a member of a channel tries the edge's own ports, in order: TLS on TCP, and QUIC on UDP; and whether direct paths use QUIC. */
-import * as Parser from "@catenet/config/Parser"
-import { optional } from "@catenet/config/Variable"
+import * as Parser from "@catenet/platform/Parser"
+import { optional } from "@catenet/platform/Variable"
 
 /** An edge of the reference kind has no TLS there, and says so at once. */
 export const standard = ["tls", "quic"] as const

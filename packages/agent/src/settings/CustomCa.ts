@@ -1,9 +1,9 @@
 /** The variables of a certificate authority of the user's own, which takes the place of those of the control plane. */
-import type { Problem } from "@catenet/config/ConfigurationInvalid"
-import { parseUrl } from "@catenet/config/NetworkParser"
-import * as Parser from "@catenet/config/Parser"
-import { optional } from "@catenet/config/Variable"
-import type * as VariableReader from "@catenet/config/VariableReader"
+import type { Problem } from "@catenet/platform/ConfigurationInvalid"
+import { parseUrl } from "@catenet/platform/NetworkParser"
+import * as Parser from "@catenet/platform/Parser"
+import { optional } from "@catenet/platform/Variable"
+import type * as VariableReader from "@catenet/platform/VariableReader"
 import { Redacted } from "effect"
 
 export interface CustomCa {

@@ -2,8 +2,8 @@
  * Where the variables come from: the environment, and below it a file of `KEY=VALUE` lines, so that secrets need not stand in
  * the environment of a shell or in argv.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import * as VariableReader from "@catenet/config/VariableReader"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import * as VariableReader from "@catenet/platform/VariableReader"
 import { ConfigProvider, Effect, FileSystem } from "effect"
 import { unused } from "./UnusedVariables.ts"
 import { logging, login, names, secrets, topologyProof } from "./Variables.ts"

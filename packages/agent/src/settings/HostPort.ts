@@ -1,6 +1,6 @@
 /** Where to connect or listen: `host:port`, stricter than other programs take it, since edges and peers read it as well. */
-import { formatAddress, parseUrl } from "@catenet/config/NetworkParser"
-import * as Parser from "@catenet/config/Parser"
+import { formatAddress, parseUrl } from "@catenet/platform/NetworkParser"
+import * as Parser from "@catenet/platform/Parser"
 import { isIP } from "node:net"
 
 /** The host is a name or an IP literal without brackets. */

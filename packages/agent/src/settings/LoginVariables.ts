@@ -1,6 +1,6 @@
 /** Where a bearer token of the user comes from, and where the login of `ct-agent login` is stored. */
-import * as Parser from "@catenet/config/Parser"
-import { defaulted, optional, type Variable } from "@catenet/config/Variable"
+import * as Parser from "@catenet/platform/Parser"
+import { defaulted, optional, type Variable } from "@catenet/platform/Variable"
 import { Redacted } from "effect"
 import { homedir } from "node:os"
 import { join } from "node:path"

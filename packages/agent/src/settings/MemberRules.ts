@@ -1,11 +1,11 @@
 /** What the variables of `channel` must be together. Pure: every problem is a sentence with what to do. */
-import type { Problem } from "@catenet/config/ConfigurationInvalid"
-import type * as VariableReader from "@catenet/config/VariableReader"
 import * as Bytes from "@catenet/crypto/Bytes"
 import type * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { permits } from "@catenet/crypto/Permission"
+import type { Problem } from "@catenet/platform/ConfigurationInvalid"
+import type * as VariableReader from "@catenet/platform/VariableReader"
 import { Redacted } from "effect"
 import { isOwn } from "./CatenetVariables.ts"
 import type { TrustAnchor } from "./TrustAnchor.ts"

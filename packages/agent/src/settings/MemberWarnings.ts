@@ -1,6 +1,6 @@
 /** Sentences about values of `channel` that are legal but probably not meant, or have no effect beside the others. Pure. */
-import type * as VariableReader from "@catenet/config/VariableReader"
 import { clause } from "@catenet/domain/values/Sentence"
+import type * as VariableReader from "@catenet/platform/VariableReader"
 import type * as Variables from "./Variables.ts"
 
 type Values = VariableReader.Values<typeof Variables.channel>

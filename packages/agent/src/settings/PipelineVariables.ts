@@ -1,7 +1,7 @@
 /** The variables of `channel convene`: the pipeline, this holder's grants for its roles, and where the edge is reached. */
-import * as Parser from "@catenet/config/Parser"
-import { defaulted, required } from "@catenet/config/Variable"
 import * as Grant from "@catenet/crypto/Grant"
+import * as Parser from "@catenet/platform/Parser"
+import { defaulted, required } from "@catenet/platform/Variable"
 import { Redacted, Result } from "effect"
 import * as ChannelOperatorVariables from "./ChannelOperatorVariables.ts"
 import * as MemberVariables from "./MemberVariables.ts"

@@ -1,8 +1,8 @@
 /** What the variables of `channel room` must be together. Pure. */
-import type { Problem } from "@catenet/config/ConfigurationInvalid"
-import type * as VariableReader from "@catenet/config/VariableReader"
 import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
+import type { Problem } from "@catenet/platform/ConfigurationInvalid"
+import type * as VariableReader from "@catenet/platform/VariableReader"
 import { Redacted } from "effect"
 import * as MemberRules from "./MemberRules.ts"
 import type * as Variables from "./Variables.ts"

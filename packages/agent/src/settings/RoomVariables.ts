@@ -1,8 +1,8 @@
 /** The variables of `channel room`: the grants of a holder for all of its pairs, and those of any member. */
-import * as Parser from "@catenet/config/Parser"
-import { required } from "@catenet/config/Variable"
 import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
+import * as Parser from "@catenet/platform/Parser"
+import { required } from "@catenet/platform/Variable"
 import { Redacted, Result } from "effect"
 import * as MemberVariables from "./MemberVariables.ts"
 

@@ -1,6 +1,6 @@
 /** The settings of an agent that serves a tunnel, read once and typed, with every problem and not only the first. */
-import type { Problem } from "@catenet/config/ConfigurationInvalid"
-import * as VariableReader from "@catenet/config/VariableReader"
+import type { Problem } from "@catenet/platform/ConfigurationInvalid"
+import * as VariableReader from "@catenet/platform/VariableReader"
 import { type ConfigProvider, Effect, FileSystem, type Redacted } from "effect"
 import * as CustomCa from "./CustomCa.ts"
 import * as EnvironmentFile from "./EnvironmentFile.ts"

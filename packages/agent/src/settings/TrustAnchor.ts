@@ -2,8 +2,8 @@
  * A trust anchor in a variable: the hex digits of its DER, which is what the contract has, or a PEM text, or the path of a file that
  * holds either form or the DER itself.
  */
-import * as Parser from "@catenet/config/Parser"
 import * as Hex from "@catenet/crypto/Hex"
+import * as Parser from "@catenet/platform/Parser"
 import { Data, Result } from "effect"
 import { X509Certificate } from "node:crypto"
 

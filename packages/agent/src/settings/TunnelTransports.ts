@@ -1,7 +1,7 @@
 /** What carries the visitors between the edge and this agent, in the order in which it is tried. */
-import type { Problem } from "@catenet/config/ConfigurationInvalid"
-import * as Parser from "@catenet/config/Parser"
-import { optional } from "@catenet/config/Variable"
+import type { Problem } from "@catenet/platform/ConfigurationInvalid"
+import * as Parser from "@catenet/platform/Parser"
+import { optional } from "@catenet/platform/Variable"
 
 /** One TLS connection for all visitors, one QUIC connection for all of them, and a TLS connection for each. */
 const carriers = ["mux", "quic", "slots"] as const

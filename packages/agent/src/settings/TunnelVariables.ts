@@ -1,8 +1,8 @@
 /** The variables of an agent that serves a tunnel, and of the commands around it. */
-import * as NetworkParser from "@catenet/config/NetworkParser"
-import * as Parser from "@catenet/config/Parser"
-import { secret, secretHex } from "@catenet/config/SecretParser"
-import { defaulted, optional, required } from "@catenet/config/Variable"
+import * as NetworkParser from "@catenet/platform/NetworkParser"
+import * as Parser from "@catenet/platform/Parser"
+import { secret, secretHex } from "@catenet/platform/SecretParser"
+import { defaulted, optional, required } from "@catenet/platform/Variable"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { maxAgentIdBytes } from "@catenet/wire/frames/MuxRegister"
 import * as CustomCa from "./CustomCa.ts"

@@ -1,8 +1,8 @@
 /** The variables of updates, and where this program's releases are. */
-import * as Parser from "@catenet/config/Parser"
-import { defaulted, optional } from "@catenet/config/Variable"
-import type * as VariableReader from "@catenet/config/VariableReader"
 import * as Asset from "@catenet/crypto/release/Asset"
+import * as Parser from "@catenet/platform/Parser"
+import { defaulted, optional } from "@catenet/platform/Variable"
+import type * as VariableReader from "@catenet/platform/VariableReader"
 import { baseUrl } from "./HostPort.ts"
 import { compiledIn } from "./ReleaseKeys.ts"
 

@@ -2,13 +2,13 @@
  * The variables of all commands, each command's in a record of its own, in the order of the guide and of `--help`. A variable
  * that is in none of them is not read.
  */
-import * as Parser from "@catenet/config/Parser"
-import { secretBytes } from "@catenet/config/SecretParser"
-import { defaulted, optional, required } from "@catenet/config/Variable"
-import * as VariableReader from "@catenet/config/VariableReader"
 import * as Hex from "@catenet/crypto/Hex"
 import { TopologyId } from "@catenet/domain/values/Ids"
 import { Subject } from "@catenet/domain/values/Subject"
+import * as Parser from "@catenet/platform/Parser"
+import { secretBytes } from "@catenet/platform/SecretParser"
+import { defaulted, optional, required } from "@catenet/platform/Variable"
+import * as VariableReader from "@catenet/platform/VariableReader"
 import { Option, Result, Schema } from "effect"
 import * as BridgeVariables from "./BridgeVariables.ts"
 import * as ChannelOperatorVariables from "./ChannelOperatorVariables.ts"

@@ -4,7 +4,7 @@
  * one stays. A pair that the agent is still to order may be missing: then every connection looks, so that the first visitor after
  * the issuance is served.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { serverTls } from "@catenet/wire/transport/ServerTls"
 import { Clock, Effect, FileSystem, Option } from "effect"
 import { createPrivateKey, X509Certificate } from "node:crypto"

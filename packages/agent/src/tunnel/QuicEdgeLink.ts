@@ -2,8 +2,8 @@
  * The carrier of the reference kind: one QUIC connection, on which the edge opens a stream for each client and says nothing of
  * whom it is for (data-plane 2). It proves no key, and the edge cannot be asked for no more streams.
  */
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import { revokedClose } from "@catenet/wire/frames/QuicRole"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Deferred, Effect, Redacted } from "effect"
 import * as QuicRequest from "../carrier/QuicRequest.ts"

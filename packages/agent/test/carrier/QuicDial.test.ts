@@ -1,13 +1,13 @@
 /** Real QUIC over loopback, through the one process that everything of an agent shares. */
-import type * as Quic from "@catenet/quic/process/QuicProcess"
-import * as QuicProgram from "@catenet/quic/process/QuicProgram"
+import { makeAuthority } from "@catenet/testing/agent/Authority"
+import { certificate, privateKey } from "@catenet/testing/wire/quic/certificate"
+import type * as Quic from "@catenet/wire/quic/process/QuicProcess"
+import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect, Result } from "effect"
 import { createSocket } from "node:dgram"
 import { text } from "node:stream/consumers"
-import { certificate, privateKey } from "../../../quic/test/certificate.ts"
 import { QuicDial } from "../../src/carrier/QuicDial.ts"
-import { makeAuthority } from "../harness/Authority.ts"
 
 const isSkipped = QuicProgram.find() === undefined
 if (isSkipped) process.stderr.write("\nSKIPPED: the tests of QUIC need the runtime of this platform.\n\n")

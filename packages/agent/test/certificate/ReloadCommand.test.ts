@@ -1,9 +1,9 @@
+import { makeHome } from "@catenet/testing/agent/Agent"
+import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync, readFileSync } from "node:fs"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import * as ReloadCommand from "../../src/certificate/ReloadCommand.ts"
-import { makeHome } from "../harness/Agent.ts"
 
 const home = Effect.acquireRelease(
   Effect.promise(() => makeHome()),

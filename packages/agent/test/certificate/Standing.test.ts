@@ -1,14 +1,14 @@
 /** Where a certificate stands, as an agent says it: in words, in its `/status`, and in `doctor`. */
 import { CertificateStanding } from "@catenet/domain/certificates/CertificateStanding"
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { makeSurroundings } from "@catenet/testing/agent/Surroundings"
+import { eventually } from "@catenet/testing/Eventually"
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { ofProblem } from "../../src/certificate/AcmeFailed.ts"
 import { waiting } from "../../src/certificate/CertificateProgress.ts"
 import * as CertificateStatusCheck from "../../src/doctor/CertificateStatusCheck.ts"
-import { makeHome, runAgent } from "../harness/Agent.ts"
 import { echo, startOrigin } from "../harness/Origins.ts"
-import { makeSurroundings } from "../harness/Surroundings.ts"
 
 const nothing = {
   status: "gelb",

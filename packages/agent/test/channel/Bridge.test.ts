@@ -5,6 +5,8 @@
 import * as Hex from "@catenet/crypto/Hex"
 import * as Json from "@catenet/crypto/Json"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
+import { type Home, makeHome } from "@catenet/testing/agent/Agent"
+import { makeChannel } from "@catenet/testing/agent/Member"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { ConfigProvider, Duration, Effect, type FileSystem, Layer, Logger, Result } from "effect"
@@ -17,8 +19,6 @@ import * as RpcDispatch from "../../src/channel/rpc/RpcDispatch.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { Events } from "../../src/observe/Events.ts"
 import * as MemberSettings from "../../src/settings/MemberSettings.ts"
-import { type Home, makeHome } from "../harness/Agent.ts"
-import { makeChannel } from "../harness/Member.ts"
 
 const channel = makeChannel()
 const server = channel.member("accept")

@@ -1,4 +1,6 @@
 /** What is read from the archive of a bundle, and what refuses it. */
+import { makeHome } from "@catenet/testing/agent/Agent"
+import { type TarEntry, tarOf } from "@catenet/testing/agent/Bundles"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { execFileSync } from "node:child_process"
@@ -7,8 +9,6 @@ import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import * as BundleArchive from "../../src/channel/install/BundleArchive.ts"
 import * as ExecutableFormat from "../../src/channel/install/ExecutableFormat.ts"
-import { makeHome } from "../harness/Agent.ts"
-import { type TarEntry, tarOf } from "../harness/Bundles.ts"
 
 const refusal = (bytes: Uint8Array) => {
   const read = BundleArchive.read(bytes)

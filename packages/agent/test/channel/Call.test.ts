@@ -1,11 +1,11 @@
 /** One real member serves, another one calls: what stdout and the exit codes are, through a scripted edge. */
+import { type Agent, isAlive, makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { makeAuthority } from "@catenet/testing/agent/Authority"
+import { startBroker, throughFrontDoor } from "@catenet/testing/agent/Broker"
+import { makeChannel } from "@catenet/testing/agent/Member"
+import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { readFile } from "node:fs/promises"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { type Agent, isAlive, makeHome, runAgent } from "../harness/Agent.ts"
-import { makeAuthority } from "../harness/Authority.ts"
-import { startBroker, throughFrontDoor } from "../harness/Broker.ts"
-import { makeChannel } from "../harness/Member.ts"
 
 type Raw = Readonly<Record<string, string>>
 

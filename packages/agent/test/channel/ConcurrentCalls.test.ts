@@ -1,12 +1,12 @@
 /** Many calls on one session: between two members that agree on it, and beside members that do not know it. */
 import * as Json from "@catenet/crypto/Json"
 import { readResponse } from "@catenet/crypto/rpc/Envelope"
+import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { type Duplex, duplexPair } from "node:stream"
 import { setImmediate } from "node:timers/promises"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import * as ConcurrentCalls from "../../src/channel/rpc/ConcurrentCalls.ts"
 import * as RpcClient from "../../src/channel/rpc/RpcClient.ts"
 import * as RpcServer from "../../src/channel/rpc/RpcServer.ts"

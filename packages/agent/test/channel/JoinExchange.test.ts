@@ -2,10 +2,10 @@ import * as Join from "@catenet/crypto/admission/Join"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
 import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
+import { makeChannel } from "@catenet/testing/agent/Member"
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result, Schema } from "effect"
 import { bounds, JoinExchange, type Step } from "../../src/channel/session/JoinExchange.ts"
-import { makeChannel } from "../harness/Member.ts"
 
 const channel = makeChannel()
 const member = channel.member("initiate")

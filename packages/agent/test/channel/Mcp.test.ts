@@ -1,15 +1,15 @@
 /** A client and a server of the official MCP SDK, which know nothing of channels, at the two ends of one. */
+import { type Agent, type Home, makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { agentProgram } from "@catenet/testing/agent/AgentProgram"
+import { makeAuthority } from "@catenet/testing/agent/Authority"
+import { type Broker, startBroker, throughFrontDoor } from "@catenet/testing/agent/Broker"
+import { makeChannel } from "@catenet/testing/agent/Member"
+import { eventually } from "@catenet/testing/Eventually"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { existsSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { type Agent, type Home, makeHome, runAgent } from "../harness/Agent.ts"
-import { agentProgram } from "../harness/AgentProgram.ts"
-import { makeAuthority } from "../harness/Authority.ts"
-import { type Broker, startBroker, throughFrontDoor } from "../harness/Broker.ts"
-import { makeChannel } from "../harness/Member.ts"
 
 const toolServer = fileURLToPath(new URL("../harness/McpServer.ts", import.meta.url))
 

@@ -1,10 +1,10 @@
 /** The MCP server for local clients, line by line, with a peer that comes and goes as the test says. */
+import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { type Duplex, duplexPair, PassThrough } from "node:stream"
 import { setImmediate } from "node:timers/promises"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import * as McpFacade from "../../src/channel/mcp/McpFacade.ts"
 import * as PeerConnection from "../../src/channel/mcp/PeerConnection.ts"
 import { longestLine } from "../../src/channel/mcp/StdioTransport.ts"

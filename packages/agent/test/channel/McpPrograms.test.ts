@@ -1,4 +1,9 @@
 /** Programs of other makers at the two ends of a channel: the MCP inspector, and reference servers. */
+import { type Agent, type Home, makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { agentProgram } from "@catenet/testing/agent/AgentProgram"
+import { makeAuthority } from "@catenet/testing/agent/Authority"
+import { type Broker, startBroker, throughFrontDoor } from "@catenet/testing/agent/Broker"
+import { makeChannel } from "@catenet/testing/agent/Member"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { rejects } from "node:assert/strict"
 import { execFile } from "node:child_process"
@@ -6,11 +11,6 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { installMcpPrograms } from "../../../../scripts/install.mjs"
-import { type Agent, type Home, makeHome, runAgent } from "../harness/Agent.ts"
-import { agentProgram } from "../harness/AgentProgram.ts"
-import { makeAuthority } from "../harness/Authority.ts"
-import { type Broker, startBroker, throughFrontDoor } from "../harness/Broker.ts"
-import { makeChannel } from "../harness/Member.ts"
 
 const programs = join(import.meta.dirname, "../../../../tools/mcp/node_modules/.bin")
 const run = promisify(execFile)

@@ -1,11 +1,11 @@
 import type { Acknowledgement } from "@catenet/crypto/admission/Acknowledgement"
 import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
+import { makeChannel, type Member } from "@catenet/testing/agent/Member"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { ofAcknowledgement } from "../../src/channel/session/Peer.ts"
 import type { Role } from "../../src/settings/MemberVariables.ts"
-import { makeChannel, type Member } from "../harness/Member.ts"
 
 const channel = makeChannel()
 const own = channel.member("initiate")

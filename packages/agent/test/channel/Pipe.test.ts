@@ -1,11 +1,11 @@
 /** Two real members of a channel through a scripted edge: their bytes reach each other, and nothing between reads them. */
 import type { Direction } from "@catenet/crypto/Permission"
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { makeAuthority } from "@catenet/testing/agent/Authority"
+import { startBroker, throughFrontDoor } from "@catenet/testing/agent/Broker"
+import { makeChannel } from "@catenet/testing/agent/Member"
+import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { makeHome, runAgent } from "../harness/Agent.ts"
-import { makeAuthority } from "../harness/Authority.ts"
-import { startBroker, throughFrontDoor } from "../harness/Broker.ts"
-import { makeChannel } from "../harness/Member.ts"
 
 const authority = makeAuthority()
 const makePair = (direction: Direction = "initiate") => {

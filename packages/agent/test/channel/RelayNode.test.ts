@@ -3,16 +3,16 @@ import * as Join from "@catenet/crypto/admission/Join"
 import * as Possession from "@catenet/crypto/admission/Possession"
 import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
+import { type Channel, farFuture, makeChannel, type Member } from "@catenet/testing/agent/Member"
+import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Redacted, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { connect, type Socket } from "node:net"
 import { vi } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import * as RelayNode from "../../src/channel/node/RelayNode.ts"
 import { holds } from "../../src/channel/node/RelayNodeAdmission.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
-import { type Channel, farFuture, makeChannel, type Member } from "../harness/Member.ts"
 
 describe("a grant at a relay node", () => {
   it("holds while it is alive, and, where operators are named, by the signature of one", () => {

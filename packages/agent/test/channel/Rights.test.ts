@@ -1,14 +1,14 @@
 /** What a peer may do, by the rights and until the end of its grant, as the acknowledgement names them. */
 import type { Rights } from "@catenet/crypto/Permission"
 import { readRequest } from "@catenet/crypto/rpc/Envelope"
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { makeAuthority } from "@catenet/testing/agent/Authority"
+import { startBroker, throughFrontDoor } from "@catenet/testing/agent/Broker"
+import { makeChannel } from "@catenet/testing/agent/Member"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import * as RpcDispatch from "../../src/channel/rpc/RpcDispatch.ts"
 import { type Tool, ToolFailed } from "../../src/channel/rpc/Tool.ts"
-import { makeHome, runAgent } from "../harness/Agent.ts"
-import { makeAuthority } from "../harness/Authority.ts"
-import { startBroker, throughFrontDoor } from "../harness/Broker.ts"
-import { makeChannel } from "../harness/Member.ts"
 
 describe("the rights of a caller", () => {
   const ran: Array<string> = []

@@ -2,6 +2,7 @@
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
+import { makeHome } from "@catenet/testing/agent/Agent"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -18,7 +19,6 @@ import * as RpcServer from "../../src/channel/rpc/RpcServer.ts"
 import type { Tool } from "../../src/channel/rpc/Tool.ts"
 import type { ChannelSession, SessionStream } from "../../src/channel/session/ChannelSession.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
-import { makeHome } from "../harness/Agent.ts"
 
 const frame = (text: string) => Result.getOrThrow(NoiseFrame.encode(Bytes.fromText(text)))
 const caller = { noiseKey: new Uint8Array(32), rights: "rw" as const }

@@ -2,6 +2,7 @@
 import * as Refusal from "@catenet/crypto/admission/Refusal"
 import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
+import { makeChannel } from "@catenet/testing/agent/Member"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -11,7 +12,6 @@ import { setImmediate } from "node:timers/promises"
 import * as JoinOnStream from "../../src/channel/session/JoinOnStream.ts"
 import * as RelayNodeDial from "../../src/channel/session/RelayNodeDial.ts"
 import * as MeshHandshake from "../../src/mesh/MeshHandshake.ts"
-import { makeChannel } from "../harness/Member.ts"
 
 const channel = makeChannel()
 const member = channel.member("initiate")

@@ -1,14 +1,14 @@
 /** No key, grant or token is in arguments, logs, answers or the environment of commands, whatever a channel command does. */
+import { type Agent, makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { makeAuthority } from "@catenet/testing/agent/Authority"
+import { startBroker, throughFrontDoor } from "@catenet/testing/agent/Broker"
+import { makeChannel, type Member } from "@catenet/testing/agent/Member"
+import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { readFile } from "node:fs/promises"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { type Agent, makeHome, runAgent } from "../harness/Agent.ts"
-import { makeAuthority } from "../harness/Authority.ts"
-import { startBroker, throughFrontDoor } from "../harness/Broker.ts"
-import { makeChannel, type Member } from "../harness/Member.ts"
 
 type Raw = Readonly<Record<string, string>>
 

@@ -1,10 +1,10 @@
 /** The commands of operators, as scripts read them: expected lines are put together from the published vectors, not by this program. */
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { createPrivateKey, sign } from "node:crypto"
 import { readFileSync, statSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../harness/Agent.ts"
 
 interface Vector {
   readonly id: string

@@ -4,13 +4,13 @@ import * as AgentCard from "@catenet/crypto/AgentCard"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Json from "@catenet/crypto/Json"
 import { native } from "@catenet/crypto/native"
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { Redacted, Result } from "effect"
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../harness/Agent.ts"
 
 const seed = "1f".repeat(32)
 const bytes = (hex: string) => Result.getOrThrow(Hex.decode(hex))

@@ -1,9 +1,9 @@
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { joinToken, makeSurroundings } from "@catenet/testing/agent/Surroundings"
 import { writeFile } from "node:fs/promises"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../harness/Agent.ts"
 import { echo, startOrigin } from "../harness/Origins.ts"
 import { noQuic, startQuicEdge } from "../harness/QuicEdge.ts"
-import { joinToken, makeSurroundings } from "../harness/Surroundings.ts"
 
 interface Finding {
   readonly check: string

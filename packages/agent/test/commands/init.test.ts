@@ -1,6 +1,6 @@
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { readFile, stat } from "node:fs/promises"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../harness/Agent.ts"
 
 const token = "ab".repeat(32)
 const lines = (...answers: ReadonlyArray<string>) => answers.map((answer) => `${answer}\n`).join("")

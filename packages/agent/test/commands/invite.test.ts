@@ -1,9 +1,9 @@
 /** `channel invite` and a control plane that makes no link: whether asking again can help is in the exit code. */
 import { maxMembershipDays } from "@catenet/crypto/invite/PreparedMembership"
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { assert, describe, it } from "@effect/vitest"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { makeHome, runAgent } from "../harness/Agent.ts"
 
 interface More {
   readonly answer?: (method: string) => string

@@ -1,9 +1,9 @@
 /** `ct-agent offer`: the signed offer by the facts, and what `--verify` says of good and bad ones. */
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { createPrivateKey, createPublicKey, verify } from "node:crypto"
 import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../harness/Agent.ts"
 
 const seed = "2e".repeat(32)
 const key = createPrivateKey({

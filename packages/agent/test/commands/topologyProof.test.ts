@@ -1,9 +1,9 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { Result } from "effect"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../harness/Agent.ts"
 
 const seed = "1f".repeat(32)
 const env = { CT_CHANNEL_HOLDER_KEY: seed, CT_TOPOLOGY_ID: "0a".repeat(16), CT_TOPOLOGY_ACCOUNT: "ada" }

@@ -1,8 +1,8 @@
+import { makeAuthority } from "@catenet/testing/agent/Authority"
 import { Result } from "effect"
 import { X509Certificate } from "node:crypto"
 import { assert, describe, it } from "vitest"
 import * as CertificateCheck from "../../src/doctor/CertificateCheck.ts"
-import { makeAuthority } from "../harness/Authority.ts"
 
 const certificate = new X509Certificate(makeAuthority().leaf("shop.example").cert)
 const day = 86_400_000

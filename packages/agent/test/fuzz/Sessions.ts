@@ -2,6 +2,7 @@
 import { native } from "@catenet/crypto/native"
 import { initiate } from "@catenet/crypto/noise/Noise"
 import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
+import { prototypeNames } from "@catenet/testing/edge/fuzz/PrototypeNames"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { encodePing, stopFrame } from "@catenet/wire/frames/ParkPing"
 import { Mux } from "@catenet/wire/transport/Mux"
@@ -9,7 +10,6 @@ import { Result } from "effect"
 import { randomBytes } from "node:crypto"
 import { Duplex, duplexPair } from "node:stream"
 import { connect } from "node:tls"
-import { prototypeNames } from "../../../edge/test/fuzz/PrototypeNames.ts"
 
 const ascii = (text: string) => Buffer.from(text, "latin1")
 

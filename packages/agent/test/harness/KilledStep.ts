@@ -1,11 +1,11 @@
 /** A process that kills itself at one step of a task: `KilledStep.ts TASK STEP FOLDER`. It says so when the task has come to its end. */
+import { files, Steps } from "@catenet/testing/agent/Steps"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, type FileSystem, Redacted } from "effect"
 import { join } from "node:path"
 import * as StoredLogin from "../../src/login/StoredLogin.ts"
 import * as FileLock from "../../src/state/FileLock.ts"
 import * as ExecutableFile from "../../src/update/ExecutableFile.ts"
-import { files, Steps } from "./Steps.ts"
 
 const [, , task = "", step = "0", folder = ""] = process.argv
 const stored = join(folder, "oidc-token.json")

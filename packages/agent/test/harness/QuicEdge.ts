@@ -1,16 +1,16 @@
 /** The UDP port of an edge for tests, as one of the reference kind has it (data-plane 2): agents register, clients come to them. */
-import * as Quic from "@catenet/quic/process/QuicProcess"
-import * as QuicProgram from "@catenet/quic/process/QuicProgram"
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import type { Leaf } from "@catenet/testing/agent/Authority"
+import { serveClient } from "@catenet/testing/agent/MeshEdge"
+import { eventually } from "@catenet/testing/Eventually"
+import { UdpLink } from "@catenet/testing/wire/quic/UdpLink"
 import { encodeAddressReply, encodePeerReply, decodeQuicRole, type DirectListener } from "@catenet/wire/frames/QuicRole"
 import { admittedReply, refusedReply } from "@catenet/wire/frames/Role"
+import * as Quic from "@catenet/wire/quic/process/QuicProcess"
+import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { FrameReader } from "@catenet/wire/transport/FrameReader"
 import { Effect, Exit, Result, Scope } from "effect"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { UdpLink } from "../../../quic/test/UdpLink.ts"
-import type { Leaf } from "./Authority.ts"
-import { serveClient } from "./MeshEdge.ts"
 
 const program = QuicProgram.find()
 export const noQuic = program === undefined

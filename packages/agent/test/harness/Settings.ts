@@ -1,5 +1,5 @@
 /** The settings of a serving agent with these variables and no file, or its problems as sentences. */
-import { sentence } from "@catenet/config/ConfigurationInvalid"
+import { sentence } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Effect, Result } from "effect"
 import * as Settings from "../../src/settings/Settings.ts"

@@ -1,4 +1,5 @@
 /** A port behind which the agent ends TLS for an origin: its visitors as an edge would hand them over. */
+import { makeAuthority } from "@catenet/testing/agent/Authority"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer } from "node:net"
@@ -7,7 +8,6 @@ import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import type { AgentCardResponder } from "../../src/tunnel/AgentCardResponder.ts"
 import type * as FirstRequestHead from "../../src/tunnel/FirstRequestHead.ts"
 import * as TlsTermination from "../../src/tunnel/TlsTermination.ts"
-import { makeAuthority } from "./Authority.ts"
 
 export const host = "hello.example"
 

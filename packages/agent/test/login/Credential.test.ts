@@ -1,3 +1,5 @@
+import { makeHome } from "@catenet/testing/agent/Agent"
+import { files, Steps } from "@catenet/testing/agent/Steps"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type FileSystem, Redacted, References, Result } from "effect"
@@ -15,8 +17,6 @@ import {
 import { join } from "node:path"
 import * as Credential from "../../src/login/Credential.ts"
 import * as StoredLogin from "../../src/login/StoredLogin.ts"
-import { makeHome } from "../harness/Agent.ts"
-import { files, Steps } from "../harness/Steps.ts"
 import * as StubProvider from "../harness/StubProvider.ts"
 
 const home = Effect.map(

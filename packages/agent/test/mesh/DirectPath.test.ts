@@ -2,6 +2,8 @@
 import * as Capability from "@catenet/crypto/Capability"
 import { native } from "@catenet/crypto/native"
 import * as VisitorToken from "@catenet/crypto/VisitorToken"
+import { type Agent, type Home, makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { makeSurroundings, registered, type Surroundings } from "@catenet/testing/agent/Surroundings"
 import { Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { createSocket } from "node:dgram"
@@ -13,9 +15,7 @@ import { assert, describe, it } from "vitest"
 import { freePort } from "../../../stack/src/Ports.ts"
 import * as DirectOffer from "../../src/mesh/DirectOffer.ts"
 import * as MeshHandshake from "../../src/mesh/MeshHandshake.ts"
-import { type Agent, type Home, makeHome, runAgent } from "../harness/Agent.ts"
 import { counter, echo, startOrigin } from "../harness/Origins.ts"
-import { makeSurroundings, registered, type Surroundings } from "../harness/Surroundings.ts"
 
 const started = async (
   stage: Surroundings,

@@ -1,16 +1,16 @@
 /** `connect` and the direct path by QUIC, through an edge of the reference kind. */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
+import { type Agent, makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
+import { eventually } from "@catenet/testing/Eventually"
 import { Result } from "effect"
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { connect } from "node:net"
 import { text } from "node:stream/consumers"
 import { assert, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { type Agent, makeHome, runAgent } from "../harness/Agent.ts"
 import { counter, startOrigin } from "../harness/Origins.ts"
 import { noQuic, startQuicEdge } from "../harness/QuicEdge.ts"
-import { makeSurroundings, registered } from "../harness/Surroundings.ts"
 
 const portOf = async (client: Agent) => Number(/listening on .*:(\d+)/.exec(await client.said("listening on"))?.[1])
 

@@ -1,3 +1,6 @@
+import { type Agent, isAlive, makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { makeSurroundings, registered, type Surroundings } from "@catenet/testing/agent/Surroundings"
+import { eventually } from "@catenet/testing/Eventually"
 import { createHash, randomBytes } from "node:crypto"
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
@@ -5,10 +8,7 @@ import { copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from "nod
 import { connect } from "node:net"
 import { text } from "node:stream/consumers"
 import { assert, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { type Agent, isAlive, makeHome, runAgent } from "../harness/Agent.ts"
 import { counter, echo, startOrigin } from "../harness/Origins.ts"
-import { makeSurroundings, registered, type Surroundings } from "../harness/Surroundings.ts"
 
 const meshEnv = (stage: Surroundings, home: string, origin: string) => ({
   CT_AGENT_CP_URL: stage.plane.url,

@@ -1,11 +1,11 @@
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { exchange, makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
 import { once } from "node:events"
 import { writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { assert, describe, it } from "vitest"
 import { lineCount } from "../../src/observe/LocalHttpServer.ts"
-import { makeHome, runAgent } from "../harness/Agent.ts"
 import { echo, startOrigin } from "../harness/Origins.ts"
-import { exchange, makeSurroundings, registered } from "../harness/Surroundings.ts"
 
 const series = [
   "ct_tunnels_opened_total",

@@ -4,6 +4,11 @@
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import { makeHome } from "@catenet/testing/agent/Agent"
+import { makeAuthority } from "@catenet/testing/agent/Authority"
+import { startControlPlane } from "@catenet/testing/agent/ControlPlane"
+import { files, http, Steps } from "@catenet/testing/agent/Steps"
+import { token } from "@catenet/testing/agent/Surroundings"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Exit, Layer, Redacted, References, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -11,12 +16,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs"
 import * as Onboarding from "../../src/onboard/Onboarding.ts"
 import { OnboardingClient } from "../../src/onboard/OnboardingClient.ts"
 import type * as Settings from "../../src/settings/Settings.ts"
-import { makeHome } from "../harness/Agent.ts"
-import { makeAuthority } from "../harness/Authority.ts"
-import { startControlPlane } from "../harness/ControlPlane.ts"
 import { parse } from "../harness/Settings.ts"
-import { files, http, Steps } from "../harness/Steps.ts"
-import { token } from "../harness/Surroundings.ts"
 
 const settingsOf = (url: string, stateDir: string, joinToken: string, agent: string) =>
   settingsWith(url, stateDir, agent, { CT_AGENT_TOKEN: token, CT_AGENT_JOIN_TOKEN: joinToken })

@@ -1,8 +1,8 @@
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { joinToken, makeSurroundings, registered, token } from "@catenet/testing/agent/Surroundings"
 import { readFile, stat, writeFile } from "node:fs/promises"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../harness/Agent.ts"
 import { startOrigin } from "../harness/Origins.ts"
-import { joinToken, makeSurroundings, registered, token } from "../harness/Surroundings.ts"
 
 const bootstrap = "ef".repeat(32)
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777

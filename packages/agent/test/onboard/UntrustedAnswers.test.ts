@@ -1,9 +1,9 @@
+import { type Home, makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { joinToken, token } from "@catenet/testing/agent/Surroundings"
 import { existsSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "vitest"
-import { type Home, makeHome, runAgent } from "../harness/Agent.ts"
-import { joinToken, token } from "../harness/Surroundings.ts"
 
 const bootstrap = "ef".repeat(32)
 

@@ -3,9 +3,11 @@
  * a sentence that begins with its name. What the values become is in the tables of the commands beside this file.
  * One file, since it is one table, with a row for each variable of the contract.
  */
-import { type ConfigurationInvalid, sentence } from "@catenet/config/ConfigurationInvalid"
-import * as VariableReader from "@catenet/config/VariableReader"
 import * as Hex from "@catenet/crypto/Hex"
+import { type ConfigurationInvalid, sentence } from "@catenet/platform/ConfigurationInvalid"
+import * as VariableReader from "@catenet/platform/VariableReader"
+import { makeAuthority } from "@catenet/testing/agent/Authority"
+import { makeChannel } from "@catenet/testing/agent/Member"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, type FileSystem, Result } from "effect"
@@ -14,8 +16,6 @@ import * as CardVariables from "../../src/settings/CardVariables.ts"
 import * as MemberSettings from "../../src/settings/MemberSettings.ts"
 import * as Settings from "../../src/settings/Settings.ts"
 import * as Variables from "../../src/settings/Variables.ts"
-import { makeAuthority } from "../harness/Authority.ts"
-import { makeChannel } from "../harness/Member.ts"
 
 type Raw = Readonly<Record<string, string>>
 type Read = (raw: Raw) => Effect.Effect<unknown, ConfigurationInvalid, FileSystem.FileSystem>

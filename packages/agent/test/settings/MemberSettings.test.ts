@@ -2,8 +2,11 @@
  * The variables of the channel commands, each on both sides of its rule.
  * One file, since it is one table, with a row for each variable.
  */
-import { sentence } from "@catenet/config/ConfigurationInvalid"
 import * as Hex from "@catenet/crypto/Hex"
+import { sentence } from "@catenet/platform/ConfigurationInvalid"
+import { makeHome } from "@catenet/testing/agent/Agent"
+import { makeAuthority } from "@catenet/testing/agent/Authority"
+import { makeChannel } from "@catenet/testing/agent/Member"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted, Result } from "effect"
@@ -12,9 +15,6 @@ import { homedir } from "node:os"
 import { inspect } from "node:util"
 import * as MemberSettings from "../../src/settings/MemberSettings.ts"
 import { channel as variables } from "../../src/settings/Variables.ts"
-import { makeHome } from "../harness/Agent.ts"
-import { makeAuthority } from "../harness/Authority.ts"
-import { makeChannel } from "../harness/Member.ts"
 
 type Raw = Readonly<Record<string, string>>
 

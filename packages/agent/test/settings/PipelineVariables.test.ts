@@ -1,12 +1,12 @@
 /** The variables of `channel convene`: grants and waiting time, and what they must be together with the others. */
-import * as VariableReader from "@catenet/config/VariableReader"
 import * as Hex from "@catenet/crypto/Hex"
+import * as VariableReader from "@catenet/platform/VariableReader"
+import { makeChannel } from "@catenet/testing/agent/Member"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted, Result } from "effect"
 import * as PipelineRules from "../../src/settings/PipelineRules.ts"
 import * as PipelineVariables from "../../src/settings/PipelineVariables.ts"
-import { makeChannel } from "../harness/Member.ts"
 
 const holderSeed = new Uint8Array(32).fill(1)
 const grantOf = (...[direction, options]: Parameters<ReturnType<typeof makeChannel>["member"]>) =>

@@ -1,6 +1,8 @@
 /** The file of a room's grants, line by line, and what the variables of a member of a room must be together. */
-import { sentence } from "@catenet/config/ConfigurationInvalid"
 import * as Hex from "@catenet/crypto/Hex"
+import { sentence } from "@catenet/platform/ConfigurationInvalid"
+import { makeHome } from "@catenet/testing/agent/Agent"
+import { makeChannel } from "@catenet/testing/agent/Member"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Result } from "effect"
@@ -9,8 +11,6 @@ import { writeFile } from "node:fs/promises"
 import { inspect } from "node:util"
 import * as RoomSettings from "../../src/settings/RoomSettings.ts"
 import { maxPairs, readPairs } from "../../src/settings/RoomVariables.ts"
-import { makeHome } from "../harness/Agent.ts"
-import { makeChannel } from "../harness/Member.ts"
 
 type Raw = Readonly<Record<string, string>>
 

@@ -1,11 +1,11 @@
 import * as Certificate from "@catenet/crypto/x509/Certificate"
+import { type Leaf, makeAuthority } from "@catenet/testing/agent/Authority"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FileSystem } from "effect"
 import { TestClock, TestConsole } from "effect/testing"
 import { generateKeyPairSync } from "node:crypto"
 import * as CertificatePair from "../../src/tunnel/CertificatePair.ts"
-import { type Leaf, makeAuthority } from "../harness/Authority.ts"
 
 const authority = makeAuthority()
 const first = authority.leaf("first.example")

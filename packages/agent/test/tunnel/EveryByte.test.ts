@@ -1,13 +1,13 @@
 /** What a client sends reaches the origin, whatever it looks like at first, and without a wait where there is nothing to decide. */
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { exchange, makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
 import { writeFile } from "node:fs/promises"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../harness/Agent.ts"
 import { startOrigin } from "../harness/Origins.ts"
 import { noQuic, startQuicEdge } from "../harness/QuicEdge.ts"
-import { exchange, makeSurroundings, registered } from "../harness/Surroundings.ts"
 
 /** Says what it got, in hex, when the client has ended. */
 const recorder = (socket: Socket) => {

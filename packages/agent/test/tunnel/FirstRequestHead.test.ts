@@ -1,7 +1,7 @@
+import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Socket } from "node:net"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import * as FirstRequestHead from "../../src/tunnel/FirstRequestHead.ts"
 import { RequestHeadReader } from "../../src/tunnel/RequestHeadReader.ts"

@@ -1,3 +1,6 @@
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
+import { eventually } from "@catenet/testing/Eventually"
 import { writeFile } from "node:fs/promises"
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import { type ClientHttp2Session, connect as connectHttp2, type IncomingHttpHeaders } from "node:http2"
@@ -5,10 +8,7 @@ import type { AddressInfo } from "node:net"
 import { text } from "node:stream/consumers"
 import { connect, type TLSSocket } from "node:tls"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { HalfOpenDuplex } from "../../src/tunnel/HalfOpenDuplex.ts"
-import { makeHome, runAgent } from "../harness/Agent.ts"
-import { makeSurroundings, registered } from "../harness/Surroundings.ts"
 
 const host = "hello.example"
 const seen: Array<IncomingMessage> = []

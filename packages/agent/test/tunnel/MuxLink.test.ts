@@ -1,10 +1,17 @@
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { startEdge } from "@catenet/testing/agent/Edge"
+import {
+  bothProtocols,
+  exchange,
+  joinToken,
+  makeSurroundings,
+  registered,
+  token
+} from "@catenet/testing/agent/Surroundings"
 import { createHash, randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../harness/Agent.ts"
-import { startEdge } from "../harness/Edge.ts"
 import { counter, echo, startOrigin } from "../harness/Origins.ts"
-import { bothProtocols, exchange, joinToken, makeSurroundings, registered, token } from "../harness/Surroundings.ts"
 
 describe("a browser tunnel over the multiplexed carrier", () => {
   it("registers with a proof and brings bytes to the origin and back", async () => {

@@ -1,9 +1,9 @@
 /** A service of this machine is found at either of its two addresses. */
+import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Logger } from "effect"
 import { once } from "node:events"
 import { type AddressInfo, createServer } from "node:net"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { freePort } from "../../../stack/src/Ports.ts"
 import * as Origin from "../../src/tunnel/Origin.ts"
 

@@ -1,3 +1,5 @@
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
 import type { OriginEcho } from "@catenet/wire/frames/MuxEcho"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
@@ -7,9 +9,7 @@ import type { AddressInfo } from "node:net"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import type { Origin as OriginSettings } from "../../src/settings/Settings.ts"
 import * as OriginProbe from "../../src/tunnel/OriginProbe.ts"
-import { makeHome, runAgent } from "../harness/Agent.ts"
 import { startOrigin } from "../harness/Origins.ts"
-import { makeSurroundings, registered } from "../harness/Surroundings.ts"
 
 const settings = (port: number, more: Partial<OriginSettings> = {}): OriginSettings => ({
   host: "127.0.0.1",

@@ -1,15 +1,15 @@
 /** An agent that registers by QUIC, at edges of the reference kind and of ours, on good and on bad networks. */
+import { type Agent, makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { bothProtocols, exchange, makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
+import { eventually } from "@catenet/testing/Eventually"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { readdirSync, readFileSync } from "node:fs"
 import { text } from "node:stream/consumers"
 import { assert, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { freePort } from "../../../stack/src/Ports.ts"
-import { type Agent, makeHome, runAgent } from "../harness/Agent.ts"
 import { echo, startOrigin } from "../harness/Origins.ts"
 import { noQuic, startQuicEdge } from "../harness/QuicEdge.ts"
-import { bothProtocols, exchange, makeSurroundings, registered } from "../harness/Surroundings.ts"
 
 const slotsOnly = ["ct-edge"]
 

@@ -1,11 +1,11 @@
 /** Byte for byte against data-plane.md 5 and 17.1: the edge here is written from those pages alone, without our codecs. */
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { makeAuthority } from "@catenet/testing/agent/Authority"
+import { startControlPlane } from "@catenet/testing/agent/ControlPlane"
 import { once } from "node:events"
 import type { AddressInfo, Socket } from "node:net"
 import { createServer, type TLSSocket } from "node:tls"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../harness/Agent.ts"
-import { makeAuthority } from "../harness/Authority.ts"
-import { startControlPlane } from "../harness/ControlPlane.ts"
 import { echo, startOrigin } from "../harness/Origins.ts"
 
 const token = "ab".repeat(32)

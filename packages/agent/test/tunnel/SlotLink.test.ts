@@ -1,9 +1,9 @@
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { startEdge } from "@catenet/testing/agent/Edge"
+import { exchange, makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
 import { once } from "node:events"
 import { assert, describe, it } from "vitest"
-import { makeHome, runAgent } from "../harness/Agent.ts"
-import { startEdge } from "../harness/Edge.ts"
 import { counter, echo, startOrigin } from "../harness/Origins.ts"
-import { exchange, makeSurroundings, registered } from "../harness/Surroundings.ts"
 
 const slotsOnly = ["ct-edge"]
 

@@ -1,12 +1,12 @@
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { exchange, joinToken, makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
 import { once } from "node:events"
 import { mkdir, writeFile } from "node:fs/promises"
 import { text } from "node:stream/consumers"
 import { connect } from "node:tls"
 import { assert, describe, it } from "vitest"
 import { HalfOpenDuplex } from "../../src/tunnel/HalfOpenDuplex.ts"
-import { makeHome, runAgent } from "../harness/Agent.ts"
 import { echo, startOrigin } from "../harness/Origins.ts"
-import { exchange, joinToken, makeSurroundings, registered } from "../harness/Surroundings.ts"
 
 describe("CT_AGENT_ORIGIN_TLS=terminate", () => {
   it("ends the client's TLS with the pair of files, forwards other streams raw, and counts the handshake", async () => {

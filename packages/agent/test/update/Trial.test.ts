@@ -1,15 +1,15 @@
 /** Where a trial stands at each start; and whatever ends a process in between, a whole program is in the place. */
+import { files, Steps } from "@catenet/testing/agent/Steps"
+import { until } from "@catenet/testing/Eventually"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Exit, FileSystem, Layer, References } from "effect"
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { until } from "../../../domain/test/Eventually.ts"
 import type { Refused } from "../../src/Failure.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import * as ExecutableFile from "../../src/update/ExecutableFile.ts"
 import * as Trial from "../../src/update/Trial.ts"
-import { files, Steps } from "../harness/Steps.ts"
 import { temporaryFolders } from "../harness/TemporaryFolders.ts"
 import { programOf, sha256 } from "./ReleaseServer.ts"
 

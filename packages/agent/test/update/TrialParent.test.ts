@@ -1,4 +1,5 @@
 /** The old version waits for the new one in a process of its own, and takes its place again whatever the new one fails at. */
+import { eventually } from "@catenet/testing/Eventually"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
@@ -6,7 +7,6 @@ import { open } from "node:fs/promises"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { assert, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { placesOf, type Trial } from "../../src/update/TrialFiles.ts"
 import { temporaryFolders } from "../harness/TemporaryFolders.ts"
 import { programOf } from "./ReleaseServer.ts"

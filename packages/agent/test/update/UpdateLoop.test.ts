@@ -1,10 +1,10 @@
 /** What a serving agent says of its updates: an event for each look, and one for a version that takes its place. */
+import { eventually } from "@catenet/testing/Eventually"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, References } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { Events } from "../../src/observe/Events.ts"
 import * as UpdateState from "../../src/observe/UpdateState.ts"

@@ -1,8 +1,8 @@
 /** Generators of bytes, and the two suites that everything here runs over. */
 import { native } from "@catenet/crypto/native"
 import { portable } from "@catenet/crypto/portable"
+import { propertyRuns } from "@catenet/testing/runs"
 import { Arbitrary, Schema } from "effect"
-import { propertyRuns } from "../../../domain/test/runs.ts"
 
 export const suites = { portable, native }
 

@@ -1,7 +1,7 @@
 import { AccessPolicy, isOpen, nextChange, outlook, retryAfter } from "@catenet/domain/edges/AccessPolicy"
+import { propertyRuns } from "@catenet/testing/runs"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { propertyRuns } from "../runs.ts"
 import { between, often } from "../values/history.ts"
 
 const monday = Date.UTC(2026, 0, 5) / 1000

@@ -3,10 +3,10 @@
  * throw. JSON is read and written by `JsonText`, so integers up to 2^64-1 are part of it.
  */
 import * as JsonText from "@catenet/domain/values/JsonText"
+import { misreadKey } from "@catenet/testing/crypto/misreadKey"
+import { propertyRuns } from "@catenet/testing/runs"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Exit, Schema } from "effect"
-import { misreadKey } from "../../../crypto/test/misreadKey.ts"
-import { propertyRuns } from "../runs.ts"
 
 /** Any JSON value. */
 const anything = Arbitrary.schema(Schema.Json)

@@ -6,10 +6,10 @@ import { Email } from "@catenet/domain/values/Email"
 import { HolderKey, OperatorKey } from "@catenet/domain/values/Keys"
 import type { Step } from "@catenet/domain/values/Step"
 import { Subject } from "@catenet/domain/values/Subject"
+import { peersOf, withoutAgent } from "@catenet/testing/domain/topologies/DrawnTopology"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { history, often, refusal } from "../values/history.ts"
-import { peersOf, withoutAgent } from "./DrawnTopology.ts"
 
 const agents = ["Aa", "bb", "cc", "dd"].map((pair) => pair.repeat(32))
 const Agent = Schema.Literals(agents)

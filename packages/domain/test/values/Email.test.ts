@@ -1,7 +1,7 @@
 import { Email } from "@catenet/domain/values/Email"
+import { propertyRuns } from "@catenet/testing/runs"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { propertyRuns } from "../runs.ts"
 
 const read = Schema.decodeUnknownResult(Email)
 

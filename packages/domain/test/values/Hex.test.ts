@@ -1,7 +1,7 @@
 import { Hex128, Hex278, Hex32, Hex64 } from "@catenet/domain/values/Hex"
+import { often } from "@catenet/testing/runs"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { often } from "../runs.ts"
 
 describe("hex", () => {
   for (const [digits, hex] of [

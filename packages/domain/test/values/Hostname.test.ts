@@ -1,7 +1,7 @@
 import { Hostname } from "@catenet/domain/values/Hostname"
+import { often } from "@catenet/testing/runs"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { often } from "../runs.ts"
 
 const read = Schema.decodeUnknownResult(Hostname)
 const accepted = (text: string) => Result.isSuccess(read(text))

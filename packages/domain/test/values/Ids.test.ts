@@ -6,9 +6,9 @@ import {
   TunnelId,
   TunnelIdInPath
 } from "@catenet/domain/values/Ids"
+import { propertyRuns } from "@catenet/testing/runs"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { propertyRuns } from "../runs.ts"
 
 const unissued = "0".repeat(32)
 

@@ -1,8 +1,8 @@
 import * as JsonText from "@catenet/domain/values/JsonText"
 import { maxUint64, Uint64 } from "@catenet/domain/values/Numbers"
+import { often } from "@catenet/testing/runs"
 import { assert, describe, it } from "@effect/vitest"
 import { Equal, Exit, Schema } from "effect"
-import { often } from "../runs.ts"
 
 const codec = JsonText.codec(Schema.Struct({ n: Uint64 }))
 const decode = Schema.decodeUnknownExit(codec)

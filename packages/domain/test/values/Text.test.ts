@@ -1,7 +1,7 @@
 import { label, line } from "@catenet/domain/values/Text"
+import { often } from "@catenet/testing/runs"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { often } from "../runs.ts"
 
 const short = label(8)
 const readLabel = Schema.decodeUnknownResult(short)

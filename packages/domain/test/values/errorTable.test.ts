@@ -20,12 +20,12 @@ import * as ShareLinks from "@catenet/domain/tunnels/ShareLinkErrors"
 import * as Tunnels from "@catenet/domain/tunnels/TunnelErrors"
 import { problemType } from "@catenet/domain/values/Problem"
 import * as Requests from "@catenet/domain/values/RequestErrors"
+import { propertyRuns } from "@catenet/testing/runs"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import { globSync } from "node:fs"
 import { basename } from "node:path"
 import { fileURLToPath } from "node:url"
-import { propertyRuns } from "../runs.ts"
 
 /** All errors have one encoder, so a tenth of the runs for each of them tries it more often than any other. */
 const runsOfOne = Math.ceil(propertyRuns / 10)

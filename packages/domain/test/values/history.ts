@@ -2,7 +2,7 @@
 import { Result, Schema } from "effect"
 
 /** Options of every property test. */
-export { often } from "../runs.ts"
+export { often } from "@catenet/testing/runs"
 
 /** Whole numbers, both ends included. */
 export const between = (minimum: number, maximum: number) =>

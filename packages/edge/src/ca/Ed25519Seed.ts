@@ -1,5 +1,5 @@
 /** The Ed25519 seeds that the edge keeps beside its published root, each made once and readable by its owner only. */
-import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, Path, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { Settings } from "../settings/Settings.ts"

@@ -1,5 +1,5 @@
 /** The sentences about files that the edge keeps beside its published root and cannot use. It touches no file. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import type { PlatformError } from "effect"
 
 const variable = "CT_EDGE_CERT_OUT"

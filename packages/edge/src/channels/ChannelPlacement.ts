@@ -2,12 +2,12 @@
  * Where a channel is at home among the edges that live. Members that came elsewhere are brought there, as streams of one session
  * with each peer, so that two members meet wherever they arrive. An edge that cannot be reached is passed over for a while.
  */
-import { parseAddress } from "@catenet/config/NetworkParser"
 import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
 import * as Hex from "@catenet/crypto/Hex"
 import { pem } from "@catenet/crypto/x509/Certificate"
 import type { ReportedEdge } from "@catenet/domain/edges/EdgeNode"
+import { parseAddress } from "@catenet/platform/NetworkParser"
 import type { PeerRoom } from "@catenet/wire/frames/Role"
 import { answerAdmission } from "@catenet/wire/transport/EdgeSlot"
 import { Mux } from "@catenet/wire/transport/Mux"

@@ -1,6 +1,6 @@
 /** What a carrier says of the connection of a member, beside its bytes (signed-bytes 6.1). */
 import type { Phase } from "@catenet/crypto/admission/Join"
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { IncomingMessage } from "node:http"
 import { isIP, type Socket } from "node:net"
 import type { TLSSocket } from "node:tls"

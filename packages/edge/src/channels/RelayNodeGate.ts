@@ -2,9 +2,9 @@
  * The gate to a relay node (data-plane 8.4): who may join a channel reaches the node through the edge's port, and the node sees
  * members alone. What member and node say to each other is not read here.
  */
-import type { Address } from "@catenet/config/NetworkParser"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
 import { encodeReply } from "@catenet/crypto/admission/RelayGate"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Context, Effect, Layer } from "effect"
 import { connect, type Socket } from "node:net"

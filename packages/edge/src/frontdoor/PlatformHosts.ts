@@ -4,7 +4,7 @@
  * visitor and not this edge alone. Without a usable certificate the untouched bytes go there. Members of channels that come by
  * WebSocket to the portal's name stay here.
  */
-import type { Address } from "@catenet/config/NetworkParser"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"

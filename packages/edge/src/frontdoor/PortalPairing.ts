@@ -3,8 +3,8 @@
  * with PROXY v2 that the control plane does not expect, every page is a 400; without the one that it expects, all visitors
  * share the limits of the edge's address. So the edge asks once at its start, the way a visitor comes.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import { type Address, formatAddress } from "@catenet/config/NetworkParser"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { type Address, formatAddress } from "@catenet/platform/NetworkParser"
 import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
 import { Effect } from "effect"
 import { connect } from "node:net"

@@ -3,10 +3,10 @@
  * Bytes are noted every minute, attested every hour when they moved. A token that the control plane has not named leaves
  * records only when it has carried something or was there for a while (see `UnregisteredTunnels`).
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import { isReached } from "@catenet/domain/tunnels/Reachability"
 import type { SessionEnd } from "@catenet/domain/tunnels/TunnelTraffic"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Clock, Context, Effect, FiberSet, Layer, Schedule } from "effect"
 import * as Ed25519Seed from "../ca/Ed25519Seed.ts"
 import { retryForever } from "../observe/RetryForever.ts"

@@ -1,6 +1,6 @@
 /** An HTTP server on its own address, for operators and the control plane; visitors never reach it. */
-import { CannotListen } from "@catenet/config/CannotListen"
-import type { Address } from "@catenet/config/NetworkParser"
+import { CannotListen } from "@catenet/platform/CannotListen"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeHttpPlatform from "@effect/platform-node/NodeHttpPlatform"

@@ -3,9 +3,9 @@
  * visitors a turn is long, so that those who come at once would wait for one another. Where the system lets sockets share
  * an address there are several; who of them gets a connection is up to the system.
  */
-import { CannotListen } from "@catenet/config/CannotListen"
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import type { Address } from "@catenet/config/NetworkParser"
+import { CannotListen } from "@catenet/platform/CannotListen"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { Effect } from "effect"
 import { createServer, type Server, type Socket } from "node:net"
 

@@ -2,9 +2,9 @@
  * A TCP listener that lives as long as its scope, admits connections through a {@link ConnectionLimiter}, and can prove that it still
  * accepts. It hands out half-open capable sockets with reading paused and knows nothing of what travels on them.
  */
-import type { CannotListen } from "@catenet/config/CannotListen"
-import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import type { Address } from "@catenet/config/NetworkParser"
+import type { CannotListen } from "@catenet/platform/CannotListen"
+import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { guarded, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Effect, type Scope } from "effect"
 import { createConnection, type Socket } from "node:net"

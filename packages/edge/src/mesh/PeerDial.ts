@@ -1,5 +1,5 @@
 /** How an edge reaches another one: at its mesh port, where the shared CA proves it, and by the admin token that both have. */
-import type { Address } from "@catenet/config/NetworkParser"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { type Admission, decodeReply, encodeAdmission } from "@catenet/wire/frames/Role"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { FrameReader } from "@catenet/wire/transport/FrameReader"

@@ -2,10 +2,10 @@
  * Brings a visitor whose host is not known here to the edge that serves it (role `M`, data-plane 8.8): the control plane
  * says which one, the peer proves itself with the shared CA, the visitor's bytes go there untouched.
  */
-import { formatAddress, parseAddress } from "@catenet/config/NetworkParser"
 import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
 import { pem } from "@catenet/crypto/x509/Certificate"
 import { Hostname } from "@catenet/domain/values/Hostname"
+import { formatAddress, parseAddress } from "@catenet/platform/NetworkParser"
 import { Clock, Context, Effect, Layer, Redacted, Result } from "effect"
 import type { Socket } from "node:net"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"

@@ -1,5 +1,5 @@
 /** The public listeners of an edge, each watched from its first moment on. */
-import type { Address } from "@catenet/config/NetworkParser"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { Effect } from "effect"
 import { ChannelListeners } from "../frontdoor/ChannelListeners.ts"
 import { FrontDoor } from "../frontdoor/FrontDoor.ts"

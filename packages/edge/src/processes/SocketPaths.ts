@@ -1,5 +1,5 @@
 /** The folder of the sockets between the processes of one edge. Only its owner can enter it; the main process removes it. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, FileSystem } from "effect"
 import { join } from "node:path"
 import { longestSocketPath, maxProcesses } from "../settings/ProcessCount.ts"

@@ -1,5 +1,5 @@
 /** The first message to a worker: everything that this process knows at that moment. Sends certificates and ticket keys that change later. */
-import { type Address, formatAddress } from "@catenet/config/NetworkParser"
+import { type Address, formatAddress } from "@catenet/platform/NetworkParser"
 import { Effect, Redacted, References } from "effect"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { Routes } from "../routes/Routes.ts"

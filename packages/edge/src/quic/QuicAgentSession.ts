@@ -2,9 +2,9 @@
  * A QUIC connection as agents of the reference kind use it (data-plane 2): a stream for each visitor, which says nothing of whom it is
  * for. It is the session of one registration; others may share the connection.
  */
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { CloseCode, ResetCode } from "@catenet/wire/frames/MuxReason"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import {
   type CarrierSession,
   type CarrierStream,

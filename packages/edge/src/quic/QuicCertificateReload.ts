@@ -1,5 +1,5 @@
 /** A UDP port goes on with the leaf in force: those that connect after a renewal get the new one, and no connection ends. */
-import type { Bound } from "@catenet/quic/process/QuicProcess"
+import type { Bound } from "@catenet/wire/quic/process/QuicProcess"
 import { Effect, FiberSet } from "effect"
 import { X509Certificate } from "node:crypto"
 import type { Pair, CertificateSource } from "../tls/CertificateSource.ts"

@@ -2,10 +2,10 @@
  * The ports on UDP, where the QUIC process is installed: that of the mesh, and the two of channels. They come up beside the other
  * listeners, at the same numbers, and hold none of them up; without them agents, clients and members use TLS there.
  */
-import type { Address } from "@catenet/config/NetworkParser"
-import * as QuicProcess from "@catenet/quic/process/QuicProcess"
-import * as QuicProgram from "@catenet/quic/process/QuicProgram"
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import type { Address } from "@catenet/platform/NetworkParser"
+import * as QuicProcess from "@catenet/wire/quic/process/QuicProcess"
+import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import { Effect } from "effect"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { MemberAdmissions } from "../channels/MemberAdmissions.ts"

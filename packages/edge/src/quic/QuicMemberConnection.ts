@@ -6,7 +6,7 @@
 import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
 import * as Bytes from "@catenet/crypto/Bytes"
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { Result } from "effect"
 import { Duplex } from "node:stream"

@@ -3,7 +3,7 @@
  * in the room where the channel is at home.
  */
 import type { Phase } from "@catenet/crypto/admission/Join"
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Context, type Duration, Effect, Layer } from "effect"

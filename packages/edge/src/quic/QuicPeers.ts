@@ -2,7 +2,6 @@
  * Serves QUIC connections at the mesh port (data-plane 2.2): each stream begins with a role. Agents register and bind host names,
  * mesh clients come to them, and anybody may ask for the address that is seen.
  */
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import {
   decodeQuicRole,
@@ -12,6 +11,7 @@ import {
   revokedClose
 } from "@catenet/wire/frames/QuicRole"
 import { admittedReply, refusedReply } from "@catenet/wire/frames/Role"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { FrameReader } from "@catenet/wire/transport/FrameReader"
 import { Context, Effect, Layer, Redacted, Result } from "effect"

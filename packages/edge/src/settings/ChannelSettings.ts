@@ -1,6 +1,6 @@
 /** What the environment says of channels. */
-import type { Address } from "@catenet/config/NetworkParser"
-import type * as VariableReader from "@catenet/config/VariableReader"
+import type { Address } from "@catenet/platform/NetworkParser"
+import type * as VariableReader from "@catenet/platform/VariableReader"
 import type { channelVariables } from "./ChannelVariables.ts"
 import { type PemPair, pemPair } from "./PemPair.ts"
 

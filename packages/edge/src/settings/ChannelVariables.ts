@@ -1,7 +1,7 @@
 /** The variables of channels: where their members join, and what is bounded. */
-import { address as anyAddress } from "@catenet/config/NetworkParser"
-import * as Parser from "@catenet/config/Parser"
-import { defaulted, optional } from "@catenet/config/Variable"
+import { address as anyAddress } from "@catenet/platform/NetworkParser"
+import * as Parser from "@catenet/platform/Parser"
+import { defaulted, optional } from "@catenet/platform/Variable"
 
 const off = ["0", "off", "false", "none"] as const
 

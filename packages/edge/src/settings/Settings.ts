@@ -3,10 +3,10 @@
  * in the list there: `CT_EDGE_MAX_CONNECTIONS_PER_IP`, `CT_EDGE_MAX_VISITORS_PER_TUNNEL`, `CT_EDGE_RELAY_IDLE_SECS`, `CT_EDGE_CUT_AT_WINDOW_CLOSE`,
  * `CT_EDGE_REQUIRE_AGENT_PROOF`, `CT_EDGE_MESH_RELAY_PRIVATE`, `CT_EDGE_PROCESSES`, `CT_EDGE_REQUEST_HEAD_SECS`, `CT_EDGE_VISITOR_IDLE_SECS`.
  */
-import type { Problem } from "@catenet/config/ConfigurationInvalid"
-import type { Address } from "@catenet/config/NetworkParser"
-import * as VariableReader from "@catenet/config/VariableReader"
 import type { AdminUrl } from "@catenet/domain/edges/EdgeNode"
+import type { Problem } from "@catenet/platform/ConfigurationInvalid"
+import type { Address } from "@catenet/platform/NetworkParser"
+import * as VariableReader from "@catenet/platform/VariableReader"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
 import { availableParallelism } from "node:os"

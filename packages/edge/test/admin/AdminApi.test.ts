@@ -1,8 +1,8 @@
+import { readAll, readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { adminToken } from "@catenet/testing/edge/ControlPlane"
+import { eventually, start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readAll, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { adminToken } from "../harness/ControlPlane.ts"
-import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const T = token("a")
 const tunnelHost = "app.zone.test"

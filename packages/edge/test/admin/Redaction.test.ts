@@ -1,7 +1,7 @@
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
+import { overheard } from "@catenet/testing/Overheard"
 import { assert, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
-import { overheard } from "../../../domain/test/Overheard.ts"
 import * as AdminRoutes from "../../src/admin/AdminRoutes.ts"
 import { ChannelRoom } from "../../src/channels/ChannelRoom.ts"
 import { SessionHistory } from "../../src/history/SessionHistory.ts"

@@ -1,10 +1,10 @@
+import { servingAgent, slotAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import * as Members from "@catenet/testing/edge/Members"
+import { eventually, start, temporaryFolder, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { servingAgent, slotAgent, tlsTo } from "../harness/Agent.ts"
-import * as Members from "../harness/Members.ts"
-import { eventually, start, temporaryFolder, token } from "../harness/TestEdge.ts"
 
 const T = token("7")
 const tunnelHost = "app.zone.test"

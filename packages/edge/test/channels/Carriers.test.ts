@@ -1,4 +1,8 @@
 /** Every way in which a member comes, and that the ways do not matter to whom it meets. */
+import { tlsTo, readAll } from "@catenet/testing/edge/Agent"
+import * as Members from "@catenet/testing/edge/Members"
+import { processOfMembers, program, untilTaken } from "@catenet/testing/edge/QuicMember"
+import { eventually, mintPair, start, temporaryFolder, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { WebSocket } from "@effect/platform-node/NodeWS"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
@@ -6,10 +10,6 @@ import { writeFileSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { tlsTo, readAll } from "../harness/Agent.ts"
-import * as Members from "../harness/Members.ts"
-import { processOfMembers, program, untilTaken } from "../harness/QuicMember.ts"
-import { eventually, mintPair, start, temporaryFolder, type TestEdge } from "../harness/TestEdge.ts"
 
 const portal = "portal.example.test"
 const public_ = mintPair([portal, "localhost"])

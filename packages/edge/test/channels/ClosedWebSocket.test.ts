@@ -1,11 +1,11 @@
 /** A WebSocket has no half: a member that closes its own while it waits is gone. */
+import * as Members from "@catenet/testing/edge/Members"
+import { eventually, start, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { WebSocket } from "@effect/platform-node/NodeWS"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { connect } from "node:net"
-import * as Members from "../harness/Members.ts"
-import { eventually, start, type TestEdge } from "../harness/TestEdge.ts"
 
 const waitingAt = (world: TestEdge, count: number, millis?: number) =>
   Effect.promise(() =>

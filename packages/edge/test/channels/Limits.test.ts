@@ -1,8 +1,8 @@
 /** How many members an edge takes at once, and what it counts of them. */
+import * as Members from "@catenet/testing/edge/Members"
+import { eventually, start, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
-import * as Members from "../harness/Members.ts"
-import { eventually, start, type TestEdge } from "../harness/TestEdge.ts"
 
 const most = 6
 let life: Scope.Closeable

@@ -1,9 +1,9 @@
 /** Data-plane 17.2 at a real edge over real TLS: two members meet, and every way in which they do not. */
 import { native } from "@catenet/crypto/native"
+import * as Members from "@catenet/testing/edge/Members"
+import { eventually, start, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
-import * as Members from "../harness/Members.ts"
-import { eventually, start, type TestEdge } from "../harness/TestEdge.ts"
 
 const life = Effect.runSync(Scope.make())
 let world: TestEdge

@@ -1,12 +1,12 @@
 /** Members meet wherever they arrive: in any process of an edge, and at any edge. */
+import { startControlPlane } from "@catenet/testing/edge/ControlPlane"
+import * as Members from "@catenet/testing/edge/Members"
+import { eventually, start, temporaryFolder, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { copyFileSync } from "node:fs"
 import { join } from "node:path"
 import { ranked } from "../../src/channels/RendezvousHash.ts"
-import { startControlPlane } from "../harness/ControlPlane.ts"
-import * as Members from "../harness/Members.ts"
-import { eventually, start, temporaryFolder, type TestEdge } from "../harness/TestEdge.ts"
 
 type Places = readonly [Members.TestMember, Members.TestMember]
 

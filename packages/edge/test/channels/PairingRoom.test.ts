@@ -1,8 +1,8 @@
 /** The room beside a model of it that is a plain list: random joins, deaths, supersessions, ends of grants and moving homes. */
+import { Dice } from "@catenet/testing/wire/dice"
+import { integer } from "@catenet/testing/wire/frames/arbitraries"
 import { heardMillis, PairingRoom, type Present } from "@catenet/wire/channels/PairingRoom"
 import { assert, describe, it } from "@effect/vitest"
-import { Dice } from "../../../wire/test/dice.ts"
-import { integer } from "../../../wire/test/frames/arbitraries.ts"
 import type { Member } from "../../src/channels/Member.ts"
 import { ranked } from "../../src/channels/RendezvousHash.ts"
 

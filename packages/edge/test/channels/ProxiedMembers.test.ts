@@ -1,9 +1,9 @@
 /** Members that come by WebSocket through a proxy are known by the address that the proxy names. */
+import * as Members from "@catenet/testing/edge/Members"
+import { start } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { namedByProxy } from "../../src/channels/MemberConnection.ts"
-import * as Members from "../harness/Members.ts"
-import { start } from "../harness/TestEdge.ts"
 
 const guesses = 30
 

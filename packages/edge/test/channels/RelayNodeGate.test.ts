@@ -1,9 +1,9 @@
 /** Data-plane 8.4 at a real edge: members reach the relay node through the gate, and strangers do not. */
+import * as Members from "@catenet/testing/edge/Members"
+import { eventually, start, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { createServer, type AddressInfo, type Socket } from "node:net"
-import * as Members from "../harness/Members.ts"
-import { eventually, start, type TestEdge } from "../harness/TestEdge.ts"
 
 const identity = "12D3KooWNode"
 

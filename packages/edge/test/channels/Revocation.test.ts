@@ -1,8 +1,8 @@
 /** A member that may no longer talk is cut within a second, whatever it does and however it came. */
+import * as Members from "@catenet/testing/edge/Members"
+import { eventually, start, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
-import * as Members from "../harness/Members.ts"
-import { eventually, start, type TestEdge } from "../harness/TestEdge.ts"
 
 const life = Effect.runSync(Scope.make())
 let world: TestEdge

@@ -1,10 +1,10 @@
 /** The sequence of data-plane 17.2 and each of its negative cases, byte by byte, at every carrier of members. */
 import { native } from "@catenet/crypto/native"
+import * as Members from "@catenet/testing/edge/Members"
+import { processOfMembers, program, type QuicPlace, untilTaken } from "@catenet/testing/edge/QuicMember"
+import { start, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
-import * as Members from "../harness/Members.ts"
-import { processOfMembers, program, type QuicPlace, untilTaken } from "../harness/QuicMember.ts"
-import { start, type TestEdge } from "../harness/TestEdge.ts"
 
 const life = Effect.runSync(Scope.make())
 let world: TestEdge

@@ -1,4 +1,6 @@
 /** Every bound on a slow member at a real edge whose clock is the test's: a moment before it, and at it. */
+import * as Members from "@catenet/testing/edge/Members"
+import { eventually, start, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -6,8 +8,6 @@ import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer } from "node:net"
 import { vi } from "vitest"
-import * as Members from "../harness/Members.ts"
-import { eventually, start, type TestEdge } from "../harness/TestEdge.ts"
 
 const refusal = (token: string) => `NO${String.fromCharCode(token.length)}${token}`
 const identity = "node"

@@ -2,13 +2,13 @@
  * The byte protocol of data-plane sections 5 and 17.1, played by a peer that knows nothing but the written bytes: no codec
  * of ours is used here.
  */
+import { adminToken } from "@catenet/testing/edge/ControlPlane"
+import { Peer } from "@catenet/testing/edge/Peer"
+import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect as connectTcp } from "node:net"
 import { connect, TLSSocket } from "node:tls"
-import { adminToken } from "../harness/ControlPlane.ts"
-import { Peer } from "../harness/Peer.ts"
-import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"

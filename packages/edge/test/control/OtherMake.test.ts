@@ -1,12 +1,12 @@
 /** A control plane of another make has bodies of its own: what its answers mean, the status alone says. */
 import { MemberNotAdmitted } from "@catenet/domain/channels/ChannelErrors"
+import * as Members from "@catenet/testing/edge/Members"
+import { start } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { statusOf } from "../../src/control/ControlPlane.ts"
-import * as Members from "../harness/Members.ts"
-import { start } from "../harness/TestEdge.ts"
 
 describe("a control plane that refuses by the status alone", () => {
   it("is understood as one that sends a problem document", () => {

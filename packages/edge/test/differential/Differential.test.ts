@@ -3,13 +3,13 @@
  * and the edge writes nothing that names another visitor or another host. `CT_DIFFERENTIAL_CASES` sets how many for each
  * origin (20,000 for a whole run), `CT_DIFFERENTIAL_SEED` where to begin.
  */
+import { servingAgent } from "@catenet/testing/edge/Agent"
+import { random } from "@catenet/testing/edge/fuzz/Mutation"
+import { eventually, start, temporaryFolder, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect as connectTcp } from "node:net"
 import { connect, createSecureContext } from "node:tls"
-import { random } from "../fuzz/Mutation.ts"
-import { servingAgent } from "../harness/Agent.ts"
-import { eventually, start, temporaryFolder, token, type TestEdge } from "../harness/TestEdge.ts"
 import { type Origin, type Seen, startAll } from "./Origins.ts"
 import { request } from "./Requests.ts"
 import { readWritten, type Written } from "./Written.ts"

@@ -1,6 +1,6 @@
 /** Requests that two parsers may read differently: good ones, changed where parsers are known to differ. */
-import { mutate, type Random } from "../fuzz/Mutation.ts"
-import { prototypeNames } from "../fuzz/PrototypeNames.ts"
+import { mutate, type Random } from "@catenet/testing/edge/fuzz/Mutation"
+import { prototypeNames } from "@catenet/testing/edge/fuzz/PrototypeNames"
 
 const hidden = (host: string) => `GET /hidden HTTP/1.1\r\nHost: ${host}\r\nX-Forwarded-For: 6.6.6.6\r\n\r\n`
 

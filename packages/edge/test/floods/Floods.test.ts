@@ -1,14 +1,14 @@
 /** What one visitor or stranger does must not keep others waiting. `npm run bench floods joins` has the figures. */
+import { servingAgent } from "@catenet/testing/edge/Agent"
+import { Flooder } from "@catenet/testing/edge/floods/FlooderProcess"
+import { joinLatencies } from "@catenet/testing/edge/floods/JoinLatency"
+import { type Kind, ofMembers, ofVisitors } from "@catenet/testing/edge/floods/Kinds"
+import { latencies, p99 } from "@catenet/testing/edge/floods/Latency"
+import { overhear } from "@catenet/testing/edge/floods/Overheard"
+import { start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer } from "node:http"
-import { servingAgent } from "../harness/Agent.ts"
-import { start, token } from "../harness/TestEdge.ts"
-import { Flooder } from "./FlooderProcess.ts"
-import { joinLatencies } from "./JoinLatency.ts"
-import { type Kind, ofMembers, ofVisitors } from "./Kinds.ts"
-import { latencies, p99 } from "./Latency.ts"
-import { overhear } from "./Overheard.ts"
 
 const flooded = { token: token("1"), host: "flooded.zone.test" }
 const other = { token: token("2"), host: "other.zone.test" }

@@ -1,13 +1,13 @@
+import { readAll, servingAgent } from "@catenet/testing/edge/Agent"
+import { preface, resets } from "@catenet/testing/edge/floods/Frames"
+import { http2Fields, http2Frame } from "@catenet/testing/edge/fuzz/Samples"
+import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer } from "node:http"
 import { connect as connectTcp } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
 import { resetsPerMinute } from "../../src/terminate/RapidResetLimiter.ts"
-import { http2Fields, http2Frame } from "../fuzz/Samples.ts"
-import { readAll, servingAgent } from "../harness/Agent.ts"
-import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
-import { preface, resets } from "./Frames.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"

@@ -1,12 +1,12 @@
+import { mutate, random } from "@catenet/testing/edge/fuzz/Mutation"
+import { http2 } from "@catenet/testing/edge/fuzz/Samples"
+import { eventually, start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import { Socket } from "node:net"
 import { Clients } from "../fuzz/Clients.ts"
-import { mutate, random } from "../fuzz/Mutation.ts"
 import { megabytes } from "../fuzz/OpenSockets.ts"
-import { http2 } from "../fuzz/Samples.ts"
-import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const tunnelHost = "app.zone.test"
 const visitorCount = 150

@@ -1,10 +1,10 @@
 /** What the fibers of connections did, connections do without: they end with their edge, wherever they stand. */
+import { readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { helloFor } from "@catenet/testing/edge/Hello"
+import { start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { connect, type Socket } from "node:net"
-import { readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { helloFor } from "../harness/Hello.ts"
-import { start, token } from "../harness/TestEdge.ts"
 
 const host = "app.zone.test"
 

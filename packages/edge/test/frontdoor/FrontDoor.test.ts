@@ -1,11 +1,11 @@
+import { muxAgent, readAll, readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { helloFor } from "@catenet/testing/edge/Hello"
+import { eventually, mintPair, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { encodeAdmission } from "@catenet/wire/frames/Role"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { connect, type Socket } from "node:net"
 import { TLSSocket } from "node:tls"
-import { muxAgent, readAll, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { helloFor } from "../harness/Hello.ts"
-import { eventually, mintPair, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const gruenHost = { token: token("a"), host: "own.example.test" }
 const gelbHost = { token: token("b"), host: "app.zone.test" }

@@ -1,11 +1,11 @@
+import { readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { mintPair, start, token } from "@catenet/testing/edge/TestEdge"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer } from "node:http"
 import type { Socket } from "node:net"
 import { TLSSocket } from "node:tls"
-import { readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { mintPair, start, token } from "../harness/TestEdge.ts"
 
 const T = token("7")
 const host = "own.zone.test"

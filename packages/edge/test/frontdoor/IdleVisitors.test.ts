@@ -1,12 +1,12 @@
 /** How long a visitor may keep a connection on which it asks for nothing. */
+import { readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { helloFor } from "@catenet/testing/edge/Hello"
+import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer } from "node:http"
 import { connect as connectHttp2 } from "node:http2"
 import { connect as connectTcp, type Socket } from "node:net"
-import { readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { helloFor } from "../harness/Hello.ts"
-import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const ended = { token: token("1"), host: "app.zone.test" }
 const passedThrough = { token: token("2"), host: "own.zone.test" }

@@ -1,11 +1,11 @@
+import { readAll, tlsTo } from "@catenet/testing/edge/Agent"
+import { mintPair, start, temporaryFolder } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { createServer as createTlsServer } from "node:tls"
-import { readAll, tlsTo } from "../harness/Agent.ts"
-import { mintPair, start, temporaryFolder } from "../harness/TestEdge.ts"
 
 const listening = (server: ReturnType<typeof createServer>) =>
   Effect.acquireRelease(

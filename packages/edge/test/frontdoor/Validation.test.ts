@@ -1,10 +1,10 @@
+import { servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { mintPair, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Socket } from "node:net"
 import { TLSSocket } from "node:tls"
-import { servingAgent, tlsTo } from "../harness/Agent.ts"
-import { mintPair, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("2")
 const tunnelHost = "app.zone.test"

@@ -1,10 +1,10 @@
+import { readUntil, servingAgent } from "@catenet/testing/edge/Agent"
+import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect as connectHttp2 } from "node:http2"
 import { connect as connectTcp } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
-import { readUntil, servingAgent } from "../harness/Agent.ts"
-import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const fullTunnel = { token: token("1"), host: "full.zone.test" }
 const other = { token: token("2"), host: "other.zone.test" }

@@ -4,9 +4,9 @@
  * which port is remembered, and to how many of each kind the edge said something: an edge that turns the run away would pass all
  * else. They come from many addresses of the loopback network, since limits for one address would do so.
  */
+import type { Random } from "@catenet/testing/edge/fuzz/Mutation"
 import { connect as connectTcp, type Socket } from "node:net"
 import { connect, createSecureContext, type SecureContext, type SecureVersion, type TLSSocket } from "node:tls"
-import type { Random } from "./Mutation.ts"
 
 const lifeMillis = 25
 /**

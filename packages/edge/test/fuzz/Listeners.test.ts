@@ -3,16 +3,8 @@
  * `CT_FUZZ_CASES` sets how many, `CT_FUZZ_SEED` where to begin; what stays open is reported with the seed it came from. Where the
  * number is not set, a slow machine sends as many as it can in a minute and a half.
  */
-import { assert, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { createServer } from "node:http"
-import { type MuxAgent, readAll, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { helloFor } from "../harness/Hello.ts"
-import * as Members from "../harness/Members.ts"
-import { eventually, start, type TestEdge } from "../harness/TestEdge.ts"
-import { Clients } from "./Clients.ts"
-import { mutate, random } from "./Mutation.ts"
-import { OpenSockets, descriptors, megabytes } from "./OpenSockets.ts"
+import { type MuxAgent, readAll, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { mutate, random } from "@catenet/testing/edge/fuzz/Mutation"
 import {
   admissions,
   answeringTunnel,
@@ -25,7 +17,15 @@ import {
   orders,
   requests,
   T
-} from "./Samples.ts"
+} from "@catenet/testing/edge/fuzz/Samples"
+import { helloFor } from "@catenet/testing/edge/Hello"
+import * as Members from "@catenet/testing/edge/Members"
+import { eventually, start, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import { assert, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createServer } from "node:http"
+import { Clients } from "./Clients.ts"
+import { OpenSockets, descriptors, megabytes } from "./OpenSockets.ts"
 
 /** A leak of 4 KiB per case would show; the campaign runs 50,000. */
 const caseCount = Number(process.env["CT_FUZZ_CASES"] ?? 3_000)

@@ -3,14 +3,14 @@
  * were given or another, and in sessions with an honest peer. None of it reaches a stranger, stays, or keeps honest members from
  * meeting. `CT_MEMBER_CASES` sets how many, `CT_FUZZ_SEED` where to begin.
  */
+import { mutate, type Random, random } from "@catenet/testing/edge/fuzz/Mutation"
+import { grants, joins } from "@catenet/testing/edge/fuzz/Samples"
+import * as Members from "@catenet/testing/edge/Members"
+import { eventually, start, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type AddressInfo } from "node:net"
-import * as Members from "../harness/Members.ts"
-import { eventually, start, type TestEdge } from "../harness/TestEdge.ts"
-import { mutate, type Random, random } from "./Mutation.ts"
 import { descriptors, megabytes } from "./OpenSockets.ts"
-import { grants, joins } from "./Samples.ts"
 
 const cases = Number(process.env["CT_MEMBER_CASES"] ?? 300)
 const firstSeed = Number(process.env["CT_FUZZ_SEED"] ?? 1)

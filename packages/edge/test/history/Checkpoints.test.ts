@@ -1,3 +1,4 @@
+import { token } from "@catenet/testing/edge/TestEdge"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Deferred, Effect, FileSystem, Layer, References } from "effect"
@@ -12,7 +13,6 @@ import { OriginEchoes } from "../../src/sessions/OriginEchoes.ts"
 import type { SessionObserver } from "../../src/sessions/SessionObserver.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import { HistoryDatabase } from "../../src/sqlite/HistoryDatabase.ts"
-import { token } from "../harness/TestEdge.ts"
 
 const T = token("c")
 const withoutEchoes = Layer.succeed(OriginEchoes, { observe: () => undefined } as never)

@@ -1,5 +1,6 @@
 import { Reachability } from "@catenet/domain/tunnels/Reachability"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { token } from "@catenet/testing/edge/TestEdge"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, ConfigProvider, Effect, FileSystem, Layer, References } from "effect"
@@ -16,7 +17,6 @@ import { OriginEchoes, type ReachObserver } from "../../src/sessions/OriginEchoe
 import type { SessionObserver } from "../../src/sessions/SessionObserver.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import { HistoryDatabase } from "../../src/sqlite/HistoryDatabase.ts"
-import { token } from "../harness/TestEdge.ts"
 
 const T = token("c")
 const name = tunnelName(T)

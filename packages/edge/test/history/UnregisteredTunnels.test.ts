@@ -1,3 +1,4 @@
+import { token } from "@catenet/testing/edge/TestEdge"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, FileSystem, Layer, References } from "effect"
@@ -15,7 +16,6 @@ import { OriginEchoes } from "../../src/sessions/OriginEchoes.ts"
 import type { SessionObserver } from "../../src/sessions/SessionObserver.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import { HistoryDatabase } from "../../src/sqlite/HistoryDatabase.ts"
-import { token } from "../harness/TestEdge.ts"
 
 const withoutEchoes = Layer.succeed(OriginEchoes, { observe: () => undefined } as never)
 const namedTunnel = token("a")

@@ -1,4 +1,6 @@
 /** A fault is put into one callback of each kind; it must end what it belongs to and nothing else. */
+import { muxAgent, readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { ClientHelloReader } from "@catenet/wire/frames/ClientHello"
 import { FrameReader } from "@catenet/wire/transport/FrameReader"
 import { MuxStream } from "@catenet/wire/transport/MuxStream"
@@ -12,8 +14,6 @@ import type { Duplex } from "node:stream"
 import { AgentPool } from "../../src/sessions/AgentPool.ts"
 import { RequestRewriter } from "../../src/terminate/RequestRewriter.ts"
 import { ResponseTracker } from "../../src/terminate/ResponseTracker.ts"
-import { muxAgent, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"

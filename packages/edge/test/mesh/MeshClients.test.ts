@@ -1,11 +1,11 @@
 import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
+import { muxAgent, readUntil, tlsTo } from "@catenet/testing/edge/Agent"
+import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { TokenBuckets } from "../../src/listen/TokenBuckets.ts"
-import { muxAgent, readUntil, tlsTo } from "../harness/Agent.ts"
-import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("8")
 

@@ -1,11 +1,11 @@
 /** A connection to another edge that fails is counted, and the log says what to do. */
+import { tlsTo } from "@catenet/testing/edge/Agent"
+import { mintPair, start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { dial, makeFailures, PeerRefused } from "../../src/mesh/PeerDial.ts"
 import { Counters } from "../../src/observe/Counters.ts"
-import { tlsTo } from "../harness/Agent.ts"
-import { mintPair, start, token } from "../harness/TestEdge.ts"
 
 const failuresOf = () => {
   const lines: Array<string> = []

@@ -1,12 +1,12 @@
+import { readAll, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { startControlPlane } from "@catenet/testing/edge/ControlPlane"
+import { eventually, mintPair, start, temporaryFolder, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { copyFileSync } from "node:fs"
 import type { Socket } from "node:net"
 import { join } from "node:path"
 import { TLSSocket } from "node:tls"
-import { readAll, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { startControlPlane } from "../harness/ControlPlane.ts"
-import { eventually, mintPair, start, temporaryFolder, token } from "../harness/TestEdge.ts"
 
 const T = token("a")
 const meshRelay = { CT_EDGE_MESH_RELAY_ENABLED: "1", CT_EDGE_MESH_RELAY_PRIVATE: "1" }

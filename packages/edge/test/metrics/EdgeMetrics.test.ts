@@ -1,7 +1,7 @@
+import { start } from "@catenet/testing/edge/TestEdge"
 import { originVerdicts } from "@catenet/wire/frames/MuxEcho"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { start } from "../harness/TestEdge.ts"
 
 /** The names of data-plane 13 that belong to tunnels. */
 const names = [

@@ -1,10 +1,10 @@
 /** What reaches the event loop belongs to no connection: it is counted and logged, and the other visitors go on. */
+import { readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { eventually, start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { ConnectionFaults } from "../../src/observe/ConnectionFaults.ts"
 import { Counters } from "../../src/observe/Counters.ts"
-import { readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"

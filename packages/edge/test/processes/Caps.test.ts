@@ -1,9 +1,9 @@
+import { muxAgent, readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Result, Scope } from "effect"
 import { connect, type Socket } from "node:net"
-import { muxAgent, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("d")
 const tunnelHost = "app.zone.test"

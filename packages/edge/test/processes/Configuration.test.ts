@@ -1,3 +1,4 @@
+import { start, temporaryFolder } from "@catenet/testing/edge/TestEdge"
 import { afterEach, assert, describe, it, vi } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted } from "effect"
 import { mkdirSync } from "node:fs"
@@ -6,7 +7,6 @@ import { availableParallelism } from "node:os"
 import { join } from "node:path"
 import * as ProcessCount from "../../src/settings/ProcessCount.ts"
 import { Settings } from "../../src/settings/Settings.ts"
-import { start, temporaryFolder } from "../harness/TestEdge.ts"
 
 const read = (variables: Record<string, string>) =>
   Effect.provide(Settings, Settings.layer).pipe(

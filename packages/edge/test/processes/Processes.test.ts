@@ -1,11 +1,11 @@
+import { type MuxAgent, muxAgent, readAll, readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { eventually, start, temporaryFolder, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Result, Scope } from "effect"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { tunnelName } from "../../src/routes/TunnelName.ts"
-import { type MuxAgent, muxAgent, readAll, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { eventually, start, temporaryFolder, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const processes = 3
 /** So many that hardly ever one process is without any. */

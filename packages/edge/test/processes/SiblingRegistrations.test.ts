@@ -1,3 +1,4 @@
+import { eventually, token } from "@catenet/testing/edge/TestEdge"
 import type { CertificateState } from "@catenet/wire/frames/MuxCertificate"
 import { Mux } from "@catenet/wire/transport/Mux"
 import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
@@ -5,7 +6,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { duplexPair } from "node:stream"
 import { SiblingRegistrations } from "../../src/processes/SiblingRegistrations.ts"
 import type { MuxAgent } from "../../src/sessions/AgentPool.ts"
-import { eventually, token } from "../harness/TestEdge.ts"
 
 const T = token("c")
 

@@ -1,6 +1,6 @@
+import { misreadKey } from "@catenet/testing/crypto/misreadKey"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { misreadKey } from "../../../crypto/test/misreadKey.ts"
 import { ToMain, ToWorker } from "../../src/processes/WorkerMessages.ts"
 
 /** What Node does to a message on its way to another process. */

@@ -1,10 +1,10 @@
+import { processOfMembers, program } from "@catenet/testing/edge/QuicMember"
+import { mintPair } from "@catenet/testing/edge/TestEdge"
+import { untilSuccess } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { untilSuccess } from "../../../domain/test/Eventually.ts"
 import * as QuicCertificateReload from "../../src/quic/QuicCertificateReload.ts"
 import { CertificateSource } from "../../src/tls/CertificateSource.ts"
-import { processOfMembers, program } from "../harness/QuicMember.ts"
-import { mintPair } from "../harness/TestEdge.ts"
 
 const transport = { keepAlive: 3_000, idle: 10_000, streams: 10 }
 

@@ -2,7 +2,12 @@
  * What strangers send to the UDP ports: raw datagrams from sockets of their own. `npm run campaign QuicFloods` goes on for longer
  * (`CT_QUIC_FLOOD_MILLIS`).
  */
-import type * as Quic from "@catenet/quic/process/QuicProcess"
+import { servingAgent } from "@catenet/testing/edge/Agent"
+import { latencies, p99 } from "@catenet/testing/edge/floods/Latency"
+import { processOfMembers, program } from "@catenet/testing/edge/QuicMember"
+import { start, type TestEdge, token } from "@catenet/testing/edge/TestEdge"
+import { eventually, untilSuccess } from "@catenet/testing/Eventually"
+import type * as Quic from "@catenet/wire/quic/process/QuicProcess"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { randomBytes } from "node:crypto"
@@ -11,11 +16,6 @@ import { once } from "node:events"
 import { readdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import { setImmediate } from "node:timers/promises"
-import { eventually, untilSuccess } from "../../../domain/test/Eventually.ts"
-import { latencies, p99 } from "../floods/Latency.ts"
-import { servingAgent } from "../harness/Agent.ts"
-import { processOfMembers, program } from "../harness/QuicMember.ts"
-import { start, type TestEdge, token } from "../harness/TestEdge.ts"
 
 const floodMillis = Number(process.env["CT_QUIC_FLOOD_MILLIS"] ?? 300)
 const floorMillis = 500

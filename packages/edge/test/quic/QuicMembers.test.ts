@@ -1,13 +1,5 @@
 /** Members of channels at the ports on UDP, byte by byte, as those of the reference kind speak (data-plane 7 and 8.1). */
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Clock, Effect, Exit, Scope } from "effect"
-import { copyFileSync } from "node:fs"
-import { join } from "node:path"
-import { DatabaseSync } from "node:sqlite"
-import { text } from "node:stream/consumers"
-import { ranked } from "../../src/channels/RendezvousHash.ts"
-import * as Members from "../harness/Members.ts"
+import * as Members from "@catenet/testing/edge/Members"
 import {
   allOf,
   connectMember,
@@ -16,8 +8,16 @@ import {
   program,
   type QuicPlace,
   untilTaken
-} from "../harness/QuicMember.ts"
-import { eventually, start, temporaryFolder, type TestEdge } from "../harness/TestEdge.ts"
+} from "@catenet/testing/edge/QuicMember"
+import { eventually, start, temporaryFolder, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Clock, Effect, Exit, Scope } from "effect"
+import { copyFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { text } from "node:stream/consumers"
+import { ranked } from "../../src/channels/RendezvousHash.ts"
 
 /** Epoch milliseconds, by which a grant ends. */
 const now = () => Effect.runSync(Clock.currentTimeMillis)

@@ -1,18 +1,18 @@
 /** Agents and clients of the mesh port on UDP, byte by byte, as those of the reference kind speak (data-plane 2). */
 import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
-import * as Quic from "@catenet/quic/process/QuicProcess"
-import * as QuicProgram from "@catenet/quic/process/QuicProgram"
+import { tlsTo } from "@catenet/testing/edge/Agent"
+import { adminToken } from "@catenet/testing/edge/ControlPlane"
+import { start, type TestEdge, token } from "@catenet/testing/edge/TestEdge"
+import { untilSuccess } from "@catenet/testing/Eventually"
 import { decodePeerReply, encodeQuicRole, type QuicRole, revokedClose } from "@catenet/wire/frames/QuicRole"
+import * as Quic from "@catenet/wire/quic/process/QuicProcess"
+import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Result } from "effect"
 import { buffer } from "node:stream/consumers"
-import { untilSuccess } from "../../../domain/test/Eventually.ts"
-import { tlsTo } from "../harness/Agent.ts"
-import { adminToken } from "../harness/ControlPlane.ts"
-import { start, type TestEdge, token } from "../harness/TestEdge.ts"
 
 const program = QuicProgram.find()
 const T = token("a")

@@ -2,14 +2,14 @@
  * What a visitor sees of an agent that is lost.
  * One file, since all cases are one question, which agent answers when another is lost.
  */
+import { muxAgent, readAll, readUntil, servingAgent, slotAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { helloFor, withExtension } from "@catenet/testing/edge/Hello"
+import { eventually, mintPair, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Result } from "effect"
 import { connect, type Socket } from "node:net"
 import { TLSSocket } from "node:tls"
-import { muxAgent, readAll, readUntil, servingAgent, slotAgent, tlsTo } from "../harness/Agent.ts"
-import { helloFor, withExtension } from "../harness/Hello.ts"
-import { eventually, mintPair, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("f")
 const tunnelHost = "app.zone.test"

@@ -1,11 +1,11 @@
+import { servingAgent, slotAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { mintPair, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import type { CertificateState, HostCertificate } from "@catenet/wire/frames/MuxCertificate"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Result } from "effect"
 import type { Socket } from "node:net"
 import { TLSSocket } from "node:tls"
-import { servingAgent, slotAgent, tlsTo } from "../harness/Agent.ts"
-import { mintPair, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("2")
 const host = "own.example.test"

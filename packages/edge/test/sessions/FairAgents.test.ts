@@ -1,8 +1,8 @@
 /** What one tunnel, account or address takes of the places of agents leaves room for others. */
+import { muxAgent, servingAgent, slotAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { eventually, start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { muxAgent, servingAgent, slotAgent, tlsTo } from "../harness/Agent.ts"
-import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const account = (digit: string) => token(digit)
 const places = 8

@@ -1,8 +1,8 @@
+import { muxAgent } from "@catenet/testing/edge/Agent"
+import { eventually, start, type TestEdge, token } from "@catenet/testing/edge/TestEdge"
 import type { OriginEcho } from "@catenet/wire/frames/MuxEcho"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Result } from "effect"
-import { muxAgent } from "../harness/Agent.ts"
-import { eventually, start, type TestEdge, token } from "../harness/TestEdge.ts"
 
 const T = token("a")
 const tunnelHost = "app.zone.test"

@@ -1,9 +1,9 @@
+import { muxAgent, readAll, servingAgent, slotAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { eventually, start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { unregisteredPerBlock } from "../../src/sessions/UnregisteredAgentQuota.ts"
-import { muxAgent, readAll, servingAgent, slotAgent, tlsTo } from "../harness/Agent.ts"
-import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const random = () => randomBytes(32).toString("hex")
 const namedTunnel = { token: token("1"), host: "app.zone.test" }

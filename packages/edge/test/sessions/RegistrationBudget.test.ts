@@ -1,4 +1,6 @@
 import { native } from "@catenet/crypto/native"
+import { muxAgent } from "@catenet/testing/edge/Agent"
+import { start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
@@ -8,8 +10,6 @@ import {
   RegistrationBudget,
   registrationBurst
 } from "../../src/sessions/RegistrationBudget.ts"
-import { muxAgent } from "../harness/Agent.ts"
-import { start, token } from "../harness/TestEdge.ts"
 
 const T = token("4")
 const refusals = registrationBurst / refusedCost

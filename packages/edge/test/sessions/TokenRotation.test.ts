@@ -1,7 +1,7 @@
+import { muxAgent, readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { eventually, start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { muxAgent, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const [OLD, NEW] = [token("3"), token("5")]
 const tunnelHost = "app.zone.test"

@@ -1,3 +1,4 @@
+import { token } from "@catenet/testing/edge/TestEdge"
 import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, FileSystem, Layer, Logger, Schema } from "effect"
@@ -5,7 +6,6 @@ import { TestClock } from "effect/testing"
 import { TunnelOwnership, maxOwners } from "../../src/sessions/TunnelOwnership.ts"
 import { HistoryDatabase } from "../../src/sqlite/HistoryDatabase.ts"
 import * as Database from "../../src/sqlite/SqliteDatabase.ts"
-import { token } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tableSql = `create table if not exists agent_keys (

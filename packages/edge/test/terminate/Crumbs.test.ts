@@ -1,13 +1,13 @@
 /** Bodies that come byte by byte: what they cost the agent behind the edge, and other visitors beside them. */
+import { readUntil, servingAgent } from "@catenet/testing/edge/Agent"
+import { http2Fields, http2Frame } from "@catenet/testing/edge/fuzz/Samples"
+import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer } from "node:http"
 import { connect as connectTcp } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
 import { CrumbBudget, crumbBurst, crumbsPerSecond } from "../../src/listen/CrumbBudget.ts"
-import { http2Fields, http2Frame } from "../fuzz/Samples.ts"
-import { readUntil, servingAgent } from "../harness/Agent.ts"
-import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"

@@ -1,11 +1,11 @@
 /** An edge that is asked to stop while many visitors keep their connections busy. `CT_DRAIN_VISITORS` says how many. */
+import { servingAgent } from "@catenet/testing/edge/Agent"
+import { eventually, start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { createServer } from "node:http"
 import { connect, constants } from "node:http2"
 import { Agent as HttpsAgent, get } from "node:https"
-import { servingAgent } from "../harness/Agent.ts"
-import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const visitors = Number(process.env["CT_DRAIN_VISITORS"] ?? 100)
 const T = token("1")

@@ -1,11 +1,11 @@
 /** An agent that takes no more streams, with visitors who keep their connections. */
+import { servingAgent } from "@catenet/testing/edge/Agent"
+import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import { connect } from "node:http2"
 import { Agent as HttpsAgent, get } from "node:https"
-import { servingAgent } from "../harness/Agent.ts"
-import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("7")
 const host = "app.zone.test"

@@ -1,8 +1,8 @@
+import { readAll, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { adminToken } from "@catenet/testing/edge/ControlPlane"
+import { start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readAll, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { adminToken } from "../harness/ControlPlane.ts"
-import { start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"

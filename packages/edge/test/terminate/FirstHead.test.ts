@@ -1,8 +1,8 @@
 /** What an agent hears of a visitor before its first request is complete: nothing. */
+import { readAll, readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readAll, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { start, token } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"

@@ -1,3 +1,5 @@
+import { tlsTo } from "@catenet/testing/edge/Agent"
+import { eventually, mintPair } from "@catenet/testing/edge/TestEdge"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { once } from "node:events"
@@ -6,8 +8,6 @@ import type { TLSSocket } from "node:tls"
 import { HeaderReadThrottle } from "../../src/terminate/HeaderReadThrottle.ts"
 import { CertificateSource } from "../../src/tls/CertificateSource.ts"
 import * as TlsAcceptor from "../../src/tls/TlsAcceptor.ts"
-import { tlsTo } from "../harness/Agent.ts"
-import { eventually, mintPair } from "../harness/TestEdge.ts"
 
 const ending = () => (error: unknown) => {
   throw error

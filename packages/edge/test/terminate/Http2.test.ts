@@ -2,15 +2,15 @@
  * Visitors that speak HTTP/2, against a real edge, agent and origin.
  * One file, since all cases are requests of one kind of visitor, by the same three helpers.
  */
+import { type MuxAgent, servingAgent, slotAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { startControlPlane } from "@catenet/testing/edge/ControlPlane"
+import { http2, http2Fields, http2Frame } from "@catenet/testing/edge/fuzz/Samples"
+import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from "node:http2"
 import type { Duplex } from "node:stream"
-import { http2, http2Fields, http2Frame } from "../fuzz/Samples.ts"
-import { type MuxAgent, servingAgent, slotAgent, tlsTo } from "../harness/Agent.ts"
-import { startControlPlane } from "../harness/ControlPlane.ts"
-import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("f")
 const tunnelHost = "app.zone.test"

@@ -1,10 +1,10 @@
+import { readAll, readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { startControlPlane } from "@catenet/testing/edge/ControlPlane"
+import { eventually, start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type ServerResponse } from "node:http"
 import { connect, type IncomingHttpHeaders } from "node:http2"
-import { readAll, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { startControlPlane } from "../harness/ControlPlane.ts"
-import { eventually, start, token } from "../harness/TestEdge.ts"
 
 const T = token("4")
 const host = "app.zone.test"

@@ -1,10 +1,10 @@
+import { readAll, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { prototypeNames } from "@catenet/testing/edge/fuzz/PrototypeNames"
+import { start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import { connect, type IncomingHttpHeaders } from "node:http2"
-import { prototypeNames } from "../fuzz/PrototypeNames.ts"
-import { readAll, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("f")
 const tunnelHost = "app.zone.test"

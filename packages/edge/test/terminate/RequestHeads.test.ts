@@ -1,9 +1,9 @@
+import { readAll, readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { http2Fields, http2Frame } from "@catenet/testing/edge/fuzz/Samples"
+import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { TLSSocket } from "node:tls"
-import { http2Fields, http2Frame } from "../fuzz/Samples.ts"
-import { readAll, readUntil, servingAgent, tlsTo } from "../harness/Agent.ts"
-import { eventually, start, token, type TestEdge } from "../harness/TestEdge.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"

@@ -1,4 +1,5 @@
 import * as Certificate from "@catenet/crypto/x509/Certificate"
+import { temporaryFolder } from "@catenet/testing/edge/TestEdge"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, References } from "effect"
@@ -6,7 +7,6 @@ import { generateKeyPairSync } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as CertificateReload from "../../src/tls/CertificateReload.ts"
-import { temporaryFolder } from "../harness/TestEdge.ts"
 
 const life = { from: 0, until: Date.parse("2100-01-01T00:00:00Z") }
 

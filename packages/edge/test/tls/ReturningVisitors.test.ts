@@ -1,10 +1,10 @@
 import { ticketKeySeconds } from "@catenet/domain/edges/TicketKeys"
+import { startControlPlane } from "@catenet/testing/edge/ControlPlane"
+import { start, type TestEdge, token } from "@catenet/testing/edge/TestEdge"
+import { eventually } from "@catenet/testing/Eventually"
 import { assert, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { connect } from "node:tls"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { startControlPlane } from "../harness/ControlPlane.ts"
-import { start, type TestEdge, token } from "../harness/TestEdge.ts"
 
 const host = "back.zone.test"
 

@@ -1,3 +1,6 @@
+import { tlsTo } from "@catenet/testing/edge/Agent"
+import { helloFor } from "@catenet/testing/edge/Hello"
+import { mintPair } from "@catenet/testing/edge/TestEdge"
 import { peekClientHello } from "@catenet/wire/transport/HelloPeek"
 import { assert, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
@@ -7,9 +10,6 @@ import { type ConnectionOptions, connect as connectTls } from "node:tls"
 import { CertificateSource } from "../../src/tls/CertificateSource.ts"
 import { periodMillis, TicketKeyRing } from "../../src/tls/TicketKeyRing.ts"
 import * as TlsAcceptor from "../../src/tls/TlsAcceptor.ts"
-import { tlsTo } from "../harness/Agent.ts"
-import { helloFor } from "../harness/Hello.ts"
-import { mintPair } from "../harness/TestEdge.ts"
 
 const pair = mintPair(["localhost"])
 

@@ -1,5 +1,5 @@
 /** The name servers of a zone, by the world's own account: its NS records and their addresses. */
-import type { Address } from "@catenet/config/NetworkParser"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { Effect } from "effect"
 import { resolve4, resolve6, resolveNs } from "node:dns/promises"
 import { ChangeRefused } from "./DnsProvider.ts"

@@ -2,7 +2,7 @@
  * Chooses the DNS back end by what is configured: dynamic update where a server is named, deSEC where a token is, a command of the
  * operator's where one is named.
  */
-import type { Address } from "@catenet/config/NetworkParser"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { Effect, Layer } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"

@@ -2,7 +2,7 @@
  * Whether the world can see a challenge: every authoritative server of the zone answers with it. Asked again and again
  * until all do; a server that is away counts as one that does not.
  */
-import type { Address } from "@catenet/config/NetworkParser"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { Effect, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import * as Message from "./DnsMessage.ts"

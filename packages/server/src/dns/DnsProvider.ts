@@ -1,6 +1,6 @@
 /** What the platform needs of a DNS back end. Which one there is, if any, is a matter of configuration. */
-import type { Address } from "@catenet/config/NetworkParser"
 import type { Hostname } from "@catenet/domain/values/Hostname"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { Context, Data, type Effect } from "effect"
 
 /** The back end did not take a change. `why` is for the log. */

@@ -1,6 +1,6 @@
 /** One question to one DNS server and its answer: over UDP, and over TCP where the answer did not fit. */
-import type { Address } from "@catenet/config/NetworkParser"
 import * as Bytes from "@catenet/crypto/Bytes"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { Data, Effect, Option } from "effect"
 import { createSocket } from "node:dgram"
 import { connect, isIPv6 } from "node:net"

@@ -1,5 +1,5 @@
 /** The back end for a name server that takes signed dynamic updates (RFC 2136, RFC 8945), such as BIND or Knot. */
-import type { Address } from "@catenet/config/NetworkParser"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../runtime/UnixClock.ts"

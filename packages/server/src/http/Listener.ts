@@ -2,7 +2,6 @@
  * The listening socket: limits on how slowly and how much a client may send before a route sees it, and a stop that
  * lets running requests finish.
  */
-import { CannotListen } from "@catenet/config/CannotListen"
 import { maxBodyBytes } from "@catenet/domain/api/RequestReading"
 import {
   ChunkExtensionsTooLarge,
@@ -12,6 +11,7 @@ import {
   NotServing,
   RequestTimeout
 } from "@catenet/domain/values/RequestErrors"
+import { CannotListen } from "@catenet/platform/CannotListen"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ByteSize, Context, Effect, Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"

@@ -2,8 +2,8 @@
  * Further sockets that listen at the address of a server. Node takes one connection from each for a turn of its event loop, so
  * that with many clients those who come at once wait for one another; the system spreads them over the sockets.
  */
-import { CannotListen } from "@catenet/config/CannotListen"
-import type { Address } from "@catenet/config/NetworkParser"
+import { CannotListen } from "@catenet/platform/CannotListen"
+import type { Address } from "@catenet/platform/NetworkParser"
 import { Effect } from "effect"
 import { createServer, type Server, type Socket } from "node:net"
 

@@ -1,9 +1,9 @@
 /** The pages of channels: those that somebody was invited to, and own ones with everything that hangs on them. */
-import { formatAddress } from "@catenet/config/NetworkParser"
 import type { Caller } from "@catenet/domain/api/Access"
 import { ChannelId } from "@catenet/domain/channels/Channel"
 import { ChannelNotFound } from "@catenet/domain/channels/ChannelErrors"
 import { VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
+import { formatAddress } from "@catenet/platform/NetworkParser"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { hideForeign } from "../channels/Channels.ts"
 import { Releases } from "../releases/Releases.ts"

@@ -1,8 +1,8 @@
 /** Variables of the agent bridge: the private halves of its keys. */
-import * as NetworkParser from "@catenet/config/NetworkParser"
-import * as Parser from "@catenet/config/Parser"
-import * as SecretParser from "@catenet/config/SecretParser"
-import { optional } from "@catenet/config/Variable"
+import * as NetworkParser from "@catenet/platform/NetworkParser"
+import * as Parser from "@catenet/platform/Parser"
+import * as SecretParser from "@catenet/platform/SecretParser"
+import { optional } from "@catenet/platform/Variable"
 
 const channelPort = Parser.described(NetworkParser.address, { example: "edge.example.net:4435" })
 

@@ -3,10 +3,10 @@
  * variables that bind an authority to an account of ours. Known authorities need only their name; others are at the
  * directory that is named with them.
  */
-import * as Parser from "@catenet/config/Parser"
-import * as SecretParser from "@catenet/config/SecretParser"
-import * as Variable from "@catenet/config/Variable"
 import { type CertificateAuthority, certificateAuthorities } from "@catenet/domain/certificates/CertificateAuthorities"
+import * as Parser from "@catenet/platform/Parser"
+import * as SecretParser from "@catenet/platform/SecretParser"
+import * as Variable from "@catenet/platform/Variable"
 import { Config, type Redacted } from "effect"
 
 export interface Binding {

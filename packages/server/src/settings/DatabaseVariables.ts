@@ -1,7 +1,7 @@
 /** Variables of the connections to the database; those of TLS have the names that libpq gives them. */
-import * as Parser from "@catenet/config/Parser"
-import * as SecretParser from "@catenet/config/SecretParser"
-import { defaulted, optional, required } from "@catenet/config/Variable"
+import * as Parser from "@catenet/platform/Parser"
+import * as SecretParser from "@catenet/platform/SecretParser"
+import { defaulted, optional, required } from "@catenet/platform/Variable"
 
 /** How connections are encrypted, as libpq names it; `no-verify` is node-postgres's name for `require`. */
 export const modes = ["disable", "allow", "prefer", "require", "no-verify", "verify-ca", "verify-full"] as const

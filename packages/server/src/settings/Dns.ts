@@ -1,8 +1,8 @@
 /** The variables about DNS: the back end that takes changes, the servers that are asked, and where the edge is. */
-import * as NetworkParser from "@catenet/config/NetworkParser"
-import * as Parser from "@catenet/config/Parser"
-import * as SecretParser from "@catenet/config/SecretParser"
-import * as Variable from "@catenet/config/Variable"
+import * as NetworkParser from "@catenet/platform/NetworkParser"
+import * as Parser from "@catenet/platform/Parser"
+import * as SecretParser from "@catenet/platform/SecretParser"
+import * as Variable from "@catenet/platform/Variable"
 import { Redacted } from "effect"
 
 const { defaulted, optional } = Variable

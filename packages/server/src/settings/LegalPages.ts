@@ -1,7 +1,7 @@
 /** Variables of the legal pages: who operates this installation, and where weaknesses are reported. */
-import * as NetworkParser from "@catenet/config/NetworkParser"
-import * as Parser from "@catenet/config/Parser"
-import { optional } from "@catenet/config/Variable"
+import * as NetworkParser from "@catenet/platform/NetworkParser"
+import * as Parser from "@catenet/platform/Parser"
+import { optional } from "@catenet/platform/Variable"
 
 export const variables = {
   operatorName: optional("CT_CP_OPERATOR_NAME", Parser.text, "Who operates this installation, for the legal pages."),

@@ -1,8 +1,8 @@
 /** Variables of mail about notices: the operator's mail server, and how often an account is looked at. */
-import * as NetworkParser from "@catenet/config/NetworkParser"
-import * as Parser from "@catenet/config/Parser"
-import * as SecretParser from "@catenet/config/SecretParser"
-import { defaulted, optional } from "@catenet/config/Variable"
+import * as NetworkParser from "@catenet/platform/NetworkParser"
+import * as Parser from "@catenet/platform/Parser"
+import * as SecretParser from "@catenet/platform/SecretParser"
+import { defaulted, optional } from "@catenet/platform/Variable"
 
 export const variables = {
   smtpUrl: optional(

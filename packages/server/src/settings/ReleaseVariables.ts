@@ -1,6 +1,6 @@
 /** Variables of the agent's releases, which the control plane serves to machines that have no agent yet or an older one. */
-import * as Parser from "@catenet/config/Parser"
-import { optional } from "@catenet/config/Variable"
+import * as Parser from "@catenet/platform/Parser"
+import { optional } from "@catenet/platform/Variable"
 
 const publicKeys = Parser.listOf(
   Parser.make("64 hex digits", (text) => (/^[0-9a-f]{64}$/iu.test(text) ? text.toLowerCase() : undefined)),

@@ -2,13 +2,13 @@
  * Everything the control plane reads from its environment, once, at the start. Nothing else in this package looks at the
  * environment. Embedders give another `ConfigProvider`.
  */
-import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import * as NetworkParser from "@catenet/config/NetworkParser"
-import * as Parser from "@catenet/config/Parser"
-import * as SecretParser from "@catenet/config/SecretParser"
-import * as Variable from "@catenet/config/Variable"
-import * as VariableReader from "@catenet/config/VariableReader"
 import { maxPerAccount } from "@catenet/domain/values/Quotas"
+import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import * as NetworkParser from "@catenet/platform/NetworkParser"
+import * as Parser from "@catenet/platform/Parser"
+import * as SecretParser from "@catenet/platform/SecretParser"
+import * as Variable from "@catenet/platform/Variable"
+import * as VariableReader from "@catenet/platform/VariableReader"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Context, Layer } from "effect"
 import { IpNetwork } from "effect/net"

@@ -1,5 +1,5 @@
 /** The providers behind the identity provider that people may choose before they get there. */
-import * as Parser from "@catenet/config/Parser"
+import * as Parser from "@catenet/platform/Parser"
 
 export const socialProviders = ["google", "github", "gitlab"] as const
 export type SocialProvider = (typeof socialProviders)[number]

@@ -3,7 +3,7 @@
  * says, else what the environment says. Unlike libpq, a server's certificate is held against the roots of Node where no
  * file of roots is named, and `allow` is read as `prefer`.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, Redacted } from "effect"
 import { readFileSync, statSync } from "node:fs"
 import { isIP } from "node:net"

@@ -2,7 +2,7 @@
  * How a process hears of `NOTIFY`: on a connection of the pool, or on one to the server itself where a pooler stands between,
  * or, where that does not work and none is named, by looking each second.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { PgConnection, type PgClient } from "@effect/sql-pg"
 import { Effect, Queue, Schedule } from "effect"
 import type { SqlError } from "effect/sql"

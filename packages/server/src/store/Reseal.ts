@@ -3,7 +3,7 @@
  * Then, and once a minute because another replica may still seal under an older key, values of other keys and those from
  * before sealing are sealed under the first key.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { retryWhileUnavailable } from "./DatabaseAvailability.ts"

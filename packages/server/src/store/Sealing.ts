@@ -2,9 +2,9 @@
  * Secrets that the database must give back, sealed under keys that it does not hold: a copy of the database or a backup
  * opens none of them. `CT_CP_SEAL_KEY` gives the keys; the first one seals, all of them open.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import { native } from "@catenet/crypto/native"
 import * as SealedText from "@catenet/crypto/SealedText"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Context, Effect, Layer, Redacted, Result, Schema, SchemaGetter, SchemaIssue } from "effect"
 import { Settings } from "../settings/Settings.ts"
 

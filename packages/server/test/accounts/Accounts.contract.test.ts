@@ -1,12 +1,12 @@
+import * as Accounts from "@catenet/testing/server/Accounts"
+import * as Contract from "@catenet/testing/server/Contract"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Accounts from "../harness/Accounts.ts"
-import * as Contract from "../harness/Contract.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const server = Layer.unwrap(
   Effect.map(TestIssuer, ({ issuer }) =>

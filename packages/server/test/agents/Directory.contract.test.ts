@@ -1,7 +1,7 @@
+import { server } from "@catenet/testing/server/Accounts"
+import { keyOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import * as Contract from "@catenet/testing/server/Contract"
 import { layer } from "@effect/vitest"
-import { keyOf } from "../channels/ChannelsKeys.ts"
-import { server } from "../harness/Accounts.ts"
-import * as Contract from "../harness/Contract.ts"
 import { enlistedBy } from "./Enlisting.ts"
 
 const ada = { bearer: "card-ada" }

@@ -1,10 +1,10 @@
 import { DirectoryRegistration } from "@catenet/domain/agents/Directory"
 import { HolderKey } from "@catenet/domain/values/Keys"
+import { database } from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { database } from "../harness/Accounts.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const holder = (n: number) => Schema.decodeSync(HolderKey)((n + 4096).toString(16).padStart(64, "0"))
 

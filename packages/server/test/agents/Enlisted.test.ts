@@ -1,11 +1,11 @@
 /** Accounts register agents in the directory with a proof by the holder key: who may, until when it is listed, and who takes it out. */
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, ask, otherReplica, tally } from "@catenet/testing/server/channels/Asking"
+import { keyOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Directory } from "../../src/agents/Directory.ts"
-import { account, ask, otherReplica, tally } from "../channels/Asking.ts"
-import { keyOf } from "../channels/ChannelsKeys.ts"
-import { database, server } from "../harness/Accounts.ts"
 import { enlistedBy, nowSeconds } from "./Enlisting.ts"
 
 const own = "/me/agents-directory"

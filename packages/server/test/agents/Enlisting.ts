@@ -2,7 +2,7 @@
 import * as DirectoryProof from "@catenet/crypto/DirectoryProof"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
-import { keyOf, seedOf } from "../channels/ChannelsKeys.ts"
+import { keyOf, seedOf } from "@catenet/testing/server/channels/ChannelsKeys"
 
 export const nowSeconds = () => Math.floor(Date.now() / 1000)
 

@@ -1,6 +1,6 @@
+import { server } from "@catenet/testing/server/Accounts"
+import * as Contract from "@catenet/testing/server/Contract"
 import { layer } from "@effect/vitest"
-import { server } from "../harness/Accounts.ts"
-import * as Contract from "../harness/Contract.ts"
 
 const ada = { bearer: "ada" }
 const bob = { bearer: "bob" }

@@ -1,11 +1,11 @@
 import { PipelineId, PipelineSpec } from "@catenet/domain/agents/Pipeline"
 import { PipelinePublication } from "@catenet/domain/api/PipelinesApi"
+import { bearerOf, ready, server } from "@catenet/testing/server/Accounts"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Schema } from "effect"
 import { HttpServer } from "effect/http"
-import { bearerOf, ready, server } from "../harness/Accounts.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const spec = (id: string, tag: string) =>
   Schema.decodeUnknownSync(PipelineSpec)({ id, roles: [{ service: "TextGeneration", units: 1, tag }] })

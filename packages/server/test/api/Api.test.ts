@@ -1,13 +1,13 @@
 /** Runs every example of the API guide, in its order, against a control plane. */
+import * as Accounts from "@catenet/testing/server/Accounts"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { execFile } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Accounts from "../harness/Accounts.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const guide = readFileSync(join(import.meta.dirname, "../../../../docs/api.md"), "utf8")
 const examples = Array.from(guide.matchAll(/```sh\n([\s\S]*?)```/g), ([, text]) => text)

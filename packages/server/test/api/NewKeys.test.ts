@@ -4,13 +4,21 @@ import * as Enrollment from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
+import { database } from "@catenet/testing/server/Accounts"
+import { account, ask, person } from "@catenet/testing/server/channels/Asking"
+import {
+  grantBy,
+  idOf,
+  invitationBy,
+  keyOf,
+  materialOf,
+  redemptionOf,
+  seedOf
+} from "@catenet/testing/server/channels/ChannelsKeys"
+import type { As } from "@catenet/testing/server/Contract"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { account, ask, person } from "../channels/Asking.ts"
-import { grantBy, idOf, invitationBy, keyOf, materialOf, redemptionOf, seedOf } from "../channels/ChannelsKeys.ts"
-import { database } from "../harness/Accounts.ts"
-import type { As } from "../harness/Contract.ts"
 import { server, tunnel } from "../tunnels/records/FactsServer.ts"
 
 const one = `01${"00".repeat(31)}`

@@ -1,7 +1,7 @@
+import * as Accounts from "@catenet/testing/server/Accounts"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
-import * as Accounts from "../harness/Accounts.ts"
 import { accountOf, as, event, fund, imbalances, intend, json, operator, post, second, server } from "./Customers.ts"
 
 layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the ledger", (it) => {

@@ -1,7 +1,7 @@
+import * as Contract from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Contract from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { accountOf, as, event, fund, json, operator, post, second, server } from "./Customers.ts"
 
 layer(server, { excludeTestServices: true, timeout: "60 seconds" })("credits", (it) => {

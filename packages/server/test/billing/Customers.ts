@@ -2,13 +2,13 @@
 import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import * as PaymentWebhook from "@catenet/crypto/webhook/PaymentWebhook"
+import * as Accounts from "@catenet/testing/server/Accounts"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
-import * as Accounts from "../harness/Accounts.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 export const secret = "shared with the provider"
 export const server = Accounts.server({ CT_PAYMENT_WEBHOOK_SECRET: secret })

@@ -1,9 +1,9 @@
+import { until } from "@catenet/testing/Eventually"
+import * as Accounts from "@catenet/testing/server/Accounts"
+import * as Contract from "@catenet/testing/server/Contract"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../../../domain/test/Eventually.ts"
-import * as Accounts from "../harness/Accounts.ts"
-import * as Contract from "../harness/Contract.ts"
 import { accountOf, event, imbalances, intend, post, second, server, signed } from "./Customers.ts"
 
 const now = () => Math.floor(Date.now() / 1000)

@@ -1,13 +1,13 @@
 import { stepSeconds } from "@catenet/domain/certificates/CertificateStanding"
+import { server } from "@catenet/testing/server/Accounts"
+import { ask, person } from "@catenet/testing/server/channels/Asking"
+import { headersOf } from "@catenet/testing/server/Contract"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, person } from "../channels/Asking.ts"
-import { server } from "../harness/Accounts.ts"
-import { headersOf } from "../harness/Contract.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { openStream } from "../portal/EventStream.ts"
 
 interface Named {

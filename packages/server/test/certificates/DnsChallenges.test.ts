@@ -1,5 +1,8 @@
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Subject } from "@catenet/domain/values/Subject"
+import { keyName, NameServer, secret } from "@catenet/testing/server/dns/NameServer"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
@@ -10,9 +13,6 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
-import { keyName, NameServer, secret } from "../dns/NameServer.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const server = Layer.unwrap(
   Effect.map(NameServer, ({ port }) =>

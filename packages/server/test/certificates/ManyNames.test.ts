@@ -6,6 +6,7 @@ import type { AdmissionState } from "@catenet/domain/certificates/Admission"
 import { sweep } from "@catenet/domain/certificates/AdmissionSweep"
 import { budgetWindow } from "@catenet/domain/certificates/CertificateBudget"
 import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Array as Arr, Clock, ConfigProvider, Duration, Effect, Fiber, Layer, Redacted, References } from "effect"
@@ -16,7 +17,6 @@ import { AdmissionSweep } from "../../src/certificates/AdmissionSweep.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as Database from "../../src/store/Database.ts"
 import * as Generator from "../fuzz/Generator.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
 
 const count = Number(process.env["CATENET_NAMES"] ?? 600)
 const budgets = [

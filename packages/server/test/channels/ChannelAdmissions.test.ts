@@ -3,12 +3,12 @@ import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
 import { ChannelId } from "@catenet/domain/channels/Channel"
 import { HolderKey } from "@catenet/domain/values/Keys"
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, ask, person } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf, linkOf, materialOf, seedOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Logger, Schema } from "effect"
 import { ChannelAdmissions } from "../../src/channels/ChannelAdmissions.ts"
-import { database, server } from "../harness/Accounts.ts"
-import { account, ask, person } from "./Asking.ts"
-import { idOf, keyOf, linkOf, materialOf, seedOf } from "./ChannelsKeys.ts"
 
 const ada = account("ada")
 const operator_pubkey = keyOf("operator")

@@ -2,13 +2,13 @@
  * The routes of channels.
  * One file, since it is one table, with a row for each answer of the routes.
  */
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account } from "@catenet/testing/server/channels/Asking"
+import { grantBy, idOf, keyOf, linkOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import * as Contract from "@catenet/testing/server/Contract"
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, server } from "../harness/Accounts.ts"
-import * as Contract from "../harness/Contract.ts"
-import { account } from "./Asking.ts"
-import { grantBy, idOf, keyOf, linkOf, materialOf } from "./ChannelsKeys.ts"
 
 const ada = account("ada")
 const bob = account("bob")

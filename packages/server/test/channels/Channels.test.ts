@@ -1,11 +1,11 @@
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, type Answer, ask, person } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { headersOf } from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, server } from "../harness/Accounts.ts"
-import { headersOf } from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
-import { account, type Answer, ask, person } from "./Asking.ts"
-import { idOf, keyOf, materialOf } from "./ChannelsKeys.ts"
 
 const ada = account("ada")
 const operator_pubkey = keyOf("operator")

@@ -1,9 +1,16 @@
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, ask, otherReplica, person } from "@catenet/testing/server/channels/Asking"
+import {
+  grantBy,
+  idOf,
+  invitationBy,
+  keyOf,
+  materialOf,
+  redemptionOf
+} from "@catenet/testing/server/channels/ChannelsKeys"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, server } from "../harness/Accounts.ts"
-import { account, ask, otherReplica, person } from "./Asking.ts"
-import { grantBy, idOf, invitationBy, keyOf, materialOf, redemptionOf } from "./ChannelsKeys.ts"
 
 const ada = account("ada")
 const cyd = person("cyd")

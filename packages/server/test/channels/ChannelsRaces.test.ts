@@ -1,9 +1,16 @@
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, type Answer, ask, otherReplica, person, tally } from "@catenet/testing/server/channels/Asking"
+import {
+  idOf,
+  invitationBy,
+  keyOf,
+  linkOf,
+  materialOf,
+  redemptionOf
+} from "@catenet/testing/server/channels/ChannelsKeys"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, server } from "../harness/Accounts.ts"
-import { account, type Answer, ask, otherReplica, person, tally } from "./Asking.ts"
-import { idOf, invitationBy, keyOf, linkOf, materialOf, redemptionOf } from "./ChannelsKeys.ts"
 
 const ada = account("ada")
 

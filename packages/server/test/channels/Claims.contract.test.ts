@@ -1,10 +1,10 @@
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, ask, person } from "@catenet/testing/server/channels/Asking"
+import { grantBy, idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import * as Contract from "@catenet/testing/server/Contract"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, server } from "../harness/Accounts.ts"
-import * as Contract from "../harness/Contract.ts"
-import { account, ask, person } from "./Asking.ts"
-import { grantBy, idOf, keyOf, materialOf } from "./ChannelsKeys.ts"
 
 const ada = account("ada")
 const cyd = person("cyd")

@@ -1,10 +1,10 @@
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, ask } from "@catenet/testing/server/channels/Asking"
+import { idOf, invitationBy, keyOf, materialOf, redemptionOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import * as Contract from "@catenet/testing/server/Contract"
 import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, server } from "../harness/Accounts.ts"
-import * as Contract from "../harness/Contract.ts"
-import { account, ask } from "./Asking.ts"
-import { idOf, invitationBy, keyOf, materialOf, redemptionOf } from "./ChannelsKeys.ts"
 
 const channel = idOf("hall")
 const parties = { channel, invitee: "guest", holder: "laptop" }

@@ -1,10 +1,10 @@
+import { until } from "@catenet/testing/Eventually"
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, ask, otherReplica } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../../../domain/test/Eventually.ts"
-import { database, server } from "../harness/Accounts.ts"
-import { account, ask, otherReplica } from "./Asking.ts"
-import { idOf, keyOf, materialOf } from "./ChannelsKeys.ts"
 
 const channel = idOf("hall")
 const day = 86_400

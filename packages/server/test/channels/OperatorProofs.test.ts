@@ -4,12 +4,12 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
 import * as OperatorProof from "@catenet/crypto/OperatorProof"
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, ask } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf, linkOf, materialOf, seedOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, server } from "../harness/Accounts.ts"
-import { account, ask } from "./Asking.ts"
-import { idOf, keyOf, linkOf, materialOf, seedOf } from "./ChannelsKeys.ts"
 
 const [ada, eve] = [account("ada"), account("eve")]
 const proofOf = (operator: string, subject: string) => Hex.encode(OperatorProof.sign(native, seedOf(operator), subject))

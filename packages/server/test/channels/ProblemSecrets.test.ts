@@ -1,9 +1,9 @@
 /** What is secret in a request of channels is not said again in the problem that answers it. */
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, ask } from "@catenet/testing/server/channels/Asking"
+import { idOf, invitationBy, keyOf, redemptionOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { database, server } from "../harness/Accounts.ts"
-import { account, ask } from "./Asking.ts"
-import { idOf, invitationBy, keyOf, redemptionOf } from "./ChannelsKeys.ts"
 
 const channel = idOf("hall")
 const holder = keyOf("laptop")

@@ -7,11 +7,11 @@ import { OperatorBinding } from "@catenet/domain/topologies/Topology"
 import { Email } from "@catenet/domain/values/Email"
 import type { TopologyId } from "@catenet/domain/values/Ids"
 import { HolderKey } from "@catenet/domain/values/Keys"
+import { bearerOf, database, server, sessionOf } from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { bearerOf, database, server, sessionOf } from "../harness/Accounts.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const holder = (digit: string) => Schema.decodeSync(HolderKey)(digit.repeat(64))
 const [a, b, c] = [holder("a"), holder("b"), holder("c")]

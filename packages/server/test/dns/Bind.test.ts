@@ -1,4 +1,5 @@
 /** The dynamic updates against BIND, where it is installed (`named` on PATH); skipped, and said so, where it is not. */
+import * as BindServer from "@catenet/testing/server/dns/BindServer"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -6,7 +7,6 @@ import * as Message from "../../src/dns/DnsMessage.ts"
 import { converged } from "../../src/dns/DnsPropagation.ts"
 import { exchange } from "../../src/dns/DnsQuery.ts"
 import * as Rfc2136 from "../../src/dns/Rfc2136.ts"
-import * as BindServer from "./BindServer.ts"
 
 describe("dynamic updates", () => {
   it.live.skipIf(!BindServer.isInstalled)(

@@ -1,9 +1,9 @@
+import { until } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted } from "effect"
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { until } from "../../../domain/test/Eventually.ts"
 import * as ExecHook from "../../src/dns/ExecHook.ts"
 
 const records = { name: "_acme-challenge.a.zone.test", type: "TXT", values: ["proof"] } as const

@@ -1,8 +1,8 @@
+import * as Contract from "@catenet/testing/server/Contract"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import * as Contract from "../harness/Contract.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const server = TestServer.layer().pipe(Layer.provideMerge(TestIssuer.layer))
 const as = "operator" as const

@@ -8,12 +8,12 @@ import { Hostname } from "@catenet/domain/values/Hostname"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { Subject } from "@catenet/domain/values/Subject"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
 

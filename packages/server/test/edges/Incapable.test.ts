@@ -1,6 +1,9 @@
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted, References, Schema } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -15,9 +18,6 @@ import * as Database from "../../src/store/Database.ts"
 import { Sealing } from "../../src/store/Sealing.ts"
 import { AlertDeliveries } from "../../src/tunnels/alerts/AlertDeliveries.ts"
 import { Outages } from "../../src/tunnels/alerts/Outages.ts"
-import { RecordingEdge } from "../harness/RecordingEdge.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const tokenOf = (digit: string) => Schema.decodeSync(RoutingToken)(digit.repeat(64))
 

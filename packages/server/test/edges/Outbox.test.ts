@@ -1,16 +1,16 @@
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { until } from "@catenet/testing/Eventually"
+import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted, References, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../../../domain/test/Eventually.ts"
 import { Outbox } from "../../src/edges/Outbox.ts"
 import * as Worker from "../../src/edges/OutboxWorker.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as Database from "../../src/store/Database.ts"
-import { RecordingEdge } from "../harness/RecordingEdge.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
 
 const tokens = Array.from({ length: 6 }, (_, n) => Schema.decodeSync(RoutingToken)(String(n).repeat(64)))
 

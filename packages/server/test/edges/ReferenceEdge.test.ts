@@ -1,17 +1,17 @@
 /** An edge of the reference kind under this control plane. */
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { until } from "@catenet/testing/Eventually"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Logger, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../../../domain/test/Eventually.ts"
 import * as Comparisons from "../../src/edges/EdgeComparisonLoop.ts"
 import { Outbox } from "../../src/edges/Outbox.ts"
 import * as Worker from "../../src/edges/OutboxWorker.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as Database from "../../src/store/Database.ts"
 import * as ReferenceEdge from "../harness/ReferenceEdge.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
 
 const adminToken = "ad".repeat(32)
 const tokenOf = (digit: string) => Schema.decodeSync(RoutingToken)(digit.repeat(64))

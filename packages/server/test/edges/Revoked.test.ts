@@ -1,12 +1,12 @@
 import { cursorIn } from "@catenet/domain/api/Page"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { make as makeStore, revokedSeconds } from "../../src/edges/EdgeStore.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const tokenOf = (n: number) => n.toString(16).padStart(64, "0")
 const database = Layer.unwrap(Effect.map(TestDatabase, ({ url }) => PgClient.layer({ url, maxConnections: 1 })))

@@ -6,14 +6,14 @@ import * as Exchange from "@catenet/crypto/TicketKeyRequest"
 import { EdgeId, Heartbeat, PeerAddress } from "@catenet/domain/edges/EdgeNode"
 import { TicketKeyRequest, TicketKeys, ticketKeySeconds } from "@catenet/domain/edges/TicketKeys"
 import { EphemeralKey, PublicKey, Signature } from "@catenet/domain/values/Keys"
+import { database } from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
 import { TicketKeys as Service } from "../../src/edges/TicketKeys.ts"
-import { database } from "../harness/Accounts.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
 

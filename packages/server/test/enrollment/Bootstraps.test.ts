@@ -1,11 +1,11 @@
 import { BootstrapSecret, BootstrapToken } from "@catenet/domain/values/Tokens"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { hashToken } from "../../src/runtime/TokenSecrets.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { bootstrapRedemption } from "./Redemption.ts"
 
 const secretOf = Schema.decodeSync(BootstrapSecret)

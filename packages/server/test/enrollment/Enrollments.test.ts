@@ -4,14 +4,14 @@ import { native } from "@catenet/crypto/native"
 import { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { JoinToken } from "@catenet/domain/values/Tokens"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { hashToken, tokenBytes } from "../../src/runtime/TokenSecrets.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const seed = Redacted.make(new Uint8Array(32).fill(7))
 const otherSeed = Redacted.make(new Uint8Array(32).fill(8))

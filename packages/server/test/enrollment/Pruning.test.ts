@@ -1,16 +1,16 @@
 /** One-time tokens that are over go, each at its time, and none of them comes back as a fresh one. */
 import { Tenant } from "@catenet/domain/enrollment/Agent"
 import * as Quotas from "@catenet/domain/values/Quotas"
+import { until } from "@catenet/testing/Eventually"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../../../domain/test/Eventually.ts"
 import { hashToken } from "../../src/runtime/TokenSecrets.ts"
 import { unixSeconds } from "../../src/runtime/UnixClock.ts"
 import { redemption } from "../enrollment/Redemption.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const database = Layer.unwrap(Effect.map(TestDatabase, ({ url }) => PgClient.layer({ url })))
 const tenant = Tenant.make("pruned")

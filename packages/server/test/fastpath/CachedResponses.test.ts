@@ -1,3 +1,4 @@
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, References } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -5,7 +6,6 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import * as CachedResponses from "../../src/fastpath/CachedResponses.ts"
 import { RequestMetrics } from "../../src/http/RequestMetrics.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const answers = {
   "/ready": () => HttpServerResponse.text("ready", { headers: { "x-kind": "standing" } }),

@@ -2,12 +2,12 @@
  * What a scenario leaves behind: every row of every table but the counts of the minute, the clients at the provider, and
  * what the edge believes. Times, numbers of rows and values by chance are left out of it; a value that the scenario was given goes by its name.
  */
+import { until } from "@catenet/testing/Eventually"
+import type { Order } from "@catenet/testing/server/RecordingEdge"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { readFileSync } from "node:fs"
-import { until } from "../../../domain/test/Eventually.ts"
-import type { Order } from "../harness/RecordingEdge.ts"
 
 export interface EndState {
   readonly tables: ReadonlyMap<string, ReadonlyArray<Readonly<Record<string, unknown>>>>

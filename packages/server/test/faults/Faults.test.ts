@@ -3,6 +3,7 @@
  * the middle of their work. Both leave the same behind: nothing is lost, nothing is there twice, nothing is left over at
  * the provider or at the edge. `FAULT_KILLS` says how many of each kind, `FAULT_RUNS` how often, `FAULT_SEED` which.
  */
+import type { Victim } from "@catenet/testing/server/faults/Program"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import * as Generator from "../fuzz/Generator.ts"
@@ -10,7 +11,6 @@ import * as Client from "./Client.ts"
 import * as Deployment from "./Deployment.ts"
 import * as EndState from "./EndState.ts"
 import * as Postgres from "./Postgres.ts"
-import type { Victim } from "./Program.ts"
 import * as Scenario from "./Scenario.ts"
 
 const kills = Number(process.env["FAULT_KILLS"] ?? 1)

@@ -2,17 +2,17 @@
  * `POST /me/tunnels/:id/rotate-token` while the server is killed. A trigger stops each rotation at one of its writes, one
  * tunnel for each write, and one SIGKILL ends them all; one more rotation is committed, and its edge has not heard of it.
  */
+import { until } from "@catenet/testing/Eventually"
+import { readyAt } from "@catenet/testing/server/Accounts"
+import * as Program from "@catenet/testing/server/faults/Program"
+import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import { adminToken, sealKey } from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../../../domain/test/Eventually.ts"
-import { readyAt } from "../harness/Accounts.ts"
-import { RecordingEdge } from "../harness/RecordingEdge.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import { adminToken, sealKey } from "../harness/TestServer.ts"
-import * as Program from "./Program.ts"
 
 /** The tables that a rotation writes to. */
 const places = ["hosts", "tunnels", "revoked_tokens", "outbox", "audit_log", "idempotent_answers"] as const

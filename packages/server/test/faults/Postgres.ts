@@ -1,11 +1,11 @@
 /** A PostgreSQL of the test's own that loses nothing it has confirmed, and that can be killed. */
+import type { Victim } from "@catenet/testing/server/faults/Program"
+import * as Leftover from "@catenet/testing/stack/postgres/Leftover"
 import { Effect, Exit, type Redacted, Scope, Semaphore } from "effect"
 import { randomBytes } from "node:crypto"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Cluster from "../../../stack/src/postgres/Cluster.ts"
-import * as Leftover from "../../../stack/test/postgres/Leftover.ts"
-import type { Victim } from "./Program.ts"
 
 export interface Postgres extends Victim {
   readonly url: (database: string) => Redacted.Redacted

@@ -5,18 +5,25 @@
 import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import { account, type Answer, ask, person, tally } from "@catenet/testing/server/channels/Asking"
+import {
+  idOf,
+  invitationBy,
+  keyOf,
+  materialOf,
+  redemptionOf,
+  seedOf
+} from "@catenet/testing/server/channels/ChannelsKeys"
+import * as Program from "@catenet/testing/server/faults/Program"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { bytesOf } from "../../src/runtime/TokenSecrets.ts"
 import { accountOf, event, fund, imbalances, intend, secret } from "../billing/Customers.ts"
-import { account, type Answer, ask, person, tally } from "../channels/Asking.ts"
-import { idOf, invitationBy, keyOf, materialOf, redemptionOf, seedOf } from "../channels/ChannelsKeys.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import * as ServiceAccounts from "../identity/RealmServer.ts"
 import { clients, TestRealm } from "../identity/TestRealm.ts"
-import * as Program from "./Program.ts"
 
 /** Two replicas, each a process of its own. */
 class Replicas extends Context.Service<Replicas, readonly [Program.Program, Program.Program]>()("test/Replicas") {

@@ -3,9 +3,6 @@ import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
-import { Effect, Redacted } from "effect"
-import { bytesOf } from "../../src/runtime/TokenSecrets.ts"
-import { signed } from "../billing/Customers.ts"
 import {
   grantBy,
   idOf,
@@ -15,7 +12,10 @@ import {
   materialOf,
   redemptionOf,
   seedOf
-} from "../channels/ChannelsKeys.ts"
+} from "@catenet/testing/server/channels/ChannelsKeys"
+import { Effect, Redacted } from "effect"
+import { bytesOf } from "../../src/runtime/TokenSecrets.ts"
+import { signed } from "../billing/Customers.ts"
 import type { As, Client } from "./Client.ts"
 
 /** Whose day it is. Everything that is chosen carries the word: hostnames, names, keys, addresses. */

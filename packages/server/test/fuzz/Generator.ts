@@ -3,7 +3,7 @@
  * The same seed gives the same requests.
  */
 
-import { prototypeNames } from "../../../edge/test/fuzz/PrototypeNames.ts"
+import { prototypeNames } from "@catenet/testing/edge/fuzz/PrototypeNames"
 import { type Described, described } from "./Document.ts"
 
 export interface Random {

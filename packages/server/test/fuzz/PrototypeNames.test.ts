@@ -2,13 +2,13 @@
  * Names that every object answers to, as members of a body, fields of a form, names in a query, of headers and of cookies,
  * at every route: none is a fault, and what is done is what would be done without them.
  */
+import { prototypeNames } from "@catenet/testing/edge/fuzz/PrototypeNames"
+import * as Accounts from "@catenet/testing/server/Accounts"
+import * as LoggedErrors from "@catenet/testing/server/LoggedErrors"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { request } from "node:http"
-import { prototypeNames } from "../../../edge/test/fuzz/PrototypeNames.ts"
-import * as Accounts from "../harness/Accounts.ts"
-import * as LoggedErrors from "../harness/LoggedErrors.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { routes } from "./Document.ts"
 
 const form = new URLSearchParams(prototypeNames.map((name) => [name, name])).toString()

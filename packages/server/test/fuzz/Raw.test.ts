@@ -3,11 +3,11 @@
  * requests that two readers would cut at different places. Each is refused with a declared 4xx or cut off, at once, and
  * the server goes on.
  */
+import * as Accounts from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect } from "node:net"
-import * as Accounts from "../harness/Accounts.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { described, routes } from "./Document.ts"
 
 /** Longest wait for any answer. */

@@ -1,8 +1,8 @@
 /** Clients that take their time: they say nothing, or one byte a second, and mean to go on for ever. */
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect } from "node:net"
-import * as TestServer from "../harness/TestServer.ts"
 
 interface Client {
   readonly name: string

@@ -3,11 +3,11 @@
  * a query and a header, one after the other, from everybody who may ask: each is refused or not found, none is a fault.
  */
 import { members } from "@catenet/domain/api/JsonMembers"
+import * as Accounts from "@catenet/testing/server/Accounts"
+import * as LoggedErrors from "@catenet/testing/server/LoggedErrors"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Accounts from "../harness/Accounts.ts"
-import * as LoggedErrors from "../harness/LoggedErrors.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { routes } from "./Document.ts"
 
 /** NUL, halves of a surrogate pair as their bytes would be, bytes of no encoding, a line, and much. */

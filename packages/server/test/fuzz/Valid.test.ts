@@ -3,11 +3,11 @@
  * of the wrong shape, but by a rule that the description of the operation names. `CT_VALID_CASES` says how many for each operation.
  */
 import { members } from "@catenet/domain/api/JsonMembers"
+import * as Accounts from "@catenet/testing/server/Accounts"
+import * as LoggedErrors from "@catenet/testing/server/LoggedErrors"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Accounts from "../harness/Accounts.ts"
-import * as LoggedErrors from "../harness/LoggedErrors.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { type Route, routes } from "./Document.ts"
 import * as Generator from "./Generator.ts"
 import { valid } from "./ValidValues.ts"

@@ -4,15 +4,15 @@ import {
   maxAccessRequestsPerBlock,
   maxAccessRequestsPerTunnel
 } from "@catenet/domain/values/Quotas"
+import { gated, isRefusedAsTooMany, replica, server, text, triesOver } from "@catenet/testing/server/gate/SignInServer"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as AccessRequestStore from "../../src/gate/AccessRequestStore.ts"
 import { sha256Hex } from "../../src/runtime/TokenSecrets.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
-import { gated, isRefusedAsTooMany, replica, server, text, triesOver } from "./SignInServer.ts"
 
 const form = "application/x-www-form-urlencoded"
 const path = "/gate/request-access"

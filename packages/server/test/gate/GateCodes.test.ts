@@ -1,8 +1,8 @@
 import { TunnelChange } from "@catenet/domain/tunnels/Tunnel"
+import { account, browser, gated, Realm, replica, server } from "@catenet/testing/server/gate/SignInServer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestServer from "../harness/TestServer.ts"
-import { account, browser, gated, Realm, replica, server } from "./SignInServer.ts"
 
 const redeem = (body: { readonly host: string; readonly code: string; readonly browser: string }) =>
   TestServer.raw("/internal/gate/redeem", {

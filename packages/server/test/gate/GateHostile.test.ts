@@ -1,7 +1,7 @@
+import { browser, gated, portal, server } from "@catenet/testing/server/gate/SignInServer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as TestServer from "../harness/TestServer.ts"
-import { browser, gated, portal, server } from "./SignInServer.ts"
 
 /** What no honest client sends, percent-encoded where it has to be. */
 const nasty = [

@@ -1,10 +1,6 @@
 import { TunnelChange } from "@catenet/domain/tunnels/Tunnel"
 import { Email } from "@catenet/domain/values/Email"
-import { assert, layer } from "@effect/vitest"
-import { Effect, Schema } from "effect"
-import { SqlClient } from "effect/sql"
-import { database } from "../harness/Accounts.ts"
-import * as TestServer from "../harness/TestServer.ts"
+import { database } from "@catenet/testing/server/Accounts"
 import {
   account,
   type Address,
@@ -16,7 +12,11 @@ import {
   server,
   text,
   triesOver
-} from "./SignInServer.ts"
+} from "@catenet/testing/server/gate/SignInServer"
+import * as TestServer from "@catenet/testing/server/TestServer"
+import { assert, layer } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 
 const email = Schema.decodeSync(Email)
 

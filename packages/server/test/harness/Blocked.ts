@@ -1,7 +1,7 @@
 /** Waits within a transaction until another connection waits for it to end. */
+import { until } from "@catenet/testing/Eventually"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../../../domain/test/Eventually.ts"
 
 export const blocked = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -1,4 +1,5 @@
 /** PgBouncer in front of the PostgreSQL of the tests, with nothing in its configuration but where things are. */
+import * as Daemon from "@catenet/testing/server/Daemon"
 import { Effect, Redacted } from "effect"
 import { spawnSync } from "node:child_process"
 import { chownSync, mkdtempSync, writeFileSync } from "node:fs"
@@ -6,7 +7,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "../../../stack/src/Ports.ts"
 import * as SystemAccount from "../../../stack/src/postgres/SystemAccount.ts"
-import * as Daemon from "./Daemon.ts"
 
 /** Debian puts it where the PATH of a plain account does not look. */
 const program = ["pgbouncer", "/usr/sbin/pgbouncer"].find((path) => spawnSync(path, ["--version"]).status === 0)

@@ -1,8 +1,8 @@
+import * as Accounts from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { routes } from "../fuzz/Document.ts"
-import * as Accounts from "../harness/Accounts.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 /** What the document says of each address. */
 const documented = new Set(routes.map(({ path }) => path))

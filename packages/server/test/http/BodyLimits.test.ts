@@ -1,11 +1,11 @@
 /** How long a body may be at each route, and how many members and fields it may have. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { BodyLimit, maxBodyBytes, maxListBytes } from "@catenet/domain/api/RequestReading"
+import { bearerOf, server } from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect } from "effect"
 import { HttpApi } from "effect/http-api"
-import { bearerOf, server } from "../harness/Accounts.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const post = (path: string, body: string, type = "application/json", headers: Record<string, string> = {}) =>
   TestServer.raw(path, { method: "POST", body, headers: { "content-type": type, ...headers } }).pipe(

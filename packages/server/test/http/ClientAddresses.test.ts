@@ -1,9 +1,9 @@
+import { until } from "@catenet/testing/Eventually"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { connect } from "node:net"
-import { until } from "../../../domain/test/Eventually.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const budget = { CT_CP_UNAUTH_WRITE_PER_MIN: "2" }
 const signature = Buffer.from("0d0a0d0a000d0a515549540a", "hex")

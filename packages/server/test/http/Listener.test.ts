@@ -1,9 +1,9 @@
+import { untilSuccess } from "@catenet/testing/Eventually"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope } from "effect"
-import { untilSuccess } from "../../../domain/test/Eventually.ts"
 import { freePort } from "../../../stack/src/Ports.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 /** Asks again while no server listens; the first connection that is accepted must be answered. */
 const firstAnswer = (url: string) =>

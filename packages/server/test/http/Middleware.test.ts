@@ -1,7 +1,7 @@
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { connect } from "node:net"
-import * as TestServer from "../harness/TestServer.ts"
 
 const problemOf = (response: Response) => Effect.promise(() => response.json() as Promise<Record<string, unknown>>)
 

@@ -1,7 +1,7 @@
+import { bearerOf, server, sessionOf } from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { bearerOf, server, sessionOf } from "../harness/Accounts.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const ask = (headers: Readonly<Record<string, string>>, path = "/me/tunnels") =>
   Effect.map(TestServer.raw(path, { headers }), ({ headers: answered, status }) => ({

@@ -1,4 +1,6 @@
 /** The control plane takes many connections in one turn of its event loop, where the system lets sockets share an address. */
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { HttpServer } from "effect/http"
@@ -6,8 +8,6 @@ import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { connect } from "node:net"
 import { freePort } from "../../../stack/src/Ports.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 /** Sockets of this machine that listen at a port, from the kernel. */
 const listening = (port: number) => {

@@ -1,8 +1,8 @@
+import { until } from "@catenet/testing/Eventually"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { until } from "../../../domain/test/Eventually.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const serverFor = (issuer: Layer.Layer<TestIssuer>, variables: Readonly<Record<string, string>> = {}) =>
   Layer.unwrap(

@@ -10,13 +10,13 @@ import { Hostname } from "@catenet/domain/values/Hostname"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { Subject } from "@catenet/domain/values/Subject"
 import { BootstrapSecret } from "@catenet/domain/values/Tokens"
+import { bearerOf } from "@catenet/testing/server/Accounts"
+import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
 import { tokenBytes } from "../../src/runtime/TokenSecrets.ts"
-import { bearerOf } from "../harness/Accounts.ts"
-import { RecordingEdge } from "../harness/RecordingEdge.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const server = Layer.unwrap(
   Effect.gen(function* () {

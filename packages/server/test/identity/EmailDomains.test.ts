@@ -1,12 +1,12 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import * as Accounts from "@catenet/testing/server/Accounts"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, SchemaAST } from "effect"
 import { HttpServer } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { SqlClient } from "effect/sql"
-import * as Accounts from "../harness/Accounts.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const strictly = { CT_PORTAL_ALLOWED_EMAIL_DOMAINS: "Example.test, other.test" }
 

@@ -1,11 +1,11 @@
 /** The realm of the guides: as it is written, and in a real Keycloak where one is. */
+import * as Accounts from "@catenet/testing/server/Accounts"
+import * as Keycloak from "@catenet/testing/server/Keycloak"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
-import * as Accounts from "../harness/Accounts.ts"
-import * as Keycloak from "../harness/Keycloak.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 interface Client {
   readonly clientId: string

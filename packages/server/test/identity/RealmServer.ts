@@ -1,12 +1,12 @@
 /** A server that administers a realm of its own, and the requests of its callers. */
+import { until } from "@catenet/testing/Eventually"
+import * as Accounts from "@catenet/testing/server/Accounts"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { until } from "../../../domain/test/Eventually.ts"
-import * as Accounts from "../harness/Accounts.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { clients, TestRealm, variables } from "./TestRealm.ts"
 
 /** The variables of its servers. */

@@ -1,9 +1,9 @@
+import * as Accounts from "@catenet/testing/server/Accounts"
+import { server as plainServer } from "@catenet/testing/server/Accounts"
+import * as Contract from "@catenet/testing/server/Contract"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Accounts from "../harness/Accounts.ts"
-import { server as plainServer } from "../harness/Accounts.ts"
-import * as Contract from "../harness/Contract.ts"
 import { account, server } from "./RealmServer.ts"
 import { TestRealm } from "./TestRealm.ts"
 

@@ -1,9 +1,9 @@
+import { until } from "@catenet/testing/Eventually"
+import * as Accounts from "@catenet/testing/server/Accounts"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { until } from "../../../domain/test/Eventually.ts"
-import * as Accounts from "../harness/Accounts.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { account, agreed, rows, second, server } from "./RealmServer.ts"
 import { clients, login, TestRealm } from "./TestRealm.ts"
 

@@ -1,9 +1,9 @@
 /** Access tokens as Keycloak 26 gives them to `admin-cli`, and those of service accounts that are no more. */
+import { ready, server } from "@catenet/testing/server/Accounts"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ready, server } from "../harness/Accounts.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const asked = (bearer: string) =>
   Effect.flatMap(TestServer.raw("/me/tunnels", { headers: { authorization: `Bearer ${bearer}` } }), (response) =>

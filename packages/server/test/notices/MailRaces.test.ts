@@ -1,13 +1,13 @@
 /** A mail that several replicas have before them leaves at most one of them, also where one ends on the way. */
+import { until } from "@catenet/testing/Eventually"
+import { database } from "@catenet/testing/server/Accounts"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Fiber, Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { SqlClient } from "effect/sql"
-import { until } from "../../../domain/test/Eventually.ts"
 import { NoticeMails } from "../../src/notices/mail/NoticeMails.ts"
 import { Settings } from "../../src/settings/Settings.ts"
-import { database } from "../harness/Accounts.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
 import { mailServer, roots } from "./MailServer.ts"
 
 /** The service of one replica, over connections of its own. */

@@ -1,8 +1,8 @@
 /** A mail server on this machine, by TLS under a root of the test or without, that answers as a test wants. */
+import { makeAuthority } from "@catenet/testing/agent/Authority"
 import { Effect } from "effect"
 import type { AddressInfo } from "node:net"
 import { SMTPServer, type SMTPServerOptions } from "smtp-server"
-import { makeAuthority } from "../../../agent/test/harness/Authority.ts"
 
 export const user = "mailer"
 export const password = "p@ss:w/rd"

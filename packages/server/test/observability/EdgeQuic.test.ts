@@ -1,16 +1,16 @@
 /** What `/network-info` says of QUIC, as real edges say it, and as one of another kind or none does. */
+import { program } from "@catenet/testing/edge/QuicMember"
+import { until } from "@catenet/testing/Eventually"
+import { EdgeProgram } from "@catenet/testing/server/edges/EdgeProgram"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Option } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { createServer, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import { until } from "../../../domain/test/Eventually.ts"
-import { program } from "../../../edge/test/harness/QuicMember.ts"
 import { LiveEdges } from "../../src/edges/LiveEdges.ts"
 import { EdgeQuic } from "../../src/observability/EdgeQuic.ts"
 import { Settings } from "../../src/settings/Settings.ts"
-import { EdgeProgram } from "../edges/EdgeProgram.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const server = TestServer.layer({ CT_CP_MESH_EDGE_PORT: "14433" })
 

@@ -1,7 +1,7 @@
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { execFileSync, spawnSync } from "node:child_process"
-import * as TestServer from "../harness/TestServer.ts"
 
 const textOf = (response: Response) => Effect.promise(() => response.text())
 const ask = (authorization?: string) =>

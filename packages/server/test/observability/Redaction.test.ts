@@ -1,18 +1,18 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { overheard } from "@catenet/testing/Overheard"
+import * as Accounts from "@catenet/testing/server/Accounts"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { overheard } from "../../../domain/test/Overheard.ts"
 import { extraRoutes } from "../../src/App.ts"
 import * as Addresses from "../../src/portal/Addresses.ts"
 import * as Server from "../../src/Server.ts"
 import { Settings } from "../../src/settings/Settings.ts"
-import * as Accounts from "../harness/Accounts.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 /** One of each kind of secret that a request can carry. */
 const secrets = {

@@ -1,3 +1,6 @@
+import * as Contract from "@catenet/testing/server/Contract"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { afterAll, layer } from "@effect/vitest"
 import { Layer } from "effect"
 import { X509Certificate } from "node:crypto"
@@ -5,9 +8,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { rootCertificates } from "node:tls"
-import * as Contract from "../harness/Contract.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "catenet-contract-"))
 const certificate = join(folder, "ca.der")

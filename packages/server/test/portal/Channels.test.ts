@@ -1,11 +1,11 @@
+import { server } from "@catenet/testing/server/Accounts"
+import { account, ask, person } from "@catenet/testing/server/channels/Asking"
+import { grantBy, idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { type As, headersOf } from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { english } from "../../src/portal/texts/English.ts"
-import { account, ask, person } from "../channels/Asking.ts"
-import { grantBy, idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { server } from "../harness/Accounts.ts"
-import { type As, headersOf } from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const ivy = person("channels-ivy")
 const joe = person("channels-joe")

@@ -1,14 +1,14 @@
 /** The lines of a tunnel's install page where this control plane serves a release: one for any machine, one with Node. */
+import { server } from "@catenet/testing/server/Accounts"
+import { ask, person } from "@catenet/testing/server/channels/Asking"
+import { headersOf } from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { afterAll, assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ask, person } from "../channels/Asking.ts"
-import { server } from "../harness/Accounts.ts"
-import { headersOf } from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const ada = person("ada")
 const folder = mkdtempSync(join(tmpdir(), "catenet-connect-"))

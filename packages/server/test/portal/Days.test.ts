@@ -1,10 +1,10 @@
 import type { TunnelFigures } from "@catenet/domain/tunnels/TunnelTraffic"
+import { bearerOf } from "@catenet/testing/server/Accounts"
+import { headersOf } from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { english } from "../../src/portal/texts/English.ts"
-import { bearerOf } from "../harness/Accounts.ts"
-import { headersOf } from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { FactsEdge } from "../tunnels/records/FactsEdge.ts"
 import { account, server, tunnel } from "../tunnels/records/FactsServer.ts"
 

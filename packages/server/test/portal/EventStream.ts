@@ -1,6 +1,6 @@
 /** A stream of server-sent events as a test reads it. */
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { Effect } from "effect"
-import * as TestServer from "../harness/TestServer.ts"
 
 export const openStream = (path: string, headers: Readonly<Record<string, string>> = {}) =>
   Effect.gen(function* () {

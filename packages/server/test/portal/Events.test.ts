@@ -1,8 +1,8 @@
+import { server } from "@catenet/testing/server/Accounts"
+import { ask, person } from "@catenet/testing/server/channels/Asking"
+import { headersOf } from "@catenet/testing/server/Contract"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { ask, person } from "../channels/Asking.ts"
-import { server } from "../harness/Accounts.ts"
-import { headersOf } from "../harness/Contract.ts"
 import { openStream } from "./EventStream.ts"
 
 const open = (headers: Readonly<Record<string, string>>, ids: ReadonlyArray<string>) =>

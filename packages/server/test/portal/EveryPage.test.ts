@@ -1,15 +1,15 @@
 /** Rules that every page and every form of the portal keeps. One that is listed in `Addresses` is held by them. */
+import { server } from "@catenet/testing/server/Accounts"
+import { account, ask, person } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { type As, headersOf } from "@catenet/testing/server/Contract"
+import { invalidities } from "@catenet/testing/server/portal/HtmlValidity"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import * as Addresses from "../../src/portal/Addresses.ts"
 import { english } from "../../src/portal/texts/English.ts"
 import { german } from "../../src/portal/texts/German.ts"
-import { account, ask, person } from "../channels/Asking.ts"
-import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { server } from "../harness/Accounts.ts"
-import { type As, headersOf } from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
-import { invalidities } from "./HtmlValidity.ts"
 import { faults } from "./PageFaults.ts"
 
 const zone = {

@@ -2,12 +2,12 @@
  * What every form of the portal and the gate does with a value beyond its limits: the form comes back with what was typed,
  * the sentence beside its field, the focus on the first, status 400, and nothing has changed. At its limits it is taken.
  */
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, ask, person } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { extraRoutes as extra } from "../../src/App.ts"
-import { account, ask, person } from "../channels/Asking.ts"
-import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { database, server } from "../harness/Accounts.ts"
 import { englishOn } from "./EnglishWords.ts"
 import { changes, controlsOf, everything, isShown } from "./FormControls.ts"
 import { type FormRow, tableOf, type Way } from "./FormTable.ts"

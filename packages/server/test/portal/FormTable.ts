@@ -5,8 +5,8 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
+import { grantBy, keyOf, materialOf, seedOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import type * as Addresses from "../../src/portal/Addresses.ts"
-import { grantBy, keyOf, materialOf, seedOf } from "../channels/ChannelsKeys.ts"
 import { button, emails, hex, hex64, keys, longestEmail, names, numbers } from "./FormValues.ts"
 import { tunnelForms } from "./TunnelFormTable.ts"
 

@@ -1,15 +1,15 @@
+import { database, server } from "@catenet/testing/server/Accounts"
+import { ask, account, person } from "@catenet/testing/server/channels/Asking"
+import { grantBy, idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { type As, headersOf } from "@catenet/testing/server/Contract"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { createServer, type Server } from "node:http"
 import * as AdmissionSweepStore from "../../src/certificates/AdmissionSweepStore.ts"
-import { ask, account, person } from "../channels/Asking.ts"
-import { grantBy, idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { database, server } from "../harness/Accounts.ts"
-import { type As, headersOf } from "../harness/Contract.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const zone = {
   CT_GATE_COOKIE_DOMAIN: "zone.example",

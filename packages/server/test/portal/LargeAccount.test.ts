@@ -1,11 +1,11 @@
 /** The list of an account with 10,000 tunnels: what a page weighs, and how much of the database it reads. */
+import { database, server } from "@catenet/testing/server/Accounts"
+import { otherReplica, person } from "@catenet/testing/server/channels/Asking"
+import { headersOf } from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { otherReplica, person } from "../channels/Asking.ts"
-import { database, server } from "../harness/Accounts.ts"
-import { headersOf } from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const big = person("big")
 const tunnels = 10_000

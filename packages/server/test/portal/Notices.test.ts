@@ -1,15 +1,15 @@
 /** Notices: counted in the rail, listed with what can be done, gone with their causes, and unseen by others. */
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, ask, person } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf, materialOf, grantBy } from "@catenet/testing/server/channels/ChannelsKeys"
+import { type As, headersOf } from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import * as GrantExpiries from "../../src/channels/GrantExpiries.ts"
 import { english } from "../../src/portal/texts/English.ts"
 import { unixSeconds } from "../../src/runtime/UnixClock.ts"
-import { account, ask, person } from "../channels/Asking.ts"
-import { idOf, keyOf, materialOf, grantBy } from "../channels/ChannelsKeys.ts"
-import { database, server } from "../harness/Accounts.ts"
-import { type As, headersOf } from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const zone = { CT_CP_HOSTNAME_ZONE: "zone.example", CT_GATE_COOKIE_DOMAIN: "zone.example" }
 const nora = person("nora")

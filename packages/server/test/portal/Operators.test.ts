@@ -1,17 +1,17 @@
 /** `/operators`: what those who run the platform see of it, and the two things they may do there. */
+import { until } from "@catenet/testing/Eventually"
+import { database } from "@catenet/testing/server/Accounts"
+import { ask, person } from "@catenet/testing/server/channels/Asking"
+import { type As, headersOf } from "@catenet/testing/server/Contract"
+import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../../../domain/test/Eventually.ts"
 import { english } from "../../src/portal/texts/English.ts"
 import { german } from "../../src/portal/texts/German.ts"
-import { ask, person } from "../channels/Asking.ts"
-import { database } from "../harness/Accounts.ts"
-import { type As, headersOf } from "../harness/Contract.ts"
-import { RecordingEdge } from "../harness/RecordingEdge.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const olga = person("olga")
 const bySubject: As = { session: "root-subject", email: null }

@@ -2,6 +2,10 @@
  * The pages of the portal, as a person sees them.
  * One file, since all cases share one server and one person at it.
  */
+import { server } from "@catenet/testing/server/Accounts"
+import { ask, person } from "@catenet/testing/server/channels/Asking"
+import { type As, headersOf } from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
@@ -9,10 +13,6 @@ import { join } from "node:path"
 import { textsFor } from "../../src/portal/shell/Language.ts"
 import { english } from "../../src/portal/texts/English.ts"
 import { german } from "../../src/portal/texts/German.ts"
-import { ask, person } from "../channels/Asking.ts"
-import { server } from "../harness/Accounts.ts"
-import { type As, headersOf } from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const ada = person("ada")
 const bob = person("bob")

@@ -1,7 +1,7 @@
 /** Somebody who is signed in, reads pages and sends the forms on them. */
+import { type As, headersOf } from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { Effect } from "effect"
-import { type As, headersOf } from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 export interface Answered {
   readonly status: number

@@ -3,13 +3,13 @@ import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { Topology } from "@catenet/domain/topologies/Topology"
+import { idOf, keyOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { EditorFacts } from "../../src/portal/pages/topology/EditorFacts.ts"
 import { setup } from "../../src/portal/pages/topology/SetupPanel.ts"
 import { english } from "../../src/portal/texts/English.ts"
 import { bytesOf } from "../../src/runtime/TokenSecrets.ts"
-import { idOf, keyOf } from "../channels/ChannelsKeys.ts"
 
 const agents = Array.from({ length: 22 }, (_, n) => keyOf(`setup ${n}`)).toSorted()
 const [first = "", second = ""] = agents

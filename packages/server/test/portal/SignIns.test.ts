@@ -1,8 +1,16 @@
+import {
+  browser,
+  isRefusedAsTooMany,
+  portal,
+  replica,
+  server,
+  text,
+  triesOver
+} from "@catenet/testing/server/gate/SignInServer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { home, nextPath } from "../../src/portal/NextPath.ts"
-import { browser, isRefusedAsTooMany, portal, replica, server, text, triesOver } from "../gate/SignInServer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const session = "__Host-ct_portal_session"
 

@@ -1,15 +1,15 @@
 /** What pages ask of the database: as much for many rows as for few, and nothing of each viewer while they are open and rest. */
+import { until } from "@catenet/testing/Eventually"
+import { server } from "@catenet/testing/server/Accounts"
+import { account, ask, person } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { type As, headersOf } from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { Statement } from "effect/sql"
-import { until } from "../../../domain/test/Eventually.ts"
 import * as Addresses from "../../src/portal/Addresses.ts"
-import { account, ask, person } from "../channels/Asking.ts"
-import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { server } from "../harness/Accounts.ts"
-import { type As, headersOf } from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { openStream } from "./EventStream.ts"
 
 /** Every statement with the address of the request that it is for; none of what runs in the background. */

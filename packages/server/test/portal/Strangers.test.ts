@@ -1,11 +1,11 @@
 /** What visitors and other accounts are shown: valid pages in both languages, and nothing of what is not theirs. */
+import { server } from "@catenet/testing/server/Accounts"
+import { account, ask, person } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { invalidities } from "@catenet/testing/server/portal/HtmlValidity"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { account, ask, person } from "../channels/Asking.ts"
-import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { server } from "../harness/Accounts.ts"
-import * as TestServer from "../harness/TestServer.ts"
-import { invalidities } from "./HtmlValidity.ts"
 import { personAt } from "./PersonAtForms.ts"
 
 const zone = { CT_GATE_COOKIE_DOMAIN: "zone.example", CT_CP_HOSTNAME_ZONE: "zone.example" }

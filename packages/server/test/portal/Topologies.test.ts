@@ -1,13 +1,13 @@
+import { server } from "@catenet/testing/server/Accounts"
+import { account, ask, person } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { type As, headersOf } from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import * as EditorScript from "../../src/portal/pages/topology/EditorScript.ts"
 import { english } from "../../src/portal/texts/English.ts"
-import { account, ask, person } from "../channels/Asking.ts"
-import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { server } from "../harness/Accounts.ts"
-import { type As, headersOf } from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const kim = person("topologies-kim")
 const lou = person("topologies-lou")

@@ -1,10 +1,10 @@
+import { server } from "@catenet/testing/server/Accounts"
+import { account, ask, otherReplica, person } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { headersOf } from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { account, ask, otherReplica, person } from "../channels/Asking.ts"
-import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { server } from "../harness/Accounts.ts"
-import { headersOf } from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { openStream } from "./EventStream.ts"
 
 const kim = person("live-kim")

@@ -1,5 +1,5 @@
 /** The forms of tunnels with their fields, as `FormTable.ts` has the others. */
-import { grantBy } from "../channels/ChannelsKeys.ts"
+import { grantBy } from "@catenet/testing/server/channels/ChannelsKeys"
 import type { Place, Table } from "./FormTable.ts"
 import { button, emails, hex, hex64, longestEmail, names, numbers, toggle } from "./FormValues.ts"
 

@@ -1,14 +1,14 @@
 /** Two browsers at two replicas reach for one thing at once: one has it, the other reads why not, and nothing is left half done. */
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, ask, person } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { hashToken } from "../../src/runtime/TokenSecrets.ts"
-import { account, ask, person } from "../channels/Asking.ts"
-import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { database, server } from "../harness/Accounts.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { type Answered, personAt } from "./PersonAtForms.ts"
 
 const variables = { CT_CP_HOSTNAME_ZONE: "zone.example", CT_GATE_COOKIE_DOMAIN: "zone.example" }

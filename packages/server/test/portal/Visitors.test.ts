@@ -1,4 +1,7 @@
 /** Pages for everybody: the entrance, the gate, legal pages, and what a browser is shown of a refusal. */
+import { server } from "@catenet/testing/server/Accounts"
+import { ask as api, person } from "@catenet/testing/server/channels/Asking"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { globSync, readFileSync } from "node:fs"
@@ -6,9 +9,6 @@ import { join } from "node:path"
 import { backPath } from "../../src/portal/BackPath.ts"
 import { english } from "../../src/portal/texts/English.ts"
 import { german } from "../../src/portal/texts/German.ts"
-import { ask as api, person } from "../channels/Asking.ts"
-import { server } from "../harness/Accounts.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { faults } from "./PageFaults.ts"
 
 const html = "text/html,application/xhtml+xml,*/*;q=0.8"

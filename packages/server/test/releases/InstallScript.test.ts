@@ -2,6 +2,7 @@
 import { native } from "@catenet/crypto/native"
 import * as Asset from "@catenet/crypto/release/Asset"
 import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { execFile, spawnSync } from "node:child_process"
@@ -19,7 +20,6 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Ports from "../../../stack/src/Ports.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "catenet-install-"))
 const releases = join(folder, "releases")

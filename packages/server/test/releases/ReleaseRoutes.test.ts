@@ -1,11 +1,11 @@
 /** The agent's releases as other machines fetch them. */
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from "node:fs"
 import { request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as TestServer from "../harness/TestServer.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "catenet-releases-"))
 const releases = join(folder, "releases")

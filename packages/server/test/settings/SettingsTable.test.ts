@@ -1,4 +1,4 @@
-import * as Documentation from "@catenet/config/Documentation"
+import * as Documentation from "@catenet/platform/Documentation"
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

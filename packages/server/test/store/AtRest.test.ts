@@ -1,10 +1,10 @@
 /** What is handed out or carried to the server as a secret stands in no row of its database as it is. */
+import { database } from "@catenet/testing/server/Accounts"
+import { browser, gated, portal, server } from "@catenet/testing/server/gate/SignInServer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { browser, gated, portal, server } from "../gate/SignInServer.ts"
-import { database } from "../harness/Accounts.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 /** Every row of every table, bytes as hex digits. */
 const rows = Effect.gen(function* () {

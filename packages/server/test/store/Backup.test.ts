@@ -1,3 +1,4 @@
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
@@ -8,7 +9,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Settings } from "../../src/settings/Settings.ts"
 import { backup, restore } from "../../src/store/Backup.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "catenet-backup-"))
 const cleaned = Layer.effectDiscard(

@@ -1,3 +1,4 @@
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Logger, Redacted } from "effect"
@@ -5,7 +6,6 @@ import { SqlClient } from "effect/sql"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { DatabaseUnreachable, isUnavailable, retryWhileUnavailable } from "../../src/store/DatabaseAvailability.ts"
 import { answersTls } from "../../src/store/TlsProbe.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
 
 const failure = (url: Redacted.Redacted, statement: string) =>
   SqlClient.SqlClient.use((sql) => Effect.flip(sql.unsafe(statement))).pipe(

@@ -1,11 +1,11 @@
 /** A replica outlives a database that goes away between any two statements of its start, and while it serves. */
+import { until } from "@catenet/testing/Eventually"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import { replica } from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
-import { until } from "../../../domain/test/Eventually.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import { replica } from "../harness/TestServer.ts"
 
 /** For how long the database takes no connection: longer than one pause between two attempts. */
 const outageMillis = 600

@@ -1,12 +1,12 @@
+import { until } from "@catenet/testing/Eventually"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { PgClient } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, References, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../../../domain/test/Eventually.ts"
 import { DatabaseUnreachable } from "../../src/store/DatabaseAvailability.ts"
 import { lock, migrate, migrateTo } from "../../src/store/Migrations.ts"
 import { migrations } from "../../src/store/migrations/Registry.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
 
 /** A client of its own, as another replica would have. */
 const asReplica = Effect.provide(

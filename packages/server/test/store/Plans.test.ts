@@ -3,15 +3,15 @@
  * end, and every index that is no key is of use to one of them. What was really read is taken from the statistics of
  * the database, so no statement is written twice. `PLAN_ROWS` says how full it is.
  */
+import * as Accounts from "@catenet/testing/server/Accounts"
+import { grantBy, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
-import { grantBy, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import * as Accounts from "../harness/Accounts.ts"
-import { RecordingEdge } from "../harness/RecordingEdge.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import * as Crowd from "./Crowd.ts"
 
 const rows = Number(process.env["PLAN_ROWS"] ?? 25_000)

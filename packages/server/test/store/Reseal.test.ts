@@ -1,5 +1,8 @@
 import { ChannelId, Grant } from "@catenet/domain/channels/Channel"
 import { HolderKey } from "@catenet/domain/values/Keys"
+import { database } from "@catenet/testing/server/Accounts"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted, References, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -10,9 +13,6 @@ import { Sealing } from "../../src/store/Sealing.ts"
 import * as AlertStore from "../../src/tunnels/alerts/AlertStore.ts"
 import * as GateCodeStore from "../../src/tunnels/GateCodeStore.ts"
 import * as GateStore from "../../src/tunnels/GateStore.ts"
-import { database } from "../harness/Accounts.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const key = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
 const under = (...bytes: readonly [number, ...ReadonlyArray<number>]) => {

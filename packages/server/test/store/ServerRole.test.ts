@@ -1,11 +1,11 @@
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, type Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { migrate, migrateTo } from "../../src/store/Migrations.ts"
 import * as ServerRole from "../../src/store/ServerRole.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const connected = (url: Redacted.Redacted) => Effect.provide(Layer.fresh(PgClient.layer({ url, maxConnections: 2 })))
 const quiet = Effect.provideService(References.MinimumLogLevel, "Fatal")

@@ -1,11 +1,11 @@
 /** Transactions that take two locks in opposite orders: the one that the database gives up is made again. */
+import * as LoggedErrors from "@catenet/testing/server/LoggedErrors"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Deferred, Effect, Layer, Redacted } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as Database from "../../src/store/Database.ts"
-import * as LoggedErrors from "../harness/LoggedErrors.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
 
 const database = Layer.unwrap(
   Effect.map(TestDatabase, ({ url }) =>

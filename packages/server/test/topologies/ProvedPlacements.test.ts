@@ -4,11 +4,11 @@ import { native } from "@catenet/crypto/native"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"
 import type { TopologyId } from "@catenet/domain/values/Ids"
 import { HolderKey, Signature } from "@catenet/domain/values/Keys"
+import { database, server, sessionOf } from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { database, server, sessionOf } from "../harness/Accounts.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import * as FactsServer from "../tunnels/records/FactsServer.ts"
 
 const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))

@@ -8,12 +8,12 @@ import { native } from "@catenet/crypto/native"
 import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import * as Proof from "@catenet/crypto/OperatorBinding"
 import type { TopologyIds } from "@catenet/domain/topologies/Topology"
+import { bearerOf, database, server } from "@catenet/testing/server/Accounts"
+import * as Contract from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { bearerOf, database, server } from "../harness/Accounts.ts"
-import * as Contract from "../harness/Contract.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const ada = { bearer: "ada" }
 const carol = { bearer: "carol" }

@@ -16,12 +16,12 @@ import { TopologyId } from "@catenet/domain/values/Ids"
 import { HolderKey, OperatorKey, Signature } from "@catenet/domain/values/Keys"
 import type { Step } from "@catenet/domain/values/Step"
 import { Subject } from "@catenet/domain/values/Subject"
+import { peersOf, withoutAgent } from "@catenet/testing/domain/topologies/DrawnTopology"
+import { bearerOf, database, server, sessionOf } from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { peersOf, withoutAgent } from "../../../domain/test/topologies/DrawnTopology.ts"
-import { bearerOf, database, server, sessionOf } from "../harness/Accounts.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const Actor = Schema.Literals(["ada", "ada", "ada", "bob", "bob", "bearer", "sam"])
 const Digit = Schema.Literals(["1", "2", "3"])

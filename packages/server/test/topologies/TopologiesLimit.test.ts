@@ -1,6 +1,6 @@
+import * as Accounts from "@catenet/testing/server/Accounts"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Accounts from "../harness/Accounts.ts"
 import * as FactsServer from "../tunnels/records/FactsServer.ts"
 
 layer(Accounts.server({}), { excludeTestServices: true, timeout: "60 seconds" })("topologies of an account", (it) => {

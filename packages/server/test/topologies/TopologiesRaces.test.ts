@@ -3,13 +3,13 @@ import { native } from "@catenet/crypto/native"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"
 import { TopologyEdge } from "@catenet/domain/topologies/Topology"
 import { HolderKey, Signature } from "@catenet/domain/values/Keys"
+import { bearerOf, database, ready, server } from "@catenet/testing/server/Accounts"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { bearerOf, database, ready, server } from "../harness/Accounts.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const fromHex = Schema.decodeSync(HolderKey)
 const holder = (digit: string) => fromHex(digit.repeat(64))

@@ -1,9 +1,9 @@
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { until } from "@catenet/testing/Eventually"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { until } from "../../../domain/test/Eventually.ts"
 import { FactsEdge } from "./records/FactsEdge.ts"
 import { account, server, tunnel } from "./records/FactsServer.ts"
 

@@ -2,18 +2,18 @@
  * Creation, deletion, authorization, rotation and the end of the account of one host name at once at two replicas: no
  * request is a fault, and the name leads to one tunnel or to none. `CATENET_RACES` says how many rounds.
  */
+import * as Accounts from "@catenet/testing/server/Accounts"
+import { account, type Answer, ask } from "@catenet/testing/server/channels/Asking"
+import * as LoggedErrors from "@catenet/testing/server/LoggedErrors"
+import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient, type SqlError } from "effect/sql"
-import { account, type Answer, ask } from "../channels/Asking.ts"
 import * as Generator from "../fuzz/Generator.ts"
-import * as Accounts from "../harness/Accounts.ts"
 import { blocked } from "../harness/Blocked.ts"
-import * as LoggedErrors from "../harness/LoggedErrors.ts"
-import { RecordingEdge } from "../harness/RecordingEdge.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const rounds = Number(process.env["CATENET_RACES"] ?? 24)
 const seed = Number(process.env["FUZZ_SEED"] ?? 1)

@@ -1,9 +1,9 @@
 import { HttpOnlyState } from "@catenet/domain/api/TunnelControlsApi"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import * as TestServer from "../harness/TestServer.ts"
 import { FactsEdge } from "./records/FactsEdge.ts"
 import { account, server, tunnel } from "./records/FactsServer.ts"
 

@@ -3,12 +3,12 @@ import { Email } from "@catenet/domain/values/Email"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { Subject } from "@catenet/domain/values/Subject"
+import { bearerOf } from "@catenet/testing/server/Accounts"
+import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
-import { bearerOf } from "../harness/Accounts.ts"
-import { RecordingEdge } from "../harness/RecordingEdge.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const server = Layer.unwrap(
   Effect.gen(function* () {

@@ -1,13 +1,13 @@
 /** A tunnel, or a topology, whose removal commits between the look at it and the row about it that a request writes. */
+import { database } from "@catenet/testing/server/Accounts"
+import { account, type Answer, ask } from "@catenet/testing/server/channels/Asking"
+import { grantBy, idOf, keyOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import * as LoggedErrors from "@catenet/testing/server/LoggedErrors"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { account, type Answer, ask } from "../channels/Asking.ts"
-import { grantBy, idOf, keyOf } from "../channels/ChannelsKeys.ts"
-import { database } from "../harness/Accounts.ts"
 import { blocked } from "../harness/Blocked.ts"
-import * as LoggedErrors from "../harness/LoggedErrors.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { server, tunnel } from "./records/FactsServer.ts"
 
 const ada = account("ada")

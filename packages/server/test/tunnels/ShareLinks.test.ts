@@ -5,13 +5,13 @@
 import { TunnelChange } from "@catenet/domain/tunnels/Tunnel"
 import { Email } from "@catenet/domain/values/Email"
 import type { TunnelId } from "@catenet/domain/values/Ids"
+import { database, ready } from "@catenet/testing/server/Accounts"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { hash } from "node:crypto"
-import { database, ready } from "../harness/Accounts.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { account, server, tunnel, variables } from "./records/FactsServer.ts"
 
 const zone = {

@@ -1,9 +1,9 @@
+import * as Accounts from "@catenet/testing/server/Accounts"
+import { database } from "@catenet/testing/server/Accounts"
+import * as Contract from "@catenet/testing/server/Contract"
 import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Accounts from "../harness/Accounts.ts"
-import { database } from "../harness/Accounts.ts"
-import * as Contract from "../harness/Contract.ts"
 import { FactsEdge } from "./records/FactsEdge.ts"
 import { account, tunnel } from "./records/FactsServer.ts"
 

@@ -1,11 +1,11 @@
+import * as Accounts from "@catenet/testing/server/Accounts"
+import * as Contract from "@catenet/testing/server/Contract"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Accounts from "../harness/Accounts.ts"
-import * as Contract from "../harness/Contract.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import * as TestServer from "../harness/TestServer.ts"
 import { PublicDns } from "./hostnames/PublicDns.ts"
 
 const server = Layer.unwrap(

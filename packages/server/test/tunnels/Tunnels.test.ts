@@ -1,10 +1,10 @@
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Subject } from "@catenet/domain/values/Subject"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Schema } from "effect"
-import { RecordingEdge } from "../harness/RecordingEdge.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const withEdge = Layer.unwrap(
   Effect.map(RecordingEdge, ({ url }) => TestServer.layer({ CT_CP_EDGE_ADMIN_URL: url, CT_CP_OUTBOX_TICK_SECS: "1" }))

@@ -1,13 +1,13 @@
 import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Subject } from "@catenet/domain/values/Subject"
+import { bearerOf } from "@catenet/testing/server/Accounts"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { bearerOf } from "../harness/Accounts.ts"
-import { TestDatabase } from "../harness/TestDatabase.ts"
-import { TestIssuer } from "../harness/TestIssuer.ts"
-import * as TestServer from "../harness/TestServer.ts"
 
 const variables = Effect.map(TestIssuer, ({ issuer }) => ({
   CT_OIDC_ISSUER: issuer,

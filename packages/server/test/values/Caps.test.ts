@@ -1,11 +1,11 @@
 import * as Quotas from "@catenet/domain/values/Quotas"
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, ask, otherReplica } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { enlistedBy } from "../agents/Enlisting.ts"
-import { account, ask, otherReplica } from "../channels/Asking.ts"
-import { idOf, keyOf, materialOf } from "../channels/ChannelsKeys.ts"
-import { database, server } from "../harness/Accounts.ts"
 
 const ada = account("ada")
 const hex = (n: number, digits = 64) => n.toString(16).padStart(digits, "0")

@@ -1,11 +1,11 @@
 /** A member of a channel in the process of a benchmark, at the front door of an edge. */
 import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
+import type { Member } from "@catenet/testing/agent/Member"
+import type { TestEdge } from "@catenet/testing/edge/TestEdge"
 import { Effect, Redacted, Result } from "effect"
 import * as ChannelSession from "../../../agent/src/channel/session/ChannelSession.ts"
 import type * as FallbackDialer from "../../../agent/src/channel/session/FallbackDialer.ts"
-import type { Member } from "../../../agent/test/harness/Member.ts"
-import type { TestEdge } from "../../../edge/test/harness/TestEdge.ts"
 
 type Place = Pick<TestEdge, "frontDoor" | "meshRoot">
 

@@ -3,12 +3,12 @@
  * nothing else. Tunnels are authorized over the edge's admin API, their agents are `ct-agent` processes.
  */
 import * as Certificates from "@catenet/crypto/x509/Certificate"
+import { eventually } from "@catenet/testing/Eventually"
+import { agent, catenet, freePorts, type Ports, Spawned } from "@catenet/testing/stack/e2e/Stack"
 import { generateKeyPairSync, randomBytes } from "node:crypto"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { agent, catenet, freePorts, type Ports, Spawned } from "../../test/e2e/Stack.ts"
 import type { Aim } from "../Load.ts"
 import * as Service from "./Service.ts"
 

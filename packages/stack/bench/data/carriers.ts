@@ -1,6 +1,6 @@
 /** Visitors through each carrier at 1, 64 and 1,000 connections, and bulk both ways, all in turns with no tunnel at all. */
-import * as QuicProgram from "@catenet/quic/process/QuicProgram"
 import type { BrowserRole } from "@catenet/wire/frames/Role"
+import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
 import type { Aim } from "../Load.ts"
 import { percentile, type Row } from "../Report.ts"
 import * as Closed from "./Closed.ts"

@@ -2,15 +2,15 @@
  * The p99 of the joins of honest members while strangers flood the edge, as a ratio to that at rest in the same round, and what the
  * floods leave behind in the memory of the edge. Edge and flooder are processes of their own on this machine.
  */
+import { startControlPlane } from "@catenet/testing/edge/ControlPlane"
+import { Flooder } from "@catenet/testing/edge/floods/FlooderProcess"
+import { joinLatencies } from "@catenet/testing/edge/floods/JoinLatency"
+import { ofMembers } from "@catenet/testing/edge/floods/Kinds"
+import { p99 } from "@catenet/testing/edge/floods/Latency"
+import { overhear } from "@catenet/testing/edge/floods/Overheard"
+import { freePorts } from "@catenet/testing/stack/e2e/Stack"
 import { Effect, Exit, Scope } from "effect"
-import { Flooder } from "../../../edge/test/floods/FlooderProcess.ts"
-import { joinLatencies } from "../../../edge/test/floods/JoinLatency.ts"
-import { ofMembers } from "../../../edge/test/floods/Kinds.ts"
-import { p99 } from "../../../edge/test/floods/Latency.ts"
-import { overhear } from "../../../edge/test/floods/Overheard.ts"
-import { startControlPlane } from "../../../edge/test/harness/ControlPlane.ts"
 import { residentMegabytes } from "../../test/e2e/Memory.ts"
-import { freePorts } from "../../test/e2e/Stack.ts"
 import { inTurns } from "../InTurns.ts"
 import type { Row } from "../Report.ts"
 import { Relay } from "./Relay.ts"

@@ -2,9 +2,9 @@
  * What members of channels cost an edge: those who wait, how many joins one core takes, and how long a join lasts from the first
  * packet to the first byte of the peer. The control plane says yes at once; both members are played in this process.
  */
+import { startControlPlane } from "@catenet/testing/edge/ControlPlane"
+import * as Members from "@catenet/testing/edge/Members"
 import { Effect, Exit, Scope } from "effect"
-import { startControlPlane } from "../../../edge/test/harness/ControlPlane.ts"
-import * as Members from "../../../edge/test/harness/Members.ts"
 import { residentMegabytes } from "../../test/e2e/Memory.ts"
 import { secondsOf } from "../api/Processor.ts"
 import type { Row } from "../Report.ts"

@@ -4,11 +4,11 @@
  */
 import * as Capability from "@catenet/crypto/Capability"
 import { native } from "@catenet/crypto/native"
+import { freePorts } from "@catenet/testing/stack/e2e/Stack"
 import { Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { freePorts } from "../../test/e2e/Stack.ts"
 import type { Aim } from "../Load.ts"
 import { percentile, type Row } from "../Report.ts"
 import * as Closed from "./Closed.ts"

@@ -1,5 +1,5 @@
 /** The root that the development authorities issue from, read before anything listens: what is wrong with it is a sentence. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Clock, Effect } from "effect"
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto"
 import { readFile } from "node:fs/promises"

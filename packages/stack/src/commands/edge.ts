@@ -1,7 +1,7 @@
 /** `catenet edge`: one edge, configured by its variables. */
 import * as StartupMemory from "@catenet/agent/StartupMemory"
-import * as Documentation from "@catenet/config/Documentation"
 import { variables } from "@catenet/edge/settings/Variables"
+import * as Documentation from "@catenet/platform/Documentation"
 import { Effect, Layer, References } from "effect"
 import { Command } from "effect/cli"
 import * as Logs from "../Logs.ts"

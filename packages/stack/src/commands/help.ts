@@ -1,7 +1,7 @@
 /** `catenet help variables`: every variable that a command of this program reads. */
 import { wrap } from "@catenet/agent/terminal/LineWrap"
-import * as Documentation from "@catenet/config/Documentation"
 import { variables as ofEdge } from "@catenet/edge/settings/Variables"
+import * as Documentation from "@catenet/platform/Documentation"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import { variables as ofStack } from "../up/Settings.ts"

@@ -1,6 +1,6 @@
 /** `catenet service`: prints a unit of systemd that runs a program without root's rights. It installs nothing itself. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import * as VariableReader from "@catenet/config/VariableReader"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import * as VariableReader from "@catenet/platform/VariableReader"
 import { ConfigProvider, Console, Effect, FileSystem, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { resolve } from "node:path"

@@ -1,5 +1,5 @@
 /** `catenet up`: everything on one machine. */
-import * as Documentation from "@catenet/config/Documentation"
+import * as Documentation from "@catenet/platform/Documentation"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Logs from "../Logs.ts"

@@ -1,7 +1,7 @@
 /** What the variables of a program ask of the machine: ports kept for root, files that it is handed, folders it writes to. Pure. */
-import type { Problem } from "@catenet/config/ConfigurationInvalid"
-import * as VariableReader from "@catenet/config/VariableReader"
 import { variables as ofEdge } from "@catenet/edge/settings/Variables"
+import type { Problem } from "@catenet/platform/ConfigurationInvalid"
+import * as VariableReader from "@catenet/platform/VariableReader"
 import { variables as ofServer } from "@catenet/server/settings/Settings"
 import { isAbsolute, posix } from "node:path"
 

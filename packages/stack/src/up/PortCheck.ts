@@ -1,5 +1,5 @@
 /** Looks at every port before anything is started, so that a taken one is named together with the variable that moves it. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect } from "effect"
 import { isFree } from "../Ports.ts"
 import type { Listen } from "./Settings.ts"

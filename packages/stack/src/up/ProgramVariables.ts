@@ -3,9 +3,9 @@
  * stack sets by itself, or that no program reads, is refused by its name: it would have no effect, and the operator would
  * not learn that. Variables of agents are left to agents.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import * as VariableReader from "@catenet/config/VariableReader"
 import { variables as ofEdge } from "@catenet/edge/settings/Variables"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import * as VariableReader from "@catenet/platform/VariableReader"
 import { variables } from "@catenet/server/settings/Settings"
 import { Effect } from "effect"
 import { supervised } from "../supervisor/ChildProcesses.ts"

@@ -3,7 +3,7 @@
  * them. Each is a process of its own, kept running until the scope ends, and ended in the opposite order. What needs nothing of the
  * others starts beside them.
  */
-import * as QuicProgram from "@catenet/quic/process/QuicProgram"
+import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
 import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import { accessSync, constants, mkdirSync } from "node:fs"
 import * as FolderErrors from "../FolderErrors.ts"

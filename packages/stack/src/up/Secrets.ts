@@ -1,5 +1,5 @@
 /** The stack's own secrets, made once and kept in one private file. */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"

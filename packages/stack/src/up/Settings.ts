@@ -1,10 +1,10 @@
 /** What `catenet up` reads from its environment. Every listener stays on loopback unless a variable says otherwise. */
-import type { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
-import { parseAddress } from "@catenet/config/NetworkParser"
-import * as Parser from "@catenet/config/Parser"
-import { databaseUrl } from "@catenet/config/SecretParser"
-import { defaulted, optional } from "@catenet/config/Variable"
-import * as VariableReader from "@catenet/config/VariableReader"
+import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { parseAddress } from "@catenet/platform/NetworkParser"
+import * as Parser from "@catenet/platform/Parser"
+import { databaseUrl } from "@catenet/platform/SecretParser"
+import { defaulted, optional } from "@catenet/platform/Variable"
+import * as VariableReader from "@catenet/platform/VariableReader"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, type Redacted } from "effect"
 

@@ -4,10 +4,10 @@ import * as OutgoingHttp from "@catenet/agent/onboard/OutgoingHttp"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
+import * as AcmeStage from "@catenet/testing/stack/acme/AcmeStage"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Redacted } from "effect"
-import * as AcmeStage from "./AcmeStage.ts"
 
 const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
 const keyOf = (byte: number) => Hex.encode(native.ed25519.publicKey(Redacted.value(seedOf(byte))))

@@ -1,11 +1,11 @@
+import { ready } from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { ready } from "../../../server/test/harness/Accounts.ts"
-import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import { ended, home, login, running, stack } from "./AccountStack.ts"
 
 const olga = "olga@example.test" as const

@@ -2,15 +2,15 @@
  * A control plane with its identity provider, and an edge that serves visitors, all real and in this process; and a person who
  * confirms a code in a browser.
  */
+import { makeHome, runAgent, type Agent, type Home } from "@catenet/testing/agent/Agent"
+import { start, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import { type Address, Realm, variables } from "@catenet/testing/server/gate/SignInServer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { makeHome, runAgent, type Agent, type Home } from "../../../agent/test/harness/Agent.ts"
-import { start, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
-import { type Address, Realm, variables } from "../../../server/test/gate/SignInServer.ts"
-import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import { freePort } from "../../src/Ports.ts"
 import { type Page, visitor } from "./CookieVisits.ts"
 

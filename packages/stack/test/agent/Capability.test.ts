@@ -1,5 +1,9 @@
 /** What a capability of a mesh tunnel is worth at a real edge: visits through the edge and directly, and nothing else. */
 import * as Capability from "@catenet/crypto/Capability"
+import { muxAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { eventually, start, temporaryFolder, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import { serving } from "@catenet/testing/stack/agent/Serving"
+import { agent } from "@catenet/testing/stack/e2e/Stack"
 import { parkAgentSlot } from "@catenet/wire/transport/AgentSlot"
 import { assert, it } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
@@ -7,10 +11,6 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs"
 import { createServer, connect, type AddressInfo } from "node:net"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
-import { muxAgent, tlsTo } from "../../../edge/test/harness/Agent.ts"
-import { eventually, start, temporaryFolder, token, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
-import { agent } from "../e2e/Stack.ts"
-import { serving } from "./Serving.ts"
 
 const [T, NEW] = [token("b"), token("c")]
 

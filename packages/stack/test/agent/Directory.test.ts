@@ -1,10 +1,10 @@
 /** A user's agents in the directory of a real control plane, by the bearer and a proof by the holder key, without the admin token. */
 import { native } from "@catenet/crypto/native"
+import { bearerOf, database, server } from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { randomBytes } from "node:crypto"
-import { bearerOf, database, server } from "../../../server/test/harness/Accounts.ts"
-import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import { ended, home } from "./AccountStack.ts"
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex")

@@ -6,10 +6,10 @@ import * as InviteLink from "@catenet/crypto/invite/InviteLink"
 import * as PreparedMembership from "@catenet/crypto/invite/PreparedMembership"
 import { native } from "@catenet/crypto/native"
 import { ChannelId, ChannelRegistration } from "@catenet/domain/channels/Channel"
+import { bearerOf } from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { Effect, Redacted, Schema } from "effect"
 import { randomBytes } from "node:crypto"
-import { bearerOf } from "../../../server/test/harness/Accounts.ts"
-import * as TestServer from "../../../server/test/harness/TestServer.ts"
 
 const farFuture = 4_102_444_800n
 const bytes = () => new Uint8Array(randomBytes(32))

@@ -1,8 +1,8 @@
+import * as Keycloak from "@catenet/testing/server/Keycloak"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import * as Keycloak from "../../../server/test/harness/Keycloak.ts"
 import { ended, home, running } from "./AccountStack.ts"
 import { visitor } from "./CookieVisits.ts"
 

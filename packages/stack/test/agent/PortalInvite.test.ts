@@ -4,6 +4,10 @@
  */
 import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { server } from "@catenet/testing/server/Accounts"
+import { person } from "@catenet/testing/server/channels/Asking"
+import { launch, missing, open } from "@catenet/testing/server/portal/browser/Chromium"
 import { afterAll, assert, describe, layer } from "@effect/vitest"
 import { Effect, Redacted, Result } from "effect"
 import { X509Certificate } from "node:crypto"
@@ -11,10 +15,6 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { rootCertificates } from "node:tls"
-import { makeHome, runAgent } from "../../../agent/test/harness/Agent.ts"
-import { person } from "../../../server/test/channels/Asking.ts"
-import { server } from "../../../server/test/harness/Accounts.ts"
-import { launch, missing, open } from "../../../server/test/portal/browser/Chromium.ts"
 import * as JoinLinks from "./JoinLinks.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "portal-invite-"))

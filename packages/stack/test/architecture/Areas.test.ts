@@ -177,6 +177,6 @@ describe("the areas inside", () => {
   hold("server", server, shared)
   hold("edge", edge, sharedInEdge)
 
-  for (const name of ["domain", "crypto", "wire", "server", "edge", "agent", "idp", "quic", "stack"])
+  for (const name of ["domain", "crypto", "wire", "server", "edge", "agent", "idp", "stack"])
     it(`${name} has no cycle of folders`, () => isAcyclic(name))
 })

@@ -32,7 +32,7 @@ describe.each(listed)("the manifest of %s", (name) => {
   })
 })
 
-const packages = ["agent", "config", "crypto", "domain", "edge", "idp", "quic", "server", "stack", "wire"]
+const packages = ["agent", "crypto", "domain", "edge", "idp", "platform", "server", "stack", "wire"]
 
 /** Modules of a package that others import, as entries of its manifest. */
 const usedOf = (name: string) => {
@@ -47,7 +47,7 @@ const usedOf = (name: string) => {
   return new Set(used.map((specifier) => specifier.replace(`@catenet/${name}`, ".")))
 }
 
-describe.each(["agent", "config", "edge", "idp", "quic", "server"])("the manifest of %s", (name) => {
+describe.each(["agent", "edge", "idp", "platform", "server"])("the manifest of %s", (name) => {
   const folder = join(root, "packages", name)
   const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
     readonly exports: Readonly<Record<string, string | null>>

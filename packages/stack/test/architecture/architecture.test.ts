@@ -5,14 +5,14 @@ import { importsOf, root, sourceFiles, targetOf, withoutComments } from "./Impor
 
 /** Who may import whom: the table of the design, `node:` built-ins apart. */
 const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
-  config: ["effect"],
+  platform: ["effect", "@effect/platform-node"],
   domain: ["effect"],
   crypto: ["effect", "@noble/"],
   wire: ["effect", "@catenet/crypto"],
   server: [
     "effect",
     "@effect/",
-    "@catenet/config",
+    "@catenet/platform",
     "@catenet/domain",
     "@catenet/crypto",
     "jose",
@@ -20,28 +20,18 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "openid-client",
     "tldts"
   ],
-  edge: [
-    "effect",
-    "@effect/",
-    "@catenet/config",
-    "@catenet/domain",
-    "@catenet/crypto",
-    "@catenet/wire",
-    "@catenet/quic"
-  ],
+  edge: ["effect", "@effect/", "@catenet/platform", "@catenet/domain", "@catenet/crypto", "@catenet/wire"],
   agent: [
     "effect",
     "@effect/",
-    "@catenet/config",
+    "@catenet/platform",
     "@catenet/domain",
     "@catenet/crypto",
     "@catenet/wire",
-    "@catenet/quic",
     "jose",
     "qr"
   ],
   idp: ["@catenet/domain", "oidc-provider", "jose"],
-  quic: ["effect", "@catenet/wire"],
   stack: ["effect", "@effect/", "@catenet/", "jose"]
 }
 
@@ -81,7 +71,7 @@ const ambient = new Set([
   "packages/edge/src/terminate/HeaderReadTimeout.ts",
   "packages/edge/src/relay/Relays.ts",
   "packages/idp/src/IdentityProvider.ts",
-  "packages/quic/src/process/QuicProcessLaunch.ts",
+  "packages/wire/src/quic/process/QuicProcessLaunch.ts",
   "packages/idp/src/MemoryAdapter.ts",
   "packages/server/src/http/GracefulClose.ts",
   "packages/server/src/http/ProxiedConnections.ts",
@@ -107,7 +97,7 @@ const ambient = new Set([
 const touchesAmbient =
   /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.env\b|\bset(?:Timeout|Interval)\(|\bconsole\./
 
-/** Makers of a `Config` that reads. Variables are declared with `@catenet/config`, so that guides, help and errors know them. */
+/** Makers of a `Config` that reads. Variables are declared with `@catenet/platform`, so that guides, help and errors know them. */
 const readsConfiguration =
   /\bConfig\.(?:schema|String|NonEmptyString|Number|Finite|Int|Literals?|Array|Record|Boolean|Duration|ByteSize|Port|LogLevel|Redacted|URL|Date)\(/
 
@@ -224,9 +214,9 @@ describe("the packages", () => {
     )
   })
 
-  it("read variables through @catenet/config only", () => {
+  it("read variables through @catenet/platform only", () => {
     const reading = packages
-      .filter((name) => name !== "config")
+      .filter((name) => name !== "platform")
       .flatMap(sourceFiles)
       .filter((file) => readsConfiguration.test(withoutComments(readFileSync(join(root, file), "utf8"))))
     assert.deepStrictEqual(reading, [])

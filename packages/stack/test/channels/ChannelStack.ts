@@ -1,13 +1,13 @@
 /** A control plane, two edges that are one room for channels, and a relay node behind the gates of both: all real, in this process. */
+import { start, temporaryFolder, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import { Way } from "@catenet/testing/server/edges/EdgeProgram"
+import { TestIssuer } from "@catenet/testing/server/TestIssuer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { Context, Effect, Layer } from "effect"
 import { copyFileSync } from "node:fs"
 import { join } from "node:path"
 import * as RelayNode from "../../../agent/src/channel/node/RelayNode.ts"
 import { AgentMetrics } from "../../../agent/src/observe/AgentMetrics.ts"
-import { start, temporaryFolder, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
-import { Way } from "../../../server/test/edges/EdgeProgram.ts"
-import { TestIssuer } from "../../../server/test/harness/TestIssuer.ts"
-import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import { freePort } from "../../src/Ports.ts"
 
 /** Where the control plane reaches the first edge, which is started after it. */

@@ -1,15 +1,15 @@
 /** A member that says a phase meets one that says none: the edge joins the two at once, and says so. */
 import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
+import { makeChannel, type Member } from "@catenet/testing/agent/Member"
+import { start, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import { register } from "@catenet/testing/stack/channels/Registered"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as ChannelSession from "../../../agent/src/channel/session/ChannelSession.ts"
 import type * as FallbackDialer from "../../../agent/src/channel/session/FallbackDialer.ts"
 import { AgentMetrics } from "../../../agent/src/observe/AgentMetrics.ts"
-import { makeChannel, type Member } from "../../../agent/test/harness/Member.ts"
-import { start, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
-import { register } from "./Registered.ts"
 
 const nowhere = { host: "127.0.0.1", port: 1 }
 

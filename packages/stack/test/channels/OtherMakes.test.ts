@@ -4,6 +4,9 @@
  */
 import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
+import { makeChannel, type Member } from "@catenet/testing/agent/Member"
+import { start, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import { register } from "@catenet/testing/stack/channels/Registered"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -13,9 +16,6 @@ import * as ChannelSession from "../../../agent/src/channel/session/ChannelSessi
 import type * as FallbackDialer from "../../../agent/src/channel/session/FallbackDialer.ts"
 import * as KeyProof from "../../../agent/src/channel/session/KeyProof.ts"
 import { AgentMetrics } from "../../../agent/src/observe/AgentMetrics.ts"
-import { makeChannel, type Member } from "../../../agent/test/harness/Member.ts"
-import { start, type TestEdge } from "../../../edge/test/harness/TestEdge.ts"
-import { register } from "./Registered.ts"
 
 /** Exactly so many bytes. */
 const take = async (socket: TLSSocket, count: number): Promise<Buffer> => {

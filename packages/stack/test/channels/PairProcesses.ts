@@ -1,6 +1,6 @@
 /** Pairs of members in processes of their own, so that neither they nor the control plane wait for each other's work. */
+import type * as Members from "@catenet/testing/edge/Members"
 import { once } from "node:events"
-import type * as Members from "../../../edge/test/harness/Members.ts"
 import * as Service from "../../bench/data/Service.ts"
 import type * as Pairs from "./Pairs.ts"
 import type { Order, Outcome, PairsOptions } from "./pairsService.ts"

@@ -1,7 +1,7 @@
 /** Pairs of members at an edge: those that talk on, and those that come and go. What one says is compared with what the other hears. */
+import * as Members from "@catenet/testing/edge/Members"
 import { randomBytes } from "node:crypto"
 import { setTimeout as sleep } from "node:timers/promises"
-import * as Members from "../../../edge/test/harness/Members.ts"
 
 export type Place = Parameters<typeof Members.join>[0]
 type Pair = readonly [Members.TestMember, Members.TestMember]

@@ -1,8 +1,8 @@
 /** A room of twelve as people run it: a process for each holder. What a pair costs such a process is printed. */
+import { type Agent, type Home, makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { eventually } from "@catenet/testing/Eventually"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Agent, type Home, makeHome, runAgent } from "../../../agent/test/harness/Agent.ts"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { freePort } from "../../src/Ports.ts"
 import { ownMegabytes } from "../e2e/Memory.ts"
 import { Edges, stack } from "./ChannelStack.ts"

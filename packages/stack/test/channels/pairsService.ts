@@ -2,7 +2,7 @@
  * Pairs of members, a process of their own: says who they are, runs them at the pace of an order, and says at "stop" what
  * was seen, or at any time what went wrong.
  */
-import * as Members from "../../../edge/test/harness/Members.ts"
+import * as Members from "@catenet/testing/edge/Members"
 import { optionsOf, ready } from "../../bench/data/Service.ts"
 import * as Pairs from "./Pairs.ts"
 

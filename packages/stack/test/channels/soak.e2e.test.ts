@@ -1,10 +1,10 @@
 /** 200 pairs of members at one edge, half of them coming and going: bytes are equal at both ends, and nothing grows. */
+import { startControlPlane } from "@catenet/testing/edge/ControlPlane"
+import { eventually } from "@catenet/testing/Eventually"
 import { Effect, Exit, Scope } from "effect"
 import { readdirSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { assert, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { startControlPlane } from "../../../edge/test/harness/ControlPlane.ts"
 import { Relay } from "../../bench/data/Relay.ts"
 import { residentMegabytes } from "../e2e/Memory.ts"
 import { PairProcesses } from "./PairProcesses.ts"

@@ -7,9 +7,9 @@ import {
   relayNode as ofRelayNode,
   room as ofRooms
 } from "@catenet/agent/settings/Variables"
-import * as Documentation from "@catenet/config/Documentation"
-import * as VariableReader from "@catenet/config/VariableReader"
 import { variables as ofEdge } from "@catenet/edge/settings/Variables"
+import * as Documentation from "@catenet/platform/Documentation"
+import * as VariableReader from "@catenet/platform/VariableReader"
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

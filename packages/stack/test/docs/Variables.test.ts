@@ -1,8 +1,8 @@
 /** What holds for the variables of all programs together. */
 import { variables as ofAgent } from "@catenet/agent/settings/Variables"
-import * as NearMiss from "@catenet/config/NearMiss"
-import * as VariableReader from "@catenet/config/VariableReader"
 import { variables as ofEdge } from "@catenet/edge/settings/Variables"
+import * as NearMiss from "@catenet/platform/NearMiss"
+import * as VariableReader from "@catenet/platform/VariableReader"
 import { variables as ofServer } from "@catenet/server/settings/Settings"
 import { assert, describe, it } from "@effect/vitest"
 

@@ -3,13 +3,13 @@
  * relay node behind its gate. The stack starts its own programs again when they are killed; here are the members and the node.
  */
 import * as Hex from "@catenet/crypto/Hex"
+import { makeChannel, type Member } from "@catenet/testing/agent/Member"
+import { eventually } from "@catenet/testing/Eventually"
+import { agent, type Spawned, type Stack } from "@catenet/testing/stack/e2e/Stack"
 import { X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { makeChannel, type Member } from "../../../agent/test/harness/Member.ts"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { owner, ownersToken } from "./People.ts"
-import { agent, type Spawned, type Stack } from "./Stack.ts"
 
 export type Way = "edge" | "node"
 export const ways = ["edge", "node"] as const

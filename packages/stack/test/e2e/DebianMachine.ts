@@ -1,8 +1,8 @@
 /** A fresh Debian without Node, made by Debian's own tools, as the root of commands. */
+import type { Machine } from "@catenet/testing/stack/e2e/BareMachine"
 import { spawnSync } from "node:child_process"
 import { copyFileSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
-import type { Machine } from "./BareMachine.ts"
 
 /** An archive of a root that one of them has made before, for a machine that reaches no mirror or that makes several. */
 const prepared = process.env["CATENET_DEBIAN_ARCHIVE"]

@@ -1,15 +1,15 @@
 /** Root installs the agent as a service of a machine without Node, and again, which is an upgrade. */
+import { eventually } from "@catenet/testing/Eventually"
+import type { BareMachine } from "@catenet/testing/stack/e2e/BareMachine"
+import { httpOrigin } from "@catenet/testing/stack/e2e/Origins"
+import type { Stack } from "@catenet/testing/stack/e2e/Stack"
+import { ask } from "@catenet/testing/stack/e2e/Visitor"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { assert } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import type { BareMachine } from "./BareMachine.ts"
-import { httpOrigin } from "./Origins.ts"
 import type { ReleasedAgents } from "./ReleasedAgents.ts"
-import type { Stack } from "./Stack.ts"
 import { provision } from "./Tunnel.ts"
-import { ask } from "./Visitor.ts"
 
 export const installTwice = async (stack: Stack, releases: ReleasedAgents, machine: BareMachine, host: string) => {
   const config = () => readFileSync(machine.path("etc/catenet/ct-agent.env"), "utf8")

@@ -1,11 +1,11 @@
 /** An update that is killed at each of its steps: the next start serves, and the program is whole. */
+import { eventually } from "@catenet/testing/Eventually"
+import type { BareMachine } from "@catenet/testing/stack/e2e/BareMachine"
+import type { Stack } from "@catenet/testing/stack/e2e/Stack"
+import { childrenOf, UpdatingAgent } from "@catenet/testing/stack/e2e/UpdatingAgent"
 import { once } from "node:events"
 import { copyFileSync, existsSync, rmSync } from "node:fs"
 import { assert } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import type { BareMachine } from "./BareMachine.ts"
-import type { Stack } from "./Stack.ts"
-import { childrenOf, UpdatingAgent } from "./UpdatingAgent.ts"
 
 const program = "local/bin/ct-agent"
 const beside = (suffix: string) => `local/bin/.ct-agent.${suffix}`

@@ -2,11 +2,11 @@
  * Visitors of every kind on one tunnel: short and long ones, some that leave in the middle, some that read slowly,
  * WebSockets, and one in twenty that sends nonsense. Counts what it saw, for comparison with what the programs counted.
  */
+import { ask, dial, type Target } from "@catenet/testing/stack/e2e/Visitor"
 import { randomBytes } from "node:crypto"
 import { connect } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { type ClientOptions, WebSocket } from "ws"
-import { ask, dial, type Target } from "./Visitor.ts"
 
 export type Kind = "short" | "long" | "aborted" | "slow" | "websocket" | "malformed"
 

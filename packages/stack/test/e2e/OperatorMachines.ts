@@ -2,10 +2,10 @@
  * Machines of an operator who follows the pages "Start": a folder each, in which the lines of a page run in a shell as they stand
  * there. Only what the pages take as an example is another: addresses, the folders of the machine, and the copy between machines.
  */
+import { endsWithUs, Spawned } from "@catenet/testing/stack/e2e/Stack"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { endsWithUs, Spawned } from "./Stack.ts"
 
 const docs = join(import.meta.dirname, "../../../../docs")
 

@@ -1,11 +1,11 @@
 /** An agent that ends its visitors' TLS with a certificate that it orders at the stack's own authority. */
+import { eventually } from "@catenet/testing/Eventually"
+import { agent, type Spawned, type Stack } from "@catenet/testing/stack/e2e/Stack"
+import { dial } from "@catenet/testing/stack/e2e/Visitor"
 import { X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { agent, type Spawned, type Stack } from "./Stack.ts"
 import { provision, type Tunnel } from "./Tunnel.ts"
-import { dial } from "./Visitor.ts"
 
 export interface OrderingAgent {
   readonly process: Spawned

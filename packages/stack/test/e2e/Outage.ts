@@ -1,6 +1,6 @@
 /** An edge that is killed while visitors come and go: how long they wait, and who of them hears something else than an answer. */
-import type { Stack } from "./Stack.ts"
-import { ask, type Target } from "./Visitor.ts"
+import type { Stack } from "@catenet/testing/stack/e2e/Stack"
+import { ask, type Target } from "@catenet/testing/stack/e2e/Visitor"
 
 const visitors = 8
 /** How long the load runs before the kill and after the return. */

@@ -1,5 +1,5 @@
 /** People of a running stack: accounts at its embedded provider, and what they call with an access token. */
-import type { Stack } from "./Stack.ts"
+import type { Stack } from "@catenet/testing/stack/e2e/Stack"
 
 const provider = (stack: Stack) => `http://localhost:${stack.ports.identityProvider}`
 

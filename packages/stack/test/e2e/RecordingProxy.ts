@@ -1,6 +1,6 @@
 /** Stands between a program and a server, and keeps every byte that goes from one to the other. */
+import { netOrigin, type Origin } from "@catenet/testing/stack/e2e/Origins"
 import { connect, type Socket } from "node:net"
-import { netOrigin, type Origin } from "./Origins.ts"
 
 export interface RecordingProxy extends Origin {
   readonly bytes: () => Buffer

@@ -1,6 +1,6 @@
 /** Whether visitors are served while an agent is replaced. */
+import { ask, type Target } from "@catenet/testing/stack/e2e/Visitor"
 import { setTimeout as sleep } from "node:timers/promises"
-import { ask, type Target } from "./Visitor.ts"
 
 /** Nothing, or why a visitor is not served. */
 const refusal = (target: Target) =>

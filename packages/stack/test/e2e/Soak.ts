@@ -1,17 +1,17 @@
 /** A tunnel under mixed visitors for a while, and everything that should not have changed or must add up afterwards. */
 import { native } from "@catenet/crypto/native"
 import * as Export from "@catenet/crypto/receipt/Export"
+import { eventually } from "@catenet/testing/Eventually"
+import { httpOrigin } from "@catenet/testing/stack/e2e/Origins"
+import type { Stack } from "@catenet/testing/stack/e2e/Stack"
+import { freePorts } from "@catenet/testing/stack/e2e/Stack"
 import { Result } from "effect"
 import { readdirSync } from "node:fs"
 import type { Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { WebSocketServer } from "ws"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { residentMegabytes } from "./Memory.ts"
 import { mixedVisitors, type Seen } from "./MixedVisitors.ts"
-import { httpOrigin } from "./Origins.ts"
-import type { Stack } from "./Stack.ts"
-import { freePorts } from "./Stack.ts"
 import { get, provision, serve } from "./Tunnel.ts"
 
 export interface Outcome {

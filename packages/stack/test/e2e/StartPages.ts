@@ -1,5 +1,8 @@
 /** Follows the pages "Start" of control plane, edge and agent, line by line, until a visitor has an answer. */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
+import { eventually } from "@catenet/testing/Eventually"
+import { type Ended, freePorts, type Spawned } from "@catenet/testing/stack/e2e/Stack"
+import { ask } from "@catenet/testing/stack/e2e/Visitor"
 import { Effect } from "effect"
 import { generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"
@@ -8,11 +11,8 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { assert } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { freePort } from "../../src/Ports.ts"
 import { type Examples, OperatorMachine, startOf } from "./OperatorMachines.ts"
-import { type Ended, freePorts, type Spawned } from "./Stack.ts"
-import { ask } from "./Visitor.ts"
 
 const newKey = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
 

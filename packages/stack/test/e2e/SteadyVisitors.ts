@@ -1,8 +1,8 @@
 /** Visitors of one host name at a steady rate, each on a connection of its own, and one who keeps his open through everything. */
+import type { Target } from "@catenet/testing/stack/e2e/Visitor"
 import { Agent, request } from "node:https"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { TLSSocket } from "node:tls"
-import type { Target } from "./Visitor.ts"
 
 export interface Seen {
   visits: number

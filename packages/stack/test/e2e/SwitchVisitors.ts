@@ -2,12 +2,12 @@
  * Visitors of a tunnel while its name turns green: so many new ones a second by turns over HTTP/1.1, HTTP/2 alone and WebSocket,
  * and one of each kind that came before and stays. What each was answered and which certificate it was shown is counted.
  */
+import { dial, type Target } from "@catenet/testing/stack/e2e/Visitor"
 import { request as httpRequest } from "node:http"
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { TLSSocket } from "node:tls"
 import { type ClientOptions, WebSocket } from "ws"
-import { dial, type Target } from "./Visitor.ts"
 
 const kinds = ["http1", "http2", "websocket"] as const
 export type Kind = (typeof kinds)[number]

@@ -1,9 +1,9 @@
 /** A tunnel of a test: provisioned and authorized over the control plane's routes, served by a `ct-agent` process. */
+import { eventually } from "@catenet/testing/Eventually"
+import type { Ports, Spawned } from "@catenet/testing/stack/e2e/Stack"
+import { agent } from "@catenet/testing/stack/e2e/Stack"
+import { ask, type Target } from "@catenet/testing/stack/e2e/Visitor"
 import { join } from "node:path"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import type { Ports, Spawned } from "./Stack.ts"
-import { agent } from "./Stack.ts"
-import { ask, type Target } from "./Visitor.ts"
 
 /** A platform with one edge in front: what a tunnel needs of it. */
 export interface Place {

@@ -1,16 +1,16 @@
+import { eventually } from "@catenet/testing/Eventually"
+import { cramped, violations } from "@catenet/testing/server/portal/browser/Violations"
+import { invalidities } from "@catenet/testing/server/portal/HtmlValidity"
+import { Stack } from "@catenet/testing/stack/e2e/Stack"
+import { ask } from "@catenet/testing/stack/e2e/Visitor"
 import { execFileSync } from "node:child_process"
 import { existsSync, mkdtempSync, mkdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { cramped, violations } from "../../../server/test/portal/browser/Violations.ts"
-import { invalidities } from "../../../server/test/portal/HtmlValidity.ts"
 import { edgePages } from "./EdgePages.ts"
 import { demo, newcomer, owner } from "./People.ts"
-import { Stack } from "./Stack.ts"
-import { ask } from "./Visitor.ts"
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path))
 const certutil = ["/usr/bin/certutil", "/usr/local/bin/certutil"].find((path) => existsSync(path))

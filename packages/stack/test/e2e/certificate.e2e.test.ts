@@ -1,14 +1,14 @@
+import { eventually } from "@catenet/testing/edge/TestEdge"
+import { Stack } from "@catenet/testing/stack/e2e/Stack"
+import { ask } from "@catenet/testing/stack/e2e/Visitor"
 import { X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { connect } from "node:tls"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { eventually } from "../../../edge/test/harness/TestEdge.ts"
 import { boundPath } from "../../src/acme/ExternalAccount.ts"
 import { owner } from "./People.ts"
-import { Stack } from "./Stack.ts"
 import { steadyVisitors } from "./SteadyVisitors.ts"
-import { ask } from "./Visitor.ts"
 
 /** A campaign has certificates of six minutes, and renews them more often. */
 const lifetime = Number(process.env["CATENET_CERTIFICATE_SECONDS"] ?? "30")

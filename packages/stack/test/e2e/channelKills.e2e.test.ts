@@ -1,4 +1,5 @@
 /** Kill -9 of each party of a channel at random points: nothing hangs, a serving member serves again, what is for one use stays so. */
+import { Stack } from "@catenet/testing/stack/e2e/Stack"
 import { Effect } from "effect"
 import { randomInt } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
@@ -6,7 +7,6 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort } from "../../src/Ports.ts"
 import { ChannelParties, type Party, parties, ways } from "./ChannelParties.ts"
-import { Stack } from "./Stack.ts"
 
 /** Three in the gate; a campaign asks for more. */
 const rounds = Math.max(3, Number(process.env["CT_CAMPAIGN_ROUNDS"] ?? "0"))

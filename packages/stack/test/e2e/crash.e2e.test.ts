@@ -1,9 +1,9 @@
+import { eventually } from "@catenet/testing/Eventually"
+import { Stack } from "@catenet/testing/stack/e2e/Stack"
+import { ask, serves, type Target } from "@catenet/testing/stack/e2e/Visitor"
 import { readdirSync, readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { killEdge } from "./Outage.ts"
-import { Stack } from "./Stack.ts"
-import { ask, serves, type Target } from "./Visitor.ts"
 
 const programs = ["agent", "edge", "control-plane", "postgres"] as const
 const recoverWithin = 15_000

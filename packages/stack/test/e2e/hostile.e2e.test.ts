@@ -1,12 +1,12 @@
+import { eventually } from "@catenet/testing/Eventually"
+import { httpOrigin, type Origin } from "@catenet/testing/stack/e2e/Origins"
+import { agent, Stack } from "@catenet/testing/stack/e2e/Stack"
+import { ask } from "@catenet/testing/stack/e2e/Visitor"
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from "node:crypto"
 import { connect, createServer } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { httpOrigin, type Origin } from "./Origins.ts"
-import { agent, Stack } from "./Stack.ts"
 import { get, provision, serve, connected } from "./Tunnel.ts"
-import { ask } from "./Visitor.ts"
 
 let stack: Stack
 let origin: Origin

@@ -1,5 +1,5 @@
+import { Stack } from "@catenet/testing/stack/e2e/Stack"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { Stack } from "./Stack.ts"
 
 let stack: Stack
 

@@ -2,6 +2,10 @@
  * A person at the portal, from the first visit to a tunnel that serves.
  * One file, since it is one walk, in which each step needs the one before.
  */
+import { eventually } from "@catenet/testing/Eventually"
+import { press, type, walk } from "@catenet/testing/server/portal/browser/ByKeyboard"
+import { httpOrigin } from "@catenet/testing/stack/e2e/Origins"
+import { onlyNodeAndNpm, pasted, Stack } from "@catenet/testing/stack/e2e/Stack"
 import { spawn } from "node:child_process"
 import { generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"
@@ -9,11 +13,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { join } from "node:path"
 import { type Browser, chromium } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { press, type, walk } from "../../../server/test/portal/browser/ByKeyboard.ts"
-import { httpOrigin } from "./Origins.ts"
 import { newcomer } from "./People.ts"
-import { onlyNodeAndNpm, pasted, Stack } from "./Stack.ts"
 
 const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path))
 const missing = executablePath === undefined

@@ -1,12 +1,12 @@
+import { eventually } from "@catenet/testing/Eventually"
+import * as Collector from "@catenet/testing/platform/Collector"
+import { catenet, freePorts, type Spawned } from "@catenet/testing/stack/e2e/Stack"
 import { once } from "node:events"
 import { mkdtempSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import * as Collector from "../../../config/test/Collector.ts"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { catenet, freePorts, type Spawned } from "./Stack.ts"
 
 const database = () => process.env["CATENET_TEST_DATABASE_URL"] ?? ""
 

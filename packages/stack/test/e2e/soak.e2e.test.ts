@@ -1,6 +1,6 @@
+import { Stack } from "@catenet/testing/stack/e2e/Stack"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { soak } from "./Soak.ts"
-import { Stack } from "./Stack.ts"
 
 /** 15 seconds in the gate; `npm run campaign e2e/soak` runs 30 minutes. */
 const seconds = Number(process.env["CATENET_SOAK_SECONDS"] ?? 15)

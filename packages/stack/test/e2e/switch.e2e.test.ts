@@ -1,17 +1,17 @@
+import { eventually } from "@catenet/testing/Eventually"
+import { httpOrigin } from "@catenet/testing/stack/e2e/Origins"
+import { Stack } from "@catenet/testing/stack/e2e/Stack"
+import { ask } from "@catenet/testing/stack/e2e/Visitor"
 import { createPrivateKey, randomBytes } from "node:crypto"
 import { readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { WebSocketServer } from "ws"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { certificateRequest, traces } from "./KeyTraces.ts"
 import * as Openssl from "./Openssl.ts"
 import { order, shown, tunnel } from "./OrderingAgent.ts"
-import { httpOrigin } from "./Origins.ts"
 import { recordingProxy } from "./RecordingProxy.ts"
-import { Stack } from "./Stack.ts"
 import { goOn, visitors } from "./SwitchVisitors.ts"
-import { ask } from "./Visitor.ts"
 
 /** Visitors a second, and for how long they come behind the switch; a campaign sets both. */
 const rate = Number(process.env["CATENET_SWITCH_RATE"] ?? 20)

@@ -1,13 +1,13 @@
+import { eventually } from "@catenet/testing/Eventually"
+import { block, digestOfStream, httpOrigin, netOrigin, type Origin } from "@catenet/testing/stack/e2e/Origins"
+import { freePorts, type Spawned, Stack } from "@catenet/testing/stack/e2e/Stack"
+import { download, upload } from "@catenet/testing/stack/e2e/Transfers"
+import { ask, dial } from "@catenet/testing/stack/e2e/Visitor"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type ClientOptions, WebSocket, WebSocketServer } from "ws"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { growthDuring } from "./Memory.ts"
-import { block, digestOfStream, httpOrigin, netOrigin, type Origin } from "./Origins.ts"
-import { freePorts, type Spawned, Stack } from "./Stack.ts"
-import { download, upload } from "./Transfers.ts"
 import { get, provision, serve, type Tunnel } from "./Tunnel.ts"
-import { ask, dial } from "./Visitor.ts"
 
 const megabyte = 1024 * 1024
 const large = 256 * megabyte

@@ -2,16 +2,16 @@
  * What a newcomer gets by one command, and what is left of it afterwards.
  * One file, since all cases look at one start of the whole stack, which is the dearest part.
  */
+import { connectMcp, type McpEntry } from "@catenet/testing/agent/McpClient"
+import { eventually } from "@catenet/testing/Eventually"
+import { agent, catenet, endsWithUs, Stack } from "@catenet/testing/stack/e2e/Stack"
+import { ask, type Target } from "@catenet/testing/stack/e2e/Visitor"
 import { createHmac } from "node:crypto"
 import { existsSync, readFileSync, statSync } from "node:fs"
 import { connect, createServer } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { connectMcp, type McpEntry } from "../../../agent/test/harness/McpClient.ts"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { owner, ownersToken } from "./People.ts"
-import { agent, catenet, endsWithUs, Stack } from "./Stack.ts"
 import { provision } from "./Tunnel.ts"
-import { ask, type Target } from "./Visitor.ts"
 
 let stack: Stack
 const hello = (): Target => ({ host: "hello.localhost", port: stack.ports.frontDoor, ca: stack.root })

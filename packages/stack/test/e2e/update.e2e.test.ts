@@ -1,18 +1,18 @@
 /** A machine without Node installs the agent from a running stack, serves, and updates itself while visitors come. */
+import { eventually } from "@catenet/testing/Eventually"
+import { BareMachine } from "@catenet/testing/stack/e2e/BareMachine"
+import { httpOrigin } from "@catenet/testing/stack/e2e/Origins"
+import { Stack } from "@catenet/testing/stack/e2e/Stack"
+import { afterBlocking, UpdatingAgent } from "@catenet/testing/stack/e2e/UpdatingAgent"
 import { existsSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { BareMachine } from "./BareMachine.ts"
 import { installTwice } from "./InstalledService.ts"
 import { killAtEachStep } from "./KilledUpdates.ts"
-import { httpOrigin } from "./Origins.ts"
 import { isServed, refusalsDuring } from "./Refusals.ts"
 import { ReleasedAgents } from "./ReleasedAgents.ts"
-import { Stack } from "./Stack.ts"
 import { steadyVisitors } from "./SteadyVisitors.ts"
 import { provision } from "./Tunnel.ts"
-import { afterBlocking, UpdatingAgent } from "./UpdatingAgent.ts"
 
 const visitorsASecond = 20
 

@@ -2,19 +2,19 @@
  * A fresh Debian installs the agent from a stack as `npm start` runs it, without Node and with it, and updates itself under load: part
  * of `npm run campaign e2e/update`.
  */
+import { eventually } from "@catenet/testing/Eventually"
+import { httpOrigin } from "@catenet/testing/stack/e2e/Origins"
+import { Stack } from "@catenet/testing/stack/e2e/Stack"
+import { afterBlocking, UpdatingAgent } from "@catenet/testing/stack/e2e/UpdatingAgent"
 import { execFileSync } from "node:child_process"
 import { cpSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { DebianMachine } from "./DebianMachine.ts"
-import { httpOrigin } from "./Origins.ts"
 import { isServed, refusalsDuring } from "./Refusals.ts"
 import { ReleasedAgents } from "./ReleasedAgents.ts"
-import { Stack } from "./Stack.ts"
 import { steadyVisitors } from "./SteadyVisitors.ts"
 import { provision } from "./Tunnel.ts"
-import { afterBlocking, UpdatingAgent } from "./UpdatingAgent.ts"
 
 const isWanted = process.env["CATENET_UPDATES"] === "1"
 if (isWanted && !DebianMachine.possible)

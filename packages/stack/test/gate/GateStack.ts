@@ -2,6 +2,12 @@
  * A control plane, its identity provider, an edge of several processes with an agent and an origin behind it, all real; and
  * browsers that go from one to the other with a jar of cookies for each host.
  */
+import { readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { start, type TestEdge as Edge } from "@catenet/testing/edge/TestEdge"
+import { eventually } from "@catenet/testing/Eventually"
+import { Way } from "@catenet/testing/server/edges/EdgeProgram"
+import { account, type Address, portal, Realm, variables } from "@catenet/testing/server/gate/SignInServer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { assert } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
@@ -9,12 +15,6 @@ import { createServer, type IncomingHttpHeaders } from "node:http"
 import { connect as connectHttp2 } from "node:http2"
 import { request as httpsRequest } from "node:https"
 import { connect as connectTcp, type AddressInfo } from "node:net"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { readUntil, servingAgent, tlsTo } from "../../../edge/test/harness/Agent.ts"
-import { start, type TestEdge as Edge } from "../../../edge/test/harness/TestEdge.ts"
-import { Way } from "../../../server/test/edges/EdgeProgram.ts"
-import { account, type Address, portal, Realm, variables } from "../../../server/test/gate/SignInServer.ts"
-import * as TestServer from "../../../server/test/harness/TestServer.ts"
 import { freePort } from "../../src/Ports.ts"
 
 const password = "correct horse"

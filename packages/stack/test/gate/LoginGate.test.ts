@@ -1,9 +1,9 @@
 import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Email } from "@catenet/domain/values/Email"
 import { Hostname } from "@catenet/domain/values/Hostname"
+import { account, type Address } from "@catenet/testing/server/gate/SignInServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
-import { account, type Address } from "../../../server/test/gate/SignInServer.ts"
 import { ask, askHttp2, browser, controlPlane, Edges, serve, upgrade } from "./GateStack.ts"
 
 const email = Schema.decodeSync(Email)

@@ -4,11 +4,11 @@ import * as Certificates from "@catenet/agent/certificate/Certificates"
 import * as OutgoingHttp from "@catenet/agent/onboard/OutgoingHttp"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import * as AcmePlane from "@catenet/testing/stack/acme/AcmePlane"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Effect, Layer, Schema } from "effect"
 import { execFileSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
-import * as AcmePlane from "../acme/AcmePlane.ts"
 
 export const host = AcmePlane.hostname
 

@@ -1,7 +1,7 @@
 /** A program of another maker that runs beside a test, with everything that it prints. */
+import { eventually } from "@catenet/testing/Eventually"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
-import { eventually } from "../../../domain/test/Eventually.ts"
 
 export interface Background {
   /** What it has printed so far. */

@@ -2,15 +2,15 @@
  * The telemetry of the whole stack as an OpenTelemetry collector takes it: `CATENET_OTELCOL` names the program, else it is
  * `otelcol` or `otelcol-contrib` on PATH. `tools/otelcol` has the source of a small one.
  */
+import { eventually } from "@catenet/testing/Eventually"
+import { Stack, freePorts } from "@catenet/testing/stack/e2e/Stack"
+import { ask } from "@catenet/testing/stack/e2e/Visitor"
 import { execFile, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { Stack, freePorts } from "../e2e/Stack.ts"
-import { ask } from "../e2e/Visitor.ts"
 import { skipped } from "./GoPrograms.ts"
 
 const candidates = [process.env["CATENET_OTELCOL"] ?? "otelcol", "otelcol-contrib"]

@@ -2,12 +2,12 @@
  * The agent's client at an ACME server that neither of the two has written: strict, with accounts bound to an external one, with
  * 30 % of the nonces refused.
  */
+import { start, temporaryFolder, token } from "@catenet/testing/edge/TestEdge"
+import { serving } from "@catenet/testing/stack/agent/Serving"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { start, temporaryFolder, token } from "../../../edge/test/harness/TestEdge.ts"
-import { serving } from "../agent/Serving.ts"
 import * as AgentAt from "./AgentAt.ts"
 import * as GoPrograms from "./GoPrograms.ts"
 import * as Pebble from "./Pebble.ts"

@@ -2,7 +2,10 @@
  * Edge, agent and client by QUIC, each ours or the reference's: eight pairings, and visitors of the four of edge and agent.
  * `CT_REFERENCE_BIN_DIR` names a folder with the reference's `ct-edge`, `ct-agent` and `ct-client`; without it all are skipped.
  */
-import * as QuicProgram from "@catenet/quic/process/QuicProgram"
+import { eventually } from "@catenet/testing/Eventually"
+import { agent as ourAgent, catenet, Spawned } from "@catenet/testing/stack/e2e/Stack"
+import { ask } from "@catenet/testing/stack/e2e/Visitor"
+import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { createSocket } from "node:dgram"
@@ -13,11 +16,8 @@ import { connect } from "node:net"
 import { join } from "node:path"
 import { buffer } from "node:stream/consumers"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { type Programs, programsAt, Relay } from "../../bench/data/Relay.ts"
 import { freePort } from "../../src/Ports.ts"
-import { agent as ourAgent, catenet, Spawned } from "../e2e/Stack.ts"
-import { ask } from "../e2e/Visitor.ts"
 import { skipped } from "./GoPrograms.ts"
 
 const folder = process.env["CT_REFERENCE_BIN_DIR"]

@@ -2,13 +2,13 @@
  * Tunnels whose links are slow, silent, forgetful or lossy, on each carrier.
  * One file, since it is one matrix, of links and carriers.
  */
-import * as QuicProgram from "@catenet/quic/process/QuicProgram"
+import { eventually } from "@catenet/testing/Eventually"
+import { digestOfStream } from "@catenet/testing/stack/e2e/Origins"
+import { download, upload } from "@catenet/testing/stack/e2e/Transfers"
+import { ask, serves, type Target } from "@catenet/testing/stack/e2e/Visitor"
+import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { digestOfStream } from "../e2e/Origins.ts"
-import { download, upload } from "../e2e/Transfers.ts"
-import { ask, serves, type Target } from "../e2e/Visitor.ts"
 import type { Link } from "./Link.ts"
 import { impossible, type PacketLink } from "./PacketLink.ts"
 import { type Carrier, impatientSeconds, type Room, Rooms } from "./Rooms.ts"

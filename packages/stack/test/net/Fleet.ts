@@ -1,14 +1,14 @@
 /** One control plane and two edges that share a root and know each other, each a process of its own as an operator runs it. */
+import { eventually } from "@catenet/testing/Eventually"
+import { catenet, endsWithUs, type Spawned } from "@catenet/testing/stack/e2e/Stack"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { freePort } from "../../src/Ports.ts"
 import * as DevelopmentCertificates from "../../src/up/DevelopmentCertificates.ts"
 import * as StackFolder from "../../src/up/StackFolder.ts"
-import { catenet, endsWithUs, type Spawned } from "../e2e/Stack.ts"
 import { type Place, type Tunnel } from "../e2e/Tunnel.ts"
 
 const port = () => Effect.runPromise(freePort("127.0.0.1"))

@@ -1,9 +1,9 @@
 /** An edge, an origin, and any number of tunnels whose agents are behind links of their own. */
+import { httpOrigin, type Origin } from "@catenet/testing/stack/e2e/Origins"
+import { agent, type Spawned } from "@catenet/testing/stack/e2e/Stack"
+import { serves, type Target } from "@catenet/testing/stack/e2e/Visitor"
 import type { Server } from "node:http"
-import { httpOrigin, type Origin } from "../e2e/Origins.ts"
-import { agent, type Spawned } from "../e2e/Stack.ts"
 import { provision, type Tunnel } from "../e2e/Tunnel.ts"
-import { serves, type Target } from "../e2e/Visitor.ts"
 import { type Edge, Fleet } from "./Fleet.ts"
 import { Link } from "./Link.ts"
 import { edgeAddress, PacketLink } from "./PacketLink.ts"

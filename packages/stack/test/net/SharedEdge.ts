@@ -1,5 +1,7 @@
 /** One edge of several processes, as an operator runs it, with agents and figures of its own. */
 import * as Certificates from "@catenet/crypto/x509/Certificate"
+import { catenet, endsWithUs, type Spawned } from "@catenet/testing/stack/e2e/Stack"
+import type { Target } from "@catenet/testing/stack/e2e/Visitor"
 import { Mux, muxAlpn } from "@catenet/wire/transport/Mux"
 import type { MuxStream } from "@catenet/wire/transport/MuxStream"
 import { Effect } from "effect"
@@ -11,8 +13,6 @@ import { connect, type TLSSocket } from "node:tls"
 import { freePort } from "../../src/Ports.ts"
 import * as DevelopmentCertificates from "../../src/up/DevelopmentCertificates.ts"
 import * as StackFolder from "../../src/up/StackFolder.ts"
-import { catenet, endsWithUs, type Spawned } from "../e2e/Stack.ts"
-import type { Target } from "../e2e/Visitor.ts"
 
 const port = () => Effect.runPromise(freePort("127.0.0.1"))
 

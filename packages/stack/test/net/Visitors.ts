@@ -1,6 +1,6 @@
 /** Visitors who come at a steady pace, whatever becomes of those before them, and what each of them saw. */
+import { ask, type Target } from "@catenet/testing/stack/e2e/Visitor"
 import { setTimeout as sleep } from "node:timers/promises"
-import { ask, type Target } from "../e2e/Visitor.ts"
 
 export interface Visit {
   /** Milliseconds on the clock of `performance.now`. */

@@ -1,12 +1,12 @@
+import { eventually } from "@catenet/testing/Eventually"
+import { agent, catenet } from "@catenet/testing/stack/e2e/Stack"
+import { ask, serves } from "@catenet/testing/stack/e2e/Visitor"
 import { randomBytes } from "node:crypto"
 import { existsSync } from "node:fs"
 import { createServer } from "node:http"
 import { request } from "node:https"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { agent, catenet } from "../e2e/Stack.ts"
-import { ask, serves } from "../e2e/Visitor.ts"
 import { CountingAgents, SharedEdge } from "./SharedEdge.ts"
 
 const processes = 3

@@ -1,10 +1,10 @@
 /** The Debian package of the agent, at a machine of its own: installed, started by systemd, upgraded, removed, purged. */
+import { eventually } from "@catenet/testing/Eventually"
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { BuiltRelease } from "./BuiltRelease.ts"
 import { DebianMachine } from "./DebianMachine.ts"
 

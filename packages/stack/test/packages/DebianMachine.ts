@@ -2,11 +2,11 @@
  * This machine's Debian once more, with a systemd of its own: the same files, and whatever is changed there is gone afterwards.
  * It has namespaces of its own for everything but users, a network with nothing but loopback, and read-only kernel settings.
  */
+import { eventually } from "@catenet/testing/Eventually"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { eventually } from "../../../domain/test/Eventually.ts"
 
 /** Units of a real machine that would change the kernel, or wait for devices. */
 const masked = [

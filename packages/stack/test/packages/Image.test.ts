@@ -1,4 +1,5 @@
 /** The OCI image of the agent: a layout by the letter of the specification, and a root in which the program runs. */
+import { eventually } from "@catenet/testing/Eventually"
 import { execFileSync, spawn, spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
@@ -6,7 +7,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { BuiltRelease, time } from "./BuiltRelease.ts"
 
 const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0

@@ -1,5 +1,5 @@
 /** What packages are as text: the formula of Homebrew, the service of Windows, the bills of materials; and what is refused. */
-import * as VariableReader from "@catenet/config/VariableReader"
+import * as VariableReader from "@catenet/platform/VariableReader"
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"

@@ -1,3 +1,4 @@
+import * as Leftover from "@catenet/testing/stack/postgres/Leftover"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -7,7 +8,6 @@ import { chmodSync, lstatSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Cluster from "../../src/postgres/Cluster.ts"
-import * as Leftover from "./Leftover.ts"
 
 const scratch = Effect.acquireRelease(
   Effect.sync(() => join(tmpdir(), `catenet-cluster-${randomBytes(8).toString("hex")}`)),

@@ -2,6 +2,7 @@
  * A program that is a PostgreSQL for one run of the tests: it prints the server's URL, and when its standard input closes
  * it ends the server and removes the data. So nothing is left of a run that was killed either.
  */
+import * as Leftover from "@catenet/testing/stack/postgres/Leftover"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
@@ -9,7 +10,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Cluster from "../../src/postgres/Cluster.ts"
 import { outliveReaders, watchParent } from "../../src/supervisor/ParentWatch.ts"
-import * as Leftover from "./Leftover.ts"
 
 watchParent()
 outliveReaders()

@@ -2,6 +2,10 @@
  * One origin behind both tiers: an edge in this process, and two agents in processes of their own. One agent serves a host whose
  * TLS the edge ends, the other a host whose TLS the agent ends.
  */
+import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
+import { startControlPlane } from "@catenet/testing/agent/ControlPlane"
+import { registered } from "@catenet/testing/agent/Surroundings"
+import { eventually, mintPair, start, temporaryFolder, token } from "@catenet/testing/edge/TestEdge"
 import { Effect } from "effect"
 import { X509Certificate } from "node:crypto"
 import { writeFileSync } from "node:fs"
@@ -9,10 +13,6 @@ import { connect as connectHttp2 } from "node:http2"
 import { connect as connectTcp } from "node:net"
 import { join } from "node:path"
 import { connect, type TLSSocket } from "node:tls"
-import { makeHome, runAgent } from "../../../agent/test/harness/Agent.ts"
-import { startControlPlane } from "../../../agent/test/harness/ControlPlane.ts"
-import { registered } from "../../../agent/test/harness/Surroundings.ts"
-import { eventually, mintPair, start, temporaryFolder, token } from "../../../edge/test/harness/TestEdge.ts"
 
 export interface Tier {
   readonly name: "edge-terminated" | "end-to-end"

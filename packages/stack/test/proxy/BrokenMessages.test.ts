@@ -2,12 +2,12 @@
  * Messages that do not end as they should, at both tiers: what breaks off on one side is cut on the other, what is answered early
  * ends in order, and a connection that the origin has closed is used no more.
  */
+import { http2Frame } from "@catenet/testing/edge/fuzz/Samples"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { type ClientHttp2Session, constants, type IncomingHttpHeaders } from "node:http2"
 import type { AddressInfo, Socket } from "node:net"
-import { http2Frame } from "../../../edge/test/fuzz/Samples.ts"
 import * as BothTiers from "./BothTiers.ts"
 import { eventually, type Tier } from "./BothTiers.ts"
 

@@ -1,10 +1,10 @@
 /** The embedded identity provider as a program of its own, on a free port, in a folder that goes with it. */
+import { catenet, endsWithUs, type Spawned } from "@catenet/testing/stack/e2e/Stack"
 import { Effect } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "../../src/Ports.ts"
-import { catenet, endsWithUs, type Spawned } from "../e2e/Stack.ts"
 
 export interface IdentityProvider extends AsyncDisposable {
   readonly program: Spawned

@@ -1,6 +1,6 @@
 /** The embedded identity provider that is asked to stop while clients keep their connections busy. */
+import { eventually } from "@catenet/testing/Eventually"
 import { assert, it } from "vitest"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import * as BusyClients from "../../bench/BusyClients.ts"
 import * as IdentityProvider from "./IdentityProvider.ts"
 

@@ -1,5 +1,6 @@
 /** Each program that cannot start says why in sentences an operator can act on: the variable, the fact, the next step. No trace. */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
+import { catenet } from "@catenet/testing/stack/e2e/Stack"
 import { generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
@@ -7,7 +8,6 @@ import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { catenet } from "../e2e/Stack.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "catenet-start-"))
 const at = (name: string) => join(folder, name)

@@ -1,11 +1,11 @@
 /** A port that is taken is said by its address and the variable that moves it, without a trace. */
+import { catenet } from "@catenet/testing/stack/e2e/Stack"
 import { once } from "node:events"
 import { mkdtempSync, rmSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { catenet } from "../e2e/Stack.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "catenet-taken-"))
 const server = createServer()

@@ -1,9 +1,9 @@
 /** Scripts as npm starts them: npm passes a SIGTERM to its shell, which ends and passes nothing on. */
+import { eventually } from "@catenet/testing/Eventually"
 import { it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import * as Ports from "../../src/Ports.ts"
 
 const script = fileURLToPath(new URL("../../../../scripts/run.mjs", import.meta.url))

@@ -3,13 +3,13 @@ import * as Join from "@catenet/crypto/admission/Join"
 import * as Possession from "@catenet/crypto/admission/Possession"
 import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
+import { Dice } from "@catenet/testing/wire/dice"
+import { integer, literal, maybe } from "@catenet/testing/wire/frames/arbitraries"
 import { BrokerAdmission, type AdmissionOptions, type Step } from "@catenet/wire/channels/BrokerAdmission"
 import { attest } from "@catenet/wire/channels/EndpointAttestation"
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
 import { readFileSync } from "node:fs"
-import { Dice } from "../dice.ts"
-import { integer, literal, maybe } from "../frames/arbitraries.ts"
 
 const seed = (byte: number) => new Uint8Array(32).fill(byte)
 const operatorKey = native.ed25519.publicKey(seed(7))

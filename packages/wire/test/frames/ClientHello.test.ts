@@ -1,6 +1,6 @@
+import { Dice } from "@catenet/testing/wire/dice"
 import { assert, describe, it } from "@effect/vitest"
 import { ClientHelloReader, type HelloPeek } from "../../src/frames/ClientHello.ts"
-import { Dice } from "../dice.ts"
 import { extension, handmade, hasOpenssl, inRecords, nodeHello, opensslHello, protocols, serverName } from "./hellos.ts"
 
 const read = (...chunks: ReadonlyArray<Uint8Array>): HelloPeek => {

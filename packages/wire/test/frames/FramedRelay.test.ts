@@ -1,9 +1,9 @@
+import { often } from "@catenet/testing/runs"
+import { Dice } from "@catenet/testing/wire/dice"
+import { anyBytes, integer } from "@catenet/testing/wire/frames/arbitraries"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { often } from "../../../domain/test/runs.ts"
 import { FramedRelay, maxFramedBytes } from "../../src/frames/FramedRelay.ts"
-import { Dice } from "../dice.ts"
-import { anyBytes, integer } from "./arbitraries.ts"
 
 const counted = (type: number, counter: number) => {
   const frame = Buffer.alloc(9)

@@ -1,7 +1,7 @@
+import { often } from "@catenet/testing/runs"
+import { host, text } from "@catenet/testing/wire/frames/arbitraries"
 import { assert, describe, it } from "@effect/vitest"
-import { often } from "../../../domain/test/runs.ts"
 import { normalHost } from "../../src/frames/HostName.ts"
-import { host, text } from "./arbitraries.ts"
 
 describe("normalHost", () => {
   const forms: ReadonlyArray<readonly [string, string | undefined]> = [

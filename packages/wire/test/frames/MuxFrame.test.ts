@@ -2,13 +2,6 @@
  * The frames of a multiplexed session.
  * One file, since it is one table of frames and the rules that hold for each.
  */
-import { assert, describe, it } from "@effect/vitest"
-import { Arbitrary, Result } from "effect"
-import { originVerdicts } from "../../src/frames/MuxEcho.ts"
-import { encodeHeader, encodeMuxFrame, FrameType, type SendableFrame } from "../../src/frames/MuxFrame.ts"
-import { agreedVersion, decodeHello, encodeHello, maxWindow } from "../../src/frames/MuxHello.ts"
-import { closeCodes, maxSentenceBytes, refusalCodes, resetCodes, ResetReason } from "../../src/frames/MuxReason.ts"
-import { decodeRegister, encodeRegister, proofMessage } from "../../src/frames/MuxRegister.ts"
 import {
   anyBytes,
   bool,
@@ -22,7 +15,14 @@ import {
   text,
   u32,
   u64
-} from "./arbitraries.ts"
+} from "@catenet/testing/wire/frames/arbitraries"
+import { assert, describe, it } from "@effect/vitest"
+import { Arbitrary, Result } from "effect"
+import { originVerdicts } from "../../src/frames/MuxEcho.ts"
+import { encodeHeader, encodeMuxFrame, FrameType, type SendableFrame } from "../../src/frames/MuxFrame.ts"
+import { agreedVersion, decodeHello, encodeHello, maxWindow } from "../../src/frames/MuxHello.ts"
+import { closeCodes, maxSentenceBytes, refusalCodes, resetCodes, ResetReason } from "../../src/frames/MuxReason.ts"
+import { decodeRegister, encodeRegister, proofMessage } from "../../src/frames/MuxRegister.ts"
 import { codecSuite } from "./codec.ts"
 import { decodeMuxFrame } from "./wholeFrame.ts"
 

@@ -1,7 +1,7 @@
+import { literal, u64 } from "@catenet/testing/wire/frames/arbitraries"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import { decodePark, encodePing, encodePong, type ParkFrame, stopFrame } from "../../src/frames/ParkPing.ts"
-import { literal, u64 } from "./arbitraries.ts"
 import { codecSuite } from "./codec.ts"
 
 const frame: Arbitrary.Arbitrary<ParkFrame> = Arbitrary.map(

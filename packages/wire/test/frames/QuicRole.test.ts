@@ -1,3 +1,4 @@
+import { anyBytes, bool, bytes, host, literal, text } from "@catenet/testing/wire/frames/arbitraries"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import {
@@ -10,7 +11,6 @@ import {
   encodeQuicRole,
   type QuicRole
 } from "../../src/frames/QuicRole.ts"
-import { anyBytes, bool, bytes, host, literal, text } from "./arbitraries.ts"
 import { codecSuite } from "./codec.ts"
 
 const token = Uint8Array.from(Buffer.alloc(32, 7))

@@ -1,7 +1,7 @@
+import { bytes, integer, u64 } from "@catenet/testing/wire/frames/arbitraries"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import { decodeChallenge, decodeSolution, encodeChallenge, encodeSolution } from "../../src/frames/Rendezvous.ts"
-import { bytes, integer, u64 } from "./arbitraries.ts"
 import { codecSuite } from "./codec.ts"
 
 describe("rendezvous", () => {

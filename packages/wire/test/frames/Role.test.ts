@@ -1,3 +1,4 @@
+import { bytes, host, literal } from "@catenet/testing/wire/frames/arbitraries"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Result } from "effect"
 import {
@@ -9,7 +10,6 @@ import {
   encodeAdmission,
   refusedReply
 } from "../../src/frames/Role.ts"
-import { bytes, host, literal } from "./arbitraries.ts"
 import { codecSuite } from "./codec.ts"
 
 const token = Buffer.alloc(32, 7)

@@ -1,9 +1,9 @@
 /** What is asked of every frame codec: round trip, no prefix is a frame, trailing bytes stay, no bytes make it throw. */
+import { often } from "@catenet/testing/runs"
+import { anyBytes, integer } from "@catenet/testing/wire/frames/arbitraries"
 import { assert, it } from "@effect/vitest"
 import { type Arbitrary, Result } from "effect"
-import { often } from "../../../domain/test/runs.ts"
 import type { Decoding } from "../../src/frames/Frame.ts"
-import { anyBytes, integer } from "./arbitraries.ts"
 
 export const codecSuite = <A>(
   name: string,

@@ -1,18 +1,18 @@
 /** What a peer that means ill can make of a session: nothing but the end of that session, with a reason. */
+import { eventually } from "@catenet/testing/Eventually"
+import { often } from "@catenet/testing/runs"
+import { Dice } from "@catenet/testing/wire/dice"
+import { anyBytes, integer } from "@catenet/testing/wire/frames/arbitraries"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Duplex, duplexPair } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { eventually } from "../../../domain/test/Eventually.ts"
-import { often } from "../../../domain/test/runs.ts"
 import { encodeHeader, encodeMuxFrame, FrameType, type SendableFrame } from "../../src/frames/MuxFrame.ts"
 import { Mux } from "../../src/transport/Mux.ts"
 import type { MuxOptions } from "../../src/transport/MuxOptions.ts"
 import type { MuxStream } from "../../src/transport/MuxStream.ts"
-import { Dice } from "../dice.ts"
-import { anyBytes, integer } from "../frames/arbitraries.ts"
 import { header } from "./sessions.ts"
 
 setFlagsFromString("--expose-gc")

@@ -2,16 +2,16 @@
  * A multiplexed session: registrations, streams, back-pressure.
  * One file, since all cases join the two ends of a session in the same way.
  */
+import { eventually } from "@catenet/testing/Eventually"
+import { Dice } from "@catenet/testing/wire/dice"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { duplexPair } from "node:stream"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import type { RegisterRequest } from "../../src/frames/MuxRegister.ts"
 import { channelBinding } from "../../src/transport/ChannelBinding.ts"
 import { Mux, muxAlpn } from "../../src/transport/Mux.ts"
 import type { MuxStream } from "../../src/transport/MuxStream.ts"
 import type { InboundRegistration } from "../../src/transport/Registrations.ts"
-import { Dice } from "../dice.ts"
 import { tlsPair } from "./pairs.ts"
 import { collect, header, occurs, sessions } from "./sessions.ts"
 

@@ -1,6 +1,6 @@
+import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Duplex } from "node:stream"
-import { eventually } from "../../../domain/test/Eventually.ts"
 import { MuxSender } from "../../src/transport/MuxSender.ts"
 
 /** Takes writes and counts how many there were. */

@@ -1,4 +1,5 @@
 /** Both halves of the TLS-TCP carrier: against each other, and each against a peer scripted byte by byte. */
+import { Dice } from "@catenet/testing/wire/dice"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { type Duplex, duplexPair } from "node:stream"
@@ -9,7 +10,6 @@ import { type AgentSlot, parkAgentSlot } from "../../src/transport/AgentSlot.ts"
 import { answerAdmission, EdgeSlot, readAdmission } from "../../src/transport/EdgeSlot.ts"
 import { FrameReader } from "../../src/transport/FrameReader.ts"
 import { challengeClient, requestRendezvous } from "../../src/transport/MeshRendezvous.ts"
-import { Dice } from "../dice.ts"
 import { choppedPair } from "./pairs.ts"
 import { collect, occurs } from "./sessions.ts"
 

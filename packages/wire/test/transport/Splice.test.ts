@@ -1,9 +1,9 @@
+import { Dice } from "@catenet/testing/wire/dice"
 import { assert, describe, it } from "@effect/vitest"
 import type { Socket } from "node:net"
 import { type Duplex, duplexPair } from "node:stream"
 import { StreamReset } from "../../src/transport/Carrier.ts"
 import { splice, type SpliceEnd, type SpliceOptions } from "../../src/transport/Splice.ts"
-import { Dice } from "../dice.ts"
 import { tcpPair } from "./pairs.ts"
 import { collect, occurs, sessions } from "./sessions.ts"
 

@@ -1,9 +1,9 @@
 /** Two ends of one byte connection, over which everything of this folder is tried. */
+import type { Dice } from "@catenet/testing/wire/dice"
 import { once } from "node:events"
 import { type AddressInfo, connect as connectTcp, createServer as createTcpServer, type Socket } from "node:net"
 import { Duplex } from "node:stream"
 import { connect, createServer, type TLSSocket } from "node:tls"
-import type { Dice } from "../dice.ts"
 import { certificate, privateKey } from "./certificate.ts"
 
 type Done = (error?: Error | null) => void

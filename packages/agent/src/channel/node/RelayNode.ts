@@ -2,12 +2,12 @@
  * A relay for members of channels, behind the gate of an edge or dialled by itself: it takes their joins on plain TCP, pairs them
  * and copies what they say, which is sealed.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
 import * as Address from "@catenet/crypto/admission/Address"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
 import type { Grant } from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { PairingRoom, type Present } from "@catenet/wire/channels/PairingRoom"
 import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice, type SpliceCounters } from "@catenet/wire/transport/Splice"

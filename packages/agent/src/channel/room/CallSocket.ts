@@ -2,8 +2,8 @@
  * Where other programs of this user call the peers of a running room: a socket in its state folder. The first request names
  * a peer, the ones behind it are for that peer, and each is answered as the peer does.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Data, Effect, FiberSet, Option, Result } from "effect"
 import { chmod, rm } from "node:fs/promises"

@@ -2,9 +2,9 @@
  * The way between two members without an edge: TCP, or QUIC at the same port, and on it the same Noise session. Every failure on this
  * way leaves the relay. Who reaches the port and does not prove the peer's key gets no byte.
  */
-import { ConfigurationInvalid } from "@catenet/config/ConfigurationInvalid"
 import * as Address from "@catenet/crypto/admission/Address"
 import type { KeyPair } from "@catenet/crypto/Suite"
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { abort } from "@catenet/wire/transport/Abort"
 import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Deferred, Effect, FiberSet, Result } from "effect"

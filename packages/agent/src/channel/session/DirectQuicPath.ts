@@ -3,7 +3,7 @@
  * proves no one, as no member knows the certificate of another.
  */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Effect, Exit, FiberSet, Option, Result, Scope } from "effect"

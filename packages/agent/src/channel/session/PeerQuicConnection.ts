@@ -2,7 +2,7 @@
  * A QUIC connection between two members as one stream. Where a torn stream would look complete, the connection is closed; after the
  * end of both directions it is left open for a while, as neither end knows when its last byte has arrived.
  */
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { Effect } from "effect"
 import { Duplex } from "node:stream"

@@ -2,7 +2,7 @@
  * The connection of a member by QUIC as one stream (data-plane 7.2 and 8.1): the join is its first stream, whose end is the end of the
  * acknowledgement, and the session another one. The member that speaks first opens that; the other one waits for it.
  */
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { Result } from "effect"
 import { Duplex } from "node:stream"

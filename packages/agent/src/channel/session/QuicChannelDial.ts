@@ -1,5 +1,5 @@
 /** Dials the edge's channel ports by QUIC. Where that has failed it is left out for a while: a member joins twice for a session. */
-import type { QuicConnection } from "@catenet/quic/QuicConnection"
+import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Effect, Exit, Option, Result, Scope } from "effect"
 import { createSocket } from "node:dgram"

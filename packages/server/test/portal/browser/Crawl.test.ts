@@ -1,13 +1,13 @@
 /** Every link from the front page on leads somewhere, for each kind of person, and every page fits a narrow window. */
+import { database, server } from "@catenet/testing/server/Accounts"
+import { account, ask, person } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { type As, headersOf } from "@catenet/testing/server/Contract"
+import { launch, missing, open } from "@catenet/testing/server/portal/browser/Chromium"
+import { invalidities } from "@catenet/testing/server/portal/HtmlValidity"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { account, ask, person } from "../../channels/Asking.ts"
-import { idOf, keyOf, materialOf } from "../../channels/ChannelsKeys.ts"
-import { database, server } from "../../harness/Accounts.ts"
-import { type As, headersOf } from "../../harness/Contract.ts"
-import * as TestServer from "../../harness/TestServer.ts"
-import { invalidities } from "../HtmlValidity.ts"
-import { launch, missing, open } from "./Chromium.ts"
 import { mailed } from "./Furnished.ts"
 
 const zone = {

@@ -1,12 +1,12 @@
+import { eventually } from "@catenet/testing/Eventually"
+import { server } from "@catenet/testing/server/Accounts"
+import { ask, person } from "@catenet/testing/server/channels/Asking"
+import { keyOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { missing, launch, open } from "@catenet/testing/server/portal/browser/Chromium"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import type { Page } from "playwright-core"
-import { eventually } from "../../../../domain/test/Eventually.ts"
-import { ask, person } from "../../channels/Asking.ts"
-import { keyOf } from "../../channels/ChannelsKeys.ts"
-import { server } from "../../harness/Accounts.ts"
-import { missing, launch, open } from "./Chromium.ts"
 
 const kim = person("drawn-kim")
 const lou = person("drawn-lou")

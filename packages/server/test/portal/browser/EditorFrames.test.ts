@@ -1,10 +1,10 @@
+import { database, server } from "@catenet/testing/server/Accounts"
+import { ask, person } from "@catenet/testing/server/channels/Asking"
+import { keyOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { missing, launch, open } from "@catenet/testing/server/portal/browser/Chromium"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, person } from "../../channels/Asking.ts"
-import { keyOf } from "../../channels/ChannelsKeys.ts"
-import { database, server } from "../../harness/Accounts.ts"
-import { missing, launch, open } from "./Chromium.ts"
 
 const kim = person("frames-kim")
 const agents = Array.from({ length: 200 }, (_, n) => keyOf(`frames ${n}`)).toSorted()

@@ -1,14 +1,14 @@
 /** A platform with something on every page: tunnels in each state, channels, topologies, notices, and who sees what. */
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { TunnelFigures } from "@catenet/domain/tunnels/TunnelTraffic"
+import { account, ask, person } from "@catenet/testing/server/channels/Asking"
+import { grantBy, idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { type As, headersOf } from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { Clock, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { hashToken } from "../../../src/runtime/TokenSecrets.ts"
 import { unixSeconds } from "../../../src/runtime/UnixClock.ts"
-import { account, ask, person } from "../../channels/Asking.ts"
-import { grantBy, idOf, keyOf, materialOf } from "../../channels/ChannelsKeys.ts"
-import { type As, headersOf } from "../../harness/Contract.ts"
-import * as TestServer from "../../harness/TestServer.ts"
 import { FactsEdge } from "../../tunnels/records/FactsEdge.ts"
 import * as FactsServer from "../../tunnels/records/FactsServer.ts"
 

@@ -1,9 +1,9 @@
 /** An invite link that is opened in a browser, whole and cut off, with scripts and without. */
+import { server } from "@catenet/testing/server/Accounts"
+import { person } from "@catenet/testing/server/channels/Asking"
+import { launch, missing, open } from "@catenet/testing/server/portal/browser/Chromium"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { person } from "../../channels/Asking.ts"
-import { server } from "../../harness/Accounts.ts"
-import { launch, missing, open } from "./Chromium.ts"
 
 const secrets = `${"A".repeat(43)}${"b".repeat(43)}`
 

@@ -1,11 +1,11 @@
 /** The main paths by Tab, Enter, Space and arrows alone; and a button that is clicked twice. */
+import { server } from "@catenet/testing/server/Accounts"
+import { account, ask, person } from "@catenet/testing/server/channels/Asking"
+import { idOf, keyOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import { press, type, walk } from "@catenet/testing/server/portal/browser/ByKeyboard"
+import { launch, missing, open } from "@catenet/testing/server/portal/browser/Chromium"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { account, ask, person } from "../../channels/Asking.ts"
-import { idOf, keyOf } from "../../channels/ChannelsKeys.ts"
-import { server } from "../../harness/Accounts.ts"
-import { press, type, walk } from "./ByKeyboard.ts"
-import { launch, missing, open } from "./Chromium.ts"
 
 const zone = { CT_CP_HOSTNAME_ZONE: "zone.example", CT_GATE_COOKIE_DOMAIN: "zone.example" }
 const kim = person("keyboard-kim")

@@ -1,7 +1,7 @@
 /** Every page that is looked at, by who opens it; some come after a form: an answer with a secret, or a form that was refused. */
+import { keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
+import type { As } from "@catenet/testing/server/Contract"
 import type { Page } from "playwright-core"
-import { keyOf, materialOf } from "../../channels/ChannelsKeys.ts"
-import type { As } from "../../harness/Contract.ts"
 import { newcomer, operator, owner } from "./Furnished.ts"
 
 export interface Look {

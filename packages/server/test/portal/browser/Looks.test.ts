@@ -2,16 +2,16 @@
  * Every page in a browser, in both schemes and in a narrow window: no violation that axe finds, no line that is too wide,
  * nothing said in the console, nothing asked of another origin. `CATENET_PICTURES` names a folder for pictures of the pages.
  */
+import { database } from "@catenet/testing/server/Accounts"
+import { launch, missing, open } from "@catenet/testing/server/portal/browser/Chromium"
+import { cramped, violations } from "@catenet/testing/server/portal/browser/Violations"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { database } from "../../harness/Accounts.ts"
 import { server } from "../../tunnels/records/FactsServer.ts"
-import { launch, missing, open } from "./Chromium.ts"
 import { furnished, variables } from "./Furnished.ts"
 import { looked } from "./LookedAt.ts"
-import { cramped, violations } from "./Violations.ts"
 
 const pictures = process.env["CATENET_PICTURES"]
 

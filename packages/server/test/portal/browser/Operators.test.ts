@@ -1,10 +1,10 @@
 /** The operators' page as an operator uses it, and as others do not find it. */
+import { database, server } from "@catenet/testing/server/Accounts"
+import { ask, person } from "@catenet/testing/server/channels/Asking"
+import { launch, missing, open } from "@catenet/testing/server/portal/browser/Chromium"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ask, person } from "../../channels/Asking.ts"
-import { database, server } from "../../harness/Accounts.ts"
-import { launch, missing, open } from "./Chromium.ts"
 
 const operator = person("browsing-operator")
 const eve = person("browsing-eve")

@@ -1,11 +1,11 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { OpenApi } from "effect/http-api"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as TestServer from "../../harness/TestServer.ts"
 
 const page = (path: string, language = "de") =>
   Effect.flatMap(TestServer.raw(path, { headers: { "accept-language": language } }), (response) =>

@@ -1,9 +1,9 @@
 /** A server that looks every second, and tunnels whose alerts go to a receiver on this machine. */
+import { until } from "@catenet/testing/Eventually"
+import { database } from "@catenet/testing/server/Accounts"
 import { assert } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../../../../domain/test/Eventually.ts"
-import { database } from "../../harness/Accounts.ts"
 import { FactsEdge } from "../records/FactsEdge.ts"
 import { account, server as factsServer, tunnel } from "../records/FactsServer.ts"
 import { Receiver } from "./Receiver.ts"

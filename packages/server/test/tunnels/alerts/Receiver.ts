@@ -1,9 +1,9 @@
 /** A receiver of alerts on this machine that answers as a test says, path by path, and writes down what came. */
+import { until } from "@catenet/testing/Eventually"
 import { Context, Effect, Layer } from "effect"
 import { createHmac } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { until } from "../../../../domain/test/Eventually.ts"
 
 export interface Arrival {
   readonly path: string

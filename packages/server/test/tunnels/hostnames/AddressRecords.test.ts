@@ -1,13 +1,13 @@
 import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Subject } from "@catenet/domain/values/Subject"
+import { until } from "@catenet/testing/Eventually"
+import * as Accounts from "@catenet/testing/server/Accounts"
+import { keyName, NameServer, secret } from "@catenet/testing/server/dns/NameServer"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { until } from "../../../../domain/test/Eventually.ts"
-import { keyName, NameServer, secret } from "../../dns/NameServer.ts"
-import * as Accounts from "../../harness/Accounts.ts"
-import * as TestServer from "../../harness/TestServer.ts"
 
 const variables = Effect.map(NameServer, ({ port }) => ({
   CT_CP_DNS_UPDATE_SERVER: `127.0.0.1:${port}`,

@@ -1,7 +1,7 @@
+import { NameServer } from "@catenet/testing/server/dns/NameServer"
+import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { NameServer } from "../../dns/NameServer.ts"
-import { RecordingEdge } from "../../harness/RecordingEdge.ts"
 import { PublicDns } from "./PublicDns.ts"
 import { ask, claimed, create, offer, routed, server, sql, tokenOf, verify } from "./ZoneServer.ts"
 

@@ -1,9 +1,9 @@
 /** Names whose servers never answer keep no other account waiting. */
+import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Option } from "effect"
 import { createSocket } from "node:dgram"
 import { once } from "node:events"
-import { eventually } from "../../../../domain/test/Eventually.ts"
 import { Settings } from "../../../src/settings/Settings.ts"
 import { maxPerAccount, Resolver } from "../../../src/tunnels/hostnames/Resolver.ts"
 

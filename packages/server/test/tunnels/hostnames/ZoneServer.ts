@@ -1,10 +1,10 @@
 /** A control plane with a hostname zone, a zone that it updates, and the public DNS beside it. */
+import * as Accounts from "@catenet/testing/server/Accounts"
+import { keyName, NameServer, secret } from "@catenet/testing/server/dns/NameServer"
+import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { keyName, NameServer, secret } from "../../dns/NameServer.ts"
-import * as Accounts from "../../harness/Accounts.ts"
-import { RecordingEdge } from "../../harness/RecordingEdge.ts"
-import * as TestServer from "../../harness/TestServer.ts"
 import { PublicDns } from "./PublicDns.ts"
 
 export const variables = Effect.gen(function* () {

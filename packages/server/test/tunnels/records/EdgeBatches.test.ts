@@ -1,10 +1,10 @@
 /** Many tunnels of an account: each edge is asked once of each kind, and an edge of before tunnel by tunnel. */
+import { database } from "@catenet/testing/server/Accounts"
+import { headersOf } from "@catenet/testing/server/Contract"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { database } from "../../harness/Accounts.ts"
-import { headersOf } from "../../harness/Contract.ts"
-import * as TestServer from "../../harness/TestServer.ts"
 import { FactsEdge } from "./FactsEdge.ts"
 import { account, server } from "./FactsServer.ts"
 

@@ -1,10 +1,10 @@
 /** An edge's admin interface whose tunnels are as a test says, which records its orders. */
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { TunnelFigures } from "@catenet/domain/tunnels/TunnelTraffic"
+import { until } from "@catenet/testing/Eventually"
 import { Context, Effect, Layer } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { until } from "../../../../domain/test/Eventually.ts"
 
 export interface Session {
   readonly connected_at: number

@@ -1,9 +1,9 @@
 /** A server whose edge says what a test wants, and accounts with tunnels on it. */
 import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Hostname } from "@catenet/domain/values/Hostname"
+import * as Accounts from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { Effect, Layer, Redacted, Schema } from "effect"
-import * as Accounts from "../../harness/Accounts.ts"
-import * as TestServer from "../../harness/TestServer.ts"
 import { FactsEdge } from "./FactsEdge.ts"
 
 /** The variables of every replica. */

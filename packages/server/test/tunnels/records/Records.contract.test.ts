@@ -1,6 +1,6 @@
+import * as Contract from "@catenet/testing/server/Contract"
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Contract from "../../harness/Contract.ts"
 import { FactsEdge } from "./FactsEdge.ts"
 import { account, server, tunnel } from "./FactsServer.ts"
 

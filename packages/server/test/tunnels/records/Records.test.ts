@@ -1,7 +1,7 @@
+import { bearerOf } from "@catenet/testing/server/Accounts"
+import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { bearerOf } from "../../harness/Accounts.ts"
-import * as TestServer from "../../harness/TestServer.ts"
 import { FactsEdge } from "./FactsEdge.ts"
 import { account, server, tunnel } from "./FactsServer.ts"
 

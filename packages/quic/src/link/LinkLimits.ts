@@ -1,4 +1,0 @@
-import type { MuxLimits } from "@catenet/wire/transport/MuxLimits"
-
-/** The link carries the streams of all connections. Both ends are ours. */
-export const linkLimits: Partial<MuxLimits> = { maxStreams: 65_536, registrations: 0 }

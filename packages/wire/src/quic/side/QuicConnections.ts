@@ -1,0 +1,78 @@
+/**
+ * The QUIC connections of this process. Each has a stream of the link that lives as long as it does and says how it ended; each of
+ * its QUIC streams is one stream of the link.
+ */
+import { Result } from "effect"
+import type { CarrierStream } from "../../transport/Carrier.ts"
+import type { FrameReader } from "../../transport/FrameReader.ts"
+import type { Mux } from "../../transport/Mux.ts"
+import { decode, encode } from "../link/LinkFrame.ts"
+import type { Closing, Connection } from "./DenoQuic.ts"
+import { pump } from "./StreamPump.ts"
+
+/** What ends a connection whose program has gone or asks for nothing more. */
+const ended: Closing = { closeCode: 0, reason: "" }
+
+export class QuicConnections {
+  readonly #link: Mux
+  readonly #open = new Map<number, Connection>()
+
+  constructor(link: Mux) {
+    this.#link = link
+  }
+
+  /** Holds the connection until it or its control stream has ended. */
+  async hold(control: CarrierStream, reader: FrameReader, connection: Connection): Promise<void> {
+    this.#open.set(control.id, connection)
+    const { hostname: address, port } = connection.remoteAddr
+    control.write(encode({ _tag: "Connected", remote: { address, port } }))
+    void this.#obey(control, reader, connection)
+    void this.#takeStreams(control.id, connection)
+    const { closeCode, reason } = await connection.closed.catch((error: unknown) => ({
+      closeCode: 0,
+      reason: error instanceof Error ? error.message : ""
+    }))
+    this.#open.delete(control.id)
+    if (!control.destroyed) control.end(encode({ _tag: "Close", code: closeCode, reason: reason.slice(0, 512) }))
+    control.resume()
+  }
+
+  /** The program opened a stream on a connection. */
+  async carry(number: number, stream: CarrierStream): Promise<void> {
+    const connection = this.#open.get(number)
+    if (connection === undefined) return stream.reset("lost", "the connection has ended")
+    try {
+      await pump(await connection.createBidirectionalStream(), stream)
+    } catch {
+      stream.reset("full", "the connection takes no more streams")
+    }
+  }
+
+  async #obey(control: CarrierStream, reader: FrameReader, connection: Connection): Promise<void> {
+    const asked = await reader.next(decode)
+    const closing =
+      Result.isSuccess(asked) && asked.success._tag === "Close"
+        ? { closeCode: asked.success.code, reason: asked.success.reason }
+        : ended
+    connection.close(closing)
+    reader.release()
+    control.resume()
+  }
+
+  async #takeStreams(number: number, connection: Connection): Promise<void> {
+    try {
+      for await (const stream of connection.incomingBidirectionalStreams) {
+        const opened = this.#link.open({ registration: 0, kind: "mesh", tls: "none" })
+        if (Result.isFailure(opened)) {
+          void stream.readable.cancel().catch(() => undefined)
+          void stream.writable.abort().catch(() => undefined)
+          continue
+        }
+        opened.success.write(encode({ _tag: "Stream", connection: number }))
+        void pump(stream, opened.success)
+      }
+    } catch {
+      // The connection has ended, which its own promise says.
+    }
+  }
+}

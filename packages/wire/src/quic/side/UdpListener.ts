@@ -1,0 +1,94 @@
+/**
+ * A UDP port that takes QUIC connections. Asked again to listen there, it goes on with another certificate for those that come from
+ * then on: the newest options are in force for the whole port, as long as no older listener is let go, for the runtime would clear
+ * them with it (2.9.6). So all are kept, and the first one takes the connections. The program judges each one once its first packet is read and before its handshake is
+ * done: the runtime names no address sooner. What comes with that first packet waits for the handshake, so that nothing of it can be
+ * replayed.
+ */
+import { Result } from "effect"
+import type { CarrierStream } from "../../transport/Carrier.ts"
+import { FrameReader } from "../../transport/FrameReader.ts"
+import type { Mux } from "../../transport/Mux.ts"
+import { decode, encode, type LinkFrame } from "../link/LinkFrame.ts"
+import { type Closing, type Incoming, type Listener, runtime } from "./DenoQuic.ts"
+import type { QuicConnections } from "./QuicConnections.ts"
+import { optionsOf } from "./TransportOptions.ts"
+
+/** Connections that wait for their verdict or their handshake; more are ignored, and their clients come again. */
+const maxUnfinished = 512
+
+type Listen = LinkFrame & { readonly _tag: "Listen" }
+
+const unwanted: Closing = { closeCode: 0, reason: "" }
+
+export const listen = async (
+  link: Mux,
+  connections: QuicConnections,
+  control: CarrierStream,
+  commands: FrameReader,
+  first: Listen
+): Promise<void> => {
+  const endpoint = new runtime.QuicEndpoint({ hostname: first.at.address, port: first.at.port })
+  const listeners: Array<Listener> = []
+  const start = ({ certificate, key, transport }: Listen) => {
+    const listener = endpoint.listen({ cert: certificate, key, ...optionsOf(transport) })
+    listeners.push(listener)
+    control.write(encode({ _tag: "Listening", at: { address: endpoint.addr.hostname, port: endpoint.addr.port } }))
+    return listener
+  }
+  control.once("close", () => {
+    for (const listener of listeners) listener.stop()
+    endpoint.close()
+  })
+  const listener = start(first)
+  let unfinished = 0
+
+  const renew = async () => {
+    for (;;) {
+      const asked = await commands.next(decode)
+      if (Result.isFailure(asked)) return
+      try {
+        if (asked.success._tag === "Listen") start(asked.success)
+      } catch (error) {
+        control.write(encode({ _tag: "Failed", why: error instanceof Error ? error.message : "no listener" }))
+      }
+    }
+  }
+
+  const admit = async (incoming: Incoming) => {
+    const connection = incoming.accept({ zeroRtt: true })
+    const opened = link.open({ registration: 0, kind: "mesh", tls: "none" })
+    if (Result.isFailure(opened)) return connection.close(unwanted)
+    const own = opened.success
+    const reader = new FrameReader(own)
+    const { hostname: address, port } = connection.remoteAddr
+    own.write(encode({ _tag: "Incoming", listener: control.id, remote: { address, port } }))
+    const judged = await reader.next(decode)
+    if (Result.isFailure(judged) || judged.success._tag !== "Judged" || judged.success.verdict === "refuse") {
+      connection.close(unwanted)
+      own.end()
+      return own.resume()
+    }
+    try {
+      await connection.handshake
+      void connections.hold(own, reader, connection)
+    } catch (error) {
+      own.end(encode({ _tag: "Failed", why: error instanceof Error ? error.message : "no handshake" }))
+      own.resume()
+    }
+  }
+
+  void renew()
+  try {
+    for await (const incoming of listener) {
+      if (unfinished >= maxUnfinished) {
+        incoming.ignore()
+        continue
+      }
+      unfinished++
+      void admit(incoming).finally(() => unfinished--)
+    }
+  } catch {
+    // The listener was stopped.
+  }
+}
