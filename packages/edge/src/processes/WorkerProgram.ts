@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url"
 export const workerCommand = "edge-worker"
 
 const self = fileURLToPath(import.meta.url)
-const [, extension] = /^Program(\.[jt]s)$/.exec(basename(self)) ?? []
+const [, extension] = /^WorkerProgram(\.[jt]s)$/.exec(basename(self)) ?? []
 
 /** It ends when this process does; its settings come over the channel. */
 export const startWorker = (): ChildProcess =>
