@@ -112,16 +112,16 @@ const numbers: ReadonlyArray<
   ],
   [
     "channels",
-    "speaks alone there: ",
-    " each",
+    "Each attempt gets ",
+    ";",
     "agent/src/channel/session/ConnectionStrategies.ts",
     "portMillis",
     milliseconds
   ],
   [
     "channels",
-    "by a message every ",
-    ", and given",
+    "with a message every ",
+    " and closed",
     "agent/src/channel/room/PairSession.ts",
     "keepAliveEvery",
     (n) => n
@@ -138,11 +138,11 @@ const numbers: ReadonlyArray<
     "maxSeconds",
     (n) => `${n} seconds`
   ],
-  ["channels", "a whole call has ", ".", "stack/src/bridge/ChannelDialer.ts", "callBound", (n) => n],
+  ["channels", "a complete call may take ", ".", "stack/src/bridge/ChannelDialer.ts", "callBound", (n) => n],
   [
     "channels",
-    "by which way, every ",
-    " how much",
+    "on which transport, every ",
+    " how many",
     "agent/src/channel/session/SessionLifecycle.ts",
     "statusPause",
     (n) => n
@@ -165,17 +165,17 @@ const numbers: ReadonlyArray<
   ],
   [
     "agent",
-    "no answer longer than ",
+    "responses larger than ",
     ".",
     "agent/src/onboard/OutgoingHttp.ts",
     "longestAnswer",
     (n) => `${Number(n) / 1024} KiB`
   ],
-  ["agent", "when it answers within ", ",", "agent/src/connect/MeshClient.ts", "directMillis", milliseconds],
+  ["agent", "if it answers within ", ",", "agent/src/connect/MeshClient.ts", "directMillis", milliseconds],
   [
     "agent",
-    "after the registration, every ",
-    " from then on",
+    "after registration, then every ",
+    ",",
     "edge/src/sessions/EchoRounds.ts",
     "periodMillis",
     (n) => `${Number(n) / 1000} seconds`
@@ -191,12 +191,12 @@ const numbers: ReadonlyArray<
   [
     "agent",
     "after ",
-    " without a sign of the edge",
+    " without contact to the edge",
     "agent/src/observe/HealthCheck.ts",
     "silenceMillis",
     (n) => `${Number(n) / 1000} seconds`
   ],
-  ["agent", "asked again after ", ", half", "agent/src/tunnel/CarrierHealth.ts", "probeMillis", milliseconds],
+  ["agent", "retries QUIC after ", ", then half", "agent/src/tunnel/CarrierHealth.ts", "probeMillis", milliseconds],
   [
     "agent",
     "after the others for ",
@@ -205,14 +205,7 @@ const numbers: ReadonlyArray<
     "longestProbeMillis",
     (n) => `${Number(n) / 60_000} minutes`
   ],
-  [
-    "agent",
-    "no answer has come for ",
-    " it",
-    "agent/src/tunnel/QuicRestartProbe.ts",
-    "patienceMillis",
-    (n) => `${n} ms`
-  ],
+  ["agent", "no response for ", ", it", "agent/src/tunnel/QuicRestartProbe.ts", "patienceMillis", (n) => `${n} ms`],
   ["agent", "the agent waits ", " for it", "agent/src/carrier/QuicDial.ts", "dialMillis", milliseconds],
   ["operations", "once and within ", " s, for a cookie", "server/src/gate/GateCodes.ts", "codeLifetime", count],
   ["operations", "caches the answer for ", ";", "edge/src/terminate/VisitorAuthCache.ts", "keptMillis", milliseconds],
