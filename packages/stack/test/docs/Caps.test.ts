@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 const root = join(import.meta.dirname, "../../../..")
-const [, after = ""] = readFileSync(join(root, "docs/operations.md"), "utf8").split("## What is bounded, and by what")
+const [, after = ""] = readFileSync(join(root, "docs/operations.md"), "utf8").split("## Limits")
 const documented = new Map(
   (after.split("\n## ")[0] ?? "").split("\n").flatMap((line) => {
     const [, , most = "", constant = ""] = line.split("|").map((cell) => cell.trim())

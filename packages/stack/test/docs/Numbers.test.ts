@@ -224,11 +224,14 @@ const numbers: ReadonlyArray<
 /** Quantities that repeat no constant: measured ones, defaults that the table of variables has, and the database's start. */
 const others = [
   "heartbeat every 30 s",
+  "request fails after 30 seconds",
+  "A line of more than 4 MiB",
+  "after 300 seconds of silence",
   "nothing for 15 s after its handshake",
   "for 1 MiB or 5 s more",
   "which takes 0.3 s and 90 MB",
   "500 MB a second",
-  "30 seconds, and a running server",
+  "30 seconds at startup",
   "20.1 s through PgBouncer 1.18 in transaction mode and 16.1 s without"
 ]
 
