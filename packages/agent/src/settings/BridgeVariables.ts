@@ -10,11 +10,11 @@ import { knownControlPlane } from "./TunnelVariables.ts"
 
 /** For a program that only says whether there is one. */
 export const credential = LoginVariables.variables(
-  "Bearer token of the identity provider, of which /status says that it is there."
+  "Bearer token of the identity provider; /status reports whether it is set."
 )
 
 const operatorKey = Parser.described(secretBytes, { remedy: "copy the private key of the channel's operator" })
-const operatorKeyMeaning = "Private key of the channel's operator: it signs grants and invitations."
+const operatorKeyMeaning = "Private key of the channel's operator; signs grants and invitations."
 
 const publisherKeys = Parser.make("64 hex digits each, between commas", (text) => {
   const keys = Parser.list.parse(text)?.map((each) => Result.getOrUndefined(Hex.decode(each, 32)))
@@ -26,19 +26,19 @@ export const requiredOperatorKey = required("CT_CHANNEL_OPERATOR_KEY", operatorK
 
 export const variables = {
   controlPlane: knownControlPlane,
-  ...LoginVariables.variables("Bearer token of the channel's owner, for the tools that ask the control plane."),
+  ...LoginVariables.variables("Bearer token of the channel's owner, for tools that call the control plane."),
   operatorKey: optional("CT_CHANNEL_OPERATOR_KEY", operatorKey, operatorKeyMeaning),
-  registry: optional("CT_MANIFEST_REGISTRY_URL", baseUrl, "Registry of services that the bridge may install."),
+  registry: optional("CT_MANIFEST_REGISTRY_URL", baseUrl, "Registry of the services that the bridge may install."),
   trusted: optional(
     "CT_MANIFEST_TRUST_ALLOWLIST",
     publisherKeys,
-    "Publishers whose services the bridge may install, by their public keys.",
+    "Public keys of the publishers whose services the bridge may install.",
     { standard: "no publisher" }
   ),
   trustedFile: optional(
     "CT_MANIFEST_TRUST_ALLOWLIST_FILE",
     Parser.path,
-    "File of further ones, a key on each line, read at every use."
+    "File with further publisher keys, one on each line, read at every use."
   ),
-  workDir: optional("CT_MANIFEST_WORK_DIR", Parser.writablePath, "Folder for the services that the bridge installs.")
+  workDir: optional("CT_MANIFEST_WORK_DIR", Parser.writablePath, "Folder for services that the bridge installs.")
 } as const

@@ -52,7 +52,7 @@ export const material = {
     privateKey,
     "Private key of this holder: it signs the material of its membership."
   ),
-  noisePubkey: required("CT_CHANNEL_NOISE_PUBKEY", key, "Public half of this member's Noise key.", {
+  noisePubkey: required("CT_CHANNEL_NOISE_PUBKEY", key, "Public Noise key of this member.", {
     remedy: "set it to the public Noise key that ct-agent channel init printed, 64 hex digits"
   })
 }
@@ -67,10 +67,10 @@ export const memberMaterial = {
 }
 
 export const pipeline = {
-  pipelineId: required("CT_PIPELINE_ID", text, "Pipeline whose role is joined.", {
+  pipelineId: required("CT_PIPELINE_ID", text, "Pipeline that the member joins.", {
     remedy: "set it to the pipeline's id"
   }),
-  pipelineRole: required("CT_PIPELINE_ROLE", text, "Role that is joined.", {
+  pipelineRole: required("CT_PIPELINE_ROLE", text, "Role that the member joins.", {
     remedy: "set it to a role of the pipeline"
   })
 }
@@ -89,23 +89,23 @@ export const grant = {
   channel: required(
     "CT_GRANT_CHANNEL",
     channelId,
-    "Channel of a grant, and of register where CT_CHANNEL_ID is not set.",
+    "Channel of the grant; used by register if CT_CHANNEL_ID is not set.",
     {
       remedy: "set it to the channel, 64 hex digits"
     }
   ),
-  holder: required("CT_GRANT_MEMBER_HOLDER", holder, "Public holder key that the grant is for.", {
+  holder: required("CT_GRANT_MEMBER_HOLDER", holder, "Public holder key of the member.", {
     remedy: "set it to the public holder key of the member, 64 hex digits"
   }),
   direction: required(
     "CT_GRANT_DIRECTION",
     direction,
-    "Which end of a session the member may be; the other member gets the other.",
+    "Whether the member may initiate or accept sessions, or both; the other member does the opposite.",
     {
       remedy: "set it to initiate, accept or both"
     }
   ),
-  expiresAt: required("CT_GRANT_EXPIRES", unixSeconds, "When the grant ends.", {
+  expiresAt: required("CT_GRANT_EXPIRES", unixSeconds, "Expiry of the grant.", {
     remedy: "set it to a time in Unix seconds, such as that of: date -d +30days +%s"
   })
 }
@@ -114,19 +114,24 @@ export const invitation = {
   channel: required("CT_INVITE_CHANNEL", channelId, "Channel of a bare invitation.", {
     remedy: "set it to the channel, 64 hex digits"
   }),
-  invitee: required("CT_INVITE_IDENTITY", holder, "Public key of whom a bare invitation is for.", {
+  invitee: required("CT_INVITE_IDENTITY", holder, "Public key of the invited member, for a bare invitation.", {
     remedy: "set it to the public key of the one who is invited, 64 hex digits"
   }),
-  direction: required("CT_INVITE_DIRECTION", direction, "Which end of a session the invited member may be.", {
-    remedy: "set it to initiate, accept or both"
-  }),
-  rights: defaulted("CT_INVITE_RIGHTS", rightsWord, "readwrite", "What the invited member may do with the stream."),
+  direction: required(
+    "CT_INVITE_DIRECTION",
+    direction,
+    "Whether the invited member may initiate or accept sessions, or both.",
+    {
+      remedy: "set it to initiate, accept or both"
+    }
+  ),
+  rights: defaulted("CT_INVITE_RIGHTS", rightsWord, "readwrite", "Rights of the invited member to the stream."),
   isDelegable: optional(
     "CT_INVITE_DELEGABLE",
     Parser.make("1 or true", (given) => /^(?:1|true)$/i.test(given)),
-    "Whether the invited member may pass it on."
+    "Whether the invited member may pass the invitation on."
   ),
-  expiresAt: required("CT_INVITE_EXPIRES", unixSeconds, "When the invitation ends.", {
+  expiresAt: required("CT_INVITE_EXPIRES", unixSeconds, "Expiry of the invitation.", {
     remedy: "set it to a time in Unix seconds"
   })
 }

@@ -16,6 +16,6 @@ const order = Parser.make("a comma list of tls and quic, each at most once", (te
 export const channelTransports = optional(
   "CT_CHANNEL_TRANSPORTS",
   order,
-  "How broker and relay are tried, in order: TLS on TCP, QUIC on UDP of the same number. Without quic no direct path uses it, either.",
+  "Transports to broker and relay in order: TLS on TCP, QUIC on the UDP port of the same number. Without quic, direct paths do not use it either.",
   { standard: standard.join() }
 )

@@ -37,10 +37,14 @@ export const variables = {
   directory: optional(
     "CT_ACME_DIRECTORY_URL",
     directoryUrl,
-    "Directory of an ACME authority of your own, which takes the place of those that the control plane assigns.",
-    { standard: "what the control plane assigns" }
+    "ACME directory of your own certificate authority; replaces those that the control plane assigns.",
+    { standard: "assigned by the control plane" }
   ),
-  bindingKid: optional("CT_ACME_EAB_KID", Parser.text, "Key id of your account there, where it wants a binding (EAB)."),
+  bindingKid: optional(
+    "CT_ACME_EAB_KID",
+    Parser.text,
+    "Key id of your account at that authority, if it requires external account binding (EAB)."
+  ),
   bindingHmac: optional("CT_ACME_EAB_HMAC", hmacKey, "HMAC key of that account, base64url.")
 } as const
 

@@ -28,18 +28,23 @@ export interface BearerSource {
 export const variables = (meaning: string) =>
   ({
     bearer: bearer(meaning),
-    bearerFile: optional("CT_OIDC_TOKEN_FILE", Parser.path, "File of that token, read at every use."),
-    loginFile: optional("CT_AGENT_LOGIN_TOKEN_FILE", Parser.writablePath, "Where `ct-agent login` stores its token.", {
-      standard: "oidc-token.json in CT_AGENT_STATE_DIR when that is set, else in ~/.ct-agent"
-    })
+    bearerFile: optional("CT_OIDC_TOKEN_FILE", Parser.path, "File with that token, read at every use."),
+    loginFile: optional(
+      "CT_AGENT_LOGIN_TOKEN_FILE",
+      Parser.writablePath,
+      "File in which `ct-agent login` stores its token.",
+      {
+        standard: "oidc-token.json in CT_AGENT_STATE_DIR when that is set, else in ~/.ct-agent"
+      }
+    )
   }) as const
 
 /** Of `login` alone. */
 export const provider = {
-  issuer: optional("CT_OIDC_ISSUER", baseUrl, "Realm of the identity provider that login asks.", {
-    standard: "the one that the control plane names"
+  issuer: optional("CT_OIDC_ISSUER", baseUrl, "Realm address of the identity provider, for login.", {
+    standard: "the provider that the control plane names"
   }),
-  client: defaulted("CT_OIDC_CLI_CLIENT_ID", Parser.text, "ct-agent-cli", "Public client that login asks as.")
+  client: defaulted("CT_OIDC_CLI_CLIENT_ID", Parser.text, "ct-agent-cli", "Public client id, for login.")
 } as const
 
 interface Given {

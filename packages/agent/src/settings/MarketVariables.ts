@@ -49,12 +49,12 @@ export const card = {
   cardRoles: optional(
     "CT_AGENT_CARD_ROLES",
     namesBetweenCommas,
-    "Role tags of this agent's card, offered as the tool agent/card."
+    "Role tags in this agent's card, which is offered as the tool agent/card."
   ),
-  cardSkills: optional("CT_AGENT_CARD_SKILLS", skills, "Skills that the card names."),
-  cardCells: optional("CT_AGENT_CARD_CELLS", keys, "Cells that the card names."),
-  cardChannels: optional("CT_AGENT_CARD_CHANNELS", keys, "Channels that the card names."),
-  cardTtlSecs: defaulted("CT_AGENT_CARD_TTL_SECS", seconds, "86400", "How long a card is valid.")
+  cardSkills: optional("CT_AGENT_CARD_SKILLS", skills, "Skills in the card."),
+  cardCells: optional("CT_AGENT_CARD_CELLS", keys, "Cells in the card."),
+  cardChannels: optional("CT_AGENT_CARD_CHANNELS", keys, "Channels in the card."),
+  cardTtlSecs: defaulted("CT_AGENT_CARD_TTL_SECS", seconds, "86400", "Seconds for which a card is valid.")
 }
 
 const httpsAddress = Parser.make(
@@ -69,47 +69,47 @@ export const cardFile = {
     "CT_AGENT_CARD_OUT",
     Parser.path,
     ".",
-    "Folder of agent-card: it writes .well-known/agent-card.json below it."
+    "Folder in which agent-card writes .well-known/agent-card.json."
   ),
-  cardUrl: optional("CT_AGENT_CARD_URL", httpsAddress, "Where the card is served; agent-card registers it there."),
+  cardUrl: optional(
+    "CT_AGENT_CARD_URL",
+    httpsAddress,
+    "Public URL of the card; agent-card registers it in the directory."
+  ),
   adminToken: optional(
     "CT_CP_EDGE_ADMIN_TOKEN",
     secretBytes,
-    "The operator's token, with which agent-card registers; without it as a user."
+    "Admin token with which agent-card registers as the operator; if unset, it registers as a user."
   ),
   cardName: optional("CT_AGENT_CARD_NAME", Parser.text, "Name in an A2A card.", { standard: "the first role" }),
-  cardDescription: optional("CT_AGENT_CARD_DESCRIPTION", Parser.text, "Sentence about the agent in an A2A card.", {
+  cardDescription: optional("CT_AGENT_CARD_DESCRIPTION", Parser.text, "Description of the agent in an A2A card.", {
     standard: "a sentence with its roles"
   }),
   cardVersion: defaulted("CT_AGENT_CARD_VERSION", Parser.text, "1.0.0", "Version of the agent in an A2A card."),
-  cardA2aUrl: optional("CT_AGENT_CARD_A2A_URL", httpsAddress, "Where the agent answers A2A by JSON-RPC.", {
+  cardA2aUrl: optional("CT_AGENT_CARD_A2A_URL", httpsAddress, "URL of the agent's A2A endpoint (JSON-RPC).", {
     standard: "the origin of CT_AGENT_CARD_URL"
   })
 }
 
 export const offer = {
   offerKind: optional("CT_AGENT_OFFER_KIND", kind, "What is offered: `cloud` quota or `local` hardware."),
-  offerModels: optional("CT_AGENT_OFFER_MODELS", namesBetweenCommas, "Models offered, at least one."),
+  offerModels: optional("CT_AGENT_OFFER_MODELS", namesBetweenCommas, "Models offered; at least one."),
   offerUnits: optional("CT_AGENT_OFFER_UNITS", unsigned, "Units offered."),
-  offerMinPrice: optional("CT_AGENT_OFFER_MIN_PRICE", unsigned, "The least total price of a bid."),
+  offerMinPrice: optional("CT_AGENT_OFFER_MIN_PRICE", unsigned, "Minimum total price of a bid."),
   offerCurrency: optional("CT_AGENT_OFFER_CURRENCY", Parser.text, "Id of the currency."),
-  offerTtlSecs: defaulted("CT_AGENT_OFFER_TTL_SECS", seconds, "86400", "How long an offer is valid."),
-  offerServices: optional(
-    "CT_AGENT_OFFER_SERVICES",
-    services,
-    "Services that the offer declares; no others are served."
-  ),
+  offerTtlSecs: defaulted("CT_AGENT_OFFER_TTL_SECS", seconds, "86400", "Seconds for which an offer is valid."),
+  offerServices: optional("CT_AGENT_OFFER_SERVICES", services, "Services in the offer; only these are served."),
   offerMaxBids: defaulted(
     "CT_AGENT_OFFER_MAX_BIDS",
     Parser.whole(0, 4_294_967_295),
     "60",
-    "Bids of one peer in a window."
+    "Number of bids that one peer may make in a window."
   ),
   offerWindowSecs: defaulted(
     "CT_AGENT_OFFER_WINDOW_SECS",
     Parser.whole(0, 4_294_967_295),
     "60",
-    "Seconds of that window; 0 is one window without end."
+    "Length of that window in seconds; 0 for a single window without end."
   )
 }
 
@@ -119,9 +119,9 @@ const holderKey = Parser.described(secretBytes, { expected: "a key of 64 hex cha
 export const signedOffer = {
   holderKey: required("CT_CHANNEL_HOLDER_KEY", holderKey, "Private holder key that signs the offer."),
   offerKind: required("CT_AGENT_OFFER_KIND", kind, "What is offered: `cloud` quota or `local` hardware."),
-  offerModels: required("CT_AGENT_OFFER_MODELS", namesBetweenCommas, "Models offered, at least one."),
+  offerModels: required("CT_AGENT_OFFER_MODELS", namesBetweenCommas, "Models offered; at least one."),
   offerUnits: required("CT_AGENT_OFFER_UNITS", unsigned, "Units offered."),
-  offerMinPrice: required("CT_AGENT_OFFER_MIN_PRICE", unsigned, "The least total price of a bid."),
+  offerMinPrice: required("CT_AGENT_OFFER_MIN_PRICE", unsigned, "Minimum total price of a bid."),
   offerCurrency: required("CT_AGENT_OFFER_CURRENCY", Parser.text, "Id of the currency."),
   offerTtlSecs: offer.offerTtlSecs,
   offerServices: offer.offerServices

@@ -111,103 +111,111 @@ const keys = {
   holderKey: optional(
     "CT_CHANNEL_HOLDER_KEY",
     privateKey("copy the private holder key that belongs to the grant"),
-    "Private key of this holder: it signs the broker's challenge, and placements in topologies."
+    "Private key of this holder; signs the broker's challenge and topology placements."
   ),
   noiseKey: required(
     "CT_CHANNEL_NOISE_KEY",
     privateKey("copy the private Noise key whose public half the channel knows"),
-    "Private Noise key (X25519) of this member, apart from the holder key.",
+    "Private Noise key (X25519) of this member, different from the holder key.",
     { remedy: "set it to the private Noise key whose public half the channel knows, 64 hex digits" }
   )
 }
 
 /** How a member joins. */
 const joining = {
-  role: required("CT_CHANNEL_ROLE", role, "Which side this member is: `initiate` begins, `accept` is begun with."),
+  role: required("CT_CHANNEL_ROLE", role, "Role of this member: `initiate` begins sessions, `accept` accepts them."),
   address: optional(
     "CT_CHANNEL_ADDR",
     socketAddress,
-    "Direct mode: where the accepting member is reached and listens."
+    "Direct mode: address at which the accepting member listens and is reached."
   ),
   peerNoiseKey: optional(
     "CT_CHANNEL_PEER_NOISE_KEY",
     key,
-    "Public Noise key that the peer must prove; direct mode needs it."
+    "Public Noise key that the peer must prove; required in direct mode."
   ),
   peerCertificate: optional(
     "CT_CHANNEL_PEER_CERT",
     certificate,
-    "Direct mode: the only certificate that is taken where the peer is dialled by QUIC; without it any, as the peer proves its Noise key."
+    "Direct mode over QUIC: the only certificate that is accepted; if unset, any, because the peer proves its Noise key."
   ),
-  broker: optional("CT_CHANNEL_BROKER", hostPort, "The edge's broker; without it the mode is direct."),
-  relay: optional("CT_CHANNEL_RELAY", hostPort, "The edge's relay; needed beside the broker."),
+  broker: optional("CT_CHANNEL_BROKER", hostPort, "Address of the edge's broker; if unset, direct mode is used."),
+  relay: optional("CT_CHANNEL_RELAY", hostPort, "Address of the edge's relay; required with the broker."),
   listen: optional("CT_CHANNEL_LISTEN", socketAddress, "Where this member listens for the direct path."),
-  advertise: optional("CT_CHANNEL_ADVERTISE", hostPort, "Where peers reach that listener.", {
+  advertise: optional("CT_CHANNEL_ADVERTISE", hostPort, "Address at which peers reach that listener.", {
     standard: "CT_CHANNEL_LISTEN"
   }),
-  relayOnly: optional("CT_CHANNEL_RELAY_ONLY", switchOf("1"), "Never listen for a direct path.", {
-    standard: "as if 1 when the advertised address is not globally routable"
+  relayOnly: optional("CT_CHANNEL_RELAY_ONLY", switchOf("1"), "Do not open a direct path.", {
+    standard: "1 if the advertised address is not globally routable"
   }),
-  frontDoor: optional("CT_CHANNEL_FRONT_DOOR", hostPort, "The edge's port 443, tried after broker and relay."),
+  frontDoor: optional(
+    "CT_CHANNEL_FRONT_DOOR",
+    hostPort,
+    "Address of the edge's front door, port 443, tried after broker and relay."
+  ),
   frontDoorCertificate: optional(
     "CT_CHANNEL_FRONT_DOOR_CERT",
     certificate,
-    "The edge's root certificate, from /pki/ca of the control plane."
+    "Root certificate of the edge, from /pki/ca of the control plane."
   ),
-  frontDoorOnly: optional("CT_CHANNEL_FRONT_DOOR_ONLY", switchOf("1", "true", "yes"), "Dial the front door alone."),
+  frontDoorOnly: optional(
+    "CT_CHANNEL_FRONT_DOOR_ONLY",
+    switchOf("1", "true", "yes"),
+    "Connect only to the front door."
+  ),
   portTransports: channelTransports,
   webSocket: optional(
     "CT_CHANNEL_WEBSOCKET",
     webSocketUrl,
-    "The edge's WebSocket, tried last, for networks that let nothing else out."
+    "WebSocket address of the edge, tried last, for networks that allow only web traffic."
   ),
   relayGate: optional(
     "CT_CHANNEL_RELAY_GATE",
     hostPort,
-    "The edge's port 443 with a relay node behind it; both members set it."
+    "Front door of an edge with a relay node behind it; both members must set it."
   ),
-  relayGateCertificate: optional("CT_CHANNEL_RELAY_GATE_CERT", certificate, "The root certificate for that dial."),
+  relayGateCertificate: optional("CT_CHANNEL_RELAY_GATE_CERT", certificate, "Root certificate for that connection."),
   circuitRelay: optional(
     "CT_CHANNEL_CIRCUIT_RELAY",
     multiaddr,
-    "A relay node that members dial themselves, without a gate; both set it."
+    "Relay node that members connect to themselves, without a gate; both members must set it."
   ),
   directUpgrade: optional(
     "CT_CHANNEL_DIRECT_UPGRADE",
     switchOf("1", "true", "yes"),
-    "Move a relayed session to a direct link when both members can."
+    "Move a relayed session to a direct connection if both members support it."
   ),
   channel: optional("CT_CHANNEL_ID", key, "The channel; the grant names it as well."),
-  grant: optional("CT_CHANNEL_GRANT", grant, "The operator's grant that admits this holder.")
+  grant: optional("CT_CHANNEL_GRANT", grant, "Grant of the channel's operator for this holder.")
 }
 
 /** What a member offers to its peer. */
 const serving = {
-  serve: optional("CT_CHANNEL_SERVE", switchOf("1", "true"), "Serve tools to one peer after the other."),
+  serve: optional("CT_CHANNEL_SERVE", switchOf("1", "true"), "Serve tools to one peer after another."),
   concurrency: defaulted(
     "CT_CHANNEL_SERVE_CONCURRENCY",
     Parser.whole(1, 65_535),
     "8",
-    "Sessions served at the same time.",
+    "Number of sessions served at the same time.",
     { isLenient: true }
   ),
   handlerCommand: optional(
     "CT_AGENT_SERVICE_HANDLER_CMD",
     Parser.text,
-    "Shell command of a service call: request on stdin, answer on stdout."
+    "Shell command that handles a service call: request on stdin, response on stdout."
   ),
-  services: optional("CT_AGENT_SERVICES", services, "Services that the command serves, by their slugs."),
+  services: optional("CT_AGENT_SERVICES", services, "Slugs of the services that the command provides."),
   handlerEnvironment: optional(
     "CT_AGENT_HANDLER_ENV",
     Parser.list,
-    "Names of further variables that handler commands and installed services get."
+    "Names of additional variables passed to handler commands and installed services."
   ),
   streamCommand: optional(
     "CT_AGENT_STREAM_HANDLER_CMD",
     Parser.text,
-    "Shell command that gets each session as raw bytes, instead of the tools."
+    "Shell command that receives each session as raw bytes, instead of the tools."
   ),
-  streamService: optional("CT_AGENT_STREAM_SERVICE", Parser.text, "Name that this command finds in CT_SERVICE_TYPE."),
+  streamService: optional("CT_AGENT_STREAM_SERVICE", Parser.text, "Value of CT_SERVICE_TYPE for this command."),
   bridgePeer: optional(
     "CT_CHANNEL_BRIDGE_PEER",
     bridgePeer,
@@ -215,7 +223,7 @@ const serving = {
   ),
   isInstallDisabled: present(
     "CT_CHANNEL_BRIDGE_DISABLE_MANIFEST_INSTALL",
-    "Refuses bridge/manifest-install when it is set, even to nothing."
+    "Refuse bridge/manifest-install if this variable is set, even to an empty value."
   )
 }
 
@@ -224,10 +232,10 @@ const calling = {
   callService: optional(
     "CT_CHANNEL_CALL_SERVICE",
     Parser.text,
-    "Service of the peer to call once, with stdin as its input."
+    "Service of the peer to call once, with stdin as input."
   ),
   call: optional("CT_CHANNEL_CALL", Parser.text, "MCP method of the peer to call once."),
-  callParams: optional("CT_CHANNEL_CALL_PARAMS", json, "The parameters of that call.", { needs: "CT_CHANNEL_CALL" })
+  callParams: optional("CT_CHANNEL_CALL_PARAMS", json, "Parameters of that call.", { needs: "CT_CHANNEL_CALL" })
 }
 
 export const variables = { ...joining, ...keys, ...serving, ...calling } as const

@@ -24,7 +24,7 @@ const grants = Parser.make(
 const pipelineGrants = required(
   "CT_PIPELINE_GRANTS",
   grants,
-  "Grants of this holder for the channels of a pipeline's roles, of `channel convene`.",
+  "Grants of this holder for the channels of a pipeline's roles, for `channel convene`.",
   { remedy: "set CT_PIPELINE_GRANTS_FILE to a file with the grants that the pipeline's operator has issued" }
 )
 
@@ -32,7 +32,7 @@ const pipelineWaitSecs = defaulted(
   "CT_PIPELINE_WAIT_SECS",
   Parser.whole(1, 3600),
   "5",
-  "How long `channel convene` waits for one more provider of a role."
+  "Seconds that `channel convene` waits for another provider of a role."
 )
 
 /** Those that no other command reads. */

@@ -86,7 +86,7 @@ const {
 } = MemberVariables.variables
 
 export const variables = {
-  grants: required("CT_CHANNEL_GRANTS", grants, "Grants of this holder for its pairs, of `channel room`.", {
+  grants: required("CT_CHANNEL_GRANTS", grants, "Grants of this holder for its pairs, for `channel room`.", {
     remedy: "set CT_CHANNEL_GRANTS_FILE to a file with a line for each pair: the peer's holder key and the grant"
   }),
   ...member

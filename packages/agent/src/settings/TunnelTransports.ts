@@ -17,7 +17,7 @@ const order = Parser.make("a comma list of mux, quic and slots, each at most onc
 export const transports = optional(
   "CT_AGENT_TRANSPORTS",
   order,
-  "What carries visitors, in the order in which it is tried: one TLS connection, QUIC, or parked TLS connections.",
+  "Transports to the edge, in the order in which they are tried: one multiplexed TLS connection, QUIC, parked TLS connections.",
   { standard: carriers.join() }
 )
 

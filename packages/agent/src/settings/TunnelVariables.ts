@@ -42,7 +42,7 @@ const port = Parser.described(Parser.whole(0, 65_535), { expected: "a port" })
 
 /** Beside the tunnel's configuration. */
 export const standardStateDir = ".ct-agent-state"
-const stateFolder = "Folder of the agent's identity and events."
+const stateFolder = "Folder for the agent's identity and events."
 
 const controlPlane = "Base URL of the control plane."
 
@@ -50,37 +50,41 @@ export const variables = {
   controlPlane: required("CT_AGENT_CP_URL", baseUrl, controlPlane, {
     remedy: "set it to the address of the control plane, like https://portal.example.org, or run ct-agent init"
   }),
-  joinToken: optional("CT_AGENT_JOIN_TOKEN", token, "Single-use join token of the first start."),
+  joinToken: optional("CT_AGENT_JOIN_TOKEN", token, "Single-use join token, needed for the first start only."),
   token: optional("CT_AGENT_TOKEN", token, "Routing token of the tunnel."),
-  bootstrap: optional("CT_BOOTSTRAP", secret, "Short-lived bootstrap token, redeemed once for the two tokens above."),
+  bootstrap: optional(
+    "CT_BOOTSTRAP",
+    secret,
+    "Short-lived bootstrap token; redeemed once, it replaces the two tokens above."
+  ),
   hostname: optional("CT_AGENT_HOSTNAME", hostname, "Public host name that the tunnel serves."),
-  origin: defaulted("CT_AGENT_ORIGIN", hostPort, "127.0.0.1:8080", "The local service."),
-  protocol: defaulted("CT_AGENT_ORIGIN_PROTO", Parser.literal("tcp", "udp"), "tcp", "What the local service speaks.", {
+  origin: defaulted("CT_AGENT_ORIGIN", hostPort, "127.0.0.1:8080", "Address of the local service."),
+  protocol: defaulted("CT_AGENT_ORIGIN_PROTO", Parser.literal("tcp", "udp"), "tcp", "Protocol of the local service.", {
     isBlankRefused: true
   }),
   tls: defaulted(
     "CT_AGENT_ORIGIN_TLS",
     Parser.literal("passthrough", "terminate"),
     "passthrough",
-    "`terminate` hands plain text to the origin."
+    "Who terminates TLS: `terminate` for the agent, which passes plain text to the origin."
   ),
   proxyProtocol: defaulted(
     "CT_AGENT_ORIGIN_PROXY_PROTOCOL",
     Parser.literal("none", "v2"),
     "none",
-    "`v2` begins each origin connection with a PROXY protocol header."
+    "`v2` sends a PROXY protocol header at the start of each origin connection."
   ),
   healthPath: optional(
     "CT_AGENT_HEALTH_PATH",
     requestPath,
-    "Asked by plain HTTP GET when the edge asks for the origin: 2xx and 3xx are up.",
-    { standard: "a TCP connection is enough" }
+    "Path of the health check, requested by plain HTTP GET; 2xx and 3xx mean up.",
+    { standard: "only a TCP connection is tested" }
   ),
   cardFile: optional(
     "CT_AGENT_CARD_FILE",
     Parser.path,
-    "Card that the agent answers with at /.well-known/agent-card.json; only with `terminate`.",
-    { standard: "the origin answers" }
+    "Agent card to serve at /.well-known/agent-card.json; only with `terminate`.",
+    { standard: "the origin serves it" }
   ),
   certificate: optional("CT_AGENT_TLS_CERT", Parser.path, "Certificate chain for `terminate`, PEM.", {
     standard: "fullchain.pem in CT_ACME_CERT_OUT_DIR"
@@ -88,80 +92,107 @@ export const variables = {
   key: optional("CT_AGENT_TLS_KEY", Parser.path, "Private key for `terminate`, PEM.", {
     standard: "privkey.pem in CT_ACME_CERT_OUT_DIR"
   }),
-  mode: defaulted("CT_AGENT_MODE", Parser.literal("browser", "mesh"), "mesh", "Plane of the tunnel; mesh is Noise."),
-  edge: optional("CT_AGENT_EDGE", hostPort, "The edge.", { standard: "the control plane's host and its mesh port" }),
-  edgeCertificateUrl: optional("CT_AGENT_EDGE_CERT_URL", baseUrl, "Serves the edge's root certificate at /pki/ca."),
-  edgeCertificate: optional("CT_AGENT_EDGE_CERT", Parser.writablePath, "Cache of the edge's root certificate.", {
-    standard: "/shared/edge-cert.der"
+  mode: defaulted(
+    "CT_AGENT_MODE",
+    Parser.literal("browser", "mesh"),
+    "mesh",
+    "Kind of tunnel: browser for visitors by host name, mesh for clients over Noise."
+  ),
+  edge: optional("CT_AGENT_EDGE", hostPort, "Address of the edge.", {
+    standard: "the control plane's host and its mesh port"
   }),
-  edgeCertificateWait: optional("CT_AGENT_EDGE_CERT_WAIT_SECS", count, "How long to wait for that file.", {
-    standard: "for ever",
+  edgeCertificateUrl: optional(
+    "CT_AGENT_EDGE_CERT_URL",
+    baseUrl,
+    "Base URL that serves the edge's root certificate at /pki/ca."
+  ),
+  edgeCertificate: optional(
+    "CT_AGENT_EDGE_CERT",
+    Parser.writablePath,
+    "File in which the edge's root certificate is cached.",
+    {
+      standard: "/shared/edge-cert.der"
+    }
+  ),
+  edgeCertificateWait: optional("CT_AGENT_EDGE_CERT_WAIT_SECS", count, "Seconds to wait for that file.", {
+    standard: "forever",
     ...lenient
   }),
   edgeCertificateLog: defaulted(
     "CT_AGENT_EDGE_CERT_LOG_INTERVAL_SECS",
     count,
     "5",
-    "How often to say that it is missing.",
+    "Seconds between log messages while that file is missing.",
     lenient
   ),
   agentId: optional("CT_AGENT_ID", agentName, "Stable identity of this agent.", {
-    standard: "generated once and kept"
+    standard: "generated at the first start"
   }),
   stateDir: optional("CT_AGENT_STATE_DIR", Parser.writablePath, stateFolder, { standard: standardStateDir }),
   capabilityOut: optional(
     "CT_AGENT_CAPABILITY_OUT",
     Parser.writablePath,
-    "Where the capability of a mesh tunnel is written.",
+    "File to which the capability of a mesh tunnel is written.",
     {
       standard: "/shared/capability.bin"
     }
   ),
-  originKey: optional("CT_AGENT_ORIGIN_KEY", Parser.path, "File of the origin's Noise key.", {
-    standard: "a new key for each process"
+  originKey: optional("CT_AGENT_ORIGIN_KEY", Parser.path, "File with the origin's Noise key.", {
+    standard: "a new key at each start"
   }),
   originKeyDir: optional(
     "CT_AGENT_ORIGIN_KEY_DIR",
     Parser.path,
-    "Folder of retired origin keys that are still served."
+    "Folder with retired origin keys that are still accepted."
   ),
-  onboardTimeoutSecs: optional("CT_AGENT_ONBOARD_TIMEOUT_SECS", count, "Bound of the onboarding call.", lenient),
+  onboardTimeoutSecs: optional(
+    "CT_AGENT_ONBOARD_TIMEOUT_SECS",
+    count,
+    "Time limit of the onboarding request, in seconds.",
+    lenient
+  ),
   reconnectAttempts: optional(
     "CT_AGENT_RECONNECT_MAX_ATTEMPTS",
     count,
-    "Attempts before giving up; without it and with 0 there is no limit.",
+    "Number of connection attempts before giving up; unset or 0 for no limit.",
     lenient
   ),
   reconnectBase: defaulted(
     "CT_AGENT_RECONNECT_BASE_MS",
     count,
     "500",
-    "First pause between attempts, at least 100.",
+    "First pause between attempts in milliseconds, at least 100.",
     lenient
   ),
-  reconnectMax: defaulted("CT_AGENT_RECONNECT_MAX_MS", count, "30000", "Longest pause between attempts.", lenient),
+  reconnectMax: defaulted(
+    "CT_AGENT_RECONNECT_MAX_MS",
+    count,
+    "30000",
+    "Longest pause between attempts in milliseconds.",
+    lenient
+  ),
   fallback443: optional("CT_AGENT_FALLBACK_443", flag, "Also try port 443 of the edge."),
-  tcpOnly: optional("CT_AGENT_REGISTER_TCP_ONLY", flag, "Never multiplex: one connection for each client."),
+  tcpOnly: optional("CT_AGENT_REGISTER_TCP_ONLY", flag, "Do not multiplex: use one connection for each client."),
   transports,
-  framed: optional("CT_AGENT_FRAMED_FALLBACK", flag, "Keep quiet streams alive where the edge does not multiplex."),
+  framed: optional("CT_AGENT_FRAMED_FALLBACK", flag, "Keep idle streams alive if the edge does not multiplex."),
   poolSize: defaulted(
     "CT_AGENT_TCP_FALLBACK_POOL_SIZE",
     Parser.whole(1, 65_535),
     "6",
-    "Parked connections when the edge does not multiplex."
+    "Number of parked connections if the edge does not multiplex."
   ),
   maxServing: defaulted(
     "CT_AGENT_TCP_FALLBACK_MAX_SERVING",
     Parser.whole(1, 65_535),
     "32",
-    "Connections served beside the parked ones."
+    "Number of connections served at once in addition to the parked ones."
   ),
   directAdvertise: optional(
     "CT_AGENT_DIRECT_ADVERTISE",
     NetworkParser.ip,
-    "Where mesh clients can reach this machine without the edge."
+    "Address at which mesh clients can reach this machine without the edge."
   ),
-  directPort: defaulted("CT_AGENT_DIRECT_PORT", port, "0", "Port of that direct path; 0 is any free one."),
+  directPort: defaulted("CT_AGENT_DIRECT_PORT", port, "0", "Port of the direct path; 0 for any free port."),
   metricsListen: optional(
     "CT_AGENT_METRICS_LISTEN",
     listenAddress,
@@ -170,12 +201,12 @@ export const variables = {
   certificateFolder: optional(
     "CT_ACME_CERT_OUT_DIR",
     Parser.writablePath,
-    "Folder of fullchain.pem and privkey.pem, which a serving agent keeps valid."
+    "Folder for fullchain.pem and privkey.pem, which a serving agent keeps up to date."
   ),
   accountKey: optional(
     "CT_ACME_ACCOUNT_KEY_PATH",
     Parser.writablePath,
-    "Key of the accounts at certificate authorities, DER.",
+    "File with the key of the ACME accounts, DER.",
     {
       standard: "acme-account-key.der in CT_ACME_CERT_OUT_DIR"
     }
@@ -183,14 +214,14 @@ export const variables = {
   authorityRoots: optional(
     "CT_ACME_CA_FILE",
     Parser.path,
-    "Roots to trust the certificate authority's server by, PEM.",
-    { standard: "those of this system" }
+    "Root certificates with which the ACME server is verified, PEM.",
+    { standard: "the system's roots" }
   ),
   ...CustomCa.variables,
   reload: optional(
     "CT_ACME_RELOAD_CMD",
     Parser.text,
-    "Command of the shell that is run after each issuance, for a minute at most."
+    "Shell command that runs after each issuance, for at most a minute."
   )
 } as const
 

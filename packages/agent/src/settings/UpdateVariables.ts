@@ -19,34 +19,34 @@ const publicKey = Parser.make(
 const shortestInterval = 300
 
 export const source = {
-  releaseUrl: optional("CT_AGENT_RELEASE_URL", baseUrl, "Where releases are.", {
+  releaseUrl: optional("CT_AGENT_RELEASE_URL", baseUrl, "Base URL of the releases.", {
     standard: "/releases of CT_AGENT_CP_URL"
   }),
-  releaseKey: optional("CT_AGENT_RELEASE_PUBKEY", publicKey, "Key that must have signed a release.", {
-    standard: "the keys of this build"
+  releaseKey: optional("CT_AGENT_RELEASE_PUBKEY", publicKey, "Public key with which releases must be signed.", {
+    standard: "the keys built into the program"
   }),
   skipVerify: defaulted(
     "CT_AGENT_UPDATE_SKIP_VERIFY",
     switched,
     "0",
-    "Leaves out the checksum file of an update; its signature and the digest in it stay required."
+    "Skip the checksum file of an update; the signature and the digest in the manifest are still verified."
   ),
   trialSeconds: defaulted(
     "CT_AGENT_UPDATE_TRIAL_SECS",
     Parser.whole(1, 3600),
     "120",
-    "How long a new version has to register before the old one comes back."
+    "Seconds that a new version has to register before the old one is restored."
   )
 } as const
 
 export const variables = {
   ...source,
-  autoUpdate: defaulted("CT_AGENT_AUTO_UPDATE", switched, "0", "Updates this program while it serves."),
+  autoUpdate: defaulted("CT_AGENT_AUTO_UPDATE", switched, "0", "Update this program while it serves."),
   updateInterval: defaulted(
     "CT_AGENT_AUTO_UPDATE_INTERVAL_SECS",
     Parser.whole(0, 31_536_000),
     "86400",
-    "How often to look for an update, at least 300.",
+    "Seconds between checks for an update, at least 300.",
     { isLenient: true }
   )
 } as const

@@ -28,7 +28,7 @@ export const logging = {
     "CT_AGENT_LOG_FORMAT",
     Parser.text,
     "text",
-    "`json` for logs as JSON lines, as --json does (environment only)."
+    "`json` writes logs as JSON lines, like --json (environment only)."
   )
 }
 
@@ -44,17 +44,17 @@ export const topologyProof = {
   seed: required(
     "CT_CHANNEL_HOLDER_KEY",
     Parser.described(secretBytes, { expected: "a key of 64 hex characters", remedy: undefined }),
-    "Private holder key of topology-proof."
+    "Private holder key that signs the topology proof."
   ),
   topology: required(
     "CT_TOPOLOGY_ID",
     decoded(TopologyId, "the id of a topology: 32 hex characters"),
-    "Topology that topology-proof signs for."
+    "Topology for which the proof is signed."
   ),
   account: required(
     "CT_TOPOLOGY_ACCOUNT",
     decoded(Subject, "the subject of an account"),
-    "Account that topology-proof signs for: its subject, which /me/account names."
+    "Subject of the account for which the proof is signed, as shown by /me/account."
   )
 }
 
@@ -160,19 +160,19 @@ export const relayNode = {
     "CT_RELAY_NODE_LISTEN",
     listenAddress,
     "127.0.0.1:4440",
-    "Where relay-node takes members, or the gate of an edge that brings them."
+    "Address at which relay-node accepts members or the relay gate of an edge."
   ),
   operators: optional(
     "CT_RELAY_NODE_OPERATORS",
     operatorKeys,
-    "Operators of channels whose grants relay-node takes, by their public keys.",
-    { standard: "every grant, for the gate has checked it" }
+    "Public keys of the channel operators whose grants relay-node accepts.",
+    { standard: "all grants, because the gate has checked them" }
   ),
   maxConnections: defaulted(
     "CT_RELAY_NODE_MAX_CONNECTIONS",
     Parser.whole(2, 1_000_000),
     "4096",
-    "Connections of members to relay-node at the same time."
+    "Number of member connections that relay-node accepts at the same time."
   )
 }
 
@@ -182,7 +182,7 @@ export const channel = {
   ...MarketVariables.card,
   ...MarketVariables.offer,
   ...BridgeVariables.variables,
-  stateDir: optional("CT_AGENT_STATE_DIR", Parser.writablePath, "Folder of this member's events.", {
+  stateDir: optional("CT_AGENT_STATE_DIR", Parser.writablePath, "Folder for this member's events.", {
     standard: "~/.ct-agent"
   }),
   metricsListen: tunnel.metricsListen

@@ -19,59 +19,59 @@ export const channelVariables = {
   channelBrokerAddress: optional(
     "CT_EDGE_CHANNEL_LISTEN",
     address,
-    "Where members of channels join to learn of each other, beside the front door."
+    "Address of the channel broker, where members learn of each other, in addition to the front door."
   ),
   channelRelayAddress: optional(
     "CT_EDGE_CHANNEL_RELAY_LISTEN",
     address,
-    "Where members of channels join to be relayed, beside the front door.",
+    "Address of the channel relay, in addition to the front door.",
     { standard: "the port after that of `CT_EDGE_CHANNEL_LISTEN`" }
   ),
   webSocketAddress: optional(
     "CT_EDGE_WS_CHANNEL_LISTEN",
     address,
-    "Where members of channels join by WebSocket, beside the front door."
+    "Address for members of channels that use WebSocket, in addition to the front door."
   ),
   webSocketCert: optional(
     "CT_EDGE_WS_CHANNEL_CERT",
     Parser.path,
-    "Its certificate chain, PEM; without it WebSockets are served in plain, for a proxy before the edge."
+    "Its certificate chain, PEM; if unset, WebSockets are served in plain text, for a proxy in front of the edge."
   ),
   webSocketKey: optional("CT_EDGE_WS_CHANNEL_KEY", Parser.path, "Its private key, PEM."),
   webSocketConnections: defaulted(
     "CT_EDGE_MAX_WS_CHANNEL_CONNECTIONS",
     Parser.cap(...off),
     "4096",
-    "WebSockets of members of channels at once.",
+    "Maximum number of WebSockets of channel members.",
     { isLenient: true }
   ),
   relayUpstream: optional(
     "CT_EDGE_RELAY_UPSTREAM",
     address,
-    "The relay node behind the front door; members of channels reach it through the edge."
+    "Address of the relay node that channel members reach through the front door."
   ),
   relayNodeIdentity: optional(
     "CT_EDGE_RELAY_NODE_PEER",
     identity,
-    "The identity of that node, which members hear before they talk to it."
+    "Identity of that node, which members receive before they talk to it."
   ),
   channelBroker: defaulted(
     "CT_EDGE_MAX_CHANNEL_BROKER_CONNECTIONS",
     Parser.cap(...off),
     "4096",
-    "Connections of members of channels at once.",
+    "Maximum number of channel members' connections.",
     { isLenient: true }
   ),
   keepAliveParkSeconds: defaulted(
     "CT_EDGE_KA_PARK_TTL_SECS",
     Parser.quoted(Parser.described(Parser.whole(1, 3_600), { remedy: "set it to something like 30" })),
     "30",
-    "How long a member of a channel waits for its peer where the connection is kept alive."
+    "Seconds that a channel member waits for its peer in the keepalive dialect."
   ),
   requireAttestedEndpoint: defaulted(
     "CT_EDGE_REQUIRE_ATTESTED_ENDPOINT",
     only1,
     "0",
-    "Refuse members of channels that advertise another address than the one they are seen from; only 1 turns it on."
+    "Refuse channel members that advertise an address other than the one they connect from; only 1 turns it on."
   )
 } as const

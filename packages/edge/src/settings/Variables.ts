@@ -63,13 +63,13 @@ const chain = "Its certificate chain, PEM."
 const key = "Its private key, PEM."
 
 export const variables = {
-  frontDoor: optional("CT_FRONT_DOOR", address, "Where visitors come in."),
-  mesh: defaulted("CT_EDGE_LISTEN", address, "0.0.0.0:4433", "Where agents register."),
-  httpRedirect: optional("CT_EDGE_HTTP_REDIRECT", address, "Sends plain http to https."),
+  frontDoor: optional("CT_FRONT_DOOR", address, "Address at which visitors connect."),
+  mesh: defaulted("CT_EDGE_LISTEN", address, "0.0.0.0:4433", "Address at which agents register."),
+  httpRedirect: optional("CT_EDGE_HTTP_REDIRECT", address, "Address of a listener that redirects http to https."),
   certOut: required(
     "CT_EDGE_CERT_OUT",
     Parser.writablePath,
-    "File where the root certificate of the mesh port is published; its key is kept beside it.",
+    "File for the root certificate of the mesh port; its key is stored in the same folder.",
     {
       remedy:
         "set it to the file where the edge publishes its root certificate, for example /var/lib/catenet/edge-cert.der"
@@ -78,211 +78,217 @@ export const variables = {
   controlPlane: optional(
     "CT_EDGE_CP_URL",
     url,
-    "Base URL of the control plane, whose tunnels are served; without it there are none after a restart."
+    "Base URL of the control plane, from which tunnels are loaded; if unset, there are none after a restart."
   ),
-  adminToken: optional("CT_EDGE_ADMIN_TOKEN", secretHex, "The same as CT_CP_EDGE_ADMIN_TOKEN of the control plane."),
-  admin: optional("CT_EDGE_ADMIN_LISTEN", address, "Address of the admin interface."),
+  adminToken: optional(
+    "CT_EDGE_ADMIN_TOKEN",
+    secretHex,
+    "Admin token, the same as CT_CP_EDGE_ADMIN_TOKEN of the control plane."
+  ),
+  admin: optional("CT_EDGE_ADMIN_LISTEN", address, "Address of the admin API."),
   adminUrl: optional(
     "CT_EDGE_ADMIN_URL",
     Parser.quoted(adminUrl),
-    "Base URL at which the control plane reaches the admin interface, where several edges are; sent with heartbeats."
+    "Base URL at which the control plane reaches the admin API, if there are several edges; sent with heartbeats."
   ),
-  heartbeatSeconds: whole(
-    "CT_EDGE_HEARTBEAT_SECS",
-    1,
-    60,
-    30,
-    "How often this edge sends its heartbeat to the control plane."
-  ),
+  heartbeatSeconds: whole("CT_EDGE_HEARTBEAT_SECS", 1, 60, 30, "Seconds between heartbeats to the control plane."),
   metrics: optional("CT_EDGE_METRICS_LISTEN", address, "Address of /metrics and /healthz."),
-  edgeId: defaulted("CT_EDGE_ID", Parser.quoted(edgeId), "primary", "Name of this edge among several."),
+  edgeId: defaulted(
+    "CT_EDGE_ID",
+    Parser.quoted(edgeId),
+    "primary",
+    "Name of this edge; must be unique if there are several edges."
+  ),
   publicAddress: defaulted(
     "CT_EDGE_PUBLIC_ADDR",
     Parser.quoted(publicAddress),
     "unknown",
-    "Where other edges and agents reach this one."
+    "Address at which other edges and agents reach this edge."
   ),
   wildcardCert: optional(
     "CT_EDGE_WILDCARD_CERT",
     Parser.path,
-    "Certificate chain for hosts that have none of their own, PEM."
+    "Certificate chain for hosts without a certificate of their own, PEM."
   ),
   wildcardKey: optional("CT_EDGE_WILDCARD_KEY", Parser.path, key),
-  portalHost: optional("CT_EDGE_PORTAL_HOST", host, "Host name of the portal, answered by the control plane."),
-  portalAddress: optional("CT_CP_PROXY_ADDR", address, "The control plane for that name.", {
+  portalHost: optional("CT_EDGE_PORTAL_HOST", host, "Host name of the portal, which the control plane serves."),
+  portalAddress: optional("CT_CP_PROXY_ADDR", address, "Address of the control plane, for the portal.", {
     needs: "CT_EDGE_PORTAL_HOST"
   }),
   portalCert: optional(
     "CT_EDGE_PORTAL_CERT",
     Parser.path,
-    "Certificate chain of the portal, PEM; without it TLS is passed on unopened."
+    "Certificate chain of the portal, PEM; if unset, TLS is passed through."
   ),
   portalKey: optional("CT_EDGE_PORTAL_KEY", Parser.path, key),
   portalProxyProtocol: defaulted(
     "CT_EDGE_PORTAL_PROXY_PROTOCOL",
     flag,
     "0",
-    "Tell the control plane who the visitor is, by PROXY v2; it wants this edge in CT_CP_TRUSTED_PROXIES."
+    "Send the visitor's address to the control plane (PROXY v2); CT_CP_TRUSTED_PROXIES there must contain this edge."
   ),
   authHost: optional("CT_EDGE_AUTH_HOST", host, "Host name of the identity provider."),
-  authAddress: optional("CT_EDGE_AUTH_ADDR", address, "The identity provider.", { needs: "CT_EDGE_AUTH_HOST" }),
+  authAddress: optional("CT_EDGE_AUTH_ADDR", address, "Address of the identity provider.", {
+    needs: "CT_EDGE_AUTH_HOST"
+  }),
   authCert: optional("CT_EDGE_AUTH_CERT", Parser.path, chain),
   authKey: optional("CT_EDGE_AUTH_KEY", Parser.path, key),
   authProxyProtocol: defaulted(
     "CT_EDGE_AUTH_PROXY_PROTOCOL",
     flag,
     "0",
-    "Tell the identity provider who the visitor is, by PROXY v2."
+    "Send the visitor's address to the identity provider (PROXY v2)."
   ),
   masqueHost: optional("CT_EDGE_MASQUE_HOST", host, "Host name of a MASQUE proxy."),
-  masqueAddress: optional("CT_EDGE_MASQUE_ADDR", address, "The MASQUE proxy.", { needs: "CT_EDGE_MASQUE_HOST" }),
+  masqueAddress: optional("CT_EDGE_MASQUE_ADDR", address, "Address of the MASQUE proxy.", {
+    needs: "CT_EDGE_MASQUE_HOST"
+  }),
   masqueCert: optional("CT_EDGE_MASQUE_CERT", Parser.path, chain),
   masqueKey: optional("CT_EDGE_MASQUE_KEY", Parser.path, key),
-  adminUiHost: optional("CT_EDGE_ADMIN_UI_HOST", host, "Host name of an operators' page."),
-  adminUiAddress: optional("CT_EDGE_ADMIN_UI_ADDR", address, "The operators' page.", {
+  adminUiHost: optional("CT_EDGE_ADMIN_UI_HOST", host, "Host name of the operators' web interface."),
+  adminUiAddress: optional("CT_EDGE_ADMIN_UI_ADDR", address, "Address of the operators' web interface.", {
     needs: "CT_EDGE_ADMIN_UI_HOST"
   }),
   adminUiCert: optional("CT_EDGE_ADMIN_UI_CERT", Parser.path, chain),
   adminUiKey: optional("CT_EDGE_ADMIN_UI_KEY", Parser.path, key),
-  browser: optional("CT_EDGE_BROWSER_LISTEN", address, "Where only visitors of tunnels come in."),
+  browser: optional("CT_EDGE_BROWSER_LISTEN", address, "Address of a listener for visitors of tunnels only."),
   processes: defaulted(
     "CT_EDGE_PROCESSES",
     processes,
     "1",
-    `Processes that share the public listeners; auto: one for each core, at most ${maxAutomatic}.`
+    `Number of processes that share the public listeners; auto for one per core, at most ${maxAutomatic}.`
   ),
   quic: defaulted(
     "CT_EDGE_QUIC",
     Parser.literal("off", "on", "auto"),
     "auto",
-    "QUIC on the UDP ports of CT_EDGE_LISTEN and of the two channel listeners: `auto` where its process is installed, `on` warns where it is not."
+    "QUIC on the UDP ports of CT_EDGE_LISTEN and of the two channel listeners: `auto` if its runtime is installed; `on` also warns if it is not."
   ),
   requireAgentProof: defaulted(
     "CT_EDGE_REQUIRE_AGENT_PROOF",
     flag,
     "0",
-    "Refuse agents of the byte protocol, which proves no key, for tunnels with enrolled agents."
+    "Refuse agents that cannot prove a key (byte protocol) for tunnels with enrolled agents."
   ),
   requireHostAuth: optional(
     "CT_EDGE_REQUIRE_HOST_AUTH",
     flag,
-    "Whether agents serve only hosts that the control plane has given them.",
-    { standard: "on where visitors come in" }
+    "Allow agents to serve only hosts that the control plane has assigned to them.",
+    { standard: "on if a listener for visitors is set" }
   ),
-  connections: cap("CT_EDGE_MAX_CONNECTIONS", 8_192, "Connections at once."),
+  connections: cap("CT_EDGE_MAX_CONNECTIONS", 8_192, "Maximum number of connections."),
   connectionsPerAddress: cap(
     "CT_EDGE_MAX_CONNECTIONS_PER_IP",
     2_048,
-    "Connections at once from one address, or one /64 of IPv6."
+    "Maximum number of connections from one address, or one /64 of IPv6."
   ),
   connectionRatePerAddress: whole(
     "CT_EDGE_MAX_CONNECTION_RATE_PER_IP",
     0,
     1_000_000,
     100,
-    "New connections a second from one address, or one /64 of IPv6; more wait their turn; 0 for no limit."
+    "New connections a second from one address, or one /64 of IPv6; connections over the limit are queued; 0 for no limit."
   ),
-  browserTunnels: cap("CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS", 4_096, "Connections of visitors at once."),
-  tunnelVisitors: cap("CT_EDGE_MAX_VISITORS_PER_TUNNEL", 2_048, "Connections of visitors at one tunnel at once."),
-  agentConnections: cap("CT_EDGE_MAX_TCP_AGENT_CONNECTIONS", 4_096, "Connections of agents at once."),
+  browserTunnels: cap("CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS", 4_096, "Maximum number of visitors' connections."),
+  tunnelVisitors: cap(
+    "CT_EDGE_MAX_VISITORS_PER_TUNNEL",
+    2_048,
+    "Maximum number of visitors' connections to one tunnel."
+  ),
+  agentConnections: cap("CT_EDGE_MAX_TCP_AGENT_CONNECTIONS", 4_096, "Maximum number of agents' connections."),
   ...channelVariables,
   deliverWaitMillis: whole(
     "CT_EDGE_TCP_FALLBACK_DELIVER_WAIT_MS",
     0,
     60_000,
     3_000,
-    "How long a visitor waits for a parked agent."
+    "Milliseconds that a visitor waits for an agent."
   ),
   visitorIdleSeconds: whole(
     "CT_EDGE_VISITOR_IDLE_SECS",
     1,
     86_400,
     75,
-    "How long a connection of an edge-terminated (gelb) host may stay open on which no request runs, in seconds."
+    "Seconds after which a connection of an edge-terminated (gelb) host without a running request is closed."
   ),
   requestHeadSeconds: whole(
     "CT_EDGE_REQUEST_HEAD_SECS",
     1,
     600,
     15,
-    "Seconds in which the head of a visitor's request must be complete."
+    "Seconds within which the head of a visitor's request must be complete."
   ),
   relayIdleSeconds: whole(
     "CT_EDGE_RELAY_IDLE_SECS",
     0,
     604_800,
     3_600,
-    "Seconds after which a silent relay is cut; 0 for never."
+    "Seconds after which an idle relay is closed; 0 for never."
   ),
   cutAtWindowClose: defaulted(
     "CT_EDGE_CUT_AT_WINDOW_CLOSE",
     flag,
     "1",
-    "Whether running connections are cut when an access window closes."
+    "Close running connections when an access window closes."
   ),
   shutdownGraceSeconds: whole(
     "CT_EDGE_SHUTDOWN_GRACE_SECS",
     0,
     3_600,
     30,
-    "Seconds in which connections may finish after SIGTERM."
+    "Seconds that connections have to finish after SIGTERM."
   ),
   drainDelaySeconds: whole(
     "CT_EDGE_DRAIN_DELAY_SECS",
     0,
     600,
     0,
-    "Seconds after SIGTERM in which the edge still takes connections and says 503 at /healthz, for a load balancer to see."
+    "Seconds after SIGTERM during which the edge still accepts connections but answers /healthz with 503, for load balancers."
   ),
   proofOfWorkBits: whole(
     "CT_EDGE_POW_DIFFICULTY",
     0,
     maxDifficulty,
     defaultDifficulty,
-    "Zero bits of the work that mesh clients do."
+    "Difficulty of the proof of work for mesh clients, in zero bits."
   ),
   rendezvousPerMinute: whole(
     "CT_EDGE_RENDEZVOUS_MAX_PER_MIN",
     1,
     1_000_000,
     600,
-    "Mesh clients let in a minute for one tunnel."
+    "Mesh clients admitted per minute for one tunnel."
   ),
   meshRelay: defaulted(
     "CT_EDGE_MESH_RELAY_ENABLED",
     flag,
     "0",
-    "Bring visitors to the edge where their tunnel is registered."
+    "Forward visitors to the edge at which their tunnel is registered."
   ),
-  meshRelayPrivate: defaulted(
-    "CT_EDGE_MESH_RELAY_PRIVATE",
-    flag,
-    "0",
-    "Whether the edges reach each other at private addresses."
-  ),
-  history: defaulted("CT_EDGE_TUNNEL_HISTORY", flag, "1", "Keep sessions and uptime."),
-  historyPath: optional("CT_EDGE_TUNNEL_HISTORY_PATH", Parser.writablePath, "SQLite file of both.", {
-    standard: "beside the published root"
+  meshRelayPrivate: defaulted("CT_EDGE_MESH_RELAY_PRIVATE", flag, "0", "Allow private addresses of other edges."),
+  history: defaulted("CT_EDGE_TUNNEL_HISTORY", flag, "1", "Record sessions and uptime."),
+  historyPath: optional("CT_EDGE_TUNNEL_HISTORY_PATH", Parser.writablePath, "SQLite file of the history.", {
+    standard: "in the folder of CT_EDGE_CERT_OUT"
   }),
   historyRetentionSeconds: whole(
     "CT_EDGE_TUNNEL_HISTORY_RETENTION_SECS",
     3_600,
     1_000_000_000,
     90 * 86_400,
-    "How long they are kept: 90 days."
+    "Seconds for which the history is kept; the default is 90 days."
   ),
   receipts: defaulted("CT_EDGE_RECEIPTS", flag, "0", "Write signed receipts of every session."),
   auditPath: optional(
     "CT_EDGE_AUDIT_LOG_PATH",
     Parser.writablePath,
-    "SQLite file that tells who connected to which tunnel or channel and when."
+    "SQLite file that records who connected to which tunnel or channel, and when."
   ),
   auditRetentionSeconds: whole(
     "CT_EDGE_AUDIT_LOG_RETENTION_SECS",
     60,
     1_000_000_000,
     604_800,
-    "How long it remembers: 7 days."
+    "Seconds for which the audit log is kept; the default is 7 days."
   ),
-  trace: defaulted("CT_EDGE_TRACE", flag, "0", "Log everything.")
+  trace: defaulted("CT_EDGE_TRACE", flag, "0", "Log at trace level.")
 } as const

@@ -13,17 +13,13 @@ export const variables = {
     "Private holder key of the agent bridge."
   ),
   bridgeNoiseKey: optional("CT_BRIDGE_NOISE_KEY", SecretParser.secretBytes, "Private Noise key of the agent bridge."),
-  channelBroker: optional(
-    "CT_CHANNEL_BROKER",
-    channelPort,
-    "Where the agent bridge joins channels: the edge's broker."
-  ),
-  channelRelay: optional("CT_CHANNEL_RELAY", channelPort, "The edge's relay, for the agent bridge.", {
+  channelBroker: optional("CT_CHANNEL_BROKER", channelPort, "Address of the edge's broker, for the agent bridge."),
+  channelRelay: optional("CT_CHANNEL_RELAY", channelPort, "Address of the edge's relay, for the agent bridge.", {
     standard: "the port after that of `CT_CHANNEL_BROKER`"
   }),
   channelFrontDoor: optional(
     "CT_CHANNEL_FRONT_DOOR",
     channelPort,
-    "The edge's front door, which the agent bridge tries after the broker, or alone without one."
+    "Address of the edge's front door, which the agent bridge tries after the broker, or alone if there is no broker."
   )
 } as const

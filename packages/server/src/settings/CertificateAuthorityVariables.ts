@@ -66,10 +66,10 @@ const kidOf = (name: string) =>
   Variable.optional(
     `CT_CP_ACME_EAB_${name}_KID`,
     Parser.text,
-    "Key id of our account at an authority: ZEROSSL, GTS, SSLCOM or its name in capitals."
+    "Key id of the account at an authority: ZEROSSL, GTS, SSLCOM, or its name in capitals."
   )
 const hmacOf = (name: string) =>
-  Variable.optional(`CT_CP_ACME_EAB_${name}_HMAC`, SecretParser.secret, "Its HMAC key as base64url.")
+  Variable.optional(`CT_CP_ACME_EAB_${name}_HMAC`, SecretParser.secret, "HMAC key of that account, base64url.")
 
 /** The authority with the binding that its pair of variables gives it. */
 const bound = (named: Named): Config.Config<Authority> => {
@@ -87,7 +87,7 @@ const list = Variable.defaulted(
   "CT_CP_ACME_CAS",
   parser,
   "letsencrypt,zerossl,google-trust-services",
-  "Certificate authorities: of them the one with most of its weekly budget left is offered, of equals the first."
+  "Certificate authorities; the one with the largest remaining share of its weekly budget is assigned, the first if equal."
 )
 
 /** The pairs of variables, for which `<NAME>` stands in the names. */

@@ -8,32 +8,37 @@ export const modes = ["disable", "allow", "prefer", "require", "no-verify", "ver
 export type Mode = (typeof modes)[number]
 
 export const variables = {
-  databaseUrl: required("CT_CP_DATABASE_URL", SecretParser.databaseUrl, "The PostgreSQL database."),
+  databaseUrl: required("CT_CP_DATABASE_URL", SecretParser.databaseUrl, "URL of the PostgreSQL database."),
   databaseDirectUrl: optional(
     "CT_CP_DATABASE_DIRECT_URL",
     SecretParser.databaseUrl,
-    "The same database without a connection pooler between: notifications and backups go there."
+    "URL of the same database without a connection pooler, for notifications and backups."
   ),
   databaseRole: optional(
     "CT_CP_DATABASE_ROLE",
     Parser.text,
-    "Role under which the server will run; `catenet migrate` gives it what it needs, and no more."
+    "Role that runs the server; `catenet migrate` grants it the rights that it needs, and no others."
   ),
-  databasePool: defaulted("CT_CP_DATABASE_POOL", Parser.whole(2, 500), "10", "Connections kept to the database."),
+  databasePool: defaulted(
+    "CT_CP_DATABASE_POOL",
+    Parser.whole(2, 500),
+    "10",
+    "Number of database connections that are kept open."
+  ),
   sslMode: optional(
     "PGSSLMODE",
     Parser.literal(...modes),
-    "TLS to the database where its URL has no sslmode; without both none on this machine, and prefer elsewhere."
+    "TLS mode of the database if its URL has no sslmode; if both are unset, disable on this machine and prefer elsewhere."
   ),
   sslRootCertificate: optional(
     "PGSSLROOTCERT",
     Parser.path,
-    "File with the roots that the database's certificate must lead to, or system, where its URL has no sslrootcert."
+    "File with the root certificates for the database, or system, if its URL has no sslrootcert."
   ),
   sslCertificate: optional(
     "PGSSLCERT",
     Parser.path,
-    "File with our certificate for the database, where its URL has no sslcert."
+    "File with the client certificate for the database, if its URL has no sslcert."
   ),
-  sslKey: optional("PGSSLKEY", Parser.path, "File with the key of that certificate, where the URL has no sslkey.")
+  sslKey: optional("PGSSLKEY", Parser.path, "File with the key of the client certificate, if the URL has no sslkey.")
 } as const

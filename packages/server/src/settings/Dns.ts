@@ -26,59 +26,59 @@ export const variables = {
   dnsUpdateServer: optional(
     "CT_CP_DNS_UPDATE_SERVER",
     NetworkParser.address,
-    "Name server that takes signed dynamic updates (RFC 2136) of ACME challenges."
+    "Name server that accepts signed dynamic updates (RFC 2136), for ACME challenges."
   ),
-  dnsUpdateZone: optional("CT_CP_DNS_UPDATE_ZONE", Parser.text, "The zone that is updated there."),
+  dnsUpdateZone: optional("CT_CP_DNS_UPDATE_ZONE", Parser.text, "Zone that is updated there."),
   dnsUpdateKeyName: defaulted("CT_CP_DNS_UPDATE_KEY_NAME", Parser.text, "catenet", "Name of the key for updates."),
-  dnsUpdateKey: optional("CT_CP_DNS_UPDATE_KEY", SecretParser.secretBase64, "The key, for hmac-sha256, as base64."),
+  dnsUpdateKey: optional("CT_CP_DNS_UPDATE_KEY", SecretParser.secretBase64, "Key for updates (hmac-sha256), base64."),
   desecToken: optional(
     "DESEC_TOKEN",
     SecretParser.secret,
-    "Token for the DNS service deSEC, where no server takes updates."
+    "Token for the DNS service deSEC, if no server accepts updates."
   ),
   desecDomain: optional("DESEC_DOMAIN", Parser.text, "Domain at deSEC in which challenges are published."),
   desecApiBase: defaulted(
     "DESEC_API_BASE",
     NetworkParser.url,
     "https://desec.io/api/v1",
-    "Address of the DNS service."
+    "Base URL of the DNS service's API."
   ),
   dnsHook: optional(
     "CT_CP_DNS_EXEC",
     Parser.path,
-    "Command that changes DNS records where neither of the two above does; it reads one line of JSON."
+    "Command that changes DNS records, if neither of the two above is used; it reads one line of JSON."
   ),
-  dnsHookZone: optional("CT_CP_DNS_EXEC_ZONE", Parser.text, "The zone that the command changes."),
+  dnsHookZone: optional("CT_CP_DNS_EXEC_ZONE", Parser.text, "Zone that the command changes."),
   dnsHookEnvironment: optional(
     "CT_CP_DNS_EXEC_ENV",
     variableLines,
-    "All variables of the command besides PATH, such as the token of its service."
+    "Environment variables of the command in addition to PATH, such as the token of its service."
   ),
   dnsHookTimeoutSeconds: defaulted(
     "CT_CP_DNS_EXEC_TIMEOUT_SECS",
     Parser.whole(1, 60),
     "8",
-    "Seconds after which the command is ended. Agents wait ten."
+    "Seconds after which the command is killed; agents wait for ten seconds."
   ),
   dnsServers: optional(
     "CT_CP_DNS_AUTHORITATIVE",
     NetworkParser.addresses,
-    "Name servers that must show a challenge; without it the update server, or the NS records of the domain."
+    "Name servers that must return a challenge; the default is the update server, or the NS records of the domain."
   ),
   dnsTimeoutSeconds: defaulted(
     "CT_CP_DNS_TIMEOUT_SECS",
     Parser.whole(1, 300),
     "8",
-    "Seconds in which all name servers must show a challenge. Agents wait ten."
+    "Seconds within which all name servers must return a challenge; agents wait for ten seconds."
   ),
   dnsResolvers: optional(
     "CT_CP_DNS_RESOLVERS",
     NetworkParser.resolvers,
-    "Resolvers that are asked for the proofs of hostnames that owners bring; without it those of the system."
+    "Resolvers for the ownership proofs of host names; the default is the system's resolvers."
   ),
   dnsEdgeAddresses: optional(
     "CT_CP_DNS_EDGE_IP",
     NetworkParser.ipAddresses,
-    "Where the edge is reached: hostnames that the platform gives out get address records in the zone that is updated."
+    "Address of the edge; host names that the platform assigns get address records in the zone that is updated."
   )
 } as const

@@ -8,22 +8,22 @@ export const variables = {
   smtpUrl: optional(
     "CT_CP_SMTP_URL",
     SecretParser.mailServerUrl,
-    "Mail server for notices: smtps:// is TLS from the start, smtp:// by STARTTLS, which only this machine's own server may lack. Without it no mail is sent."
+    "Mail server for notices: smtps:// uses TLS, smtp:// uses STARTTLS, which is optional only on this machine. If unset, no mail is sent."
   ),
   smtpRoots: optional(
     "CT_CP_SMTP_ROOTS",
     SecretParser.certificates,
-    "Roots that the mail server's certificate must lead to; without them those of Node."
+    "Root certificates for the mail server; the default is Node's."
   ),
   mailFrom: optional(
     "CT_CP_MAIL_FROM",
     NetworkParser.mailbox,
-    "Sender of mail; by default no-reply at the host of the portal."
+    "Sender of mail; the default is no-reply at the portal's host."
   ),
   mailIntervalSeconds: defaulted(
     "CT_CP_MAIL_TICK_SECS",
     Parser.whole(1, 86_400),
     "300",
-    "How often an account is looked at for notices to mail: it gets at most one mail in this time."
+    "Seconds between checks of an account for notices to mail; it gets at most one mail in this time."
   )
 } as const

@@ -11,11 +11,11 @@ export const variables = {
   releasesFolder: optional(
     "CT_CP_RELEASES_DIR",
     Parser.path,
-    "Folder of the agent's releases, with a folder for each version; without it /agent.tgz, /install.sh and /releases are not there."
+    "Folder of the agent's releases, with a subfolder for each version; if unset, /agent.tgz, /install.sh and /releases are disabled."
   ),
   releaseKeys: optional(
     "CT_CP_RELEASE_PUBKEY",
     publicKeys,
-    "Keys of which one has signed the releases, for /install.sh to check where openssl is."
+    "Public keys with which /install.sh verifies releases if openssl is installed; one of them must have signed the release."
   )
 } as const

@@ -33,255 +33,259 @@ export const variables = {
   sealKeys: optional(
     "CT_CP_SEAL_KEY",
     SecretParser.secretKeys,
-    "Keys under which secrets and addresses of alerts, stored grants, id tokens, ticket keys and pages of a sign-in are sealed in the database; the first seals, all open."
+    "Keys that encrypt secrets in the database: alert secrets and addresses, stored grants, id tokens, ticket keys and sign-in targets. The first key encrypts, all decrypt."
   ),
   shutdownGraceSeconds: defaulted(
     "CT_CP_SHUTDOWN_GRACE_SECS",
     Parser.whole(0, 3600),
     "30",
-    "Seconds in which requests may finish after SIGTERM or SIGINT."
+    "Seconds that requests have to finish after SIGTERM or SIGINT."
   ),
   drainDelaySeconds: defaulted(
     "CT_CP_DRAIN_DELAY_SECS",
     Parser.whole(0, 600),
     "0",
-    "Seconds after SIGTERM or SIGINT in which the service still takes requests and says that it is not ready, for a load balancer to see."
+    "Seconds after SIGTERM or SIGINT during which the service still accepts requests but reports that it is not ready, for load balancers."
   ),
   portalBaseUrl: defaulted(
     "CT_PORTAL_BASE_URL",
     NetworkParser.url,
     "https://localhost",
-    "Public origin, used in links."
+    "Public origin of the portal, used in links."
   ),
   agentsUrl: optional(
     "CT_CP_AGENTS_URL",
     NetworkParser.url,
-    "Where agents reach the control plane, for install lines; without it the public origin."
+    "URL at which agents reach the control plane, for install lines; the default is the public origin."
   ),
   adminToken: optional(
     "CT_CP_EDGE_ADMIN_TOKEN",
     SecretParser.secretBytes,
-    "Opens the admin routes, and is sent to the edge. Without it the admin routes are not there."
+    "Token for the admin API, also sent to edges; if unset, the admin API is disabled."
   ),
   operators: optional(
     "CT_CP_OPERATORS",
     Parser.list,
-    "Accounts that see /operators, between commas: each by its subject or its verified e-mail address."
+    "Accounts that may use /operators, separated by commas: subjects or verified e-mail addresses."
   ),
-  edgeAdminUrl: optional("CT_CP_EDGE_ADMIN_URL", NetworkParser.url, "Admin interface of the edge."),
+  edgeAdminUrl: optional("CT_CP_EDGE_ADMIN_URL", NetworkParser.url, "URL of the edge's admin API."),
   edgeMetricsUrl: optional(
     "CT_CP_EDGE_METRICS_URL",
     NetworkParser.url,
-    "Where the number of live tunnels is read from."
+    "URL from which the number of live tunnels is read."
   ),
-  edgeCertPath: optional("CT_CP_EDGE_CERT_PATH", Parser.text, "File of the mesh root certificate, served at /pki/ca."),
-  edgeId: defaulted("CT_EDGE_ID", Parser.text, "primary", "Id of the edge that new tunnels are bound to."),
-  meshEdgePort: defaulted("CT_CP_MESH_EDGE_PORT", Parser.port, "4433", "Port where agents reach the edge."),
-  channelBrokerPort: optional(
-    "CT_CP_CHANNEL_BROKER_PORT",
-    Parser.port,
-    "Port of the channel broker, where there is one."
+  edgeCertPath: optional(
+    "CT_CP_EDGE_CERT_PATH",
+    Parser.text,
+    "File with the mesh root certificate, served at /pki/ca."
   ),
-  channelRelayPort: optional("CT_CP_CHANNEL_RELAY_PORT", Parser.port, "Port of the channel relay, where there is one."),
+  edgeId: defaulted("CT_EDGE_ID", Parser.text, "primary", "Id of the edge to which new tunnels are bound."),
+  meshEdgePort: defaulted("CT_CP_MESH_EDGE_PORT", Parser.port, "4433", "Port at which agents reach the edge."),
+  channelBrokerPort: optional("CT_CP_CHANNEL_BROKER_PORT", Parser.port, "Port of the channel broker, if there is one."),
+  channelRelayPort: optional("CT_CP_CHANNEL_RELAY_PORT", Parser.port, "Port of the channel relay, if there is one."),
   channelRelayGatePort: optional(
     "CT_CP_CHANNEL_RELAY_GATE_PORT",
     Parser.port,
-    "Port of the relay's gate, where there is one."
+    "Port of the relay gate, if there is one."
   ),
   oidcIssuer: optional(
     "CT_OIDC_ISSUER",
     NetworkParser.urlText,
-    "Realm address of the identity provider. Without it, no /me/*."
+    "Realm address of the identity provider; if unset, /me/* is disabled."
   ),
   oidcAccessAudience: optional("CT_OIDC_ACCESS_AUD", Parser.text, "Audience that access tokens must carry."),
   oidcPublicKeyPath: optional(
     "CT_OIDC_PUBKEY_PATH",
     Parser.text,
-    "PEM file with the one key that signs access tokens; then none is fetched."
+    "PEM file with the only key that verifies access tokens; then no keys are fetched."
   ),
-  oidcClientId: optional("CT_OIDC_CLIENT_ID", Parser.text, "Our client at the provider, for signing people in."),
-  oidcClientSecret: optional("CT_OIDC_CLIENT_SECRET", SecretParser.secret, "Its secret; without it a public client."),
+  oidcClientId: optional("CT_OIDC_CLIENT_ID", Parser.text, "Client id at the identity provider, for sign-in."),
+  oidcClientSecret: optional(
+    "CT_OIDC_CLIENT_SECRET",
+    SecretParser.secret,
+    "Secret of that client; if unset, it is a public client."
+  ),
   oidcRedirectUri: optional(
     "CT_OIDC_REDIRECT_URI",
     NetworkParser.url,
-    "Address of /portal/callback as the provider knows it; by default that of the portal."
+    "Redirect address that is registered for /portal/callback; the default is below the portal's origin."
   ),
   socialProviders: optional(
     "CT_PORTAL_SOCIAL_PROVIDERS",
     SocialProviders.parser,
-    "Providers behind the identity provider that the front page offers by a button of their own, between commas."
+    "Social sign-in providers with a button on the front page, separated by commas."
   ),
   allowedEmailDomains: optional(
     "CT_PORTAL_ALLOWED_EMAIL_DOMAINS",
     Parser.list,
-    "Domains of the e-mail addresses of those who may call, by session or token, between commas; without it any."
+    "E-mail domains whose accounts may use the platform, separated by commas; if unset, any."
   ),
   oidcAuthorizeUrl: optional(
     "CT_OIDC_AUTHORIZE_URL",
     NetworkParser.url,
-    "Where sign-ins begin, when not below the issuer."
+    "Authorization endpoint, if it is not below the issuer."
   ),
-  oidcTokenUrl: optional(
-    "CT_OIDC_TOKEN_URL",
-    NetworkParser.url,
-    "Where codes are exchanged, when not below the issuer."
-  ),
+  oidcTokenUrl: optional("CT_OIDC_TOKEN_URL", NetworkParser.url, "Token endpoint, if it is not below the issuer."),
   identityProviderUrl: optional(
     "KEYCLOAK_PUBLIC_URL",
     NetworkParser.url,
-    "Address of the identity provider, for its admin REST. Without it there are no service accounts."
+    "Address of the identity provider's admin REST API; if unset, there are no service accounts."
   ),
   oidcRealm: defaulted(
     "CT_OIDC_REALM",
     Parser.text,
     "ct-demo",
-    "Realm in which clients for service accounts are made."
+    "Realm in which clients for service accounts are created."
   ),
   adminClientId: optional(
     "CT_OIDC_ADMIN_CLIENT_ID",
     Parser.text,
     "Confidential client of that realm with the role manage-clients of realm-management."
   ),
-  adminClientSecret: optional("CT_OIDC_ADMIN_CLIENT_SECRET", SecretParser.secret, "Its secret."),
+  adminClientSecret: optional("CT_OIDC_ADMIN_CLIENT_SECRET", SecretParser.secret, "Secret of that client."),
   administrator: optional(
     "KC_ADMIN_USER",
     Parser.text,
-    "Administrator of the identity provider, used when no client is given."
+    "Administrator of the identity provider, used if no client is set."
   ),
-  administratorPassword: optional("KC_ADMIN_PASSWORD", SecretParser.secret, "The administrator's password."),
+  administratorPassword: optional("KC_ADMIN_PASSWORD", SecretParser.secret, "Password of the administrator."),
   serviceAccountCleanupSeconds: defaulted(
     "CT_CP_SERVICE_ACCOUNT_TICK_SECS",
     Parser.whole(1, 3600),
     "15",
-    "How often clients of service accounts that were given up are looked for."
+    "Seconds between cleanups of the clients of deleted service accounts."
   ),
   hostnameZone: optional(
     "CT_CP_HOSTNAME_ZONE",
     Parser.text,
-    "Zone in which tunnels get a hostname by themselves; without it that of the DNS back end, with CT_CP_DNS_EDGE_IP."
+    "Zone in which tunnels get a host name automatically; with CT_CP_DNS_EDGE_IP, the default is the zone of the DNS back end."
   ),
   reservedHostnames: optional(
     "CT_CP_RESERVED_HOSTNAMES",
     Parser.list,
-    "Hostnames that no tunnel gets, between commas: your other services in the zone. Portal and issuer are among them."
+    "Host names that no tunnel may have, separated by commas, such as other services in the zone; portal and issuer are always included."
   ),
   tunnelsPerAccount: defaulted(
     "CT_CP_TUNNELS_PER_ACCOUNT",
     Parser.whole(0, maxPerAccount),
     "10",
-    "Tunnels that an account may have, unless an operator allowed it more."
+    "Number of tunnels that an account may have, unless an operator has set another limit."
   ),
   channelsPerAccount: defaulted(
     "CT_CP_CHANNELS_PER_ACCOUNT",
     Parser.whole(0, maxPerAccount),
     "100",
-    "Channels that an account may have, unless an operator allowed it more."
+    "Number of channels that an account may have, unless an operator has set another limit."
   ),
   paymentWebhookSecret: optional(
     "CT_PAYMENT_WEBHOOK_SECRET",
     SecretParser.secret,
-    "Shared with the payment provider. Without it every payment event is refused."
+    "Secret shared with the payment provider; if unset, payment events are refused."
   ),
   acmeBrokerEnabled: defaulted(
     "CT_CP_ACME_BROKER_ENABLED",
     Parser.flag,
     "0",
-    "Whether hostnames are offered certificates of their own."
+    "Offer host names certificates of their own."
   ),
   acmeBrokerTickSeconds: defaulted(
     "CT_CP_ACME_BROKER_TICK_SECS",
     Parser.whole(1, 86_400),
     "60",
-    "How often certificate admission is swept."
+    "Seconds between runs of the certificate queue."
   ),
   certificateAuthorities: CertificateAuthorityVariables.variable,
   auditRetentionDays: optional(
     "CT_CP_ADMIN_AUDIT_RETENTION_DAYS",
     Parser.whole(1, 36_500),
-    "Days for which the audit log is kept; without it for ever."
+    "Days for which the audit log is kept; if unset, forever."
   ),
   metricsToken: optional(
     "CT_CP_METRICS_TOKEN",
     SecretParser.secret,
-    "Bearer token that /metrics wants; not served without it."
+    "Bearer token required for /metrics; if unset, metrics are not served."
   ),
   ...LegalPages.variables,
   ...ReleaseVariables.variables,
-  pgBin: optional("CT_CP_PG_BIN", Parser.text, "Folder of pg_dump and pg_restore; without it they are found on PATH."),
+  pgBin: optional("CT_CP_PG_BIN", Parser.text, "Folder of pg_dump and pg_restore; if unset, they are found on PATH."),
   ...Dns.variables,
   requestsPerMinute: defaulted(
     "CT_CP_REQUESTS_PER_MIN",
     Parser.whole(0, maxPerMinute),
     "6000",
-    "Requests a minute that one caller may make on metered routes; 0 for no limit."
+    "Requests per minute that one caller may make on rate-limited routes; 0 for no limit."
   ),
   trustedProxies: optional(
     "CT_CP_TRUSTED_PROXIES",
     NetworkParser.networks,
-    "Proxies that say who the client is by PROXY v2, such as an edge. Their headers are not believed."
+    "Proxies that send the client's address with PROXY v2, such as an edge; their headers are ignored."
   ),
   forwardingProxies: optional(
     "CT_CP_FORWARDING_PROXIES",
     NetworkParser.networks,
-    "HTTP proxies that write X-Forwarded-For or Forwarded on every request. None of CT_CP_TRUSTED_PROXIES is among them."
+    "HTTP proxies that write X-Forwarded-For or Forwarded on every request; must not overlap with CT_CP_TRUSTED_PROXIES."
   ),
   alertIntervalSeconds: defaulted(
     "CT_CP_ALERT_TICK_SECS",
     Parser.whole(1, 3600),
     "60",
-    "How often every tunnel is looked at, for alerts and notices."
+    "Seconds between checks of every tunnel for alerts and notices."
   ),
   alertsLoopback: defaulted(
     "CT_CP_ALERTS_LOOPBACK",
     Parser.flag,
     "0",
-    "Whether alerts to http://127.0.0.1, localhost and [::1] are delivered: to accounts, the ports of this machine."
+    "Deliver alerts to http://127.0.0.1, localhost and [::1], which opens the ports of this machine to accounts."
   ),
   gateCookieDomain: optional(
     "CT_GATE_COOKIE_DOMAIN",
     Parser.text,
-    "Zone of the tunnels' host names. Without it no visitor can sign in at a login gate, and gated hosts are closed."
+    "Zone of the tunnels' host names; if unset, visitors cannot sign in at login gates, and hosts with a gate are closed."
   ),
   gateHostsPort: defaulted(
     "CT_GATE_HOSTS_PORT",
     Parser.port,
     "443",
-    "Port at which browsers reach the tunnels' host names; sign-ins and share links lead back to it."
+    "Port at which browsers reach the tunnels' host names; sign-ins and share links redirect to it."
   ),
   gateRedirectUri: optional(
     "CT_GATE_REDIRECT_URI",
     NetworkParser.url,
-    "Address of /gate/callback as the provider knows it; by default that of the portal."
+    "Redirect address that is registered for /gate/callback; the default is below the portal's origin."
   ),
   gateClientId: optional(
     "CT_GATE_CLIENT_ID",
     Parser.text,
-    "Client at the provider by which visitors of gates sign in, so that their sign-ins have an audience of their own; by default that of the portal."
+    "Client id for visitors of login gates, so that their tokens have a separate audience; the default is the portal's client."
   ),
-  gateClientSecret: optional("CT_GATE_CLIENT_SECRET", SecretParser.secret, "Its secret; without it a public client."),
+  gateClientSecret: optional(
+    "CT_GATE_CLIENT_SECRET",
+    SecretParser.secret,
+    "Secret of that client; if unset, it is a public client."
+  ),
   gateAccessAudience: optional(
     "CT_GATE_ACCESS_AUD",
     Parser.text,
-    "Audience of access tokens that /gate/check takes, and /me/* refuses; without it /gate/check takes none."
+    "Audience of the access tokens that /gate/check accepts and /me/* refuses; if unset, /gate/check accepts none."
   ),
   anonymousWritesPerMinute: defaulted(
     "CT_CP_UNAUTH_WRITE_PER_MIN",
     Parser.whole(0, maxPerMinute),
     "120",
-    "Visitors' sign-ins, requests for access and uses of share links that one address may begin in a minute; 0 for no limit."
+    "Sign-ins of visitors, access requests and uses of share links per minute from one address; 0 for no limit."
   ),
   ...Bridge.variables,
   outboxIntervalSeconds: defaulted(
     "CT_CP_OUTBOX_TICK_SECS",
     Parser.whole(1, 3600),
     "5",
-    "How often undelivered calls to the edge are looked for."
+    "Seconds between retries of undelivered calls to edges."
   ),
   edgeCompareSeconds: defaulted(
     "CT_CP_EDGE_COMPARE_SECS",
     Parser.whole(1, 3600),
     "60",
-    "How often an edge that does not restore by itself what it has missed is compared with what it is to serve."
+    "Seconds between comparisons with an edge that does not restore missed orders itself."
   ),
   ...Mail.variables
 } as const

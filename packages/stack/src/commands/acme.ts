@@ -14,17 +14,17 @@ import { certificateLifetime } from "../up/Settings.ts"
 import { root } from "./root.ts"
 
 const variables = {
-  listen: required("CT_ACME_SERVER_LISTEN", address, "Where it listens, over TLS."),
-  root: required("CT_ACME_SERVER_ROOT", Parser.path, "Root certificate that it issues from, PEM."),
+  listen: required("CT_ACME_SERVER_LISTEN", address, "Address of the HTTPS service."),
+  root: required("CT_ACME_SERVER_ROOT", Parser.path, "Root certificate that signs certificates, PEM."),
   rootKey: required("CT_ACME_SERVER_ROOT_KEY", Parser.path, "Key of that root, PEM."),
-  frontDoor: required("CT_ACME_SERVER_FRONT_DOOR", address, "Where every host name is validated by TLS-ALPN-01."),
+  frontDoor: required("CT_ACME_SERVER_FRONT_DOOR", address, "Address at which every host name is validated with TLS-ALPN-01."),
   bindingKey: required(
     "CT_ACME_SERVER_EAB_HMAC",
     secret,
-    "HMAC key of the external account that /bound wants, base64url."
+    "HMAC key of the external account that /bound requires, base64url."
   ),
-  nameServer: optional("CT_ACME_SERVER_DNS", address, "Name server that is asked for DNS-01.", {
-    standard: "those of this system"
+  nameServer: optional("CT_ACME_SERVER_DNS", address, "Name server for DNS-01 validation.", {
+    standard: "the system's resolvers"
   }),
   lifetime: certificateLifetime
 } as const

@@ -22,8 +22,8 @@ const needed = <A>(name: string, parser: Parser.Parser<A>, what: string) =>
   required(name, parser, `${what.slice(0, 1).toUpperCase()}${what.slice(1)}.`, { remedy: `set it to ${what}` })
 
 export const variables = {
-  listen: required("CT_IDP_LISTEN", address, "Where it listens."),
-  folder: needed("CT_IDP_FOLDER", Parser.writablePath, "the folder that keeps keys, users and clients"),
+  listen: required("CT_IDP_LISTEN", address, "Address of the HTTP service."),
+  folder: needed("CT_IDP_FOLDER", Parser.writablePath, "the folder for keys, users and clients"),
   realm: defaulted("CT_IDP_REALM", Parser.text, "catenet", "Name of the realm."),
   portal: needed("CT_IDP_PORTAL_URL", origin, "the address of the control plane, such as https://portal.example.net"),
   portalSecret: needed("CT_IDP_PORTAL_CLIENT_SECRET", secret, "the secret of the portal's client"),
@@ -33,15 +33,15 @@ export const variables = {
     "CT_IDP_SHUTDOWN_GRACE_SECS",
     Parser.whole(0, 3600),
     "30",
-    "Seconds in which requests may finish after SIGTERM or SIGINT."
+    "Seconds that requests have to finish after SIGTERM or SIGINT."
   ),
   drainDelay: defaulted(
     "CT_IDP_DRAIN_DELAY_SECS",
     Parser.whole(0, 600),
     "0",
-    "Seconds after SIGTERM or SIGINT in which it still takes requests and says 503 at /health/ready."
+    "Seconds after SIGTERM or SIGINT during which it still accepts requests but answers /health/ready with 503."
   ),
-  trustedProxies: optional("CT_IDP_TRUSTED_PROXIES", networks, "Proxies that say who the client is, by PROXY v2."),
+  trustedProxies: optional("CT_IDP_TRUSTED_PROXIES", networks, "Proxies that send the client's address with PROXY v2."),
   email: needed("CT_IDP_USER_EMAIL", Parser.text, "the e-mail of the first user"),
   password: needed("CT_IDP_USER_PASSWORD", secret, "the password of the first user")
 } as const

@@ -49,22 +49,22 @@ export const certificateLifetime = defaulted(
   "CT_ACME_SERVER_LIFETIME_SECS",
   Parser.whole(10, 31_536_000),
   "7776000",
-  "How long the development authorities' certificates are valid."
+  "Lifetime of the development authorities' certificates, in seconds."
 )
 
-const demoOrigin = listen("CT_DEMO_ORIGIN_LISTEN", "127.0.0.1:8092", "The page behind the demo tunnel.")
+const demoOrigin = listen("CT_DEMO_ORIGIN_LISTEN", "127.0.0.1:8092", "Address of the page behind the demo tunnel.")
 
 export const variables = {
-  folder: defaulted("CT_STACK_FOLDER", Parser.writablePath, ".catenet", "Folder in which everything is kept."),
-  databaseUrl: optional("CT_CP_DATABASE_URL", databaseUrl, "A PostgreSQL database instead of the embedded one."),
-  controlPlane: listen("CT_CONTROL_PLANE_LISTEN", "127.0.0.1:8090", "The control plane."),
-  identityProvider: listen("CT_IDP_LISTEN", "127.0.0.1:8091", "The identity provider."),
-  frontDoor: listen("CT_FRONT_DOOR", "127.0.0.1:8443", "Where visitors come in."),
-  mesh: listen("CT_EDGE_LISTEN", "127.0.0.1:4433", "Where agents register."),
-  edgeAdmin: listen("CT_EDGE_ADMIN_LISTEN", "127.0.0.1:9601", "The edge's admin interface."),
-  edgeMetrics: listen("CT_EDGE_METRICS_LISTEN", "127.0.0.1:9600", "The edge's metrics."),
+  folder: defaulted("CT_STACK_FOLDER", Parser.writablePath, ".catenet", "Folder for all data."),
+  databaseUrl: optional("CT_CP_DATABASE_URL", databaseUrl, "URL of a PostgreSQL database to use instead of the embedded one."),
+  controlPlane: listen("CT_CONTROL_PLANE_LISTEN", "127.0.0.1:8090", "Address of the control plane."),
+  identityProvider: listen("CT_IDP_LISTEN", "127.0.0.1:8091", "Address of the identity provider."),
+  frontDoor: listen("CT_FRONT_DOOR", "127.0.0.1:8443", "Address at which visitors connect."),
+  mesh: listen("CT_EDGE_LISTEN", "127.0.0.1:4433", "Address at which agents register."),
+  edgeAdmin: listen("CT_EDGE_ADMIN_LISTEN", "127.0.0.1:9601", "Address of the edge's admin API."),
+  edgeMetrics: listen("CT_EDGE_METRICS_LISTEN", "127.0.0.1:9600", "Address of the edge's metrics."),
   demoOrigin,
-  acme: listen("CT_ACME_SERVER_LISTEN", "127.0.0.1:8093", "The development certificate authorities."),
+  acme: listen("CT_ACME_SERVER_LISTEN", "127.0.0.1:8093", "Address of the development certificate authorities."),
   certificateLifetime
 } as const
 
