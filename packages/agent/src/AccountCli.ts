@@ -11,13 +11,15 @@ export const login = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Shows an address and a code, which you confirm in a browser on any machine, and stores the login for this user only. The " +
-      "identity provider is that of the control plane (the address, else CT_AGENT_CP_URL), or CT_OIDC_ISSUER. The login is in " +
-      "CT_AGENT_LOGIN_TOKEN_FILE, else in CT_AGENT_STATE_DIR when that is set, else in ~/.ct-agent/oidc-token.json. A login of " +
-      "before stays good until the new one is stored."
+    "Prints an address and a code to confirm in a browser on any machine, and stores the login for this user only. " +
+      "The identity provider is CT_OIDC_ISSUER, or the one that the control plane names (the address given, else " +
+      "CT_AGENT_CP_URL). The login is stored in CT_AGENT_LOGIN_TOKEN_FILE, else in CT_AGENT_STATE_DIR if set, else in " +
+      "~/.ct-agent/oidc-token.json. Interrupting login keeps your previous session."
   ),
-  Command.withShortDescription("Log in, by a browser on any machine"),
-  Command.withExamples([{ command: "ct-agent login https://portal.example.org", description: "Once for each machine" }])
+  Command.withShortDescription("Log in with a browser on any machine"),
+  Command.withExamples([
+    { command: "ct-agent login https://portal.example.org", description: "Needed once per machine" }
+  ])
 )
 
 export const logout = Command.make(
@@ -28,9 +30,9 @@ export const logout = Command.make(
     ({ logout }) => logout
   )
 ).pipe(
-  Command.withDescription("Ends the stored login at the identity provider and removes it from this machine."),
-  Command.withShortDescription("Remove the stored login"),
-  Command.withExamples([{ command: "ct-agent logout", description: "Before giving the machine away" }])
+  Command.withDescription("Ends the stored login at the identity provider and deletes it from this machine."),
+  Command.withShortDescription("Log out and delete the stored login"),
+  Command.withExamples([{ command: "ct-agent logout", description: "Before you give the machine away" }])
 )
 
 export const whoami = Command.make(
@@ -42,12 +44,12 @@ export const whoami = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints the account of the bearer token (CT_OIDC_TOKEN, else CT_OIDC_TOKEN_FILE, else the stored login) as the control plane " +
-      "knows it, and where the token comes from. Exit codes: 3 there is no token, 4 it is refused, 5 the control plane or the " +
-      "identity provider cannot be reached."
+    "Prints the account of the bearer token (CT_OIDC_TOKEN, else CT_OIDC_TOKEN_FILE, else the stored login) and " +
+      "where the token comes from. Exit codes: 3 no token, 4 token refused, 5 control plane or identity provider " +
+      "unreachable."
   ),
-  Command.withShortDescription("Show whose login this is"),
-  Command.withExamples([{ command: "ct-agent whoami --json", description: "For a script" }])
+  Command.withShortDescription("Show the account you are logged in to"),
+  Command.withExamples([{ command: "ct-agent whoami --json", description: "For scripts" }])
 )
 
 export const tunnels = Command.make(
@@ -58,9 +60,9 @@ export const tunnels = Command.make(
     ({ tunnels }) => tunnels
   )
 ).pipe(
-  Command.withDescription("Prints your tunnels and those that are shared with you: id, state, name, host name."),
+  Command.withDescription("Lists your tunnels and those shared with you: id, state, name, host name."),
   Command.withShortDescription("List your tunnels"),
-  Command.withExamples([{ command: "ct-agent tunnels --json", description: "Everything that is known of them" }])
+  Command.withExamples([{ command: "ct-agent tunnels --json", description: "With all details" }])
 )
 
 const create = Command.make(
@@ -71,8 +73,8 @@ const create = Command.make(
     ({ create }, options) => create(options)
   )
 ).pipe(
-  Command.withDescription("Makes a tunnel and prints its id and the host name that it got."),
-  Command.withShortDescription("Make a tunnel"),
+  Command.withDescription("Creates a tunnel and prints its id and host name."),
+  Command.withShortDescription("Create a tunnel"),
   Command.withExamples([{ command: "ct-agent tunnel create camera", description: "Its host name begins with camera-" }])
 )
 
@@ -84,15 +86,17 @@ const remove = Command.make(
     ({ remove }, options) => remove(options)
   )
 ).pipe(
-  Command.withDescription("Deletes one of your tunnels, named by its id, its host name or its name."),
+  Command.withDescription("Deletes one of your tunnels, given by id, host name or name."),
   Command.withShortDescription("Delete a tunnel"),
-  Command.withExamples([{ command: "ct-agent tunnel delete camera", description: "The host name is free again" }])
+  Command.withExamples([
+    { command: "ct-agent tunnel delete camera", description: "The host name becomes available again" }
+  ])
 )
 
 export const tunnel = Command.make("tunnel", {}, group("ct-agent tunnel", "create or delete")).pipe(
-  Command.withDescription("Makes and deletes tunnels. To serve one, see ct-agent expose."),
-  Command.withShortDescription("Make or delete a tunnel"),
-  Command.withExamples([{ command: "ct-agent tunnel create camera", description: "See ct-agent tunnels for all" }]),
+  Command.withDescription("Creates and deletes tunnels. To serve one, see ct-agent expose."),
+  Command.withShortDescription("Create or delete a tunnel"),
+  Command.withExamples([{ command: "ct-agent tunnel create camera", description: "See also ct-agent tunnels" }]),
   Command.withSubcommands([create, remove])
 )
 
@@ -104,13 +108,16 @@ export const expose = Command.make(
       Flag.optional,
       Flag.withMetavar("NAME"),
       Flag.withDescription(
-        "The tunnel; without it one of this machine and port. It is made when you have none of that name"
+        "Name of the tunnel (default: machine and port); it is created if you have none of that name"
       )
     ),
-    rm: Flag.Boolean("rm").pipe(Flag.withDefault(false), Flag.withDescription("Delete the tunnel at the end")),
+    rm: Flag.Boolean("rm").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Delete the tunnel when the command ends")
+    ),
     qr: Flag.Boolean("qr").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Show the QR code also where stdout or stderr is no terminal")
+      Flag.withDescription("Show the QR code even if stdout or stderr is not a terminal")
     )
   },
   loaded(
@@ -119,13 +126,13 @@ export const expose = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Gives a local service a public address: serves a tunnel of yours, prints its address on stdout and, on a terminal, a QR " +
-      "code for phones and a line that counts requests while they come. Needs a login (ct-agent login). The port may be " +
-      "host:port. Ctrl-C ends it; the address is kept for the next time, unless --rm is given."
+    "Gives a local service a public address. It serves a tunnel of your account, prints its address on stdout and, " +
+      "in a terminal, a QR code for phones and a running count of requests. Requires a login (ct-agent login). The " +
+      "port may be host:port. Ctrl-C stops it; the address is kept for the next time, unless --rm is given."
   ),
   Command.withShortDescription("Give a local service a public address"),
   Command.withExamples([
-    { command: "ct-agent expose 3000", description: "What listens on port 3000 of this machine" },
-    { command: "ct-agent expose 192.168.1.20:80 --name camera --rm", description: "Another device, for this time" }
+    { command: "ct-agent expose 3000", description: "The service on port 3000 of this machine" },
+    { command: "ct-agent expose 192.168.1.20:80 --name camera --rm", description: "Another device, temporarily" }
   ])
 )

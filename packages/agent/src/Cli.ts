@@ -23,15 +23,15 @@ const root = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Serves one tunnel: brings visitors of a public host name to a local service.\n\n" +
-      "Without a command it serves; with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP set it enrolls first, once.\n\n" +
-      "Exit codes: 0 stopped by a signal, 2 wrong usage, 3 wrong configuration, 4 refused by the control plane or the edge, " +
-      "5 they cannot be reached.\n\n" +
+    "Serves one tunnel: forwards the visitors of a public host name to a local service.\n\n" +
+      "Without a command it serves; with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP it first enrolls, once.\n\n" +
+      "Exit codes: 0 stopped by a signal, 2 wrong usage, 3 wrong configuration, 4 refused by the control plane or the " +
+      "edge, 5 control plane or edge unreachable.\n\n" +
       `The variables that matter most (ct-agent help variables shows all):\n${Documentation.help(Variables.first)}`
   ),
   Command.withExamples([
     { command: "ct-agent expose 3000", description: "A public address for a local service" },
-    { command: "ct-agent --config /etc/catenet/ct-agent.env", description: "Serves the tunnel of this file" }
+    { command: "ct-agent --config /etc/catenet/ct-agent.env", description: "With the variables in this file" }
   ])
 )
 
@@ -43,9 +43,9 @@ const help = Command.make(
     ({ variables }) => variables
   )
 ).pipe(
-  Command.withDescription("Shows every variable. For a command, see ct-agent COMMAND --help."),
-  Command.withShortDescription("Show every variable"),
-  Command.withExamples([{ command: "ct-agent help variables", description: "All of them, with their defaults" }]),
+  Command.withDescription("Lists all variables. For a command, see ct-agent COMMAND --help."),
+  Command.withShortDescription("List all variables"),
+  Command.withExamples([{ command: "ct-agent help variables", description: "All variables with their defaults" }]),
   Command.withSubcommands([
     Command.make(
       "variables",
@@ -55,9 +55,11 @@ const help = Command.make(
         ({ variables }) => variables
       )
     ).pipe(
-      Command.withDescription("Shows every variable that a command of this program reads, with form and default."),
-      Command.withShortDescription("Show every variable"),
-      Command.withExamples([{ command: "ct-agent help variables | grep CT_ACME", description: "Those of one subject" }])
+      Command.withDescription("Lists every variable that a command of this program reads, with its form and default."),
+      Command.withShortDescription("List all variables"),
+      Command.withExamples([
+        { command: "ct-agent help variables | grep CT_ACME", description: "Variables of one topic" }
+      ])
     )
   ])
 )
@@ -71,12 +73,12 @@ const onboard = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Enrolls with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP, then serves. An agent that is enrolled already restores its identity " +
-      "from CT_AGENT_STATE_DIR and redeems nothing."
+    "Enrolls with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP, then serves. An agent that is already enrolled loads its " +
+      "identity from CT_AGENT_STATE_DIR and redeems nothing."
   ),
   Command.withShortDescription("Enroll once, then serve"),
   Command.withExamples([
-    { command: "CT_BOOTSTRAP=... ct-agent onboard", description: "With the token of the install page" }
+    { command: "CT_BOOTSTRAP=... ct-agent onboard", description: "With the token from the install page" }
   ])
 )
 
@@ -89,11 +91,11 @@ const status = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Asks the running agent at CT_AGENT_METRICS_LISTEN for its status; without that variable it shows the last 20 events of " +
-      "the ring in CT_AGENT_STATE_DIR."
+    "Shows the status of the running agent at CT_AGENT_METRICS_LISTEN. Without that variable it shows the last 20 " +
+      "events stored in CT_AGENT_STATE_DIR."
   ),
-  Command.withShortDescription("Show how the agent is doing"),
-  Command.withExamples([{ command: "ct-agent status --json", description: "For a script" }])
+  Command.withShortDescription("Show the agent's status"),
+  Command.withExamples([{ command: "ct-agent status --json", description: "For scripts" }])
 )
 
 const rotate = Command.make(
@@ -105,11 +107,14 @@ const rotate = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Makes a new origin key (CT_AGENT_ORIGIN_KEY) and capability (CT_AGENT_CAPABILITY_OUT) of a mesh tunnel, and moves the old " +
-      "key to CT_AGENT_ORIGIN_KEY_DIR, from where the agent keeps serving it. The agent must be restarted."
+    "Generates a new origin key (CT_AGENT_ORIGIN_KEY) and capability (CT_AGENT_CAPABILITY_OUT) for a mesh tunnel, " +
+      "and moves the old key to CT_AGENT_ORIGIN_KEY_DIR, so that the agent still accepts it. Restart the agent " +
+      "afterwards."
   ),
   Command.withShortDescription("Replace the origin key of a mesh tunnel"),
-  Command.withExamples([{ command: "ct-agent rotate --config db.env", description: "Of the agent of this file" }])
+  Command.withExamples([
+    { command: "ct-agent rotate --config db.env", description: "For the agent configured in this file" }
+  ])
 )
 
 const certificate = Command.make(
@@ -117,7 +122,7 @@ const certificate = Command.make(
   {
     watch: Flag.Boolean("watch").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Go on, and renew the certificate when it is time")
+      Flag.withDescription("Keep running and renew the certificate when it is due")
     )
   },
   loaded(
@@ -126,14 +131,15 @@ const certificate = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Orders a certificate for CT_AGENT_HOSTNAME into CT_ACME_CERT_OUT_DIR, or renews the one that is there when a third of its " +
-      "life is left or its authority suggests it. The control plane says when and at which authority; with CT_ACME_DIRECTORY_URL " +
-      "it is one of your own, whose root your visitors have to trust, and the edge passes them on unread all the same. Exit codes: 0 done or not due, 4 refused or " +
-      "not this name's turn yet, 5 not reached. A serving agent with CT_ACME_CERT_OUT_DIR does the same by itself."
+    "Orders a certificate for CT_AGENT_HOSTNAME into CT_ACME_CERT_OUT_DIR, or renews it when a third of its lifetime " +
+      "is left or its authority suggests it. The control plane assigns time and authority. With CT_ACME_DIRECTORY_URL " +
+      "the authority is your own: visitors must trust its root, and the edge passes their TLS through as usual. Exit " +
+      "codes: 0 done or not due, 4 refused, or not this name's turn yet, 5 unreachable. A serving agent with " +
+      "CT_ACME_CERT_OUT_DIR does this itself."
   ),
   Command.withShortDescription("Order or renew the certificate of the host name"),
   Command.withExamples([
-    { command: "ct-agent certificate --watch", description: "Beside an agent that does not do it itself" }
+    { command: "ct-agent certificate --watch", description: "For an agent that does not do this itself" }
   ])
 )
 
@@ -146,11 +152,12 @@ const topologyProof = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints the agent's public key and its signature for being placed in the topology CT_TOPOLOGY_ID by the account " +
-      "CT_TOPOLOGY_ACCOUNT, made with CT_CHANNEL_HOLDER_KEY. With --json it prints the body of POST /me/topologies/:id/agents. " +
-      "A placement with it takes the agent from any account that placed it without."
+    "Prints the agent's public key and its signature, which lets the account CT_TOPOLOGY_ACCOUNT place the agent in " +
+      "the topology CT_TOPOLOGY_ID. Signed with CT_CHANNEL_HOLDER_KEY. With --json it prints the body of POST " +
+      "/me/topologies/:id/agents. A placement with this signature takes the agent over from any account that placed it " +
+      "without one."
   ),
-  Command.withShortDescription("Sign for an account that places this agent in a topology"),
+  Command.withShortDescription("Authorize an account to place this agent in a topology"),
   Command.withExamples([{ command: "ct-agent topology-proof --json", description: "The body of the request" }])
 )
 
@@ -159,12 +166,12 @@ const connect = Command.make(
   {
     capability: Flag.String("capability").pipe(
       Flag.withMetavar("FILE"),
-      Flag.withDescription("The capability that the agent of the tunnel has written")
+      Flag.withDescription("Capability file written by the agent of the tunnel")
     ),
     listen: Flag.String("listen").pipe(
       Flag.optional,
       Flag.withMetavar("HOST:PORT"),
-      Flag.withDescription("Local address whose connections go to the origin")
+      Flag.withDescription("Local address from which connections are forwarded to the origin")
     ),
     udp: Flag.Boolean("udp").pipe(
       Flag.withDefault(false),
@@ -172,17 +179,17 @@ const connect = Command.make(
     ),
     stdio: Flag.Boolean("stdio").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Join one connection with stdin and stdout, as an ssh ProxyCommand does")
+      Flag.withDescription("Connect stdin and stdout with the origin, for an ssh ProxyCommand")
     ),
     viaEdge: Flag.Boolean("via-edge").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Do not use a direct path to the agent, even when it offers one")
+      Flag.withDescription("Do not use a direct path to the agent, even if it offers one")
     ),
     ca: Flag.String("ca").pipe(
       Flag.optional,
       Flag.withMetavar("FILE"),
       Flag.withDescription(
-        "Root certificate of the edge, PEM or DER; without it CT_AGENT_EDGE_CERT, then CT_AGENT_CP_URL/pki/ca"
+        "Root certificate of the edge, PEM or DER (default: CT_AGENT_EDGE_CERT, then CT_AGENT_CP_URL/pki/ca)"
       )
     )
   },
@@ -192,11 +199,11 @@ const connect = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Brings local clients to the origin of a mesh tunnel, sealed end to end. Every connection is a session of its own; one that " +
-      "cannot be opened is tried again for ten seconds. When the agent has a port of its own that can be reached " +
-      "(CT_AGENT_DIRECT_ADVERTISE), sessions go there and not through the edge."
+    "Connects local clients to the origin of a mesh tunnel, encrypted end to end. Each connection is a session of " +
+      "its own; opening one is retried for ten seconds. If the agent offers a reachable direct address " +
+      "(CT_AGENT_DIRECT_ADVERTISE), sessions bypass the edge."
   ),
-  Command.withShortDescription("Use a mesh tunnel from the other end"),
+  Command.withShortDescription("Connect to a mesh tunnel as a client"),
   Command.withExamples([
     { command: "ct-agent connect --capability db.bin --listen 127.0.0.1:5432", description: "A database behind NAT" },
     { command: "ssh -o ProxyCommand='ct-agent connect --capability pi.bin --stdio' pi", description: "ssh" }
@@ -212,12 +219,14 @@ const doctor = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Checks, from the configuration outward, everything a serving agent depends on: the control plane's name, port and answer, " +
-      "the enrollment, the edge's root certificate, name, port, TLS and its acceptance of the token, the public host name, the " +
-      "origin, and the certificate. Ends with the exit code of the first failure; it serves no visitor and redeems no token."
+    "Checks everything a serving agent depends on: the control plane's name, port and response; the enrollment; the " +
+      "edge's root certificate, name, port, TLS and whether it accepts the token; the public host name; the origin; " +
+      "and the certificate. Exits with the code of the first failure. It serves no visitors and redeems no token."
   ),
-  Command.withShortDescription("Find out what is wrong and how to fix it"),
-  Command.withExamples([{ command: "ct-agent doctor --config shop.env", description: "Of the agent of this file" }])
+  Command.withShortDescription("Diagnose problems and suggest remedies"),
+  Command.withExamples([
+    { command: "ct-agent doctor --config shop.env", description: "For the agent configured in this file" }
+  ])
 )
 
 const init = Command.make(
@@ -229,11 +238,11 @@ const init = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Asks for what an agent needs and writes it to the file of --config (default ./ct-agent.env), readable for you only. Answers " +
-      "may also come line by line on stdin."
+    "Asks for the settings of an agent and writes them to the file of --config (default ./ct-agent.env), readable by " +
+      "you only. Answers can also be given line by line on stdin."
   ),
-  Command.withShortDescription("Write the configuration file by answering questions"),
-  Command.withExamples([{ command: "ct-agent init --config shop.env", description: "Asks, and writes this file" }])
+  Command.withShortDescription("Create the configuration file interactively"),
+  Command.withExamples([{ command: "ct-agent init --config shop.env", description: "Writes this file" }])
 )
 
 export const program = root.pipe(

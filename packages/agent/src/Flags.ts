@@ -18,14 +18,14 @@ export const ConfigFile = GlobalFlag.Setting("config")({
     Flag.optional,
     Flag.withMetavar("FILE"),
     Flag.withDescription(
-      `File of KEY=VALUE lines with the CT_* variables; the environment wins over it (default ${defaultFile} when it is there)`
+      `File of KEY=VALUE lines with the CT_* variables; environment variables take precedence (default: ${defaultFile} if it exists)`
     )
   )
 })
 
 export const Json = GlobalFlag.Setting("json")({
   flag: Flag.Boolean("json").pipe(
-    Flag.withDescription("Logs as JSON lines on stderr, results as JSON on stdout"),
+    Flag.withDescription("Write logs as JSON lines on stderr and results as JSON on stdout"),
     Flag.withDefault(false)
   )
 })

@@ -8,7 +8,7 @@ export const service = Command.make(
   {
     manager: Flag.Literals("for", managers).pipe(
       Flag.optional,
-      Flag.withDescription("The service manager; without it that of this system")
+      Flag.withDescription("Service manager (default: that of this system)")
     )
   },
   loaded(
@@ -17,11 +17,11 @@ export const service = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints a unit of systemd or a property list of launchd that runs this program with the file of --config (default " +
-      "./ct-agent.env) from the start of the machine on. It is started again when it ends, but by systemd not with exit code 2, 3 " +
-      "or 4, which ask for a change of the configuration first."
+    "Prints a systemd unit or a launchd property list that starts this program at boot, with the file of --config " +
+      "(default ./ct-agent.env). The program is restarted when it exits, except by systemd after exit codes 2, 3 and " +
+      "4, which require a change of the configuration."
   ),
-  Command.withShortDescription("Print a service definition that keeps the agent running"),
+  Command.withShortDescription("Print a service definition for the agent"),
   Command.withExamples([
     { command: "ct-agent service > /etc/systemd/system/ct-agent.service", description: "On Linux, as root" }
   ])
@@ -32,7 +32,7 @@ export const update = Command.make(
   {
     check: Flag.Boolean("check").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Only say whether there is a newer release")
+      Flag.withDescription("Only report whether a newer release is available")
     )
   },
   loaded(
@@ -41,13 +41,14 @@ export const update = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Replaces this program by the newest release of the control plane, if it is newer, signed by a pinned key, and runs on this " +
-      "machine. Nothing is written before it verifies. The old program is kept until the new one has registered; if that does not " +
-      "happen within two minutes of a start, the old one comes back. CT_AGENT_AUTO_UPDATE=1 does this while the agent serves."
+    "Replaces this program with the newest release of the control plane, if it is newer, signed with a pinned key, " +
+      "and runs on this machine. Nothing is written before it has been verified. The old program is kept until the new " +
+      "one has registered; if that does not happen within two minutes of a start, the old one is restored. " +
+      "CT_AGENT_AUTO_UPDATE=1 does this while the agent serves."
   ),
   Command.withShortDescription("Update this program"),
   Command.withExamples([
-    { command: "ct-agent update", description: "The newest release from now on" },
-    { command: "ct-agent update --check", description: "Look, and change nothing" }
+    { command: "ct-agent update", description: "Switches to the newest release" },
+    { command: "ct-agent update --check", description: "Changes nothing" }
   ])
 )

@@ -11,7 +11,7 @@ export const offer = Command.make(
     verify: Flag.String("verify").pipe(
       Flag.optional,
       Flag.withMetavar("FILE"),
-      Flag.withDescription("Reads an offer, and says whether it is signed and alive")
+      Flag.withDescription("Report whether this offer is signed and not expired")
     )
   },
   loaded(
@@ -20,11 +20,12 @@ export const offer = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints the signed capacity offer of CT_AGENT_OFFER_*, as a serving member shows it to its peers in the tool auction/offer: one " +
-      "line of JSON. It asks no network. Exit codes: 1 --verify found no valid offer, 3 wrong configuration.\n\n" +
+    "Prints the signed capacity offer for CT_AGENT_OFFER_*, as a serving member offers it with the tool " +
+      "auction/offer: one line of JSON. It uses no network. Exit codes: 1 --verify found no valid offer, 3 wrong " +
+      "configuration.\n\n" +
       `Its variables:\n${Documentation.help(MarketVariables.signedOffer)}`
   ),
-  Command.withShortDescription("Print the signed capacity offer of an agent"),
+  Command.withShortDescription("Print or verify a signed capacity offer"),
   Command.withExamples([
     { command: "ct-agent offer --config seller.env > offer.json", description: "With the variables of this file" },
     { command: "ct-agent offer --verify offer.json", description: "Is it signed and alive?" }
@@ -40,11 +41,11 @@ const directory = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints the agents that you have registered in the public directory: holder key, end, roles and the card's address, a line " +
-      "each. Needs a login and CT_AGENT_CP_URL."
+    "Lists the agents that you have registered in the public directory: holder key, expiry, roles and the card's " +
+      "address, one on each line. Requires a login and CT_AGENT_CP_URL."
   ),
   Command.withShortDescription("List or remove your agents in the directory"),
-  Command.withExamples([{ command: "ct-agent channel directory --json", description: "For a script" }]),
+  Command.withExamples([{ command: "ct-agent channel directory --json", description: "For scripts" }]),
   Command.withSubcommands([
     Command.make(
       "remove",
@@ -55,9 +56,11 @@ const directory = Command.make(
       )
     ).pipe(
       Command.withDescription(
-        "Takes an agent of yours out of the public directory, by its holder key. Its card stays."
+        "Removes one of your agents from the public directory, given by its holder key. Its card is kept."
       ),
-      Command.withExamples([{ command: "ct-agent channel directory remove db99...", description: "At once" }])
+      Command.withExamples([
+        { command: "ct-agent channel directory remove db99...", description: "Takes effect at once" }
+      ])
     )
   ])
 )
@@ -67,9 +70,7 @@ const convene = Command.make(
   {
     run: Flag.Boolean("run").pipe(
       Flag.withDefault(false),
-      Flag.withDescription(
-        "Send stdin through the services of the roles, in order, and print what the last one answers"
-      )
+      Flag.withDescription("Pass stdin through the services of the roles, in order, and print the last response")
     )
   },
   loaded(
@@ -78,19 +79,19 @@ const convene = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Fills the roles of the pipeline CT_PIPELINE_ID, which is published at CT_AGENT_CP_URL: meets those who serve on the derived " +
-      "channel of each role, reads their offers, chooses by the role's policy, and bids the floor. Prints a line for each role: role, " +
-      "provider, units, price with currency, match reference. RoundRobin and LeastCalls go on where the run before ended, by what is " +
-      "in CT_AGENT_STATE_DIR.\n\n" +
-      "LowestFloor takes the cheapest offer, RoundRobin the next holder after the last one of the role, LeastCalls the one that was " +
-      "chosen least. A provider that does not take the bid is left out. Exit codes: 1 a service failed, 3 wrong configuration, 4 no " +
-      "provider fits a role, or refused, 5 not reached.\n\n" +
+    "Fills the roles of the pipeline CT_PIPELINE_ID, published at CT_AGENT_CP_URL. It connects to the providers on " +
+      "the derived channel of each role, reads their offers, chooses one by the role's policy, and bids its floor " +
+      "price. For each role it prints a line with role, provider, units, price with currency, and match reference. " +
+      "RoundRobin and LeastCalls continue from the previous run, using the history in CT_AGENT_STATE_DIR.\n\n" +
+      "LowestFloor chooses the cheapest offer, RoundRobin the holder after the last one of the role, LeastCalls the " +
+      "one chosen least often. A provider that does not accept the bid is excluded. Exit codes: 1 a service failed, 3 " +
+      "wrong configuration, 4 refused, or no provider fits a role, 5 unreachable.\n\n" +
       `Its variables:\n${Documentation.help(PipelineVariables.variables)}`
   ),
   Command.withShortDescription("Fill the roles of a pipeline by an auction"),
   Command.withExamples([
-    { command: "ct-agent channel convene --config buyer.env", description: "Prints who has which role" },
-    { command: "echo hi | ct-agent channel convene --run", description: "And sends a text through all roles" }
+    { command: "ct-agent channel convene --config buyer.env", description: "Prints the provider of each role" },
+    { command: "echo hi | ct-agent channel convene --run", description: "And passes a text through all roles" }
   ])
 )
 

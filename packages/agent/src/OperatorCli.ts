@@ -6,11 +6,11 @@ const keyOutput = {
   out: Flag.String("out").pipe(
     Flag.optional,
     Flag.withMetavar("FILE"),
-    Flag.withDescription("Write the lines to this file, readable for you only, and print its path")
+    Flag.withDescription("Write the lines to this file, readable by you only, and print its path")
   ),
   force: Flag.Boolean("force").pipe(
     Flag.withDefault(false),
-    Flag.withDescription("Replace the file when it is there: its keys are lost")
+    Flag.withDescription("Overwrite the file if it exists; the keys in it are lost")
   )
 }
 
@@ -23,11 +23,13 @@ const init = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Makes the two keys of a member, CT_CHANNEL_HOLDER_KEY and CT_CHANNEL_NOISE_KEY, and prints them as lines for a shell, with " +
-      "their public halves as comments. Nothing is sent anywhere."
+    "Generates the two keys of a member, CT_CHANNEL_HOLDER_KEY and CT_CHANNEL_NOISE_KEY, and prints them as shell " +
+      "variables, with their public keys as comments. It uses no network."
   ),
-  Command.withShortDescription("Make the keys of a member"),
-  Command.withExamples([{ command: "ct-agent channel init --out member.keys", description: "Into a file of yours" }])
+  Command.withShortDescription("Generate the keys of a member"),
+  Command.withExamples([
+    { command: "ct-agent channel init --out member.keys", description: "Writes the keys to a file" }
+  ])
 )
 
 const operatorInit = Command.make(
@@ -39,11 +41,11 @@ const operatorInit = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Makes the key of an operator, CT_CHANNEL_OPERATOR_KEY, and prints it as a line for a shell."
+    "Generates the key of an operator, CT_CHANNEL_OPERATOR_KEY, and prints it as a shell variable."
   ),
-  Command.withShortDescription("Make the key of an operator"),
+  Command.withShortDescription("Generate the key of an operator"),
   Command.withExamples([
-    { command: "ct-agent channel operator-init --out operator.key", description: "Into a file of yours" }
+    { command: "ct-agent channel operator-init --out operator.key", description: "Writes the keys to a file" }
   ])
 )
 
@@ -56,12 +58,12 @@ const memberMaterial = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints what this holder shows to become a member of its link with CT_CHANNEL_BRIDGE_HOLDER under CT_CHANNEL_OPERATOR_PUBKEY: " +
-      "holder_pubkey, noise_pubkey, channel_id and noise_attestation. Needs CT_CHANNEL_HOLDER_KEY and CT_CHANNEL_NOISE_PUBKEY, and " +
-      "asks no network."
+    "Prints what this holder presents to become a member of its link with CT_CHANNEL_BRIDGE_HOLDER under " +
+      "CT_CHANNEL_OPERATOR_PUBKEY: holder_pubkey, noise_pubkey, channel_id and noise_attestation. Requires " +
+      "CT_CHANNEL_HOLDER_KEY and CT_CHANNEL_NOISE_PUBKEY; uses no network."
   ),
-  Command.withShortDescription("Print what makes this holder a member of a link"),
-  Command.withExamples([{ command: "ct-agent channel member-material --json", description: "For a script" }])
+  Command.withShortDescription("Print the membership data of a link"),
+  Command.withExamples([{ command: "ct-agent channel member-material --json", description: "For scripts" }])
 )
 
 const joinPipelineRole = Command.make(
@@ -73,15 +75,15 @@ const joinPipelineRole = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints what this holder shows to take the role CT_PIPELINE_ROLE of the pipeline CT_PIPELINE_ID. The channel is the same for " +
-      "every holder of the role. Without CT_CHANNEL_OPERATOR_PUBKEY the operator is read from the published pipeline at " +
-      "CT_AGENT_CP_URL."
+    "Prints what this holder presents to take the role CT_PIPELINE_ROLE of the pipeline CT_PIPELINE_ID. The channel " +
+      "is the same for every holder of the role. Without CT_CHANNEL_OPERATOR_PUBKEY, the operator is read from the " +
+      "pipeline published at CT_AGENT_CP_URL."
   ),
-  Command.withShortDescription("Print what makes this holder a member of a pipeline's role"),
+  Command.withShortDescription("Print the membership data of a pipeline's role"),
   Command.withExamples([
     {
       command: "CT_PIPELINE_ID=demo CT_PIPELINE_ROLE=physics ct-agent channel join-pipeline-role",
-      description: "A role"
+      description: "One role"
     }
   ])
 )
@@ -91,7 +93,7 @@ const bindTopology = Command.make(
   {
     put: Flag.Boolean("put").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Bind it at the control plane as well; needs a login")
+      Flag.withDescription("Also bind it at the control plane; requires a login")
     )
   },
   loaded(
@@ -100,10 +102,13 @@ const bindTopology = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints operator_pubkey and proof, by which the operator of CT_CHANNEL_OPERATOR_KEY is bound to the topology CT_TOPOLOGY_ID."
+    "Prints operator_pubkey and proof, which bind the operator of CT_CHANNEL_OPERATOR_KEY to the topology " +
+      "CT_TOPOLOGY_ID."
   ),
   Command.withShortDescription("Prove an operator's key for a topology"),
-  Command.withExamples([{ command: "ct-agent channel bind-topology --put", description: "And bind it" }])
+  Command.withExamples([
+    { command: "ct-agent channel bind-topology --put", description: "Prints the proof and binds the key" }
+  ])
 )
 
 const grant = Command.make(
@@ -111,11 +116,11 @@ const grant = Command.make(
   {
     interactive: Flag.Boolean("interactive").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Ask for channel, holder, direction and end, such as 30d")
+      Flag.withDescription("Ask for channel, holder, direction and expiry, such as 30d")
     ),
     deposit: Flag.Boolean("deposit").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Leave it with the control plane as well, where the member collects it; needs a login")
+      Flag.withDescription("Also leave it with the control plane for the member to collect; requires a login")
     )
   },
   loaded(
@@ -124,12 +129,16 @@ const grant = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Signs a grant with CT_CHANNEL_OPERATOR_KEY for CT_GRANT_MEMBER_HOLDER on CT_GRANT_CHANNEL: CT_GRANT_DIRECTION until " +
-      "CT_GRANT_EXPIRES, to read and write, not to be passed on. Prints it as one line of 278 hex digits, after checking it."
+    "Signs a grant with CT_CHANNEL_OPERATOR_KEY for CT_GRANT_MEMBER_HOLDER on CT_GRANT_CHANNEL, with " +
+      "CT_GRANT_DIRECTION and CT_GRANT_EXPIRES. The grant allows reading and writing and cannot be delegated. It is " +
+      "verified and printed as one line of 278 hex digits."
   ),
   Command.withShortDescription("Sign a member's grant"),
   Command.withExamples([
-    { command: "ct-agent channel grant --interactive --deposit", description: "Asks, signs, deposits" }
+    {
+      command: "ct-agent channel grant --interactive --deposit",
+      description: "Asks for the values, signs and deposits"
+    }
   ])
 )
 
@@ -142,11 +151,12 @@ const redeem = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Redeems a bare invitation at CT_AGENT_CP_URL: the holder of CT_CHANNEL_HOLDER_KEY becomes a member with CT_CHANNEL_NOISE_KEY."
+    "Redeems a bare invitation at CT_AGENT_CP_URL: the holder of CT_CHANNEL_HOLDER_KEY becomes a member with the key " +
+      "CT_CHANNEL_NOISE_KEY."
   ),
   Command.withShortDescription("Redeem a bare invitation"),
   Command.withExamples([
-    { command: "ct-agent channel redeem 5f1c...", description: "The 278 digits that you were sent" }
+    { command: "ct-agent channel redeem 5f1c...", description: "The 278 digits that you received" }
   ])
 )
 

@@ -7,7 +7,7 @@ const register = Command.make(
   {
     rekey: Flag.Boolean("rekey").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Replace the operator's key: all grants of the old one end")
+      Flag.withDescription("Replace the operator key, which invalidates all grants of the old one")
     )
   },
   loaded(
@@ -16,23 +16,21 @@ const register = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Registers CT_CHANNEL_ID (else CT_GRANT_CHANNEL) as yours, with the operator CT_CHANNEL_OPERATOR_PUBKEY, else that of " +
-      "CT_CHANNEL_OPERATOR_KEY. Needs a login."
+    "Registers CT_CHANNEL_ID (else CT_GRANT_CHANNEL) for your account, with the operator key " +
+      "CT_CHANNEL_OPERATOR_PUBKEY, else the public key of CT_CHANNEL_OPERATOR_KEY. Requires a login."
   ),
-  Command.withShortDescription("Register a channel as yours"),
-  Command.withExamples([
-    { command: "ct-agent channel register --rekey", description: "With another operator from now on" }
-  ])
+  Command.withShortDescription("Register a channel for your account"),
+  Command.withExamples([{ command: "ct-agent channel register --rekey", description: "Replaces the operator key" }])
 )
 
 const email = { email: Argument.String("email") }
 
 const allowlist = Command.make("allowlist", {}, group("ct-agent channel allowlist", "add, remove or list")).pipe(
   Command.withDescription(
-    "The e-mail addresses whose owners may claim a membership of your channel CT_CHANNEL_ID. Needs a login."
+    "The e-mail addresses whose owners may claim a membership of your channel CT_CHANNEL_ID. Requires a login."
   ),
-  Command.withShortDescription("Who may claim a membership"),
-  Command.withExamples([{ command: "ct-agent channel allowlist list", description: "An address a line" }]),
+  Command.withShortDescription("Manage who may claim a membership"),
+  Command.withExamples([{ command: "ct-agent channel allowlist list", description: "One address on each line" }]),
   Command.withSubcommands([
     Command.make(
       "add",
@@ -42,7 +40,7 @@ const allowlist = Command.make("allowlist", {}, group("ct-agent channel allowlis
         ({ allow }, options) => allow(options)
       )
     ).pipe(
-      Command.withDescription("Lets the owner of an address claim a membership."),
+      Command.withDescription("Allows the owner of an address to claim a membership."),
       Command.withExamples([{ command: "ct-agent channel allowlist add ada@example.org", description: "One address" }])
     ),
     Command.make(
@@ -53,7 +51,7 @@ const allowlist = Command.make("allowlist", {}, group("ct-agent channel allowlis
         ({ disallow }, options) => disallow(options)
       )
     ).pipe(
-      Command.withDescription("Takes an address off the list."),
+      Command.withDescription("Removes an address from the list."),
       Command.withExamples([
         { command: "ct-agent channel allowlist remove ada@example.org", description: "One address" }
       ])
@@ -66,8 +64,8 @@ const allowlist = Command.make("allowlist", {}, group("ct-agent channel allowlis
         ({ allowed }) => allowed
       )
     ).pipe(
-      Command.withDescription("Prints the list, an address a line."),
-      Command.withExamples([{ command: "ct-agent channel allowlist list --json", description: "For a script" }])
+      Command.withDescription("Prints the list, one address on each line."),
+      Command.withExamples([{ command: "ct-agent channel allowlist list --json", description: "For scripts" }])
     )
   ])
 )
@@ -87,7 +85,7 @@ const members = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints the members of your channel CT_CHANNEL_ID, a holder key and a Noise key a line. Needs a login."
+    "Lists the members of your channel CT_CHANNEL_ID, a holder key and a Noise key on each line. Requires a login."
   ),
   Command.withShortDescription("List, add or remove members of your channel"),
   Command.withExamples([{ command: "ct-agent channel members", description: "All members" }]),
@@ -100,9 +98,12 @@ const members = Command.make(
         ({ addMember }, options) => addMember(options)
       )
     ).pipe(
-      Command.withDescription("Makes a holder a member, by what its channel member-material printed."),
+      Command.withDescription("Makes a holder a member with the values that its channel member-material printed."),
       Command.withExamples([
-        { command: "ct-agent channel members add db99... 2a4f... 91c0...", description: "The three values" }
+        {
+          command: "ct-agent channel members add db99... 2a4f... 91c0...",
+          description: "Holder key, Noise key, attestation"
+        }
       ])
     ),
     Command.make(
@@ -113,7 +114,7 @@ const members = Command.make(
         ({ removeMember }, options) => removeMember(options)
       )
     ).pipe(
-      Command.withDescription("Takes a holder out of the channel; its sessions end."),
+      Command.withDescription("Removes a holder from the channel; its sessions end."),
       Command.withExamples([{ command: "ct-agent channel members remove db99...", description: "By its holder key" }])
     )
   ])
@@ -126,7 +127,7 @@ const claimInvite = Command.make(
     label: Flag.String("label").pipe(
       Flag.optional,
       Flag.withMetavar("TEXT"),
-      Flag.withDescription("To tell invitations apart")
+      Flag.withDescription("Label to tell invitations apart")
     )
   },
   loaded(
@@ -135,11 +136,11 @@ const claimInvite = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints an address at which a person with an account claims the membership of this material, once, within a quarter of an hour."
+    "Prints an address at which a person with an account can claim the membership, once, within a quarter of an hour."
   ),
-  Command.withShortDescription("Make an address where a person claims a membership"),
+  Command.withShortDescription("Create an address at which a person claims a membership"),
   Command.withExamples([
-    { command: "ct-agent channel claim-invite db99... 2a4f... 91c0... --label desk", description: "One use" }
+    { command: "ct-agent channel claim-invite db99... 2a4f... 91c0... --label desk", description: "Can be used once" }
   ])
 )
 

@@ -17,7 +17,11 @@ const variables = {
   listen: required("CT_ACME_SERVER_LISTEN", address, "Address of the HTTPS service."),
   root: required("CT_ACME_SERVER_ROOT", Parser.path, "Root certificate that signs certificates, PEM."),
   rootKey: required("CT_ACME_SERVER_ROOT_KEY", Parser.path, "Key of that root, PEM."),
-  frontDoor: required("CT_ACME_SERVER_FRONT_DOOR", address, "Address at which every host name is validated with TLS-ALPN-01."),
+  frontDoor: required(
+    "CT_ACME_SERVER_FRONT_DOOR",
+    address,
+    "Address at which every host name is validated with TLS-ALPN-01."
+  ),
   bindingKey: required(
     "CT_ACME_SERVER_EAB_HMAC",
     secret,
@@ -63,7 +67,7 @@ export const acme = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Runs two certificate authorities (RFC 8555) that issue from the development root. For development and tests; `up` starts " +
+    "Runs two certificate authorities (RFC 8555) that sign with the development root. For development and tests; `up` starts " +
       `it.\n\nEverything is configured by variables:\n${Documentation.help(variables)}`
   ),
   Command.withShortDescription("Run the development certificate authorities")

@@ -24,31 +24,33 @@ const run = Effect.fnUntraced(function* (task: "backup" | "restore", file: strin
 })
 
 const tools =
-  "Uses pg_dump and pg_restore from PATH, or from the folder that CT_CP_PG_BIN names; they must not be older than the\n" +
-  "server that CT_CP_DATABASE_URL names."
+  "Uses pg_dump and pg_restore from PATH, or from the folder CT_CP_PG_BIN; they must not be older than the server\n" +
+  "of CT_CP_DATABASE_URL."
 
 export const backup = Command.make(
   "backup",
   {
-    file: Argument.String("FILE").pipe(Argument.withDescription("The file to write; it holds secrets, so keep it safe"))
+    file: Argument.String("FILE").pipe(Argument.withDescription("File to write; it contains secrets, so keep it safe"))
   },
   Effect.fn(function* ({ file }) {
     yield* run("backup", file)
     yield* Console.log(`The database is in ${file}.`)
   })
 ).pipe(
-  Command.withDescription(`Writes the whole database into one file while everything runs on.\n${tools}`),
-  Command.withShortDescription("Write the database into one file")
+  Command.withDescription(
+    `Writes a consistent snapshot of the database to a file while everything keeps running.\n${tools}`
+  ),
+  Command.withShortDescription("Back up the database to a file")
 )
 
 export const restore = Command.make(
   "restore",
-  { file: Argument.String("FILE").pipe(Argument.withDescription("A file that `catenet backup` wrote")) },
+  { file: Argument.String("FILE").pipe(Argument.withDescription("File written by `catenet backup`")) },
   Effect.fn(function* ({ file }) {
     yield* run("restore", file)
     yield* Console.log(`The database is as ${file} says.`)
   })
 ).pipe(
   Command.withDescription(`Brings a backup into an empty database; one that holds anything is refused.\n${tools}`),
-  Command.withShortDescription("Bring a backup into an empty database")
+  Command.withShortDescription("Restore a backup into an empty database")
 )

@@ -26,8 +26,8 @@ export const edge = Command.make(
   }, Effect.mapError(asStartFailed))
 ).pipe(
   Command.withDescription(
-    "Runs one edge: the front door of visitors (CT_FRONT_DOOR), the mesh port of agents (CT_EDGE_LISTEN) and the admin\n" +
-      "interface (CT_EDGE_ADMIN_LISTEN). SIGTERM lets running connections finish for CT_EDGE_SHUTDOWN_GRACE_SECS.\n\n" +
+    "Runs one edge: the front door for visitors (CT_FRONT_DOOR), the mesh port for agents (CT_EDGE_LISTEN) and the admin\n" +
+      "API (CT_EDGE_ADMIN_LISTEN). After SIGTERM, running connections have CT_EDGE_SHUTDOWN_GRACE_SECS to finish.\n\n" +
       `Everything is configured by variables:\n${Documentation.help(variables)}`
   ),
   Command.withShortDescription("Run one edge")

@@ -17,18 +17,20 @@ const variables = Effect.gen(function* () {
   ] as const
   for (const [commands, variables] of sections)
     yield* Console.log(`${commands}:\n${wrap(Documentation.help(variables))}\n`)
-  yield* Console.log("A secret may be in a file of its own: add _FILE to the name of its variable.")
+  yield* Console.log("To read a secret from a file, append _FILE to the name of its variable.")
 })
 
 export const help = Command.make("help", {}, () => variables).pipe(
-  Command.withDescription("Shows every variable. For a command, see catenet COMMAND --help."),
-  Command.withShortDescription("Show every variable"),
-  Command.withExamples([{ command: "catenet help variables", description: "All of them, with their defaults" }]),
+  Command.withDescription("Lists all variables. For a command, see catenet COMMAND --help."),
+  Command.withShortDescription("List all variables"),
+  Command.withExamples([{ command: "catenet help variables", description: "All variables with their defaults" }]),
   Command.withSubcommands([
     Command.make("variables", {}, () => variables).pipe(
-      Command.withDescription("Shows every variable that a command of this program reads, with form and default."),
-      Command.withShortDescription("Show every variable"),
-      Command.withExamples([{ command: "catenet help variables | grep CT_EDGE", description: "Those of one subject" }])
+      Command.withDescription("Lists every variable that a command of this program reads, with its form and default."),
+      Command.withShortDescription("List all variables"),
+      Command.withExamples([
+        { command: "catenet help variables | grep CT_EDGE", description: "Variables of one topic" }
+      ])
     )
   ])
 )

@@ -131,7 +131,7 @@ export const idp = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Runs the embedded identity provider alone, shaped like a Keycloak realm. For development and tests; `up` starts it.\n\n" +
+    "Runs the embedded identity provider, which imitates a Keycloak realm. For development and tests; `up` starts it.\n\n" +
       `Everything is configured by variables:\n${Documentation.help(variables)}`
   ),
   Command.withShortDescription("Run the embedded identity provider")

@@ -33,10 +33,10 @@ export const migrate = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Brings the schema of the database named by CT_CP_DATABASE_URL up to date and ends. `serve` does the same at its start;\n" +
-      "this is for those who want it as a step of its own, or let the server run as a role that owns nothing: with\n" +
-      "CT_CP_DATABASE_ROLE that role gets what the server needs. CT_CP_ADMIN_AUDIT_RETENTION_DAYS is written into the\n" +
-      "database. Refuses a database with migrations of a newer program."
+    "Updates the schema of the database CT_CP_DATABASE_URL and exits. `serve` does the same at startup; use this to\n" +
+      "migrate in a separate step, or to run the server as a role that owns nothing: with CT_CP_DATABASE_ROLE, that role\n" +
+      "is granted the rights that the server needs. Stores CT_CP_ADMIN_AUDIT_RETENTION_DAYS in the database. Refuses a\n" +
+      "database with migrations of a newer program."
   ),
-  Command.withShortDescription("Bring the database schema up to date")
+  Command.withShortDescription("Update the database schema")
 )

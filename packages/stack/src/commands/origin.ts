@@ -26,6 +26,6 @@ export const origin = Command.make(
     (effect) => Effect.scoped(effect)
   )
 ).pipe(
-  Command.withDescription("Runs the page behind the demo tunnel alone, on CT_DEMO_ORIGIN_LISTEN. `up` starts it."),
+  Command.withDescription("Runs the page behind the demo tunnel on CT_DEMO_ORIGIN_LISTEN. `up` starts it."),
   Command.withShortDescription("Run the demo page")
 )

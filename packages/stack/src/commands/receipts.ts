@@ -40,16 +40,18 @@ const verdictOf = (file: string, key: Option.Option<string>, anchor: Option.Opti
 const verify = Command.make(
   "verify",
   {
-    file: Argument.String("FILE").pipe(Argument.withDescription("The export, as receipts.jsonl gives it")),
+    file: Argument.String("FILE").pipe(Argument.withDescription("Exported file, receipts.jsonl")),
     key: Flag.String("key").pipe(
       Flag.optional,
       Flag.withMetavar("HEX"),
-      Flag.withDescription("The edge's public key, 64 hex; without it the key that the file itself names is believed")
+      Flag.withDescription("The edge's public key, 64 hex digits; if omitted, the key named in the file is trusted")
     ),
     anchor: Flag.String("anchor").pipe(
       Flag.optional,
       Flag.withMetavar("HEX"),
-      Flag.withDescription("The hash of the receipt before the first one, 64 hex, for an export that starts mid-chain")
+      Flag.withDescription(
+        "Hash of the receipt before the first one, 64 hex digits, for an export that starts in the middle of a chain"
+      )
     )
   },
   Effect.fn(function* ({ anchor, file, key }) {
@@ -62,19 +64,19 @@ const verify = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Checks an export of signed receipts: every signature, every link of the hash chain, no gap and no fork.\n" +
-      "Exit codes: 0 they hold, 1 they do not, 2 wrong usage or an unreadable file."
+    "Verifies an export of signed receipts: every signature and every link of the hash chain, without gaps and forks.\n" +
+      "Exit codes: 0 valid, 1 invalid, 2 wrong usage or unreadable file."
   ),
-  Command.withShortDescription("Check an export of receipts offline"),
+  Command.withShortDescription("Verify an export of receipts offline"),
   Command.withExamples([
     {
       command: "catenet receipts verify receipts-1f.jsonl --key 3b6a...",
-      description: "Under a key known from elsewhere"
+      description: "With a key from another source"
     }
   ])
 )
 
 export const receipts = Command.make("receipts").pipe(
-  Command.withDescription("Signed receipts of what a tunnel carried."),
+  Command.withDescription("Verifies signed receipts of the traffic of a tunnel."),
   Command.withSubcommands([verify])
 )

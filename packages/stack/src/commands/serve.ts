@@ -27,8 +27,8 @@ export const serve = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Runs one replica of the control plane on CT_CONTROL_PLANE_LISTEN, on the PostgreSQL named by CT_CP_DATABASE_URL.\n" +
-      "Brings the schema up to date first. Any number of replicas may share a database."
+    "Runs one replica of the control plane on CT_CONTROL_PLANE_LISTEN, with the database CT_CP_DATABASE_URL.\n" +
+      "Updates the schema first. Any number of replicas may share a database."
   ),
-  Command.withShortDescription("Run the control plane alone")
+  Command.withShortDescription("Run the control plane")
 )

@@ -38,10 +38,10 @@ const valuesOf = (contents: string, names: ReadonlyArray<string>) =>
 export const service = Command.make(
   "service",
   {
-    program: Argument.Literals("PROGRAM", programs).pipe(Argument.withDescription("What the service runs")),
+    program: Argument.Literals("PROGRAM", programs).pipe(Argument.withDescription("Program to run")),
     config: Flag.String("config").pipe(
       Flag.optional,
-      Flag.withDescription("The file of the program's variables, by default /etc/catenet/PROGRAM.env")
+      Flag.withDescription("File with the program's variables (default: /etc/catenet/PROGRAM.env)")
     )
   },
   Effect.fn(function* ({ config, program }) {
@@ -67,9 +67,9 @@ export const service = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Prints a unit of systemd that runs `catenet serve` or `catenet edge` from the start of the machine on: as a user of its\n" +
-      "own, with no right of root's but to a port below 1024 where the file asks for one, and one folder to write to,\n" +
-      "/var/lib/catenet-PROGRAM. The variables come from the file; the keys and certificates that they name are read by systemd."
+    "Prints a systemd unit that starts `catenet serve` or `catenet edge` at boot: as a dynamic user without root\n" +
+      "privileges, except to bind a port below 1024 if the file names one, and with one writable folder,\n" +
+      "/var/lib/catenet-PROGRAM. The variables come from the file; systemd reads the keys and certificates that they name."
   ),
-  Command.withShortDescription("Print a service definition that needs no root")
+  Command.withShortDescription("Print a systemd unit that does not need root")
 )

@@ -10,7 +10,7 @@ export const up = Command.make(
   "up",
   {
     demo: Flag.Boolean("demo").pipe(
-      Flag.withDescription("Bring up the demo page and its tunnel too; --no-demo leaves them out"),
+      Flag.withDescription("Also start the demo page and its tunnel; --no-demo omits them"),
       Flag.withDefault(true)
     )
   },
@@ -21,12 +21,12 @@ export const up = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Brings the whole platform up on loopback: PostgreSQL, identity provider, control plane, edge, and a demo tunnel.\n\n" +
-      `Everything that it needs has a default:\n${Documentation.help(variables)}`
+    "Starts the whole platform on loopback: PostgreSQL, identity provider, control plane, edge, and a demo tunnel.\n\n" +
+      `All variables have defaults:\n${Documentation.help(variables)}`
   ),
-  Command.withShortDescription("Bring the whole platform up on this machine"),
+  Command.withShortDescription("Start the whole platform on this machine"),
   Command.withExamples([
     { command: "catenet up", description: "Everything, with a demo tunnel at https://hello.localhost:8443/" },
-    { command: "catenet up --no-demo", description: "Everything but the demo tunnel" }
+    { command: "catenet up --no-demo", description: "Without the demo tunnel" }
   ])
 )
