@@ -30,7 +30,7 @@ class AgentLocalGroup extends HttpApiGroup.make("agent").add(
   })
 ) {}
 
-const description = "What an agent says of itself at CT_AGENT_METRICS_LISTEN, to all who reach that address."
+const description = "The status of an agent at CT_AGENT_METRICS_LISTEN, without authentication."
 
 export class AgentLocalApi extends HttpApi.make("catenet-agent")
   .add(AgentLocalGroup)

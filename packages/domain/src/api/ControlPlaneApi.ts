@@ -30,10 +30,10 @@ import { TunnelControlsApi } from "./TunnelControlsApi.ts"
 import { BadgesApi, PortalDownloadsApi, TunnelRecordsApi } from "./TunnelRecordsApi.ts"
 import { TunnelsApi } from "./TunnelsApi.ts"
 
-const description = `Errors are RFC 9457 problems of type application/problem+json. \`code\` names the fact, \`detail\` is the sentence for
-people, and the facts stand beside them. Besides the statuses that a route lists, any route may answer 500 with a trace
-id. Members of a request that a route does not know are ignored. Lists are whole unless \`limit\` is given; the next page
-is then in the \`Link\` header.`
+const description = `Errors are RFC 9457 problems of type application/problem+json: \`code\` is a stable identifier, \`detail\` is a
+sentence for people, and further members hold the facts. Any route may also answer 500 with a trace id. Unknown members
+of a request are ignored. Lists are complete unless \`limit\` is given; then the \`Link\` header has the address of the
+next page.`
 
 export class ControlPlaneApi extends HttpApi.make("catenet")
   .add(StatusApi)

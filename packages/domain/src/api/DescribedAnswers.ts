@@ -39,7 +39,7 @@ const fields = {
     }
   },
   retryAfter: {
-    "Retry-After": { description: "In how many seconds to ask again.", schema: seconds, example: 2 }
+    "Retry-After": { description: "Number of seconds to wait before trying again.", schema: seconds, example: 2 }
   }
 }
 
@@ -83,7 +83,7 @@ export const describeAnswers = (spec: Record<string, unknown>): Record<string, u
 })
 
 /** Where the document is served, the API is. */
-const servers = [{ url: "/", description: "The service that this document comes from." }]
+const servers = [{ url: "/", description: "The service that serves this document." }]
 
 /**
  * The same OpenAPI document with where its operations are.

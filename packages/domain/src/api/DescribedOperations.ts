@@ -13,14 +13,13 @@ const waysOf = (operation: Json): ReadonlySet<string> =>
   new Set(list(operation["security"]).flatMap((way) => Object.keys(object(way))))
 
 const callers = (ways: ReadonlySet<string>, method: string) => {
-  if (ways.size === 0) return "Everybody may call it."
-  if (ways.has("admin")) return "Operators and edges call it, with the admin token."
-  const written = method === "get" ? "" : " A write with the session counts only from a page of the portal."
-  if (ways.has("bearer") && ways.has("session"))
-    return `An account calls it, with an access token or with the session of the portal.${written}`
+  if (ways.size === 0) return "Requires no authentication."
+  if (ways.has("admin")) return "For operators and edges; requires the admin token."
+  const written = method === "get" ? "" : " With a session, writes are accepted only from the portal's own origin."
+  if (ways.has("bearer") && ways.has("session")) return `Requires an access token or a portal session.${written}`
   return ways.has("session")
-    ? `An account calls it, with the session of the portal.${written}`
-    : "An account calls it, with an access token; a service account may, too."
+    ? `Requires a portal session.${written}`
+    : "Requires an access token of an account or a service account."
 }
 
 const namesIn = (operation: Json, place: string) =>
@@ -42,7 +41,7 @@ const rulesOf = (operation: Json): ReadonlyArray<string> => {
     ...["400", "422"].flatMap((status) => errorsIn(Option.getOrUndefined(Record.get(responses, status)))),
     ...ruleOf(operation["operationId"])
   ].filter((sentence) => !ofReaders.has(sentence.replace(/:.*$/su, "")))
-  return rules.length === 0 ? [] : ["Beside the schemas these rules hold.", ...rules]
+  return rules.length === 0 ? [] : ["The following rules apply in addition to the schemas.", ...rules]
 }
 
 /** The sentences of one operation. */
@@ -53,18 +52,16 @@ const describe = (method: string, path: string, operation: Json): string => {
   const ofAccount = (ways.has("bearer") || ways.has("session")) && path.includes("{")
   return [
     callers(ways, method),
-    body === undefined ? undefined : `It takes ${body}; members that it does not know are ignored.`,
+    body === undefined ? undefined : `Accepts ${body}; unknown members are ignored.`,
     query.has("cursor")
-      ? "It answers a page where a limit is given; the Link header leads to the next one. Without a limit it answers all."
+      ? "With `limit`, returns one page, and the Link header has the address of the next. Without it, returns the whole list."
       : undefined,
     headers.has("idempotency-key")
-      ? "Repeated with the same Idempotency-Key it is done once, and answers what it answered before."
+      ? "Repeating the request with the same Idempotency-Key returns the first response and changes nothing."
       : undefined,
-    ofAccount && has(operation, "404")
-      ? "What belongs to another account is answered as what is not there."
-      : undefined,
-    has(operation, "429") ? "It is metered: Retry-After says when there is room again." : undefined,
-    method === "get" ? "It changes nothing." : undefined,
+    ofAccount && has(operation, "404") ? "Returns 404 for resources of other accounts." : undefined,
+    has(operation, "429") ? "Rate-limited: Retry-After has the number of seconds to wait." : undefined,
+    method === "get" ? "Changes nothing." : undefined,
     ...rulesOf(operation)
   ]
     .filter((sentence) => sentence !== undefined)
@@ -84,7 +81,7 @@ const described = (path: string) => (operation: Members, method: string) =>
  * import { describeOperations } from "@catenet/domain/api/DescribedOperations"
  *
  * const { paths } = describeOperations({ paths: { "/a": { get: { operationId: "a.b" } } } })
- * if (!JSON.stringify(paths).includes("Everybody may call it. It changes nothing.")) throw new Error("no description")
+ * if (!JSON.stringify(paths).includes("Requires no authentication. Changes nothing.")) throw new Error("no description")
  * ```
  */
 export const describeOperations = (spec: Record<string, unknown>): Record<string, unknown> => ({

@@ -224,7 +224,7 @@ class EdgeHealthApi extends HttpApiGroup.make("health").add(
 ) {}
 
 const description =
-  "The admin interface of an edge, for its control plane. Errors are RFC 9457 problems of type application/problem+json."
+  "The admin API of an edge, used by its control plane. Errors are RFC 9457 problems of type application/problem+json."
 
 export class EdgeAdminApi extends HttpApi.make("catenet-edge")
   .add(TunnelOrdersApi)

@@ -2,12 +2,12 @@
 import { Option, Record as Records } from "effect"
 
 const signedRecord = (name: string) =>
-  `\`${name}\` is a signed record; the schema says how long it is, and not what its bytes may be.`
+  `\`${name}\` is a signed record; the schema specifies its length, but not its content.`
 
 const rules: Readonly<Record<string, ReadonlyArray<string>>> = {
-  "tunnelControls.setAccess": ["A slot of `slots` ends after it starts."],
+  "tunnelControls.setAccess": ["Each slot in `slots` must end after it starts."],
   "invitations.redeem": [signedRecord("invitation")],
-  "enrollment.redeemBootstrap": ["`pubkey` and `proof` come together, or neither."]
+  "enrollment.redeemBootstrap": ["`pubkey` and `proof` must both be present or both be absent."]
 }
 
 /**

@@ -12,276 +12,280 @@ export const endpointSummaries: Readonly<Record<string, GroupSummaries>> = {
   status: {
     about: "Status and network",
     routes: {
-      status: "Public counts, and whether access tokens can be verified.",
-      live: "Whether the process answers.",
-      ready: "Whether the database can be read.",
-      networkInfo: "The ports of this installation.",
-      edgeCa: "The root certificate of the mesh plane, DER; agents pin it."
+      status: "Returns public counts, and whether access tokens can be verified.",
+      live: "Reports whether the process answers.",
+      ready: "Reports whether the database can be read.",
+      networkInfo: "Returns the ports of this installation.",
+      edgeCa: "Returns the root certificate of the mesh plane (DER), which agents pin."
     }
   },
   enrollment: {
-    about: "Enrolment of agents",
+    about: "Enrollment of agents",
     routes: {
-      issue: "Makes a join token, good once, for a tenant.",
-      issueBatch: `Makes up to ${maxTokensPerBatch} join tokens at once.`,
-      redeem: "Enrols an agent by a join token and a proof that it holds its key.",
-      outstanding: "The join tokens that nobody has redeemed, by their hashes.",
-      mintBootstrap: "Keeps a secret under a token that gives it out once.",
-      outstandingBootstraps: "The bootstrap tokens that still give out a secret, by their hashes.",
-      redeemBootstrap: "Gives the secret of a bootstrap token, once; again only to the key that redeemed it."
+      issue: "Creates a single-use join token for a tenant.",
+      issueBatch: `Creates up to ${maxTokensPerBatch} join tokens at once.`,
+      redeem: "Enrolls an agent with a join token and a proof of its key.",
+      outstanding: "Lists the unredeemed join tokens by their hashes.",
+      mintBootstrap: "Stores a secret under a bootstrap token, which returns it once.",
+      outstandingBootstraps: "Lists the bootstrap tokens that can still be redeemed, by their hashes.",
+      redeemBootstrap:
+        "Redeems a bootstrap token for its secret, once; afterwards only the key that redeemed it gets the secret again."
     }
   },
   provisioning: {
-    about: "Tunnels by operators",
+    about: "Tunnels, for operators",
     routes: {
-      provisionTunnel: "Makes a tunnel with a host name for somebody else.",
-      list: "The tunnels of everybody, without their routing tokens.",
-      authorizeHost: "Binds a host name to a routing token, at the edge and on record."
+      provisionTunnel: "Creates a tunnel with a host name for another account.",
+      list: "Lists the tunnels of all accounts, without their routing tokens.",
+      authorizeHost: "Binds a host name to a routing token, at the edges and in the database."
     }
   },
   admission: {
     about: "Certificates",
     routes: {
-      admission: "How far a host name is on its way to a certificate of its own, and from which authority to get it.",
-      issuanceComplete: "Says that the certificate is there: the edge passes the host's connections through unopened.",
-      issuanceFailed: "Says that an authority gave no certificate, and why; the answer may name another authority.",
+      admission: "Returns whether a host name may order its own certificate, and from which authority.",
+      issuanceComplete: "Reports that the certificate has been issued: the edge then passes the host's TLS through.",
+      issuanceFailed:
+        "Reports that an authority issued no certificate, and why; the response may assign another authority.",
       standing:
-        "Where a host name stands: its place in the queue, what its agent does now, why an authority refused it.",
-      issuanceProgress: "Says what an agent does for a certificate; the agents of a tunnel order one after another.",
+        "Returns the certificate status of a host name: its place in the queue, what its agent is doing, why an authority refused it.",
+      issuanceProgress: "Reports the progress of an agent's order; the agents of a tunnel order one after another.",
       setChallenge: "Publishes the TXT record of an ACME dns-01 challenge.",
-      clearChallenge: "Removes the TXT record of a challenge."
+      clearChallenge: "Removes the TXT record of an ACME dns-01 challenge."
     }
   },
   tunnels: {
     about: "Tunnels",
     routes: {
-      create: "Makes a tunnel; without a host name it gets one, where the operator has a zone for that.",
-      list: "Your tunnels, and those you were granted.",
-      change: "Renames a tunnel, or says whether its visitors must sign in and its agents must prove a key.",
-      remove: "Ends a tunnel: its routing token is revoked at the edge.",
-      get: "One tunnel.",
-      install: "What an agent needs to serve the tunnel, with a fresh join token.",
-      verifyHostname: "Looks for the DNS record that proves the tunnel's own host name; with it the name is routed.",
-      rotateToken: "Gives the tunnel a new routing token and revokes the old one; everything else stays.",
-      reclaim: "Queues again for a certificate of its own, after the claim has lapsed.",
-      grant: "Lets another account see the tunnel and install it.",
-      listGrantees: "The accounts that a tunnel is granted to.",
-      ungrant: "Takes a grant back, with the keys enrolled through it and the join tokens that were not redeemed.",
-      allowVisitor: "Lets an e-mail address past the login gate.",
-      listVisitors: "The e-mail addresses that may pass the login gate.",
-      disallowVisitor: "Takes an e-mail address off that list.",
-      dismissAccessRequest: "Drops a visitor's request to be let in.",
-      listAccessRequests: "Who was turned away at the gate and asked to be let in."
+      create: "Creates a tunnel; without a host name it is assigned one, if the operator has configured a zone.",
+      list: "Lists your tunnels and those granted to you.",
+      change: "Renames a tunnel, or sets whether visitors must sign in and whether agents must prove a key.",
+      remove: "Deletes a tunnel; its routing token is revoked at the edges.",
+      get: "Returns a tunnel.",
+      install: "Returns the settings that an agent needs to serve the tunnel, with a new join token.",
+      verifyHostname:
+        "Looks up the DNS record that proves ownership of the tunnel's host name; if found, the name is routed.",
+      rotateToken: "Gives the tunnel a new routing token and revokes the old one; everything else is kept.",
+      reclaim: "Returns the tunnel to the certificate queue after its claim has lapsed.",
+      grant: "Grants another account access to see and install the tunnel.",
+      listGrantees: "Lists the accounts that have been granted access to the tunnel.",
+      ungrant: "Revokes a grant, with the keys enrolled through it and its unredeemed join tokens.",
+      allowVisitor: "Allows an e-mail address to pass the login gate.",
+      listVisitors: "Lists the e-mail addresses that may pass the login gate.",
+      disallowVisitor: "Removes an e-mail address from the list for the login gate.",
+      dismissAccessRequest: "Dismisses a visitor's access request.",
+      listAccessRequests: "Lists visitors who were refused at the login gate and requested access."
     }
   },
   tunnelControls: {
     about: "Alerts, access windows, share links and badges",
     routes: {
-      saveAlert: "Sets the webhook that is told when the tunnel is down; the secret is shown when it is made.",
+      saveAlert:
+        "Sets the webhook that is called when the tunnel is down; its secret is shown only when it is created.",
       removeAlert: "Deletes the alert.",
-      getAlert: "The alert of a tunnel.",
-      testAlert: "Sends one signed tunnel.test delivery now.",
-      setAccess: "Restricts visits to a time, a weekly schedule, or both.",
-      clearAccess: "Lifts every restriction.",
-      getAccess: "The restriction, and whether a visitor would get in now.",
-      rearmAccess: "Opens for 24 hours and keeps the schedule.",
-      setHttpOnly: "Lets visitors speak nothing but HTTP, or other protocols over TLS too.",
-      getHttpOnly: "Whether visitors may speak nothing but HTTP.",
-      mintShareLink: "Makes a link that lets who has it past the login gate; it is shown once.",
-      listShareLinks: "The share links of a tunnel, without their tokens.",
-      revokeShareLink: "Ends a link and the visits that it let in.",
-      enableBadge: "Publishes the uptime as a badge; an enabled one keeps its address.",
-      disableBadge: "Takes the badge down.",
-      getBadge: "The public id of the badge, or null.",
-      listDeliveries: "What was sent to the webhook lately, and how that ended."
+      getAlert: "Returns the alert of a tunnel.",
+      testAlert: "Sends a signed tunnel.test event to the webhook.",
+      setAccess: "Restricts access to a period, a weekly schedule, or both.",
+      clearAccess: "Removes all access restrictions.",
+      getAccess: "Returns the access restrictions, and whether a visitor would be admitted now.",
+      rearmAccess: "Opens the tunnel for 24 hours and keeps the schedule.",
+      setHttpOnly: "Sets whether visitors may use only HTTP, or other protocols over TLS as well.",
+      getHttpOnly: "Returns whether visitors may use only HTTP.",
+      mintShareLink: "Creates a link that lets anyone who has it pass the login gate; it is shown once.",
+      listShareLinks: "Lists the share links of a tunnel, without their tokens.",
+      revokeShareLink: "Revokes a share link and ends the visits that it admitted.",
+      enableBadge: "Publishes the uptime as a badge; a badge that is already enabled keeps its address.",
+      disableBadge: "Disables the badge.",
+      getBadge: "Returns the public id of the badge, or null.",
+      listDeliveries: "Lists recent deliveries to the webhook and their outcome."
     }
   },
   tunnelRecords: {
     about: "Uptime, usage and receipts",
     routes: {
-      uptime: "Uptime over a day, a week and thirty days, and the sessions behind it.",
-      receipts: "Signed receipts of the tunnel's sessions, a line each, in one chain that can be verified offline.",
-      usage: "Uptime, sessions and bytes of every tunnel over thirty days.",
-      usageCsv: "The same as CSV.",
-      fleet: "How every tunnel is served just now."
+      uptime: "Returns the uptime over a day, a week and thirty days, with the sessions.",
+      receipts:
+        "Exports the signed receipts of the tunnel's sessions, one on each line, in a chain that can be verified offline.",
+      usage: "Returns uptime, sessions and bytes of every tunnel over thirty days.",
+      usageCsv: "Returns the same as CSV.",
+      fleet: "Returns how every tunnel is being served now."
     }
   },
   portalDownloads: {
-    about: "Downloads of the portal",
+    about: "Downloads in the portal",
     routes: {
-      receipts: "The receipts of a tunnel, by the portal's session.",
-      usageCsv: "Usage of every tunnel as CSV, by the portal's session."
+      receipts: "Downloads the receipts of a tunnel, with a portal session.",
+      usageCsv: "Downloads the usage of every tunnel as CSV, with a portal session."
     }
   },
-  badges: { about: "Badges", routes: { svg: "The badge of a tunnel that has one enabled." } },
+  badges: { about: "Badges", routes: { svg: "Returns the badge of a tunnel that has one enabled." } },
   bridge: {
     about: "Agent bridge",
     routes: {
-      setMode: "Lets the operator's bridge reach the agent behind a tunnel, or not.",
-      get: "How the bridge of a tunnel stands, and the keys that a grant must name.",
-      storeGrant: "Keeps the grant that admits the bridge to a channel.",
+      setMode: "Sets whether the operator's bridge may reach the agent of a tunnel.",
+      get: "Returns the bridge status of a tunnel and the keys that a grant must name.",
+      storeGrant: "Stores the grant that admits the bridge to a channel.",
       call: "Calls one tool of the agent over that channel."
     }
   },
   channels: {
     about: "Channels",
     routes: {
-      list: "The ids of your channels, sorted.",
-      register: "Registers a channel with the key of its operator; another key needs confirm_rekey.",
-      get: "One channel.",
-      deregister: "Drops a channel with its members, grants, allow-list and invites.",
-      listMembers: "The members of a channel.",
+      list: "Lists the ids of your channels, sorted.",
+      register: "Registers a channel with its operator key; changing the key requires confirm_rekey.",
+      get: "Returns a channel.",
+      deregister: "Deletes a channel with its members, grants, allow-list and invites.",
+      listMembers: "Lists the members of a channel.",
       addMember: "Adds a member with its attested Noise key, or replaces that key.",
       removeMember: "Revokes a membership.",
-      listGrants: "The grants that lie ready for members.",
-      listAllowed: "The e-mail addresses that may claim a membership.",
-      allow: "Lets an e-mail address claim a membership.",
-      disallow: "Stops further claims by an e-mail address; memberships stay.",
-      listClaimInvites: "The claim invites of a channel, without their tokens.",
-      mintClaimInvite: "Makes a link by which somebody takes up a prepared membership, once, within 15 minutes.",
-      mintJoinLink: "Keeps a sealed membership under a token that gives it out once, within a day.",
-      listRooms: "The pairs that rooms have registered.",
-      openRoom: `Registers a channel for every two of ${minRoomHolders} to ${maxRoomHolders} holders.`,
-      depositGrant: "Keeps a signed grant for its member to fetch."
+      listGrants: "Lists the grants deposited for members.",
+      listAllowed: "Lists the e-mail addresses that may claim a membership.",
+      allow: "Allows an e-mail address to claim a membership.",
+      disallow: "Prevents further claims by an e-mail address; memberships are kept.",
+      listClaimInvites: "Lists the claim invites of a channel, without their tokens.",
+      mintClaimInvite: "Creates a link with which a person can claim a prepared membership, once, within 15 minutes.",
+      mintJoinLink: "Stores an encrypted membership under a token that returns it once, within a day.",
+      listRooms: "Lists the pairs that rooms have registered.",
+      openRoom: `Registers a channel for every pair of ${minRoomHolders} to ${maxRoomHolders} holders.`,
+      depositGrant: "Stores a signed grant for its member to collect."
     }
   },
   claims: {
     about: "Claiming a membership",
     routes: {
-      list: "The channels that your e-mail address is allow-listed for.",
-      collectGrants: "Your claimed identities on a channel, with their grants where deposited.",
-      showInvite: "What an invite offers; claims nothing.",
-      claim: "Takes up a membership that your e-mail address is allow-listed for.",
-      confirmInvite: "Takes up the membership of an invite, and burns it."
+      list: "Lists the channels for which your e-mail address is on the allow-list.",
+      collectGrants: "Returns your claimed identities on a channel, with their grants if deposited.",
+      showInvite: "Returns what an invite offers, without claiming it.",
+      claim: "Claims a membership for which your e-mail address is on the allow-list.",
+      confirmInvite: "Claims the membership of an invite, which can then no longer be used."
     }
   },
   invitations: {
     about: "Invitations across accounts",
     routes: {
-      challenge: "A nonce to sign into a redemption.",
-      redeem: "Redeems an invitation that the channel's operator signed."
+      challenge: "Returns a nonce to sign in a redemption.",
+      redeem: "Redeems an invitation signed by the channel's operator."
     }
   },
   topologies: {
     about: "Topologies",
     routes: {
-      create: "Makes a topology.",
-      list: "Your topologies.",
-      remove: "Deletes a topology; its agents are free again.",
-      get: "Agents, edges and overlay mode of a topology that is yours or shared with you.",
+      create: "Creates a topology.",
+      list: "Lists your topologies.",
+      remove: "Deletes a topology and releases its agents.",
+      get: "Returns the agents, edges and overlay mode of a topology that is yours or shared with you.",
       assignAgent:
-        "Puts an agent into the topology; an agent is in one at most. With its signature it is taken from an account without.",
-      unassignAgent: "Takes an agent out.",
-      labelAgent: "Gives an agent a name in this topology.",
+        "Places an agent in the topology; an agent can be in one topology only. With the agent's signature, it is taken over from an account that placed it without.",
+      unassignAgent: "Removes an agent from the topology.",
+      labelAgent: "Sets an agent's name in this topology.",
       putNoiseKey:
-        "Stores the Noise key that an agent has attested for the channel of one of its links; with it the agent is admitted.",
+        "Stores the Noise key that an agent has attested for the channel of one of its links, which admits the agent.",
       addEdge: "Links two agents.",
-      removeEdge: "Cuts a link, and what it authorised.",
-      noteChannel: "Notes a channel at a link, or clears the note; it authorises nothing.",
-      setMode: "Chooses the overlay mode.",
-      suggest: "Computes links of least cost from measured ones; writes nothing.",
-      bindOperator: "Binds an operator's key by its proof: from then on links authorise channel admission.",
-      unbindOperator: "Releases the operator's key.",
-      getOperator: "The operator's key that is bound.",
-      share: "Lets an account, by its e-mail address, view the topology and wire its own agents.",
-      listShares: "Whom the topology is shared with.",
-      unshare: "Ends that.",
-      listShared: "Topologies shared with your verified e-mail address."
+      removeEdge: "Removes a link and revokes what it authorized.",
+      noteChannel: "Sets or clears the channel noted at a link; this authorizes nothing.",
+      setMode: "Sets the overlay mode.",
+      suggest: "Computes a set of links with the lowest cost from measured links; writes nothing.",
+      bindOperator: "Binds an operator key with its proof; from then on, links authorize channel admission.",
+      unbindOperator: "Removes the bound operator key.",
+      getOperator: "Returns the bound operator key.",
+      share: "Allows an account, given by its e-mail address, to view the topology and to link its own agents.",
+      listShares: "Lists the accounts with which the topology is shared.",
+      unshare: "Stops sharing the topology with an account.",
+      listShared: "Lists topologies shared with your verified e-mail address."
     }
   },
   networks: {
     about: "Public networks",
-    routes: { get: "The agents and edges of a topology, for whoever has its public id." }
+    routes: { get: "Returns the agents and edges of a topology, given its public id." }
   },
   pipelines: {
     about: "Pipelines",
     routes: {
       publish: "Publishes a pipeline under an id, or replaces your own.",
-      listOwn: "Your pipelines.",
+      listOwn: "Lists your pipelines.",
       withdraw: "Withdraws a pipeline.",
-      publishFor: "Publishes a pipeline in the name of the operator or of another owner.",
-      list: "Every published pipeline, with its owner.",
-      get: "One published pipeline."
+      publishFor: "Publishes a pipeline on behalf of the operator or another owner.",
+      list: "Lists every published pipeline with its owner.",
+      get: "Returns a published pipeline."
     }
   },
   directory: {
     about: "Agent directory",
     routes: {
-      register: "Lists an agent with its card.",
-      enlist: "Lists an agent for your account, with a proof by its holder key, until its card expires.",
-      listOwn: "Your agents in the directory.",
-      unlist: "Takes an agent of yours out of the directory.",
-      search: "Agents that have exactly this role, or this skill, or both.",
-      get: "One agent.",
+      register: "Adds an agent with its card to the directory.",
+      enlist: "Adds an agent for your account, with a proof by its holder key, until its card expires.",
+      listOwn: "Lists your agents in the directory.",
+      unlist: "Removes one of your agents from the directory.",
+      search: "Finds agents that have exactly this role, this skill, or both.",
+      get: "Returns an agent of the directory.",
       registerRendezvous: "Records which agent serves a routing token, for an operator's self-test.",
-      resolveRendezvous: "Which agent serves a routing token."
+      resolveRendezvous: "Returns the agent that serves a routing token."
     }
   },
   serviceAccounts: {
     about: "Service accounts",
     routes: {
-      create: "Makes a machine credential at the identity provider; its secret is shown here and at rotation only.",
-      list: "Your service accounts, without secrets.",
-      get: "One service account.",
-      remove: "Deletes the credential at the identity provider, at once and for good.",
-      rotate: "A new secret for the same client; the old one stops at once."
+      create: "Creates a service account at the identity provider; its secret is shown only now and at rotation.",
+      list: "Lists your service accounts, without secrets.",
+      get: "Returns a service account.",
+      remove: "Deletes the service account at the identity provider, at once and permanently.",
+      rotate: "Creates a new secret; the old one stops working at once."
     }
   },
   credits: {
     about: "Credits",
     routes: {
-      account: "Your account and its balance.",
+      account: "Returns your account and its balance.",
       issue: "Buys a routing token for one credit.",
-      listIssued: "What the credits were spent on."
+      listIssued: "Lists what the credits were spent on."
     }
   },
   accounts: {
     about: "Account",
     routes: {
-      buyCredits: "Intends a payment; the balance changes when the payment provider confirms it.",
-      listPayments: "Your payments.",
-      remove: "Deletes what the account has here; the sign-in at the identity provider stays.",
-      auditLog: "The audit entries of your own actions."
+      buyCredits: "Creates a payment intent; the balance changes when the payment provider confirms it.",
+      listPayments: "Lists your payments.",
+      remove: "Deletes your account and its data here; the login at the identity provider is kept.",
+      auditLog: "Lists the audit entries of your own actions."
     }
   },
   billing: {
-    about: "Billing by operators",
+    about: "Billing, for operators",
     routes: {
-      openAccount: "Opens an account that belongs to no sign-in.",
-      getAccount: "An account and its balance.",
-      intendPayment: "Intends a payment into an account.",
-      getPayment: "One payment.",
-      issue: "Buys a routing token from an account."
+      openAccount: "Creates a credit account without a login.",
+      getAccount: "Returns an account and its balance.",
+      intendPayment: "Creates a payment intent for an account.",
+      getPayment: "Returns a payment.",
+      issue: "Buys a routing token with the credits of an account."
     }
   },
   paymentWebhook: {
     about: "Payment events",
-    routes: { confirm: "The payment provider's signed event, which credits the account once." }
+    routes: { confirm: "Receives the payment provider's signed event, which credits the account once." }
   },
   operators: {
-    about: "Accounts by operators",
+    about: "Accounts, for operators",
     routes: {
       setMaxTunnels: "Sets how many tunnels an account may have.",
       setMaxChannels: "Sets how many channels an account may have.",
-      limits: "The limits of an account.",
-      auditLog: "The whole audit log, newest first."
+      limits: "Returns the limits of an account.",
+      auditLog: "Lists the whole audit log, newest first."
     }
   },
   edges: {
     about: "Edges",
     routes: {
-      authorizeChannel: "Whether a holder is admitted to a channel, and by which keys.",
-      revokedTokens: "The routing tokens that no edge may serve.",
-      heartbeat: "An edge says that it lives and where it is reached.",
-      ticketKeys: "The keys of session tickets for an edge, sealed for the one that asks.",
-      agentProved:
-        "An edge says that an agent has proved its key, which every agent of the tunnel has to from then on.",
-      list: "The edges that have reported themselves, and which of them live.",
-      lookup: "The live edge where a routing token or host name is served.",
-      rehydrate: "Everything that an edge must know when it starts.",
-      rebind: "Forgets the key that an edge was pinned to.",
-      checkVisitor: "Whether a visitor of a host may pass its login gate, and who it is.",
-      redeemGateCode: "Exchanges the code of a sign-in for a visitor's session at one host; once.",
+      authorizeChannel: "Returns whether a holder is admitted to a channel, and its keys.",
+      revokedTokens: "Lists the revoked routing tokens, which no edge may serve.",
+      heartbeat: "Reports that an edge is live, and its address.",
+      ticketKeys: "Returns the keys of session tickets, encrypted for the requesting edge.",
+      agentProved: "Reports that an agent has proved its key; from then on, every agent of the tunnel must.",
+      list: "Lists the edges that have sent heartbeats, and which of them are live.",
+      lookup: "Returns the live edge that serves a routing token or host name.",
+      rehydrate: "Returns everything that an edge needs when it starts.",
+      rebind: "Removes the key to which an edge is pinned.",
+      checkVisitor: "Returns whether a visitor may pass the login gate of a host, and the visitor's identity.",
+      redeemGateCode: "Exchanges the code of a sign-in for a visitor session at one host, once.",
       endVisit: "Ends a visitor's session."
     }
   }

@@ -80,7 +80,7 @@ layer(Accounts.server(unlimited), { excludeTestServices: true, timeout: "120 sec
           found.set(`${String(route.operation.operationId)} 500`, `${route.method} ${path} ${body ?? ""}`)
         if (response.status !== 400 && response.status !== 422) return
         const { code, errors } = members(JSON.parse(text))
-        const [, rules = ""] = String(members(route.operation)["description"]).split("Beside the schemas")
+        const [, rules = ""] = String(members(route.operation)["description"]).split("The following rules apply")
         // A rule names an error, or the members that it is about.
         const said = `${String(code)} ${JSON.stringify(errors)}`
         if (Array.from(rules.matchAll(/`(\w+)`/gu), ([, name = ""]) => name).some((name) => said.includes(name))) return
