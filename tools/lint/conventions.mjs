@@ -1,17 +1,15 @@
 /**
- * Holds these conventions, each in the packages that `conventions.json` names:
- * - a service has its interface in the class head: no `Effect.Success<typeof make>`, no `*Shape` interface;
+ * Checks these conventions, each in the packages that `conventions.json` lists:
+ * - a service declares its interface in the class head: no `Effect.Success<typeof make>`, no `*Shape` interface;
  * - a file that exports one service is named after it, and the key of a service is its package and path;
- * - imports stand in order: packages and modules of Node by name, then files, those of other folders first;
- * - a test reads no clock, waits for no timer of its own (`Date.now`, `setTimeout`, `sleep`) and polls by `Eventually.ts`
- *   (no `Effect.repeat`, no `Effect.retry`), but for the files that the list names with the reason;
- * - sources, tests and benchmarks say who and what: `nobody`, `whoever`, `told`, `authoris...` and `enrolment` stand in none,
- *   whether as words or within a name;
- * - a class hides its members by `#`; only constructors are `private`; no constant is written in capital letters;
- * - no decision hangs on the text of an error, which its program may word in another way tomorrow: it hangs on a code or a field;
- * - a sentence takes up a text from elsewhere by `clause` or `ended` of domain/values/Sentence, so that it has one full stop;
- * - nothing of the list is left that has become clean.
- * `--fix` puts imports in order.
+ * - imports are sorted: packages and Node modules by name, then files, those of other folders first;
+ * - tests read no clock, use no timers (`Date.now`, `setTimeout`, `sleep`) and poll with `Eventually.ts` (no `Effect.repeat`, no
+ *   `Effect.retry`), except for the files that are listed with the reason;
+ * - classes hide members with `#`; only constructors are `private`; constants are not in capital letters;
+ * - no decision depends on the text of an error, which may change: use a code or a field;
+ * - a message that includes another message uses `clause` or `ended` of domain/values/Sentence, so that it has one full stop;
+ * - the lists contain no file that no longer needs its exception.
+ * `--fix` sorts imports.
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
@@ -19,7 +17,7 @@ import { fileURLToPath } from "node:url"
 import ts from "typescript"
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..")
-const { errorTexts, importOrder, noTimersInTests, plainWords, realTimeInTests, serviceIdiom, serviceNames } =
+const { errorTexts, importOrder, noTimersInTests, allPackages, realTimeInTests, serviceIdiom, serviceNames } =
   JSON.parse(readFileSync(join(root, "tools/lint/conventions.json"), "utf8"))
 const fix = process.argv.includes("--fix")
 const found = []
@@ -52,7 +50,7 @@ for (const file of serviceIdiom.flatMap((name) => filesOf(name, ["src", "test", 
     if (type === undefined || ts.isTypeLiteralNode(type)) return
     const name = type.getText(source)
     if (/^Effect\.Success<|Shape\b/.test(name))
-      found.push(`${placeOf(source, type)}: the interface of a service stands in its class head, not in ${name}`)
+      found.push(`${placeOf(source, type)}: declare the interface of a service in its class head, not in ${name}`)
   })
 }
 
@@ -76,7 +74,7 @@ for (const file of serviceNames.flatMap((name) => filesOf(name, ["src"]))) {
       found.push(`${placeOf(source, key)}: the key of ${node.name.text} is "${wanted}"`)
   }
   if (/\bEffect\.Success<(?:ReturnType<)?typeof make\b/.test(source.text))
-    found.push(`${file}: what a module makes has an interface, not Effect.Success<typeof make>`)
+    found.push(`${file}: declare an interface for what a module makes, not Effect.Success<typeof make>`)
   const isExported = (node) => node.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
   const services = source.statements.filter((node) => interfaceOf(node) !== undefined && isExported(node))
   const [service] = services
@@ -105,7 +103,7 @@ for (const file of importOrder.flatMap((name) => filesOf(name, ["src", "test", "
       join(root, file),
       source.text.replace(block, () => sorted.join("\n"))
     )
-  } else found.push(`${placeOf(source, wrong.node)}: the import of ${wrong.name} stands out of order`)
+  } else found.push(`${placeOf(source, wrong.node)}: the import of ${wrong.name} is out of order`)
 }
 
 const timing = /\bDate\.now\(|(?<![.\w])setTimeout\(|\bEffect\.(?:sleep|repeat|retry)\(|(?<![.\w])sleep\(/
@@ -115,42 +113,26 @@ const timed = new Set(
     .flatMap((name) => filesOf(name, name === "testing" ? ["src"] : ["test"]))
     .filter((file) => timing.test(withoutComments(readFileSync(join(root, file), "utf8"))))
 )
-/** Names that stay: an account of the system, the components and sentences of the published documents, released migrations. */
-const wordy = /(?:[Nn]obody|[Ww]hoever|[Aa]uthoris|[Ee]nrolment)|(?:\b[Tt]|[a-z]T)old(?![a-z])/
-const keeps = [
-  "packages/stack/src/postgres/SystemAccount.ts",
-  "packages/domain/src/api/EndpointSummaries.ts",
-  "packages/server/src/store/migrations/"
-]
-const isException = (file, line) =>
-  keeps.some((place) => file.startsWith(place)) || /\b(?:Channel)?Authorisation\b/.test(line)
-for (const file of plainWords.flatMap((name) => filesOf(name, ["src", "test", "bench"])))
-  for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
-    if (wordy.test(line) && !isException(file, line))
-      found.push(`${file}:${index + 1}: say who or what, not ${wordy.exec(line)?.[0]}`)
-
 const shouted = /^(?:export )?const [A-Z][A-Z_]{2,} =/
-for (const file of plainWords.flatMap((name) => filesOf(name, ["src", "test", "bench"])))
+for (const file of allPackages.flatMap((name) => filesOf(name, ["src", "test", "bench"])))
   for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
-    if (shouted.test(line)) found.push(`${file}:${index + 1}: write a constant as other names are written`)
+    if (shouted.test(line)) found.push(`${file}:${index + 1}: write constants in camelCase`)
 
 const hidden = /^\s+(?:private|protected) (?!constructor\b)/
-for (const file of plainWords.flatMap((name) => filesOf(name, ["src", "test", "bench"])))
+for (const file of allPackages.flatMap((name) => filesOf(name, ["src", "test", "bench"])))
   for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
-    if (hidden.test(line)) found.push(`${file}:${index + 1}: hide a member by #`)
+    if (hidden.test(line)) found.push(`${file}:${index + 1}: hide members with #`)
 
 /** A text of another place in a template, before a full stop, a semicolon or the next sentence. */
 const takenUp = /\$\{((?:[^{}]|\{[^{}]*\})*)\}(?:[.;](?=[\s`"\\])| [A-Z](?=[a-z ]))/g
 const fromElsewhere =
   /\.(?:message|detail)\b|\b(?:message|detail|why|reason|said|failure|unusable|failed|remedy)$|\bString\(|\bwords\(|\w+Problem\(/
-const joins = plainWords.filter((name) => name !== "platform" && name !== "crypto")
+const joins = allPackages.filter((name) => name !== "platform" && name !== "crypto")
 for (const file of joins.flatMap((name) => filesOf(name, ["src"])))
   for (const [index, line] of readFileSync(join(root, file), "utf8").split("\n").entries())
     for (const [, text] of line.length > 1000 ? [] : line.matchAll(takenUp))
       if (fromElsewhere.test(text) && !/\b(?:clause|ended|quoted)\b/.test(text))
-        found.push(
-          `${file}:${index + 1}: \`${text}\` may bring a full stop of its own; write clause(...) or ended(...)`
-        )
+        found.push(`${file}:${index + 1}: \`${text}\` may end with a full stop; use clause(...) or ended(...)`)
 
 /** What looks into a text: the methods of strings, and those of expressions by what they are given. */
 const looks = new Set(["includes", "startsWith", "endsWith", "match", "matchAll", "search", "indexOf"])
@@ -195,7 +177,7 @@ const hangsOnText = (node) => {
   return applied.has(name.text) && node.arguments[0] !== undefined && isErrorText(node.arguments[0])
 }
 const readsTexts = new Set()
-for (const file of plainWords.flatMap((name) => filesOf(name, ["src"]))) {
+for (const file of allPackages.flatMap((name) => filesOf(name, ["src"]))) {
   const source = sourceOf(file)
   const visit = (node) => {
     if (hangsOnText(node)) {
@@ -209,14 +191,14 @@ for (const file of plainWords.flatMap((name) => filesOf(name, ["src"]))) {
 }
 for (const file of Object.keys(errorTexts))
   if (!readsTexts.has(file))
-    found.push(`tools/lint/conventions.json: ${file} reads no error's text any more; take it off the list`)
+    found.push(`tools/lint/conventions.json: ${file} no longer reads the text of an error; remove it from the list`)
 
 const named = new Set(Object.values(realTimeInTests).flat())
 for (const file of timed)
-  if (!named.has(file))
-    found.push(`${file}: a test waits by TestClock or \`eventually\`, not by a timer or the clock of its own`)
+  if (!named.has(file)) found.push(`${file}: use TestClock or \`eventually\` in tests, not a timer or the system clock`)
 for (const file of named)
-  if (!timed.has(file)) found.push(`tools/lint/conventions.json: ${file} reads no clock any more; take it off the list`)
+  if (!timed.has(file))
+    found.push(`tools/lint/conventions.json: ${file} no longer reads a clock; remove it from the list`)
 
 if (found.length > 0) {
   process.stderr.write(`Conventions:\n${found.join("\n")}\n`)
