@@ -49,18 +49,22 @@ const milliseconds = Parser.whole(1, 600_000)
 
 const ofExporter = (infix: "" | "TRACES_" | "METRICS_" | "LOGS_", what: string) => {
   const name = (last: string) => `OTEL_EXPORTER_OTLP_${infix}${last}`
-  const path = infix === "" ? "; each signal goes to its own path below it, such as /v1/traces" : "; taken as it is"
+  const path = infix === "" ? "; each signal is sent to its own path below it, such as /v1/traces" : "; used as given"
   return {
-    endpoint: optional(name("ENDPOINT"), NetworkParser.url, `Where ${what} are sent${path}.`),
-    headers: optional(name("HEADERS"), headers, `Header fields that are sent with ${what}, such as a collector's key.`),
-    protocol: optional(name("PROTOCOL"), protocol, `How ${what} are written.`),
-    timeout: optional(name("TIMEOUT"), milliseconds, `Milliseconds in which ${what} must be taken.`),
-    compression: optional(name("COMPRESSION"), Parser.literal("gzip", "none"), `How ${what} are compressed.`)
+    endpoint: optional(name("ENDPOINT"), NetworkParser.url, `Collector URL for ${what}${path}.`),
+    headers: optional(name("HEADERS"), headers, `Additional header fields for ${what}, such as a collector's key.`),
+    protocol: optional(name("PROTOCOL"), protocol, `Encoding of ${what}.`),
+    timeout: optional(name("TIMEOUT"), milliseconds, `Milliseconds within which the collector must accept ${what}.`),
+    compression: optional(name("COMPRESSION"), Parser.literal("gzip", "none"), `Compression of ${what}.`)
   }
 }
 
 const exporter = (signal: "TRACES" | "METRICS" | "LOGS", what: string) =>
-  optional(`OTEL_${signal}_EXPORTER`, Parser.quoted(Parser.literal("otlp", "none")), `Whether ${what} are sent.`)
+  optional(
+    `OTEL_${signal}_EXPORTER`,
+    Parser.quoted(Parser.literal("otlp", "none")),
+    `Exporter for ${what}; none disables it.`
+  )
 
 const ratio = Parser.make("a number from 0 to 1", (text) => {
   const value = /^(?:\d+\.?\d*|\.\d+)$/u.test(text) ? Number(text) : Number.NaN
@@ -83,12 +87,16 @@ export const signals = {
 } as const
 
 export const variables = {
-  disabled: optional("OTEL_SDK_DISABLED", Parser.literal("true", "false"), "Whether nothing is sent at all."),
+  disabled: optional("OTEL_SDK_DISABLED", Parser.literal("true", "false"), "Disable the export."),
   ...ofExporter("", "traces, metrics and logs"),
-  serviceName: optional("OTEL_SERVICE_NAME", Parser.text, "What the program is called there."),
-  attributes: optional("OTEL_RESOURCE_ATTRIBUTES", attributes, "What else is said of the program."),
-  sampler: optional("OTEL_TRACES_SAMPLER", Parser.quoted(Parser.literal(...samplers)), "Which traces are sent."),
-  samplerArgument: optional("OTEL_TRACES_SAMPLER_ARG", ratio, "The share of traces that the ratio samplers send."),
+  serviceName: optional("OTEL_SERVICE_NAME", Parser.text, "Service name of the program."),
+  attributes: optional("OTEL_RESOURCE_ATTRIBUTES", attributes, "Further attributes of the program."),
+  sampler: optional(
+    "OTEL_TRACES_SAMPLER",
+    Parser.quoted(Parser.literal(...samplers)),
+    "Sampler that selects the traces to send."
+  ),
+  samplerArgument: optional("OTEL_TRACES_SAMPLER_ARG", ratio, "Share of traces that the ratio samplers send."),
   traceDelay: optional("OTEL_BSP_SCHEDULE_DELAY", milliseconds, "Milliseconds between two batches of traces."),
   logDelay: optional("OTEL_BLRP_SCHEDULE_DELAY", milliseconds, "Milliseconds between two batches of logs."),
   metricInterval: optional("OTEL_METRIC_EXPORT_INTERVAL", milliseconds, "Milliseconds between two batches of metrics.")
