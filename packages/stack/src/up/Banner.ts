@@ -32,7 +32,7 @@ const demoLines = (facts: Facts): ReadonlyArray<string> => {
   const resolve = `--resolve ${demo.demoHostname}:${settings.frontDoor.port}:${settings.frontDoor.host}`
   return [
     `  A tunnel to a page on this machine   ${page}`,
-    "  It turns from gelb to gruen by itself; this terminal and its page in the portal say how far it is.",
+    "  It changes from edge-terminated (gelb) to end-to-end (gruen) by itself; this terminal shows the progress.",
     "",
     "  Try it:",
     `    curl --cacert ${near(folder.developmentRoot)} ${resolve} ${page}`,
@@ -51,7 +51,7 @@ export const banner = (facts: Facts): string => {
   const base = url(settings.controlPlane)
   return [
     "",
-    "  Catenet is up. Ctrl-C ends it; the next start takes everything up again.",
+    "  Catenet is up. Ctrl-C stops it; the next start continues with the same data.",
     "",
     ...demoLines(facts),
     `  The portal      ${portalUrl(settings)}/`,
@@ -64,7 +64,7 @@ export const banner = (facts: Facts): string => {
     `    ${near(folder.developmentRoot)}`,
     "  as an authority (Chrome: chrome://certificate-manager, Firefox: Settings > Certificates > Authorities,",
     "  macOS: security add-trusted-cert, Debian: copy it to /usr/local/share/ca-certificates as .crt and run",
-    "  update-ca-certificates). Its key stays in the same folder; delete the folder to be rid of both.",
+    "  update-ca-certificates). Its key is in the same folder; delete the folder to remove both.",
     "",
     `  Data and logs   ${near(folder.root)}`,
     ""

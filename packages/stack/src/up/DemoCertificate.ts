@@ -1,6 +1,5 @@
 /**
- * Says to those who watch the terminal how the demo tunnel's name turns from gelb to gruen: each step of its agent's order until
- * the certificate is there.
+ * Prints the progress of the demo tunnel's certificate: each step of its agent's order until it is issued.
  */
 import * as CertificateProgress from "@catenet/agent/certificate/CertificateProgress"
 import { CertificateQueueClient } from "@catenet/agent/certificate/CertificateQueueClient"
@@ -22,17 +21,18 @@ const readToken = Schema.decodeUnknownEffect(RoutingToken)
 export const progressText = (standing: CertificateStanding): string => {
   const { claim_deadline, status, step } = standing
   if (status === "gruen")
-    return `${demoHostname} is gruen: its agent alone has the key of its certificate, and the edge passes TLS on unread.`
+    return `${demoHostname} is end-to-end (gruen): only its agent has the key of its certificate, and the edge passes TLS through.`
   const does = step === null ? undefined : CertificateProgress.doing[step]
   const waits =
     claim_deadline === null
       ? `The name ${CertificateProgress.waiting(standing)}`
       : "Its agent may order a certificate now"
   const stands = does === undefined ? waits : `A certificate of its own ${does}`
-  return `${demoHostname} is ${status}: the edge ends TLS. ${stands}.`
+  const tier = status === "gelb" ? "edge-terminated (gelb)" : status
+  return `${demoHostname} is ${tier}: the edge terminates TLS. ${stands}.`
 }
 
-/** Looks every second for as long as the scope lives, until the name is gruen. `say` gets the words whenever they are others. */
+/** Polls every second while the scope is open, until the name is end-to-end (gruen). `report` is called when the text changes. */
 export const follow = Effect.fn("DemoCertificate.follow")(
   function* (settings: UpSettings, folder: StackFolder, report: (text: string) => Effect.Effect<void>) {
     const seed = yield* Effect.provide(AgentIdentity.seedIn(folder.demoAgent), NodeFileSystem.layer)

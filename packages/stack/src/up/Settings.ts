@@ -56,7 +56,11 @@ const demoOrigin = listen("CT_DEMO_ORIGIN_LISTEN", "127.0.0.1:8092", "Address of
 
 export const variables = {
   folder: defaulted("CT_STACK_FOLDER", Parser.writablePath, ".catenet", "Folder for all data."),
-  databaseUrl: optional("CT_CP_DATABASE_URL", databaseUrl, "URL of a PostgreSQL database to use instead of the embedded one."),
+  databaseUrl: optional(
+    "CT_CP_DATABASE_URL",
+    databaseUrl,
+    "URL of a PostgreSQL database to use instead of the embedded one."
+  ),
   controlPlane: listen("CT_CONTROL_PLANE_LISTEN", "127.0.0.1:8090", "Address of the control plane."),
   identityProvider: listen("CT_IDP_LISTEN", "127.0.0.1:8091", "Address of the identity provider."),
   frontDoor: listen("CT_FRONT_DOOR", "127.0.0.1:8443", "Address at which visitors connect."),

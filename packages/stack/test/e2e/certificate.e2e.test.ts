@@ -77,10 +77,10 @@ describe("a new tunnel's certificate", () => {
     assert.isAbove(before, 0)
     const said = () => stack.running.stderr
     await eventually(
-      () => said().includes("hello.localhost is gruen: its agent alone has the key"),
+      () => said().includes("hello.localhost is end-to-end (gruen): only its agent has the key"),
       "the terminal says it"
     )
-    assert.include(said(), "hello.localhost is gelb: the edge ends TLS. ")
+    assert.include(said(), "hello.localhost is edge-terminated (gelb): the edge terminates TLS. ")
     const text = readFileSync(stack.path("demo-tunnel.env"), "utf8")
     const token = /CT_AGENT_TOKEN=([0-9a-f]{64})/.exec(text)?.[1]
     const admission = await fetch(stack.url(`/agent/acme-admission/${token}/hello.localhost`))

@@ -16,18 +16,21 @@ const nothing = {
 
 describe("the way of the demo tunnel from gelb to gruen", () => {
   const cases: ReadonlyArray<readonly [facts: Readonly<Record<string, unknown>>, said: string]> = [
-    [{ place: 1 }, "hello.localhost is gelb: the edge ends TLS. The name is first in the queue."],
+    [
+      { place: 1 },
+      "hello.localhost is edge-terminated (gelb): the edge terminates TLS. The name is first in the queue."
+    ],
     [
       { claim_deadline: 1_767_600_000 },
-      "hello.localhost is gelb: the edge ends TLS. Its agent may order a certificate now."
+      "hello.localhost is edge-terminated (gelb): the edge terminates TLS. Its agent may order a certificate now."
     ],
     [
       { claim_deadline: 1_767_600_000, step: "proving", step_since: 1 },
-      "hello.localhost is gelb: the edge ends TLS. A certificate of its own is being ordered: the name is proved to the authority."
+      "hello.localhost is edge-terminated (gelb): the edge terminates TLS. A certificate of its own is being ordered: the name is proved to the authority."
     ],
     [
       { status: "gruen" },
-      "hello.localhost is gruen: its agent alone has the key of its certificate, and the edge passes TLS on unread."
+      "hello.localhost is end-to-end (gruen): only its agent has the key of its certificate, and the edge passes TLS through."
     ]
   ]
   for (const [facts, said] of cases)
