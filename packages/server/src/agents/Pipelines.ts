@@ -2,7 +2,7 @@
  * The registry of pipelines. An id belongs to the owner for which it was published first, until that owner withdraws it;
  * publishing again replaces the specification.
  */
-import { checkRoles, PipelineId, type PipelineSpec, PublishedPipeline } from "@catenet/domain/agents/Pipeline"
+import { checkRoles, PipelineId, PipelineSpec, PublishedPipeline } from "@catenet/domain/agents/Pipeline"
 import {
   NotPipelineOwner,
   PipelineIdTaken,
@@ -12,17 +12,65 @@ import {
 } from "@catenet/domain/agents/PipelineErrors"
 import type { Caller } from "@catenet/domain/api/Access"
 import { audit } from "@catenet/domain/values/AuditEffect"
+import { codec } from "@catenet/domain/values/JsonText"
 import { maxPipelinesPerAccount } from "@catenet/domain/values/Quotas"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
-import type { Subject } from "@catenet/domain/values/Subject"
-import { Context, Effect, Layer, Option } from "effect"
+import { Subject } from "@catenet/domain/values/Subject"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
-import { paged, type Page } from "../http/Paging.ts"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { type Page, paged } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as Store from "./PipelineStore.ts"
+
+/** The table of published pipelines. A specification is stored as the JSON text of the wire, which loses no digit. */
+const Row = Schema.Struct({ id: PipelineId, owner: Subject, spec: codec(PipelineSpec), publishedAt: Schema.Int })
+const Listed = Schema.Struct({ id: PipelineId, owner: Subject })
+type Listed = typeof Listed.Type
+
+const makePipelineStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /** Publications of one owner come one after the other. */
+    lock: (owner: Subject) => sql`select pg_advisory_xact_lock(hashtextextended(${owner}, 48))`,
+    /** No row where the id is another owner's or the owner has no room; the caller holds the owner's lock. */
+    put: SqlSchema.findOneOption({
+      Request: Row,
+      Result: Schema.Struct({ id: PipelineId }),
+      execute: ({ id, owner, publishedAt, spec }) => sql`
+        insert into pipelines (id, owner, spec, published_at) select ${id}, ${owner}, ${spec}, ${publishedAt}::bigint
+        where (select count(*) from pipelines where owner = ${owner} and id <> ${id}) < ${maxPipelinesPerAccount}
+        on conflict (id) do update set spec = excluded.spec, published_at = excluded.published_at
+        where pipelines.owner = excluded.owner
+        returning id`
+    }),
+    remove: (id: PipelineId, owner: Subject) =>
+      sql`delete from pipelines where id = ${id} and owner = ${owner} returning id`,
+    find: SqlSchema.findOneOption({
+      Request: PipelineId,
+      Result: Schema.Struct({ spec: codec(PipelineSpec) }),
+      execute: (id) => sql`select spec from pipelines where id = ${id}`
+    }),
+    isPublished: (id: PipelineId) => sql`select 1 from pipelines where id = ${id}`,
+    list: SqlSchema.findAll({
+      Request: Schema.Struct({
+        owner: Schema.UndefinedOr(Subject),
+        after: Schema.UndefinedOr(PipelineId),
+        limit: Schema.UndefinedOr(Schema.Int)
+      }),
+      Result: Listed,
+      execute: ({ after, limit, owner }) => sql`
+        select id, owner from pipelines where ${sql.and([
+          sql`true`,
+          ...(owner === undefined ? [] : [sql`owner = ${owner}`]),
+          ...(after === undefined ? [] : [sql`id > ${after}`])
+        ])} order by id ${limit === undefined ? sql`` : sql`limit ${limit}`}`
+    }),
+    transaction: sql.withTransaction
+  }
+})
 
 type Account = Caller["Service"]
 
@@ -50,7 +98,7 @@ export class Pipelines extends Context.Service<
   }
 >()("server/agents/Pipelines") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* makePipelineStore
     const audits = yield* Audits
 
     /** Answers whether the owner has the id now. Concurrent first publications wait for each other; one of them gets it. */
@@ -72,7 +120,7 @@ export class Pipelines extends Context.Service<
       return true
     }, store.transaction)
 
-    const listed = ({ id, owner }: Store.Listed) => new PublishedPipeline({ id, owner })
+    const listed = ({ id, owner }: Listed) => new PublishedPipeline({ id, owner })
 
     return {
       publish: Effect.fn("Pipelines.publish")(function* ({ subject }: Account, spec: PipelineSpec) {

@@ -3,21 +3,59 @@
  * however often and in whatever order its events come. A payment that was confirmed is never undone here.
  */
 import { AccountUnknown, type CreditsOutOfRange, PaymentUnknown } from "@catenet/domain/billing/CreditErrors"
-import { confirm, intend, type PaymentIntent } from "@catenet/domain/billing/Credits"
+import { confirm, intend, PaymentIntent } from "@catenet/domain/billing/Credits"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { type AccountId, PaymentId } from "@catenet/domain/values/Ids"
 import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { HttpServerRequest } from "effect/http"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { Idempotency } from "../http/Idempotency.ts"
-import { paged, type Page } from "../http/Paging.ts"
+import { type Page, paged } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { freshHex64 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Ledger from "./CreditLedger.ts"
-import * as Store from "./PaymentStore.ts"
+
+/** The table of payment intents. */
+interface NewIntent {
+  readonly payment: PaymentId
+  readonly account: AccountId
+  readonly credits: number
+  readonly createdAt: number
+}
+
+const makePaymentStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const intent = sql`select payment, account, credits, confirmed, created_at from payment_intents`
+  return {
+    transaction: sql.withTransaction,
+    insert: (row: NewIntent) => sql`insert into payment_intents ${sql.insert({ ...row })}`,
+    find: SqlSchema.findOneOption({
+      Request: Schema.Struct({ payment: Schema.String, lock: Schema.Boolean }),
+      Result: PaymentIntent,
+      execute: ({ lock, payment }) =>
+        sql`${intent} where payment = ${payment} ${lock ? sql`for update` : sql``}`.withoutTransform
+    }),
+    confirm: (payment: string) => sql`update payment_intents set confirmed = true where payment = ${payment}`,
+    prune: (before: number) => sql`delete from payment_intents where not confirmed and created_at < ${before}`,
+    /** Oldest first. */
+    list: SqlSchema.findAll({
+      Request: Schema.Struct({
+        account: Schema.String,
+        after: Schema.UndefinedOr(Schema.Struct({ createdAt: Schema.Int, payment: Schema.String })),
+        limit: Schema.UndefinedOr(Schema.Int)
+      }),
+      Result: PaymentIntent,
+      execute: ({ account, after, limit }) =>
+        sql`${intent} where account = ${account}
+        ${after === undefined ? sql`` : sql`and (created_at, payment) > (${after.createdAt}, ${after.payment})`}
+        order by created_at, payment ${limit === undefined ? sql`` : sql`limit ${limit}`}`.withoutTransform
+    })
+  }
+})
 
 const paymentFrom = Schema.decodeSync(PaymentId)
 /** Seconds that a payment may take: ninety days. A slow bank takes weeks. */
@@ -47,7 +85,7 @@ export class Payments extends Context.Service<
   }
 >()("server/billing/Payments") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* makePaymentStore
     const ledger = yield* Ledger.make
     const audits = yield* Audits
     const { once } = yield* Idempotency

@@ -6,11 +6,12 @@
 import type { AdmissionState } from "@catenet/domain/certificates/Admission"
 import { sweep } from "@catenet/domain/certificates/AdmissionSweep"
 import { accountShare, registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
-import { Array as Arr, Context, Effect, Layer } from "effect"
+import { Array as Arr, Context, Effect, Layer, Schedule } from "effect"
 import { authorizeHost } from "../edges/EdgeOrders.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import type { Entry } from "../edges/OutboxStore.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
+import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { HostnameRules } from "../tunnels/hostnames/HostnameRules.ts"
 import * as Registry from "../tunnels/hostnames/HostStore.ts"
@@ -97,3 +98,17 @@ export class AdmissionSweep extends Context.Service<
     Layer.provide([CertificateAuthorities.layer, HostnameRules.layer, Outbox.layer])
   )
 }
+
+/** Sweeps certificate admission for as long as the layer lives, where CT_CP_ACME_BROKER_ENABLED says so. */
+export const sweepLoop = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { acmeBrokerEnabled, acmeBrokerTickSeconds } = yield* Settings
+    const sweep = yield* AdmissionSweep
+    if (!acmeBrokerEnabled) return
+    yield* sweep.tick().pipe(
+      Effect.catchCause((cause) => Effect.logWarning("Certificate admission could not be swept.", cause)),
+      Effect.repeat(Schedule.fixed(`${acmeBrokerTickSeconds} seconds`)),
+      Effect.forkScoped
+    )
+  })
+).pipe(Layer.provide([AdmissionSweep.layer]))

@@ -8,27 +8,60 @@ import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import type { Caller } from "@catenet/domain/api/Access"
 import { BridgeState } from "@catenet/domain/api/BridgeApi"
 import { BridgeCallFailed, BridgeGrantMissing, BridgeNotConfigured } from "@catenet/domain/channels/BridgeErrors"
-import { type ChannelId, type Grant, MemberMaterial } from "@catenet/domain/channels/Channel"
-import { type GrantMismatch, type GrantUndecodable } from "@catenet/domain/channels/ChannelErrors"
+import { ChannelId, Grant, MemberMaterial } from "@catenet/domain/channels/Channel"
+import type { GrantMismatch, GrantUndecodable } from "@catenet/domain/channels/ChannelErrors"
 import type { BridgeMode } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { HolderKey } from "@catenet/domain/values/Keys"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
+import { PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { Audits } from "../identity/Audits.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
+import { Sealing } from "../store/Sealing.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { LoginOrders } from "../tunnels/LoginOrders.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 import { BridgeDialer } from "./BridgeDialer.ts"
 import * as Probe from "./BridgeProbe.ts"
-import * as Store from "./BridgeStore.ts"
 import { Channels } from "./Channels.ts"
 import { requireGrantFor } from "./GrantBinding.ts"
 import { Members } from "./Members.ts"
+
+/** The table of bridges: the grant that lets the deployment onto a tunnel's channel, and the last answer of its agent. */
+const makeBridgeStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const sealing = yield* Sealing
+  return {
+    find: SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Schema.Struct({ channel: ChannelId, grantHex: sealing.column("bridges.grant_hex", Grant) }),
+      execute: (tunnelId) => sql`select channel, grant_hex from bridges where tunnel_id = ${tunnelId}`
+    }),
+    put: (tunnelId: string, channel: string, grant: string) => {
+      const grantHex = sealing.seal("bridges.grant_hex", grant)
+      return sql`
+        insert into bridges ${sql.insert({ tunnelId, channel, grantHex })}
+        on conflict (tunnel_id) do update set ${sql.update({ channel, grantHex })}`
+    },
+    /** Sets the mode; a bridge that is on switches the tunnel's login on. A row, where the tunnel is there. */
+    setMode: (tunnelId: string, mode: string) =>
+      sql`update tunnels set bridge_mode = ${mode}, require_login = require_login or ${mode !== "off"} where id = ${tunnelId}
+        returning 1`,
+    /** Stores a probe; what its answer leaves out stays as it was. */
+    remember: (tunnelId: string, { agentVersion, readiness }: Probe.Probe, probedAt: number) =>
+      sql`update bridges set ${sql.update({
+        probedAt,
+        ...(agentVersion === undefined ? {} : { agentVersion }),
+        ...(readiness === undefined ? {} : { readiness: PgTypes.jsonb(readiness) })
+      })} where tunnel_id = ${tunnelId}`,
+    transaction: sql.withTransaction
+  }
+})
 
 type Account = Caller["Service"]
 
@@ -71,7 +104,7 @@ export class Bridges extends Context.Service<
   }
 >()("server/channels/Bridges") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* makeBridgeStore
     const tunnels = yield* Tunnels
     const channels = yield* Channels
     const members = yield* Members

@@ -5,7 +5,7 @@
 import { native } from "@catenet/crypto/native"
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import type { Caller } from "@catenet/domain/api/Access"
-import type { ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
+import { ChannelId, type MemberMaterial } from "@catenet/domain/channels/Channel"
 import {
   type AttestationRefused,
   type ChannelNotFound,
@@ -22,17 +22,19 @@ import {
   type StoredClaimInvite,
   view
 } from "@catenet/domain/channels/ClaimInvite"
-import { type VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
+import type { VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
 import type { Audit } from "@catenet/domain/values/AuditEffect"
-import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
-import type { LimitReached } from "@catenet/domain/values/RequestErrors"
+import { HolderKey, NoiseAttestation, NoiseKey } from "@catenet/domain/values/Keys"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import type { IdempotencyKeyReused, LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Step } from "@catenet/domain/values/Step"
 import { ClaimInviteToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { HttpServerRequest } from "effect/http"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { Idempotency } from "../http/Idempotency.ts"
-import { paged, type Page } from "../http/Paging.ts"
+import { type Page, paged } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -40,9 +42,52 @@ import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AttestationCheck from "./AttestationCheck.ts"
 import { Channels, hideForeign } from "./Channels.ts"
 import * as ChannelStore from "./ChannelStore.ts"
-import * as InviteStore from "./ClaimInviteStore.ts"
 import { Claims } from "./Claims.ts"
 import * as Store from "./ClaimStore.ts"
+
+/** The table of claim invites. A token is stored as its hash. */
+const Invite = Schema.Struct({
+  tokenHash: Schema.String,
+  channel: ChannelId,
+  holder: HolderKey,
+  noisePubkey: NoiseKey,
+  noiseAttestation: NoiseAttestation,
+  label: Schema.NullOr(Schema.String),
+  expiresAt: UnixSeconds,
+  usedAt: Schema.NullOr(UnixSeconds)
+})
+type Invite = typeof Invite.Type
+
+/** The position of an invite in the list of its channel. */
+const Position = Schema.Struct({ expiresAt: Schema.Int, tokenHash: Schema.String })
+
+const makeClaimInviteStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const invite = sql`select token_hash, channel, holder, noise_pubkey, noise_attestation, label, expires_at, used_at
+    from claim_invites`
+  return {
+    insert: (row: Invite) => sql`insert into claim_invites ${sql.insert({ ...row })}`,
+    find: SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Invite,
+      execute: (tokenHash) => sql`${invite} where token_hash = ${tokenHash}`
+    }),
+    use: (tokenHash: string, now: number) =>
+      sql`update claim_invites set used_at = ${now} where token_hash = ${tokenHash}`,
+    list: SqlSchema.findAll({
+      Request: Schema.Struct({
+        channel: ChannelId,
+        after: Schema.UndefinedOr(Position),
+        limit: Schema.UndefinedOr(Schema.Int)
+      }),
+      Result: Invite,
+      execute: ({ after, channel, limit }) => sql`${invite} where channel = ${channel}
+        ${after === undefined ? sql`` : sql`and (expires_at, token_hash) > (${after.expiresAt}, ${after.tokenHash})`}
+        order by expires_at, token_hash ${limit === undefined ? sql`` : sql`limit ${limit}`}`
+    }),
+    prune: (before: number) => sql`delete from claim_invites where expires_at < ${before}`
+  }
+})
 
 type Account = Caller["Service"]
 
@@ -91,7 +136,7 @@ export class ClaimInvites extends Context.Service<
 >()("server/channels/ClaimInvites") {
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
-    const invites = yield* InviteStore.make
+    const invites = yield* makeClaimInviteStore
     const channels = yield* ChannelStore.make
     const { requireOwner } = yield* Channels
     const claims = yield* Claims
@@ -139,7 +184,7 @@ export class ClaimInvites extends Context.Service<
         const now = yield* unixSeconds
         const found = yield* paged(
           page,
-          InviteStore.Position,
+          Position,
           (slice) => invites.list({ channel, ...slice }),
           ({ expiresAt, tokenHash }) => ({ expiresAt, tokenHash })
         )

@@ -8,11 +8,11 @@ import * as Invitation from "@catenet/crypto/Invitation"
 import { native } from "@catenet/crypto/native"
 import * as Redemption from "@catenet/crypto/Redemption"
 import { ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
-import {
-  type ChannelUnknown,
-  type InvitationExpired,
-  type InvitationRefused,
-  type InvitationSpent
+import type {
+  ChannelUnknown,
+  InvitationExpired,
+  InvitationRefused,
+  InvitationSpent
 } from "@catenet/domain/channels/ChannelErrors"
 import {
   Challenge,
@@ -20,16 +20,44 @@ import {
   type InvitationRedemption,
   redeem
 } from "@catenet/domain/channels/InvitationRedemption"
-import { MalformedRequest, type LimitReached } from "@catenet/domain/values/RequestErrors"
+import { type LimitReached, MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { bytesOf, freshHex64 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AttestationCheck from "./AttestationCheck.ts"
 import * as ChannelStore from "./ChannelStore.ts"
-import * as Store from "./InvitationStore.ts"
 import { Members } from "./Members.ts"
+
+/** The tables of issued challenges and of redeemed invitations. */
+const makeInvitationStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const issued = SqlSchema.findOneOption({
+    Request: Challenge,
+    Result: Schema.Struct({ issuedAt: Schema.Int }),
+    execute: (challenge) => sql`select issued_at from invitation_challenges where challenge = ${challenge} for update`
+  })
+  return {
+    transaction: sql.withTransaction,
+    issue: (challenge: Challenge, issuedAt: number) =>
+      sql`insert into invitation_challenges ${sql.insert({ challenge, issuedAt })}`,
+    /** When the challenge was issued, or null. Other attempts that name it wait until this transaction ends. */
+    issuedAt: (challenge: Challenge) =>
+      Effect.map(issued(challenge), (found) => Option.getOrNull(Option.map(found, ({ issuedAt }) => issuedAt))),
+    spendChallenge: (challenge: Challenge) => sql`delete from invitation_challenges where challenge = ${challenge}`,
+    isRedeemed: (signature: string) => sql`select 1 from invitation_redemptions where signature = ${signature}`,
+    /** The mark stays until the invitation expires. */
+    markRedeemed: (signature: string, expiresAt: number) =>
+      sql`insert into invitation_redemptions ${sql.insert({ signature, expiresAt })}`,
+    prune: (challengesBefore: number, now: number) =>
+      Effect.all([
+        sql`delete from invitation_challenges where issued_at < ${challengesBefore}`,
+        sql`delete from invitation_redemptions where expires_at <= ${now}`
+      ])
+  }
+})
 
 const challengeFrom = Schema.decodeSync(Challenge)
 const idFrom = Schema.decodeSync(ChannelId)
@@ -75,7 +103,7 @@ export class Invitations extends Context.Service<
   }
 >()("server/channels/Invitations") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* makeInvitationStore
     const channels = yield* ChannelStore.make
     const members = yield* Members
     const random = yield* SecureRandom.SecureRandom

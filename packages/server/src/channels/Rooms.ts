@@ -16,16 +16,34 @@ import { open, pairsOf } from "@catenet/domain/channels/Room"
 import type { HolderKey, OperatorKey, Signature } from "@catenet/domain/values/Keys"
 import { Array as Arr, Context, Effect, Layer, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
+import { keysetOn, PageRequest } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Channels } from "./Channels.ts"
 import * as ChannelStore from "./ChannelStore.ts"
 import { MembershipRevocations } from "./MembershipRevocations.ts"
 import * as OperatorProofs from "./OperatorProofs.ts"
-import * as Store from "./RoomStore.ts"
+
+/** The table of room pairs: the two holders of each channel of a room. */
+const makeRoomStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const keyset = keysetOn(sql)
+  return {
+    put: (pairs: Arr.NonEmptyReadonlyArray<RoomPair>) =>
+      sql`insert into room_pairs ${sql.insert(Arr.map(pairs, (pair) => ({ ...pair })))} on conflict do nothing`,
+    list: SqlSchema.findAll({
+      Request: PageRequest,
+      Result: RoomPair,
+      execute: (slice) => sql`
+        select r.a, r.b, r.channel from channels c join room_pairs r on r.channel = c.channel
+        where c.owner = ${slice.of} ${keyset("c.channel", slice)}`
+    })
+  }
+})
 
 type Account = Caller["Service"]
 
@@ -62,7 +80,7 @@ export class Rooms extends Context.Service<
 >()("server/channels/Rooms") {
   static readonly make = Effect.gen(function* () {
     const channels = yield* ChannelStore.make
-    const store = yield* Store.make
+    const store = yield* makeRoomStore
     const audits = yield* Audits
     const cuts = yield* MembershipRevocations
     const { checkLimit } = yield* Channels

@@ -5,19 +5,35 @@
 import type { Address } from "@catenet/platform/NetworkParser"
 import { Effect, Layer } from "effect"
 import type { SecureRandom } from "effect/crypto"
+import { resolve4, resolve6, resolveNs } from "node:dns/promises"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { Settings } from "../settings/Settings.ts"
-import * as AuthoritativeServers from "./AuthoritativeServers.ts"
 import * as Desec from "./Desec.ts"
 import { ChangeRefused, DnsProvider } from "./DnsProvider.ts"
 import * as ExecHook from "./ExecHook.ts"
 import * as Rfc2136 from "./Rfc2136.ts"
 
+/** The name servers of a zone, by the world's own account: its NS records and their addresses. */
+const found = (resolve: () => Promise<ReadonlyArray<string>>) =>
+  Effect.orElseSucceed(Effect.tryPromise(resolve), (): ReadonlyArray<string> => [])
+
+/** The addresses of all name servers. A zone without any cannot be waited for. */
+const ofZone = Effect.fn("DnsBackend.ofZone")(function* (zone: string) {
+  const names = yield* found(() => resolveNs(zone))
+  const addresses = yield* Effect.forEach(
+    names.flatMap((name) => [found(() => resolve4(name)), found(() => resolve6(name))]),
+    (each) => each,
+    { concurrency: "unbounded" }
+  )
+  const servers = addresses.flat().map((host): Address => ({ host, port: 53 }))
+  return servers.length === 0 ? yield* new ChangeRefused({ why: `no name server of ${zone} is known` }) : servers
+})
+
 const plain = (zone: string) => zone.toLowerCase().replace(/\.$/, "")
 
 /** The servers that the world asks: those that are named, or what the zone says of itself. */
 const authoritativeOf = (zone: string, named: ReadonlyArray<Address> | undefined) =>
-  named === undefined ? AuthoritativeServers.ofZone(zone) : Effect.succeed(named)
+  named === undefined ? ofZone(zone) : Effect.succeed(named)
 
 const none: DnsProvider["Service"] = {
   zone: undefined,

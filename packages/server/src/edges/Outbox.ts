@@ -6,11 +6,14 @@
  */
 import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Layer, Option, Redacted, Result, type Schema } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Context, Effect, Layer, Option, Queue, Redacted, Result, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
+import { retryForever } from "../runtime/RetryForever.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
+import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { EdgeAdmin, EdgeUnreachable, type EdgeRefused } from "./EdgeAdmin.ts"
+import { EdgeAdmin, type EdgeRefused, EdgeUnreachable } from "./EdgeAdmin.ts"
 import { LiveEdges } from "./LiveEdges.ts"
 import * as Store from "./OutboxStore.ts"
 
@@ -196,3 +199,27 @@ export class Outbox extends Context.Service<
   static readonly layerNoDeps = Layer.effect(Outbox, Outbox.make)
   static readonly layer = Outbox.layerNoDeps.pipe(Layer.provide([EdgeAdmin.layer, LiveEdges.layer]))
 }
+
+/**
+ * Delivers the outbox in the background: when a transaction that wrote to it commits, on whichever replica, and on a
+ * timer for what has to be repeated. A replica that cannot call edges leaves it to the others.
+ */
+const deliverInBackground = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const outbox = yield* Outbox
+  const edges = yield* LiveEdges
+  const { outboxIntervalSeconds } = yield* Settings
+  if (!edges.canDeliver) return yield* Effect.never
+  const configured = yield* Effect.cachedWithTTL(edges.configure, "30 seconds")
+  const signals = yield* sql.listen("outbox")
+  return yield* Effect.gen(function* () {
+    yield* configured
+    yield* outbox.deliverAll
+    yield* Queue.takeAll(signals).pipe(Effect.timeoutOption(`${outboxIntervalSeconds} seconds`))
+  }).pipe(Effect.forever)
+}).pipe(Effect.scoped, retryForever("Delivering the outbox"))
+
+/** Runs as long as the layer lives. */
+export const deliveryLoop = Layer.effectDiscard(Effect.forkScoped(deliverInBackground)).pipe(
+  Layer.provide([LiveEdges.layer, Outbox.layer])
+)

@@ -9,18 +9,55 @@ import * as Exchange from "@catenet/crypto/TicketKeyRequest"
 import { TicketKeysRefused } from "@catenet/domain/edges/EdgeErrors"
 import {
   SealedTicketKeys,
-  TicketKeys as Keys,
+  TicketKeyBytes,
   type TicketKeyRequest,
+  TicketKeys as Keys,
   ticketKeySeconds
 } from "@catenet/domain/edges/TicketKeys"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
+import { Sealing } from "../store/Sealing.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as EdgeStore from "./EdgeStore.ts"
-import * as Store from "./TicketKeyStore.ts"
+
+/** The table of ticket keys. One that no key of `CT_CP_SEAL_KEY` opens is as good as none. */
+const Row = Schema.Struct({ fromAt: UnixSeconds, key: Schema.String })
+const place = "ticket_keys.key"
+
+const makeTicketKeyStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { open, prefix, seal } = yield* Sealing
+  const read = Schema.decodeSync(TicketKeyBytes)
+  const rows = SqlSchema.findAll({
+    Request: UnixSeconds,
+    Result: Row,
+    execute: (from) => sql`select from_at, key from ticket_keys where from_at >= ${from} order by from_at`
+  })
+  return {
+    /** The first of several replicas that make a key for one period has made it. */
+    keep: (fromAt: UnixSeconds, key: typeof TicketKeyBytes.Type) => {
+      const row = { fromAt, key: seal(place, Redacted.value(key)) }
+      return sql`
+        insert into ticket_keys ${sql.insert(row)} on conflict (from_at) do update set key = excluded.key
+        where left(ticket_keys.key, 12) <> ${prefix}`
+    },
+    /** From this second on, by time. */
+    since: (from: UnixSeconds) =>
+      Effect.map(rows(from), (found) =>
+        found.flatMap(({ fromAt, key }) =>
+          Result.match(open(place, key), {
+            onFailure: () => [],
+            onSuccess: (text) => [{ fromAt, key: read(text) }]
+          })
+        )
+      ),
+    prune: (from: UnixSeconds) => sql`delete from ticket_keys where from_at < ${from}`
+  }
+})
 
 const keyBytes = 48
 const plainOf = Schema.encodeSync(Schema.fromJsonString(Keys))
@@ -41,7 +78,7 @@ export class TicketKeys extends Context.Service<
   }
 >()("server/edges/TicketKeys") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* makeTicketKeyStore
     const edges = yield* EdgeStore.make
     const random = yield* SecureRandom.SecureRandom
 

@@ -8,9 +8,9 @@ import { native } from "@catenet/crypto/native"
 import type { BootstrapRedemption } from "@catenet/domain/api/EnrollmentApi"
 import { type Bootstrap as State, type BootstrapRefusal, redeem } from "@catenet/domain/enrollment/Bootstrap"
 import { BootstrapProofRefused } from "@catenet/domain/enrollment/EnrollmentErrors"
-import type { OutstandingBootstrapToken } from "@catenet/domain/enrollment/OutstandingTokens"
+import { OutstandingBootstrapToken } from "@catenet/domain/enrollment/OutstandingTokens"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import type { PublicKey } from "@catenet/domain/values/Keys"
+import { PublicKey } from "@catenet/domain/values/Keys"
 import { endedBootstrapSeconds, maxBootstrapTokens, maxBootstrapTokensPerAccount } from "@catenet/domain/values/Quotas"
 import type { IdempotencyKeyReused, LimitReached } from "@catenet/domain/values/RequestErrors"
 import type { Subject } from "@catenet/domain/values/Subject"
@@ -18,14 +18,75 @@ import { type BootstrapSecret, BootstrapToken } from "@catenet/domain/values/Tok
 import { Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { HttpServerRequest } from "effect/http"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { Idempotency } from "../http/Idempotency.ts"
-import { paged, type Page } from "../http/Paging.ts"
+import { type Page, paged } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { bytesOf, freshHex64, hashToken, tokenBytes } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
+import { keysetOn, PageOfAll } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as Store from "./BootstrapStore.ts"
+
+/** Bootstrap tokens by their hash, each with its sealed secret as long as that may still be given out. */
+const Held = Schema.Struct({
+  /** Null where the secret is not given out any more. */
+  sealed: Schema.NullOr(Schema.Uint8Array),
+  expiresAt: Schema.Int,
+  redeemedBy: Schema.NullOr(PublicKey)
+})
+type Held = typeof Held.Type
+
+const makeBootstrapStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /** No row where there is no room; they are made one after the other. */
+    insert: (row: {
+      readonly tokenHash: string
+      readonly sealed: Uint8Array
+      readonly createdAt: number
+      readonly expiresAt: number
+      /** The account that has minted it; null for the operator. */
+      readonly mintedBy: string | null
+    }) =>
+      Effect.andThen(
+        sql`select pg_advisory_xact_lock(23)`,
+        sql`insert into bootstrap_tokens (token_hash, sealed, created_at, expires_at, minted_by)
+          select ${row.tokenHash}, ${row.sealed}, ${row.createdAt}::bigint, ${row.expiresAt}::bigint, ${row.mintedBy}
+          where (select count(*) from bootstrap_tokens where redeemed_at is null and expires_at >= ${row.createdAt}::bigint)
+            < ${maxBootstrapTokens}
+          and (select count(*) from bootstrap_tokens where minted_by = ${row.mintedBy} and redeemed_at is null
+            and expires_at >= ${row.createdAt}::bigint) < ${maxBootstrapTokensPerAccount} returning 1`
+      ),
+    /** The row, held until the transaction ends: racing attempts wait here for each other. */
+    hold: SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Held,
+      execute: (tokenHash) => sql`
+        select sealed, expires_at, redeemed_by from bootstrap_tokens
+        where token_hash = ${tokenHash} for update`
+    }),
+    /** The sealed secret stays for the key `by`; without one the row keeps nothing of it. */
+    spend: ({ by, now, tokenHash }: { readonly tokenHash: string; readonly now: number; readonly by: string | null }) =>
+      sql`update bootstrap_tokens set redeemed_at = ${now}, redeemed_by = ${by},
+        sealed = case when ${by}::text is null then null else sealed end where token_hash = ${tokenHash}`,
+    prune: ({ before, now }: { readonly before: number; readonly now: number }) =>
+      Effect.all([
+        sql`update bootstrap_tokens set sealed = null
+          where redeemed_at is not null and sealed is not null and expires_at < ${now}`,
+        sql`delete from bootstrap_tokens where redeemed_at is null and expires_at < ${before}`,
+        sql`delete from bootstrap_tokens where redeemed_at < ${before}`
+      ]),
+    outstanding: SqlSchema.findAll({
+      Request: Schema.Struct({ ...PageOfAll.fields, now: Schema.Int }),
+      Result: OutstandingBootstrapToken,
+      execute: ({ now, ...slice }) =>
+        sql`select token_hash, created_at, expires_at from bootstrap_tokens
+          where redeemed_at is null and expires_at > ${now} ${keysetOn(sql)("token_hash", slice)}`.withoutTransform
+    }),
+    transaction: sql.withTransaction
+  }
+})
 
 const context = Bytes.fromText("catenet bootstrap secret v1")
 /** Every key seals one secret, so the nonce may be constant. */
@@ -39,7 +100,7 @@ const seal = (token: BootstrapToken, secret: BootstrapSecret) =>
 const open = (token: BootstrapToken, sealed: Uint8Array) =>
   native.chacha20poly1305.open(keyOf(token), nonce, context, sealed).pipe(Result.flatMap(Bytes.toText))
 
-const stateOf = (token: BootstrapToken, { expiresAt, redeemedBy, sealed }: Store.Held) =>
+const stateOf = (token: BootstrapToken, { expiresAt, redeemedBy, sealed }: Held) =>
   sealed === null
     ? Result.succeed<State>({ _tag: "Spent" })
     : Result.map(open(token, sealed), (text): State => {
@@ -76,7 +137,7 @@ export class Bootstraps extends Context.Service<
   }
 >()("server/enrollment/Bootstraps") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* makeBootstrapStore
     const audits = yield* Audits
     const { once } = yield* Idempotency
     const random = yield* SecureRandom.SecureRandom

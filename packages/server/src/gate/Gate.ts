@@ -9,15 +9,51 @@ import { GateAnswer } from "@catenet/domain/tunnels/GateVisit"
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import type { Email } from "@catenet/domain/values/Email"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import {
+  accessRequestSeconds,
+  maxAccessRequestsPerBlock,
+  maxAccessRequestsPerTunnel
+} from "@catenet/domain/values/Quotas"
 import { Context, Effect, Layer, Option, type Redacted, type Schema } from "effect"
-import type { SqlError } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
 import { AccessTokens } from "../identity/AccessTokens.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { Sealing } from "../store/Sealing.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Store from "../tunnels/GateStore.ts"
-import * as AccessRequestStore from "./AccessRequestStore.ts"
+
+/** The table of requests to be let in. Strangers write to it, so one tunnel and one block of addresses each fill a part only. */
+interface AccessRequest {
+  readonly tunnelId: string
+  readonly email: string
+  readonly note: string
+  readonly at: number
+  /** A pseudonym of the block of addresses that the request came from. */
+  readonly block: string
+}
+
+export const makeAccessRequestStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /** One who is let in already, has asked before, or comes after too many others leaves nothing. */
+    add: ({ at, block, email, note, tunnelId }: AccessRequest) =>
+      Effect.andThen(
+        // Those of one tunnel are counted one after the other. The owner's commands do not wait for this lock.
+        sql`select pg_advisory_xact_lock(hashtextextended(${tunnelId}, 46))`,
+        sql`
+          insert into tunnel_access_requests (tunnel_id, email, note, at, block)
+          select ${tunnelId}, ${email}, ${note}, ${at}::bigint, ${block}::text
+          where not exists (select 1 from tunnel_visitors v where v.tunnel_id = ${tunnelId} and v.email = ${email})
+            and exists (select 1 from tunnels t where t.id = ${tunnelId} and t.require_login)
+            and (select count(*) < ${maxAccessRequestsPerTunnel}
+                and count(*) filter (where r.block = ${block}) < ${maxAccessRequestsPerBlock}
+              from tunnel_access_requests r where r.tunnel_id = ${tunnelId})
+          on conflict do nothing`
+      ).pipe(sql.withTransaction),
+    prune: (now: number) => sql`delete from tunnel_access_requests where at <= ${now - accessRequestSeconds}`
+  }
+})
 
 /** What a visitor shows; `host` in lower case. */
 export interface Visit {
@@ -72,7 +108,7 @@ export class Gate extends Context.Service<
 >()("server/gate/Gate") {
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
-    const requests = yield* AccessRequestStore.make
+    const requests = yield* makeAccessRequestStore
     const sealing = yield* Sealing
     const tokens = yield* AccessTokens
     const { gateCookieDomain, portalBaseUrl } = yield* Settings

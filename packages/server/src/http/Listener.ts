@@ -12,12 +12,13 @@ import {
   RequestTimeout
 } from "@catenet/domain/values/RequestErrors"
 import { CannotListen } from "@catenet/platform/CannotListen"
+import type { Address } from "@catenet/platform/NetworkParser"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ByteSize, Context, Effect, Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { HttpServer, HttpServerRequest, HttpServerRespondable } from "effect/http"
 import { STATUS_CODES } from "node:http"
-import type { Server, Socket } from "node:net"
+import { createServer, type Server, type Socket } from "node:net"
 import type { PreHandler } from "../fastpath/CachedResponses.ts"
 import { PreHandledServer } from "../fastpath/PreHandledServer.ts"
 import { securedResponses } from "../fastpath/SecuredResponse.ts"
@@ -26,7 +27,48 @@ import { trusts } from "./ClientAddresses.ts"
 import * as GracefulClose from "./GracefulClose.ts"
 import * as ProxiedConnections from "./ProxiedConnections.ts"
 import * as RequestId from "./RequestId.ts"
-import * as SharedSockets from "./SharedSockets.ts"
+
+// Further sockets that listen at the address of a server. Node takes one connection from each for a turn of its event loop, so
+// that with many clients those who come at once wait for one another; the system spreads them over the sockets.
+
+/** Beside the server's own. */
+const extraSockets = 15
+
+const stop = (server: Server) => Effect.sync(() => void (server.listening && server.close()))
+
+/** With the options that Node gives the socket of an HTTP server. */
+const opened = (address: Address, reusePort: boolean, onConnection: (socket: Socket) => void) =>
+  Effect.callback<Server, CannotListen>((resume) => {
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, onConnection)
+    server.once("error", (error) => resume(Effect.fail(CannotListen.of("CT_CONTROL_PLANE_LISTEN", address, error))))
+    server.listen({ ...address, reusePort }, () => {
+      server.removeAllListeners("error")
+      // It could not take one connection.
+      server.on("error", () => {})
+      resume(Effect.succeed(server))
+    })
+  })
+
+const closed = (server: Server) => Effect.callback<void>((resume) => void server.close(() => resume(Effect.void)))
+
+const refuse = (socket: Socket) => void socket.destroy()
+
+/**
+ * Whether the server may share its address with further sockets. Fails when another program listens there already: it would get
+ * a part of the connections without an error.
+ */
+const canShare = Effect.fn("Listener.canShare")(function* (address: Address) {
+  yield* Effect.scoped(Effect.acquireRelease(opened(address, false, refuse), closed))
+  const any = { host: address.host, port: 0 }
+  return yield* Effect.scoped(Effect.acquireRelease(opened(any, true, refuse), closed)).pipe(
+    Effect.as(true),
+    Effect.orElseSucceed(() => false)
+  )
+})
+
+/** Opens them until the scope closes; they are closed before that by who closes the server. */
+const openExtraSockets = (address: Address, onConnection: (socket: Socket) => void) =>
+  Effect.replicateEffect(Effect.acquireRelease(opened(address, true, onConnection), stop), extraSockets)
 
 interface Refusals {
   /** What is sent to a connection whose bytes are no request, by Node's code of the error. */
@@ -116,7 +158,7 @@ export const layer = (preHandler: PreHandler) =>
         graceSeconds: shutdownGraceSeconds,
         further
       })
-      const reusePort = yield* SharedSockets.canShare(listen)
+      const reusePort = yield* canShare(listen)
       return NodeHttpServer.layerServer(() => server, {
         ...listen,
         reusePort,
@@ -129,7 +171,7 @@ export const layer = (preHandler: PreHandler) =>
           const { address } = Context.get(context, HttpServer.HttpServer)
           if (!reusePort || !("port" in address)) return Effect.void
           const give = (socket: Socket) => void server.emit("connection", socket)
-          return Effect.map(SharedSockets.open({ host: listen.host, port: address.port }, give), (sockets) => {
+          return Effect.map(openExtraSockets({ host: listen.host, port: address.port }, give), (sockets) => {
             further.push(...sockets)
           })
         })

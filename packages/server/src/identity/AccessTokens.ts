@@ -4,16 +4,91 @@
  * change, so that each key set checks its signature once. A token for login gates is none for accounts, and the other way round.
  * A token of a service account opens nothing once the account is deleted.
  */
+import { ClientId } from "@catenet/domain/identity/ServiceAccount"
 import { Email } from "@catenet/domain/values/Email"
 import { Subject } from "@catenet/domain/values/Subject"
-import { Clock, Context, Data, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
-import { type JWTPayload, type JWTVerifyResult, jwtVerify } from "jose"
+import { Clock, Context, Data, DateTime, Deferred, Effect, Layer, Option, Redacted, Schema, Semaphore } from "effect"
+import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { type JWTPayload, jwtVerify, type JWTVerifyResult } from "jose"
 import { hash as digest } from "node:crypto"
+import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { Settings } from "../settings/Settings.ts"
+import { sqlOrDie } from "../store/SqlOrDie.ts"
 import type { Identity } from "./EmailDomains.ts"
 import { KeySet } from "./KeySet.ts"
-import * as ServiceAccountLookup from "./ServiceAccountLookup.ts"
-import * as Userinfo from "./Userinfo.ts"
+
+// Whose an access token is, where it does not say so itself: Keycloak's short tokens ("lightweight", as those of `admin-cli`)
+// have no `sub`. Only a token whose signature was verified is sent, and only to the issuer that is configured.
+
+/** The provider does not say it; `isFinal`: nor will it of this token. */
+class SubjectUnknown extends Data.TaggedError("SubjectUnknown")<{ readonly isFinal: boolean }> {}
+
+const patience = "5 seconds"
+/** Questions at the same time; further tokens wait for their turn. */
+const maxAtOnce = 16
+
+const Claims = Schema.Struct({
+  sub: Schema.String,
+  email: Schema.optionalKey(Schema.Unknown),
+  email_verified: Schema.optionalKey(Schema.Unknown),
+  preferred_username: Schema.optionalKey(Schema.Unknown)
+})
+
+/** The claims of the provider's userinfo endpoint. */
+const makeUserinfo = (issuer: string | undefined) =>
+  Effect.gen(function* () {
+    const client = yield* HttpClient.HttpClient
+    const turns = Semaphore.makeUnsafe(maxAtOnce)
+    const asked = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+      if (issuer === undefined) return yield* new SubjectUnknown({ isFinal: true })
+      const request = HttpClientRequest.get(`${issuer}/protocol/openid-connect/userinfo`)
+      const response = yield* client.execute(HttpClientRequest.bearerToken(request, token))
+      if (response.status !== 200)
+        return yield* new SubjectUnknown({ isFinal: response.status >= 400 && response.status < 500 })
+      return yield* HttpClientResponse.schemaBodyJson(Claims)(response)
+    })
+    const bounded = (token: Redacted.Redacted) =>
+      asked(token).pipe(
+        Effect.timeout(patience),
+        turns.withPermits(1),
+        Effect.mapError((error) => (error instanceof SubjectUnknown ? error : new SubjectUnknown({ isFinal: false })))
+      )
+    const running = new Map<string, Deferred.Deferred<typeof Claims.Type, SubjectUnknown>>()
+    return {
+      /** Requests with the same token share one question, which goes on when one of them is given up. */
+      claimsOf: Effect.fnUntraced(function* (token: Redacted.Redacted) {
+        const key = Redacted.value(token)
+        const before = running.get(key)
+        if (before !== undefined) return yield* Deferred.await(before)
+        const answer = yield* Deferred.make<typeof Claims.Type, SubjectUnknown>()
+        running.set(key, answer)
+        const settled = bounded(token).pipe(
+          Effect.onExit((exit) => Deferred.done(answer, exit)),
+          // Those that were verified meanwhile come a moment later than the answer.
+          Effect.andThen(Effect.sleep("1 second")),
+          Effect.ensuring(Effect.sync(() => running.delete(key)))
+        )
+        yield* Effect.forkDetach(settled)
+        return yield* Deferred.await(answer)
+      })
+    }
+  }).pipe(Effect.provide(OutgoingHttp.layer))
+
+/** Whether a service account is there. Its tokens verify until they expire, whatever has become of it since. */
+const isClientId = Schema.is(ClientId)
+
+const makeServiceAccounts = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /** Every other client of the provider is there as far as we know. */
+    has: Effect.fnUntraced(function* (client: unknown) {
+      if (!isClientId(client)) return true
+      const rows = yield* sql`select 1 from service_accounts where client_id = ${client} and state = 'active'`
+      return rows.length > 0
+    }, sqlOrDie)
+  }
+})
 
 /** The token does not verify. Why is for the log, not for the caller. */
 export class TokenRefused extends Data.TaggedError("TokenRefused")<{ readonly cause?: unknown }> {}
@@ -62,8 +137,8 @@ export class AccessTokens extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const { gateAccessAudience, oidcAccessAudience, oidcIssuer } = yield* Settings
     const { generation, getKey } = yield* KeySet
-    const userinfo = yield* Userinfo.make(oidcIssuer)
-    const accounts = yield* ServiceAccountLookup.make
+    const userinfo = yield* makeUserinfo(oidcIssuer)
+    const accounts = yield* makeServiceAccounts
     if (oidcIssuer !== undefined && oidcAccessAudience === undefined)
       yield* Effect.logWarning(
         "CT_OIDC_ACCESS_AUD is not set, so a token of any client of the realm opens /me/*; set it to the audience of ours."

@@ -5,12 +5,101 @@
 import type { ClientId } from "@catenet/domain/identity/ServiceAccount"
 import { IdentityProviderFailed, IdentityProviderNotConfigured } from "@catenet/domain/identity/ServiceAccountErrors"
 import { ClientSecret } from "@catenet/domain/values/Tokens"
-import { Context, Data, Effect, Layer, type Redacted, Schema } from "effect"
+import { Clock, Context, Data, Effect, Layer, Redacted, Schema, Semaphore } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { Settings } from "../settings/Settings.ts"
-import * as AdminToken from "./AdminToken.ts"
-import { representation } from "./RealmRepresentation.ts"
+
+// The access token that opens the provider's admin REST. It is kept until shortly before it expires, and asked for once
+// however many wait for it.
+
+/** Milliseconds before its expiry in which a token is no longer used. */
+const margin = 30_000
+
+/** Who asks, and at which realm. */
+interface Login {
+  readonly realm: string
+  readonly form: Readonly<Record<string, Redacted.Redacted>>
+}
+
+const form = (grantType: string, fields: Readonly<Record<string, Redacted.Redacted>>) => ({
+  grant_type: Redacted.make(grantType),
+  ...fields
+})
+
+/** A confidential client of the realm that stands for itself. */
+const asClient = (realm: string, clientId: string, clientSecret: Redacted.Redacted): Login => ({
+  realm,
+  form: form("client_credentials", { client_id: Redacted.make(clientId), client_secret: clientSecret })
+})
+
+/** An administrator of the provider, by its own public admin client. */
+const asAdministrator = (username: string, password: Redacted.Redacted): Login => ({
+  realm: "master",
+  form: form("password", { client_id: Redacted.make("admin-cli"), username: Redacted.make(username), password })
+})
+
+const Answer = Schema.Struct({
+  access_token: Schema.RedactedFromValue(Schema.NonEmptyString),
+  expires_in: Schema.Finite
+})
+
+/** Tokens for one login at the provider below `base`. */
+const makeAdminToken = (client: HttpClient.HttpClient, base: string, login: Login) => {
+  const one = Semaphore.makeUnsafe(1)
+  let held: { readonly token: Redacted.Redacted; readonly until: number } | undefined
+
+  const fetchToken = Effect.gen(function* () {
+    const fields = Object.entries(login.form).map(([name, value]) => [name, Redacted.value(value)] as const)
+    const request = HttpClientRequest.post(`${base}/realms/${login.realm}/protocol/openid-connect/token`).pipe(
+      HttpClientRequest.bodyUrlParams(Object.fromEntries(fields))
+    )
+    const response = yield* Effect.flatMap(client.execute(request), HttpClientResponse.filterStatusOk)
+    const { access_token, expires_in } = yield* HttpClientResponse.schemaBodyJson(Answer)(response)
+    held = { token: access_token, until: (yield* Clock.currentTimeMillis) + expires_in * 1000 - margin }
+    return access_token
+  })
+
+  return {
+    /** A token that is still good for a while. */
+    get: Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      return held !== undefined && held.until > now ? held.token : yield* fetchToken
+    }).pipe(one.withPermits(1)),
+    /** Drops a token that the provider has refused; one that has replaced it since stays. */
+    drop: (token: Redacted.Redacted) =>
+      Effect.sync(() => {
+        if (held?.token === token) held = undefined
+      })
+  }
+}
+
+// A service account as the admin REST creates it, in Keycloak's words.
+
+/** Tokens that a client gets for itself carry no useful audience unless a mapper puts it there. */
+const audienceMapper = (audience: string) => ({
+  name: "audience",
+  protocol: "openid-connect",
+  protocolMapper: "oidc-audience-mapper",
+  config: { "included.custom.audience": audience, "access.token.claim": "true", "id.token.claim": "false" }
+})
+
+/** A confidential client that can get tokens for itself and nothing else: no browser flow, no passwords, no roles. */
+const representation = (clientId: ClientId, name: string, audience: string | undefined) => ({
+  clientId,
+  name,
+  protocol: "openid-connect",
+  enabled: true,
+  publicClient: false,
+  standardFlowEnabled: false,
+  implicitFlowEnabled: false,
+  directAccessGrantsEnabled: false,
+  serviceAccountsEnabled: true,
+  authorizationServicesEnabled: false,
+  fullScopeAllowed: false,
+  clientAuthenticatorType: "client-secret",
+  protocolMappers: audience === undefined ? [] : [audienceMapper(audience)]
+})
 
 /** The provider's own id of a client, by which its admin REST addresses it. */
 export const InternalId = Schema.String.check(Schema.isPattern(/^[\w.-]{1,255}$/u)).pipe(Schema.brand("InternalId"))
@@ -55,12 +144,12 @@ const expect =
 interface Access {
   readonly base: string
   readonly realm: string
-  readonly login: AdminToken.Login
+  readonly login: Login
   readonly audience: string | undefined
 }
 
 const connect = (client: HttpClient.HttpClient, { audience, base, login, realm }: Access) => {
-  const tokens = AdminToken.make(client, base, login)
+  const tokens = makeAdminToken(client, base, login)
   const clients = `${base}/admin/realms/${encodeURIComponent(realm)}/clients`
 
   const ask = Effect.fnUntraced(function* (request: HttpClientRequest.HttpClientRequest) {
@@ -134,9 +223,9 @@ export class RealmAdmin extends Context.Service<
     const { administrator, administratorPassword, adminClientId, adminClientSecret } = settings
     const login =
       adminClientId !== undefined && adminClientSecret !== undefined
-        ? AdminToken.asClient(oidcRealm, adminClientId, adminClientSecret)
+        ? asClient(oidcRealm, adminClientId, adminClientSecret)
         : administrator !== undefined && administratorPassword !== undefined
-          ? AdminToken.asAdministrator(administrator, administratorPassword)
+          ? asAdministrator(administrator, administratorPassword)
           : undefined
     const connection =
       identityProviderUrl === undefined || login === undefined

@@ -19,12 +19,13 @@ import {
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import type { Subject } from "@catenet/domain/values/Subject"
-import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, type Redacted, Schedule, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { HttpServerRequest } from "effect/http"
-import { paged, type Page } from "../http/Paging.ts"
-import { sha256Hex, freshHex32 } from "../runtime/TokenSecrets.ts"
+import { type Page, paged } from "../http/Paging.ts"
+import { freshHex32, sha256Hex } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
+import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Audits } from "./Audits.ts"
 import { type InternalId, RealmAdmin } from "./RealmAdmin.ts"
@@ -201,3 +202,21 @@ export class ServiceAccounts extends Context.Service<
   static readonly layerNoDeps = Layer.effect(ServiceAccounts, ServiceAccounts.make)
   static readonly layer = ServiceAccounts.layerNoDeps.pipe(Layer.provide([Audits.layer, RealmAdmin.layer]))
 }
+
+/** Ends in the background what was left of service accounts, on whichever replica comes first. */
+const cleanUp = Effect.gen(function* () {
+  const { prune } = yield* ServiceAccounts
+  const { serviceAccountCleanupSeconds } = yield* Settings
+  yield* prune().pipe(
+    Effect.repeat({ while: (count) => count > 0 }),
+    Effect.catchCause((cause) =>
+      Effect.logWarning("Service accounts could not be cleaned up; it is tried again.", cause)
+    ),
+    Effect.repeat(Schedule.spaced(`${serviceAccountCleanupSeconds} seconds`))
+  )
+})
+
+/** Runs as long as the layer lives. */
+export const serviceAccountCleanup = Layer.effectDiscard(Effect.forkScoped(cleanUp)).pipe(
+  Layer.provide([ServiceAccounts.layer])
+)

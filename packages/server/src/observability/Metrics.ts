@@ -2,15 +2,63 @@
  * The page that Prometheus reads. Requests are those of this process, everything else is counted in the database and the
  * same on every replica. A database that is away leaves its families out and says so in `catenet_database_up`.
  */
+import { Count } from "@catenet/domain/values/Numbers"
 import { type Family, render, type Sample } from "@catenet/domain/values/PrometheusText"
-import { Clock, Context, Effect, Layer, Option } from "effect"
+import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import process from "node:process"
 import { liveSeconds } from "../edges/EdgeAddressStore.ts"
 import { RequestMetrics } from "../http/RequestMetrics.ts"
 import { KeySet } from "../identity/KeySet.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
-import * as Store from "./MetricsStore.ts"
-import * as Process from "./ProcessMetrics.ts"
 import * as Status from "./StatusStore.ts"
+
+/** What the operating system says about this process. The one place that asks it. */
+const single = (name: string, type: "counter" | "gauge", help: string, value: number): Family => ({
+  name,
+  type,
+  help,
+  samples: [{ value }]
+})
+
+/** The customary families; `startedAt` is in unix seconds. */
+const families = (startedAt: number): ReadonlyArray<Family> => {
+  const { system, user } = process.cpuUsage()
+  const { heapUsed, rss } = process.memoryUsage()
+  return [
+    single("process_cpu_seconds_total", "counter", "User and system processor time.", (system + user) / 1e6),
+    single("process_resident_memory_bytes", "gauge", "Resident memory.", rss),
+    single("process_start_time_seconds", "gauge", "Start of the process, in unix seconds.", startedAt),
+    single("nodejs_heap_used_bytes", "gauge", "Memory used by the heap.", heapUsed)
+  ]
+}
+
+/** What the database says about the work that is left, in one statement. */
+const Work = Schema.Struct({
+  pending: Count,
+  refused: Count,
+  oldestAt: Schema.NullOr(Schema.Int),
+  edgesLive: Count,
+  queued: Count,
+  offered: Count,
+  lapsed: Count,
+  gruen: Count
+})
+type Work = typeof Work.Type
+
+const makeMetricsStore = Effect.map(SqlClient.SqlClient, (sql) => ({
+  work: SqlSchema.findOne({
+    Request: Schema.Struct({ liveSince: Schema.Int }),
+    Result: Work,
+    execute: ({ liveSince }) => sql`
+      select o.*, h.*, (select count(*) from edge_nodes where seen_at >= ${liveSince}) as edges_live
+      from (select count(*) filter (where refused_at is null) as pending, count(refused_at) as refused,
+          min(created_at) filter (where refused_at is null) as oldest_at from outbox) o,
+        (select count(*) filter (where claim = 'queued') as queued, count(*) filter (where claim = 'offered') as offered,
+          count(*) filter (where claim = 'lapsed') as lapsed, count(*) filter (where status = 'gruen') as gruen
+          from hosts) h`
+  })
+}))
 
 const gauge = (name: string, help: string, ...samples: ReadonlyArray<Sample>): Family => ({
   name: `catenet_${name}`,
@@ -28,7 +76,7 @@ const counts = (counted: Status.Counts): ReadonlyArray<Family> => [
   gauge("directory_agents", "Entries of the agent directory.", { value: counted.directory })
 ]
 
-const work = (left: Store.Work, now: number): ReadonlyArray<Family> => [
+const work = (left: Work, now: number): ReadonlyArray<Family> => [
   gauge(
     "outbox_calls",
     "Calls that edges have not taken.",
@@ -53,7 +101,7 @@ export class Metrics extends Context.Service<Metrics, { readonly page: Effect.Ef
   "server/observability/Metrics"
 ) {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* makeMetricsStore
     const status = yield* Status.make
     const traffic = yield* RequestMetrics
     const keys = yield* KeySet
@@ -73,7 +121,7 @@ export class Metrics extends Context.Service<Metrics, { readonly page: Effect.Ef
           gauge("oidc_up", "Whether a key is known that verifies access tokens.", { value: keys.usable() ? 1 : 0 }),
           ...Option.getOrElse(found, (): ReadonlyArray<Family> => []),
           ...traffic.families(),
-          ...Process.families(startedAt)
+          ...families(startedAt)
         ])
       )
     }

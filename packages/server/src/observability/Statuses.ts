@@ -4,13 +4,88 @@
  */
 import { Status } from "@catenet/domain/edges/PlatformStatus"
 import { DatabaseUnreachable, NotServing } from "@catenet/domain/values/RequestErrors"
-import { Clock, Context, Effect, Fiber, Layer, Schema } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { Clock, Context, Data, Effect, Fiber, Layer, Option, Schema, Scope } from "effect"
+import { HttpClient, HttpServerResponse } from "effect/http"
+import type { EdgeAddress } from "../edges/EdgeAddressStore.ts"
+import * as EdgeClient from "../edges/EdgeClient.ts"
 import { LiveEdges } from "../edges/LiveEdges.ts"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { KeySet } from "../identity/KeySet.ts"
-import * as LiveTunnelGauge from "./LiveTunnelGauge.ts"
+import { Settings } from "../settings/Settings.ts"
+import { staleWhileRevalidate } from "./StaleWhileRevalidate.ts"
 import * as Store from "./StatusStore.ts"
+
+// The number of live tunnels, as the edges say it: each live edge is asked and the answers are added up. An edge that hangs
+// delays no answer: it is asked in the background, and what it says late counts for the next caller. Until then it is silent,
+// and named. One edge alone is read at its metrics page, where the settings name one.
+
+/** No edge says how many tunnels are live. */
+export class GaugeUnknown extends Data.TaggedError("GaugeUnknown")<{ readonly silent: ReadonlyArray<string> }> {}
+
+/** A tunnel with agents at two edges is live at each of them. `silent`: the edges whose tunnels are not in the sum. */
+export interface Reading {
+  readonly tunnels: number
+  readonly silent: ReadonlyArray<string>
+}
+
+const sample = /^ct_edge_active_tunnels(?:\{[^}]*\})? (\d+)(?:\.0+)?(?: \d+)?$/m
+
+interface Known {
+  readonly url: string
+  readonly tunnels: Effect.Effect<Option.Option<number>>
+}
+
+export const makeLiveTunnelGauge = Effect.gen(function* () {
+  const { edgeMetricsUrl } = yield* Settings
+  const edges = yield* LiveEdges
+  const clientAt = yield* EdgeClient.make
+  const http = HttpClient.filterStatusOk(yield* HttpClient.HttpClient)
+  const scope = yield* Effect.scope
+
+  const page =
+    edgeMetricsUrl === undefined
+      ? undefined
+      : http.get(edgeMetricsUrl).pipe(
+          Effect.flatMap((response) => response.text),
+          Effect.flatMap((text) => Effect.fromOption(Option.fromNullishOr(sample.exec(text)?.[1]))),
+          Effect.map(Number)
+        )
+  const read = page === undefined ? undefined : yield* staleWhileRevalidate(page)
+
+  const question = ({ id, url }: EdgeAddress): Effect.Effect<Known["tunnels"]> => {
+    if (read !== undefined && id === edges.homeId) return Effect.succeed(read)
+    if (Option.isNone(clientAt)) return Effect.succeed(Effect.succeedNone)
+    const asked = Effect.flatMap(clientAt.value(url), ({ facts }) => facts.activeTunnels())
+    const tunnels = Effect.map(asked, ({ active_tunnels }) => active_tunnels)
+    return Effect.provideService(staleWhileRevalidate(tunnels), Scope.Scope, scope)
+  }
+
+  const known = new Map<string, Known>()
+  const numberOf = Effect.fnUntraced(function* (edge: EdgeAddress) {
+    let one = known.get(edge.id)
+    if (one?.url !== edge.url) {
+      one = { url: edge.url, tunnels: yield* question(edge) }
+      known.set(edge.id, one)
+    }
+    return { id: edge.id, tunnels: yield* one.tunnels }
+  })
+
+  return Effect.gen(function* () {
+    const live = yield* edges.all
+    // What only the settings name is asked as they say: at its metrics page or not at all.
+    if (live.every(({ id }) => id === edges.home?.id)) {
+      const tunnels = read === undefined ? Option.none<number>() : yield* read
+      if (Option.isNone(tunnels)) return yield* new GaugeUnknown({ silent: [] })
+      return { tunnels: tunnels.value, silent: [] } satisfies Reading
+    }
+    for (const id of known.keys()) if (!live.some((edge) => edge.id === id)) known.delete(id)
+    const numbers = yield* Effect.forEach(live, numberOf, { concurrency: "unbounded" })
+    const counts = numbers.flatMap(({ tunnels }) => Option.toArray(tunnels))
+    const silent = numbers.flatMap(({ id, tunnels }) => (Option.isNone(tunnels) ? [id] : []))
+    if (counts.length === 0) return yield* new GaugeUnknown({ silent })
+    return { tunnels: counts.reduce((sum, each) => sum + each, 0), silent } satisfies Reading
+  })
+})
 
 const freshMillis = 5_000
 /** Older counts are not shown. */
@@ -44,7 +119,7 @@ export class Statuses extends Context.Service<
 >()("server/observability/Statuses") {
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
-    const gauge = yield* LiveTunnelGauge.make
+    const gauge = yield* makeLiveTunnelGauge
     const keys = yield* KeySet
     const clock = yield* Clock.Clock
     const started = clock.currentTimeMillisUnsafe()

@@ -6,26 +6,33 @@ import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import { fields } from "../http/FormBody.ts"
 import * as Stylesheet from "../http/Stylesheet.ts"
 import { NoticeMails } from "../notices/mail/NoticeMails.ts"
+import { Notices } from "../notices/Notices.ts"
 import { Statuses } from "../observability/Statuses.ts"
 import { Releases } from "../releases/Releases.ts"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
+import { Badges } from "../tunnels/records/Badges.ts"
+import { Records } from "../tunnels/records/Records.ts"
+import { Tunnels } from "../tunnels/Tunnels.ts"
 import * as AccountPages from "./AccountPages.ts"
 import * as Addresses from "./Addresses.ts"
-import { backPath } from "./BackPath.ts"
 import * as BridgeForms from "./BridgeForms.ts"
 import * as ChannelForms from "./ChannelForms.ts"
 import * as ChannelPages from "./ChannelPages.ts"
 import { serve, type Submit } from "./Forms.ts"
 import * as InviteScript from "./invite/InviteScript.ts"
-import * as NoticePages from "./NoticePages.ts"
+import { nextPath } from "./NextPath.ts"
 import * as OperatorPages from "./OperatorPages.ts"
+import * as FleetPage from "./pages/FleetPage.ts"
 import * as FrontPage from "./pages/FrontPage.ts"
 import * as JoinPage from "./pages/JoinPage.ts"
+import * as NoticesPage from "./pages/NoticesPage.ts"
 import * as SignOutPage from "./pages/SignOutPage.ts"
+import * as UptimePage from "./pages/UptimePage.ts"
+import * as UsagePage from "./pages/UsagePage.ts"
 import * as VerifyReceiptsPage from "./pages/VerifyReceiptsPage.ts"
 import { PortalSignIns } from "./PortalSignIns.ts"
 import * as VerifierScript from "./receipts/VerifierScript.ts"
-import * as RecordPages from "./RecordPages.ts"
 import { isLanguage, languageCookie } from "./shell/Language.ts"
 import * as ProblemPage from "./shell/ProblemPage.ts"
 import { wantsPage } from "./shell/ProblemResponses.ts"
@@ -33,8 +40,74 @@ import * as Script from "./shell/Script.ts"
 import { sessionCookie } from "./shell/SessionCookie.ts"
 import * as Visits from "./shell/Visits.ts"
 import * as TopologyPages from "./TopologyPages.ts"
+import { idFrom } from "./TunnelDetail.ts"
 import * as TunnelForms from "./TunnelForms.ts"
 import * as TunnelPages from "./TunnelPages.ts"
+
+/** The pages of what the edges recorded: uptime of one tunnel, usage and state of all. */
+const recordRoutes = Effect.gen(function* () {
+  const { show } = yield* Visits.make
+  const tunnels = yield* Tunnels
+  const records = yield* Records
+  const badges = yield* Badges
+  const { portalBaseUrl } = yield* Settings
+
+  return {
+    "/portal/tunnels/:id/uptime": (self, at) =>
+      Effect.gen(function* () {
+        const id = idFrom(at("id"))
+        yield* tunnels.owned(id, self.caller)
+        const facts = yield* Effect.all(
+          {
+            tunnel: tunnels.get(self.caller, id),
+            report: records.uptime(self.caller, id),
+            badge: badges.get(self.caller, id),
+            now: unixSeconds
+          },
+          { concurrency: "unbounded" }
+        )
+        return show(self, UptimePage.page(self.reader.texts, { ...facts, origin: portalBaseUrl.origin }))
+      }),
+    "/portal/usage": (self) =>
+      Effect.map(records.usageByDay(self.caller), (facts) => show(self, UsagePage.page(self.reader.texts, facts))),
+    "/portal/fleet": (self) =>
+      Effect.gen(function* () {
+        const facts = yield* records.fleetByDay(self.caller)
+        return show(self, FleetPage.page(self.reader.texts, facts, yield* unixSeconds))
+      })
+  } satisfies Readonly<Record<string, Visits.MemberPage>>
+})
+
+/** The list of notices. */
+const noticeRoutes = Effect.gen(function* () {
+  const { show } = yield* Visits.make
+  const notices = yield* Notices
+  const { isConfigured, isWanted } = yield* NoticeMails
+  return {
+    "/portal/notices": (self) =>
+      Effect.gen(function* () {
+        const found = yield* notices.list(self.caller)
+        const offersMail = isConfigured && !(yield* isWanted(self.caller.subject))
+        return show(self, NoticesPage.page(self.reader.texts, found, offersMail))
+      })
+  } satisfies Readonly<Record<string, Visits.MemberPage>>
+})
+
+// Where a switch of the language leads back to: the page on which it stands, and nowhere else.
+
+/** Pages that need no session, and those outside `/portal`, on which a switch stands. Each of them says itself what its reader may see. */
+const outside = [
+  /^\/$/u,
+  /^\/(?:docs|operators|impressum|datenschutz|nutzungsbedingungen|portal|portal\/receipts)$/u,
+  /^\/net\/[0-9a-f-]{1,64}$/u,
+  /^\/me\/topologies\/[0-9a-f]{32}\/editor$/u,
+  /^\/gate\/request-access\?host=[a-z0-9.-]{1,253}$/u
+]
+
+export const backPath = (text: string | undefined, isSignedIn: boolean): string => {
+  if (text !== undefined && outside.some((pattern) => pattern.test(text))) return text
+  return isSignedIn ? nextPath(text) : "/"
+}
 
 const cookie = { path: "/", httpOnly: true, secure: true, sameSite: "lax" } as const
 
@@ -76,8 +149,8 @@ export const layer = HttpRouter.use(
     const memberPages = {
       ...tunnels.pages,
       ...account.pages,
-      ...(yield* RecordPages.make),
-      ...(yield* NoticePages.make),
+      ...(yield* recordRoutes),
+      ...(yield* noticeRoutes),
       ...(yield* ChannelPages.make).pages,
       ...bridges.pages,
       ...topologies.pages

@@ -1,6 +1,6 @@
 /** Topologies as a whole: creates, lists, shows, shares and removes them. `TopologyEditor` changes what is inside one. */
 import type { Caller } from "@catenet/domain/api/Access"
-import { TopologyIds, type Topology, type PublicTopology } from "@catenet/domain/topologies/Topology"
+import { PublicTopology, Topology, TopologyIds } from "@catenet/domain/topologies/Topology"
 import {
   NetworkUnknown,
   type ShareNotFound,
@@ -13,22 +13,84 @@ import { Email } from "@catenet/domain/values/Email"
 import { NetUuid, TopologyId } from "@catenet/domain/values/Ids"
 import { Count } from "@catenet/domain/values/Numbers"
 import { maxSharesPerTopology, maxTopologiesPerAccount } from "@catenet/domain/values/Quotas"
-import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
-import type { LimitReached } from "@catenet/domain/values/RequestErrors"
+import type { IdempotencyKeyReused, LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { HttpServerRequest } from "effect/http"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { MembershipRevocations } from "../channels/MembershipRevocations.ts"
 import { Idempotency } from "../http/Idempotency.ts"
-import { paged, type Page } from "../http/Paging.ts"
+import { type Page, paged } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { freshHex32 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as LockedTopology from "./LockedTopology.ts"
-import * as TopologyQueries from "./TopologyQueries.ts"
 import * as Store from "./TopologyStore.ts"
+
+/** Queries of topologies. Each is one statement, so that its answer is of one moment. */
+const Listed = Schema.Struct({ id: TopologyId, netUuid: NetUuid, createdAt: Schema.Int })
+type Listed = typeof Listed.Type
+
+/** Lists are in the order of creation. */
+const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
+const pageBounds = { after: Schema.UndefinedOr(After), limit: Schema.UndefinedOr(Schema.Int) }
+
+const makeTopologyQueries = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const agents = sql`coalesce((select jsonb_agg(jsonb_build_array(g.agent, g.kind) order by g.agent)
+    from topology_agents g where g.topology_id = t.id), '[]') as agents`
+  const edges = (members: string) => sql`coalesce((select jsonb_agg(${sql.literal(members)} order by e.a, e.b)
+    from topology_edges e where e.topology_id = t.id), '[]') as edges`
+  const labels = sql`coalesce((select jsonb_agg(jsonb_build_object('agent', g.agent, 'label', g.label) order by g.agent)
+    from topology_agents g where g.topology_id = t.id and g.label is not null), '[]') as labels`
+  const page = ({
+    after,
+    limit
+  }: {
+    readonly after: typeof After.Type | undefined
+    readonly limit: number | undefined
+  }) =>
+    sql`${after === undefined ? sql`` : sql`and (t.created_at, t.id) > (${after.createdAt}, ${after.id})`}
+      order by t.created_at, t.id ${limit === undefined ? sql`` : sql`limit ${limit}`}`
+
+  return {
+    /** For the owner, and for a session whose e-mail address it is shared with. */
+    visible: SqlSchema.findOneOption({
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.String, email: Schema.NullOr(Schema.String) }),
+      Result: Topology,
+      execute: ({ email, id, subject }) =>
+        sql`
+        select t.id, t.net_uuid, t.owner, t.overlay_mode, ${agents}, ${labels},
+          ${edges(`jsonb_strip_nulls(jsonb_build_object('a', e.a, 'b', e.b, 'channel', e.note))`)}
+        from topologies t where t.id = ${id} and (t.owner = ${subject} or exists (
+          select 1 from topology_shares s where s.topology_id = t.id and s.email = ${email}))`.withoutTransform
+    }),
+    /** For every visitor that knows the public id. Notes are left out: they are for the owner and editors. */
+    published: SqlSchema.findOneOption({
+      Request: NetUuid,
+      Result: PublicTopology,
+      execute: (netUuid) =>
+        sql`
+        select t.net_uuid, t.overlay_mode, ${agents}, ${edges(`jsonb_build_object('a', e.a, 'b', e.b)`)}
+        from topologies t where t.net_uuid = ${netUuid}`.withoutTransform
+    }),
+    owned: SqlSchema.findAll({
+      Request: Schema.Struct({ subject: Schema.String, ...pageBounds }),
+      Result: Listed,
+      execute: ({ subject, ...rest }) => sql`
+        select t.id, t.net_uuid, t.created_at from topologies t where t.owner = ${subject} ${page(rest)}`
+    }),
+    shared: SqlSchema.findAll({
+      Request: Schema.Struct({ email: Schema.String, ...pageBounds }),
+      Result: Listed,
+      execute: ({ email, ...rest }) => sql`
+        select t.id, t.net_uuid, t.created_at from topology_shares s join topologies t on t.id = s.topology_id
+        where s.email = ${email} ${page(rest)}`
+    })
+  }
+})
 
 type Account = Caller["Service"]
 
@@ -76,7 +138,7 @@ export class Topologies extends Context.Service<
 >()("server/topologies/Topologies") {
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
-    const queries = yield* TopologyQueries.make
+    const queries = yield* makeTopologyQueries
     const locked = yield* LockedTopology.make
     const audits = yield* Audits
     const cuts = yield* MembershipRevocations
@@ -92,9 +154,9 @@ export class Topologies extends Context.Service<
       return new TopologyIds({ id: ids.id, net_uuid: ids.netUuid })
     }, store.transaction)
 
-    const idsOf = (rows: ReadonlyArray<TopologyQueries.Listed>) =>
+    const idsOf = (rows: ReadonlyArray<Listed>) =>
       rows.map(({ id, netUuid }) => new TopologyIds({ id, net_uuid: netUuid }))
-    const keyOf = ({ createdAt, id }: TopologyQueries.Listed) => ({ createdAt, id })
+    const keyOf = ({ createdAt, id }: Listed) => ({ createdAt, id })
 
     return {
       create: Effect.fn("Topologies.create")(function* ({ subject }: Account, key: string | undefined) {
@@ -103,12 +165,12 @@ export class Topologies extends Context.Service<
       }, sqlOrDie),
 
       list: Effect.fn("Topologies.list")(function* ({ subject }: Account, page: Page) {
-        return idsOf(yield* paged(page, TopologyQueries.After, (slice) => queries.owned({ subject, ...slice }), keyOf))
+        return idsOf(yield* paged(page, After, (slice) => queries.owned({ subject, ...slice }), keyOf))
       }, Effect.orDie),
 
       listShared: Effect.fn("Topologies.listShared")(function* ({ email }: Account, page: Page) {
         if (email === null) return []
-        return idsOf(yield* paged(page, TopologyQueries.After, (slice) => queries.shared({ email, ...slice }), keyOf))
+        return idsOf(yield* paged(page, After, (slice) => queries.shared({ email, ...slice }), keyOf))
       }, Effect.orDie),
 
       get: Effect.fn("Topologies.get")(function* ({ email, subject }: Account, id: TopologyId) {

@@ -4,19 +4,45 @@
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import { AccessState } from "@catenet/domain/api/TunnelControlsApi"
-import { type AccessPolicy, isOpen, nextChange } from "@catenet/domain/edges/AccessPolicy"
+import { AccessPolicy, isOpen, nextChange } from "@catenet/domain/edges/AccessPolicy"
 import { type AccessEffect, clear, rearm, replace } from "@catenet/domain/tunnels/AccessWindow"
 import { AccessRefused, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import type { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { Step } from "@catenet/domain/values/Step"
 import type { Subject } from "@catenet/domain/values/Subject"
-import { Context, Effect, Layer, Option } from "effect"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { PgTypes } from "@effect/sql-pg"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { Outbox } from "../edges/Outbox.ts"
 import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as Store from "./AccessWindowStore.ts"
+
+/** The access policy of a tunnel, a column of the tunnel itself: null where visitors are not restricted. */
+const Restricted = Schema.Struct({ routingToken: RoutingToken, accessPolicy: Schema.NullOr(AccessPolicy) })
+
+const encode = Schema.encodeSync(AccessPolicy)
+
+const makeAccessWindowStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /** The policy of a tunnel that the account owns; with `lock`, no other transaction changes it before this one ends. */
+    find: SqlSchema.findOneOption({
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.String, lock: Schema.Boolean }),
+      Result: Restricted,
+      execute: ({ id, lock, subject }) => sql`
+        select routing_token, access_policy from tunnels where id = ${id} and subject = ${subject}
+        ${lock ? sql`for update` : sql``}`
+    }),
+    save: (id: string, policy: AccessPolicy | null) =>
+      policy === null
+        ? sql`update tunnels set access_policy = null where id = ${id}`
+        : sql`update tunnels set access_policy = ${PgTypes.jsonb(encode(policy))} where id = ${id}`,
+    transaction: sql.withTransaction
+  }
+})
 
 type Account = Caller["Service"]
 
@@ -51,7 +77,7 @@ export class AccessWindows extends Context.Service<
   }
 >()("server/tunnels/AccessWindows") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* makeAccessWindowStore
     const outbox = yield* Outbox
     const audits = yield* Audits
 

@@ -6,11 +6,29 @@ import type { Caller } from "@catenet/domain/api/Access"
 import { HttpOnlyState } from "@catenet/domain/api/TunnelControlsApi"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { Context, Effect, Layer, Option } from "effect"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { Outbox } from "../edges/Outbox.ts"
 import { Audits } from "../identity/Audits.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as HttpOnlyStore from "./HttpOnlyStore.ts"
+
+/** Whether a tunnel serves only HTTP: a column of the tunnel itself. */
+const makeHttpOnlyStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /** Of a tunnel that the account owns; with `lock`, nothing else changes it before the transaction ends. */
+    find: SqlSchema.findOneOption({
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.String, lock: Schema.Boolean }),
+      Result: Schema.Struct({ routingToken: RoutingToken, httpOnly: Schema.Boolean }),
+      execute: ({ id, lock, subject }) => sql`
+        select routing_token, http_only from tunnels where id = ${id} and subject = ${subject}
+        ${lock ? sql`for update` : sql``}`
+    }),
+    save: (id: string, httpOnly: boolean) => sql`update tunnels set http_only = ${httpOnly} where id = ${id}`,
+    transaction: sql.withTransaction
+  }
+})
 
 type Account = Caller["Service"]
 
@@ -23,7 +41,7 @@ export class HttpOnly extends Context.Service<
   }
 >()("server/tunnels/HttpOnly") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* HttpOnlyStore.make
+    const store = yield* makeHttpOnlyStore
     const outbox = yield* Outbox
     const audits = yield* Audits
 

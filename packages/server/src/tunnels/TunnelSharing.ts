@@ -3,12 +3,14 @@ import type { Caller } from "@catenet/domain/api/Access"
 import { AccessRequest } from "@catenet/domain/api/TunnelsApi"
 import { GrantNotFound, type TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import type { Email } from "@catenet/domain/values/Email"
+import { Email } from "@catenet/domain/values/Email"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { maxGrantsPerTunnel, maxVisitorsPerTunnel } from "@catenet/domain/values/Quotas"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
-import type { Subject } from "@catenet/domain/values/Subject"
-import { Context, Effect, Layer } from "effect"
+import { Subject } from "@catenet/domain/values/Subject"
+import { Context, Effect, Layer, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { AgentKeys } from "../enrollment/AgentKeys.ts"
 import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
@@ -16,7 +18,59 @@ import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { LoginOrders } from "./LoginOrders.ts"
 import { Tunnels } from "./Tunnels.ts"
-import * as Store from "./TunnelSharingStore.ts"
+
+// The tables beside a tunnel: grantees, visitors of its login gate, and those who asked to be let in.
+
+/** So many rows of a tunnel after this name. */
+const Slice = Schema.Struct({
+  of: Schema.String,
+  after: Schema.UndefinedOr(Schema.String),
+  limit: Schema.UndefinedOr(Schema.Int)
+})
+type Slice = typeof Slice.Type
+
+const makeTunnelSharingStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const part = (column: string, { after, limit, of }: Slice) => sql`
+    where tunnel_id = ${of} ${after === undefined ? sql`` : sql`and ${sql(column)} > ${after}`}
+    order by ${sql(column)} ${limit === undefined ? sql`` : sql`limit ${limit}`}`
+  return {
+    /** Additions to one tunnel's lists come one after the other. */
+    lock: (id: string) => sql`select pg_advisory_xact_lock(hashtextextended(${id}, 47))`,
+    /** A row, also where it was there; none where there is no room. */
+    grant: (id: string, grantee: string) => sql`
+      insert into tunnel_grants (tunnel_id, grantee) select ${id}, ${grantee}
+      where (select count(*) from tunnel_grants where tunnel_id = ${id} and grantee <> ${grantee}) < ${maxGrantsPerTunnel}
+      on conflict (tunnel_id, grantee) do update set grantee = excluded.grantee returning 1`,
+    grantees: SqlSchema.findAll({
+      Request: Slice,
+      Result: Schema.Struct({ grantee: Subject }),
+      execute: (slice) => sql`select grantee from tunnel_grants ${part("grantee", slice)}`
+    }),
+    /** A visitor who is let in has no request any more. A row, also where it was there; none where there is no room. */
+    admit: (id: string, email: string) => sql`
+      with asked as (
+        delete from tunnel_access_requests where tunnel_id = ${id} and email = ${email})
+      insert into tunnel_visitors (tunnel_id, email) select ${id}, ${email}
+      where (select count(*) from tunnel_visitors where tunnel_id = ${id} and email <> ${email}) < ${maxVisitorsPerTunnel}
+      on conflict (tunnel_id, email) do update set email = excluded.email returning 1`,
+    turnAway: (id: string, email: string) =>
+      sql`delete from tunnel_visitors where tunnel_id = ${id} and email = ${email}`,
+    visitors: SqlSchema.findAll({
+      Request: Slice,
+      Result: Schema.Struct({ email: Email }),
+      execute: (slice) => sql`select email from tunnel_visitors ${part("email", slice)}`
+    }),
+    requests: SqlSchema.findAll({
+      Request: Slice,
+      Result: Schema.Struct({ email: Email, note: Schema.String, at: UnixSeconds }),
+      execute: (slice) => sql`select email, note, at from tunnel_access_requests ${part("email", slice)}`
+    }),
+    dismiss: (id: string, email: string) =>
+      sql`delete from tunnel_access_requests where tunnel_id = ${id} and email = ${email} returning email`,
+    transaction: sql.withTransaction
+  }
+})
 
 type Account = Caller["Service"]
 
@@ -66,7 +120,7 @@ export class TunnelSharing extends Context.Service<
     const audits = yield* Audits
     const keys = yield* AgentKeys
     const logins = yield* LoginOrders
-    const store = yield* Store.make
+    const store = yield* makeTunnelSharingStore
 
     /** Everything here belongs to the owner of the tunnel. */
     const asOwner = <A, E, R>(account: Account, id: string, use: Effect.Effect<A, E, R>) =>
@@ -74,7 +128,7 @@ export class TunnelSharing extends Context.Service<
 
     /** A page of a list, whose entries go by a name. */
     const listed =
-      <A, E>(list: (slice: Store.Slice) => Effect.Effect<ReadonlyArray<A>, E>, name: (entry: A) => string) =>
+      <A, E>(list: (slice: Slice) => Effect.Effect<ReadonlyArray<A>, E>, name: (entry: A) => string) =>
       (account: Account, id: string, page: Page) =>
         asOwner(account, id, pagedOf(page, id, list, name))
     const grantees = listed(store.grantees, ({ grantee }) => grantee)

@@ -15,8 +15,7 @@ import { Clock, ConfigProvider, Effect, Layer, Redacted, References, Schema } fr
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { SqlClient } from "effect/sql"
 import { Admissions } from "../../src/certificates/Admissions.ts"
-import { AdmissionSweep } from "../../src/certificates/AdmissionSweep.ts"
-import * as SweepLoop from "../../src/certificates/AdmissionSweepLoop.ts"
+import { AdmissionSweep, sweepLoop } from "../../src/certificates/AdmissionSweep.ts"
 import { Outbox } from "../../src/edges/Outbox.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as Database from "../../src/store/Database.ts"
@@ -457,9 +456,9 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the sweep o
     Effect.gen(function* () {
       yield* insert(400, "a.loop.test", { claim: "queued", queued_at: 1 })
       const isOffered = Effect.map(read("a.loop.test"), ([row]) => row?.claim === "offered")
-      yield* Effect.scoped(Effect.andThen(Layer.build(replica({}, SweepLoop.layer)), Effect.yieldNow))
+      yield* Effect.scoped(Effect.andThen(Layer.build(replica({}, sweepLoop)), Effect.yieldNow))
       assert.isFalse(yield* isOffered)
-      yield* Layer.build(replica({ CT_CP_ACME_BROKER_ENABLED: "1" }, SweepLoop.layer))
+      yield* Layer.build(replica({ CT_CP_ACME_BROKER_ENABLED: "1" }, sweepLoop))
       yield* until(isOffered, (offered) => offered)
     })
   )

@@ -10,8 +10,7 @@ import * as SecureRandom from "effect/crypto/SecureRandom"
 import { SqlClient } from "effect/sql"
 import { EdgeFacts } from "../../src/edges/EdgeFacts.ts"
 import { LiveEdges } from "../../src/edges/LiveEdges.ts"
-import { Outbox } from "../../src/edges/Outbox.ts"
-import * as Worker from "../../src/edges/OutboxWorker.ts"
+import { Outbox, deliveryLoop } from "../../src/edges/Outbox.ts"
 import { ServiceAccounts } from "../../src/identity/ServiceAccounts.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as Database from "../../src/store/Database.ts"
@@ -26,7 +25,7 @@ const otherSealing = Sealing.layerOf(Redacted.make(new Uint8Array(32).fill(0x5f)
 /** A replica that may reach the edge, or one that lacks every key to the outside. */
 const replica = (kind: "able" | "incapable" | "other seal key") =>
   Layer.fresh(
-    Layer.mergeAll(Worker.layer, Outages.layer, ServiceAccounts.layer).pipe(
+    Layer.mergeAll(deliveryLoop, Outages.layer, ServiceAccounts.layer).pipe(
       Layer.provideMerge(Layer.mergeAll(AlertDeliveries.layer, EdgeFacts.layer, LiveEdges.layer, Outbox.layer)),
       Layer.provide(kind === "other seal key" ? otherSealing : TestServer.sealing),
       Layer.provide(SecureRandom.layerWebCrypto),

@@ -7,8 +7,7 @@ import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Redacted, References, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Outbox } from "../../src/edges/Outbox.ts"
-import * as Worker from "../../src/edges/OutboxWorker.ts"
+import { Outbox, deliveryLoop } from "../../src/edges/Outbox.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as Database from "../../src/store/Database.ts"
 
@@ -31,7 +30,7 @@ const settings = Layer.unwrap(
 
 /** One replica's share: its own connections, its own worker. */
 const replica = Layer.fresh(
-  Worker.layer.pipe(Layer.provideMerge(Outbox.layer), Layer.provideMerge(Database.layerClient), Layer.provide(settings))
+  deliveryLoop.pipe(Layer.provideMerge(Outbox.layer), Layer.provideMerge(Database.layerClient), Layer.provide(settings))
 ).pipe(Layer.provide(Layer.succeed(References.MinimumLogLevel, "Fatal")))
 
 const server = Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer)

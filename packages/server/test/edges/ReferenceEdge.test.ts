@@ -7,8 +7,7 @@ import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Effect, Layer, Logger, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Comparisons from "../../src/edges/EdgeComparisonLoop.ts"
-import { Outbox } from "../../src/edges/Outbox.ts"
-import * as Worker from "../../src/edges/OutboxWorker.ts"
+import { Outbox, deliveryLoop } from "../../src/edges/Outbox.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as Database from "../../src/store/Database.ts"
 import * as ReferenceEdge from "../harness/ReferenceEdge.ts"
@@ -42,7 +41,7 @@ const withEdge = (compareSeconds = "2") =>
     )
     const context = yield* Layer.build(
       Layer.fresh(
-        Layer.mergeAll(Worker.layer, Comparisons.layer).pipe(
+        Layer.mergeAll(deliveryLoop, Comparisons.layer).pipe(
           Layer.provideMerge(Outbox.layer),
           Layer.provideMerge(Database.layerClient),
           Layer.provide(settings),

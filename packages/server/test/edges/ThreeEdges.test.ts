@@ -18,7 +18,7 @@ import { SqlClient } from "effect/sql"
 import { connect } from "node:tls"
 import { LiveEdges } from "../../src/edges/LiveEdges.ts"
 import * as OutgoingHttp from "../../src/http/OutgoingHttp.ts"
-import * as LiveTunnelGauge from "../../src/observability/LiveTunnelGauge.ts"
+import * as Statuses from "../../src/observability/Statuses.ts"
 import { tokenBytes } from "../../src/runtime/TokenSecrets.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import * as FactsServer from "../tunnels/records/FactsServer.ts"
@@ -54,7 +54,7 @@ const lapse = ({ id }: EdgeProgram) =>
 const gauge = Effect.flatMap(TestDatabase, ({ url }) => {
   const variables = { CT_CP_DATABASE_URL: Redacted.value(url), CT_CP_EDGE_ADMIN_TOKEN: TestServer.adminToken }
   const settings = Settings.layer.pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(variables))))
-  return Effect.scoped(Effect.flatten(LiveTunnelGauge.make)).pipe(
+  return Effect.scoped(Effect.flatten(Statuses.makeLiveTunnelGauge)).pipe(
     Effect.provide(
       LiveEdges.layer.pipe(
         Layer.merge(OutgoingHttp.layerToEdges),

@@ -11,7 +11,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import * as AccessRequestStore from "../../src/gate/AccessRequestStore.ts"
+import * as Gate from "../../src/gate/Gate.ts"
 import { sha256Hex } from "../../src/runtime/TokenSecrets.ts"
 
 const form = "application/x-www-form-urlencoded"
@@ -157,7 +157,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("visitors wh
       yield* sql`update tunnel_access_requests set at = ${now} - case email
         when 'v1@example.test' then ${accessRequestSeconds}::int else ${accessRequestSeconds - 1}::int end
         where tunnel_id = ${id}`
-      yield* (yield* AccessRequestStore.make).prune(now)
+      yield* (yield* Gate.makeAccessRequestStore).prune(now)
       const left = yield* sql<{ email: string }>`select email from tunnel_access_requests where tunnel_id = ${id}`
       assert.deepStrictEqual(left, [{ email: "v2@example.test" }])
     }).pipe(Effect.provide(database))

@@ -14,7 +14,7 @@ import { KeySet } from "../../src/identity/KeySet.ts"
 import { RealmAdmin } from "../../src/identity/RealmAdmin.ts"
 import { SignIns, stateOf } from "../../src/identity/SignIns.ts"
 import { Settings } from "../../src/settings/Settings.ts"
-import { EdgeReceipts } from "../../src/tunnels/records/EdgeReceipts.ts"
+import { EdgeReceipts } from "../../src/tunnels/records/Receipts.ts"
 
 const token = Schema.decodeSync(RoutingToken)("ab".repeat(32))
 const secret = Redacted.make("sign-in")

@@ -22,7 +22,7 @@ import { rootCertificates } from "node:tls"
 import type { EdgeAddress } from "../../src/edges/EdgeAddressStore.ts"
 import { LiveEdges } from "../../src/edges/LiveEdges.ts"
 import { KeySet } from "../../src/identity/KeySet.ts"
-import * as LiveTunnelGauge from "../../src/observability/LiveTunnelGauge.ts"
+import * as LiveTunnelGauge from "../../src/observability/Statuses.ts"
 import { Statuses } from "../../src/observability/Statuses.ts"
 import * as Store from "../../src/observability/StatusStore.ts"
 import { Settings } from "../../src/settings/Settings.ts"
@@ -66,7 +66,11 @@ const gaugeOf = (
 ) => {
   const provider = ConfigProvider.fromUnknown({ CT_CP_DATABASE_URL: "postgres://localhost/none", ...variables })
   const settings = Settings.layer.pipe(Layer.provide(ConfigProvider.layer(provider)))
-  return Effect.provide(LiveTunnelGauge.make, [settings, FetchHttpClient.layer, LiveEdges.layerOf(...edges)])
+  return Effect.provide(LiveTunnelGauge.makeLiveTunnelGauge, [
+    settings,
+    FetchHttpClient.layer,
+    LiveEdges.layerOf(...edges)
+  ])
 }
 
 const cleaned = Layer.effectDiscard(

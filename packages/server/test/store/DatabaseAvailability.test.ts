@@ -5,7 +5,7 @@ import { Effect, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { DatabaseUnreachable, isUnavailable, retryWhileUnavailable } from "../../src/store/DatabaseAvailability.ts"
-import { answersTls } from "../../src/store/TlsProbe.ts"
+import { answersTls } from "../../src/store/DatabaseTls.ts"
 
 const failure = (url: Redacted.Redacted, statement: string) =>
   SqlClient.SqlClient.use((sql) => Effect.flip(sql.unsafe(statement))).pipe(

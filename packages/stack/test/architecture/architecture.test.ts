@@ -78,7 +78,7 @@ const ambient = new Set([
   // Scripts of pages, which run in browsers.
   "packages/server/src/portal/invite/InviteScript.generated.ts",
   "packages/server/src/portal/invite/InviteScript.ts",
-  "packages/server/src/portal/pages/topology/LiveScript.ts",
+  "packages/server/src/portal/pages/topology/EditorScript.ts",
   "packages/server/src/portal/receipts/VerifierScript.generated.ts",
   "packages/server/src/portal/shell/Script.ts",
   "packages/server/src/store/Backup.ts",
@@ -119,11 +119,11 @@ const httpClients = new Set([
   "packages/edge/src/control/ControlPlane.ts",
   "packages/edge/src/terminate/Http2Exchange.ts",
   // A script of a page: its policy lets it ask the portal alone.
-  "packages/server/src/api/ApiDocsScript.ts",
+  "packages/server/src/api/ApiDocs.ts",
   "packages/server/src/http/OutgoingHttp.ts",
   // A script of a page: its policy lets it ask the portal alone.
   "packages/server/src/portal/invite/InviteScript.ts",
-  "packages/server/src/portal/pages/topology/LiveScript.ts",
+  "packages/server/src/portal/pages/topology/EditorScript.ts",
   "packages/server/src/portal/shell/Script.ts",
   "packages/server/src/tunnels/alerts/AlertReceivers.ts",
   "packages/stack/src/up/Programs.ts"

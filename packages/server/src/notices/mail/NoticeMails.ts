@@ -8,6 +8,7 @@ import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option, Redacted, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql"
+import { retryForever } from "../../runtime/RetryForever.ts"
 import { freshHex32, freshHex64, hashToken } from "../../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { Settings } from "../../settings/Settings.ts"
@@ -180,3 +181,23 @@ export class NoticeMails extends Context.Service<
   static readonly layerNoDeps = Layer.effect(NoticeMails, NoticeMails.make)
   static readonly layer = NoticeMails.layerNoDeps.pipe(Layer.provide([Notices.layer, SmtpServer.layer]))
 }
+
+/** The two loops of mail: one finds what is new, one sends it, so that a slow mail server delays no look. */
+const mail = Effect.gen(function* () {
+  const { collect, deliver, isConfigured } = yield* NoticeMails
+  const { mailIntervalSeconds } = yield* Settings
+  if (!isConfigured) return
+  const pause = `${Math.min(mailIntervalSeconds, 5)} seconds` as const
+  yield* Effect.all(
+    [
+      Effect.andThen(collect, Effect.sleep(pause)).pipe(retryForever("Looking for notices to mail")),
+      Effect.flatMap(deliver, (count) => (count > 0 ? Effect.void : Effect.sleep(pause))).pipe(
+        retryForever("Sending mail")
+      )
+    ],
+    { concurrency: 2, discard: true }
+  )
+})
+
+/** Runs as long as the layer lives. */
+export const mailLoops = Layer.effectDiscard(Effect.forkScoped(mail)).pipe(Layer.provide([NoticeMails.layer]))

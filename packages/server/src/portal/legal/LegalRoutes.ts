@@ -2,7 +2,7 @@
  * What the operator tells the world: legal pages, `llms.txt`, `security.txt` and the metadata of RFC 9728. All come from
  * configuration and are read once. What is not configured and cannot be said without it is not there.
  */
-import { Markup } from "@catenet/domain/values/Markup"
+import { Markup, markup } from "@catenet/domain/values/Markup"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { DateTime, Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
@@ -10,16 +10,62 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { ExtraRoutes } from "../../http/AllowedMethods.ts"
 import { Settings } from "../../settings/Settings.ts"
+import type { Page } from "../shell/Shell.ts"
 import * as VisitorPages from "../shell/VisitorPages.ts"
 import { english, type Texts } from "../texts/English.ts"
 import { german } from "../texts/German.ts"
 import * as English from "./EnglishLegal.ts"
 import * as German from "./GermanLegal.ts"
-import * as Page from "./LegalPage.ts"
 import * as LlmsTxt from "./LlmsTxt.ts"
 import type { Operator } from "./Operator.ts"
-import * as ProtectedResource from "./ProtectedResource.ts"
-import * as SecurityTxt from "./SecurityTxt.ts"
+
+/** `/.well-known/security.txt` (RFC 9116). */
+interface SecurityTxtFacts {
+  readonly origin: string
+  readonly contact: string
+  readonly policy: URL | undefined
+}
+
+/** Days for which the file says that it holds; the standard recommends less than a year. */
+const validDays = 180
+
+const securityTxt = ({ contact, origin, policy }: SecurityTxtFacts, now: DateTime.Utc): string => {
+  const expires = DateTime.add(DateTime.startOf(now, "day"), { days: validDays })
+  return [
+    `Contact: ${contact}`,
+    `Expires: ${DateTime.formatIso(expires)}`,
+    "Preferred-Languages: en, de",
+    `Canonical: ${origin}/.well-known/security.txt`,
+    ...(policy === undefined ? [] : [`Policy: ${policy.href}`])
+  ]
+    .map((line) => `${line}\n`)
+    .join("")
+}
+
+/** A legal page in the shell: a heading and the operator's or our own prose. It is the same for everybody. */
+const legalPage = (title: string, main: Markup): Page => ({
+  title,
+  isStill: true,
+  main: markup`<h1>${title}</h1>
+    <div class="panel prose">${main}</div>`
+})
+
+/** The metadata by which a client that was refused finds the authorization server (RFC 9728). */
+interface ResourceFacts {
+  readonly origin: string
+  readonly issuer: string
+}
+
+const protectedResource = ({ issuer, origin }: ResourceFacts): string =>
+  JSON.stringify({
+    resource: origin,
+    authorization_servers: [issuer],
+    bearer_methods_supported: ["header"],
+    resource_name: "Catenet",
+    resource_documentation: `${origin}/docs`,
+    resource_policy_uri: `${origin}/datenschutz`,
+    resource_tos_uri: `${origin}/nutzungsbedingungen`
+  })
 
 export const addresses: ExtraRoutes = [
   ["GET", "/impressum"],
@@ -73,7 +119,7 @@ export const layer = HttpRouter.use(
       const answer = (texts: Texts) => {
         const own = texts.language === "de" ? ours.de : ours.en
         const body = theirs === undefined ? own(operator) : new Markup(theirs)
-        return VisitorPages.show(texts, Page.page(texts[title], body), { back: path, headers: cached })
+        return VisitorPages.show(texts, legalPage(texts[title], body), { back: path, headers: cached })
       }
       const answers = new Map([english, german].map((texts) => [texts.language, answer(texts)]))
       const chosen = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
@@ -98,7 +144,7 @@ export const layer = HttpRouter.use(
       contact === undefined
         ? notThere
         : Effect.map(DateTime.now, (now) =>
-            HttpServerResponse.text(SecurityTxt.render({ origin, contact, policy }, now), {
+            HttpServerResponse.text(securityTxt({ origin, contact, policy }, now), {
               contentType: plain,
               headers: cached
             })
@@ -111,7 +157,7 @@ export const layer = HttpRouter.use(
       issuer === undefined
         ? notThere
         : Effect.succeed(
-            HttpServerResponse.text(ProtectedResource.render({ origin, issuer }), {
+            HttpServerResponse.text(protectedResource({ origin, issuer }), {
               contentType: "application/json",
               headers: cached
             })

@@ -1,15 +1,63 @@
 /** `/portal/channels/:channel`: an own channel with its members, who may claim, its grants, its key, and its end. */
 import type { Channel, DepositedGrant, Member } from "@catenet/domain/channels/Channel"
 import type { ClaimInvite } from "@catenet/domain/channels/ClaimInvite"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup, type Markup } from "@catenet/domain/values/Markup"
 import * as InviteScript from "../invite/InviteScript.ts"
-import { area, button, checkbox, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
+import { area, button, checkbox, choice, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import { timestamp } from "../shell/Timestamp.ts"
 import type { Texts } from "../texts/English.ts"
-import * as JoinLinePanel from "./JoinLinePanel.ts"
 import { materialFields } from "./MaterialFields.ts"
 import { shortKey } from "./ShortKey.ts"
+
+// Invites another machine to an own channel by one line. The page's script makes the line with the operator key in a file
+// that is sent nowhere; without the script the page names the command that does the same.
+
+/** What the one who joins needs to know of this platform. */
+interface JoinPlace {
+  /** Starts the agent on the other machine. */
+  readonly command: string
+  /** Base address of the control plane, for agents. */
+  readonly origin: string
+  /** `host:port` of the edge's front door, as far as it is known. */
+  readonly frontDoor: string
+  readonly broker: number | undefined
+  readonly relay: number | undefined
+}
+
+const joinLinePanel = (
+  texts: Texts,
+  { channel, operator_pubkey }: { readonly channel: string; readonly operator_pubkey: string },
+  { broker, command, frontDoor, origin, relay }: JoinPlace
+): Markup =>
+  panel(
+    texts.lineTitle,
+    markup`<p class="hint">${texts.lineText}</p>
+    <noscript><p class="panel notice">${texts.lineNoScript} <code class="mono">ct-agent channel invite --mcp</code></p></noscript>
+    <form hidden method="post" action="/portal/channels/${channel}/join-links" data-inviter="${InviteScript.workerPath}"
+      data-channel="${channel}" data-operator="${operator_pubkey}" data-origin="${origin}" data-command="${command} channel join"
+      data-place="${JSON.stringify({ broker, relay })}" data-copylabel="${texts.copy}" data-copied="${texts.copied}"
+      data-busy="${texts.lineBusy}" data-made="${texts.lineMade}" data-failed="${texts.lineFailed}" data-nofile="${texts.lineNoFile}"
+      data-otherkey="${texts.lineOtherKey}" data-nodays="${texts.lineNoDays}" data-nodoor="${texts.lineNoDoor}" data-noroot="${texts.lineNoRoot}">
+      <div data-part>
+      <div class="field"><label for="operator-file">${texts.lineFile}</label>
+        <span class="hint" id="operator-file-hint">${texts.lineFileHint}</span>
+        <input id="operator-file" name="operator_file" type="file" aria-describedby="operator-file-hint"></div>
+      ${choice({
+        name: "use",
+        label: texts.lineUse,
+        options: [
+          ["mcp initiate", texts.lineUses.mcp],
+          ["variables initiate", texts.lineUses.initiate],
+          ["variables accept", texts.lineUses.accept]
+        ]
+      })}
+      ${field({ name: "days", type: "number", value: "90", label: texts.lineDays })}
+      ${field({ name: "front_door", value: frontDoor, label: texts.lineDoor, hint: texts.lineDoorHint })}
+      <button>${texts.lineMake}</button></div>
+      <p role="status"></p><pre tabindex="0" hidden></pre></form>`,
+    "join-line"
+  )
 
 export interface Facts {
   readonly channel: Channel
@@ -17,7 +65,7 @@ export interface Facts {
   readonly grants: ReadonlyArray<DepositedGrant>
   readonly emails: ReadonlyArray<string>
   readonly invites: ReadonlyArray<ClaimInvite>
-  readonly place: JoinLinePanel.JoinPlace
+  readonly place: JoinPlace
   readonly sent: Sent | undefined
 }
 
@@ -107,6 +155,6 @@ export const page = (texts: Texts, facts: Facts): Page => {
     main: markup`<p class="crumb"><a href="/portal/channels">${texts.channels}</a> / ${channel.channel.slice(0, 8)}</p>
       <div class="head"><div><h1>${texts.channel}</h1><p class="lead mono">${channel.channel}</p></div></div>
       <section class="panel"><dl class="pairs"><dt>${texts.operatorKey}</dt><dd class="mono">${channel.operator_pubkey}</dd></dl></section>
-      ${membership(texts, own, facts)}${JoinLinePanel.render(texts, channel, facts.place)}${claiming(texts, own, facts)}${ending(texts, own, facts)}`
+      ${membership(texts, own, facts)}${joinLinePanel(texts, channel, facts.place)}${claiming(texts, own, facts)}${ending(texts, own, facts)}`
   }
 }

@@ -4,7 +4,10 @@ import { ChannelNotFound } from "@catenet/domain/channels/ChannelErrors"
 import { CrossSiteRequest } from "@catenet/domain/identity/AuthenticationErrors"
 import { NetworkUnknown, TopologyNotFound } from "@catenet/domain/topologies/TopologyErrors"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { lowerAscii } from "@catenet/domain/values/AsciiCase"
+import type { Email } from "@catenet/domain/values/Email"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
+import type { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -16,12 +19,19 @@ import { Notices } from "../../notices/Notices.ts"
 import { freshHex32 } from "../../runtime/TokenSecrets.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { languageCookie, textsFor } from "./Language.ts"
-import * as Operators from "./Operators.ts"
 import * as ProblemPage from "./ProblemPage.ts"
 import { problemTexts } from "./ProblemTexts.ts"
 import { sessionCookie } from "./SessionCookie.ts"
 import { contentPolicy, type Page, type Reader, render } from "./Shell.ts"
 import * as VisitorPages from "./VisitorPages.ts"
+
+/** Who runs the platform: the accounts of the setting, by their subject or by their verified e-mail address. */
+const among = (operators: ReadonlyArray<string> = []) => {
+  const subjects = new Set(operators)
+  const emails = new Set(operators.map(lowerAscii))
+  return ({ email, subject }: { readonly subject: Subject; readonly email: Email | null }): boolean =>
+    subjects.has(subject) || (email !== null && emails.has(lowerAscii(email)))
+}
 
 export interface Visit {
   readonly request: HttpServerRequest.HttpServerRequest
@@ -50,7 +60,7 @@ export const make = Effect.gen(function* () {
   const domains = yield* EmailDomains
   const notices = yield* Notices
   const { oidcAuthorizeUrl, oidcIssuer, operators, portalBaseUrl } = yield* Settings
-  const isOperator = Operators.among(operators)
+  const isOperator = among(operators)
   const issuer = oidcIssuer === undefined ? null : URL.parse(oidcIssuer)
   const providers = [...new Set([issuer, oidcAuthorizeUrl ?? null].flatMap((url) => url?.origin ?? []))]
   const policy = contentPolicy(providers)

@@ -7,22 +7,110 @@ import { native } from "@catenet/crypto/native"
 import * as AlertWebhook from "@catenet/crypto/webhook/AlertWebhook"
 import {
   afterAttempt,
-  type AlertDelivery,
-  type AlertEvent,
+  AlertDelivery,
+  AlertEvent,
   deliveryBudgetSeconds,
   retryPauses,
   takeDelivery
 } from "@catenet/domain/tunnels/Alert"
 import type { DeliveryBudgetSpent } from "@catenet/domain/tunnels/AlertErrors"
-import type { UnixSeconds } from "@catenet/domain/values/Numbers"
-import type { AlertSecret } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Layer, type Schema } from "effect"
+import { TunnelId } from "@catenet/domain/values/Ids"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { AlertSecret } from "@catenet/domain/values/Tokens"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { SqlError } from "effect/sql"
+import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
+import * as DecryptableFilter from "../../store/DecryptableFilter.ts"
+import { Sealing } from "../../store/Sealing.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
-import * as Store from "./AlertDeliveryStore.ts"
 import { AlertReceivers } from "./AlertReceivers.ts"
+
+// The log of deliveries, which is also the queue of those that are still to be made and the account's budget. A pending
+// row is leased by who delivers it, and taken over when that one died.
+
+/** Seconds in which a delivery with all its attempts is over: three times five, and the pauses of two and eight. */
+const leaseSeconds = 60
+
+interface Row {
+  readonly messageId: string
+  readonly subject: string
+  readonly tunnelId: string
+  readonly event: AlertEvent
+  readonly since: number
+  readonly thresholdSeconds: number
+  readonly at: UnixSeconds
+  readonly status: "pending" | "failed" | "skipped"
+  readonly detail: string
+}
+
+const Pending = Schema.Struct({
+  messageId: Schema.String,
+  tunnelId: TunnelId,
+  event: AlertEvent,
+  since: Schema.Int,
+  thresholdSeconds: Schema.Int,
+  at: UnixSeconds,
+  name: Schema.NullOr(Schema.String),
+  webhookUrl: Schema.NullOr(Schema.String),
+  secret: Schema.NullOr(AlertSecret)
+})
+type Pending = typeof Pending.Type
+
+const makeAlertDeliveryStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { column } = yield* Sealing
+  const secret = column("alerts.secret", AlertSecret)
+  const webhookUrl = column("alerts.webhook_url", Schema.String)
+  const openable = yield* DecryptableFilter.make
+  return {
+    /** Deliveries of an account are counted one after the other, until the transaction ends. */
+    lockAccount: (subject: string) => sql`select pg_advisory_xact_lock(hashtextextended(${subject}, 15))`,
+    /** When the account's deliveries of the last hour were, oldest first. */
+    spent: SqlSchema.findAll({
+      Request: Schema.Struct({ subject: Schema.String, since: Schema.Int }),
+      Result: Schema.Struct({ at: Schema.Int }),
+      execute: ({ since, subject }) => sql`
+        select at from alert_deliveries where subject = ${subject} and at > ${since} and status <> 'skipped' order by at`
+    }),
+    insert: (row: Row) => sql`insert into alert_deliveries ${sql.insert({ ...row })}`,
+    /** Pending deliveries that are leased to no replica and whose secrets this process can open, with what their alert says now; without an alert there is nothing to send. */
+    lease: SqlSchema.findAll({
+      Request: Schema.Struct({ now: Schema.Int, limit: Schema.Int }),
+      Result: Schema.Struct({
+        ...Pending.fields,
+        webhookUrl: Schema.NullOr(webhookUrl),
+        secret: Schema.NullOr(secret)
+      }),
+      execute: ({ limit, now }) => sql`
+        with leased as (
+          update alert_deliveries set leased_until = ${now + leaseSeconds} where id in (
+            select id from alert_deliveries d where status = 'pending' and leased_until <= ${now}
+              and not exists (select 1 from alerts a where a.tunnel_id = d.tunnel_id
+                and not (${openable("a.secret")} and ${openable("a.webhook_url")}))
+            order by leased_until, id limit ${limit} for update skip locked)
+          returning message_id, tunnel_id, event, since, threshold_seconds, at)
+        select l.*, t.name, a.webhook_url, a.secret from leased l
+        left join tunnels t on t.id = l.tunnel_id left join alerts a on a.tunnel_id = l.tunnel_id`
+    }),
+    settle: (messageId: string, status: "ok" | "failed", detail: string) =>
+      sql`update alert_deliveries set ${sql.update({ status, detail })} where message_id = ${messageId}`,
+    /** Newest first. */
+    list: SqlSchema.findAll({
+      Request: Schema.Struct({
+        tunnelId: Schema.String,
+        after: Schema.UndefinedOr(Schema.Int),
+        limit: Schema.UndefinedOr(Schema.Int)
+      }),
+      Result: Schema.Struct({ id: Schema.Int, ...AlertDelivery.fields }),
+      execute: ({ after, limit, tunnelId }) => sql`
+        select id, at, event, status, detail from alert_deliveries
+        where tunnel_id = ${tunnelId} and status <> 'pending' ${after === undefined ? sql`` : sql`and id < ${after}`}
+        order by id desc ${limit === undefined ? sql`` : sql`limit ${limit}`}`
+    }),
+    prune: (before: number) => sql`delete from alert_deliveries where at < ${before} and status <> 'pending'`
+  }
+})
 
 /** Seconds for which the log is kept: thirty days. */
 const keptFor = 30 * 86_400
@@ -72,11 +160,9 @@ export class AlertDeliveries extends Context.Service<
       destination: Destination
     ) => Effect.Effect<Effect.Effect<Outcome>, DeliveryBudgetSpent | Schema.SchemaError | SqlError.SqlError>
     /** Takes over pending deliveries. */
-    readonly lease: (
-      limit: number
-    ) => Effect.Effect<ReadonlyArray<Store.Pending>, Schema.SchemaError | SqlError.SqlError>
+    readonly lease: (limit: number) => Effect.Effect<ReadonlyArray<Pending>, Schema.SchemaError | SqlError.SqlError>
     /** Makes a pending delivery, with its retries. */
-    readonly deliver: (pending: Store.Pending) => Effect.Effect<void, SqlError.SqlError>
+    readonly deliver: (pending: Pending) => Effect.Effect<void, SqlError.SqlError>
     /** The log of a tunnel, newest first. */
     readonly list: (request: {
       readonly tunnelId: string
@@ -88,7 +174,7 @@ export class AlertDeliveries extends Context.Service<
   }
 >()("server/tunnels/alerts/AlertDeliveries") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* makeAlertDeliveryStore
     const receivers = yield* AlertReceivers
     const random = yield* SecureRandom.SecureRandom
 
@@ -105,7 +191,7 @@ export class AlertDeliveries extends Context.Service<
       )
     })
 
-    const record = Effect.fnUntraced(function* (report: Report, status: Store.Row["status"], detail: string) {
+    const record = Effect.fnUntraced(function* (report: Report, status: Row["status"], detail: string) {
       const messageId = `msg_${Hex.encode(yield* random.randomBytes(16))}`
       const at = yield* unixSeconds
       yield* store.insert({ ...report, messageId, at, status, detail })
@@ -164,7 +250,7 @@ export class AlertDeliveries extends Context.Service<
 
       lease: (limit: number) => Effect.flatMap(unixSeconds, (now) => store.lease({ now, limit })),
 
-      deliver: Effect.fn("AlertDeliveries.deliver")(function* (pending: Store.Pending) {
+      deliver: Effect.fn("AlertDeliveries.deliver")(function* (pending: Pending) {
         const { at, messageId, name, secret, webhookUrl } = pending
         const destination =
           name === null || webhookUrl === null || secret === null ? undefined : { name, webhookUrl, secret }

@@ -3,15 +3,54 @@
  * in one transaction; any replica then brings the zone there, again and again until the DNS back end has taken it. Each
  * change states how things are to be, so making one twice does no harm. Names outside its zone are left alone.
  */
-import type { Hostname } from "@catenet/domain/values/Hostname"
-import { Context, Effect, Layer } from "effect"
-import type { SqlError } from "effect/sql"
+import { Hostname } from "@catenet/domain/values/Hostname"
+import { Context, Effect, Layer, Schedule, Schema } from "effect"
+import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import * as DnsBackend from "../../dns/DnsBackend.ts"
 import { DnsProvider, isWithin } from "../../dns/DnsProvider.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
-import * as Store from "./AddressRecordStore.ts"
+
+// The table of hostnames with address records. A row is leased while a replica is at the DNS back end for it.
+
+/** Seconds in which a lease is another's business. Far above the time limit of a change. */
+const leaseSeconds = 60
+
+const Due = Schema.Struct({ hostname: Hostname, wanted: Schema.Boolean, attempts: Schema.Int })
+
+const makeAddressRecordStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    want: (hostname: string) => sql`insert into address_records (hostname, wanted, due_at) values (${hostname}, true, 0)
+      on conflict (hostname) do update set wanted = true, due_at = 0, attempts = 0`,
+    /** What was published for other addresses is due again. */
+    review: (published: string) => sql`update address_records set due_at = 0
+      where wanted and due_at is null and published is distinct from ${published}`,
+    /** From here on it is unknown what the zone has, until it is settled. */
+    lease: SqlSchema.findAll({
+      Request: Schema.Struct({ now: Schema.Int, limit: Schema.Int }),
+      Result: Due,
+      execute: ({ limit, now }) => sql`
+        update address_records set published = '', attempts = attempts + 1, leased_until = ${now + leaseSeconds}
+        where hostname in (
+          select hostname from address_records where due_at <= ${now} and leased_until <= ${now}
+          order by due_at limit ${limit} for update skip locked)
+        returning hostname, wanted, attempts`
+    }),
+    /** The zone took it; unless it is wanted otherwise by now, that is all. `published` of null: it is not our zone. */
+    settle: (hostname: string, wanted: boolean, published: string | null) =>
+      wanted
+        ? sql`update address_records set leased_until = 0, published = ${published},
+            due_at = case when wanted then null else 0 end where hostname = ${hostname}`
+        : Effect.andThen(
+            sql`delete from address_records where hostname = ${hostname} and not wanted`,
+            sql`update address_records set leased_until = 0 where hostname = ${hostname}`
+          ),
+    postpone: (hostname: string, dueAt: number) =>
+      sql`update address_records set leased_until = 0, due_at = ${dueAt} where hostname = ${hostname}`
+  }
+})
 
 const atOnce = 32
 const longestWait = 600
@@ -31,7 +70,7 @@ export class AddressRecords extends Context.Service<
   }
 >()("server/tunnels/hostnames/AddressRecords") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* makeAddressRecordStore
     const { set, zone } = yield* DnsProvider
     const { dnsEdgeAddresses: addresses } = yield* Settings
     const target = addresses === undefined || zone === undefined ? undefined : { addresses, zone }
@@ -78,3 +117,17 @@ export class AddressRecords extends Context.Service<
   static readonly layerNoDeps = Layer.effect(AddressRecords, AddressRecords.make)
   static readonly layer = AddressRecords.layerNoDeps.pipe(Layer.provide([DnsBackend.layer]))
 }
+
+/** Keeps address records as they should be for as long as the layer lives, where there is a zone for them. */
+export const addressRecordLoop = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { review, work, zone } = yield* AddressRecords
+    const { outboxIntervalSeconds } = yield* Settings
+    if (zone === undefined) return
+    const quietly = Effect.catchCause(work, (cause) => Effect.logWarning("Address records could not be kept.", cause))
+    yield* Effect.retry(Effect.sandbox(review), Schedule.spaced("5 seconds")).pipe(
+      Effect.andThen(Effect.repeat(quietly, Schedule.spaced(`${outboxIntervalSeconds} seconds`))),
+      Effect.forkScoped
+    )
+  })
+).pipe(Layer.provide([AddressRecords.layer]))

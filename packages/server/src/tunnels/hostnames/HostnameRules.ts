@@ -9,12 +9,24 @@ import {
 } from "@catenet/domain/tunnels/HostnameOwnership"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Context, Effect, Layer } from "effect"
+import { parse } from "tldts"
 import * as DnsBackend from "../../dns/DnsBackend.ts"
 import { DnsProvider } from "../../dns/DnsProvider.ts"
 import { sha256Hex } from "../../runtime/TokenSecrets.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { AddressRecords } from "./AddressRecords.ts"
-import { isPublicSuffix } from "./PublicSuffix.ts"
+
+/** The public suffix list: names below which different people register theirs, such as `com`, `co.uk` and `github.io`. */
+const options = { allowPrivateDomains: true, extractHostname: false, validateHostname: false }
+
+/**
+ * Whether a host name is a public suffix. By the rule of the list a last label that it does not know is one as well;
+ * networks with names of their own have such, so `listed` asks only for what the list names.
+ */
+const isPublicSuffix = (hostname: string, which: "listed" | "any"): boolean => {
+  const { isIcann, isPrivate, publicSuffix } = parse(hostname, options)
+  return publicSuffix === hostname && (which === "any" || isIcann === true || isPrivate === true)
+}
 
 const normal = (name: string) => name.toLowerCase().replace(/\.+$/u, "")
 const hostOf = (url: URL | string | undefined) => (url === undefined ? [] : [normal(new URL(url).hostname)])

@@ -3,21 +3,73 @@
  * back.
  */
 import type { Caller } from "@catenet/domain/api/Access"
-import { Badge, disable, enable, face } from "@catenet/domain/tunnels/Badge"
+import { Badge, type BadgeFace, disable, enable, face } from "@catenet/domain/tunnels/Badge"
 import { BadgeNotFound, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import type { Audit } from "@catenet/domain/values/AuditEffect"
 import { BadgeId, type TunnelId } from "@catenet/domain/values/Ids"
 import type { Step } from "@catenet/domain/values/Step"
 import type { Subject } from "@catenet/domain/values/Subject"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
 import { EdgeFacts } from "../../edges/EdgeFacts.ts"
 import { Audits } from "../../identity/Audits.ts"
 import { freshHex64 } from "../../runtime/TokenSecrets.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
-import * as Store from "./BadgeStore.ts"
-import * as Svg from "./BadgeSvg.ts"
 import { shares } from "./FactFormat.ts"
+
+// The picture of a badge: flat, 20 pixels high, readable by screen readers. A function from what it says to SVG.
+
+/** Pixels of a character of 11 pixel Verdana, on average; the picture states the width that it was laid out for. */
+const characterWidth = 6.5
+const padding = 10
+
+const widthOf = (text: string) => Math.round(text.length * characterWidth) + padding
+
+/** `face` holds texts of this program only: a fixed label, figures, and a fixed colour. */
+const badgeSvg = ({ colour, label, text }: BadgeFace): string => {
+  const left = widthOf(label)
+  const right = widthOf(text)
+  const whole = left + right
+  const caption = `${label}: ${text}`
+  const word = (content: string, middle: number) =>
+    `<text x="${middle}" y="14" textLength="${widthOf(content) - padding}">${content}</text>`
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${whole}" height="20" role="img" aria-label="${caption}"><title>${caption}</title>\
+<rect width="${left}" height="20" fill="#555"/><rect x="${left}" width="${right}" height="20" fill="${colour}"/>\
+<g fill="#fff" text-anchor="middle" font-family="Verdana,Geneva,DejaVu Sans,sans-serif" font-size="11">\
+${word(label, left / 2)}${word(text, left + right / 2)}</g></svg>
+`
+}
+
+/** The table of badges: a tunnel has a row while its badge is on. */
+const makeBadgeStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /**
+     * Badges of a tunnel are switched one after the other. A statement of its own, so that what is read next is what
+     * the one before has left.
+     */
+    lock: (id: string) => sql`select 1 from tunnels where id = ${id} for update`,
+    /** Null for a tunnel of the account whose badge is off; nothing when it is not the account's. */
+    find: SqlSchema.findOneOption({
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
+      Result: Schema.Struct({ publicId: Schema.NullOr(BadgeId) }),
+      execute: ({ id, subject }) => sql`
+        select b.public_id from tunnels t left join badges b on b.tunnel_id = t.id
+        where t.id = ${id} and t.subject = ${subject}`
+    }),
+    insert: (tunnelId: string, publicId: string) => sql`insert into badges ${sql.insert({ tunnelId, publicId })}`,
+    remove: (tunnelId: string) => sql`delete from badges where tunnel_id = ${tunnelId}`,
+    tunnelOf: SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Schema.Struct({ routingToken: RoutingToken }),
+      execute: (publicId) => sql`
+        select t.routing_token from badges b join tunnels t on t.id = b.tunnel_id where b.public_id = ${publicId}`
+    }),
+    transaction: sql.withTransaction
+  }
+})
 
 type Account = Caller["Service"]
 
@@ -36,7 +88,7 @@ export class Badges extends Context.Service<
   }
 >()("server/tunnels/records/Badges") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* makeBadgeStore
     const audits = yield* Audits
     const edge = yield* EdgeFacts
     const random = yield* SecureRandom.SecureRandom
@@ -79,7 +131,7 @@ export class Badges extends Context.Service<
         const tunnel = publicId === undefined ? Option.none() : yield* store.tunnelOf(publicId)
         if (Option.isNone(tunnel)) return yield* new BadgeNotFound()
         const history = yield* edge.history(tunnel.value.routingToken, 1)
-        return Svg.render(face(shares(history)?.d7 ?? null))
+        return badgeSvg(face(shares(history)?.d7 ?? null))
       }, sqlOrDie)
     }
   })

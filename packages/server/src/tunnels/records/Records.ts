@@ -13,13 +13,31 @@ import { usageCsv } from "@catenet/domain/tunnels/UsageCsv"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { type Answer, anyOf, EdgeFacts, type History, reachOf } from "../../edges/EdgeFacts.ts"
-import { paged, type Page } from "../../http/Paging.ts"
+import { type Page, paged } from "../../http/Paging.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { Tunnels } from "../Tunnels.ts"
-import { gaps } from "./AgentReadiness.ts"
 import * as FactFormat from "./FactFormat.ts"
 import * as Store from "./RecordStore.ts"
+
+/** What an agent said it lacks, from its answer to the bridge. Pure. */
+type Readiness = Readonly<Record<string, unknown>>
+
+const isMissing = (value: unknown) => value === false || value === "none"
+
+const isGap = (key: string, value: unknown) =>
+  key.endsWith("_disabled")
+    ? value === true
+    : (key.endsWith("_configured") || key.endsWith("_available") || key === "oidc_credential") && isMissing(value)
+
+/** Names of what is missing or switched off, sorted; none where nothing was probed. */
+const gaps = (readiness: Readiness | null): ReadonlyArray<string> =>
+  readiness === null
+    ? []
+    : Object.entries(readiness)
+        .filter(([key, value]) => isGap(key, value))
+        .map(([key]) => key)
+        .sort()
 
 type Account = Caller["Service"]
 
