@@ -57,7 +57,12 @@ const buildLibrary = (name) => {
       declaration: true,
       rewriteRelativeImportExtensions: true,
       // Siblings are taken as built, else their sources would be compiled once more here.
-      paths: Object.fromEntries(libraries.map((sibling) => [`@catenet/${sibling}/*`, [join(dist, sibling, "*")]])),
+      paths: Object.fromEntries(
+        libraries.flatMap((sibling) => [
+          [`@catenet/${sibling}/internal/*`, [join(dist, sibling, "*")]],
+          [`@catenet/${sibling}/*`, [join(dist, sibling, "*")]]
+        ])
+      ),
       rootDir: join(source, "src"),
       outDir: target
     },

@@ -1,5 +1,5 @@
 /** The command line of `catenet`: every command below one root. */
-import * as UsageFormatter from "@catenet/agent/terminal/UsageFormatter"
+import * as UsageFormatter from "@catenet/agent/internal/terminal/UsageFormatter"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"
 import { Command } from "effect/cli"

@@ -5,7 +5,7 @@
 import { serializations } from "@catenet/domain/api/RedactedTelemetry"
 import { redacted } from "@catenet/domain/values/Redaction"
 import * as Telemetry from "@catenet/platform/Telemetry"
-import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
+import * as OutgoingHttp from "@catenet/server/internal/http/OutgoingHttp"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Logger } from "effect"
 import { asStartFailed } from "./StartFailed.ts"

@@ -1,47 +1,14 @@
 /** The bare command and `onboard`: gets what the agent needs, registers, and serves until a signal or a final refusal. */
-import * as Hex from "@catenet/crypto/Hex"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect, FiberHandle, Layer, Redacted, Schedule } from "effect"
-import { SecureRandom } from "effect/crypto"
-import type { Duplex } from "node:stream"
-import { QuicDial } from "../carrier/QuicDial.ts"
-import * as CertificateLoop from "../certificate/CertificateLoop.ts"
-import * as CertificateOptions from "../certificate/CertificateOptions.ts"
-import * as CertificateProgress from "../certificate/CertificateProgress.ts"
-import { CertificateQueueClient } from "../certificate/CertificateQueueClient.ts"
-import * as Certificates from "../certificate/Certificates.ts"
+import { Effect } from "effect"
 import { configFile } from "../Flags.ts"
-import * as Credential from "../login/Credential.ts"
-import * as DirectListener from "../mesh/DirectListener.ts"
-import * as DirectQuicListener from "../mesh/DirectQuicListener.ts"
-import * as NoiseTermination from "../mesh/NoiseTermination.ts"
-import * as OriginKeys from "../mesh/OriginKeys.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
-import * as LocalEndpoints from "../observe/LocalEndpoints.ts"
-import * as LoginExpiry from "../observe/LoginExpiry.ts"
-import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
-import * as Onboarding from "../onboard/Onboarding.ts"
-import { OnboardingClient } from "../onboard/OnboardingClient.ts"
-import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
 import * as Settings from "../settings/Settings.ts"
-import * as StartupMemory from "../StartupMemory.ts"
-import * as PrivateFile from "../state/PrivateFile.ts"
 import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
-import * as ActiveStreams from "../tunnel/ActiveStreams.ts"
-import * as AgentCardResponder from "../tunnel/AgentCardResponder.ts"
-import * as BrowserClients from "../tunnel/BrowserClients.ts"
-import * as CertificatePair from "../tunnel/CertificatePair.ts"
-import { CertificateReport } from "../tunnel/CertificateReport.ts"
-import * as CertificateWatch from "../tunnel/CertificateWatch.ts"
-import type { EdgeLink } from "../tunnel/EdgeLink.ts"
-import * as FirstRequestHead from "../tunnel/FirstRequestHead.ts"
-import * as OriginProbe from "../tunnel/OriginProbe.ts"
-import * as Registrar from "../tunnel/Registrar.ts"
-import * as TlsAlpnResponder from "../tunnel/TlsAlpnResponder.ts"
-import * as TlsTermination from "../tunnel/TlsTermination.ts"
+import * as TunnelService from "../tunnel/TunnelService.ts"
 import * as Restart from "../update/Restart.ts"
 import * as SighupTrigger from "../update/SighupTrigger.ts"
 import * as SupervisorDetection from "../update/SupervisorDetection.ts"
@@ -49,7 +16,6 @@ import * as Trial from "../update/Trial.ts"
 import * as TrialRole from "../update/TrialRole.ts"
 import * as UpdateLoop from "../update/UpdateLoop.ts"
 import { version } from "../Version.ts"
-import * as CertificateProbe from "./CertificateProbe.ts"
 
 /** The settings of this start; fails with every problem at once. */
 const settings = Effect.fnUntraced(function* (mustEnroll: boolean) {
@@ -57,197 +23,6 @@ const settings = Effect.fnUntraced(function* (mustEnroll: boolean) {
   yield* Effect.forEach(config.warnings, (warning) => Effect.logWarning(warning), { discard: true })
   return config
 })
-
-/** Reads what this machine has to bring along, before the network is asked for anything and a token is spent. */
-const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
-  const { terminate } = config.origin
-  if (config.certificate !== undefined) yield* Certificates.repair(CertificateOptions.placesOf(config.certificate))
-  if (config.mode === "mesh") yield* OriginKeys.check(yield* placesOf(config))
-  return terminate === undefined ? undefined : yield* CertificatePair.watch(terminate)
-})
-type Pair = Effect.Success<ReturnType<typeof ready>>
-
-/** What the edges hear of the certificate, and the look to be taken when it changes. */
-const certificateReport = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pair) {
-  const report = new CertificateReport()
-  const { hostname: host, mode, stateDir } = config
-  if (host === undefined || mode === "mesh") return { report, changed: Effect.void }
-  return {
-    report,
-    changed: yield* CertificateWatch.make({
-      stateDir,
-      host,
-      report,
-      ...CertificateProbe.of(config, pair)
-    })
-  }
-})
-type Reported = Effect.Success<ReturnType<typeof certificateReport>>
-
-const browser = Effect.fnUntraced(function* ({ cardFile, origin, stateDir }: Settings.Settings, pair: Pair) {
-  const metrics = yield* AgentMetrics
-  const card = cardFile === undefined ? undefined : yield* AgentCardResponder.make(cardFile)
-  const ordinary =
-    pair === undefined
-      ? BrowserClients.make(origin, metrics)
-      : TlsTermination.make(origin, pair, metrics, FirstRequestHead.usualBounds, card)
-  return yield* TlsAlpnResponder.make(stateDir, origin, metrics, ordinary)
-})
-
-/** Where the keys and the capability of this start are. */
-export const placesOf = Effect.fnUntraced(function* (config: Settings.Settings) {
-  const { capabilityOut, capabilityOutNamed, originKey, originKeyDir, stateDir } = config
-  const substitute = `${stateDir}/capability.bin`
-  const capability = capabilityOutNamed ? capabilityOut : yield* PrivateFile.place(capabilityOut, substitute)
-  return { capability, originKey, originKeyDir }
-})
-
-/** The origin's keys decide which token is registered: a stored capability brings its own. */
-const mesh = Effect.fnUntraced(function* (
-  config: Settings.Settings,
-  given: Onboarding.Onboarded["token"],
-  streams: ActiveStreams.ActiveStreams
-) {
-  const info = yield* ConnectionInfo
-  const places = yield* placesOf(config)
-  const { keys, token } = yield* OriginKeys.load(places, given, formatHostPort(yield* info.edge))
-  yield* Effect.logInfo(`clients connect with the capability in ${places.capability}`)
-  const { direct, relayed } = yield* NoiseTermination.make(config.origin, keys, token)
-  const { directAdvertise: advertise, directPort: port } = config
-  const serve = (carrier: Duplex, admitted: () => void) =>
-    streams.run(Effect.onError(direct(carrier, admitted), () => Effect.sync(() => carrier.destroy())))
-  const listener = advertise === undefined ? undefined : yield* DirectListener.open({ advertise, port, serve })
-  const listenerByQuic =
-    advertise === undefined || !config.transports.includes("quic")
-      ? undefined
-      : yield* DirectQuicListener.open({ advertise, port: listener?.port ?? port, serve })
-  const announcing = yield* FiberHandle.make<void>()
-  const services = yield* Effect.context<ConnectionInfo | QuicDial>()
-  const announce = Effect.suspend(() =>
-    listenerByQuic === undefined
-      ? Effect.void
-      : FiberHandle.run(
-          announcing,
-          Effect.provideContext(DirectQuicListener.advertise(Redacted.value(token), listenerByQuic), services)
-        )
-  )
-  // An old capability still works where the new one cannot be written.
-  const accepted = ({ visitorTokens }: EdgeLink) =>
-    OriginKeys.share(places, token, visitorTokens).pipe(
-      Effect.catch((error) => Effect.logWarning(error.message)),
-      Effect.andThen(announce)
-    )
-  return { token, handler: relayed(listener), accepted }
-})
-
-const tunnel = Effect.fnUntraced(function* (
-  config: Settings.Settings,
-  pair: Pair,
-  onboarded: Onboarding.Onboarded,
-  { report }: Reported
-) {
-  const { agentId, identity, token } = onboarded
-  const streams = yield* ActiveStreams.make
-  const how =
-    token !== undefined && config.mode === "browser"
-      ? { token, handler: yield* browser(config, pair), accepted: () => Effect.void }
-      : yield* mesh(config, token, streams)
-  const registration = {
-    token: how.token,
-    host: config.mode === "browser" ? config.hostname : undefined,
-    agentId,
-    identity: identity?.seed,
-    proxyProtocol: config.origin.proxyProtocol === "v2",
-    certificate: report,
-    onEcho: yield* OriginProbe.make(config.origin, config.hostname)
-  }
-  const accepted = (link: EdgeLink) => Effect.andThen(Effect.sync(StartupMemory.serves), how.accepted(link))
-  return yield* Registrar.serve(config, registration, how.handler, streams, accepted)
-})
-
-/**
- * Keeps the certificate of the host name, from the first registration on: the authority asks the serving agent for a proof.
- * The effect that it gives is for the end of a tunnel that the edge serves no more.
- */
-const certificates = Effect.fnUntraced(function* (
-  config: Settings.Settings,
-  { identity, token }: Onboarding.Onboarded,
-  { changed, report }: Reported
-) {
-  // An edge that does not heed which agent has the order may ask another agent of the tunnel for the proof.
-  const reported = { changed, isReached: () => report.isHeeded }
-  const { certificate, controlPlane, hostname, stateDir } = config
-  if (certificate === undefined || hostname === undefined || token === undefined) return Effect.void
-  const { certificate: shown, now, session } = yield* AgentMetrics
-  const options = yield* CertificateOptions.of(certificate, {
-    token: Redacted.make(Hex.encode(Redacted.value(token))),
-    hostname,
-    stateDir,
-    methods: ["tls-alpn-01", "dns-01"]
-  })
-  const registered = Effect.repeat(
-    Effect.sync(() => session.live > 0),
-    {
-      schedule: Schedule.spaced("200 millis"),
-      until: (isLive) => isLive
-    }
-  )
-  const admission = CertificateQueueClient.layer(controlPlane, Effect.succeed(identity?.seed)).pipe(
-    Layer.provide(OutgoingHttp.layer)
-  )
-  yield* Effect.gen(function* () {
-    const show = (text: string) => {
-      shown.current = { text, since: now() }
-    }
-    const progress = yield* CertificateProgress.make(options, options.places, show)
-    yield* Effect.andThen(registered, CertificateLoop.run({ ...options, ...reported, progress }))
-  }).pipe(Effect.provide(admission), Effect.forkScoped)
-  return Effect.provide(Certificates.leave(options), admission)
-})
-
-/** What one who serves adds to it. */
-interface Serving<R> {
-  /** An agent that is not enrolled and has nothing to enroll with is refused. */
-  readonly mustEnroll: boolean
-  /** What the status line calls it. */
-  readonly what: string
-  /** Runs beside it, until its end. */
-  readonly beside: Effect.Effect<void, never, R>
-}
-
-const body = Effect.fnUntraced(function* <R>(config: Settings.Settings, { beside, mustEnroll, what }: Serving<R>) {
-  const pair = yield* ready(config)
-  yield* Credential.warn(config.credential)
-  yield* Effect.forkScoped(LoginExpiry.run(config.credential))
-  if (config.metricsListen !== undefined) yield* LocalEndpoints.open(config.metricsListen, config.credential)
-  yield* Effect.forkScoped(StatusLine.run(what))
-  yield* Effect.forkScoped(beside)
-  const onboarded = yield* Onboarding.bounded(config, mustEnroll)
-  const reported = yield* certificateReport(config, pair)
-  const leave = yield* certificates(config, onboarded, reported)
-  const serving = Effect.provide(tunnel(config, pair, onboarded, reported), ConnectionInfo.layer(config))
-  return yield* Effect.tapErrorTag(serving, "Refused", () => leave)
-})
-
-/** What serving needs beside the metrics, for these settings. */
-const servicesOf = (config: Settings.Settings) =>
-  Layer.mergeAll(
-    Events.layer(config.stateDir),
-    OnboardingClient.layer(config.controlPlane).pipe(Layer.provide(OutgoingHttp.layer)),
-    QuicDial.layer,
-    SecureRandom.layerWebCrypto
-  )
-
-/** Serves with these settings until a signal or a final refusal. */
-export const serveWith = <R>(config: Settings.Settings, serving: Serving<R>) =>
-  Effect.asVoid(
-    Effect.raceFirst(
-      Effect.scoped(body(config, serving)).pipe(
-        Effect.provide(servicesOf(config).pipe(Layer.provideMerge(AgentMetrics.layer)))
-      ),
-      Signals.first
-    )
-  )
 
 /** Ends with `restart` when a newer program is in this one's place; `asked` has it look for one. */
 const updates = Effect.fnUntraced(function* (
@@ -291,9 +66,9 @@ export const serve = ({ onboard }: { readonly onboard: boolean }) =>
       const looks = config.autoUpdate !== undefined && started !== undefined
       const [asked, stop] = looks ? [hangUp, Effect.never] : [Effect.never, hangUp]
       const what = `${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`
-      const served = Effect.scoped(body(config, { mustEnroll: onboard, what, beside: Effect.void }))
+      const served = Effect.scoped(TunnelService.serve(config, { mustEnroll: onboard, beside: StatusLine.run(what) }))
       const serves = Effect.raceFirst(served, updates(config, started, asked))
-      return yield* Effect.raceFirst(serves, stop).pipe(Effect.provide(servicesOf(config)))
+      return yield* Effect.raceFirst(serves, stop).pipe(Effect.provide(TunnelService.services(config)))
     })
     const guarded = Effect.provide(Trial.guard(started, serving), AgentMetrics.layer)
     const end = yield* Effect.raceFirst(guarded, Signals.firstWithoutHangUp)

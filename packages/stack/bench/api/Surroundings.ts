@@ -2,7 +2,7 @@
  * What both servers stand on: a PostgreSQL of the bench's own, a key that signs access tokens, and databases on the
  * newest schema. All of it goes when the bench ends.
  */
-import { migrate } from "@catenet/server/store/Migrations"
+import { migrate } from "@catenet/server/internal/store/Migrations"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Exit, Layer, Redacted, References, Scope } from "effect"
 import { SqlClient } from "effect/sql"

@@ -3,8 +3,8 @@
  * is taken with the origin, in the mesh roles behind a Noise session. Our own agent speaks this protocol only to edges
  * that do not multiplex.
  */
-import * as MeshHandshake from "@catenet/agent/mesh/MeshHandshake"
-import { NoiseStream } from "@catenet/agent/mesh/NoiseStream"
+import * as MeshHandshake from "@catenet/agent/internal/mesh/MeshHandshake"
+import { NoiseStream } from "@catenet/agent/internal/mesh/NoiseStream"
 import { native } from "@catenet/crypto/native"
 import type { SlotRole } from "@catenet/wire/frames/Role"
 import { parkAgentSlot } from "@catenet/wire/transport/AgentSlot"

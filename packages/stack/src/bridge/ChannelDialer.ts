@@ -1,10 +1,10 @@
 /** The control plane's way onto channels: a member of its own, with the keys of the agent bridge, that dials its own edge. */
-import type { EdgePlace } from "@catenet/agent/channel/bridge/MemberCall"
+import type { EdgePlace } from "@catenet/agent/internal/channel/bridge/MemberCall"
 import * as Grant from "@catenet/crypto/Grant"
 import * as Json from "@catenet/crypto/Json"
 import { clause } from "@catenet/domain/values/Sentence"
-import { type BridgeCall, BridgeDialer, BridgeDialFailed } from "@catenet/server/channels/BridgeDialer"
-import { Settings } from "@catenet/server/settings/Settings"
+import { type BridgeCall, BridgeDialer, BridgeDialFailed } from "@catenet/server/internal/channels/BridgeDialer"
+import { Settings } from "@catenet/server/internal/settings/Settings"
 import { Effect, Layer, type Schema } from "effect"
 import { X509Certificate } from "node:crypto"
 import { readFile } from "node:fs/promises"
@@ -50,7 +50,7 @@ const dial = Effect.fn("ChannelDialer.dial")(function* (
   const place = yield* placeOf(settings)
   const grant = yield* Effect.mapError(Effect.fromResult(Grant.fromHex(text)), ({ message }) => failed(message))
   const given = yield* Effect.mapError(Effect.fromResult(toChannel(args)), ({ message }) => failed(message))
-  const { call } = yield* Effect.promise(() => import("@catenet/agent/channel/bridge/MemberCall"))
+  const { call } = yield* Effect.promise(() => import("@catenet/agent/internal/channel/bridge/MemberCall"))
   const result = yield* Effect.mapError(
     call({ place, grant, holderKey, noiseKey, tool, arguments: given }),
     ({ why }) => failed(why)

@@ -7,9 +7,9 @@ import { root } from "./root.ts"
 
 const parts = Effect.promise(() =>
   Promise.all([
-    import("@catenet/server/store/Backup"),
-    import("@catenet/server/store/Database"),
-    import("@catenet/server/settings/Settings")
+    import("@catenet/server/internal/store/Backup"),
+    import("@catenet/server/internal/store/Database"),
+    import("@catenet/server/internal/settings/Settings")
   ])
 )
 

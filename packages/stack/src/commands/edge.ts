@@ -1,6 +1,6 @@
 /** `catenet edge`: one edge, configured by its variables. */
-import * as StartupMemory from "@catenet/agent/StartupMemory"
-import { variables } from "@catenet/edge/settings/Variables"
+import * as StartupMemory from "@catenet/agent/internal/StartupMemory"
+import { variables } from "@catenet/edge/internal/settings/Variables"
 import * as Documentation from "@catenet/platform/Documentation"
 import { Effect, Layer, References } from "effect"
 import { Command } from "effect/cli"
@@ -14,7 +14,7 @@ export const edge = Command.make(
   Effect.fn(function* () {
     const { logFormat } = yield* root
     const [{ Edge }, { collectBuffers }] = yield* Effect.promise(() =>
-      Promise.all([import("@catenet/edge/Edge"), import("@catenet/edge/processes/BufferCollector")])
+      Promise.all([import("@catenet/edge/internal/Edge"), import("@catenet/edge/internal/processes/BufferCollector")])
     )
     collectBuffers()
     const asked = yield* References.MinimumLogLevel

@@ -1,6 +1,6 @@
 /** `catenet help variables`: every variable that a command of this program reads. */
-import { wrap } from "@catenet/agent/terminal/LineWrap"
-import { variables as ofEdge } from "@catenet/edge/settings/Variables"
+import { wrap } from "@catenet/agent/internal/terminal/LineWrap"
+import { variables as ofEdge } from "@catenet/edge/internal/settings/Variables"
 import * as Documentation from "@catenet/platform/Documentation"
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
@@ -8,7 +8,7 @@ import { variables as ofStack } from "../up/Settings.ts"
 import { variables as ofProvider } from "./idp.ts"
 
 const variables = Effect.gen(function* () {
-  const { variables: ofServer } = yield* Effect.promise(() => import("@catenet/server/settings/Settings"))
+  const { variables: ofServer } = yield* Effect.promise(() => import("@catenet/server/internal/settings/Settings"))
   const sections = [
     ["up", ofStack],
     ["serve, migrate, backup and restore", ofServer],

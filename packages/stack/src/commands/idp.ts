@@ -55,9 +55,9 @@ const lastMoment = (graceSeconds: number) => Math.min(1_000, graceSeconds * 100)
 const prepared = Effect.fnUntraced(function* (graceSeconds: number, networks: ReadonlyArray<string> | undefined) {
   const [{ trusts }, ProxiedConnections, GracefulClose] = yield* Effect.promise(() =>
     Promise.all([
-      import("@catenet/server/http/ClientAddresses"),
-      import("@catenet/server/http/ProxiedConnections"),
-      import("@catenet/server/http/GracefulClose")
+      import("@catenet/server/internal/http/ClientAddresses"),
+      import("@catenet/server/internal/http/ProxiedConnections"),
+      import("@catenet/server/internal/http/GracefulClose")
     ])
   )
   return (server: Server) => {

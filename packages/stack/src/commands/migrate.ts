@@ -12,10 +12,10 @@ export const migrate = Command.make(
     const { logFormat } = yield* root
     const [Database, Migrations, ServerRole, { Settings }] = yield* Effect.promise(() =>
       Promise.all([
-        import("@catenet/server/store/Database"),
-        import("@catenet/server/store/Migrations"),
-        import("@catenet/server/store/ServerRole"),
-        import("@catenet/server/settings/Settings")
+        import("@catenet/server/internal/store/Database"),
+        import("@catenet/server/internal/store/Migrations"),
+        import("@catenet/server/internal/store/ServerRole"),
+        import("@catenet/server/internal/settings/Settings")
       ])
     )
     const applied = yield* Effect.gen(function* () {

@@ -1,5 +1,5 @@
 /** `catenet serve`: one replica of the control plane. */
-import * as StartupMemory from "@catenet/agent/StartupMemory"
+import * as StartupMemory from "@catenet/agent/internal/StartupMemory"
 import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
 import * as Logs from "../Logs.ts"
@@ -14,7 +14,7 @@ export const serve = Command.make(
     // Schemas that are used after this are compiled on first use; that is worth a third of the rate of small answers.
     yield* Effect.promise(() => import("effect/schema/SchemaJITCompiler/enable"))
     const [Server, { Settings }] = yield* Effect.promise(() =>
-      Promise.all([import("@catenet/server/Server"), import("@catenet/server/settings/Settings")])
+      Promise.all([import("@catenet/server/internal/Server"), import("@catenet/server/internal/settings/Settings")])
     )
     const ChannelDialer = yield* Effect.promise(() => import("../bridge/ChannelDialer.ts"))
     return yield* Layer.launch(

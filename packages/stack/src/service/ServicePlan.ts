@@ -1,8 +1,8 @@
 /** What the variables of a program ask of the machine: ports kept for root, files that it is handed, folders it writes to. Pure. */
-import { variables as ofEdge } from "@catenet/edge/settings/Variables"
+import { variables as ofEdge } from "@catenet/edge/internal/settings/Variables"
 import type { Problem } from "@catenet/platform/ConfigurationInvalid"
 import * as VariableReader from "@catenet/platform/VariableReader"
-import { variables as ofServer } from "@catenet/server/settings/Settings"
+import { variables as ofServer } from "@catenet/server/internal/settings/Settings"
 import { isAbsolute, posix } from "node:path"
 
 export const programs = ["serve", "edge"] as const

@@ -3,7 +3,7 @@
  * writes to one folder, and gets its secrets from files that root alone can read: the variables by `EnvironmentFile`, what they
  * name by `LoadCredential`. Pure.
  */
-import { hardening, quoted } from "@catenet/agent/service/SystemdHardening"
+import { hardening, quoted } from "@catenet/agent/internal/service/SystemdHardening"
 import { type Plan, type Program, unitName } from "./ServicePlan.ts"
 
 export interface Unit {

@@ -1,6 +1,6 @@
 /** How the stack itself acts while it makes the demo: as the administrator, and as the demo user. */
 import { AccountAccess, AdminAccess, BearerAccess } from "@catenet/domain/api/Access"
-import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
+import * as OutgoingHttp from "@catenet/server/internal/http/OutgoingHttp"
 import { Data, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { HttpApiMiddleware } from "effect/http-api"

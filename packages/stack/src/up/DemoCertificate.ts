@@ -1,13 +1,13 @@
 /**
  * Prints the progress of the demo tunnel's certificate: each step of its agent's order until it is issued.
  */
-import * as CertificateProgress from "@catenet/agent/certificate/CertificateProgress"
-import { CertificateQueueClient } from "@catenet/agent/certificate/CertificateQueueClient"
-import * as AgentIdentity from "@catenet/agent/state/AgentIdentity"
+import * as CertificateProgress from "@catenet/agent/internal/certificate/CertificateProgress"
+import { CertificateQueueClient } from "@catenet/agent/internal/certificate/CertificateQueueClient"
+import * as AgentIdentity from "@catenet/agent/internal/state/AgentIdentity"
 import type { CertificateStanding } from "@catenet/domain/certificates/CertificateStanding"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
+import * as OutgoingHttp from "@catenet/server/internal/http/OutgoingHttp"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Schedule, Schema } from "effect"
 import { demoHostname } from "./Demo.ts"

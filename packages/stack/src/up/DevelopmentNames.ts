@@ -2,7 +2,7 @@
  * Keeps the certificate of the edge up with the tunnels of the stack: clients accept no wildcard of one label, so every
  * name below `localhost` stands in it. The edge follows the file, and serves a new name within a few seconds.
  */
-import * as OutgoingHttp from "@catenet/server/http/OutgoingHttp"
+import * as OutgoingHttp from "@catenet/server/internal/http/OutgoingHttp"
 import { Effect, Schedule, Schema } from "effect"
 import * as Demo from "./Demo.ts"
 import * as DevelopmentCertificates from "./DevelopmentCertificates.ts"

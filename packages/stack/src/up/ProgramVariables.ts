@@ -3,10 +3,10 @@
  * stack sets by itself, or that no program reads, is refused by its name: it would have no effect, and the operator would
  * not learn that. Variables of agents are left to agents.
  */
-import { variables as ofEdge } from "@catenet/edge/settings/Variables"
+import { variables as ofEdge } from "@catenet/edge/internal/settings/Variables"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as VariableReader from "@catenet/platform/VariableReader"
-import { variables } from "@catenet/server/settings/Settings"
+import { variables } from "@catenet/server/internal/settings/Settings"
 import { Effect } from "effect"
 import { supervised } from "../supervisor/ChildProcesses.ts"
 import { replaceable } from "./Environments.ts"

@@ -2,9 +2,9 @@
  * The stack's database: the server that was named, or an embedded one that is started again whenever it ends. In the
  * embedded one the schema belongs to a role of its own, which brings it up to date here; the control plane runs as another.
  */
-import { variables } from "@catenet/server/settings/Settings"
-import { migrateTo } from "@catenet/server/store/Migrations"
-import * as ServerRole from "@catenet/server/store/ServerRole"
+import { variables } from "@catenet/server/internal/settings/Settings"
+import { migrateTo } from "@catenet/server/internal/store/Migrations"
+import * as ServerRole from "@catenet/server/internal/store/ServerRole"
 import { PgClient } from "@effect/sql-pg"
 import { Deferred, Effect, type Redacted, Schedule, type Scope } from "effect"
 import { SqlClient } from "effect/sql"

@@ -47,7 +47,7 @@ const usedOf = (name: string) => {
   return new Set(used.map((specifier) => specifier.replace(`@catenet/${name}`, ".")))
 }
 
-describe.each(["agent", "edge", "idp", "platform", "server"])("the manifest of %s", (name) => {
+describe.each(["idp", "platform"])("the manifest of %s", (name) => {
   const folder = join(root, "packages", name)
   const { exports } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
     readonly exports: Readonly<Record<string, string | null>>
@@ -57,6 +57,22 @@ describe.each(["agent", "edge", "idp", "platform", "server"])("the manifest of %
     const open = Object.keys(exports).filter((entry) => /^\.\/(?!internal\/)/.test(entry))
     assert.sameMembers(open, [...usedOf(name)])
     for (const entry of open) assert.isTrue(existsSync(join(folder, exports[entry] ?? "")), entry)
+  })
+})
+
+/** What programs of others import; all else is for siblings, below `./internal/`. */
+const libraries = {
+  agent: { ".": "./src/Library.ts", "./promise": "./src/promise.ts" },
+  edge: { ".": "./src/Library.ts" },
+  server: { ".": "./src/ControlPlane.ts" }
+}
+
+describe.each(Object.entries(libraries))("the manifest of %s", (name, entries) => {
+  it("lists the library's entries, and the modules for siblings below ./internal", () => {
+    const { exports } = JSON.parse(readFileSync(join(root, "packages", name, "package.json"), "utf8")) as {
+      readonly exports: Readonly<Record<string, string>>
+    }
+    assert.deepStrictEqual(exports, { ...entries, "./internal/*": "./src/*.ts" })
   })
 })
 

@@ -6,8 +6,8 @@ import {
   operator as ofOperators,
   relayNode as ofRelayNode,
   room as ofRooms
-} from "@catenet/agent/settings/Variables"
-import { variables as ofEdge } from "@catenet/edge/settings/Variables"
+} from "@catenet/agent/internal/settings/Variables"
+import { variables as ofEdge } from "@catenet/edge/internal/settings/Variables"
 import * as Documentation from "@catenet/platform/Documentation"
 import * as VariableReader from "@catenet/platform/VariableReader"
 import { assert, describe, it } from "@effect/vitest"

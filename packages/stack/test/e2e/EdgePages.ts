@@ -8,8 +8,8 @@ import {
   readBy,
   silentPage,
   unknownName
-} from "@catenet/edge/terminate/EdgePages"
-import { codeRefused, noSignIn, unauthorized, unavailable } from "@catenet/edge/terminate/GatePages"
+} from "@catenet/edge/internal/terminate/EdgePages"
+import { codeRefused, noSignIn, unauthorized, unavailable } from "@catenet/edge/internal/terminate/GatePages"
 
 const closed = new AccessPolicy({ expires_at: UnixSeconds.make(5), schedule: null })
 

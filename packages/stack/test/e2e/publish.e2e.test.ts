@@ -4,7 +4,7 @@ import * as TestServer from "@catenet/testing/server/TestServer"
 import { freePorts, onlyNodeAndNpm, Spawned } from "@catenet/testing/stack/e2e/Stack"
 import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
 import { Effect, Layer, Redacted } from "effect"
-import { execFile, execFileSync, spawn, spawnSync } from "node:child_process"
+import { execFile, execFileSync, spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import {
   cpSync,
@@ -24,34 +24,11 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as JoinLinks from "../agent/JoinLinks.ts"
+import { runExamples } from "./LibraryExamples.ts"
 import { followStartPages } from "./StartPages.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../../..")
-const libraries = ["config", "domain", "crypto", "server"]
-
-/** What somebody who embeds the control plane would write. */
-const embedding = `
-import * as Server from "@catenet/server/Server"
-import { Settings } from "@catenet/server/settings/Settings"
-import { NodeRuntime } from "@effect/platform-node"
-import { ConfigProvider, Effect, Layer } from "effect"
-import { HttpServer } from "effect/http"
-
-const reported = Layer.effectDiscard(
-  Effect.map(HttpServer.HttpServer, ({ address }) => console.log("port", "port" in address ? address.port : 0))
-)
-reported.pipe(
-  Layer.provide(Server.layer),
-  Layer.provide(Settings.layer),
-  Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({
-    CT_CONTROL_PLANE_LISTEN: "127.0.0.1:0",
-    CT_CP_DATABASE_URL: process.argv[2],
-    CT_CP_SEAL_KEY: "5e".repeat(32)
-  }))),
-  Layer.launch,
-  NodeRuntime.runMain
-)
-`
+const libraries = ["platform", "domain", "crypto", "wire", "server", "edge", "agent"]
 
 /** What somebody who checks with TypeScript would write. */
 const typed = `
@@ -70,48 +47,40 @@ describe("the published packages", () => {
   const modules = join(project, "node_modules")
 
   beforeAll(async () => {
-    await promisify(execFile)(process.execPath, [
+    const run = promisify(execFile)
+    const built = join(project, "dist")
+    await run(process.execPath, [
       join(root, "scripts", "build.mjs"),
       "--out",
-      join(modules, "@catenet"),
+      built,
       ...libraries,
       "ct-agent",
       "catenet"
     ])
+    for (const name of [...libraries, "ct-agent", "catenet"]) {
+      const to = join(modules, "@catenet", name)
+      mkdirSync(to, { recursive: true })
+      const { stdout } = await run("npm", ["pack", "--silent", "--pack-destination", built], { cwd: join(built, name) })
+      await run("tar", ["-xzf", join(built, stdout.trim()), "--strip-components", "1", "-C", to])
+    }
     // The libraries' own dependencies, as an install would lay them out.
     for (const name of readdirSync(join(root, "node_modules")))
       if (!name.startsWith(".") && name !== "@catenet")
         symlinkSync(join(root, "node_modules", name), join(modules, name))
     writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }))
-    writeFileSync(join(project, "embedding.js"), embedding)
+    cpSync(join(root, "examples"), project, { recursive: true })
     writeFileSync(join(project, "typed.ts"), typed)
     mkdirSync(join(project, "out"))
   })
   afterAll(() => rmSync(project, { recursive: true, force: true }))
 
-  it("serves /status from an embedded control plane", async () => {
-    const database = process.env["CATENET_TEST_DATABASE_URL"] ?? ""
-    const child = spawn(process.execPath, ["embedding.js", database], {
-      cwd: project,
-      stdio: ["ignore", "pipe", "inherit"]
-    })
-    try {
-      let printed = ""
-      const port = await new Promise<string>((resolve, reject) => {
-        child.stdout.on("data", (chunk: Buffer) => {
-          printed += chunk.toString()
-          const found = /port (\d+)/.exec(printed)?.[1]
-          if (found !== undefined) resolve(found)
-        })
-        child.once("exit", (code) => reject(new Error(`the embedding program ended with ${code}:\n${printed}`)))
-      })
-      const status = await fetch(`http://127.0.0.1:${port}/status`)
-      assert.strictEqual(status.status, 200)
-      assert.strictEqual(((await status.json()) as { ready: boolean }).ready, true)
-    } finally {
-      child.kill()
-    }
-  })
+  it("are a control plane, an edge and a forwarded service in the programs of examples/", () =>
+    Effect.runPromise(
+      Effect.gen(function* () {
+        const { url } = yield* TestDatabase
+        yield* Effect.promise(() => runExamples(project, Redacted.value(url)))
+      }).pipe(Effect.provide(TestDatabase.layerEmpty))
+    ))
 
   /** Every module that a library lets others import. */
   const modulesOf = (name: string) => {
@@ -131,6 +100,7 @@ describe("the published packages", () => {
 
   it("carries declarations that another project's compiler accepts to the last, each of them checked", () => {
     const compiler = join(root, "node_modules", "typescript", "bin", "tsc")
+    const examples = readdirSync(join(root, "examples")).filter((file) => file.endsWith(".ts"))
     writeFileSync(join(project, "every.ts"), libraries.flatMap(modulesOf).map(reExport).join(""))
     const flags = [
       "--module",
@@ -145,7 +115,7 @@ describe("the published packages", () => {
     ]
     const { status, stdout } = spawnSync(
       process.execPath,
-      [compiler, ...flags, "--types", "node", "typed.ts", "every.ts"],
+      [compiler, ...flags, "--types", "node", "typed.ts", "every.ts", ...examples],
       { cwd: project, encoding: "utf8" }
     )
     assert.strictEqual(status, 0, stdout)

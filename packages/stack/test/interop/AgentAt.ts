@@ -1,7 +1,7 @@
 /** The agent's certificate at an authority of another maker: the look at it as `ct-agent` does it, and what `openssl` says of it. */
-import * as CertificateQueueClient from "@catenet/agent/certificate/CertificateQueueClient"
-import * as Certificates from "@catenet/agent/certificate/Certificates"
-import * as OutgoingHttp from "@catenet/agent/onboard/OutgoingHttp"
+import * as CertificateQueueClient from "@catenet/agent/internal/certificate/CertificateQueueClient"
+import * as Certificates from "@catenet/agent/internal/certificate/Certificates"
+import * as OutgoingHttp from "@catenet/agent/internal/onboard/OutgoingHttp"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import * as AcmePlane from "@catenet/testing/stack/acme/AcmePlane"

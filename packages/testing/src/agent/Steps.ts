@@ -2,7 +2,7 @@
  * A run that stops for good at one of its steps, as a killed process does: nothing after the step happens, no finalizer either. Real
  * files and real requests; only the step is made to never return, to fail as a full disk does, or to kill the process.
  */
-import * as OutgoingHttp from "@catenet/agent/onboard/OutgoingHttp"
+import * as OutgoingHttp from "@catenet/agent/internal/onboard/OutgoingHttp"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Layer, PlatformError } from "effect"
 import { HttpClient } from "effect/http"

@@ -1,6 +1,6 @@
 /** A whole edge in this process with everything it needs around it: folder, certificates, control plane, admin client. */
 import { mintLeaf, mintRoot, pem } from "@catenet/crypto/x509/Certificate"
-import { Edge, type Bound } from "@catenet/edge/Edge"
+import { Edge, type Bound } from "@catenet/edge/internal/Edge"
 import { ConfigProvider, Context, Effect, Layer, References } from "effect"
 import { generateKeyPairSync, X509Certificate } from "node:crypto"
 import { writeFileSync, readFileSync, mkdtempSync, rmSync } from "node:fs"

@@ -3,8 +3,8 @@
  * the scope. The PostgreSQL comes from `CATENET_TEST_DATABASE_URL`. Where its role may make others, servers under test
  * run as one that owns nothing, as they should in production; a test itself is the owner.
  */
-import { migrate } from "@catenet/server/store/Migrations"
-import * as ServerRole from "@catenet/server/store/ServerRole"
+import { migrate } from "@catenet/server/internal/store/Migrations"
+import * as ServerRole from "@catenet/server/internal/store/ServerRole"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"

@@ -1,8 +1,8 @@
 /** The whole control plane on a random port, over a database of its own, and clients that talk to it over HTTP. */
 import { AccountAccess, AdminAccess, BearerAccess, SessionAccess } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import * as Server from "@catenet/server/Server"
-import { Settings } from "@catenet/server/settings/Settings"
+import * as Server from "@catenet/server/internal/Server"
+import { Settings } from "@catenet/server/internal/settings/Settings"
 import { ConfigProvider, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient, HttpClientRequest, HttpServer } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"

@@ -2,10 +2,10 @@
  * What an agent needs to order a certificate, on loopback: an authority that issues from a root of its own, a control plane
  * that admits one name, and a front door that answers validations from the agent's state folder.
  */
-import * as CertificateQueueClient from "@catenet/agent/certificate/CertificateQueueClient"
-import type * as Certificates from "@catenet/agent/certificate/Certificates"
-import * as Challenges from "@catenet/agent/certificate/Challenges"
-import * as OutgoingHttp from "@catenet/agent/onboard/OutgoingHttp"
+import * as CertificateQueueClient from "@catenet/agent/internal/certificate/CertificateQueueClient"
+import type * as Certificates from "@catenet/agent/internal/certificate/Certificates"
+import * as Challenges from "@catenet/agent/internal/certificate/Challenges"
+import * as OutgoingHttp from "@catenet/agent/internal/onboard/OutgoingHttp"
 import * as Certificate from "@catenet/crypto/x509/Certificate"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"

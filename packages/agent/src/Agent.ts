@@ -1,0 +1,113 @@
+/**
+ * The agent as a library for Effect programs: `forward` gives a local service a public address for as long as a scope is open, and
+ * `layer` serves a tunnel whose tokens the program has. Neither installs signal handlers or writes to the terminal; what the agent
+ * logs goes to the loggers of the program. `Agent.promise.ts` has `forward` as a promise.
+ */
+import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { ConfigProvider, Deferred, Effect, Fiber, Layer, Redacted, Schedule, type Scope } from "effect"
+import { homedir } from "node:os"
+import { join } from "node:path"
+import * as Exposure from "./account/Exposure.ts"
+import type { Refused, StateUnusable, Unreachable, UsageWrong } from "./Failure.ts"
+import { AgentMetrics } from "./observe/AgentMetrics.ts"
+import * as OutgoingHttp from "./onboard/OutgoingHttp.ts"
+import type { BearerSource } from "./settings/LoginVariables.ts"
+import * as Settings from "./settings/Settings.ts"
+import * as TunnelService from "./tunnel/TunnelService.ts"
+
+/**
+ * Whose tunnels these are. `token` is an access token of the identity provider, `tokenFile` a file with one that is read at every
+ * use. Without either, the login that `ct-agent login` has stored is used.
+ */
+export interface Credentials {
+  readonly token?: string | Redacted.Redacted | undefined
+  readonly tokenFile?: string | undefined
+}
+
+export interface ForwardOptions {
+  /** The local service: a port of this machine, `host:port` or `http://host:port`. */
+  readonly to: number | string
+  /** Base URL of the control plane. */
+  readonly controlPlane: string
+  readonly credentials?: Credentials | undefined
+  /** Name of the tunnel, which is taken up again or made; without it one for each machine and port. */
+  readonly name?: string | undefined
+  /** Folder of keys and tokens, mode 0700; without it `~/.ct-agent`. */
+  readonly stateDir?: string | undefined
+}
+
+/** `UsageWrong`: an option cannot be used. `Refused`: asking again does not help. `Unreachable`: it may. */
+export type ForwardError = UsageWrong | ConfigurationInvalid | Refused | Unreachable | StateUnusable
+
+export interface Forwarding {
+  /** Where visitors reach the service. */
+  readonly url: string
+  readonly hostname: string
+  /** Fails when the agent gives up; never succeeds. Reconnecting is no end. */
+  readonly ended: Effect.Effect<never, ForwardError>
+}
+
+const sourceOf = ({ token, tokenFile }: Credentials, stateDir: string | undefined): BearerSource => ({
+  token: typeof token === "string" ? Redacted.make(token) : token,
+  tokenFile,
+  stored: join(stateDir ?? join(homedir(), ".ct-agent"), "oidc-token.json")
+})
+
+const registered = Effect.flatMap(AgentMetrics, ({ session }) =>
+  Effect.repeat(
+    Effect.sync(() => session.live > 0),
+    { schedule: Schedule.spaced("50 millis"), until: (isLive) => isLive }
+  )
+)
+
+const platform = Layer.mergeAll(NodeFileSystem.layer, OutgoingHttp.layerForLists)
+
+/**
+ * Gives a local service a public HTTPS address, and succeeds once visitors reach the edge by it. The agent serves until the scope
+ * closes; it then finishes what it serves, for ten seconds at most. The tunnel and its name are kept for the next time.
+ */
+export const forward: (options: ForwardOptions) => Effect.Effect<Forwarding, ForwardError, Scope.Scope> = Effect.fn(
+  "Agent.forward"
+)(function* ({ controlPlane, credentials = {}, name, stateDir, to }) {
+  const exposure: Exposure.Exposure = {
+    account: { controlPlane: controlPlane.replace(/\/+$/u, ""), source: sourceOf(credentials, stateDir) },
+    origin: yield* Exposure.originOf(String(to)),
+    name,
+    stateDir,
+    variables: {}
+  }
+  const ready = yield* Deferred.make<Omit<Forwarding, "ended">, ForwardError>()
+  const serving = Effect.provide(
+    Exposure.serve(exposure, ({ hostname, url }) =>
+      Effect.andThen(registered, Effect.asVoid(Deferred.succeed(ready, { url, hostname })))
+    ),
+    platform
+  )
+  const fiber = yield* serving.pipe(
+    Effect.onExit((exit) => (exit._tag === "Failure" ? Deferred.failCause(ready, exit.cause) : Effect.void)),
+    Effect.scoped,
+    Effect.forkScoped
+  )
+  return { ...(yield* Deferred.await(ready)), ended: Effect.andThen(Fiber.join(fiber), Effect.never) }
+})
+
+/**
+ * Serves a tunnel for as long as the layer is used. `variables` are those of the agent's guide (`CT_AGENT_CP_URL`,
+ * `CT_AGENT_HOSTNAME`, `CT_AGENT_TOKEN` ...); nothing is read from the environment. The layer is built once the tunnel is registered.
+ */
+export const layer = (variables: Readonly<Record<string, string>>): Layer.Layer<never, ForwardError> =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const settings = yield* Settings.readFrom(ConfigProvider.fromUnknown(variables))
+      const ready = yield* Deferred.make<void, ForwardError>()
+      const beside = Effect.andThen(registered, Effect.asVoid(Deferred.succeed(ready, undefined)))
+      yield* Effect.scoped(TunnelService.serve(settings, { mustEnroll: false, beside })).pipe(
+        Effect.provide(TunnelService.services(settings).pipe(Layer.provideMerge(AgentMetrics.layer))),
+        Effect.onExit((exit) => (exit._tag === "Failure" ? Deferred.failCause(ready, exit.cause) : Effect.void)),
+        Effect.tapCause((cause) => Effect.logError("the tunnel is no longer served", cause)),
+        Effect.forkScoped
+      )
+      yield* Deferred.await(ready)
+    })
+  ).pipe(Layer.provide(platform))

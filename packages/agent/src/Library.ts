@@ -1,0 +1,2 @@
+/** The agent for Effect programs. */
+export * as Agent from "./Agent.ts"

@@ -1,0 +1,107 @@
+/**
+ * Gives a local service a public address: takes up the account's tunnel of that name, or makes it, and serves it. One process of a
+ * machine serves a tunnel at a time.
+ */
+import { ended } from "@catenet/domain/values/Sentence"
+import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
+import { homedir, hostname } from "node:os"
+import { join } from "node:path"
+import { UsageWrong } from "../Failure.ts"
+import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import { formatHostPort, type HostPort, hostPort } from "../settings/HostPort.ts"
+import * as Settings from "../settings/Settings.ts"
+import * as FolderLock from "../state/FolderLock.ts"
+import * as PrivateFile from "../state/PrivateFile.ts"
+import * as Origin from "../tunnel/Origin.ts"
+import * as TunnelService from "../tunnel/TunnelService.ts"
+import type { Account } from "./AccountClient.ts"
+import * as ExposedTunnel from "./ExposedTunnel.ts"
+import * as TunnelClient from "./TunnelClient.ts"
+
+export interface Exposure {
+  readonly account: Account
+  readonly origin: HostPort
+  /** The tunnel's name in the account; without it one for each machine and port. */
+  readonly name: string | undefined
+  /** Folder of keys and tokens; without it `~/.ct-agent`. */
+  readonly stateDir: string | undefined
+  /** Further variables of the agent. */
+  readonly variables: Readonly<Record<string, string>>
+}
+
+/** `3000`, `host:3000` or `http://host:3000`. A bare port means this machine, on IPv4 or IPv6. */
+export const originOf = Effect.fnUntraced(function* (target: string) {
+  const text = target.replace(/^http:\/\//u, "").replace(/\/$/u, "")
+  const origin = hostPort.parse(/^\d+$/u.test(text) ? `localhost:${text}` : text)
+  if (origin === undefined)
+    return yield* new UsageWrong({ detail: `${target} is no local service: give a port, such as 3000, or host:port.` })
+  return origin
+})
+
+/** Agents of the same tunnel share its visitors, so each machine and port has a name of its own. */
+export const nameOf = ({ name, origin }: Pick<Exposure, "name" | "origin">) =>
+  name ?? `${hostname().split(".")[0] ?? "machine"}-${origin.port}`.slice(-60)
+
+const folderOf = ({ stateDir }: Pick<Exposure, "stateDir">) => join(stateDir ?? join(homedir(), ".ct-agent"), "exposed")
+
+const settingsOf = ({ account, origin, variables }: Exposure, { hostname: host, stateDir }: ExposedTunnel.Exposed) =>
+  Settings.readFrom(
+    ConfigProvider.fromUnknown({
+      ...variables,
+      CT_AGENT_CP_URL: account.controlPlane,
+      CT_AGENT_MODE: "browser",
+      CT_AGENT_HOSTNAME: host,
+      CT_AGENT_ORIGIN: formatHostPort(origin),
+      CT_AGENT_STATE_DIR: stateDir,
+      // A certificate of its own makes the name end-to-end; until it is there the edge ends TLS.
+      CT_AGENT_ORIGIN_TLS: "terminate",
+      CT_ACME_CERT_OUT_DIR: join(stateDir, "certificate")
+    })
+  )
+
+/**
+ * Serves until it is interrupted or refused for good. `beside` runs with it and learns the public address. Tokens of an earlier run
+ * that are refused now are replaced once.
+ */
+export const serve = Effect.fn("Exposure.serve")(function* <R>(
+  exposure: Exposure,
+  beside: (exposed: ExposedTunnel.Exposed) => Effect.Effect<void, never, R>
+) {
+  const { account, origin } = exposure
+  const name = nameOf(exposure)
+  const base = folderOf(exposure)
+  yield* PrivateFile.folder(base)
+  if (!(yield* FolderLock.take(base, `${Buffer.from(name).toString("base64url")}.lock`)))
+    return yield* new UsageWrong({
+      detail: `Another ct-agent expose serves the tunnel ${name} on this machine. End it, or name another one with --name.`
+    })
+  const run = Effect.fnUntraced(function* (isFresh: boolean) {
+    const exposed = yield* ExposedTunnel.of(account, name, base, isFresh)
+    const settings = yield* settingsOf(exposure, exposed)
+    const service = TunnelService.serve(settings, {
+      mustEnroll: true,
+      beside: Effect.all([beside(exposed), Origin.awaitService(origin)], { concurrency: 2, discard: true })
+    })
+    const services = Layer.provideMerge(TunnelService.services(settings), AgentMetrics.layer)
+    return { exposed, serving: Effect.scoped(service).pipe(Effect.provide(services)) }
+  })
+  const { exposed, serving } = yield* run(false)
+  if (!exposed.isKept) return yield* serving
+  return yield* Effect.catchTag(serving, "Refused", ({ message }) =>
+    Effect.gen(function* () {
+      yield* Effect.logWarning(`${ended(message)} Getting new tokens.`)
+      const again = yield* run(true)
+      return yield* again.serving
+    })
+  )
+})
+
+/** Deletes the tunnel and what is kept of it here. */
+export const remove = Effect.fn("Exposure.remove")(function* (exposure: Exposure) {
+  const fs = yield* FileSystem.FileSystem
+  const name = nameOf(exposure)
+  const tunnel = yield* TunnelClient.named(exposure.account, name)
+  yield* TunnelClient.remove(exposure.account, tunnel)
+  yield* Effect.ignore(fs.remove(join(folderOf(exposure), tunnel.id), { recursive: true, force: true }))
+  yield* Effect.logInfo(`deleted the tunnel ${name}`)
+})

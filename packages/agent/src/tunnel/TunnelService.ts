@@ -1,0 +1,221 @@
+/**
+ * Serves one tunnel: loads the keys, enrolls, registers at the edge, carries visitors to the origin and keeps the certificate. It
+ * knows neither signals nor a terminal; commands and the library add those.
+ */
+import * as Hex from "@catenet/crypto/Hex"
+import { Effect, FiberHandle, Layer, Redacted, Schedule } from "effect"
+import { SecureRandom } from "effect/crypto"
+import type { Duplex } from "node:stream"
+import { QuicDial } from "../carrier/QuicDial.ts"
+import * as CertificateLoop from "../certificate/CertificateLoop.ts"
+import * as CertificateOptions from "../certificate/CertificateOptions.ts"
+import * as CertificateProgress from "../certificate/CertificateProgress.ts"
+import { CertificateQueueClient } from "../certificate/CertificateQueueClient.ts"
+import * as Certificates from "../certificate/Certificates.ts"
+import * as Credential from "../login/Credential.ts"
+import * as DirectListener from "../mesh/DirectListener.ts"
+import * as DirectQuicListener from "../mesh/DirectQuicListener.ts"
+import * as NoiseTermination from "../mesh/NoiseTermination.ts"
+import * as OriginKeys from "../mesh/OriginKeys.ts"
+import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import { Events } from "../observe/Events.ts"
+import * as LocalEndpoints from "../observe/LocalEndpoints.ts"
+import * as LoginExpiry from "../observe/LoginExpiry.ts"
+import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
+import * as Onboarding from "../onboard/Onboarding.ts"
+import { OnboardingClient } from "../onboard/OnboardingClient.ts"
+import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import { formatHostPort } from "../settings/HostPort.ts"
+import type * as Settings from "../settings/Settings.ts"
+import * as StartupMemory from "../StartupMemory.ts"
+import * as PrivateFile from "../state/PrivateFile.ts"
+import * as ActiveStreams from "./ActiveStreams.ts"
+import * as AgentCardResponder from "./AgentCardResponder.ts"
+import * as BrowserClients from "./BrowserClients.ts"
+import * as CertificatePair from "./CertificatePair.ts"
+import * as CertificateProbe from "./CertificateProbe.ts"
+import { CertificateReport } from "./CertificateReport.ts"
+import * as CertificateWatch from "./CertificateWatch.ts"
+import type { EdgeLink } from "./EdgeLink.ts"
+import * as FirstRequestHead from "./FirstRequestHead.ts"
+import * as OriginProbe from "./OriginProbe.ts"
+import * as Registrar from "./Registrar.ts"
+import * as TlsAlpnResponder from "./TlsAlpnResponder.ts"
+import * as TlsTermination from "./TlsTermination.ts"
+
+/** Reads what this machine has to bring along, before the network is asked for anything and a token is spent. */
+const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
+  const { terminate } = config.origin
+  if (config.certificate !== undefined) yield* Certificates.repair(CertificateOptions.placesOf(config.certificate))
+  if (config.mode === "mesh") yield* OriginKeys.check(yield* placesOf(config))
+  return terminate === undefined ? undefined : yield* CertificatePair.watch(terminate)
+})
+type Pair = Effect.Success<ReturnType<typeof ready>>
+
+/** What the edges hear of the certificate, and the look to be taken when it changes. */
+const certificateReport = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pair) {
+  const report = new CertificateReport()
+  const { hostname: host, mode, stateDir } = config
+  if (host === undefined || mode === "mesh") return { report, changed: Effect.void }
+  return {
+    report,
+    changed: yield* CertificateWatch.make({
+      stateDir,
+      host,
+      report,
+      ...CertificateProbe.of(config, pair)
+    })
+  }
+})
+type Reported = Effect.Success<ReturnType<typeof certificateReport>>
+
+const browser = Effect.fnUntraced(function* ({ cardFile, origin, stateDir }: Settings.Settings, pair: Pair) {
+  const metrics = yield* AgentMetrics
+  const card = cardFile === undefined ? undefined : yield* AgentCardResponder.make(cardFile)
+  const ordinary =
+    pair === undefined
+      ? BrowserClients.make(origin, metrics)
+      : TlsTermination.make(origin, pair, metrics, FirstRequestHead.usualBounds, card)
+  return yield* TlsAlpnResponder.make(stateDir, origin, metrics, ordinary)
+})
+
+/** Where the keys and the capability of this start are. */
+const placesOf = Effect.fnUntraced(function* (config: Settings.Settings) {
+  const { capabilityOut, capabilityOutNamed, originKey, originKeyDir, stateDir } = config
+  const substitute = `${stateDir}/capability.bin`
+  const capability = capabilityOutNamed ? capabilityOut : yield* PrivateFile.place(capabilityOut, substitute)
+  return { capability, originKey, originKeyDir }
+})
+
+/** The origin's keys decide which token is registered: a stored capability brings its own. */
+const mesh = Effect.fnUntraced(function* (
+  config: Settings.Settings,
+  given: Onboarding.Onboarded["token"],
+  streams: ActiveStreams.ActiveStreams
+) {
+  const info = yield* ConnectionInfo
+  const places = yield* placesOf(config)
+  const { keys, token } = yield* OriginKeys.load(places, given, formatHostPort(yield* info.edge))
+  yield* Effect.logInfo(`clients connect with the capability in ${places.capability}`)
+  const { direct, relayed } = yield* NoiseTermination.make(config.origin, keys, token)
+  const { directAdvertise: advertise, directPort: port } = config
+  const serve = (carrier: Duplex, admitted: () => void) =>
+    streams.run(Effect.onError(direct(carrier, admitted), () => Effect.sync(() => carrier.destroy())))
+  const listener = advertise === undefined ? undefined : yield* DirectListener.open({ advertise, port, serve })
+  const listenerByQuic =
+    advertise === undefined || !config.transports.includes("quic")
+      ? undefined
+      : yield* DirectQuicListener.open({ advertise, port: listener?.port ?? port, serve })
+  const announcing = yield* FiberHandle.make<void>()
+  const services = yield* Effect.context<ConnectionInfo | QuicDial>()
+  const announce = Effect.suspend(() =>
+    listenerByQuic === undefined
+      ? Effect.void
+      : FiberHandle.run(
+          announcing,
+          Effect.provideContext(DirectQuicListener.advertise(Redacted.value(token), listenerByQuic), services)
+        )
+  )
+  // An old capability still works where the new one cannot be written.
+  const accepted = ({ visitorTokens }: EdgeLink) =>
+    OriginKeys.share(places, token, visitorTokens).pipe(
+      Effect.catch((error) => Effect.logWarning(error.message)),
+      Effect.andThen(announce)
+    )
+  return { token, handler: relayed(listener), accepted }
+})
+
+const tunnel = Effect.fnUntraced(function* (
+  config: Settings.Settings,
+  pair: Pair,
+  onboarded: Onboarding.Onboarded,
+  { report }: Reported
+) {
+  const { agentId, identity, token } = onboarded
+  const streams = yield* ActiveStreams.make
+  const how =
+    token !== undefined && config.mode === "browser"
+      ? { token, handler: yield* browser(config, pair), accepted: () => Effect.void }
+      : yield* mesh(config, token, streams)
+  const registration = {
+    token: how.token,
+    host: config.mode === "browser" ? config.hostname : undefined,
+    agentId,
+    identity: identity?.seed,
+    proxyProtocol: config.origin.proxyProtocol === "v2",
+    certificate: report,
+    onEcho: yield* OriginProbe.make(config.origin, config.hostname)
+  }
+  const accepted = (link: EdgeLink) => Effect.andThen(Effect.sync(StartupMemory.serves), how.accepted(link))
+  return yield* Registrar.serve(config, registration, how.handler, streams, accepted)
+})
+
+/**
+ * Keeps the certificate of the host name, from the first registration on: the authority asks the serving agent for a proof.
+ * The effect that it gives is for the end of a tunnel that the edge serves no more.
+ */
+const certificates = Effect.fnUntraced(function* (
+  config: Settings.Settings,
+  { identity, token }: Onboarding.Onboarded,
+  { changed, report }: Reported
+) {
+  // An edge that does not heed which agent has the order may ask another agent of the tunnel for the proof.
+  const reported = { changed, isReached: () => report.isHeeded }
+  const { certificate, controlPlane, hostname, stateDir } = config
+  if (certificate === undefined || hostname === undefined || token === undefined) return Effect.void
+  const { certificate: shown, now, session } = yield* AgentMetrics
+  const options = yield* CertificateOptions.of(certificate, {
+    token: Redacted.make(Hex.encode(Redacted.value(token))),
+    hostname,
+    stateDir,
+    methods: ["tls-alpn-01", "dns-01"]
+  })
+  const registered = Effect.repeat(
+    Effect.sync(() => session.live > 0),
+    {
+      schedule: Schedule.spaced("200 millis"),
+      until: (isLive) => isLive
+    }
+  )
+  const admission = CertificateQueueClient.layer(controlPlane, Effect.succeed(identity?.seed)).pipe(
+    Layer.provide(OutgoingHttp.layer)
+  )
+  yield* Effect.gen(function* () {
+    const show = (text: string) => {
+      shown.current = { text, since: now() }
+    }
+    const progress = yield* CertificateProgress.make(options, options.places, show)
+    yield* Effect.andThen(registered, CertificateLoop.run({ ...options, ...reported, progress }))
+  }).pipe(Effect.provide(admission), Effect.forkScoped)
+  return Effect.provide(Certificates.leave(options), admission)
+})
+
+interface Options<R> {
+  /** Fails with `Refused` when the agent is not enrolled and has no token to enroll with. */
+  readonly mustEnroll: boolean
+  /** Runs beside the service, until its end. */
+  readonly beside: Effect.Effect<void, never, R>
+}
+
+/** Serves the tunnel of these settings until it is interrupted or refused for good. */
+export const serve = Effect.fnUntraced(function* <R>(config: Settings.Settings, { beside, mustEnroll }: Options<R>) {
+  const pair = yield* ready(config)
+  yield* Credential.warn(config.credential)
+  yield* Effect.forkScoped(LoginExpiry.run(config.credential))
+  if (config.metricsListen !== undefined) yield* LocalEndpoints.open(config.metricsListen, config.credential)
+  yield* Effect.forkScoped(beside)
+  const onboarded = yield* Onboarding.bounded(config, mustEnroll)
+  const reported = yield* certificateReport(config, pair)
+  const leave = yield* certificates(config, onboarded, reported)
+  const serving = Effect.provide(tunnel(config, pair, onboarded, reported), ConnectionInfo.layer(config))
+  return yield* Effect.tapErrorTag(serving, "Refused", () => leave)
+})
+
+/** What `serve` needs for these settings, beside the metrics. */
+export const services = (config: Settings.Settings) =>
+  Layer.mergeAll(
+    Events.layer(config.stateDir),
+    OnboardingClient.layer(config.controlPlane).pipe(Layer.provide(OutgoingHttp.layer)),
+    QuicDial.layer,
+    SecureRandom.layerWebCrypto
+  )
