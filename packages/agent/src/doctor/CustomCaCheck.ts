@@ -12,7 +12,7 @@ import * as DoctorCheck from "./DoctorCheck.ts"
 const what = "certificate authority"
 
 const meaning =
-  "is your own: visitors have to trust its root, and with its certificate the tunnel is gruen, which the edge passes on unread"
+  "is your own: visitors must trust its root; with its certificate the tunnel is end-to-end (gruen), and the edge passes TLS through"
 
 export const check = ({ authority, authorityRoots }: OwnCertificate) =>
   authority === undefined

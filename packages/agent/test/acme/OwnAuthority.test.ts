@@ -53,7 +53,7 @@ describe("an authority of the user's own", () => {
         reload: undefined
       }
       const { finding } = yield* Effect.provide(CustomCaCheck.check(named), layer)
-      assert.include(finding.detail, "is your own: visitors have to trust its root")
+      assert.include(finding.detail, "is your own: visitors must trust its root")
     }).pipe(Effect.scoped)
   )
 

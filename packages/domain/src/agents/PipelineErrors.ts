@@ -9,21 +9,21 @@ export class PipelineNotFound extends Problem<PipelineNotFound>()("PipelineNotFo
   detail: () => "No pipeline is published under this id."
 }) {}
 
-/** The id belongs to another account; answered to account holders. */
+/** The id belongs to another account; returned to account holders. */
 export class NotPipelineOwner extends Problem<NotPipelineOwner>()("NotPipelineOwner", {
   status: 403,
   title: "Not the owner of the pipeline",
   detail: () => "This pipeline id belongs to another account."
 }) {}
 
-/** The id belongs to another owner; answered to operators. */
+/** The id belongs to another owner; returned to operators. */
 export class PipelineIdTaken extends Problem<PipelineIdTaken>()("PipelineIdTaken", {
   status: 409,
   title: "Pipeline id taken",
   detail: () => "This pipeline id belongs to another owner."
 }) {}
 
-/** Every role of a pipeline has a tag of its own. */
+/** Two roles of the pipeline have the same tag. */
 export class RoleTagRepeated extends Problem<RoleTagRepeated>()(
   "RoleTagRepeated",
   {
@@ -34,7 +34,7 @@ export class RoleTagRepeated extends Problem<RoleTagRepeated>()(
   { tag: Schema.String }
 ) {}
 
-/** A role asks for at least one unit. */
+/** A role must request at least one unit. */
 export class RoleWithoutUnits extends Problem<RoleWithoutUnits>()(
   "RoleWithoutUnits",
   {
@@ -51,7 +51,7 @@ const whyRefused = {
   signature: "The proof is no signature of the holder over this registration for this account."
 }
 
-/** The proof of the holder key does not hold for this registration. */
+/** The proof of the holder key is not valid for this registration. */
 export class DirectoryProofRefused extends Problem<DirectoryProofRefused>()(
   "DirectoryProofRefused",
   {

@@ -3,23 +3,23 @@ export const errorSentences: Readonly<Record<string, string>> = {
   PipelineNotFound:
     "No pipeline has this id.",
   NotPipelineOwner:
-    "The id belongs to another account; answered to account holders.",
+    "The id belongs to another account; returned to account holders.",
   PipelineIdTaken:
-    "The id belongs to another owner; answered to operators.",
+    "The id belongs to another owner; returned to operators.",
   RoleTagRepeated:
-    "Every role of a pipeline has a tag of its own.",
+    "Two roles of the pipeline have the same tag.",
   RoleWithoutUnits:
-    "A role asks for at least one unit.",
+    "A role must request at least one unit.",
   DirectoryProofRefused:
-    "The proof of the holder key does not hold for this registration.",
+    "The proof of the holder key is not valid for this registration.",
   AgentNotListed:
     "The directory has no entry for this holder.",
   PriceBelowOne:
-    "A price below that of a token.",
+    "The price is below that of one token.",
   InsufficientCredits:
     "The balance does not cover the price; nothing was debited.",
   CreditsOutOfRange:
-    "Credits are bought in whole numbers from 1.",
+    "Credits are bought in whole numbers of at least 1.",
   AccountUnknown:
     "No account has this id.",
   PaymentUnknown:
@@ -27,55 +27,55 @@ export const errorSentences: Readonly<Record<string, string>> = {
   WebhookSignatureRefused:
     "The event is not signed with the shared secret, or is too old or too new.",
   NotHostnameOwner:
-    "The routing token is wrong, or is not recorded as owner of the host name; one answer for both.",
+    "The routing token is wrong or does not own the host name; the response does not distinguish the two.",
   AgentProofRequired:
-    "The agents of the tunnel have to prove an enrolled key, and the call proves none that is.",
+    "The agents of the tunnel must prove an enrolled key, and the request contains no such proof.",
   HostnameGuarded:
-    "The edge holds visitors of the name back, which it cannot do for a name whose TLS it does not end.",
+    "The tunnel requires a login or HTTP only, which the edge cannot enforce for an end-to-end (gruen) name.",
   HostnameUnknown:
     "No tunnel has this host name.",
   NotAdmitted:
     "The host name may not order a certificate at present.",
   DnsProviderFailed:
-    "The DNS provider refused or cannot be reached.",
+    "The DNS provider refused the change or is unreachable.",
   DnsBusy:
     "Too many challenges are waiting for their name servers.",
   DnsNotConverged:
-    "The challenge is published, but not every name server answers it yet.",
+    "The challenge is published, but not every name server returns it yet.",
   ClaimNotLapsed:
-    "The certificate slot of the tunnel's host name has not lapsed, so there is nothing to queue again.",
+    "The certificate claim of the tunnel's host name has not lapsed, so it cannot be queued again.",
   ChallengeNotBrokered:
-    "A DNS-01 challenge is published only for names that the platform gave or an operator provisioned.",
+    "A DNS-01 challenge is published only for names that the platform or an operator assigned.",
   BridgeNotConfigured:
-    "The deployment has no identity of its own on channels.",
+    "This installation has no keys for the agent bridge.",
   BridgeGrantMissing:
-    "The bridge on this tunnel has no grant.",
+    "The tunnel has no grant for the bridge.",
   BridgeCallFailed:
     "The bridge could not reach the agent, or the agent refused the call.",
   NotChannelOwner:
-    "The channel belongs to another account or does not exist; one answer for both.",
+    "The channel belongs to another account or does not exist; the response does not distinguish the two.",
   ChannelNotFound:
-    "The channel belongs to another account or does not exist; one answer for both.",
+    "The channel belongs to another account or does not exist; the response does not distinguish the two.",
   ChannelLimitReached:
-    "The account has as many channels as it may have.",
+    "The account has reached its limit of channels.",
   OperatorMismatch:
     "The channel is registered with another operator key, and the request does not confirm the change.",
   OperatorProofRefused:
-    "The proof of an operator key does not hold, or the channel id is not derived as the request says.",
+    "The proof of the operator key is invalid, or the channel id is not derived as the request states.",
   LinkOperatorDiffers:
-    "The channel is that of a link of a topology, whose bound operator has another key.",
+    "The channel belongs to a topology link whose bound operator has another key.",
   AttestationRefused:
     "The signature over (channel, holder, Noise key) does not verify under the holder's key.",
   GrantUndecodable:
-    "The grant's bytes do not form a grant.",
+    "The bytes are not a valid grant.",
   GrantMismatch:
     "The grant was signed for another channel or another holder.",
   MemberNotFound:
-    "A grant is deposited for a holder that is not a member.",
+    "The holder of the grant is not a member of the channel.",
   RoomSizeOutOfRange:
-    "A room has at least two holders, and not too many; the answer says how many.",
+    "A room has a minimum and a maximum number of holders; the response states them.",
   HolderRepeated:
-    "A room names every holder once.",
+    "A holder is listed twice in the room.",
   RoomPairTaken:
     "A channel of the room belongs to another account, or has another operator; nothing was registered.",
   NotAllowListed:
@@ -83,205 +83,205 @@ export const errorSentences: Readonly<Record<string, string>> = {
   HolderClaimedElsewhere:
     "Another account has claimed this holder.",
   NothingClaimed:
-    "The caller has claimed nothing on this channel.",
+    "The account has claimed no membership of this channel.",
   ClaimInviteUnknown:
     "No claim invite has this token.",
   ClaimInviteGone:
-    "The claim invite was used, or has expired.",
+    "The claim invite has been used or has expired.",
   ChannelUnknown:
     "No account has registered a channel with this id.",
   InvitationRefused:
-    "The invitation, the challenge, the redemption signature or the attestation does not verify; the answer does not say which.",
+    "The invitation, the challenge, the redemption signature or the attestation is invalid; the response does not state which.",
   InvitationExpired:
-    "The operator's invitation has run out.",
+    "The operator's invitation has expired.",
   InvitationSpent:
-    "The invitation was redeemed before.",
+    "The invitation has already been redeemed.",
   MemberNotAdmitted:
     "The holder is neither a keyed member of the channel nor authorized by a bound topology with a Noise key on record.",
   HistoryDisabled:
-    "The edge was configured without the store that this route reads.",
+    "The edge is configured without the history that this route reads.",
   ReceiptsDisabled:
-    "The edge was configured without receipts.",
+    "The edge is configured without receipts.",
   EdgeUnhealthy:
-    "A loop of the edge stopped ticking, or never started.",
+    "A background loop or a listener of the edge has stopped, or has not started.",
   HeartbeatRefused:
-    "The edge has a pinned key, and the heartbeat does not prove it.",
+    "The edge is pinned to a key, and the heartbeat is not signed with it.",
   HeartbeatProofIncomplete:
-    "A heartbeat carries key and signature together or neither.",
+    "A heartbeat must contain both key and signature, or neither.",
   TicketKeysRefused:
-    "The key that the edge is pinned to did not sign the request; an edge that is pinned to none gets no keys.",
+    "The request is not signed with the key to which the edge is pinned; an edge without a pinned key gets no keys.",
   LookupAmbiguous:
-    "A look-up names a token or a host, one of the two.",
+    "A lookup takes either a token or a host.",
   NoLiveEdge:
     "No live edge serves this token or host name.",
   RefusedOrderUnknown:
-    "No order with this id waits for an operator.",
+    "No rejected order has this id.",
   EdgeUnknown:
     "No edge has this id.",
   EdgeUnavailable:
-    "The edge did not take the order: it cannot be reached or answered with an error.",
+    "The edge did not accept the order: it is unreachable or returned an error.",
   EdgeCaNotPublished:
     "The edge has not published its certificate authority yet.",
   EdgeCaNotConfigured:
-    "The control plane does not get the edge's certificate authority by itself: an operator has to mend its settings.",
+    "The control plane cannot obtain the edge's certificate authority; an operator must correct its settings.",
   JoinProofRefused:
     "The signature over the join token does not verify under the key in the request.",
   JoinTokenUnknown:
-    "No operator or account issued this join token, or it is deleted.",
+    "No operator or account issued this join token, or it has been deleted.",
   JoinTokenSpent:
-    "The join token has been redeemed before.",
+    "The join token has already been redeemed.",
   AgentAlreadyEnrolled:
-    "This very agent has redeemed the join token before: same key, valid proof. The answer to that may have been lost, so the facts of its enrollment come again.",
+    "The same agent has already redeemed the join token, with the same key and a valid proof. The response may have been lost, so it is returned again.",
   BatchCountOutOfRange:
-    "A batch holds at least one token, and not too many; the answer says how many.",
+    "A batch has a minimum and a maximum number of tokens; the response states them.",
   BootstrapTokenUnknown:
-    "No operator or account minted this bootstrap token, or it is deleted.",
+    "No operator or account created this bootstrap token, or it has been deleted.",
   BootstrapTokenSpent:
-    "The bootstrap token has been redeemed before.",
+    "The bootstrap token has already been redeemed.",
   BootstrapProofRefused:
     "The signature over the bootstrap token does not verify under the key in the request.",
   BootstrapAlreadyRedeemed:
-    "This very agent has redeemed the bootstrap token before: same key, valid proof. The answer to that may have been lost, so the secret comes again, until the token's own end.",
+    "The same agent has already redeemed the bootstrap token, with the same key and a valid proof. The response may have been lost, so the secret is returned again until the token expires.",
   BootstrapTokenExpired:
-    "The bootstrap token outlived its time; this attempt has spent it.",
+    "The bootstrap token has expired; this attempt has used it up.",
   Unauthenticated:
-    "No bearer token or session, or one that does not verify.",
+    "The request has no bearer token or session, or an invalid one.",
   AdminTokenRefused:
     "The admin header is missing, malformed or wrong.",
   MetricsTokenRefused:
-    "The page of metrics is for those who hold its token, and it was not shown.",
+    "The metrics token is missing or wrong.",
   CrossSiteRequest:
-    "A write that a browser sent with the session cookie from a page of another origin.",
+    "A browser sent a write with the session cookie from a page of another origin.",
   SessionNotFound:
-    "The account has no session of this name.",
+    "The account has no session with this id.",
   SignInRefused:
-    "The answer of the identity provider is not for a sign-in that this browser began, or it was used or is too late.",
+    "The identity provider's response belongs to no sign-in that this browser began, has already been used, or arrived too late.",
   SignInCancelled:
-    "The person, or the provider for them, said no to the sign-in.",
+    "The user or the identity provider cancelled the sign-in.",
   EmailDomainRefused:
-    "Only people with an address of some domains may call, and this is none of them, or belongs to none of them.",
+    "Only accounts with an e-mail address of certain domains may use this installation.",
   SignInFailed:
-    "The identity provider did not say who it is that signed in.",
+    "The identity provider did not identify the user.",
   SignInNotConfigured:
     "No client at an identity provider is configured.",
   VerifiedEmailRequired:
-    "The route needs an e-mail address that the identity provider has verified, and the session has none.",
+    "The route requires an e-mail address that the identity provider has verified.",
   ServiceAccountNotFound:
-    "Foreign, unknown or not yet ready; one answer for all.",
+    "The service account does not exist, belongs to another account or is not ready yet; the response does not distinguish these.",
   ServiceAccountLimitReached:
-    "The account has as many service accounts as it may have.",
+    "The account has reached its limit of service accounts.",
   IdentityProviderFailed:
-    "The identity provider refused or cannot be reached; nothing was changed here.",
+    "The identity provider refused the request or is unreachable; nothing was changed here.",
   IdentityProviderNotConfigured:
-    "This deployment has no administrative access to an identity provider.",
+    "This installation has no administrative access to an identity provider.",
   TopologyNotFound:
-    "Foreign, unknown, not shared, or a proof that does not bind it: all of these have one answer.",
+    "The topology does not exist or is not accessible to the account, or a proof does not bind it; the response does not distinguish these.",
   TopologyLimitReached:
-    "The account has as many topologies as it may have.",
+    "The account has reached its limit of topologies.",
   NetworkUnknown:
     "No topology has this public id.",
   PlacementProofInvalid:
-    "The proof of a placement is not the agent's key's signature over this topology and this account.",
+    "The proof is not the signature of the agent's key over this topology and this account.",
   NotAgentOwner:
-    "Another account was the first to place this agent, or the agent's key has signed for another.",
+    "Another account placed this agent first, or the agent's key has signed for another account.",
   AgentAssigned:
-    "An agent is in one topology at a time, this one included.",
+    "The agent is already in a topology, possibly this one.",
   AgentNotAssigned:
     "The agent is not in this topology.",
   EdgeRefused:
     "The edge cannot be added.",
   EdgeNotFound:
-    "There is no such edge, or the caller cannot edit the topology.",
+    "The edge does not exist, or the account cannot edit the topology.",
   ChannelUnrelated:
-    "The note names a channel that the caller neither owns nor is allow-listed on.",
+    "The account neither owns the channel nor is on its allow-list.",
   NothingToSuggest:
-    "A baseline overlay is drawn by hand, so no links are suggested.",
+    "The links of a baseline overlay are set by hand, so none are suggested.",
   ShortcutBudgetTooLarge:
-    "A suggestion adds a bounded number of shortcuts; the answer says how many.",
+    "The number of shortcuts in a suggestion is limited; the response states the limit.",
   TooManyAgents:
-    "A suggestion is computed for a bounded number of agents; the answer says for how many.",
+    "The number of agents in a suggestion is limited; the response states the limit.",
   ShareNotFound:
-    "The topology is not the caller's, or was never shared with this address; one answer for both.",
+    "The topology belongs to another account, or is not shared with this address; the response does not distinguish the two.",
   AlertRefused:
-    "A field of an alert cannot be used.",
+    "A field of the alert is not acceptable.",
   AlertNotFound:
     "The tunnel has no alert.",
   DeliveryBudgetSpent:
-    "The hour's deliveries are spent.",
+    "The hourly limit of deliveries has been reached.",
   HostNotGated:
-    "The host has no login gate, or no tunnel has the host.",
+    "The host has no login gate, or belongs to no tunnel.",
   VisitorNotAllowed:
     "The owner has not allowed this signed-in visitor.",
   GateCodeRefused:
-    "The code is unknown, used, too old, for another host, or from a sign-in that another browser began.",
+    "The code is unknown, used, expired, for another host, or from a sign-in begun in another browser.",
   GateNotConfigured:
-    "The gate needs a cookie domain, and for signing in a client at the identity provider; one of them is not configured.",
+    "Login gates need a cookie domain and a client at the identity provider, and one of them is not configured.",
   AccessWindowClosed:
-    "The tunnel may not be visited now. `opens_at` is null when no opening is scheduled.",
+    "The tunnel is closed to visitors now. `opens_at` is null if no opening is scheduled.",
   HostnameReserved:
     "No tunnel can have this host name.",
   HostnameNotProved:
     "DNS has no record that proves the host name.",
   NoHostnameToVerify:
-    "The tunnel has no host name that is to be proved: it has none, or the platform or an operator gave it.",
+    "The tunnel has no host name that must be proved: it has none, or the platform or an operator assigned it.",
   DnsUnanswered:
-    "The resolver did not answer, so nothing is known.",
+    "The resolver did not answer, so the proof could not be checked.",
   RoutingTokenRevoked:
-    "The routing token was revoked with its tunnel; no host name can lead to it.",
+    "The routing token was revoked with its tunnel; no host name can use it.",
   HostnameTaken:
     "Another tunnel has this host name.",
   LoginNotRequired:
-    "A share link lets visitors past a login gate, and the tunnel has none.",
+    "A share link lets visitors pass a login gate, and the tunnel has none.",
   TunnelWithoutHostname:
-    "A share link names a host, and the tunnel has none.",
+    "A share link points to a host name, and the tunnel has none.",
   ShareLinkNeedsGelb:
-    "A share link lets visitors past the gate of the edge, which sees requests of gelb hosts only.",
+    "A share link lets visitors pass the login gate of the edge, which works only for edge-terminated (gelb) hosts.",
   ShareLinkLimitReached:
-    "The tunnel has as many active share links as it may have.",
+    "The tunnel has reached its limit of active share links.",
   ShareLinkNotFound:
-    "Unknown, of another tunnel, or revoked already.",
+    "The share link does not exist, belongs to another tunnel or is already revoked.",
   ShareLinkRefused:
     "The link is unknown, expired, used, revoked, or made for another host.",
   TunnelNotFound:
-    "Foreign or unknown; one answer for both.",
+    "The tunnel does not exist or belongs to another account; the response does not distinguish the two.",
   TunnelLimitReached:
-    "The account has as many tunnels as it may have.",
+    "The account has reached its limit of tunnels.",
   GrantNotFound:
-    "The account was not granted access, or not asked for it.",
+    "The account has no grant and no pending access request.",
   AccessRefused:
-    "A field of an access window cannot be used.",
+    "A field of the access window is not acceptable.",
   BadgeNotFound:
-    "Anything but the exact public id of an enabled badge.",
+    "No enabled badge has exactly this public id.",
   ReceiptsUnavailable:
     "The edge did not supply the receipts.",
   MalformedRequest:
-    "The request cannot be read: a body that is not JSON, a malformed path, query or header value, or a malformed text.",
+    "The request cannot be parsed: the body is not JSON, or a path, query or header value or a text is malformed.",
   WrongShape:
-    "The body is JSON, but a member is missing or of the wrong type.",
+    "The body is JSON, but a member is missing or has the wrong type.",
   UnsupportedMediaType:
-    "The body is of a media type that the route does not read.",
+    "The route does not accept the media type of the body.",
   BodyTooLarge:
-    "The body is longer than the service reads.",
+    "The body is longer than the route accepts.",
   RouteNotFound:
-    "There is no such route; also what an absent route family answers.",
+    "The route does not exist or is disabled.",
   MethodNotAllowed:
-    "The path exists, the method does not.",
+    "The path does not support this method.",
   RangeNotSatisfiable:
-    "None of the bytes that were asked for are in what is served.",
+    "The requested range is outside of the content.",
   RateLimited:
-    "The caller asked more often than it may; `retry_after` is in seconds and is also the header of that name.",
+    "The caller has exceeded the rate limit; `retry_after` is in seconds, as is the header of that name.",
   LimitReached:
-    "What is added to has as many of the kind as it may have; something is to be removed first.",
+    "The limit for entries of this kind has been reached; remove one first.",
   InternalFailure:
-    "A fault of the service. What happened is in its log under the trace id, never in the answer.",
+    "An internal error. The log has the details under the trace id; the response does not contain them.",
   DatabaseUnreachable:
     "The database does not answer.",
   NotHttp:
-    "Bytes that are no request of HTTP/1.1.",
+    "The request is not HTTP/1.1.",
   NotServing:
-    "The service listens, and its routes are not there yet or no longer.",
+    "The service is starting or shutting down, and its routes are unavailable.",
   FormSentBefore:
-    "A form of the portal came a second time, and the page that answered it is not there any more.",
+    "A form of the portal was submitted a second time, and the first response is no longer stored.",
   IdempotencyKeyReused:
-    "The idempotency key was used before, for something else."
+    "The idempotency key has already been used for a different request."
 }

@@ -6,7 +6,7 @@ import { Problem } from "../values/Problem.ts"
 /** What a routing token costs, in credits. */
 export const tokenPrice = 1
 
-/** A price below that of a token. */
+/** The price is below that of one token. */
 export class PriceBelowOne extends Problem<PriceBelowOne>()(
   "PriceBelowOne",
   {
@@ -28,7 +28,7 @@ export class InsufficientCredits extends Problem<InsufficientCredits>()(
   { balance: Count, requested: Schema.Int }
 ) {}
 
-/** Credits are bought in whole numbers from 1. */
+/** Credits are bought in whole numbers of at least 1. */
 export class CreditsOutOfRange extends Problem<CreditsOutOfRange>()(
   "CreditsOutOfRange",
   {

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { Problem } from "../values/Problem.ts"
 
-/** The routing token is wrong, or is not recorded as owner of the host name; one answer for both. */
+/** The routing token is wrong or does not own the host name; the response does not distinguish the two. */
 export class NotHostnameOwner extends Problem<NotHostnameOwner>()("NotHostnameOwner", {
   status: 403,
   title: "Not the owner of the host name",
@@ -11,7 +11,7 @@ export class NotHostnameOwner extends Problem<NotHostnameOwner>()("NotHostnameOw
     "POST /registry/authorize-host; one that was authorized at the edge directly is not."
 }) {}
 
-/** The agents of the tunnel have to prove an enrolled key, and the call proves none that is. */
+/** The agents of the tunnel must prove an enrolled key, and the request contains no such proof. */
 export class AgentProofRequired extends Problem<AgentProofRequired>()(
   "AgentProofRequired",
   {
@@ -29,7 +29,7 @@ export class AgentProofRequired extends Problem<AgentProofRequired>()(
   { reason: Schema.Literals(["missing", "not-enrolled", "stale", "invalid"]) }
 ) {}
 
-/** The edge holds visitors of the name back, which it cannot do for a name whose TLS it does not end. */
+/** The tunnel requires a login or HTTP only, which the edge cannot enforce for an end-to-end (gruen) name. */
 export class HostnameGuarded extends Problem<HostnameGuarded>()("HostnameGuarded", {
   status: 409,
   title: "Visitors are held back",
@@ -52,7 +52,7 @@ export class NotAdmitted extends Problem<NotAdmitted>()("NotAdmitted", {
   detail: () => "This host name has no place to issue a certificate at present; ask the admission route when it has."
 }) {}
 
-/** The DNS provider refused or cannot be reached. */
+/** The DNS provider refused the change or is unreachable. */
 export class DnsProviderFailed extends Problem<DnsProviderFailed>()("DnsProviderFailed", {
   status: 502,
   title: "DNS provider failed",
@@ -70,21 +70,21 @@ export class DnsBusy extends Problem<DnsBusy>()(
   { retry_after: Schema.Int }
 ) {}
 
-/** The challenge is published, but not every name server answers it yet. */
+/** The challenge is published, but not every name server returns it yet. */
 export class DnsNotConverged extends Problem<DnsNotConverged>()("DnsNotConverged", {
   status: 504,
   title: "DNS not converged",
   detail: () => "The challenge is published, but not all name servers answered it in time; try again."
 }) {}
 
-/** The certificate slot of the tunnel's host name has not lapsed, so there is nothing to queue again. */
+/** The certificate claim of the tunnel's host name has not lapsed, so it cannot be queued again. */
 export class ClaimNotLapsed extends Problem<ClaimNotLapsed>()("ClaimNotLapsed", {
   status: 409,
   title: "Nothing to reclaim",
   detail: () => "The tunnel's place in the certificate queue has not lapsed."
 }) {}
 
-/** A DNS-01 challenge is published only for names that the platform gave or an operator provisioned. */
+/** A DNS-01 challenge is published only for names that the platform or an operator assigned. */
 export class ChallengeNotBrokered extends Problem<ChallengeNotBrokered>()("ChallengeNotBrokered", {
   status: 403,
   title: "Challenge not brokered",

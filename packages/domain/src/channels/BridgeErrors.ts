@@ -3,14 +3,14 @@ import { Schema } from "effect"
 import { Problem } from "../values/Problem.ts"
 import { clause } from "../values/Sentence.ts"
 
-/** The deployment has no identity of its own on channels. */
+/** This installation has no keys for the agent bridge. */
 export class BridgeNotConfigured extends Problem<BridgeNotConfigured>()("BridgeNotConfigured", {
   status: 503,
   title: "Bridge not configured",
   detail: () => "This deployment has no bridge identity: CT_BRIDGE_HOLDER_KEY and CT_BRIDGE_NOISE_KEY are not set."
 }) {}
 
-/** The bridge on this tunnel has no grant. */
+/** The tunnel has no grant for the bridge. */
 export class BridgeGrantMissing extends Problem<BridgeGrantMissing>()("BridgeGrantMissing", {
   status: 404,
   title: "Bridge grant missing",

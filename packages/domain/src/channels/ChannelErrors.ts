@@ -5,21 +5,21 @@ import { Count } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
 import { ChannelId, claimInviteSeconds, maxRoomHolders, minRoomHolders } from "./Channel.ts"
 
-/** The channel belongs to another account or does not exist; one answer for both. */
+/** The channel belongs to another account or does not exist; the response does not distinguish the two. */
 export class NotChannelOwner extends Problem<NotChannelOwner>()("NotChannelOwner", {
   status: 403,
   title: "Not the owner of the channel",
   detail: () => "This channel is not registered to your account."
 }) {}
 
-/** The channel belongs to another account or does not exist; one answer for both. */
+/** The channel belongs to another account or does not exist; the response does not distinguish the two. */
 export class ChannelNotFound extends Problem<ChannelNotFound>()("ChannelNotFound", {
   status: 404,
   title: "Channel not found",
   detail: () => "No channel of yours has this id."
 }) {}
 
-/** The account has as many channels as it may have. */
+/** The account has reached its limit of channels. */
 export class ChannelLimitReached extends Problem<ChannelLimitReached>()(
   "ChannelLimitReached",
   {
@@ -44,7 +44,7 @@ export class OperatorMismatch extends Problem<OperatorMismatch>()(
   { channel: ChannelId, registered: OperatorKey, offered: OperatorKey }
 ) {}
 
-/** The proof of an operator key does not hold, or the channel id is not derived as the request says. */
+/** The proof of the operator key is invalid, or the channel id is not derived as the request states. */
 export class OperatorProofRefused extends Problem<OperatorProofRefused>()(
   "OperatorProofRefused",
   {
@@ -58,7 +58,7 @@ export class OperatorProofRefused extends Problem<OperatorProofRefused>()(
   { part: Schema.Literals(["signature", "derivation"]) }
 ) {}
 
-/** The channel is that of a link of a topology, whose bound operator has another key. */
+/** The channel belongs to a topology link whose bound operator has another key. */
 export class LinkOperatorDiffers extends Problem<LinkOperatorDiffers>()(
   "LinkOperatorDiffers",
   {
@@ -78,7 +78,7 @@ export class AttestationRefused extends Problem<AttestationRefused>()("Attestati
   detail: () => "noise_attestation is not a signature by the holder over this channel, holder and Noise key."
 }) {}
 
-/** The grant's bytes do not form a grant. */
+/** The bytes are not a valid grant. */
 export class GrantUndecodable extends Problem<GrantUndecodable>()("GrantUndecodable", {
   status: 400,
   title: "Grant undecodable",
@@ -96,14 +96,14 @@ export class GrantMismatch extends Problem<GrantMismatch>()(
   { part: Schema.Literals(["channel", "holder"]) }
 ) {}
 
-/** A grant is deposited for a holder that is not a member. */
+/** The holder of the grant is not a member of the channel. */
 export class MemberNotFound extends Problem<MemberNotFound>()("MemberNotFound", {
   status: 404,
   title: "Member not found",
   detail: () => "This holder is not a member of the channel."
 }) {}
 
-/** A room has at least two holders, and not too many; the answer says how many. */
+/** A room has a minimum and a maximum number of holders; the response states them. */
 export class RoomSizeOutOfRange extends Problem<RoomSizeOutOfRange>()(
   "RoomSizeOutOfRange",
   {
@@ -114,7 +114,7 @@ export class RoomSizeOutOfRange extends Problem<RoomSizeOutOfRange>()(
   { holders: Count }
 ) {}
 
-/** A room names every holder once. */
+/** A holder is listed twice in the room. */
 export class HolderRepeated extends Problem<HolderRepeated>()(
   "HolderRepeated",
   {
@@ -150,7 +150,7 @@ export class HolderClaimedElsewhere extends Problem<HolderClaimedElsewhere>()("H
   detail: () => "This holder was claimed by another account."
 }) {}
 
-/** The caller has claimed nothing on this channel. */
+/** The account has claimed no membership of this channel. */
 export class NothingClaimed extends Problem<NothingClaimed>()("NothingClaimed", {
   status: 404,
   title: "Nothing claimed",
@@ -164,7 +164,7 @@ export class ClaimInviteUnknown extends Problem<ClaimInviteUnknown>()("ClaimInvi
   detail: () => "There is no such invite."
 }) {}
 
-/** The claim invite was used, or has expired. */
+/** The claim invite has been used or has expired. */
 export class ClaimInviteGone extends Problem<ClaimInviteGone>()(
   "ClaimInviteGone",
   {
@@ -183,21 +183,24 @@ export class ChannelUnknown extends Problem<ChannelUnknown>()("ChannelUnknown", 
   detail: () => "No channel with this id is registered."
 }) {}
 
-/** The invitation, the challenge, the redemption signature or the attestation does not verify; the answer does not say which. */
+/**
+ * The invitation, the challenge, the redemption signature or the attestation is invalid; the response does not state
+ * which.
+ */
 export class InvitationRefused extends Problem<InvitationRefused>()("InvitationRefused", {
   status: 403,
   title: "Invitation refused",
   detail: () => "The invitation or one of its proofs does not verify."
 }) {}
 
-/** The operator's invitation has run out. */
+/** The operator's invitation has expired. */
 export class InvitationExpired extends Problem<InvitationExpired>()("InvitationExpired", {
   status: 410,
   title: "Invitation expired",
   detail: () => "This invitation has expired; ask the operator of the channel for a new one."
 }) {}
 
-/** The invitation was redeemed before. */
+/** The invitation has already been redeemed. */
 export class InvitationSpent extends Problem<InvitationSpent>()("InvitationSpent", {
   status: 409,
   title: "Invitation already redeemed",

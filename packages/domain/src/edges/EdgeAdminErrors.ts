@@ -2,21 +2,21 @@
 import { Schema } from "effect"
 import { Problem } from "../values/Problem.ts"
 
-/** The edge was configured without the store that this route reads. */
+/** The edge is configured without the history that this route reads. */
 export class HistoryDisabled extends Problem<HistoryDisabled>()("HistoryDisabled", {
   status: 404,
   title: "History disabled",
   detail: () => "This edge keeps no session history."
 }) {}
 
-/** The edge was configured without receipts. */
+/** The edge is configured without receipts. */
 export class ReceiptsDisabled extends Problem<ReceiptsDisabled>()("ReceiptsDisabled", {
   status: 404,
   title: "Receipts disabled",
   detail: () => "This edge keeps no receipts."
 }) {}
 
-/** A loop of the edge stopped ticking, or never started. */
+/** A background loop or a listener of the edge has stopped, or has not started. */
 export class EdgeUnhealthy extends Problem<EdgeUnhealthy>()(
   "EdgeUnhealthy",
   {

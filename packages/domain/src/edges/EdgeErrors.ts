@@ -2,28 +2,28 @@
 import { Schema } from "effect"
 import { Problem } from "../values/Problem.ts"
 
-/** The edge has a pinned key, and the heartbeat does not prove it. */
+/** The edge is pinned to a key, and the heartbeat is not signed with it. */
 export class HeartbeatRefused extends Problem<HeartbeatRefused>()("HeartbeatRefused", {
   status: 403,
   title: "Heartbeat refused",
   detail: () => "This edge id is pinned to a key that did not sign the heartbeat."
 }) {}
 
-/** A heartbeat carries key and signature together or neither. */
+/** A heartbeat must contain both key and signature, or neither. */
 export class HeartbeatProofIncomplete extends Problem<HeartbeatProofIncomplete>()("HeartbeatProofIncomplete", {
   status: 400,
   title: "Heartbeat proof incomplete",
   detail: () => "pubkey and signature come together or not at all."
 }) {}
 
-/** The key that the edge is pinned to did not sign the request; an edge that is pinned to none gets no keys. */
+/** The request is not signed with the key to which the edge is pinned; an edge without a pinned key gets no keys. */
 export class TicketKeysRefused extends Problem<TicketKeysRefused>()("TicketKeysRefused", {
   status: 403,
   title: "Ticket keys refused",
   detail: () => "This edge id is pinned to no key, or to one that did not sign the request."
 }) {}
 
-/** A look-up names a token or a host, one of the two. */
+/** A lookup takes either a token or a host. */
 export class LookupAmbiguous extends Problem<LookupAmbiguous>()("LookupAmbiguous", {
   status: 400,
   title: "Look-up ambiguous",
@@ -37,7 +37,7 @@ export class NoLiveEdge extends Problem<NoLiveEdge>()("NoLiveEdge", {
   detail: () => "No live edge serves this tunnel."
 }) {}
 
-/** No order with this id waits for an operator. */
+/** No rejected order has this id. */
 export class RefusedOrderUnknown extends Problem<RefusedOrderUnknown>()("RefusedOrderUnknown", {
   status: 404,
   title: "No such order",
@@ -51,7 +51,7 @@ export class EdgeUnknown extends Problem<EdgeUnknown>()("EdgeUnknown", {
   detail: () => "No edge with this id has reported."
 }) {}
 
-/** The edge did not take the order: it cannot be reached or answered with an error. */
+/** The edge did not accept the order: it is unreachable or returned an error. */
 export class EdgeUnavailable extends Problem<EdgeUnavailable>()("EdgeUnavailable", {
   status: 502,
   title: "Edge unavailable",
@@ -72,7 +72,7 @@ const noRoot = {
   unusable: "the file of CT_CP_EDGE_CERT_PATH at the control plane is no certificate that can be read; copy it again"
 } as const
 
-/** The control plane does not get the edge's certificate authority by itself: an operator has to mend its settings. */
+/** The control plane cannot obtain the edge's certificate authority; an operator must correct its settings. */
 export class EdgeCaNotConfigured extends Problem<EdgeCaNotConfigured>()(
   "EdgeCaNotConfigured",
   {

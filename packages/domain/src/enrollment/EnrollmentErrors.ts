@@ -12,14 +12,14 @@ export class JoinProofRefused extends Problem<JoinProofRefused>()("JoinProofRefu
   detail: () => "The proof is not a signature by the given key over the join token."
 }) {}
 
-/** No operator or account issued this join token, or it is deleted. */
+/** No operator or account issued this join token, or it has been deleted. */
 export class JoinTokenUnknown extends Problem<JoinTokenUnknown>()("JoinTokenUnknown", {
   status: 404,
   title: "Join token unknown",
   detail: () => "This join token was never issued here."
 }) {}
 
-/** The join token has been redeemed before. */
+/** The join token has already been redeemed. */
 export class JoinTokenSpent extends Problem<JoinTokenSpent>()("JoinTokenSpent", {
   status: 409,
   title: "Join token already used",
@@ -29,8 +29,8 @@ export class JoinTokenSpent extends Problem<JoinTokenSpent>()("JoinTokenSpent", 
 }) {}
 
 /**
- * This very agent has redeemed the join token before: same key, valid proof. The answer to that may have been lost, so the
- * facts of its enrollment come again.
+ * The same agent has already redeemed the join token, with the same key and a valid proof. The response may have
+ * been lost, so it is returned again.
  */
 export class AgentAlreadyEnrolled extends Problem<AgentAlreadyEnrolled>()(
   "AgentAlreadyEnrolled",
@@ -42,7 +42,7 @@ export class AgentAlreadyEnrolled extends Problem<AgentAlreadyEnrolled>()(
   { tenant: Tenant }
 ) {}
 
-/** A batch holds at least one token, and not too many; the answer says how many. */
+/** A batch has a minimum and a maximum number of tokens; the response states them. */
 export class BatchCountOutOfRange extends Problem<BatchCountOutOfRange>()(
   "BatchCountOutOfRange",
   {
@@ -53,14 +53,14 @@ export class BatchCountOutOfRange extends Problem<BatchCountOutOfRange>()(
   { count: Schema.Int }
 ) {}
 
-/** No operator or account minted this bootstrap token, or it is deleted. */
+/** No operator or account created this bootstrap token, or it has been deleted. */
 export class BootstrapTokenUnknown extends Problem<BootstrapTokenUnknown>()("BootstrapTokenUnknown", {
   status: 404,
   title: "Bootstrap token unknown",
   detail: () => "This bootstrap token was never minted here."
 }) {}
 
-/** The bootstrap token has been redeemed before. */
+/** The bootstrap token has already been redeemed. */
 export class BootstrapTokenSpent extends Problem<BootstrapTokenSpent>()("BootstrapTokenSpent", {
   status: 409,
   title: "Bootstrap token already used",
@@ -75,8 +75,8 @@ export class BootstrapProofRefused extends Problem<BootstrapProofRefused>()("Boo
 }) {}
 
 /**
- * This very agent has redeemed the bootstrap token before: same key, valid proof. The answer to that may have been lost, so
- * the secret comes again, until the token's own end.
+ * The same agent has already redeemed the bootstrap token, with the same key and a valid proof. The response may
+ * have been lost, so the secret is returned again until the token expires.
  */
 export class BootstrapAlreadyRedeemed extends Problem<BootstrapAlreadyRedeemed>()(
   "BootstrapAlreadyRedeemed",
@@ -88,7 +88,7 @@ export class BootstrapAlreadyRedeemed extends Problem<BootstrapAlreadyRedeemed>(
   { secret: Schema.RedactedFromValue(BootstrapSecretText) }
 ) {}
 
-/** The bootstrap token outlived its time; this attempt has spent it. */
+/** The bootstrap token has expired; this attempt has used it up. */
 export class BootstrapTokenExpired extends Problem<BootstrapTokenExpired>()("BootstrapTokenExpired", {
   status: 410,
   title: "Bootstrap token expired",

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { Problem } from "../values/Problem.ts"
 
-/** No bearer token or session, or one that does not verify. */
+/** The request has no bearer token or session, or an invalid one. */
 export class Unauthenticated extends Problem<Unauthenticated>()(
   "Unauthenticated",
   {
@@ -26,49 +26,52 @@ export class AdminTokenRefused extends Problem<AdminTokenRefused>()("AdminTokenR
   detail: () => "This route needs the header x-ct-admin-token with the configured token."
 }) {}
 
-/** The page of metrics is for those who hold its token, and it was not shown. */
+/** The metrics token is missing or wrong. */
 export class MetricsTokenRefused extends Problem<MetricsTokenRefused>()("MetricsTokenRefused", {
   status: 401,
   title: "Metrics token refused",
   detail: () => "This page needs the metrics token as a bearer token."
 }) {}
 
-/** A write that a browser sent with the session cookie from a page of another origin. */
+/** A browser sent a write with the session cookie from a page of another origin. */
 export class CrossSiteRequest extends Problem<CrossSiteRequest>()("CrossSiteRequest", {
   status: 403,
   title: "Cross-site request",
   detail: () => "A session cookie is honoured on writes only when the request comes from the portal itself."
 }) {}
 
-/** The account has no session of this name. */
+/** The account has no session with this id. */
 export class SessionNotFound extends Problem<SessionNotFound>()("SessionNotFound", {
   status: 404,
   title: "Session not found",
   detail: () => "No session of yours has this name."
 }) {}
 
-/** The answer of the identity provider is not for a sign-in that this browser began, or it was used or is too late. */
+/**
+ * The identity provider's response belongs to no sign-in that this browser began, has already been used, or arrived
+ * too late.
+ */
 export class SignInRefused extends Problem<SignInRefused>()("SignInRefused", {
   status: 403,
   title: "Sign-in refused",
   detail: () => "This sign-in was not begun in this browser, or it is over."
 }) {}
 
-/** The person, or the provider for them, said no to the sign-in. */
+/** The user or the identity provider cancelled the sign-in. */
 export class SignInCancelled extends Problem<SignInCancelled>()("SignInCancelled", {
   status: 403,
   title: "Sign-in cancelled",
   detail: () => "The sign-in was cancelled at the identity provider; nothing has changed."
 }) {}
 
-/** Only people with an address of some domains may call, and this is none of them, or belongs to none of them. */
+/** Only accounts with an e-mail address of certain domains may use this installation. */
 export class EmailDomainRefused extends Problem<EmailDomainRefused>()("EmailDomainRefused", {
   status: 403,
   title: "Not for this address",
   detail: () => "This platform is for e-mail addresses of the domains that its operator allows."
 }) {}
 
-/** The identity provider did not say who it is that signed in. */
+/** The identity provider did not identify the user. */
 export class SignInFailed extends Problem<SignInFailed>()("SignInFailed", {
   status: 502,
   title: "Sign-in failed",
@@ -82,7 +85,7 @@ export class SignInNotConfigured extends Problem<SignInNotConfigured>()("SignInN
   detail: () => "Signing in is not configured on this deployment."
 }) {}
 
-/** The route needs an e-mail address that the identity provider has verified, and the session has none. */
+/** The route requires an e-mail address that the identity provider has verified. */
 export class VerifiedEmailRequired extends Problem<VerifiedEmailRequired>()("VerifiedEmailRequired", {
   status: 403,
   title: "Verified e-mail required",

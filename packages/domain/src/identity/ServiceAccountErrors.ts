@@ -2,14 +2,17 @@
 import { Count } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
 
-/** Foreign, unknown or not yet ready; one answer for all. */
+/**
+ * The service account does not exist, belongs to another account or is not ready yet; the response does not
+ * distinguish these.
+ */
 export class ServiceAccountNotFound extends Problem<ServiceAccountNotFound>()("ServiceAccountNotFound", {
   status: 404,
   title: "Service account not found",
   detail: () => "No service account of yours has this id."
 }) {}
 
-/** The account has as many service accounts as it may have. */
+/** The account has reached its limit of service accounts. */
 export class ServiceAccountLimitReached extends Problem<ServiceAccountLimitReached>()(
   "ServiceAccountLimitReached",
   {
@@ -20,14 +23,14 @@ export class ServiceAccountLimitReached extends Problem<ServiceAccountLimitReach
   { limit: Count }
 ) {}
 
-/** The identity provider refused or cannot be reached; nothing was changed here. */
+/** The identity provider refused the request or is unreachable; nothing was changed here. */
 export class IdentityProviderFailed extends Problem<IdentityProviderFailed>()("IdentityProviderFailed", {
   status: 502,
   title: "Identity provider failed",
   detail: () => "The identity provider did not carry out the request; try again."
 }) {}
 
-/** This deployment has no administrative access to an identity provider. */
+/** This installation has no administrative access to an identity provider. */
 export class IdentityProviderNotConfigured extends Problem<IdentityProviderNotConfigured>()(
   "IdentityProviderNotConfigured",
   {

@@ -4,14 +4,17 @@ import { Count } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
 import { maxSuggestAgents, maxSuggestBudget } from "./Topology.ts"
 
-/** Foreign, unknown, not shared, or a proof that does not bind it: all of these have one answer. */
+/**
+ * The topology does not exist or is not accessible to the account, or a proof does not bind it; the response does
+ * not distinguish these.
+ */
 export class TopologyNotFound extends Problem<TopologyNotFound>()("TopologyNotFound", {
   status: 404,
   title: "Topology not found",
   detail: () => "No topology of yours has this id, or the request does not prove what it must."
 }) {}
 
-/** The account has as many topologies as it may have. */
+/** The account has reached its limit of topologies. */
 export class TopologyLimitReached extends Problem<TopologyLimitReached>()(
   "TopologyLimitReached",
   {
@@ -29,21 +32,21 @@ export class NetworkUnknown extends Problem<NetworkUnknown>()("NetworkUnknown", 
   detail: () => "There is no such network."
 }) {}
 
-/** The proof of a placement is not the agent's key's signature over this topology and this account. */
+/** The proof is not the signature of the agent's key over this topology and this account. */
 export class PlacementProofInvalid extends Problem<PlacementProofInvalid>()("PlacementProofInvalid", {
   status: 403,
   title: "Proof of placement invalid",
   detail: () => "The proof is not the agent's signature over this topology and your account."
 }) {}
 
-/** Another account was the first to place this agent, or the agent's key has signed for another. */
+/** Another account placed this agent first, or the agent's key has signed for another account. */
 export class NotAgentOwner extends Problem<NotAgentOwner>()("NotAgentOwner", {
   status: 403,
   title: "Not the owner of the agent",
   detail: () => "This agent belongs to another account."
 }) {}
 
-/** An agent is in one topology at a time, this one included. */
+/** The agent is already in a topology, possibly this one. */
 export class AgentAssigned extends Problem<AgentAssigned>()("AgentAssigned", {
   status: 409,
   title: "Agent already assigned",
@@ -74,28 +77,28 @@ export class EdgeRefused extends Problem<EdgeRefused>()(
   { reason: Schema.Literals(["self-loop", "duplicate", "no-access"]) }
 ) {}
 
-/** There is no such edge, or the caller cannot edit the topology. */
+/** The edge does not exist, or the account cannot edit the topology. */
 export class EdgeNotFound extends Problem<EdgeNotFound>()("EdgeNotFound", {
   status: 404,
   title: "Edge not found",
   detail: () => "No edge between these agents can be edited by you."
 }) {}
 
-/** The note names a channel that the caller neither owns nor is allow-listed on. */
+/** The account neither owns the channel nor is on its allow-list. */
 export class ChannelUnrelated extends Problem<ChannelUnrelated>()("ChannelUnrelated", {
   status: 403,
   title: "Channel not yours",
   detail: () => "A note may name a channel that you own or that your e-mail address is allow-listed on."
 }) {}
 
-/** A baseline overlay is drawn by hand, so no links are suggested. */
+/** The links of a baseline overlay are set by hand, so none are suggested. */
 export class NothingToSuggest extends Problem<NothingToSuggest>()("NothingToSuggest", {
   status: 409,
   title: "Nothing to suggest",
   detail: () => "The topology is in baseline mode; choose another overlay mode to have links suggested."
 }) {}
 
-/** A suggestion adds a bounded number of shortcuts; the answer says how many. */
+/** The number of shortcuts in a suggestion is limited; the response states the limit. */
 export class ShortcutBudgetTooLarge extends Problem<ShortcutBudgetTooLarge>()(
   "ShortcutBudgetTooLarge",
   {
@@ -106,7 +109,7 @@ export class ShortcutBudgetTooLarge extends Problem<ShortcutBudgetTooLarge>()(
   { budget: Count }
 ) {}
 
-/** A suggestion is computed for a bounded number of agents; the answer says for how many. */
+/** The number of agents in a suggestion is limited; the response states the limit. */
 export class TooManyAgents extends Problem<TooManyAgents>()(
   "TooManyAgents",
   {
@@ -117,7 +120,10 @@ export class TooManyAgents extends Problem<TooManyAgents>()(
   { agents: Count }
 ) {}
 
-/** The topology is not the caller's, or was never shared with this address; one answer for both. */
+/**
+ * The topology belongs to another account, or is not shared with this address; the response does not distinguish the
+ * two.
+ */
 export class ShareNotFound extends Problem<ShareNotFound>()("ShareNotFound", {
   status: 404,
   title: "Share not found",

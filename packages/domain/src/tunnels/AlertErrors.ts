@@ -7,7 +7,7 @@ import { clause } from "../values/Sentence.ts"
 /** Deliveries of one account, over all its alerts, in any hour. */
 export const deliveryBudget = 20
 
-/** A field of an alert cannot be used. */
+/** A field of the alert is not acceptable. */
 export class AlertRefused extends Problem<AlertRefused>()(
   "AlertRefused",
   {
@@ -25,7 +25,7 @@ export class AlertNotFound extends Problem<AlertNotFound>()("AlertNotFound", {
   detail: () => "This tunnel has no alert."
 }) {}
 
-/** The hour's deliveries are spent. */
+/** The hourly limit of deliveries has been reached. */
 export class DeliveryBudgetSpent extends Problem<DeliveryBudgetSpent>()(
   "DeliveryBudgetSpent",
   {

@@ -4,7 +4,7 @@ import { Hostname } from "../values/Hostname.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
 
-/** The host has no login gate, or no tunnel has the host. */
+/** The host has no login gate, or belongs to no tunnel. */
 export class HostNotGated extends Problem<HostNotGated>()("HostNotGated", {
   status: 404,
   title: "Host not gated",
@@ -22,21 +22,21 @@ export class VisitorNotAllowed extends Problem<VisitorNotAllowed>()(
   { host: Hostname }
 ) {}
 
-/** The code is unknown, used, too old, for another host, or from a sign-in that another browser began. */
+/** The code is unknown, used, expired, for another host, or from a sign-in begun in another browser. */
 export class GateCodeRefused extends Problem<GateCodeRefused>()("GateCodeRefused", {
   status: 403,
   title: "Sign-in not accepted",
   detail: () => "This sign-in was used already, is too old, or began in another browser."
 }) {}
 
-/** The gate needs a cookie domain, and for signing in a client at the identity provider; one of them is not configured. */
+/** Login gates need a cookie domain and a client at the identity provider, and one of them is not configured. */
 export class GateNotConfigured extends Problem<GateNotConfigured>()("GateNotConfigured", {
   status: 503,
   title: "Gate not configured",
   detail: () => "The login gate is not configured on this deployment."
 }) {}
 
-/** The tunnel may not be visited now. `opens_at` is null when no opening is scheduled. */
+/** The tunnel is closed to visitors now. `opens_at` is null if no opening is scheduled. */
 export class AccessWindowClosed extends Problem<AccessWindowClosed>()(
   "AccessWindowClosed",
   {

@@ -33,21 +33,21 @@ export class HostnameNotProved extends Problem<HostnameNotProved>()(
   { hostname: Hostname, records: Schema.Array(DnsRecord) }
 ) {}
 
-/** The tunnel has no host name that is to be proved: it has none, or the platform or an operator gave it. */
+/** The tunnel has no host name that must be proved: it has none, or the platform or an operator assigned it. */
 export class NoHostnameToVerify extends Problem<NoHostnameToVerify>()("NoHostnameToVerify", {
   status: 409,
   title: "No host name to verify",
   detail: () => "This tunnel has no host name of its owner's own that is to be proved."
 }) {}
 
-/** The resolver did not answer, so nothing is known. */
+/** The resolver did not answer, so the proof could not be checked. */
 export class DnsUnanswered extends Problem<DnsUnanswered>()("DnsUnanswered", {
   status: 502,
   title: "DNS did not answer",
   detail: () => "The records of this host name could not be looked up; try again."
 }) {}
 
-/** The routing token was revoked with its tunnel; no host name can lead to it. */
+/** The routing token was revoked with its tunnel; no host name can use it. */
 export class RoutingTokenRevoked extends Problem<RoutingTokenRevoked>()("RoutingTokenRevoked", {
   status: 409,
   title: "Routing token revoked",

@@ -4,14 +4,14 @@ import { Count } from "../values/Numbers.ts"
 import { Problem } from "../values/Problem.ts"
 import { clause } from "../values/Sentence.ts"
 
-/** Foreign or unknown; one answer for both. */
+/** The tunnel does not exist or belongs to another account; the response does not distinguish the two. */
 export class TunnelNotFound extends Problem<TunnelNotFound>()("TunnelNotFound", {
   status: 404,
   title: "Tunnel not found",
   detail: () => "No tunnel of yours has this id."
 }) {}
 
-/** The account has as many tunnels as it may have. */
+/** The account has reached its limit of tunnels. */
 export class TunnelLimitReached extends Problem<TunnelLimitReached>()(
   "TunnelLimitReached",
   {
@@ -22,14 +22,14 @@ export class TunnelLimitReached extends Problem<TunnelLimitReached>()(
   { limit: Count }
 ) {}
 
-/** The account was not granted access, or not asked for it. */
+/** The account has no grant and no pending access request. */
 export class GrantNotFound extends Problem<GrantNotFound>()("GrantNotFound", {
   status: 404,
   title: "Nothing to remove",
   detail: () => "The tunnel has no such entry."
 }) {}
 
-/** A field of an access window cannot be used. */
+/** A field of the access window is not acceptable. */
 export class AccessRefused extends Problem<AccessRefused>()(
   "AccessRefused",
   {
@@ -40,7 +40,7 @@ export class AccessRefused extends Problem<AccessRefused>()(
   { field: Schema.String, reason: Schema.String }
 ) {}
 
-/** Anything but the exact public id of an enabled badge. */
+/** No enabled badge has exactly this public id. */
 export class BadgeNotFound extends Problem<BadgeNotFound>()("BadgeNotFound", {
   status: 404,
   title: "Badge not found",

@@ -15,7 +15,7 @@ const sentences = (lead: string, refusals: ReadonlyArray<Refusal>): string =>
 
 const sentence = ({ path, message }: Refusal): string => (path.length === 0 ? message : `${path.join(".")}: ${message}`)
 
-/** The request cannot be read: a body that is not JSON, a malformed path, query or header value, or a malformed text. */
+/** The request cannot be parsed: the body is not JSON, or a path, query or header value or a text is malformed. */
 export class MalformedRequest extends Problem<MalformedRequest>()(
   "MalformedRequest",
   {
@@ -26,7 +26,7 @@ export class MalformedRequest extends Problem<MalformedRequest>()(
   { errors: Schema.Array(Refusal) }
 ) {}
 
-/** The body is JSON, but a member is missing or of the wrong type. */
+/** The body is JSON, but a member is missing or has the wrong type. */
 export class WrongShape extends Problem<WrongShape>()(
   "WrongShape",
   {
@@ -37,7 +37,7 @@ export class WrongShape extends Problem<WrongShape>()(
   { errors: Schema.Array(Refusal) }
 ) {}
 
-/** The body is of a media type that the route does not read. */
+/** The route does not accept the media type of the body. */
 export class UnsupportedMediaType extends Problem<UnsupportedMediaType>()(
   "UnsupportedMediaType",
   {
@@ -48,7 +48,7 @@ export class UnsupportedMediaType extends Problem<UnsupportedMediaType>()(
   { expected: Schema.String }
 ) {}
 
-/** The body is longer than the service reads. */
+/** The body is longer than the route accepts. */
 export class BodyTooLarge extends Problem<BodyTooLarge>()(
   "BodyTooLarge",
   {
@@ -59,14 +59,14 @@ export class BodyTooLarge extends Problem<BodyTooLarge>()(
   { limit_bytes: Count }
 ) {}
 
-/** There is no such route; also what an absent route family answers. */
+/** The route does not exist or is disabled. */
 export class RouteNotFound extends Problem<RouteNotFound>()("RouteNotFound", {
   status: 404,
   title: "Not found",
   detail: () => "There is nothing at this address."
 }) {}
 
-/** The path exists, the method does not. */
+/** The path does not support this method. */
 export class MethodNotAllowed extends Problem<MethodNotAllowed>()(
   "MethodNotAllowed",
   {
@@ -77,7 +77,7 @@ export class MethodNotAllowed extends Problem<MethodNotAllowed>()(
   { allow: Schema.Array(Schema.String) }
 ) {}
 
-/** None of the bytes that were asked for are in what is served. */
+/** The requested range is outside of the content. */
 export class RangeNotSatisfiable extends Problem<RangeNotSatisfiable>()(
   "RangeNotSatisfiable",
   {
@@ -88,7 +88,7 @@ export class RangeNotSatisfiable extends Problem<RangeNotSatisfiable>()(
   { size: Count }
 ) {}
 
-/** The caller asked more often than it may; `retry_after` is in seconds and is also the header of that name. */
+/** The caller has exceeded the rate limit; `retry_after` is in seconds, as is the header of that name. */
 export class RateLimited extends Problem<RateLimited>()(
   "RateLimited",
   {
@@ -99,7 +99,7 @@ export class RateLimited extends Problem<RateLimited>()(
   { retry_after: Count }
 ) {}
 
-/** What is added to has as many of the kind as it may have; something is to be removed first. */
+/** The limit for entries of this kind has been reached; remove one first. */
 export class LimitReached extends Problem<LimitReached>()(
   "LimitReached",
   {
@@ -110,7 +110,7 @@ export class LimitReached extends Problem<LimitReached>()(
   { of: Schema.String, limit: Count }
 ) {}
 
-/** A fault of the service. What happened is in its log under the trace id, never in the answer. */
+/** An internal error. The log has the details under the trace id; the response does not contain them. */
 export class InternalFailure extends Problem<InternalFailure>()(
   "InternalFailure",
   {
@@ -128,7 +128,7 @@ export class DatabaseUnreachable extends Problem<DatabaseUnreachable>()("Databas
   detail: () => "The database cannot be read at the moment."
 }) {}
 
-/** Bytes that are no request of HTTP/1.1. */
+/** The request is not HTTP/1.1. */
 export class NotHttp extends Problem<NotHttp>()("NotHttp", {
   status: 400,
   title: "Not HTTP",
@@ -156,14 +156,14 @@ export class HeadersTooLarge extends Problem<HeadersTooLarge>()("HeadersTooLarge
   detail: () => `The headers are longer than ${maxHeaderBytes / 1024} KiB.`
 }) {}
 
-/** The service listens, and its routes are not there yet or no longer. */
+/** The service is starting or shutting down, and its routes are unavailable. */
 export class NotServing extends Problem<NotServing>()("NotServing", {
   status: 503,
   title: "Not serving",
   detail: () => "The service is about to begin, or to end; come again."
 }) {}
 
-/** A form of the portal came a second time, and the page that answered it is not there any more. */
+/** A form of the portal was submitted a second time, and the first response is no longer stored. */
 export class FormSentBefore extends Problem<FormSentBefore>()("FormSentBefore", {
   status: 409,
   title: "Sent before",
@@ -171,7 +171,7 @@ export class FormSentBefore extends Problem<FormSentBefore>()("FormSentBefore", 
     "This form was sent before, and it counted once. Look at the page on which it stands to see what became of it."
 }) {}
 
-/** The idempotency key was used before, for something else. */
+/** The idempotency key has already been used for a different request. */
 export class IdempotencyKeyReused extends Problem<IdempotencyKeyReused>()("IdempotencyKeyReused", {
   status: 409,
   title: "Idempotency key reused",

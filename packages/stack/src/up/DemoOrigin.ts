@@ -10,8 +10,9 @@ const english = {
   title: "Hello from your machine",
   text: "A program on loopback answered this request. It came through the edge and the agent.",
   tiers: {
-    gelb: "The name is gelb: the edge ended TLS, and could read this.",
-    gruen: "The name is gruen: the agent ended TLS with a certificate of its own, and the edge could not read this."
+    gelb: "This name is edge-terminated (gelb): the edge terminated TLS and could read this.",
+    gruen:
+      "This name is end-to-end (gruen): the agent terminated TLS with its own certificate, and the edge could not read this."
   },
   facts: { host: "Host", path: "Path", from: "Forwarded for", who: "Signed in as", browser: "Browser" }
 }
@@ -20,8 +21,9 @@ const german: typeof english = {
   title: "Hallo von Ihrem Rechner",
   text: "Ein Programm auf Loopback hat diese Anfrage beantwortet. Sie kam durch den Edge und den Agenten.",
   tiers: {
-    gelb: "Der Name ist gelb: Der Edge hat TLS beendet und könnte dies lesen.",
-    gruen: "Der Name ist gruen: Der Agent hat TLS mit einem eigenen Zertifikat beendet, der Edge kann dies nicht lesen."
+    gelb: "Dieser Name endet am Edge (gelb): Der Edge hat TLS beendet und könnte dies lesen.",
+    gruen:
+      "Dieser Name ist Ende-zu-Ende verschlüsselt (gruen): Der Agent hat TLS mit einem eigenen Zertifikat beendet, der Edge kann dies nicht lesen."
   },
   facts: { host: "Host", path: "Pfad", from: "Weitergeleitet für", who: "Angemeldet als", browser: "Browser" }
 }
