@@ -1,5 +1,5 @@
 import { lossless } from "@catenet/domain/api/LosslessJson"
-import { readBody, ReadsBody, ReadsParameters } from "@catenet/domain/api/RequestReading"
+import { maxBodyBytes, readBody, ReadsBody, ReadsParameters } from "@catenet/domain/api/RequestReading"
 import { OverlayMode } from "@catenet/domain/topologies/Topology"
 import { HolderKey } from "@catenet/domain/values/Keys"
 import { CountFromText, Uint64 } from "@catenet/domain/values/Numbers"
@@ -160,8 +160,8 @@ describe("a request that cannot be read", () => {
   })
 
   it("is too large", async () => {
-    const problem = await refused(send(JSON.stringify({ holder: "a".repeat(5000) })), 413, "BodyTooLarge")
-    assert.strictEqual(problem.limit_bytes, 2 * 1024 * 1024)
+    const problem = await refused(send(JSON.stringify({ holder: "a".repeat(maxBodyBytes) })), 413, "BodyTooLarge")
+    assert.strictEqual(problem.limit_bytes, maxBodyBytes)
   })
 
   it("is no larger for breaking off", async () => {

@@ -10,7 +10,7 @@ import { Effect } from "effect"
 import { connect } from "node:net"
 import { Settings, type TerminateHost } from "../settings/Settings.ts"
 
-const patienceMillis = 2_000
+const patience = "2 seconds"
 /** Bytes of an answer's head that are looked at. */
 const longestHead = 16_384
 
@@ -26,7 +26,6 @@ const headFrom = (upstream: Address, before: Uint8Array) =>
       socket.destroy()
       resume(Effect.succeed(head))
     }
-    socket.setTimeout(patienceMillis, end)
     socket.setEncoding("latin1").on("data", (text: string) => {
       head += text
       if (head.includes("\r\n\r\n") || head.length > longestHead) end()
@@ -35,7 +34,7 @@ const headFrom = (upstream: Address, before: Uint8Array) =>
     socket.write(before)
     socket.write("GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
     return Effect.sync(() => socket.destroy())
-  })
+  }).pipe(Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.succeed("") }))
 
 const problemOf = ({ proxyProtocol, upstream }: TerminateHost, head: string) => {
   const at = formatAddress(upstream)

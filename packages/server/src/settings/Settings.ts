@@ -11,13 +11,13 @@ import * as Variable from "@catenet/platform/Variable"
 import * as VariableReader from "@catenet/platform/VariableReader"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Context, Layer } from "effect"
-import { IpNetwork } from "effect/net"
 import * as Bridge from "./Bridge.ts"
 import * as CertificateAuthorityVariables from "./CertificateAuthorityVariables.ts"
 import * as DatabaseVariables from "./DatabaseVariables.ts"
 import * as Dns from "./Dns.ts"
 import * as LegalPages from "./LegalPages.ts"
 import * as Mail from "./Mail.ts"
+import * as Proxies from "./Proxies.ts"
 import * as ReleaseVariables from "./ReleaseVariables.ts"
 import * as SocialProviders from "./SocialProviders.ts"
 
@@ -215,16 +215,7 @@ export const variables = {
     "6000",
     "Requests per minute that one caller may make on rate-limited routes; 0 for no limit."
   ),
-  trustedProxies: optional(
-    "CT_CP_TRUSTED_PROXIES",
-    NetworkParser.networks,
-    "Proxies that send the client's address with PROXY v2, such as an edge; their headers are ignored."
-  ),
-  forwardingProxies: optional(
-    "CT_CP_FORWARDING_PROXIES",
-    NetworkParser.networks,
-    "HTTP proxies that write X-Forwarded-For or Forwarded on every request; must not overlap with CT_CP_TRUSTED_PROXIES."
-  ),
+  ...Proxies.variables,
   alertIntervalSeconds: defaulted(
     "CT_CP_ALERT_TICK_SECS",
     Parser.whole(1, 3600),
@@ -296,31 +287,11 @@ const unused = {
   CT_PORTAL_SESSION_KEY: "sessions are kept in the database"
 }
 
-/**
- * A proxy that copies bytes passes on what its client wrote. So an address is that of a proxy that speaks PROXY or of one
- * that writes headers, never of both.
- */
-const rules = ({ forwardingProxies = [], trustedProxies = [] }: VariableReader.PartialValues<typeof variables>) => {
-  const parsed = (networks: ReadonlyArray<string>) => networks.map((network) => IpNetwork.fromStringUnsafe(network))
-  const [forwarding, speaking] = [parsed(forwardingProxies), parsed(trustedProxies)]
-  const isShared = forwarding.some((one) => speaking.some((other) => IpNetwork.overlaps(one, other)))
-  return isShared
-    ? [
-        {
-          variable: "CT_CP_FORWARDING_PROXIES",
-          problem: "names addresses that CT_CP_TRUSTED_PROXIES names too",
-          remedy:
-            "name a proxy that speaks PROXY v2 in CT_CP_TRUSTED_PROXIES alone, and give any other an address of its own"
-        }
-      ]
-    : []
-}
-
 type Values = VariableReader.Values<typeof variables>
 
 /** The settings of one control plane. Their layers fail with every problem that an operator has to mend. */
 export class Settings extends Context.Service<Settings, Values>()("server/settings/Settings") {
-  static readonly read = VariableReader.read(variables, { rules, unused })
+  static readonly read = VariableReader.read(variables, { rules: Proxies.rules, unused })
   /** Settings of a program that embeds the control plane: the values given, and the defaults of all others. */
   static readonly make = (given: Partial<Values>) => VariableReader.complete(variables, given)
   static readonly layerNoDeps = Layer.effect(this, this.read)
