@@ -11,6 +11,7 @@ const gruenHost = { token: token("a"), host: "own.example.test" }
 const gelbHost = { token: token("b"), host: "app.zone.test" }
 const portal = "portal.example.test"
 const unrecognizedName = Buffer.of(0x15, 3, 3, 0, 2, 2, 112)
+const internalError = Buffer.of(0x15, 3, 3, 0, 2, 2, 80)
 
 /** An edge with a listener for visitors only, an agent of a gelb host and one whose origin holds its own certificate. */
 const visited = Effect.fn("visited")(function* (variables: Record<string, string> = {}) {
@@ -115,12 +116,12 @@ describe("a listener for visitors only", () => {
     return visitor
   })
 
-  it.live("counts for the limit of visitors, which leaves agents room", () =>
+  it.live("counts for the limit of visitors, refuses the next one with a TLS alert and leaves agents room", () =>
     Effect.gen(function* () {
       const { port, root, world } = yield* visited({ CT_EDGE_MAX_BROWSER_TUNNEL_CONNECTIONS: "2" })
       const [first] = [yield* staying(port, root), yield* staying(world.frontDoor, root)]
       const hello = yield* helloOf(gruenHost.host)
-      for (const full of [port, world.frontDoor]) assert.lengthOf(yield* answerTo(full, hello), 0)
+      for (const full of [port, world.frontDoor]) assert.deepStrictEqual(yield* answerTo(full, hello), internalError)
       const agent = yield* muxAgent(world)
       assert.isTrue(Result.isSuccess(yield* Effect.promise(() => agent.register(gelbHost.token, [gelbHost.host]))))
       first.destroy()
