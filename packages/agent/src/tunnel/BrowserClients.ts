@@ -5,6 +5,7 @@
 import { clause } from "@catenet/domain/values/Sentence"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
+import { AnswerFollower } from "@catenet/wire/http/AnswerFollower"
 import { abort } from "@catenet/wire/transport/Abort"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
@@ -86,6 +87,15 @@ export const dial = (origin: OriginSettings, metrics: AgentMetrics["Service"]) =
   )
 }
 
+/** Follows what both say; they are to be read by another from now on. */
+const followAnswers = (client: Duplex, origin: Socket, first: Uint8Array) => {
+  const follower = new AnswerFollower()
+  follower.asks(first)
+  client.on("data", (chunk: Buffer) => follower.asks(chunk))
+  origin.on("data", (chunk: Buffer) => follower.answers(chunk))
+  return follower
+}
+
 /**
  * Joins a client with a new connection to the origin and counts it. `client` may be the plain side of a TLS session; `taken` is
  * what was read from it before, and `opening` reads it where nothing was.
@@ -105,9 +115,11 @@ export const join = (origin: OriginSettings, metrics: AgentMetrics["Service"]) =
       if (metrics.requests.count !== undefined) RequestCounter.count(metrics.requests, client, first)
       if (first.length > 0) socket.write(first)
       counters.aToB += first.length
-      yield* Effect.promise((signal) => splice(client, socket, { counters, signal, onFault: metrics.fault })).pipe(
-        Effect.ensuring(Effect.sync(close))
-      )
+      const follower = followAnswers(client, socket, first)
+      const isAnswered = () => follower.isWhole
+      yield* Effect.promise((signal) =>
+        splice(client, socket, { counters, signal, isAnswered, onFault: metrics.fault })
+      ).pipe(Effect.ensuring(Effect.sync(close)))
     },
     (serving, client) =>
       Effect.catchTag(serving, "OriginDown", (error) => {

@@ -1,6 +1,6 @@
 /** Who reads a page of the edge: a person, in one of two languages, or a program, which asked for no page. */
 import { preferred } from "@catenet/domain/values/AcceptLanguage"
-import { parseField } from "./FieldLine.ts"
+import { parseField } from "@catenet/wire/http/FieldLine"
 
 export type Language = "en" | "de"
 

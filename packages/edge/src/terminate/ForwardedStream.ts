@@ -5,6 +5,7 @@
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
 import { coalesceWrites } from "@catenet/wire/transport/Coalesce"
 import { guarded, type OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { dropLateBody } from "@catenet/wire/transport/LateBody"
 import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import { closeGracefully, cutUnfinished } from "../listen/LingeringClose.ts"
@@ -17,7 +18,7 @@ import { HeaderReadTimeout } from "./HeaderReadTimeout.ts"
 import type { GateVerdict } from "./LoginGate.ts"
 import { isSafe, type RequestHead, type Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
-import { ResponseTracker } from "./ResponseTracker.ts"
+import { ResponseTracker } from "@catenet/wire/http/ResponseTracker"
 
 export interface ForwardedStreamOptions {
   /** Called with what a listener threw; the visitor has then ended. */
@@ -223,7 +224,12 @@ export class ForwardedStream extends Duplex {
     this.#readVisitor()
   }
 
+  /** It may run on its own at the end of a turn, where nothing else would take what it throws (see `coalesceWrites`). */
   override _write(chunk: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void) {
+    guarded(this.#fault, () => this.#answer(chunk, done))()
+  }
+
+  #answer(chunk: Buffer, done: () => void) {
     if (this.#refused) return done()
     this.#answered = true
     this.#writing(chunk)
@@ -294,11 +300,23 @@ export class ForwardedStream extends Duplex {
 
   /**
    * The agent's side broke. A visitor without any byte of an answer gets the page that says so; one that is in
-   * the middle of an answer must see it torn.
+   * the middle of an answer must see it torn. Behind a whole answer the connection just ends.
    */
   reset(code: ResetCode) {
-    if (code !== "revoked" && code !== "window-closed" && this.#mayExplain) this.#respond(silentPage())
-    else this.destroy()
+    if (code === "revoked" || code === "window-closed") this.destroy()
+    else if (this.#mayExplain) this.#respond(silentPage())
+    else if (!this.#answered || this.#refused || this.#rewriter.isRaw || !this.#answers.isWhole) this.destroy()
+    else if (this.isIdle) this.#leave()
+    else this.#endLate()
+  }
+
+  /** The answer is whole and the request is not: what the visitor still sends is dropped. */
+  #endLate() {
+    this.#refused = true
+    this.#visitor.removeAllListeners("data")
+    this.#visitor.end()
+    dropLateBody(this.#visitor)
+    this.push(null)
   }
 
   get #mayExplain() {

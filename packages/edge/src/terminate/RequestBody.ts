@@ -2,8 +2,8 @@
  * The body of a request on its way to the origin. The chunks and the trailers are written anew from what was read: the
  * chunks of one read are one, extensions are left out, and trailers that no origin should believe.
  */
-import { BodyFraming, type BodyWriter, type Framing } from "./BodyFraming.ts"
-import type { Field } from "./FieldLine.ts"
+import { BodyFraming, type BodyWriter, type Framing } from "@catenet/wire/http/BodyFraming"
+import type { Field } from "@catenet/wire/http/FieldLine"
 import { isTrailer } from "./FieldNames.ts"
 
 const crlf = Buffer.from("\r\n")

@@ -4,8 +4,8 @@
  */
 import { originCookies } from "@catenet/wire/transport/GateCookies"
 import { Data, Result } from "effect"
-import type { Framing } from "./BodyFraming.ts"
-import { type Field, listOf, parseField } from "./FieldLine.ts"
+import type { Framing } from "@catenet/wire/http/BodyFraming"
+import { type Field, listOf, parseField } from "@catenet/wire/http/FieldLine"
 import { isEndToEnd, isProtected } from "./FieldNames.ts"
 import { hostnameOf, isAuthority, parseTarget } from "./RequestTarget.ts"
 

@@ -4,7 +4,7 @@
  * where that is allowed.
  */
 import { Result } from "effect"
-import { tokenPattern } from "./FieldLine.ts"
+import { tokenPattern } from "@catenet/wire/http/FieldLine"
 import { RequestBody } from "./RequestBody.ts"
 import {
   BadRequest,

@@ -13,7 +13,7 @@ import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
 import { AgentPool } from "../../src/sessions/AgentPool.ts"
 import { RequestRewriter } from "../../src/terminate/RequestRewriter.ts"
-import { ResponseTracker } from "../../src/terminate/ResponseTracker.ts"
+import { ResponseTracker } from "@catenet/wire/http/ResponseTracker"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"

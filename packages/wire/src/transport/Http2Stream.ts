@@ -9,6 +9,7 @@ import { pipeline } from "node:stream"
 import { coalesceReads } from "./Coalesce.ts"
 import { guarded, type OnFault } from "./FaultBoundary.ts"
 import { answerFields, answerTrailers, requestTrailers } from "./HttpFields.ts"
+import { lateBodyBytes, lateBodyMillis } from "./LateBody.ts"
 
 /** Requests that one client may have under way. */
 export const maxStreams = 128
@@ -36,10 +37,6 @@ export class TornStream extends Error {}
 
 /** Resets the stream. Node never returns from `close` on a stream that waits for trailers, so it must not be used here. */
 export const tear = (stream: ServerHttp2Stream): void => void stream.destroy(new TornStream("the answer broke off"))
-
-/** How much of a body is read, and for how long, once the answer to its request is complete. */
-const lateBodyBytes = 1024 * 1024
-const lateBodyMillis = 5_000
 
 /** Passes the trailers of a request to its listener, also those that came before it listened. */
 type Trailers = (listener: (trailers: IncomingHttpHeaders) => void) => void

@@ -11,6 +11,7 @@ import { minOf, passed } from "./BufferMemory.ts"
 import { StreamReset } from "./Carrier.ts"
 import { coalesceWrites } from "./Coalesce.ts"
 import { guarded, type OnFault } from "./FaultBoundary.ts"
+import { dropLateBody } from "./LateBody.ts"
 
 /** Counted with every chunk, before it is written on. */
 export interface SpliceCounters {
@@ -26,6 +27,8 @@ export interface SpliceOptions {
   readonly signal?: AbortSignal
   /** The code with which a multiplexed side is reset when the other one broke. */
   readonly resetCode?: ResetCode
+  /** Whether `b` has said all that it owes. When it then breaks, `a` gets the end, and what it still sends is dropped. */
+  readonly isAnswered?: () => boolean
   /** Receives what the relay's timer, or cutting it, threw; both streams are then destroyed. */
   readonly onFault?: OnFault
 }
@@ -74,7 +77,15 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
     const { code, sentence } = reason instanceof StreamReset ? reason : { code: "cancelled" as const, sentence: "" }
     cut({ _tag: "Aborted", reason }, code, sentence)
   })
+  /** A reset would overtake the answer, and the client lose it (RFC 9112 section 9.6). */
+  const endLate = () => {
+    b.destroy()
+    a.removeAllListeners("data").once("close", () => settle({ _tag: "Completed" }))
+    a.end()
+    dropLateBody(a)
+  }
   const broken = (by: "a" | "b", error: Error | undefined) => {
+    if (by === "b" && !settled && !a.destroyed && options.isAnswered?.() === true) return endLate()
     if (error instanceof StreamReset) cut({ _tag: "Reset", by, error }, error.code, error.sentence)
     else cut({ _tag: "Reset", by, error }, resetCode, error?.message ?? "")
   }

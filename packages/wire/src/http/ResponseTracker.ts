@@ -4,7 +4,6 @@
  * looks no further.
  */
 import { BodyFraming, type Framing } from "./BodyFraming.ts"
-import { maxHead } from "./RequestHead.ts"
 
 /** A request that went to the origin. */
 export interface TrackedRequest {
@@ -13,6 +12,8 @@ export interface TrackedRequest {
   readonly upgrade: boolean
 }
 
+/** Bytes of the longest head that is followed. */
+const maxHead = 65_536
 const headEnd = Buffer.from("\r\n\r\n")
 const statusLinePattern = /^HTTP\/1\.[01] (\d{3})(?: |$)/
 
@@ -76,6 +77,11 @@ export class ResponseTracker {
   /** No answer has begun that has not ended; false for good once answers can no longer be delimited. */
   get between(): boolean {
     return this.#phase._tag === "Head" && this.#pending.length === 0
+  }
+
+  /** Every request that is known has its whole answer. */
+  get isWhole(): boolean {
+    return this.between && this.#asked.length === 0
   }
 
   /** Notes a request. True when `push` will tell whether it may leave HTTP/1. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { ResponseTracker, type TrackedRequest } from "../../src/terminate/ResponseTracker.ts"
+import { ResponseTracker, type TrackedRequest } from "../../src/http/ResponseTracker.ts"
 
 const get: TrackedRequest = { method: "GET", upgrade: false }
 const head: TrackedRequest = { method: "HEAD", upgrade: false }
