@@ -3,6 +3,7 @@
  * is written to it goes to the visitor as it is. A request that cannot be forwarded is answered here and ends the stream.
  */
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
+import { ResponseTracker } from "@catenet/wire/http/ResponseTracker"
 import { coalesceWrites } from "@catenet/wire/transport/Coalesce"
 import { guarded, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { dropLateBody } from "@catenet/wire/transport/LateBody"
@@ -18,7 +19,6 @@ import { HeaderReadTimeout } from "./HeaderReadTimeout.ts"
 import type { GateVerdict } from "./LoginGate.ts"
 import { isSafe, type RequestHead, type Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
-import { ResponseTracker } from "@catenet/wire/http/ResponseTracker"
 
 export interface ForwardedStreamOptions {
   /** Called with what a listener threw; the visitor has then ended. */

@@ -2,10 +2,10 @@
  * One HTTP/1 request head by the letter of RFC 9112: what is read is written anew for the origin, which learns who the
  * visitor is and cannot be lied to about it. What two parsers could read differently is refused.
  */
-import { originCookies } from "@catenet/wire/transport/GateCookies"
-import { Data, Result } from "effect"
 import type { Framing } from "@catenet/wire/http/BodyFraming"
 import { type Field, listOf, parseField } from "@catenet/wire/http/FieldLine"
+import { originCookies } from "@catenet/wire/transport/GateCookies"
+import { Data, Result } from "effect"
 import { isEndToEnd, isProtected } from "./FieldNames.ts"
 import { hostnameOf, isAuthority, parseTarget } from "./RequestTarget.ts"
 

@@ -3,8 +3,8 @@
  * bodies and upgrades. Sans I/O: bytes in, bytes out. What cannot begin a request is another protocol and left as it is,
  * where that is allowed.
  */
-import { Result } from "effect"
 import { tokenPattern } from "@catenet/wire/http/FieldLine"
+import { Result } from "effect"
 import { RequestBody } from "./RequestBody.ts"
 import {
   BadRequest,

@@ -2,6 +2,7 @@
 import { muxAgent, readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
 import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { ClientHelloReader } from "@catenet/wire/frames/ClientHello"
+import { ResponseTracker } from "@catenet/wire/http/ResponseTracker"
 import { FrameReader } from "@catenet/wire/transport/FrameReader"
 import { MuxStream } from "@catenet/wire/transport/MuxStream"
 import { PeerRegistrations } from "@catenet/wire/transport/Registrations"
@@ -13,7 +14,6 @@ import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
 import { AgentPool } from "../../src/sessions/AgentPool.ts"
 import { RequestRewriter } from "../../src/terminate/RequestRewriter.ts"
-import { ResponseTracker } from "@catenet/wire/http/ResponseTracker"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"
