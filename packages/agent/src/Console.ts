@@ -1,8 +1,11 @@
 /** Runs the body of a command with the screen and the log that its flags ask for, and telemetry when that is configured. */
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer } from "effect"
+import * as OutgoingProxy from "./carrier/OutgoingProxy.ts"
 import type { Failure } from "./Failure.ts"
-import { Json } from "./Flags.ts"
+import { configFile, Json } from "./Flags.ts"
 import * as AgentTelemetry from "./observe/AgentTelemetry.ts"
+import * as EnvironmentFile from "./settings/EnvironmentFile.ts"
 import { logging } from "./settings/Variables.ts"
 import * as Log from "./terminal/Log.ts"
 import { printable } from "./terminal/Printable.ts"
@@ -25,6 +28,8 @@ export const withConsole = <A, R>(body: Effect.Effect<A, Failure, R>) =>
     const format = yield* Effect.orElseSucceed(logging.logFormat.config, () => "text")
     const json = (yield* Json) || format.toLowerCase() === "json"
     const screen = Layer.provideMerge(Log.layer, Screen.layer({ json }))
-    const observed = Effect.provide(body, AgentTelemetry.layer)
-    return yield* Effect.provide(Effect.tapError(observed, report), screen)
+    const proxied = Effect.flatMap(EnvironmentFile.proxy(yield* configFile), (proxy) =>
+      Effect.provide(body, AgentTelemetry.layer).pipe(OutgoingProxy.provide(proxy))
+    ).pipe(Effect.provide(NodeFileSystem.layer))
+    return yield* Effect.provide(Effect.tapError(proxied, report), screen)
   })

@@ -9,7 +9,7 @@ import { HttpClient, HttpClientRequest } from "effect/http"
 import { Refused, Unreachable } from "../Failure.ts"
 import * as Credential from "../login/Credential.ts"
 import { quoted } from "../login/StoredLogin.ts"
-import { describe } from "../onboard/HttpErrors.ts"
+import { advice as adviceOn, describe } from "../onboard/HttpErrors.ts"
 import type { BearerSource } from "../settings/LoginVariables.ts"
 
 const bound = "10 seconds"
@@ -71,9 +71,9 @@ export const ask = Effect.fn("AccountClient.ask")(function* <A, I>(
   call: Call<A, I>
 ) {
   const client = yield* HttpClient.HttpClient
-  const away = (why: string) =>
+  const away = (why: string, error?: unknown) =>
     new Unreachable({
-      detail: `The control plane at ${controlPlane} does not answer: ${clause(why)}. Check CT_AGENT_CP_URL and that the control plane is up.`
+      detail: `The control plane at ${controlPlane} does not answer: ${clause(why)}. ${adviceOn(error)}`
     })
   const {
     said: refusalDetail,
@@ -85,7 +85,7 @@ export const ask = Effect.fn("AccountClient.ask")(function* <A, I>(
       const text = yield* response.text
       return { status: response.status, text, said: saidIn(text, response.headers["content-type"] ?? "") }
     }).pipe(
-      Effect.mapError((error) => away(describe(error))),
+      Effect.mapError((error) => away(describe(error), error)),
       Effect.timeoutOrElse({ duration: bound, orElse: () => Effect.fail(away(`nothing within ${bound}`)) })
     )
   )

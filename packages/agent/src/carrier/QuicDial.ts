@@ -9,6 +9,7 @@ import { Context, Data, Effect, Layer, RcRef, type Scope } from "effect"
 import { lookup } from "node:dns/promises"
 import { isIP } from "node:net"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
+import { OutgoingProxy } from "./OutgoingProxy.ts"
 
 /** No connection by QUIC. */
 export class QuicUnreachable extends Data.TaggedError("QuicUnreachable")<{
@@ -55,7 +56,7 @@ const reasonOf = (error: unknown) => (error instanceof Error ? error.message : S
 export class QuicDial extends Context.Service<
   QuicDial,
   {
-    /** Whether the runtime of the QUIC process is there. */
+    /** Whether the runtime of the QUIC process is there and QUIC can leave this machine. */
     readonly isInstalled: boolean
     /** The shared process, for what listens. It is there for at least as long as the scope. */
     readonly process: Effect.Effect<QuicProcess.QuicProcess, QuicProcess.QuicFailed, Scope.Scope>
@@ -64,12 +65,20 @@ export class QuicDial extends Context.Service<
   }
 >()("agent/carrier/QuicDial") {
   static readonly make = Effect.gen(function* () {
-    const program = QuicProgram.find()
+    const isProxied = (yield* OutgoingProxy) !== undefined
+    // Datagrams do not pass an HTTP proxy.
+    const program = isProxied ? undefined : QuicProgram.find()
     const processFor = (purpose: "dial" | "unverified") =>
       RcRef.make({
         acquire:
           program === undefined
-            ? Effect.fail(new QuicProcess.QuicFailed({ why: "the runtime of the QUIC process is not installed" }))
+            ? Effect.fail(
+                new QuicProcess.QuicFailed({
+                  why: isProxied
+                    ? "QUIC is off behind CT_AGENT_PROXY"
+                    : "the runtime of the QUIC process is not installed"
+                })
+              )
             : Effect.mapError(
                 QuicProcess.start(program, purpose),
                 ({ message }) => new QuicProcess.QuicFailed({ why: message })

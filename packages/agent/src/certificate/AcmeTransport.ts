@@ -5,6 +5,7 @@
 import { Clock, Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import { request } from "node:https"
+import { createConnection, proxyFor } from "../carrier/OutgoingProxy.ts"
 import { type AcmeFailed, unknownIssuer, unreachable, untrusted } from "./AcmeFailed.ts"
 
 const callBound = "30 seconds"
@@ -81,11 +82,12 @@ const failedCall = (server: string, error: Error) =>
 export const make = (directory: string, ca: string | undefined): AcmeTransport => {
   const { host: server, origin } = new URL(directory)
 
-  const send = (method: string, url: URL, body: string | undefined) =>
-    Effect.callback<IncomingMessage, AcmeFailed>((resume) => {
+  const send = Effect.fnUntraced(function* (method: string, url: URL, body: string | undefined) {
+    const proxy = yield* proxyFor({ host: url.hostname.replace(/^\[|\]$/gu, ""), port: Number(url.port) || 443 })
+    return yield* Effect.callback<IncomingMessage, AcmeFailed>((resume) => {
       const sent = request(url, {
         method,
-        agent: false,
+        ...(proxy === undefined ? { agent: false } : { createConnection: createConnection(proxy, { url, ca }) }),
         headers: {
           "user-agent": "ct-agent",
           accept: "application/json, application/pem-certificate-chain, application/problem+json",
@@ -100,6 +102,7 @@ export const make = (directory: string, ca: string | undefined): AcmeTransport =
       sent.end(body)
       return Effect.sync(() => void sent.destroy())
     })
+  })
 
   const call = Effect.fnUntraced(
     function* (method: "GET" | "HEAD" | "POST", address: string, body?: string) {

@@ -8,8 +8,8 @@ import * as AccountClient from "../account/AccountClient.ts"
 import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
 import { configFile } from "../Flags.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as ChannelOwnerVariables from "../settings/ChannelOwnerVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
-import * as Variables from "../settings/Variables.ts"
 import * as KeyValueOutput from "../terminal/KeyValueOutput.ts"
 import { Screen } from "../terminal/Screen.ts"
 
@@ -18,7 +18,10 @@ const width = 15
 export const bindTopology = ({ put }: { readonly put: boolean }) =>
   Effect.gen(function* () {
     const screen = yield* Screen
-    const { operatorKey, topology, ...values } = yield* EnvironmentFile.read(yield* configFile, Variables.bindTopology)
+    const { operatorKey, topology, ...values } = yield* EnvironmentFile.read(
+      yield* configFile,
+      ChannelOwnerVariables.bindTopology
+    )
     const operator_pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(operatorKey)))
     const proof = Hex.encode(OperatorBinding.sign(native, operatorKey, topology))
     if (put) {

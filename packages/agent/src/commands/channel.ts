@@ -5,6 +5,7 @@ import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { OutgoingProxy } from "../carrier/OutgoingProxy.ts"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import * as SessionHandler from "../channel/local/SessionHandler.ts"
 import * as McpFacade from "../channel/mcp/McpFacade.ts"
@@ -37,7 +38,7 @@ const memberOf = ({ meeting, noiseKey, peerNoiseKey, role }: Settings): ChannelS
 
 /** Where this member is reached without an edge, for as long as the scope is open. */
 const reachOf = Effect.fnUntraced(function* ({ listen }: FallbackDialer.Broker) {
-  if (listen === undefined) return undefined
+  if (listen === undefined || (yield* OutgoingProxy) !== undefined) return undefined
   const listener = yield* DirectPath.listen(listen.address)
   const advertised = yield* DirectPath.resolve(listen.advertised, listener.address.port)
   const reach: ChannelSession.Reach = { listener, advertised }

@@ -10,8 +10,8 @@ import * as AccountClient from "../account/AccountClient.ts"
 import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
 import { configFile } from "../Flags.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as ChannelOwnerVariables from "../settings/ChannelOwnerVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
-import * as Variables from "../settings/Variables.ts"
 import { printable } from "../terminal/Printable.ts"
 import { Screen } from "../terminal/Screen.ts"
 
@@ -31,7 +31,7 @@ const channelOf = Effect.fnUntraced(function* ({ channel, grantChannel }: Named)
 const services = Effect.provide([NodeFileSystem.layer, OutgoingHttp.layerForLists])
 
 const owned = Effect.gen(function* () {
-  const values = yield* EnvironmentFile.read(yield* configFile, Variables.ownedChannel)
+  const values = yield* EnvironmentFile.read(yield* configFile, ChannelOwnerVariables.ownedChannel)
   const channel = yield* channelOf(values)
   const account = yield* ControlPlaneSelection.of(values)
   return <A, I>(call: AccountClient.Call<A, I>) =>
@@ -45,7 +45,7 @@ export const register = ({ rekey }: { readonly rekey: boolean }) =>
   Effect.gen(function* () {
     const { operatorKey, operatorPubkey, ...values } = yield* EnvironmentFile.read(
       yield* configFile,
-      Variables.register
+      ChannelOwnerVariables.register
     )
     const channel = yield* channelOf(values)
     const key =

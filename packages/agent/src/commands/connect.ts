@@ -7,6 +7,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { X509Certificate } from "node:crypto"
+import { proxyFor } from "../carrier/OutgoingProxy.ts"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import * as DirectPathState from "../connect/DirectPathState.ts"
 import * as PortForward from "../connect/PortForward.ts"
@@ -89,7 +90,8 @@ export const connect = (options: Options) =>
     const settings = yield* EnvironmentFile.read(yield* configFile, Variables.connect)
     const { capability, edge } = yield* readCapability(options.capability)
     const ca = yield* readRoot(settings, Option.getOrUndefined(options.ca))
-    const route = options.viaEdge ? undefined : DirectPathState.make()
+    const isDirect = !options.viaEdge && (yield* proxyFor(edge)) === undefined
+    const route = isDirect ? DirectPathState.make() : undefined
     const faults = yield* ProcessFaults.make(() => undefined)
     const quic = yield* QuicPath.make(edge, ca, capability.routingToken, TunnelTransports.of(settings))
     const target = { capability, edge, ca, datagrams: options.udp, route, faults, quic }

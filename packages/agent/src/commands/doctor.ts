@@ -33,11 +33,8 @@ const controlPlane = (config: Settings.Settings) => {
   const address = hostPortOf(config.controlPlane)
   const fix = "Correct CT_AGENT_CP_URL, or check this machine's network."
   return Effect.all([
-    DoctorCheck.run(
-      "control plane name",
-      Effect.map(NetworkChecks.resolve(address.host, fix), (all) => all.join(", "))
-    ),
-    DoctorCheck.run("control plane port", Effect.as(NetworkChecks.accepts(address, fix), formatHostPort(address))),
+    DoctorCheck.run("control plane name", NetworkChecks.route(address, fix)),
+    DoctorCheck.run("control plane port", Effect.as(NetworkChecks.reaches(address, fix), formatHostPort(address))),
     DoctorCheck.run(
       "control plane answers",
       OnboardingClient.use(({ meshPort }) => Effect.map(meshPort, (port) => `the edge's mesh port is ${port}`))
@@ -75,11 +72,8 @@ const edge = Effect.fnUntraced(function* (config: Settings.Settings) {
   const until = new X509Certificate(ca).validTo
   return [
     yield* DoctorCheck.run("edge's root certificate", Effect.succeed(`valid until ${until}`)),
-    yield* DoctorCheck.run(
-      "edge name",
-      Effect.map(NetworkChecks.resolve(address.host, fix), (all) => all.join(", "))
-    ),
-    yield* DoctorCheck.run("edge port", Effect.as(NetworkChecks.accepts(address, fix), formatHostPort(address))),
+    yield* DoctorCheck.run("edge name", NetworkChecks.route(address, fix)),
+    yield* DoctorCheck.run("edge port", Effect.as(NetworkChecks.reaches(address, fix), formatHostPort(address))),
     yield* DoctorCheck.run("edge TLS", EdgeCheck.tls(address, ca)),
     yield* QuicCheck.check(config.transports, address, ca),
     token === undefined

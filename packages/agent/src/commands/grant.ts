@@ -9,8 +9,8 @@ import * as AccountClient from "../account/AccountClient.ts"
 import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
 import { configFile } from "../Flags.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as ChannelOwnerVariables from "../settings/ChannelOwnerVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
-import * as Variables from "../settings/Variables.ts"
 import { Prompts } from "../terminal/Prompts.ts"
 import { Screen } from "../terminal/Screen.ts"
 import * as GrantPrompts from "./GrantPrompts.ts"
@@ -21,12 +21,12 @@ interface Options {
 }
 
 const asked = Effect.gen(function* () {
-  const values = yield* EnvironmentFile.read(yield* configFile, Variables.grantAsked)
+  const values = yield* EnvironmentFile.read(yield* configFile, ChannelOwnerVariables.grantAsked)
   const claims = yield* Effect.provide(GrantPrompts.claims, Prompts.layer)
   return { ...values, ...claims }
 })
 
-const given = Effect.flatMap(configFile, (named) => EnvironmentFile.read(named, Variables.grantMember))
+const given = Effect.flatMap(configFile, (named) => EnvironmentFile.read(named, ChannelOwnerVariables.grantMember))
 
 /** Leaves it with the control plane, where its member collects it. */
 const deposit = Effect.fnUntraced(function* (

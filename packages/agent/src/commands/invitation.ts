@@ -9,8 +9,8 @@ import * as JoinClient from "../channel/invite/JoinClient.ts"
 import { UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as ChannelOwnerVariables from "../settings/ChannelOwnerVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
-import * as Variables from "../settings/Variables.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 /** Whether `channel invite` is to sign for an identity: one of its own variables is set, and a missing one is named then. */
@@ -26,7 +26,7 @@ export const invite = Effect.gen(function* () {
     isDelegable = false,
     operatorKey,
     ...claims
-  } = yield* EnvironmentFile.read(yield* configFile, Variables.bareInvite)
+  } = yield* EnvironmentFile.read(yield* configFile, ChannelOwnerVariables.bareInvite)
   const signed = Invitation.sign(native, operatorKey, { ...claims, delegable: isDelegable })
   const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
   const operator = native.ed25519.publicKey(Redacted.value(operatorKey))
@@ -42,7 +42,10 @@ export const invite = Effect.gen(function* () {
 
 export const redeem = ({ invitation }: { readonly invitation: string }) =>
   Effect.gen(function* () {
-    const { controlPlane, holderKey, noiseKey } = yield* EnvironmentFile.read(yield* configFile, Variables.redeem)
+    const { controlPlane, holderKey, noiseKey } = yield* EnvironmentFile.read(
+      yield* configFile,
+      ChannelOwnerVariables.redeem
+    )
     const text = invitation.trim()
     const decoded = Invitation.fromHex(text)
     if (Result.isFailure(decoded))

@@ -17,11 +17,11 @@ import { Refused, Unreachable, UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as Credential from "../login/Credential.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as ChannelOwnerVariables from "../settings/ChannelOwnerVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
 import { pemOf } from "../settings/MemberSettings.ts"
-import * as Variables from "../settings/Variables.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { unixSeconds } from "../UnixTime.ts"
 import * as BareInvitation from "./invitation.ts"
@@ -38,21 +38,23 @@ interface Options {
 const packageBound = 5000
 
 /** The package of the agent, where the control plane serves it: then the line brings the program along. */
-const packageOf = (controlPlane: string) =>
-  Effect.tryPromise(async (signal) => {
+const packageOf = Effect.fnUntraced(function* (controlPlane: string) {
+  const send = yield* OutgoingHttp.send
+  return yield* Effect.tryPromise(async (signal) => {
     const url = `${controlPlane}/agent.tgz`
-    const { ok } = await OutgoingHttp.send(url, {
+    const { ok } = await send(url, {
       method: "HEAD",
       signal: AbortSignal.any([signal, AbortSignal.timeout(packageBound)])
     })
     return ok ? Option.some(url) : Option.none<string>()
   }).pipe(Effect.orElseSucceed(() => Option.none<string>()))
+})
 
 /** A file that is named as the program itself is run by `npx` as it is, so it is named as a package. */
 const programLine = (from: string) =>
   /^https?:/u.test(from) ? `npx --yes ${from}` : `npx --yes --package '${from.replaceAll("'", "'\\''")}' ct-agent`
 
-type Given = Values<typeof Variables.invite>
+type Given = Values<typeof ChannelOwnerVariables.invite>
 
 /** Where the edge is, as the variables of the one who joins. */
 const placeOf = Effect.fnUntraced(function* (given: Given) {
@@ -97,7 +99,7 @@ const link = Effect.fn("invite.link")(
     const { maxMembershipDays } = PreparedMembership
     if (days < 1 || days > maxMembershipDays)
       return yield* new UsageWrong({ detail: `--days is ${days}: give a whole number from 1 to ${maxMembershipDays}.` })
-    const given = yield* EnvironmentFile.read(yield* configFile, Variables.invite)
+    const given = yield* EnvironmentFile.read(yield* configFile, ChannelOwnerVariables.invite)
     const channel = given.channel ?? (given.grant === undefined ? undefined : Redacted.value(given.grant).channel)
     if (channel === undefined)
       return yield* ConfigurationInvalid.of("CT_CHANNEL_ID", "is not set", "set it to the channel, 64 hex digits")

@@ -9,10 +9,10 @@ import * as DeviceFlow from "../login/DeviceFlow.ts"
 import * as IssuerDiscovery from "../login/IssuerDiscovery.ts"
 import * as StoredLogin from "../login/StoredLogin.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as AccountVariables from "../settings/AccountVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import { baseUrl } from "../settings/HostPort.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
-import * as Variables from "../settings/Variables.ts"
 import * as FileLock from "../state/FileLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -56,7 +56,11 @@ const shown = (screen: Screen["Service"]) => (device: DeviceFlow.Device) =>
 export const login = ({ controlPlane: given }: { readonly controlPlane: Option.Option<string> }) =>
   Effect.gen(function* () {
     const screen = yield* Screen
-    const { client, issuer: configured, ...values } = yield* EnvironmentFile.read(yield* configFile, Variables.login)
+    const {
+      client,
+      issuer: configured,
+      ...values
+    } = yield* EnvironmentFile.read(yield* configFile, AccountVariables.login)
     const controlPlane = yield* named(given, values.controlPlane)
     const issuer = yield* issuerOf(configured, controlPlane)
     const { stored } = LoginVariables.sourceOf(values)

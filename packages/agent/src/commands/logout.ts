@@ -5,9 +5,9 @@ import { configFile } from "../Flags.ts"
 import * as IdentityProviderClient from "../login/IdentityProviderClient.ts"
 import * as StoredLogin from "../login/StoredLogin.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as AccountVariables from "../settings/AccountVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
-import * as Variables from "../settings/Variables.ts"
 import * as FileLock from "../state/FileLock.ts"
 
 const revoke = Effect.fnUntraced(function* ({ clientId, issuer, refreshToken }: StoredLogin.StoredLogin) {
@@ -30,7 +30,7 @@ const leave = Effect.fnUntraced(function* (path: string) {
 })
 
 export const logout = Effect.gen(function* () {
-  const values = yield* EnvironmentFile.read(yield* configFile, Variables.account)
+  const values = yield* EnvironmentFile.read(yield* configFile, AccountVariables.account)
   const { stored } = LoginVariables.sourceOf(values)
   yield* FileLock.holding(stored)(leave(stored))
   if (values.bearer !== undefined || values.bearerFile !== undefined)

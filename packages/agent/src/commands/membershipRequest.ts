@@ -9,8 +9,8 @@ import { Effect, Redacted } from "effect"
 import * as PublishedPipeline from "../account/PublishedPipeline.ts"
 import { configFile } from "../Flags.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as ChannelOwnerVariables from "../settings/ChannelOwnerVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
-import * as Variables from "../settings/Variables.ts"
 import * as KeyValueOutput from "../terminal/KeyValueOutput.ts"
 import { Screen } from "../terminal/Screen.ts"
 
@@ -32,7 +32,7 @@ export const memberMaterial = Effect.gen(function* () {
   const screen = yield* Screen
   const { bridgeHolder, holderKey, noisePubkey, operatorPubkey } = yield* EnvironmentFile.read(
     yield* configFile,
-    Variables.memberMaterial
+    ChannelOwnerVariables.memberMaterial
   )
   const own = native.ed25519.publicKey(Redacted.value(holderKey))
   if (Hex.encode(own) === Hex.encode(bridgeHolder))
@@ -48,7 +48,7 @@ export const memberMaterial = Effect.gen(function* () {
 export const joinPipelineRole = Effect.gen(function* () {
   const screen = yield* Screen
   const { controlPlane, holderKey, noisePubkey, operatorPubkey, pipelineId, pipelineRole } =
-    yield* EnvironmentFile.read(yield* configFile, Variables.joinPipelineRole)
+    yield* EnvironmentFile.read(yield* configFile, ChannelOwnerVariables.joinPipelineRole)
   const operator = operatorPubkey ?? (yield* PublishedPipeline.operatorOf(controlPlane, pipelineId))
   const channel = ChannelIds.pipelineRole(native, operator, pipelineId, pipelineRole)
   const facts: KeyValueOutput.KeyValueOutput = [

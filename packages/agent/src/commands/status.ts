@@ -46,4 +46,4 @@ const showRing = Effect.fnUntraced(function* (stateDir: string) {
 export const status = Effect.gen(function* () {
   const { metricsListen, stateDir } = yield* EnvironmentFile.read(yield* configFile, Variables.status)
   return yield* metricsListen === undefined ? showRing(stateDir) : ask(metricsListen)
-}).pipe(Effect.provide(NodeFileSystem.layer), Effect.provide(OutgoingHttp.layer))
+}).pipe(Effect.provide(NodeFileSystem.layer), Effect.provide(OutgoingHttp.layerLocal))

@@ -8,14 +8,14 @@ import * as TokenClaims from "../account/TokenClaims.ts"
 import { configFile } from "../Flags.ts"
 import * as Credential from "../login/Credential.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as AccountVariables from "../settings/AccountVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
-import * as Variables from "../settings/Variables.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 export const whoami = Effect.gen(function* () {
   const screen = yield* Screen
-  const values = yield* EnvironmentFile.read(yield* configFile, Variables.account)
+  const values = yield* EnvironmentFile.read(yield* configFile, AccountVariables.account)
   const source = LoginVariables.sourceOf(values)
   const controlPlane = yield* ControlPlaneSelection.controlPlaneOf(values)
   const token = yield* AccountClient.bearer(source)

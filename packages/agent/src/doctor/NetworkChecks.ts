@@ -1,13 +1,34 @@
 /** The plain network questions: does a name resolve, does a port accept, what certificate does it show. */
+import { ended } from "@catenet/domain/values/Sentence"
 import { Effect } from "effect"
 import type { X509Certificate } from "node:crypto"
 import { lookup } from "node:dns/promises"
 import { connect as connectTcp, isIP } from "node:net"
 import { connect as connectTls } from "node:tls"
+import * as OutgoingProxy from "../carrier/OutgoingProxy.ts"
 import { Unreachable } from "../Failure.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 const boundMillis = 5000
+
+/** Where this machine reaches an address: what its name resolves to, or the proxy that resolves it. */
+export const route = Effect.fnUntraced(function* (target: HostPort, fix: string) {
+  const proxy = yield* OutgoingProxy.proxyFor(target)
+  return proxy === undefined
+    ? (yield* resolve(target.host, fix)).join(", ")
+    : `resolved by the proxy ${formatHostPort(proxy)}`
+})
+
+/** Succeeds when the address accepts a connection, which the proxy makes where there is one. */
+export const reaches = Effect.fnUntraced(function* (target: HostPort, fix: string) {
+  const proxy = yield* OutgoingProxy.proxyFor(target)
+  if (proxy === undefined) return yield* accepts(target, fix)
+  const socket = yield* Effect.mapError(
+    OutgoingProxy.stream(proxy, target),
+    ({ message }) => new Unreachable({ detail: `${formatHostPort(target)} is not reached: ${ended(message)}` })
+  )
+  socket.destroy()
+})
 
 /** The addresses of a name, in the order in which they are tried. */
 export const resolve = (host: string, fix: string) =>

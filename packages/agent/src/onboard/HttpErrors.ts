@@ -3,6 +3,7 @@
  * and what is said here goes to logs and screens.
  */
 import { HttpClientError } from "effect/http"
+import { ProxyFailed } from "../carrier/OutgoingProxy.ts"
 
 /** The innermost message: the system's own words are below those of the client. */
 const innermost = (error: Error): string =>
@@ -15,3 +16,12 @@ export const describe = (error: unknown): string => {
   const cause = "cause" in reason ? reason.cause : undefined
   return cause instanceof Error ? innermost(cause) : reason._tag
 }
+
+const isOfProxy = (error: unknown): boolean =>
+  error instanceof ProxyFailed ||
+  (HttpClientError.isHttpClientError(error) && "cause" in error.reason && isOfProxy(error.reason.cause)) ||
+  (error instanceof Error && error.cause !== undefined && isOfProxy(error.cause))
+
+/** What to check when the control plane did not answer. */
+export const advice = (error?: unknown): string =>
+  isOfProxy(error) ? "Check CT_AGENT_PROXY." : "Check CT_AGENT_CP_URL and that the control plane is up."

@@ -16,6 +16,7 @@ import { Context, Data, Effect, Layer, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Refused, Unreachable } from "../Failure.ts"
+import { advice } from "./HttpErrors.ts"
 
 /** The token was redeemed before, by this agent or by another. */
 export class TokenSpent extends Data.TaggedError("TokenSpent")<{ readonly detail: string }> {
@@ -82,7 +83,7 @@ export class OnboardingClient extends Context.Service<
           const code = statusOf(error)
           const reason = code === undefined ? why(error) : `it answered ${code}${isRedirect(code) ? redirected : ""}`
           return new Unreachable({
-            detail: `The control plane at ${base} cannot ${what}: ${clause(reason)}. Check CT_AGENT_CP_URL and that the control plane is up.`
+            detail: `The control plane at ${base} cannot ${what}: ${clause(reason)}. ${advice(error)}`
           })
         }
 

@@ -1,20 +1,70 @@
-/** The HTTP client of the agent. It follows no redirect, so no secret goes to another address, and bounds every answer. */
+/**
+ * The HTTP client of the agent. It follows no redirect, so no secret goes to another address, bounds every answer, and goes through
+ * the proxy of this process, if there is one.
+ */
 import { strictFetch } from "@catenet/domain/api/StrictFetch"
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { request as requestPlain } from "node:http"
+import { request as requestSecure } from "node:https"
+import { Readable } from "node:stream"
+import type { ReadableStream } from "node:stream/web"
+import { createConnection, OutgoingProxy } from "../carrier/OutgoingProxy.ts"
 
 /** Bytes of an answer. The longest that is asked for is a certificate. */
 export const longestAnswer = 65_536
 
-export const send = strictFetch(globalThis.fetch, longestAnswer)
+type Fetch = typeof globalThis.fetch
+type Proxy = NonNullable<Effect.Success<typeof OutgoingProxy>>
 
-/** For what is longer by its nature; the answer is in memory. */
-export const sendForUpTo = (most: number) => strictFetch(globalThis.fetch, most)
+/** Statuses whose answers have no body. */
+const bodiless = new Set([101, 204, 205, 304])
 
-const sendingBy = (fetch: typeof globalThis.fetch) =>
-  FetchHttpClient.layer.pipe(Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetch)))
+/** By Node's HTTP client, since `fetch` has no option for the connection. */
+const fetchThrough =
+  (proxy: Proxy): Fetch =>
+  async (input, init) => {
+    const asked = new Request(input, init)
+    const url = new URL(asked.url)
+    const isSecure = url.protocol === "https:"
+    const host = url.hostname.replace(/^\[|\]$/gu, "")
+    if (proxy.bypasses({ host, port: Number(url.port) || (isSecure ? 443 : 80) })) return globalThis.fetch(asked)
+    const body = asked.body === null ? undefined : Buffer.from(await asked.arrayBuffer())
+    return new Promise((resolve, reject) => {
+      const sent = (isSecure ? requestSecure : requestPlain)(url, {
+        method: asked.method,
+        headers: Object.fromEntries(asked.headers),
+        signal: asked.signal,
+        createConnection: createConnection(proxy, { url })
+      })
+      sent.once("error", reject)
+      sent.once("response", (response) => {
+        const { statusCode: status = 0, statusMessage = "" } = response
+        const headers = new Headers()
+        for (const [name, values] of Object.entries(response.headersDistinct))
+          for (const value of values ?? []) headers.append(name, value)
+        const isEmpty = asked.method === "HEAD" || bodiless.has(status)
+        const answer = isEmpty ? null : (Readable.toWeb(response) as ReadableStream<Uint8Array<ArrayBuffer>>)
+        if (isEmpty) response.resume()
+        resolve(new Response(answer, { status, statusText: statusMessage, headers }))
+      })
+      sent.end(body)
+    })
+  }
+
+/** For answers of up to so many bytes; the answer is in memory. */
+export const sendForUpTo = (most: number): Effect.Effect<Fetch> =>
+  Effect.map(OutgoingProxy, (proxy) => strictFetch(proxy === undefined ? globalThis.fetch : fetchThrough(proxy), most))
+
+export const send = sendForUpTo(longestAnswer)
+
+const sendingBy = (fetch: Effect.Effect<Fetch>) =>
+  FetchHttpClient.layer.pipe(Layer.provide(Layer.effect(FetchHttpClient.Fetch, fetch)))
 
 export const layer = sendingBy(send)
 
 /** For lists of an account, which are as long as its limits permit. */
 export const layerForLists = sendingBy(sendForUpTo(4_194_304))
+
+/** For what listens on this machine or beside it: never through a proxy. */
+export const layerLocal = sendingBy(Effect.succeed(strictFetch(globalThis.fetch, longestAnswer)))

@@ -2,8 +2,8 @@
 import * as Parser from "@catenet/platform/Parser"
 import { secretBytes } from "@catenet/platform/SecretParser"
 import { required } from "@catenet/platform/Variable"
+import * as AccountVariables from "./AccountVariables.ts"
 import * as MarketVariables from "./MarketVariables.ts"
-import * as Variables from "./Variables.ts"
 
 export const agentCard = {
   ...MarketVariables.card,
@@ -14,5 +14,5 @@ export const agentCard = {
     Parser.described(secretBytes, { expected: "a key of 64 hex characters", remedy: undefined }),
     "Private holder key that signs the card."
   ),
-  ...Variables.account
+  ...AccountVariables.account
 } as const

@@ -4,9 +4,11 @@
  */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as VariableReader from "@catenet/platform/VariableReader"
-import { ConfigProvider, Effect, FileSystem } from "effect"
+import { ConfigProvider, Effect, FileSystem, References } from "effect"
+import { login } from "./AccountVariables.ts"
+import * as ProxyVariables from "./ProxyVariables.ts"
 import { unused } from "./UnusedVariables.ts"
-import { logging, login, names, secrets, topologyProof } from "./Variables.ts"
+import { logging, names, secrets, topologyProof } from "./Variables.ts"
 
 export const defaultFile = "./ct-agent.env"
 
@@ -53,7 +55,12 @@ export const texts = Effect.fn("EnvironmentFile.texts")(function* (
 
 /** Of the commands that a person gives around a program that goes on: they are set in the same environment on purpose. */
 const ofPeople = new Set(
-  [...Object.values(login), ...Object.values(topologyProof), ...Object.values(logging)].map(({ name }) => name)
+  [
+    ...Object.values(login),
+    ...Object.values(topologyProof),
+    ...Object.values(logging),
+    ...Object.values(ProxyVariables.variables)
+  ].map(({ name }) => name)
 )
 
 /** Says in one line which variables are set that this command does not read, and that another one of this program does. */
@@ -81,3 +88,16 @@ export const read = Effect.fn("EnvironmentFile.read")(function* <const V extends
     ...(rules === undefined ? {} : { rules })
   })
 })
+
+/** The proxy of the process; undefined for direct connections. Other faults of the sources are left to the command's own reading. */
+export const proxy = Effect.fn("EnvironmentFile.proxy")(
+  function* (named: string | undefined) {
+    const environment = yield* ConfigProvider.ConfigProvider
+    const sources = yield* Effect.orElseSucceed(sourcesOf(named), () => [environment])
+    return yield* Effect.flatMap(
+      VariableReader.read(ProxyVariables.variables, { sources, known: names }),
+      ProxyVariables.settingsOf
+    )
+  },
+  Effect.provideService(References.MinimumLogLevel, "None")
+)

@@ -10,14 +10,16 @@ import { secretBytes } from "@catenet/platform/SecretParser"
 import { defaulted, optional, required } from "@catenet/platform/Variable"
 import * as VariableReader from "@catenet/platform/VariableReader"
 import { Option, Result, Schema } from "effect"
+import * as AccountVariables from "./AccountVariables.ts"
 import * as BridgeVariables from "./BridgeVariables.ts"
-import * as ChannelOperatorVariables from "./ChannelOperatorVariables.ts"
+import * as ChannelOwnerVariables from "./ChannelOwnerVariables.ts"
 import * as CustomCa from "./CustomCa.ts"
 import { listenAddress } from "./HostPort.ts"
 import * as LoginVariables from "./LoginVariables.ts"
 import * as MarketVariables from "./MarketVariables.ts"
 import * as MemberVariables from "./MemberVariables.ts"
 import * as PipelineVariables from "./PipelineVariables.ts"
+import * as ProxyVariables from "./ProxyVariables.ts"
 import * as RoomVariables from "./RoomVariables.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
 import * as UpdateVariables from "./UpdateVariables.ts"
@@ -31,6 +33,9 @@ export const logging = {
     "`json` writes logs as JSON lines, like --json (environment only)."
   )
 }
+
+/** Of a command that acts as a user at the control plane. */
+export const account = AccountVariables.account
 
 /** Of the endpoints. */
 export const credential = BridgeVariables.credential
@@ -95,13 +100,6 @@ export const certificate = {
   stateDir: TunnelVariables.stateDir
 }
 
-/** Of a command that acts as a user at the control plane. */
-export const account = {
-  controlPlane: TunnelVariables.knownControlPlane,
-  stateDir: tunnel.stateDir,
-  ...credential
-}
-
 /**
  * What `expose` takes of an agent's configuration: how the edge is reached, and what is served locally beside the tunnel. What
  * names another tunnel, its tokens and its folders is left out: an agent of that tunnel may be configured in the same place.
@@ -124,9 +122,6 @@ export const exposePassedOn = [
   tunnel.transports
 ].map(({ name }) => name)
 
-/** Of `login`. */
-export const login = { ...account, ...LoginVariables.provider }
-
 /** Of `update`. */
 export const update = { controlPlane: TunnelVariables.knownControlPlane, ...UpdateVariables.source }
 
@@ -134,6 +129,7 @@ export const update = { controlPlane: TunnelVariables.knownControlPlane, ...Upda
 export const agent = {
   ...tunnel,
   ...UpdateVariables.variables,
+  ...ProxyVariables.variables,
   ...logging,
   ...credential,
   ...LoginVariables.provider,
@@ -198,98 +194,12 @@ export const room = {
   metricsListen: tunnel.metricsListen
 } as const
 
-const { broker, frontDoor, frontDoorCertificate, frontDoorOnly, grant, relay, role } = MemberVariables.variables
-
-/** Of `channel invite`: those of a member, and the operator's key. */
-export const invite = {
-  role,
-  broker,
-  relay,
-  frontDoor,
-  frontDoorCertificate,
-  frontDoorOnly,
-  grant,
-  channel: MemberVariables.variables.channel,
-  controlPlane: tunnel.controlPlane,
-  bearer: BridgeVariables.variables.bearer,
-  bearerFile: BridgeVariables.variables.bearerFile,
-  loginFile: BridgeVariables.variables.loginFile,
-  stateDir: tunnel.stateDir,
-  operatorKey: BridgeVariables.requiredOperatorKey
-} as const
-
-/** Of `channel member-material`. */
-export const memberMaterial = { ...ChannelOperatorVariables.memberMaterial, ...ChannelOperatorVariables.material }
-
-/** Of `channel join-pipeline-role`. */
-export const joinPipelineRole = {
-  operatorPubkey: ChannelOperatorVariables.optionalOperatorPubkey,
-  controlPlane: TunnelVariables.knownControlPlane,
-  ...ChannelOperatorVariables.pipeline,
-  ...ChannelOperatorVariables.material
-}
-
-/** Of `channel bind-topology`. */
-export const bindTopology = {
-  ...account,
-  operatorKey: BridgeVariables.requiredOperatorKey,
-  topology: ChannelOperatorVariables.topology
-}
-
-/** Of `channel grant`. */
-export const grantMember = {
-  ...account,
-  operatorKey: BridgeVariables.requiredOperatorKey,
-  ...ChannelOperatorVariables.grant
-}
-
-/** Of `channel grant --interactive`, which asks for the others. */
-export const grantAsked = { ...account, operatorKey: BridgeVariables.requiredOperatorKey }
-
-/** Of `channel invite` for an identity. */
-export const bareInvite = { operatorKey: BridgeVariables.requiredOperatorKey, ...ChannelOperatorVariables.invitation }
-
-/** Of `channel redeem`. */
-export const redeem = {
-  controlPlane: tunnel.controlPlane,
-  holderKey: ChannelOperatorVariables.material.holderKey,
-  noiseKey: MemberVariables.variables.noiseKey
-}
-
-/** Of the commands of a channel's owner. */
-export const ownedChannel = {
-  ...account,
-  channel: MemberVariables.variables.channel,
-  grantChannel: ChannelOperatorVariables.optionalGrantChannel
-}
-
-/** Of `channel register`. */
-export const register = {
-  ...ownedChannel,
-  operatorPubkey: ChannelOperatorVariables.optionalOperatorPubkey,
-  operatorKey: BridgeVariables.variables.operatorKey
-}
-
-/** Of the commands that make channels and their members, as far as no other command reads them. */
-export const operator = {
-  ...ChannelOperatorVariables.memberMaterial,
-  noisePubkey: ChannelOperatorVariables.material.noisePubkey,
-  ...ChannelOperatorVariables.pipeline,
-  ...ChannelOperatorVariables.grant,
-  invitedChannel: ChannelOperatorVariables.invitation.channel,
-  invitee: ChannelOperatorVariables.invitation.invitee,
-  inviteDirection: ChannelOperatorVariables.invitation.direction,
-  inviteRights: ChannelOperatorVariables.invitation.rights,
-  inviteDelegable: ChannelOperatorVariables.invitation.isDelegable,
-  inviteExpiresAt: ChannelOperatorVariables.invitation.expiresAt
-}
-
 /** Of `channel agent-card` and of `channel convene` alone. */
 export const ofMarket = { ...MarketVariables.cardFile, ...PipelineVariables.own }
 
 /** All of them. A name that several commands read stands here once for each. */
 export const variables: VariableReader.Variables = {
-  ...operator,
+  ...ChannelOwnerVariables.operator,
   ...channel,
   ...ofMarket,
   grants: room.grants,

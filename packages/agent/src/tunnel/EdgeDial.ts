@@ -3,8 +3,10 @@
  * otherwise, against the pinned root and nothing else; the address is resolved anew at every dial.
  */
 import { Data, Effect } from "effect"
+import type { Socket } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
 import { keepAliveMillis } from "../carrier/KeepAlive.ts"
+import * as OutgoingProxy from "../carrier/OutgoingProxy.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /**
@@ -62,41 +64,50 @@ export const dial = Effect.fn("EdgeDial.dial")(function* (
   { millis = dialMillis, serverName = "localhost" }: DialOptions = {}
 ): Effect.fn.Return<TLSSocket, DialFailed> {
   const edge = formatHostPort(address)
-  return yield* Effect.callback<TLSSocket, DialFailed>((resume) => {
-    const options = {
-      ...address,
-      servername: serverName,
-      ...(ca === undefined ? { rejectUnauthorized: false } : { ca }),
-      ALPNProtocols: [...alpn],
-      allowHalfOpen: true,
-      minVersion: "TLSv1.2" as const
-    }
-    const socket = connect(options)
-    const failed = (error: Error) => {
-      const code = codeOf(error)
-      // What Node adds behind the semicolon is advice for programs that trust the system's roots.
-      const why = error.message === "" ? (code ?? "the connection failed") : error.message.replace(/;.*$/s, "")
-      const isRefused = code === "ECONNREFUSED" || code === "ECONNRESET"
-      const isTorn = closes.has(code)
-      resume(Effect.fail(new DialFailed({ edge, why, untrusted: isUntrusted(error), isRefused, isTorn })))
-    }
-    const ended = () => failed(new Error("the edge closed the connection during the TLS handshake"))
-    socket.once("error", failed)
-    socket.once("close", ended)
-    socket.once("secureConnect", () => {
-      socket.off("error", failed)
-      socket.off("close", ended)
-      // The next owner of the socket listens for its end; an error in between must not be fatal.
-      socket.on("error", () => {})
-      socket.setNoDelay(true)
-      socket.setKeepAlive(true, keepAliveMillis)
-      resume(Effect.succeed(socket))
+  const proxy = yield* OutgoingProxy.proxyForEdge(address)
+  const proxied =
+    proxy &&
+    Effect.mapError(
+      OutgoingProxy.stream(proxy, address),
+      ({ message }) => new DialFailed({ edge, why: message, untrusted: false })
+    )
+  const tls = (below: Socket | undefined) =>
+    Effect.callback<TLSSocket, DialFailed>((resume) => {
+      const options = {
+        ...(below === undefined ? address : { socket: below }),
+        servername: serverName,
+        ...(ca === undefined ? { rejectUnauthorized: false } : { ca }),
+        ALPNProtocols: [...alpn],
+        allowHalfOpen: true,
+        minVersion: "TLSv1.2" as const
+      }
+      const socket = connect(options)
+      const failed = (error: Error) => {
+        const code = codeOf(error)
+        // What Node adds behind the semicolon is advice for programs that trust the system's roots.
+        const why = error.message === "" ? (code ?? "the connection failed") : error.message.replace(/;.*$/s, "")
+        const isRefused = code === "ECONNREFUSED" || code === "ECONNRESET"
+        const isTorn = closes.has(code)
+        resume(Effect.fail(new DialFailed({ edge, why, untrusted: isUntrusted(error), isRefused, isTorn })))
+      }
+      const ended = () => failed(new Error("the edge closed the connection during the TLS handshake"))
+      socket.once("error", failed)
+      socket.once("close", ended)
+      socket.once("secureConnect", () => {
+        socket.off("error", failed)
+        socket.off("close", ended)
+        // The next owner of the socket listens for its end; an error in between must not be fatal.
+        socket.on("error", () => {})
+        socket.setNoDelay(true)
+        socket.setKeepAlive(true, keepAliveMillis)
+        resume(Effect.succeed(socket))
+      })
+      return Effect.sync(() => {
+        socket.on("error", () => {})
+        socket.destroy()
+      })
     })
-    return Effect.sync(() => {
-      socket.on("error", () => {})
-      socket.destroy()
-    })
-  }).pipe(
+  return yield* Effect.flatMap(proxied ?? Effect.undefined, tls).pipe(
     Effect.timeoutOrElse({
       duration: millis,
       orElse: () =>

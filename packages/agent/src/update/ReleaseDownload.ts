@@ -5,6 +5,7 @@
 import { Data, Effect } from "effect"
 import { request as requestPlain } from "node:http"
 import { request as requestSecure } from "node:https"
+import { createConnection, proxyFor } from "../carrier/OutgoingProxy.ts"
 
 /** In milliseconds: the contract's bounds of a download. */
 const connectBound = 20_000
@@ -27,12 +28,23 @@ interface Bounds {
 const seconds = (millis: number) => `${millis / 1000} s`
 
 /** The file; `undefined` where the host says that there is none. */
-export const get = (address: string, { connect = connectBound, most, whole = wholeBound }: Bounds) =>
-  Effect.callback<Buffer | undefined, FetchFailed>((resume) => {
-    const url = new URL(address)
+export const get = Effect.fn("ReleaseDownload.get")(function* (
+  address: string,
+  { connect = connectBound, most, whole = wholeBound }: Bounds
+) {
+  const url = new URL(address)
+  const isPlain = url.protocol === "http:"
+  const proxy = yield* proxyFor({
+    host: url.hostname.replace(/^\[|\]$/gu, ""),
+    port: Number(url.port) || (isPlain ? 80 : 443)
+  })
+  return yield* Effect.callback<Buffer | undefined, FetchFailed>((resume) => {
     const fail = (reason: string) => resume(Effect.fail(new FetchFailed({ reason: `${address} ${reason}` })))
-    const options = { agent: false, headers: { accept: "*/*", "user-agent": "ct-agent" } } as const
-    const request = url.protocol === "http:" ? requestPlain(url, options) : requestSecure(url, options)
+    const options = {
+      ...(proxy === undefined ? { agent: false } : { createConnection: createConnection(proxy, { url }) }),
+      headers: { accept: "*/*", "user-agent": "ct-agent" }
+    } as const
+    const request = isPlain ? requestPlain(url, options) : requestSecure(url, options)
     request.end()
     const stop = (reason: string) => {
       fail(reason)
@@ -48,8 +60,9 @@ export const get = (address: string, { connect = connectBound, most, whole = who
       clearTimeout(lasting)
     }
     request.once("socket", (socket) => {
-      const event = url.protocol === "http:" ? "connect" : "secureConnect"
-      socket.once(event, () => clearTimeout(connecting))
+      // A proxy's connection comes connected.
+      if (isPlain && !socket.connecting) return clearTimeout(connecting)
+      socket.once(isPlain ? "connect" : "secureConnect", () => clearTimeout(connecting))
     })
     request.once("error", (error) => fail(`is not received: ${error.message}`))
     request.once("close", settle)
@@ -77,3 +90,4 @@ export const get = (address: string, { connect = connectBound, most, whole = who
       request.destroy()
     })
   })
+})

@@ -2,7 +2,8 @@ import * as VariableReader from "@catenet/platform/VariableReader"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted, Result } from "effect"
-import * as Variables from "../../src/settings/Variables.ts"
+import * as AccountVariables from "../../src/settings/AccountVariables.ts"
+import * as ChannelOwnerVariables from "../../src/settings/ChannelOwnerVariables.ts"
 
 const key = "Ab".repeat(32)
 const bytes = Array<number>(32).fill(0xab)
@@ -20,50 +21,80 @@ const rows: ReadonlyArray<{
 }> = [
   {
     name: "CT_CHANNEL_OPERATOR_PUBKEY",
-    of: Variables.memberMaterial,
+    of: ChannelOwnerVariables.memberMaterial,
     good: [[` ${key} `, bytes]],
     bad: ["", ...badKeys]
   },
   {
     name: "CT_CHANNEL_OPERATOR_PUBKEY",
-    of: Variables.register,
+    of: ChannelOwnerVariables.register,
     good: [
       [key, bytes],
       ["", undefined]
     ],
     bad: badKeys
   },
-  { name: "CT_CHANNEL_OPERATOR_KEY", of: Variables.grantMember, good: [[key, bytes]], bad: ["", ...badKeys] },
-  { name: "CT_CHANNEL_BRIDGE_HOLDER", of: Variables.memberMaterial, good: [[key, bytes]], bad: ["", ...badKeys] },
-  { name: "CT_CHANNEL_HOLDER_KEY", of: Variables.memberMaterial, good: [[key, bytes]], bad: ["", ...badKeys] },
-  { name: "CT_CHANNEL_NOISE_PUBKEY", of: Variables.memberMaterial, good: [[key, bytes]], bad: ["", ...badKeys] },
-  { name: "CT_CHANNEL_NOISE_KEY", of: Variables.redeem, good: [[key, bytes]], bad: ["", ...badKeys] },
+  {
+    name: "CT_CHANNEL_OPERATOR_KEY",
+    of: ChannelOwnerVariables.grantMember,
+    good: [[key, bytes]],
+    bad: ["", ...badKeys]
+  },
+  {
+    name: "CT_CHANNEL_BRIDGE_HOLDER",
+    of: ChannelOwnerVariables.memberMaterial,
+    good: [[key, bytes]],
+    bad: ["", ...badKeys]
+  },
+  {
+    name: "CT_CHANNEL_HOLDER_KEY",
+    of: ChannelOwnerVariables.memberMaterial,
+    good: [[key, bytes]],
+    bad: ["", ...badKeys]
+  },
+  {
+    name: "CT_CHANNEL_NOISE_PUBKEY",
+    of: ChannelOwnerVariables.memberMaterial,
+    good: [[key, bytes]],
+    bad: ["", ...badKeys]
+  },
+  { name: "CT_CHANNEL_NOISE_KEY", of: ChannelOwnerVariables.redeem, good: [[key, bytes]], bad: ["", ...badKeys] },
   {
     name: "CT_CHANNEL_ID",
-    of: Variables.ownedChannel,
+    of: ChannelOwnerVariables.ownedChannel,
     good: [
       [key, bytes],
       ["", undefined]
     ],
     bad: badKeys
   },
-  { name: "CT_PIPELINE_ID", of: Variables.joinPipelineRole, good: [[" größe ", "größe"]], bad: badTexts },
-  { name: "CT_PIPELINE_ROLE", of: Variables.joinPipelineRole, good: [["art", "art"]], bad: badTexts },
-  { name: "CT_TOPOLOGY_ID", of: Variables.bindTopology, good: [["topology-abc", "topology-abc"]], bad: badTexts },
-  { name: "CT_GRANT_CHANNEL", of: Variables.grantMember, good: [[key, bytes]], bad: ["", ...badKeys] },
+  { name: "CT_PIPELINE_ID", of: ChannelOwnerVariables.joinPipelineRole, good: [[" größe ", "größe"]], bad: badTexts },
+  { name: "CT_PIPELINE_ROLE", of: ChannelOwnerVariables.joinPipelineRole, good: [["art", "art"]], bad: badTexts },
+  {
+    name: "CT_TOPOLOGY_ID",
+    of: ChannelOwnerVariables.bindTopology,
+    good: [["topology-abc", "topology-abc"]],
+    bad: badTexts
+  },
+  { name: "CT_GRANT_CHANNEL", of: ChannelOwnerVariables.grantMember, good: [[key, bytes]], bad: ["", ...badKeys] },
   {
     name: "CT_GRANT_CHANNEL",
-    of: Variables.ownedChannel,
+    of: ChannelOwnerVariables.ownedChannel,
     good: [
       [key, bytes],
       ["", undefined]
     ],
     bad: badKeys
   },
-  { name: "CT_GRANT_MEMBER_HOLDER", of: Variables.grantMember, good: [[key, bytes]], bad: ["", ...badKeys] },
+  {
+    name: "CT_GRANT_MEMBER_HOLDER",
+    of: ChannelOwnerVariables.grantMember,
+    good: [[key, bytes]],
+    bad: ["", ...badKeys]
+  },
   {
     name: "CT_GRANT_DIRECTION",
-    of: Variables.grantMember,
+    of: ChannelOwnerVariables.grantMember,
     good: [
       ["Initiator", "initiate"],
       ["initiate", "initiate"],
@@ -73,13 +104,18 @@ const rows: ReadonlyArray<{
     ],
     bad: badDirections
   },
-  { name: "CT_GRANT_EXPIRES", of: Variables.grantMember, good: [[" 1893456000 ", 1_893_456_000n]], bad: badTimes },
-  { name: "CT_INVITE_CHANNEL", of: Variables.bareInvite, good: [[key, bytes]], bad: ["", ...badKeys] },
-  { name: "CT_INVITE_IDENTITY", of: Variables.bareInvite, good: [[key, bytes]], bad: ["", ...badKeys] },
-  { name: "CT_INVITE_DIRECTION", of: Variables.bareInvite, good: [["both", "both"]], bad: badDirections },
+  {
+    name: "CT_GRANT_EXPIRES",
+    of: ChannelOwnerVariables.grantMember,
+    good: [[" 1893456000 ", 1_893_456_000n]],
+    bad: badTimes
+  },
+  { name: "CT_INVITE_CHANNEL", of: ChannelOwnerVariables.bareInvite, good: [[key, bytes]], bad: ["", ...badKeys] },
+  { name: "CT_INVITE_IDENTITY", of: ChannelOwnerVariables.bareInvite, good: [[key, bytes]], bad: ["", ...badKeys] },
+  { name: "CT_INVITE_DIRECTION", of: ChannelOwnerVariables.bareInvite, good: [["both", "both"]], bad: badDirections },
   {
     name: "CT_INVITE_RIGHTS",
-    of: Variables.bareInvite,
+    of: ChannelOwnerVariables.bareInvite,
     good: [
       ["read", "r"],
       ["write", "w"],
@@ -90,7 +126,7 @@ const rows: ReadonlyArray<{
   },
   {
     name: "CT_INVITE_DELEGABLE",
-    of: Variables.bareInvite,
+    of: ChannelOwnerVariables.bareInvite,
     good: [
       ["1", true],
       ["TRUE", true],
@@ -100,7 +136,7 @@ const rows: ReadonlyArray<{
     ],
     bad: []
   },
-  { name: "CT_INVITE_EXPIRES", of: Variables.bareInvite, good: [["0", 0n]], bad: badTimes }
+  { name: "CT_INVITE_EXPIRES", of: ChannelOwnerVariables.bareInvite, good: [["0", 0n]], bad: badTimes }
 ]
 
 const parse = (of: VariableReader.Variables, raw: Readonly<Record<string, string>>) =>
@@ -137,17 +173,17 @@ describe("the variables of operators", () => {
   it("are all in the table above", () => {
     const named = new Set(rows.map(({ name }) => name))
     const records = [
-      Variables.operator,
-      Variables.memberMaterial,
-      Variables.joinPipelineRole,
-      Variables.bindTopology,
-      Variables.grantMember,
-      Variables.bareInvite,
-      Variables.redeem,
-      Variables.register
+      ChannelOwnerVariables.operator,
+      ChannelOwnerVariables.memberMaterial,
+      ChannelOwnerVariables.joinPipelineRole,
+      ChannelOwnerVariables.bindTopology,
+      ChannelOwnerVariables.grantMember,
+      ChannelOwnerVariables.bareInvite,
+      ChannelOwnerVariables.redeem,
+      ChannelOwnerVariables.register
     ]
     // Those have rows of their own in the tables of tunnels and of the login.
-    const elsewhere = new Set(Object.values(Variables.account).map(({ name }) => name))
+    const elsewhere = new Set(Object.values(AccountVariables.account).map(({ name }) => name))
     const missing = records
       .flatMap((record) => Object.values(record))
       .map(({ name }) => name)

@@ -12,7 +12,9 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, type FileSystem, Result } from "effect"
 import { inspect } from "node:util"
+import * as AccountVariables from "../../src/settings/AccountVariables.ts"
 import * as CardVariables from "../../src/settings/CardVariables.ts"
+import * as ChannelOwnerVariables from "../../src/settings/ChannelOwnerVariables.ts"
 import * as MemberSettings from "../../src/settings/MemberSettings.ts"
 import * as Settings from "../../src/settings/Settings.ts"
 import * as Variables from "../../src/settings/Variables.ts"
@@ -82,27 +84,30 @@ const offering = given(serving, {
   CT_AGENT_OFFER_MIN_PRICE: "5",
   CT_AGENT_OFFER_CURRENCY: "EUR"
 })
-const material = ofRecord(Variables.memberMaterial, {
+const material = ofRecord(ChannelOwnerVariables.memberMaterial, {
   CT_CHANNEL_OPERATOR_PUBKEY: key,
   CT_CHANNEL_BRIDGE_HOLDER: key,
   CT_CHANNEL_HOLDER_KEY: key,
   CT_CHANNEL_NOISE_PUBKEY: key
 })
-const granting = ofRecord(Variables.grantMember, {
+const granting = ofRecord(ChannelOwnerVariables.grantMember, {
   CT_CHANNEL_OPERATOR_KEY: key,
   CT_GRANT_CHANNEL: key,
   CT_GRANT_MEMBER_HOLDER: key,
   CT_GRANT_DIRECTION: "initiate",
   CT_GRANT_EXPIRES: "1893456000"
 })
-const role = ofRecord(Variables.joinPipelineRole, {
+const role = ofRecord(ChannelOwnerVariables.joinPipelineRole, {
   ...material.base,
   CT_PIPELINE_ID: "story",
   CT_PIPELINE_ROLE: "writer"
 })
-const binding = ofRecord(Variables.bindTopology, { CT_CHANNEL_OPERATOR_KEY: key, CT_TOPOLOGY_ID: "00".repeat(16) })
+const binding = ofRecord(ChannelOwnerVariables.bindTopology, {
+  CT_CHANNEL_OPERATOR_KEY: key,
+  CT_TOPOLOGY_ID: "00".repeat(16)
+})
 const carding = ofRecord(CardVariables.agentCard, { CT_CHANNEL_HOLDER_KEY: key, CT_AGENT_CARD_ROLES: "writer" })
-const login = ofRecord(Variables.login)
+const login = ofRecord(AccountVariables.login)
 const certificate = ofRecord(Variables.certificate, {
   ...controlPlane,
   CT_AGENT_TOKEN: key,
@@ -241,7 +246,7 @@ const rows: Readonly<Record<string, Row>> = {
   CT_CHANNEL_NOISE_KEY: { of: broker, absent: "refused", good: "ef".repeat(32), bad: noKey },
   CT_CHANNEL_NOISE_PUBKEY: { of: material, absent: "refused", good: "cd".repeat(32), bad: noKey },
   CT_CHANNEL_BRIDGE_HOLDER: { of: material, absent: "refused", good: "cd".repeat(32), bad: noKey },
-  CT_CHANNEL_ID: { of: ofRecord(Variables.ownedChannel), good: key, bad: noKey },
+  CT_CHANNEL_ID: { of: ofRecord(ChannelOwnerVariables.ownedChannel), good: key, bad: noKey },
   CT_TOPOLOGY_ID: { of: binding, absent: "refused", good: "11".repeat(16), bad: noLine },
   CT_PIPELINE_ID: { of: role, absent: "refused", good: "tale", bad: noLine },
   CT_PIPELINE_ROLE: { of: role, absent: "refused", good: "critic", bad: noLine },

@@ -485,7 +485,9 @@ describe("settings", () => {
     const ofTopologyProof = ["CT_CHANNEL_HOLDER_KEY", "CT_TOPOLOGY_ID", "CT_TOPOLOGY_ACCOUNT"]
     const ofEndpoints = ["CT_OIDC_TOKEN", "CT_OIDC_TOKEN_FILE"]
     const ofLogin = ["CT_OIDC_ISSUER", "CT_OIDC_CLI_CLIENT_ID"]
-    const others = ["CT_AGENT_LOG_FORMAT", "CT_ACME_CERT_OUT_DIR", ...ofEndpoints, ...ofLogin, ...ofTopologyProof]
+    const ofProxy = ["CT_AGENT_PROXY", "CT_AGENT_PROXY_AUTH"]
+    const own = [...ofEndpoints, ...ofLogin, ...ofProxy, ...ofTopologyProof]
+    const others = ["CT_AGENT_LOG_FORMAT", "CT_ACME_CERT_OUT_DIR", ...own]
     const names = Object.values(variables).map(({ name }) => name)
     assert.sameMembers([...rules.map(({ name }) => name), ...others], names)
   })

@@ -52,6 +52,11 @@ const builtIns: Readonly<Record<string, ReadonlyArray<string>>> = {
  * a program's terminal and the processes it starts, and the development identity provider, which knows no Effect.
  */
 const ambient = new Set([
+  // It bounds how long a reader of the log may hold up the end of the process, after the runtime has ended.
+  "packages/agent/src/Run.ts",
+  "packages/stack/src/Run.ts",
+  // Ends the time limit of Node's own client on a socket.
+  "packages/agent/src/carrier/OutgoingProxy.ts",
   "packages/agent/src/channel/serve/HandlerEnvironment.ts",
   "packages/agent/src/channel/session/TaggedStream.ts",
   "packages/agent/src/certificate/ReloadCommand.ts",
@@ -106,6 +111,8 @@ const readsConfiguration =
  * that no secret goes to an address that is not configured. The one of the edge's `gelb` speaks to agents, on their streams.
  */
 const httpClients = new Set([
+  // CONNECT to the configured proxy, whose answer has no body.
+  "packages/agent/src/carrier/OutgoingProxy.ts",
   // To the authority that is assigned, with roots of its own.
   "packages/agent/src/certificate/AcmeTransport.ts",
   "packages/agent/src/onboard/OutgoingHttp.ts",

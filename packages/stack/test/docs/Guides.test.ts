@@ -1,9 +1,9 @@
 /** The guides of edge and agent name every variable, as the programs' own help does (UPDATE_DOCS=1 writes the tables). */
+import { operator as ofOperators } from "@catenet/agent/internal/settings/ChannelOwnerVariables"
 import {
   agent as ofAgent,
   channel as ofChannels,
   ofMarket,
-  operator as ofOperators,
   relayNode as ofRelayNode,
   room as ofRooms
 } from "@catenet/agent/internal/settings/Variables"

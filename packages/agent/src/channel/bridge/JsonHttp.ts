@@ -2,7 +2,7 @@
 import * as Json from "@catenet/crypto/Json"
 import { redact } from "@catenet/domain/values/Redaction"
 import { Effect, Redacted, Result } from "effect"
-import { send } from "../../onboard/OutgoingHttp.ts"
+import * as OutgoingHttp from "../../onboard/OutgoingHttp.ts"
 import { textOf, ToolFailed } from "../rpc/Tool.ts"
 
 export interface Ask {
@@ -27,6 +27,7 @@ export const ask = Effect.fn("JsonHttp.ask")(function* ({ body, method = "GET", 
     ...(body === undefined ? {} : { "content-type": "application/json" }),
     ...(token === undefined ? {} : { authorization: `Bearer ${Redacted.value(token)}` })
   }
+  const send = yield* OutgoingHttp.send
   const { ok, status, text } = yield* Effect.tryPromise({
     try: async (signal) => {
       const response = await send(url, {

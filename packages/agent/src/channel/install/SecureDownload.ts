@@ -25,10 +25,11 @@ const describe = (error: unknown) => {
   return cause instanceof Error ? `does not come: ${cause.message}` : "does not come"
 }
 
-export const fetchBytes = Effect.fn("SecureDownload.fetchBytes")((url: URL, { bytes, seconds }: Bounds) =>
-  Effect.tryPromise({
+export const fetchBytes = Effect.fn("SecureDownload.fetchBytes")(function* (url: URL, { bytes, seconds }: Bounds) {
+  const send = yield* sendForUpTo(bytes)
+  return yield* Effect.tryPromise({
     try: async (signal) => {
-      const response = await sendForUpTo(bytes)(url, { signal })
+      const response = await send(url, { signal })
       return response.ok
         ? { bytes: new Uint8Array(await response.arrayBuffer()), status: undefined }
         : { bytes: new Uint8Array(), status: response.status }
@@ -45,4 +46,4 @@ export const fetchBytes = Effect.fn("SecureDownload.fetchBytes")((url: URL, { by
     ),
     Effect.map((fetched) => fetched.bytes)
   )
-)
+})

@@ -10,6 +10,7 @@ import type { KeyPair } from "@catenet/crypto/Suite"
 import { type Duration, Effect, Fiber, Option, Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { Duplex } from "node:stream"
+import { OutgoingProxy } from "../../carrier/OutgoingProxy.ts"
 import type { NoiseStream } from "../../mesh/NoiseStream.ts"
 import type { AgentMetrics, ChannelCarrier } from "../../observe/AgentMetrics.ts"
 import type { HostPort } from "../../settings/HostPort.ts"
@@ -175,7 +176,8 @@ export const meet = Effect.fn("ChannelSession.meet")(function* (
       if (followed.value !== undefined) return met(followed.value.leg, followed.value.peer)
       continue
     }
-    const way = broker.node === undefined ? directWay(known, member, carrierHealth) : undefined
+    const isRelayed = broker.node !== undefined || (yield* OutgoingProxy) !== undefined
+    const way = isRelayed ? undefined : directWay(known, member, carrierHealth)
     const next = way === undefined ? Effect.map(joining, relayed) : tethered(known, way, joining)
     const found = yield* next
     if (found !== undefined) return found
@@ -218,6 +220,7 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, member
   const { carrier, leg, peer } = met
   const { noise } = member
   const stream = met.stream ?? (yield* proving(leg.stream, peer, member))
+  const isProxied = (yield* OutgoingProxy) !== undefined
   let direct: DirectPath.Link | undefined
   const move =
     stream instanceof TaggedStream
@@ -227,7 +230,9 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, member
             noise,
             peerKey: peer.noiseKey,
             isInitiator: peer.isInitiator,
-            reachability: CandidateAddresses.of(leg.socket.localAddress, peer.observed)
+            reachability: isProxied
+              ? { listen: undefined, choose: () => undefined }
+              : CandidateAddresses.of(leg.socket.localAddress, peer.observed)
           }),
           (moved) => {
             direct = Option.getOrUndefined(moved)?.socket

@@ -11,6 +11,7 @@ import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Data, Effect, Result } from "effect"
 import type { Duplex } from "node:stream"
 import { keepAliveMillis } from "../../carrier/KeepAlive.ts"
+import { proxyForEdge, stream as proxiedStream } from "../../carrier/OutgoingProxy.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { formatHostPort } from "../../settings/HostPort.ts"
 import type { Meeting } from "../../settings/MemberSettings.ts"
@@ -81,10 +82,11 @@ const connect = Effect.fnUntraced(function* (rung: ConnectionStrategy, { grant, 
   }
   const { ending } = yield* AgentMetrics
   if (name === "circuit") {
-    const socket = yield* Effect.mapError(
-      Origin.dial(address),
-      ({ why }) => new EdgeDial.DialFailed({ edge: formatHostPort(address), why, untrusted: false })
-    )
+    const proxy = yield* proxyForEdge(address)
+    const failed = (why: string) => new EdgeDial.DialFailed({ edge: formatHostPort(address), why, untrusted: false })
+    const socket = yield* proxy === undefined
+      ? Effect.mapError(Origin.dial(address), ({ why }) => failed(why))
+      : Effect.mapError(proxiedStream(proxy, address), ({ message }) => failed(message))
     guard(socket, ending(socket))
     socket.setKeepAlive(true, keepAliveMillis)
     return { stream: socket, socket, isMarked: true }

@@ -6,6 +6,7 @@ import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
 import { rootCertificates } from "node:tls"
 import { keepAliveMillis } from "../../carrier/KeepAlive.ts"
+import { createConnection, proxyForEdge } from "../../carrier/OutgoingProxy.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { DialFailed, isUntrusted } from "../../tunnel/EdgeDial.ts"
 
@@ -24,13 +25,17 @@ const describe = (status: number | undefined) =>
 export const dial = Effect.fn("WebSocketDial.dial")(function* (url: URL, root: string | undefined, millis: number) {
   const { ending } = yield* AgentMetrics
   const edge = url.host
+  const port = Number(url.port) || (url.protocol === "wss:" ? 443 : 80)
+  const proxy = yield* proxyForEdge({ host: url.hostname.replace(/^\[|\]$/gu, ""), port })
+  const roots = root === undefined ? {} : { ca: [...rootCertificates, root] }
   const failed = (why: string, untrusted = false) => Effect.fail(new DialFailed({ edge, why, untrusted }))
   return yield* Effect.callback<{ readonly stream: WebSocketStream; readonly socket: Socket }, DialFailed>((resume) => {
     const webSocket = new WebSocket(url, {
       maxPayload: longestMessage,
       perMessageDeflate: false,
       handshakeTimeout: millis,
-      ...(root === undefined ? {} : { ca: [...rootCertificates, root] })
+      ...roots,
+      ...(proxy === undefined ? {} : { createConnection: createConnection(proxy, { url, ...roots }) })
     })
     let socket: Socket | undefined
     webSocket.once("upgrade", (response: IncomingMessage) => {

@@ -1,0 +1,142 @@
+/**
+ * The proxy of this process, if it has one: each connection that leaves this machine is opened here, by HTTP CONNECT (RFC 9110
+ * section 9.3.6). The proxy resolves the names, so a machine without public DNS can run an agent.
+ */
+import { Context, Deferred, Effect, Redacted } from "effect"
+import { request } from "node:http"
+import { connect, isIP, type Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import { connect as connectTls } from "node:tls"
+import { Unreachable } from "../Failure.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
+import type { ProxySettings } from "../settings/ProxyVariables.ts"
+
+const connectMillis = 10_000
+
+/** The proxy gave no connection. The message continues "the control plane cannot be asked". */
+export class ProxyFailed extends Error {
+  override readonly name = "ProxyFailed"
+}
+
+interface Proxy extends ProxySettings {
+  /** What was logged of it; it is said at the first connection to an edge. */
+  isLogged: boolean
+  /** Reports that the proxy has refused the credentials: no later connection would fare better. */
+  readonly refuse: (why: string) => void
+}
+
+/** The proxy of this process. */
+export const OutgoingProxy = Context.Reference<Proxy | undefined>("agent/carrier/OutgoingProxy", {
+  defaultValue: () => undefined
+})
+
+/** Runs with this proxy. Ends with exit code 5 when the proxy refuses the credentials. */
+export const provide =
+  (settings: ProxySettings | undefined) =>
+  <A, E, R>(self: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unreachable, R> =>
+    settings === undefined
+      ? self
+      : Effect.gen(function* () {
+          const refused = yield* Deferred.make<never, Unreachable>()
+          const refuse = (why: string) =>
+            Deferred.doneUnsafe(
+              refused,
+              Effect.fail(new Unreachable({ detail: `${why[0]?.toUpperCase()}${why.slice(1)}.` }))
+            )
+          const proxied = Effect.provideService(self, OutgoingProxy, { ...settings, isLogged: false, refuse })
+          return yield* Effect.raceFirst(proxied, Deferred.await(refused))
+        })
+
+/** The proxy for a connection to this address; undefined where it is made directly. */
+export const proxyFor = (target: HostPort): Effect.Effect<Proxy | undefined> =>
+  Effect.map(OutgoingProxy, (proxy) => (proxy?.bypasses(target) === true ? undefined : proxy))
+
+const reasonOf = ({ credentials, credentialsVariable }: Proxy, status: number, target: string) => {
+  if (status === 407)
+    return credentials === undefined
+      ? `wants credentials (407): set ${credentialsVariable} to a file with user:password`
+      : `refuses the credentials (407): correct ${credentialsVariable}`
+  return status === 403 ? `does not permit connections to ${target} (403)` : `answered ${status} for ${target}`
+}
+
+/** Opens a byte stream to the target; `done` is called once. The result aborts what is still being opened. */
+const open = (proxy: Proxy, target: HostPort, done: (error: ProxyFailed | undefined, socket?: Socket) => void) => {
+  const { credentials, host, port, variable } = proxy
+  const at = `the proxy ${formatHostPort(proxy)}`
+  const authority = formatHostPort(target)
+  const failed = (why: string) => done(new ProxyFailed(`${at} ${why}`))
+  const asked = request({
+    method: "CONNECT",
+    path: authority,
+    headers: {
+      host: authority,
+      "user-agent": "ct-agent",
+      ...(credentials === undefined
+        ? {}
+        : { "proxy-authorization": `Basic ${Buffer.from(Redacted.value(credentials)).toString("base64")}` })
+    },
+    timeout: connectMillis,
+    createConnection: () => connect({ host, port, allowHalfOpen: true, noDelay: true })
+  })
+  asked.once("timeout", () => {
+    failed(`gave no connection to ${authority} within ${connectMillis / 1_000} s`)
+    asked.destroy()
+  })
+  asked.once("error", (error) =>
+    failed(`cannot be used (${"code" in error ? String(error.code) : error.message}): check ${variable}`)
+  )
+  asked.once("connect", ({ statusCode = 0 }, stream, head) => {
+    const socket = stream as Socket
+    if (statusCode >= 200 && statusCode < 300) {
+      socket.setTimeout(0)
+      if (head.length > 0) socket.unshift(head)
+      return done(undefined, socket)
+    }
+    socket.on("error", () => {})
+    socket.destroy()
+    const why = reasonOf(proxy, statusCode, authority)
+    if (statusCode === 407) proxy.refuse(`${at} ${why}`)
+    return failed(why)
+  })
+  asked.end()
+  return () => {
+    asked.on("error", () => {})
+    asked.destroy()
+  }
+}
+
+/** The proxy for a connection to an edge, whose use is logged once. */
+export const proxyForEdge = Effect.fnUntraced(function* (edge: HostPort) {
+  const proxy = yield* proxyFor(edge)
+  if (proxy?.isLogged === false) {
+    proxy.isLogged = true
+    yield* Effect.logInfo(`connections go through the proxy ${formatHostPort(proxy)}; QUIC and direct paths are off`)
+  }
+  return proxy
+})
+
+/** A byte stream through the proxy. */
+export const stream = Effect.fn("OutgoingProxy.stream")((proxy: Proxy, target: HostPort) =>
+  Effect.callback<Socket, ProxyFailed>((resume) => {
+    const abort = open(proxy, target, (error, socket) =>
+      resume(socket === undefined ? Effect.fail(error ?? new ProxyFailed("no connection")) : Effect.succeed(socket))
+    )
+    return Effect.sync(abort)
+  })
+)
+
+/** How Node's HTTP client connects through the proxy: its `createConnection`. */
+export const createConnection =
+  (proxy: Proxy, { ca, url }: { readonly url: URL; readonly ca?: string | ReadonlyArray<string> | undefined }) =>
+  (_options: unknown, done: (error: Error | null, socket: Duplex) => void): undefined => {
+    const isSecure = url.protocol === "https:" || url.protocol === "wss:"
+    const host = url.hostname.replace(/^\[|\]$/gu, "")
+    const port = url.port === "" ? (isSecure ? 443 : 80) : Number(url.port)
+    open(proxy, { host, port }, (error, socket) => {
+      // Node takes no socket beside an error.
+      if (socket === undefined) return (done as (error: Error | null) => void)(error ?? null)
+      if (!isSecure) return done(null, socket)
+      const roots = ca === undefined ? {} : { ca: typeof ca === "string" ? ca : [...ca] }
+      return done(null, connectTls({ socket, ...roots, ...(isIP(host) === 0 ? { servername: host } : { host }) }))
+    })
+  }
