@@ -10,10 +10,10 @@ const setups: Readonly<Record<string, ReadonlyArray<string>>> = {
   stack: [postgres, agent]
 }
 /**
- * Files that leave nothing behind for the next one share a worker, and import what they need once: what does no I/O, and the
- * server, whose files have a database each and whose layers end with their scopes.
+ * Files share a worker and import what they need once, since they leave nothing behind for the next one: their layers end with
+ * their scopes. Those of `stack` set variables of the process and start programs, so each has a worker of its own.
  */
-const sharing = new Set(["platform", "domain", "crypto", "server"])
+const isolated = new Set(["stack"])
 
 /** Where listeners that pile up on a connection are found by a warning of the process, which fails the test. */
 const carryingConnections = new Set(["wire", "edge"])
@@ -34,7 +34,7 @@ const unit = (name: string) => ({
     globalSetup: [...(setups[name] ?? [])],
     ...(carryingConnections.has(name) ? { setupFiles: ["../testing/src/setup/noWarnings.ts"] } : {}),
     name,
-    isolate: !sharing.has(name),
+    isolate: isolated.has(name),
     root: `packages/${name}`,
     include: ["test/**/*.test.ts"],
     exclude: ["test/**/*.e2e.test.ts"],
@@ -48,12 +48,14 @@ const wholeProcesses = {
   globalSetup: [postgres, agent],
   testTimeout: 300_000,
   hookTimeout: 300_000,
+  // Whole stacks: a fourth would take from the others the processor time that their deadlines count on.
+  maxWorkers: 3,
   sequence: { groupOrder: 1 }
 }
 
 /**
  * End-to-end tests start whole processes, so they run after all others. What lasts for minutes has a project of its own, which
- * is begun first (projects go by their names) and takes one of the two workers: the other files run one after the other beside it.
+ * is begun first (projects go by their names) and takes one of the workers: the other files run beside it.
  */
 const lasting = ["test/**/soak.e2e.test.ts", "test/**/switch.e2e.test.ts"]
 const duration = { test: { ...wholeProcesses, name: "duration", include: lasting } }
@@ -62,7 +64,8 @@ const endToEnd = { test: { ...wholeProcesses, name: "e2e", include: ["test/**/*.
 export default defineConfig({
   test: {
     reporters: ["default", new SecondAttempts()],
-    maxWorkers: 2,
+    // More than there are processors: a test that uses sockets and processes waits for most of its time.
+    maxWorkers: 4,
     projects: [
       ...["platform", "domain", "crypto", "wire", "server", "edge", "agent", "idp", "stack"].map(unit),
       duration,

@@ -18,33 +18,43 @@ const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${from(".bin")}
 if (task !== "bench" && task !== "build" && task !== "release" && task !== "package")
   env.NODE_COMPILE_CACHE ??= from(".cache", "catenet", "compiled")
 
-/** Runs one tool; the terminal sends Ctrl-C to the whole group, so only other signals are passed on. */
-const run = (script, ...args) =>
+/**
+ * Runs one tool. The terminal sends Ctrl-C to the whole group, so only other signals are passed on. Tools that run side by side
+ * are quiet: their output comes whole when they end.
+ */
+const start = (isQuiet, script, args) =>
   new Promise((resolve) => {
-    const child = spawn(node, [script, ...args], { stdio: "inherit", env, cwd: root })
+    const stdio = isQuiet ? ["ignore", "pipe", "pipe"] : "inherit"
+    const child = spawn(node, [script, ...args], { stdio, env, cwd: root })
+    const output = []
+    for (const stream of isQuiet ? [child.stdout, child.stderr] : []) stream.on("data", (bytes) => output.push(bytes))
     const ignore = () => {}
     const pass = (signal) => child.kill(signal)
     process.on("SIGINT", ignore)
     process.on("SIGTERM", pass)
     process.on("SIGHUP", pass)
-    child.on("exit", (code, signal) => {
+    child.on("close", (code, signal) => {
       process.off("SIGINT", ignore)
       process.off("SIGTERM", pass)
       process.off("SIGHUP", pass)
+      process.stderr.write(Buffer.concat(output))
       resolve(code ?? (signal === "SIGINT" ? 130 : 143))
     })
   })
+const run = (script, ...args) => start(false, script, args)
+const runQuietly = (script, ...args) => start(true, script, args)
 
-const check = () => run(from("typescript", "bin", "tsc"), "--noEmit", "-p", join(root, "tsconfig.json"))
-const lint = () => {
+const check = (by = run) => by(from("typescript", "bin", "tsc"), "--noEmit", "-p", join(root, "tsconfig.json"))
+const lint = (by = run) => {
   installLinters()
   const linters = [
-    run(join(root, "tools", "lint", "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", "."),
-    ...["conventions", "dictionaries", "unusedExports"].map((name) => run(join(root, "tools", "lint", `${name}.mjs`)))
+    by(join(root, "tools", "lint", "node_modules", "oxlint", "bin", "oxlint"), "--deny-warnings", "."),
+    ...["conventions", "dictionaries", "unusedExports"].map((name) => by(join(root, "tools", "lint", `${name}.mjs`)))
   ]
   return Promise.all(linters).then((codes) => Math.max(...codes))
 }
-const prettier = (mode) => run(from("prettier", "bin", "prettier.cjs"), mode, "--log-level=warn", "--cache", ".")
+const prettier = (mode, by = run) =>
+  by(from("prettier", "bin", "prettier.cjs"), mode, "--log-level=warn", "--cache", ".")
 const vitest = (...args) => run(from("vitest", "vitest.mjs"), "run", "--config", "vitest.workspace.ts", ...args)
 
 const steps = async (...tasks) => {
@@ -54,6 +64,27 @@ const steps = async (...tasks) => {
     worst = Math.max(worst, await step())
   }
   return worst
+}
+
+/** The whole check: types, lint and format one after the other, beside the tests, since the first tests leave processor time. */
+const test = async (...args) => {
+  const statics = async () => {
+    let worst = 0
+    for (const [name, step] of [
+      ["types", () => check(runQuietly)],
+      ["lint", () => lint(runQuietly)],
+      ["format", () => prettier("--check", runQuietly)]
+    ]) {
+      const code = await step()
+      process.stderr.write(`\n== ${name}: ${code === 0 ? "passed" : `FAILED with ${code}`}\n`)
+      worst = Math.max(worst, code)
+    }
+    return worst
+  }
+  process.stderr.write("\n== tests, with types, lint and format beside them\n")
+  const [beside, tests] = await Promise.all([statics(), vitest(...args)])
+  if (beside !== 0) process.stderr.write("\nTypes, lint or format FAILED: see above.\n")
+  return Math.max(beside, tests)
 }
 
 /** Becomes the program; it exits by itself. */
@@ -142,12 +173,11 @@ const tasks = {
   start: () => become("stack", "up", ...rest),
   catenet: () => become("stack", ...rest),
   agent: () => become("agent", ...rest),
-  check,
-  lint,
+  check: () => check(),
+  lint: () => lint(),
   format: () => prettier("--write"),
   vitest: () => vitest(...rest),
-  test: () =>
-    steps(["types", check], ["lint", lint], ["format", () => prettier("--check")], ["tests", () => vitest(...rest)]),
+  test: () => test(...rest),
   campaign,
   build: () => run(join(root, "scripts", "build.mjs"), ...rest),
   release: () => run(join(root, "scripts", "release.mjs"), ...rest),
