@@ -1,8 +1,12 @@
 /** What an edge knows of a tunnel: who serves it now, what passed through, when it was up. */
 import { Schema } from "effect"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
+import { line } from "../values/Text.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { Reachability } from "./Reachability.ts"
+
+/** Versions of agents in one report. */
+export const maxVersions = 16
 
 /** `bytes_received` counts client to agent, `bytes_sent` agent to client. */
 export class TunnelStatusReport extends Schema.Class<TunnelStatusReport>("TunnelStatusReport")({
@@ -15,7 +19,9 @@ export class TunnelStatusReport extends Schema.Class<TunnelStatusReport>("Tunnel
   connected_since: Schema.NullOr(UnixSeconds),
   last_seen: Schema.NullOr(UnixSeconds),
   /** What the echo finds; an edge of before does not say. */
-  reach: Schema.optionalKey(Reachability)
+  reach: Schema.optionalKey(Reachability),
+  /** Versions of the agents that serve it, as they give them, each once and at most 16; an edge of before leaves it out. */
+  agent_versions: Schema.optionalKey(Schema.Array(line(64)).check(Schema.isMaxLength(maxVersions)))
 }) {}
 
 /** The same with the token that it is about. */

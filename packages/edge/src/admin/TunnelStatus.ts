@@ -1,6 +1,6 @@
 /** The status of a tunnel as the admin API words it. A token that was never used reports as not connected. */
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
-import { TunnelStatusReport } from "@catenet/domain/tunnels/TunnelTraffic"
+import { maxVersions, TunnelStatusReport } from "@catenet/domain/tunnels/TunnelTraffic"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { AgentPool } from "../sessions/AgentPool.ts"
 
@@ -12,6 +12,11 @@ export const activeIn = (tunnels: Iterable<AgentPool>): number => {
   let active = 0
   for (const tunnel of tunnels) if (tunnel.connected) active += 1
   return active
+}
+
+const versionsOf = (tunnel: AgentPool | undefined) => {
+  const known = Array.from(tunnel?.muxes ?? [], ({ version }) => version).filter((version) => version !== undefined)
+  return known.length === 0 ? {} : { agent_versions: [...new Set(known)].toSorted().slice(0, maxVersions) }
 }
 
 /** `parkedElsewhere` are the slots of the other processes of this edge; `nowMillis` is the moment a connected tunnel was last seen. */
@@ -30,5 +35,6 @@ export const statusOf = (
     direct: false,
     connected_since: seconds(tunnel?.connectedSince),
     last_seen: seconds(tunnel?.connected === true ? nowMillis : tunnel?.lastSeen),
-    reach
+    reach,
+    ...versionsOf(tunnel)
   })

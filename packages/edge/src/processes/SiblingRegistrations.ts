@@ -96,6 +96,7 @@ export class SiblingRegistrations {
       wishes: { proxyProtocol: false },
       answersChallenges: agent?.answersChallenges === true,
       answersEchoes: agent?.answersEchoes === true,
+      ...(agent?.version === undefined ? {} : { version: agent.version }),
       ...(agent?.instance === undefined ? {} : { instance: Buffer.from(agent.instance, "hex") })
     }
     const entry: Entry = { token, agent, request, report: undefined, withdraw: undefined, refused: false, gone: false }

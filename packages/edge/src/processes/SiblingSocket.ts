@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Routes } from "../routes/Routes.ts"
 import { refused } from "../sessions/AgentAdmissions.ts"
-import type { MuxAgent } from "../sessions/AgentPool.ts"
+import { type MuxAgent, versionIn } from "../sessions/AgentPool.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { siblingLimits } from "./SiblingLimits.ts"
 import * as SiblingListener from "./SiblingListener.ts"
@@ -39,6 +39,7 @@ export const open = Effect.fn("SiblingSocket.open")(function* (path: string) {
       answersChallenges: request.answersChallenges === true,
       certificates,
       answersEchoes: request.answersEchoes === true,
+      version: versionIn(request),
       // Its own process ends it.
       end: () => undefined,
       sibling: request.agentId === "slots" ? "slots" : "mux"

@@ -40,6 +40,8 @@ export interface MuxAgent {
   readonly certificates: ReadonlyMap<string, CertificateState>
   /** It says when it is asked whether its origin can be reached. */
   readonly answersEchoes: boolean
+  /** The version that it gives, where it can be shown. */
+  readonly version?: string | undefined
   /** Tells the agent why, and takes the registration away. */
   readonly end: (reason: "revoked" | "proof-required" | "full") => void
   /** It came by QUIC, whose streams say nothing of whom they are for. */
@@ -52,6 +54,12 @@ export interface SlotAgent {
   readonly slot: EdgeSlot
   readonly host: string | undefined
 }
+
+const shown = /^[\x21-\x7e]{1,64}$/u
+
+/** The version in a registration, for status pages; what cannot be one is left out. */
+export const versionIn = ({ version }: { readonly version?: string }): string | undefined =>
+  version !== undefined && shown.test(version) ? version : undefined
 
 /** What is the same for all links of one running agent. */
 export const instanceOf = (agent: MuxAgent | SlotAgent): unknown =>

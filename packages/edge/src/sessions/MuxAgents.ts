@@ -18,7 +18,7 @@ import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
 import { AgentAdmissions, refused, type AdmissionVerdict } from "./AgentAdmissions.ts"
 import { AgentPlaces, holderOf, limitsOf } from "./AgentPlaces.ts"
-import type { MuxAgent } from "./AgentPool.ts"
+import { type MuxAgent, versionIn } from "./AgentPool.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { ProcessIdentity } from "./ProcessIdentity.ts"
 import { admittedCost, refusedCost, RegistrationBudget } from "./RegistrationBudget.ts"
@@ -146,6 +146,7 @@ export class MuxAgents extends Context.Service<
         answersChallenges: request.answersChallenges === true,
         certificates: inbound.certificates,
         answersEchoes: request.answersEchoes === true,
+        version: versionIn(request),
         end: (reason) => {
           inbound.end(refused(reason))
           session.cut(id, reason === "revoked" ? "revoked" : "refused", refused(reason).sentence)

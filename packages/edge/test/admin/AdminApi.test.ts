@@ -168,6 +168,17 @@ describe("the admin API", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("reports the version of each agent that serves a tunnel, where it can be shown", () =>
+    Effect.gen(function* () {
+      const world = yield* start()
+      yield* Effect.promise(() => world.authorize(T, tunnelHost, "gelb"))
+      for (const version of ["1.2.4", "1.2.3", "1.2.3", "1 <b>", "1".repeat(65)])
+        yield* servingAgent(world, T, [tunnelHost], undefined, { version })
+      const { body } = yield* Effect.promise(() => world.admin("GET", `/admin/tunnel-status/${T}`))
+      assert.deepInclude(body, { registrations: 5, agent_versions: ["1.2.3", "1.2.4"] })
+    }).pipe(Effect.scoped)
+  )
+
   it.live("tells the sums and days of thirty days where they are asked for", () =>
     Effect.gen(function* () {
       const world = yield* start()

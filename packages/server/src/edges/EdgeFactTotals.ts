@@ -1,6 +1,7 @@
 /** What several edges know of one tunnel, as one answer. Pure; each takes at least one answer. */
 import { better, look, Reachability } from "@catenet/domain/tunnels/Reachability"
 import {
+  maxVersions,
   TokenStatusReport,
   TokenSums,
   TunnelDay,
@@ -42,7 +43,10 @@ const facts = (reports: ReadonlyArray<TunnelStatusReport>) => ({
   bytes_sent: sum(reports.map(({ bytes_sent }) => bytes_sent)),
   direct: reports.some(({ direct }) => direct),
   connected_since: earliest(reports.map(({ connected, connected_since }) => (connected ? connected_since : null))),
-  last_seen: latest(reports.map(({ last_seen }) => last_seen))
+  last_seen: latest(reports.map(({ last_seen }) => last_seen)),
+  agent_versions: [...new Set(reports.flatMap(({ agent_versions = [] }) => agent_versions))]
+    .toSorted()
+    .slice(0, maxVersions)
 })
 
 /** Connected where one edge has it connected, since the longest of these connections. */

@@ -53,6 +53,7 @@ interface Known {
   readonly history: History
   readonly online: boolean | null
   readonly reach: Reachability
+  readonly versions: ReadonlyArray<string>
 }
 
 const byToken = ({ known }: Answer<ReadonlyArray<TokenStatusReport>>) =>
@@ -111,7 +112,13 @@ export class Records extends Context.Service<
       return found.map((tunnel) => {
         const report = reports.get(Redacted.value(tunnel.routingToken))
         const online = anyOf(statuses, () => report?.connected === true)
-        return { tunnel, history: historyOf(tunnel.routingToken), online, reach: reachOf(statuses, report) }
+        return {
+          tunnel,
+          history: historyOf(tunnel.routingToken),
+          online,
+          reach: reachOf(statuses, report),
+          versions: report?.agent_versions ?? []
+        }
       })
     })
 
@@ -144,7 +151,7 @@ export class Records extends Context.Service<
             carrier: session.carrier ?? session.transport
           }
 
-    const fleetRow = ({ history, online, reach, tunnel }: Known, holders: ReadonlyArray<ChannelPresence>) =>
+    const fleetRow = ({ history, online, reach, tunnel, versions }: Known, holders: ReadonlyArray<ChannelPresence>) =>
       new FleetRow({
         id: tunnel.id,
         tunnel: tunnel.name,
@@ -156,7 +163,8 @@ export class Records extends Context.Service<
         bridge_mode: tunnel.bridgeMode,
         bridge_granted: tunnel.channel !== null,
         bridge_last_seen_secs_ago: history._tag === "Silent" ? null : lastSeen(holders),
-        agent_version: tunnel.agentVersion,
+        // A serving agent registers with its version; that of the last probe may be old.
+        agent_version: versions.length > 0 ? versions.join(", ") : tunnel.agentVersion,
         gaps: gaps(tunnel.readiness),
         probed_at: tunnel.probedAt,
         silent_edges: history.silent

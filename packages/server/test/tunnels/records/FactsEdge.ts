@@ -17,6 +17,8 @@ export interface Facts {
   readonly connected?: boolean
   /** What the echo finds; an edge of before says nothing of it. */
   readonly reach?: typeof Reachability.Encoded
+  /** Of the agents that serve it; an edge of before leaves them out. */
+  readonly versions?: ReadonlyArray<string>
   /** Newest first; "none" for an edge that keeps no history. */
   readonly sessions?: ReadonlyArray<Session> | "none"
   /** What the edge tells of thirty days where it is asked; without it an edge of before. */
@@ -63,7 +65,8 @@ export class FactsEdge extends Context.Service<
       let isBefore = false
       const paths: Array<string> = []
       let receiptKey: string | undefined
-      const status = ({ connected = false, reach }: Facts) => ({
+      const status = ({ connected = false, reach, versions }: Facts) => ({
+        ...(versions === undefined ? {} : { agent_versions: versions }),
         ...(reach === undefined ? {} : { reach }),
         connected,
         registrations: connected ? 1 : 0,

@@ -81,6 +81,25 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("what is o
     })
   )
 
+  it.effect("shows the versions that serving agents register with, without a bridge", () =>
+    Effect.gen(function* () {
+      const edge = yield* FactsEdge
+      const { id, token } = yield* tunnel("eve", "cam", "eve.zone.example")
+      const { tunnelRecords } = yield* account("eve")
+      const version = Effect.map(tunnelRecords.fleet({ query: {} }), (rows) => {
+        return rows.find((each) => each.id === id)?.agent_version
+      })
+      for (const [versions, shown] of [
+        [undefined, null],
+        [["1.2.3"], "1.2.3"],
+        [["1.2.3", "1.2.4"], "1.2.3, 1.2.4"]
+      ] as const) {
+        yield* edge.tunnel(token, { connected: true, sessions, uptime, ...(versions && { versions }) })
+        assert.strictEqual(yield* version, shown)
+      }
+    })
+  )
+
   it.effect("is unknown while the edge is silent, and never zero", () =>
     Effect.gen(function* () {
       const edge = yield* FactsEdge
