@@ -1,5 +1,6 @@
 /**
- * One log line for each entry, on stderr: `12:30:05 info  text key=value` or, with JSON, one object. The entry of an event is the
+ * One log line for each entry, on stderr: `12:30:05 info  text key=value` or, with JSON, one object. The stack of a defect
+ * follows, indented. The entry of an event is the
  * event's own line. Secrets are `Redacted` before they come here; what still looks like one is taken out.
  */
 import { redact } from "@catenet/domain/values/Redaction"
@@ -42,11 +43,22 @@ const reason = (cause: Cause.Cause<unknown>) => {
   return squashed instanceof Error ? squashed.message : String(squashed)
 }
 
+/** The frames of a defect, one on each line; an expected failure has a sentence and needs none. */
+const framesOf = (cause: Cause.Cause<unknown>): ReadonlyArray<string> => {
+  const squashed = Cause.squash(cause)
+  if (!Cause.hasDies(cause) || !(squashed instanceof Error)) return []
+  const { message, stack = "" } = squashed
+  // The message comes first in the stack and may hold lines that look like frames.
+  const at = stack.indexOf(message)
+  return (at < 0 ? "" : stack.slice(at + message.length)).split("\n").filter((line) => /^\s+at /u.test(line))
+}
+
 const make = (screen: Screen["Service"]) => {
   const log = (line: string) => screen.log(redact(line))
   return Logger.make<unknown, void>(({ logLevel, message, cause, date, fiber }) => {
     const { [eventAnnotation]: event, ...annotations } = fiber.getRef(References.CurrentLogAnnotations)
     const failed = cause.reasons.length === 0 ? undefined : reason(cause)
+    const frames = cause.reasons.length === 0 ? [] : framesOf(cause)
     if (screen.json) {
       if (typeof event === "string") return log(event)
       const level = logLevel.toLowerCase()
@@ -58,7 +70,8 @@ const make = (screen: Screen["Service"]) => {
           version,
           message: format(message),
           ...annotations,
-          cause: failed
+          cause: failed,
+          ...(frames.length === 0 ? {} : { stack: frames.map((frame) => frame.trim()) })
         })
       )
     }
@@ -69,7 +82,7 @@ const make = (screen: Screen["Service"]) => {
       screen.colors || screen.live ? date.toTimeString().slice(0, 8) : date.toISOString().replace(/\.\d+/u, "")
     const line = `${time} ${logLevel.toLowerCase().padEnd(5)} ${said}${extra.join("")}${failed === undefined ? "" : `: ${failed}`}`
     // What a peer or a visitor sent may be in it: a terminal must not take that for commands.
-    const text = printable(line)
+    const text = [line, ...frames.map((frame) => frame.trim())].map(printable).join("\n    ")
     const color = screen.colors ? shade[logLevel] : undefined
     return log(color === undefined ? text : `${color}${text}\u001b[0m`)
   })

@@ -18,9 +18,6 @@ const maxUnanswered = 2
 const no =
   "the token is revoked, the edge is full, or it takes only agents that prove their key, which this carrier cannot"
 
-/** What the runtime says of a connection on which nothing came for the idle timeout. */
-const silence = "timed out"
-
 /** How long after its last client a link counts as used. */
 const usedMillis = 15_000
 
@@ -31,13 +28,17 @@ const closeDelay = "2 seconds"
 const unheard = { heeds: false, say: () => Promise.resolve() }
 
 /** Why the connection is over, and whether for good. */
-const endOf = (edge: string, { by, code, reason }: Awaited<QuicConnection["closed"]>) => {
+const endOf = (
+  edge: string,
+  { by, code, isIdle, reason }: Awaited<QuicConnection["closed"]>,
+  isUnanswered: boolean
+) => {
   if (by === "remote" && code === revokedClose.code && reason === revokedClose.reason)
     return { reason: refused(edge, "revoked", "this tunnel was revoked").message, final: true }
   return {
     reason: `the QUIC connection ended${reason === "" ? "" : `: ${reason}`}`,
     final: false,
-    isSilent: by !== "process" && reason === silence
+    isSilent: isIdle === true || (by === "local" && isUnanswered)
   }
 }
 
@@ -55,6 +56,7 @@ export const open = Effect.fn("QuicEdgeLink.open")(function* (
   let lastReceived = 0
   let lastUsed = Number.NEGATIVE_INFINITY
   let retired = false
+  let isUnanswered = false
 
   const say = Effect.fnUntraced(function* (role: Parameters<typeof QuicRequest.admitted>[1], sentence: string) {
     const reply = yield* QuicRequest.admitted(connection, role)
@@ -84,7 +86,8 @@ export const open = Effect.fn("QuicEdgeLink.open")(function* (
       if (isAnswered) lastReceived++
       unanswered = isAnswered ? 0 : unanswered + 1
     }
-    connection.close(0, silence)
+    isUnanswered = true
+    connection.close(0, "no answer")
   })
   yield* Effect.forkScoped(listen)
   const answered = Effect.flatMap(QuicRequest.ask(connection, { role: "W" }), (reply) =>
@@ -99,7 +102,7 @@ export const open = Effect.fn("QuicEdgeLink.open")(function* (
     carrier: "quic",
     edgeProcess: undefined,
     visitorTokens: false,
-    ended: Effect.map(closed, (end) => endOf(edge, end)),
+    ended: Effect.map(closed, (end) => endOf(edge, end, isUnanswered)),
     inquiry: { isUsed: () => streams.size > 0 || monotonicMillis() - lastUsed < usedMillis, answered },
     received: () => lastReceived,
     retire: () => {

@@ -10,6 +10,8 @@ export interface QuicClosed {
   readonly by: "local" | "remote" | "process"
   readonly code: number
   readonly reason: string
+  /** Nothing came within the idle timeout. */
+  readonly isIdle?: boolean
 }
 
 export type OnStream = (stream: CarrierStream) => void
@@ -77,9 +79,9 @@ export class QuicConnection {
     reader.release()
     this.#control.resume()
     if (Result.isSuccess(frame) && frame.success._tag === "Close") {
-      const { code, reason } = frame.success
+      const { code, isIdle, reason } = frame.success
       this.#control.end()
-      return this.#end({ by: "remote", code, reason })
+      return this.#end({ by: "remote", code, reason, ...(isIdle === true && { isIdle }) })
     }
     this.#control.destroy()
     this.#end({

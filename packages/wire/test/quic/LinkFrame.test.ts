@@ -37,7 +37,7 @@ const frames: Arbitrary.Arbitrary<LinkFrame> = Arbitrary.map(fields, (of): LinkF
     case "Failed":
       return { _tag: of.kind, why: of.name }
     case "Close":
-      return { _tag: of.kind, code: of.number, reason: of.name }
+      return { _tag: of.kind, code: of.number, reason: of.name, ...(of.verdict === "accept" && { isIdle: true }) }
   }
 })
 

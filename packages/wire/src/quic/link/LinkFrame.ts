@@ -53,7 +53,12 @@ export type LinkFrame =
   | { readonly _tag: "Judged"; readonly verdict: Verdict }
   | { readonly _tag: "Connected"; readonly remote: Endpoint }
   | { readonly _tag: "Failed"; readonly why: string }
-  | { readonly _tag: "Close"; readonly code: number; readonly reason: string }
+  | {
+      readonly _tag: "Close"
+      readonly code: number
+      readonly reason: string
+      /** Nothing came within the idle timeout. */ readonly isIdle?: boolean
+    }
 
 const kinds = ["Listen", "Dial", "Incoming", "Stream", "Listening", "Judged", "Connected", "Failed", "Close"] as const
 const verdicts = ["accept", "refuse"] as const
@@ -70,7 +75,8 @@ const tags = {
   streams: 9,
   number: 10,
   verdict: 11,
-  why: 12
+  why: 12,
+  isIdle: 13
 } as const
 
 const head = 5
@@ -119,7 +125,8 @@ const fieldsOf = (frame: LinkFrame): ReadonlyArray<Field> => {
     case "Close":
       return [
         [tags.number, u32(frame.code)],
-        [tags.why, text(frame.reason)]
+        [tags.why, text(frame.reason)],
+        ...(frame.isIdle === true ? [[tags.isIdle, Uint8Array.of(1)] as const] : [])
       ]
   }
 }
@@ -191,7 +198,10 @@ const read = (kind: (typeof kinds)[number], fields: Fields): LinkFrame | undefin
     }
     case "Close": {
       const reason = readText(fields, tags.why)
-      return number === undefined || reason === undefined ? undefined : { _tag: kind, code: number, reason }
+      const isIdle = fields.get(tags.isIdle)?.[0]?.[0] === 1
+      return number === undefined || reason === undefined
+        ? undefined
+        : { _tag: kind, code: number, reason, ...(isIdle && { isIdle }) }
     }
   }
 }

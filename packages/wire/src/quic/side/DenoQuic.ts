@@ -5,6 +5,8 @@
 export interface Closing {
   readonly closeCode: number
   readonly reason: string
+  /** Nothing came within the idle timeout. */
+  readonly isIdle?: boolean
 }
 
 export interface SendStream extends WritableStream<Uint8Array> {

@@ -10,6 +10,9 @@ import { decode, encode } from "../link/LinkFrame.ts"
 import type { Closing, Connection } from "./DenoQuic.ts"
 import { pump } from "./StreamPump.ts"
 
+/** The runtime's text of an idle timeout. */
+const idleTimeout = "timed out"
+
 /** What ends a connection whose program has gone or asks for nothing more. */
 const ended: Closing = { closeCode: 0, reason: "" }
 
@@ -28,12 +31,16 @@ export class QuicConnections {
     control.write(encode({ _tag: "Connected", remote: { address, port } }))
     void this.#obey(control, reader, connection)
     void this.#takeStreams(control.id, connection)
-    const { closeCode, reason } = await connection.closed.catch((error: unknown) => ({
-      closeCode: 0,
-      reason: error instanceof Error ? error.message : ""
-    }))
+    // It is rejected where no close frame has ended it, and the runtime gives no code for why.
+    const { closeCode, isIdle, reason } = await connection.closed.catch((error: unknown): Closing => {
+      const reason = error instanceof Error ? error.message : ""
+      return { closeCode: 0, reason, isIdle: reason === idleTimeout }
+    })
     this.#open.delete(control.id)
-    if (!control.destroyed) control.end(encode({ _tag: "Close", code: closeCode, reason: reason.slice(0, 512) }))
+    if (!control.destroyed)
+      control.end(
+        encode({ _tag: "Close", code: closeCode, reason: reason.slice(0, 512), ...(isIdle === true && { isIdle }) })
+      )
     control.resume()
   }
 
