@@ -9,6 +9,7 @@ import { browserCookie, cookieOf, sessionCookie } from "@catenet/wire/transport/
 import { Clock, Context, Effect, FiberSet, Layer, Option, Redacted, Schedule, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import { ControlPlane } from "../control/ControlPlane.ts"
+import { addressBlock } from "../listen/AddressBlock.ts"
 import { retryForever } from "../observe/RetryForever.ts"
 import { Routes } from "../routes/Routes.ts"
 import { AuthenticatedConnections, type Visit } from "./AuthenticatedConnections.ts"
@@ -24,6 +25,8 @@ export interface GatedRequest {
   /** All Cookie fields, as one. */
   readonly cookie: string
   readonly upgrade: boolean
+  /** Of the visitor. */
+  readonly address: string
 }
 
 /** The request is forwarded to the origin with this identity, or answered here. */
@@ -141,7 +144,7 @@ export class LoginGate extends Context.Service<
       const session = sessionOf(asked.cookie)
       // Noted before it is asked about: an order that comes meanwhile has to find it.
       if (session !== undefined) Object.assign(visit, { session, open: true })
-      const known = await answers.of(token, asked.host, session)
+      const known = await answers.of(token, asked.host, session, addressBlock(asked.address))
       if (known === undefined) return answered(GatePages.unavailable())
       const { identity, signIn, until } = known
       if (identity !== null) {
@@ -158,7 +161,7 @@ export class LoginGate extends Context.Service<
 
     const recheckOne = async (token: string, { end, host, open, session }: Visit) => {
       if (!open) return
-      const known = session === undefined ? undefined : await answers.of(token, host, session)
+      const known = session === undefined ? undefined : await answers.of(token, host, session, undefined)
       if (known === undefined || known.identity === null) end()
     }
 

@@ -147,17 +147,17 @@ export class TerminatedConnections extends Context.Service<
       ended(gate.enter(tokenOf(host), visit))
 
     /** Notes a connection until it closes, and says how its requests are asked about, whenever the gate is closed. */
-    const gateOfConnection = (socket: TLSSocket, host: string, end: () => void): AskGate => {
+    const gateOfConnection = (socket: TLSSocket, host: string, address: string, end: () => void): AskGate => {
       const visit: Visit = { host, session: undefined, until: null, open: !gate.closes(host), end }
       enter(host, visit, (leave) => socket.once("close", leave))
       return ({ cookie, method, target, upgrade }) => {
-        if (gate.closes(host)) return gate.judge({ host, method, target, cookie, upgrade }, visit)
+        if (gate.closes(host)) return gate.judge({ host, method, target, cookie, upgrade, address }, visit)
         visit.open = true
         return undefined
       }
     }
 
-    const gateOfRequest = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, host: string) => {
+    const gateOfRequest = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, host: string, address: string) => {
       const closed = gate.closes(host)
       const cut = () => void stream.destroy(new TornStream("the visitor may no longer pass"))
       const end = () => cutUnfinished(stream, guarded(report, cut))
@@ -165,7 +165,7 @@ export class TerminatedConnections extends Context.Service<
       enter(host, visit, (leave) => stream.once("close", leave))
       if (!closed) return undefined
       const { ":method": method = "GET", ":path": target = "/", cookie = "" } = headers
-      return gate.judge({ host, method, target, cookie, upgrade: false }, visit)
+      return gate.judge({ host, method, target, cookie, upgrade: false, address }, visit)
     }
 
     const relay = (socket: TLSSocket, host: string, visitor: ForwardedStream, delivered: Delivered) => {
@@ -200,7 +200,7 @@ export class TerminatedConnections extends Context.Service<
           return routes.httpOnly(tokenOf(host))
         },
         onFault: report,
-        ask: gateOfConnection(socket, host, () => visitor?.finish()),
+        ask: gateOfConnection(socket, host, address, () => visitor?.finish()),
         onCrumbs: (pieces: number) => crumbs.spend(address, pieces, monotonicMillis()),
         headMillis
       }
@@ -252,7 +252,7 @@ export class TerminatedConnections extends Context.Service<
         visitor: { address, hostname: host },
         connect: connect(socket, host),
         refusal: () => refusal(host),
-        ask: (stream, headers) => gateOfRequest(stream, headers, host),
+        ask: (stream, headers) => gateOfRequest(stream, headers, host, address),
         onFault: report,
         headMillis,
         idleMillis,

@@ -1,8 +1,10 @@
 /**
- * What the control plane answered about visitors, for half a minute each. An order about a tunnel makes its answers
- * worthless at once, those that are still on their way too. When the control plane does not answer, no visitor is let in.
+ * What the control plane answered about visitors, for half a minute each, and half a minute more while it is asked again about a
+ * visitor who was let in. An order about a tunnel makes its answers worthless at once, those that are still on their way too. When
+ * the control plane does not answer, no visitor is let in.
  */
 import { hash } from "node:crypto"
+import { TokenBuckets } from "../listen/TokenBuckets.ts"
 
 export interface Known {
   /** Who the visitor is; null: has to sign in; empty: the host requires no login. */
@@ -17,6 +19,8 @@ interface Kept {
   readonly lane: Lane
   readonly known: Known | undefined
   readonly until: number
+  /** Until then it is used while a newer one is on its way. */
+  readonly staleUntil: number
 }
 
 interface Asking {
@@ -26,6 +30,7 @@ interface Asking {
 }
 
 const keptMillis = 30_000
+const staleMillis = 30_000
 /** A control plane that is away is not asked again for every request. */
 const unavailableMillis = 1_000
 /** Visitors who were let in, and besides them as many who were not, so that no stranger takes the place of a visitor. */
@@ -35,6 +40,10 @@ const maxKept = 10_000
  * before have as many of their own: strangers who show random cookies do not keep them waiting.
  */
 const maxAsking = 32
+/** Of them those about strangers of one address. */
+const maxAskingPerAddress = 8
+/** Questions about strangers of one address, at all tunnels: an office signs in within a minute, a flood does not. */
+export const unknownPerMinute = 600
 
 type Lane = "admitted" | "unknown"
 
@@ -48,6 +57,7 @@ export class VisitorAuthCache {
   readonly #count: Record<Lane, number> = { admitted: 0, unknown: 0 }
   readonly #asking = new Map<string, Asking>()
   readonly #open = new Map<string, number>()
+  readonly #strangers = new TokenBuckets(unknownPerMinute)
   readonly #ask: (host: string, session: string | undefined) => Promise<Known>
   readonly #now: () => number
 
@@ -57,19 +67,50 @@ export class VisitorAuthCache {
     this.#now = now
   }
 
-  /** What is known of a visitor; nothing where it cannot be known now. */
-  of(token: string, host: string, session: string | undefined): Promise<Known | undefined> {
+  /** What is known of a visitor; nothing where it cannot be known now. `address`: whose request it is, if anybody's. */
+  of(
+    token: string,
+    host: string,
+    session: string | undefined,
+    address: string | undefined
+  ): Promise<Known | undefined> {
     const key = `${host} ${session === undefined ? "" : hash("sha256", session, "base64")}`
     const kept = this.#kept.get(key)
-    if (kept !== undefined && kept.token === token && kept.until > this.#now()) return Promise.resolve(kept.known)
+    const own = kept?.token === token ? kept : undefined
+    if (own !== undefined && own.until > this.#now()) return Promise.resolve(own.known)
+    const answer = this.#question(own?.lane ?? "unknown", key, token, host, session, address)
+    if (own?.lane === "admitted" && own.staleUntil > this.#now()) return Promise.resolve(own.known)
+    return answer
+  }
+
+  /** The question that is open, or a new one where there is room. */
+  #question(
+    lane: Lane,
+    key: string,
+    token: string,
+    host: string,
+    session: string | undefined,
+    address: string | undefined
+  ) {
     const asking = this.#asking.get(key)
     if (asking !== undefined && !asking.stale && asking.token === token) return asking.answer
-    const lane = kept?.token === token ? kept.lane : "unknown"
-    const counted = `${lane} ${token}`
-    const open = this.#open.get(counted) ?? 0
-    if (open >= maxAsking) return Promise.resolve(undefined)
-    this.#open.set(counted, open + 1)
-    const question: Asking = { token, stale: false, answer: this.#answer(() => question, counted, key, host, session) }
+    const counted = [`${lane} ${token}`]
+    // The answer about a visitor without a session is the same for all.
+    const stranger = lane === "unknown" && session !== undefined ? address : undefined
+    const ofAddress = `stranger ${token} ${stranger}`
+    if (stranger !== undefined) counted.push(ofAddress)
+    const isFull = counted.some((name) => {
+      const most = name === ofAddress ? maxAskingPerAddress : maxAsking
+      return (this.#open.get(name) ?? 0) >= most
+    })
+    if (isFull || (stranger !== undefined && !this.#strangers.take(stranger, this.#now())))
+      return Promise.resolve(undefined)
+    for (const name of counted) this.#open.set(name, (this.#open.get(name) ?? 0) + 1)
+    const question: Asking = {
+      token,
+      stale: false,
+      answer: this.#answer(() => question, counted, key, host, session, address)
+    }
     this.#asking.set(key, question)
     return question.answer
   }
@@ -80,32 +121,44 @@ export class VisitorAuthCache {
     // That they were let in is remembered, and is no answer any more.
     for (const key of this.#keysOf.admitted.get(token) ?? []) {
       const kept = this.#kept.get(key)
-      if (kept !== undefined) this.#kept.set(key, { ...kept, until: 0 })
+      if (kept !== undefined) this.#kept.set(key, { ...kept, until: 0, staleUntil: 0 })
     }
     for (const asking of this.#asking.values()) if (asking.token === token) asking.stale = true
   }
 
-  async #answer(question: () => Asking, counted: string, key: string, host: string, session: string | undefined) {
+  async #answer(
+    question: () => Asking,
+    counted: ReadonlyArray<string>,
+    key: string,
+    host: string,
+    session: string | undefined,
+    address: string | undefined
+  ) {
     const known = await this.#ask(host, session).catch(() => undefined)
     const asked = question()
-    const left = (this.#open.get(counted) ?? 1) - 1
-    if (left > 0) this.#open.set(counted, left)
-    else this.#open.delete(counted)
+    for (const name of counted) {
+      const left = (this.#open.get(name) ?? 1) - 1
+      if (left > 0) this.#open.set(name, left)
+      else this.#open.delete(name)
+    }
     if (this.#asking.get(key) === asked) this.#asking.delete(key)
-    if (asked.stale) return this.of(asked.token, host, session)
+    if (asked.stale) return this.of(asked.token, host, session, address)
     this.#keep(key, asked.token, known)
     return known
   }
 
   #keep(key: string, token: string, known: Known | undefined) {
     const until = this.#now() + (known === undefined ? unavailableMillis : keptMillis)
+    const staleUntil = known === undefined ? until : until + staleMillis
+    const atMost = known?.until ?? Number.POSITIVE_INFINITY
     const before = this.#kept.get(key)
     // A control plane that is away for a moment makes no stranger of a visitor.
     const lane = known === undefined && before?.token === token ? before.lane : laneOf(known)
     this.#drop(key)
     if (this.#count[lane] >= maxKept) this.#makeRoom(lane)
     this.#count[lane] += 1
-    this.#kept.set(key, { token, lane, known, until: Math.min(until, known?.until ?? until) })
+    const bounds = { until: Math.min(until, atMost), staleUntil: Math.min(staleUntil, atMost) }
+    this.#kept.set(key, { token, lane, known, ...bounds })
     this.#keysOf[lane].set(token, (this.#keysOf[lane].get(token) ?? new Set()).add(key))
   }
 
