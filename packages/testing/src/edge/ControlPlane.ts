@@ -22,8 +22,9 @@ export interface ScriptedControlPlane {
   readonly ticketKeys: Array<{ readonly key: string; readonly from: number }>
   /** Which edge serves a host, for look-ups. */
   readonly owners: Map<string, { readonly edge_id: string; readonly peer_addr: string }>
-  /** What it answers about every visitor; 404 while nothing is set. */
-  visitor: Promise<Record<string, unknown>> | undefined
+  /** What it answers about every visitor, or about one by its session; 404 while nothing is set. */
+  visitor:
+    Promise<Record<string, unknown>> | ((session: string | undefined) => Promise<Record<string, unknown>>) | undefined
   /** The edges that it has heard of. */
   readonly edges: Array<{ readonly edge_id: string; readonly peer_addr: string; live: boolean }>
   /** Members of channels by `<channel> <holder>`, as edges hear of them. */
@@ -121,7 +122,8 @@ export const startControlPlane = Effect.acquireRelease(
             })
           }
           if (request.url === "/internal/gate/check" && plane.visitor !== undefined) {
-            return answer(200, await plane.visitor)
+            const { visitor } = plane
+            return answer(200, await (typeof visitor === "function" ? visitor(JSON.parse(body).session) : visitor))
           }
           return answer(404)
         })
