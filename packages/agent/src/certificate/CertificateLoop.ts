@@ -4,6 +4,7 @@ import { Cause, Clock, Effect, Random } from "effect"
 import type { Refused, StateUnusable, Unreachable } from "../Failure.ts"
 import * as FileWatcher from "../state/FileWatcher.ts"
 import * as Folder from "./CertificateFolder.ts"
+import * as CertificateProgress from "./CertificateProgress.ts"
 import * as Certificates from "./Certificates.ts"
 import { type Outcome, pause } from "./RenewalSchedule.ts"
 
@@ -32,7 +33,7 @@ const at = (millis: number) => `${timeText(Math.floor(millis / 1000))} UTC`
 const describe = (outcome: Outcome, next: number, failed: string): string => {
   switch (outcome._tag) {
     case "Waiting":
-      return `cannot be ordered yet: the name is ${outcome.status}; it ${outcome.note}`
+      return `cannot be ordered yet: the name is ${CertificateProgress.tierText(outcome.status)}; it ${outcome.note}`
     case "Failed":
       return `${failed}: ${outcome.sentence} The next attempt is at ${at(next)}`
     default:

@@ -27,6 +27,10 @@ export const doing: Readonly<Record<IssuanceStep, string | undefined>> = {
   installing: "is there: CT_ACME_RELOAD_CMD is being run"
 }
 
+/** The state of a name as people read it; `gelb` and `gruen` are the stored values. */
+export const tierText = (status: string): string =>
+  status === "gelb" ? "edge-terminated (gelb)" : status === "gruen" ? "end-to-end (gruen)" : status
+
 /** Why no certificate can be ordered, as the control plane sees it; continues "the name". */
 export const waiting = ({ held_back, place, queues_again_at, step }: CertificateStanding): string => {
   if (held_back === "declined") return "gets none: its owner declined one in the portal"

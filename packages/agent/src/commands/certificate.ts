@@ -27,7 +27,7 @@ const end = Effect.fnUntraced(function* (outcome: Outcome | undefined, folder: s
   switch (outcome._tag) {
     case "Waiting":
       return yield* new Refused({
-        detail: `No certificate can be ordered yet: the name is ${outcome.status}; it ${outcome.note}. Run this again later.`
+        detail: `No certificate can be ordered yet: the name is ${CertificateProgress.tierText(outcome.status)}; it ${outcome.note}. Run this again later.`
       })
     case "Failed":
       return yield* outcome.isUnreachable

@@ -16,8 +16,10 @@ export const stands = (standing: CertificateStanding, now: number) => {
   const { status, step, step_since: since } = standing
   const does = step === null ? undefined : CertificateProgress.doing[step]
   if (does !== undefined && since !== null)
-    return `${status}; its certificate ${does}, for ${durationText(now / 1000 - since)}`
-  return status === "gelb" ? `gelb; it ${CertificateProgress.waiting(standing)}` : status
+    return `${CertificateProgress.tierText(status)}; its certificate ${does}, for ${durationText(now / 1000 - since)}`
+  return status === "gelb"
+    ? `${CertificateProgress.tierText(status)}; it ${CertificateProgress.waiting(standing)}`
+    : CertificateProgress.tierText(status)
 }
 
 const describe = Effect.fnUntraced(function* (

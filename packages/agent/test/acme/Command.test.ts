@@ -57,7 +57,10 @@ describe("ct-agent certificate", () => {
       plane.mayIssue = false
       const early = yield* once()
       assert.strictEqual(early.status, 4, early.text)
-      assert.include(early.text, "No certificate can be ordered yet: the name is gelb; it waits for its turn.")
+      assert.include(
+        early.text,
+        "No certificate can be ordered yet: the name is edge-terminated (gelb); it waits for its turn."
+      )
       plane.mayIssue = true
       const refused = yield* once()
       assert.strictEqual(refused.status, 4, refused.text)

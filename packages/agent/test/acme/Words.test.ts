@@ -67,7 +67,7 @@ describe("an agent in an order", () => {
       })
       yield* happens(() => said.length > 0)
       assert.deepStrictEqual(said, [
-        "cannot be ordered yet: the name is gelb; it is being proved by another agent of this tunnel"
+        "cannot be ordered yet: the name is edge-terminated (gelb); it is being proved by another agent of this tunnel"
       ])
       assert.deepStrictEqual(
         plane.steps.map(({ step }) => step),

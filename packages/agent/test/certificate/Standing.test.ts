@@ -78,7 +78,7 @@ describe("an agent that waits for its certificate", () => {
     const base = /http:\/\/[^/]+/.exec(await agent.said("status, metrics and events at"))?.[0] ?? ""
     const certificate = async () =>
       ((await (await fetch(`${base}/status`)).json()) as { certificate?: { words: string; secs: number } }).certificate
-    const words = "cannot be ordered yet: the name is gelb; it is third in the queue"
+    const words = "cannot be ordered yet: the name is edge-terminated (gelb); it is third in the queue"
     await eventually(async () => (await certificate())?.words === words, words)
     assert.isAtLeast((await certificate())?.secs ?? -1, 0)
     await agent.said(`the certificate of hello.example ${words}`)
@@ -90,7 +90,7 @@ describe("an agent that waits for its certificate", () => {
       .findings
     assert.strictEqual(
       found.find(({ check }) => check === "certificate's order")?.detail,
-      `the name is gelb; it waits for its turn. house refused at 2026-01-05 08:00 UTC: ${detail}`
+      `the name is edge-terminated (gelb); it waits for its turn. house refused at 2026-01-05 08:00 UTC: ${detail}`
     )
   })
 })
@@ -100,13 +100,13 @@ describe("doctor beside an agent in an order", () => {
     const cases = [
       [
         { step: "waiting-for-dns" },
-        "gelb; its certificate is being ordered: waiting for DNS to show the proof of the name, for 40 s"
+        "edge-terminated (gelb); its certificate is being ordered: waiting for DNS to show the proof of the name, for 40 s"
       ],
       [
         { status: "gruen", step: "installing" },
-        "gruen; its certificate is there: CT_ACME_RELOAD_CMD is being run, for 40 s"
+        "end-to-end (gruen); its certificate is there: CT_ACME_RELOAD_CMD is being run, for 40 s"
       ],
-      [{ status: "gruen", step: null }, "gruen"]
+      [{ status: "gruen", step: null }, "end-to-end (gruen)"]
     ] as const
     for (const [facts, words] of cases)
       assert.strictEqual(CertificateStatusCheck.stands(standing({ step_since: 1_000, ...facts }), 1_040_900), words)

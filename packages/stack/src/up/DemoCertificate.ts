@@ -28,8 +28,7 @@ export const progressText = (standing: CertificateStanding): string => {
       ? `The name ${CertificateProgress.waiting(standing)}`
       : "Its agent may order a certificate now"
   const stands = does === undefined ? waits : `A certificate of its own ${does}`
-  const tier = status === "gelb" ? "edge-terminated (gelb)" : status
-  return `${demoHostname} is ${tier}: the edge terminates TLS. ${stands}.`
+  return `${demoHostname} is ${CertificateProgress.tierText(status)}: the edge terminates TLS. ${stands}.`
 }
 
 /** Polls every second while the scope is open, until the name is end-to-end (gruen). `report` is called when the text changes. */

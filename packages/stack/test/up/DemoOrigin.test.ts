@@ -20,16 +20,20 @@ describe("the demo origin", () => {
         assert.include(text, "&#60;b&#62;me")
         assert.include(text, "--accent: #1f5fd6")
       }
-      for (const [forwarded, tier] of [
-        [{ "x-forwarded-for": "192.0.2.1" }, "gelb"],
-        [{}, "gruen"]
+      for (const [forwarded, english, german] of [
+        [
+          { "x-forwarded-for": "192.0.2.1" },
+          "This name is edge-terminated (gelb): ",
+          "Dieser Name endet am Edge (gelb): "
+        ],
+        [{}, "This name is end-to-end (gruen): ", "Dieser Name ist Ende-zu-Ende verschlüsselt (gruen): "]
       ] as const)
-        for (const [language, words] of [
-          ["en", "The name is"],
-          ["de", "Der Name ist"]
+        for (const [language, sentence] of [
+          ["en", english],
+          ["de", german]
         ] as const) {
           const headers = { "accept-language": language, ...forwarded }
-          assert.include(await (await fetch(`http://127.0.0.1:${port}/`, { headers })).text(), `<p>${words} ${tier}: `)
+          assert.include(await (await fetch(`http://127.0.0.1:${port}/`, { headers })).text(), `<p>${sentence}`)
         }
     } finally {
       await close()
