@@ -126,7 +126,7 @@ const handlersOf = (services: Context.Context<Layer.Success<typeof Services.laye
     Layer.succeedContext(Context.pick(...keys)(services))
   return Layer.mergeAll(
     StatusHandlers.pipe(Layer.provide(only(EdgeQuic, Statuses))),
-    EnrollmentHandlers.pipe(Layer.provide(only(Bootstraps, Enrollments))),
+    EnrollmentHandlers.pipe(Layer.provide(only(AgentProofs, Bootstraps, Enrollments))),
     ProvisioningHandlers.pipe(Layer.provide(only(Hosts, Tunnels))),
     AdmissionHandlers.pipe(Layer.provide(only(Admissions, AgentProofs, CertificateStandings, DnsChallenges))),
     TunnelHandlers.pipe(Layer.provide(only(TunnelSharing, TokenRotations, Tunnels))),

@@ -1,9 +1,11 @@
 /** What the orders of this agent need, from its settings; read before the network is asked for anything. */
+import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, FileSystem, Redacted, Schema } from "effect"
 import { X509Certificate } from "node:crypto"
+import * as TokenSuccession from "../onboard/TokenSuccession.ts"
 import type { OwnCertificate } from "../settings/Settings.ts"
 import type { Options } from "./Certificates.ts"
 
@@ -19,7 +21,7 @@ export const roots = Effect.fnUntraced(function* (path: string) {
 })
 
 const readHostname = Schema.decodeEffect(Hostname)
-const readToken = Schema.decodeEffect(RoutingToken)
+const readToken = Schema.decodeSync(RoutingToken)
 
 /** Where its files are. */
 export const placesOf = ({ accountKey, folder }: OwnCertificate) => {
@@ -41,9 +43,10 @@ export const of = Effect.fn("CertificateOptions.of")(function* (
   const hostname = yield* Effect.mapError(readHostname(tunnel.hostname), () =>
     ConfigurationInvalid.of("CT_AGENT_HOSTNAME", "is not a host name that can have a certificate", "correct it")
   )
-  const token = yield* Effect.mapError(readToken(Redacted.value(tunnel.token)), () =>
+  const given = yield* Effect.mapError(Effect.fromResult(TokenEncoding.fromHexText(Redacted.value(tunnel.token))), () =>
     ConfigurationInvalid.of("CT_AGENT_TOKEN", "is not a routing token", "copy it again from the install page")
   )
+  const token = readToken(Redacted.value(TokenEncoding.hexText(yield* TokenSuccession.current(tunnel.stateDir, given))))
   return {
     hostname,
     token,

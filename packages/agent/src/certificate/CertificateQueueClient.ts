@@ -11,10 +11,10 @@ import { HttpClient, HttpClientError } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Refused, Unreachable } from "../Failure.ts"
 import { describe } from "../onboard/HttpErrors.ts"
+import * as ProvedRequests from "../onboard/ProvedRequests.ts"
 import { AcmeFailed } from "./AcmeFailed.ts"
 import * as DnsProofRetry from "./DnsProofRetry.ts"
 import { HostnameGone } from "./HostnameGone.ts"
-import * as ProvedRequests from "./ProvedRequests.ts"
 
 const callBound = "10 seconds"
 /** An order does not wait longer to say how far it is. */

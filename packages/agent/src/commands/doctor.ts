@@ -16,6 +16,7 @@ import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import { OnboardingClient } from "../onboard/OnboardingClient.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as TokenSuccession from "../onboard/TokenSuccession.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as AgentIdentity from "../state/AgentIdentity.ts"
@@ -68,7 +69,8 @@ const edge = Effect.fnUntraced(function* (config: Settings.Settings) {
   const identity = yield* Effect.orElseSucceed(AgentIdentity.restore(config.stateDir), () => undefined)
   const kept = yield* Effect.orElseSucceed(BootstrapSecret.restore(config.stateDir), () => undefined)
   const own = config.token === undefined ? undefined : Redacted.make(Buffer.from(Redacted.value(config.token), "hex"))
-  const token = own ?? kept?.routingToken
+  const given = own ?? kept?.routingToken
+  const token = given && (yield* TokenSuccession.current(config.stateDir, given))
   const until = new X509Certificate(ca).validTo
   return [
     yield* DoctorCheck.run("edge's root certificate", Effect.succeed(`valid until ${until}`)),

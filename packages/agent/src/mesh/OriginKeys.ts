@@ -115,12 +115,13 @@ export const check = Effect.fn("OriginKeys.check")(function* (places: Places) {
 
 /**
  * Loads what is stored, and makes and stores what is missing. A new capability is made of `given`, or without it of the stored
- * routing token or a random one.
+ * routing token or a random one. A capability of `replaced` is made anew.
  */
 export const load = Effect.fn("OriginKeys.load")(function* (
   places: Places,
   given: Redacted.Redacted<Uint8Array> | undefined,
-  edgeAddress: string
+  edgeAddress: string,
+  replaced?: Redacted.Redacted<Uint8Array>
 ) {
   const retired = yield* retiredKeys(places.originKeyDir)
   const kept = places.originKey === undefined ? undefined : yield* readOwnKey(places.originKey)
@@ -131,7 +132,8 @@ export const load = Effect.fn("OriginKeys.load")(function* (
     if (Buffer.compare(own.publicKey, stored.originKey) !== 0)
       yield* Effect.logWarning(`${places.capability} names another origin key than ${places.originKey} holds`)
     const token = tokenOf(stored, [storedToken, given])
-    if (token !== undefined) {
+    const isReplaced = token !== undefined && replaced !== undefined && sameBytes(token, replaced)
+    if (token !== undefined && !isReplaced) {
       if (places.originKey !== undefined && (storedToken === undefined || !sameBytes(storedToken, token)))
         yield* PrivateFile.replaceAll([RoutingTokenFile.content(places.originKey, token)])
       return { keys: [own, ...retired], token } satisfies OriginKeys
@@ -143,7 +145,9 @@ export const load = Effect.fn("OriginKeys.load")(function* (
           "its routing token is not on this machine. Set CT_AGENT_TOKEN to it, or remove the file to have a new one."
       })
     yield* Effect.logWarning(
-      `${places.capability} is of another tunnel than CT_AGENT_TOKEN names; clients need the new one`
+      isReplaced
+        ? `the tunnel has another routing token now; clients need the new ${places.capability}`
+        : `${places.capability} is of another tunnel than CT_AGENT_TOKEN names; clients need the new one`
     )
   }
   const key = kept ?? (yield* random32)

@@ -16,6 +16,7 @@ import type { Settings } from "../settings/Settings.ts"
 import * as AgentIdentity from "../state/AgentIdentity.ts"
 import * as BootstrapSecret from "./BootstrapSecret.ts"
 import { OnboardingClient } from "./OnboardingClient.ts"
+import * as TokenSuccession from "./TokenSuccession.ts"
 
 export interface Onboarded {
   readonly agentId: string
@@ -88,7 +89,8 @@ export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Sett
     (settings.bootstrap !== undefined && lacking
       ? yield* exchanged(settings, agentId, mine, settings.bootstrap)
       : undefined)
-  const token = bytesOf(settings.token) ?? secret?.routingToken
+  const given = bytesOf(settings.token) ?? secret?.routingToken
+  const token = given && (yield* TokenSuccession.current(settings.stateDir, given))
   const joinToken = bytesOf(settings.joinToken) ?? secret?.joinToken
   if (token === undefined && settings.mode === "browser")
     return yield* ConfigurationInvalid.of(

@@ -10,13 +10,14 @@ import { AgentCallsApi } from "@catenet/domain/api/AgentCallsApi"
 import { AgentId } from "@catenet/domain/enrollment/Agent"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { clause, ended } from "@catenet/domain/values/Sentence"
-import { BootstrapToken, JoinToken } from "@catenet/domain/values/Tokens"
+import { BootstrapToken, JoinToken, RoutingToken } from "@catenet/domain/values/Tokens"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
-import { Context, Data, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Data, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Refused, Unreachable } from "../Failure.ts"
 import { advice } from "./HttpErrors.ts"
+import * as ProvedRequests from "./ProvedRequests.ts"
 
 /** The token was redeemed before, by this agent or by another. */
 export class TokenSpent extends Data.TaggedError("TokenSpent")<{ readonly detail: string }> {
@@ -29,6 +30,7 @@ const callBound = "10 seconds"
 
 const Request = Schema.Struct({ token: JoinToken, agent: AgentId, pubkey: PublicKey, proof: Signature })
 const Exchange = Schema.Struct({ token: BootstrapToken, pubkey: PublicKey, proof: Signature })
+const readToken = Schema.decodeEffect(RoutingToken)
 
 const statusOf = (error: unknown) => (HttpClientError.isHttpClientError(error) ? error.response?.status : undefined)
 
@@ -66,6 +68,14 @@ export class OnboardingClient extends Context.Service<
       token: Redacted.Redacted,
       seed: Redacted.Redacted<Uint8Array>
     ): Effect.Effect<Redacted.Redacted, TokenSpent | ConfigurationInvalid | Refused | Unreachable>
+    /**
+     * The routing token of the tunnel that has or had this one, by the proof of an enrolled key; undefined where the key is not
+     * enrolled for the tunnel, or the tunnel is gone.
+     */
+    currentToken(
+      token: Redacted.Redacted<Uint8Array>,
+      seed: Redacted.Redacted<Uint8Array>
+    ): Effect.Effect<Redacted.Redacted<Uint8Array> | undefined, Unreachable>
   }
 >()("agent/onboard/OnboardingClient") {
   static readonly layer = (url: string) =>
@@ -102,8 +112,30 @@ export class OnboardingClient extends Context.Service<
           return unreachable(url, what)(error)
         }
 
+        const currentToken = Effect.fn("OnboardingClient.currentToken")(function* (
+          token: Redacted.Redacted<Uint8Array>,
+          seed: Redacted.Redacted<Uint8Array>
+        ) {
+          const { httpClient: proving, onceMore } = ProvedRequests.by(httpClient, Effect.succeed(seed))
+          const endpoint = { ...enrollment, httpClient: proving, endpoint: "currentToken" } as const
+          const ask = yield* HttpApiClient.endpoint(AgentCallsApi, endpoint)
+          const payload = { token: yield* Effect.orDie(readToken(Hex.encode(Redacted.value(token)))) }
+          const what = "say which routing token the tunnel has now"
+          const answer = yield* bounded(onceMore(ask({ payload }))).pipe(
+            Effect.catchTag("AgentProofRequired", ({ detail }) => Effect.as(Effect.logInfo(detail), undefined)),
+            // An older control plane knows no such route.
+            Effect.catchIf(
+              (error) => statusOf(error) === 404,
+              () => Effect.undefined
+            ),
+            Effect.mapError(unreachable(url, what))
+          )
+          return answer && Redacted.make(Result.getOrThrow(Hex.decode(Redacted.value(answer.routing_token), 32)))
+        })
+
         return {
           url,
+          currentToken,
           meshPort: bounded(networkInfo({})).pipe(
             Effect.map(({ mesh_edge_port }) => mesh_edge_port),
             Effect.mapError(unreachable(url, "say where its edge is"))

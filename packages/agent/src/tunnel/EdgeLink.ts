@@ -7,6 +7,8 @@ import type { Carrier } from "../settings/TunnelTransports.ts"
 export interface LinkEnd {
   readonly reason: string
   readonly final: boolean
+  /** The edge took the routing token back; another one may have taken its place. */
+  readonly isRevoked?: boolean
   /** The edge went silent, and what carried this may not come through to it any more. */
   readonly isSilent?: boolean
 }

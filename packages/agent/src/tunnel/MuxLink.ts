@@ -138,7 +138,7 @@ export const open = Effect.fn("MuxLink.open")(function* (
           ({ code, sentence }) => {
             if (code === "closed") return sessionEnd
             const { message, final } = refused(edge, code, sentence)
-            return Effect.succeed({ reason: message, final })
+            return Effect.succeed({ reason: message, final, isRevoked: code === "revoked" })
           }
         ),
         Effect.map(

@@ -34,7 +34,7 @@ const endOf = (
   isUnanswered: boolean
 ) => {
   if (by === "remote" && code === revokedClose.code && reason === revokedClose.reason)
-    return { reason: refused(edge, "revoked", "this tunnel was revoked").message, final: true }
+    return { reason: refused(edge, "revoked", "this tunnel was revoked").message, final: true, isRevoked: true }
   return {
     reason: `the QUIC connection ended${reason === "" ? "" : `: ${reason}`}`,
     final: false,

@@ -3,12 +3,26 @@
  * pause. Ends only by a final refusal, by an exhausted budget of attempts, or by interruption.
  */
 import { clause } from "@catenet/domain/values/Sentence"
+import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { abort } from "@catenet/wire/transport/Abort"
-import { Deferred, Effect, Exit, Fiber, type FileSystem, Option, Result, Schedule, Scope } from "effect"
+import {
+  Cause,
+  Deferred,
+  Effect,
+  Exit,
+  Fiber,
+  type FileSystem,
+  Option,
+  Redacted,
+  Result,
+  Schedule,
+  Scope
+} from "effect"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import { Refused, Unreachable } from "../Failure.ts"
 import { type Transport, AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
+import { type Token, TokenReplaced } from "../onboard/TokenSuccession.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
 import type { Settings } from "../settings/Settings.ts"
 import type { ActiveStreams } from "./ActiveStreams.ts"
@@ -29,6 +43,8 @@ const heldMillis = 2_000
 const drainSeconds = 10
 /** How long what they said last may take to be sent. */
 const sendLimit = "2500 millis"
+
+const isSame = (a: Token, b: Token) => ConstantTime.equal(Redacted.value(a), Redacted.value(b))
 
 /** `next` has taken the registration over. */
 interface End extends LinkEnd {
@@ -51,7 +67,9 @@ export const serve = Effect.fn("Registrar.serve")(function* (
   handler: Handler,
   streams: ActiveStreams,
   /** Runs after an edge has accepted the registration and before anything reports it. */
-  accepted: (link: EdgeLink) => Effect.Effect<void, never, FileSystem.FileSystem> = () => Effect.void
+  accepted: (link: EdgeLink) => Effect.Effect<void, never, FileSystem.FileSystem> = () => Effect.void,
+  /** The token that took the place of the registration's, where there is one that this agent may have. */
+  successor: Effect.Effect<Token | undefined, Unreachable> = Effect.undefined
 ) {
   const metrics = yield* AgentMetrics
   const events = yield* Events
@@ -188,11 +206,13 @@ export const serve = Effect.fn("Registrar.serve")(function* (
       const outcome = yield* Effect.result(once(begun))
       begun = Result.isSuccess(outcome) ? outcome.success.next : undefined
       if (begun !== undefined) continue
-      const { reason, final } = Result.match(outcome, {
-        onSuccess: (end) => end,
+      const { reason, final, isRefused } = Result.match(outcome, {
+        onSuccess: ({ final, isRevoked, reason }) => ({ reason, final, isRefused: isRevoked === true }),
         onFailure: (error) => ({
           reason: error.message,
-          final: error._tag === "RegistrationRefused" && error.final
+          final: error._tag === "RegistrationRefused" && error.final,
+          // What parked connections hear says no more than no.
+          isRefused: error._tag === "RegistrationRefused" && ["revoked", "no"].includes(error.code)
         })
       })
       metrics.session.lastError = reason
@@ -204,7 +224,14 @@ export const serve = Effect.fn("Registrar.serve")(function* (
         metrics.session.carrier = undefined
         yield* switchTo("none")
       }
-      if (final) return yield* new Refused({ detail: reason })
+      if (isRefused) {
+        const next = yield* Effect.result(successor)
+        const token = Result.getOrUndefined(next)
+        if (token !== undefined && !isSame(token, registration.token))
+          return yield* new TokenReplaced({ old: registration.token, token })
+        if (Result.isFailure(next)) yield* Effect.logWarning(next.failure.message)
+        else if (final) return yield* new Refused({ detail: reason })
+      } else if (final) return yield* new Refused({ detail: reason })
       const pause = yield* backoff.next
       if (pause === undefined) {
         yield* events.record("fallback_exhausted", {})
@@ -219,5 +246,12 @@ export const serve = Effect.fn("Registrar.serve")(function* (
     }
   })
 
-  return yield* Effect.ensuring(keepRegistered, drain)
+  // Who goes on with another token keeps nothing of this one: the edge has cut its streams.
+  return yield* Effect.onExit(keepRegistered, (exit) =>
+    Exit.isFailure(exit) && Result.getOrUndefined(Cause.findError(exit.cause)) instanceof TokenReplaced
+      ? Effect.sync(() => {
+          for (const link of [...links.keys(), ...additional.links()]) link.close()
+        })
+      : drain
+  )
 })

@@ -25,6 +25,7 @@ import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import * as Onboarding from "../onboard/Onboarding.ts"
 import { OnboardingClient } from "../onboard/OnboardingClient.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as TokenSuccession from "../onboard/TokenSuccession.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
 import type * as Settings from "../settings/Settings.ts"
 import * as StartupMemory from "../StartupMemory.ts"
@@ -87,15 +88,20 @@ const placesOf = Effect.fnUntraced(function* (config: Settings.Settings) {
   return { capability, originKey, originKeyDir }
 })
 
+/** What an agent serves with; `replaced` is the token that the present one took the place of while it ran. */
+interface Served extends Onboarding.Onboarded {
+  readonly replaced?: TokenSuccession.Token
+}
+
 /** The origin's keys decide which token is registered: a stored capability brings its own. */
 const mesh = Effect.fnUntraced(function* (
   config: Settings.Settings,
-  given: Onboarding.Onboarded["token"],
+  { replaced, token: given }: Served,
   streams: ActiveStreams.ActiveStreams
 ) {
   const info = yield* ConnectionInfo
   const places = yield* placesOf(config)
-  const { keys, token } = yield* OriginKeys.load(places, given, formatHostPort(yield* info.edge))
+  const { keys, token } = yield* OriginKeys.load(places, given, formatHostPort(yield* info.edge), replaced)
   yield* Effect.logInfo(`clients connect with the capability in ${places.capability}`)
   const { direct, relayed } = yield* NoiseTermination.make(config.origin, keys, token)
   const { directAdvertise: advertise, directPort: port } = config
@@ -128,7 +134,7 @@ const mesh = Effect.fnUntraced(function* (
 const tunnel = Effect.fnUntraced(function* (
   config: Settings.Settings,
   pair: Pair,
-  onboarded: Onboarding.Onboarded,
+  onboarded: Served,
   { report }: Reported
 ) {
   const { agentId, identity, token } = onboarded
@@ -136,7 +142,7 @@ const tunnel = Effect.fnUntraced(function* (
   const how =
     token !== undefined && config.mode === "browser"
       ? { token, handler: yield* browser(config, pair), accepted: () => Effect.void }
-      : yield* mesh(config, token, streams)
+      : yield* mesh(config, onboarded, streams)
   const registration = {
     token: how.token,
     host: config.mode === "browser" ? config.hostname : undefined,
@@ -147,7 +153,9 @@ const tunnel = Effect.fnUntraced(function* (
     onEcho: yield* OriginProbe.make(config.origin, config.hostname)
   }
   const accepted = (link: EdgeLink) => Effect.andThen(Effect.sync(StartupMemory.serves), how.accepted(link))
-  return yield* Registrar.serve(config, registration, how.handler, streams, accepted)
+  const { currentToken } = yield* OnboardingClient
+  const successor = identity === undefined ? Effect.undefined : currentToken(how.token, identity.seed)
+  return yield* Registrar.serve(config, registration, how.handler, streams, accepted, successor)
 })
 
 /**
@@ -190,6 +198,17 @@ const certificates = Effect.fnUntraced(function* (
   return Effect.provide(Certificates.leave(options), admission)
 })
 
+/** Serves with one token, until another one takes its place. */
+const serving = (config: Settings.Settings, pair: Pair, served: Served) =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      const reported = yield* certificateReport(config, pair)
+      const leave = yield* certificates(config, served, reported)
+      const registered = Effect.provide(tunnel(config, pair, served, reported), ConnectionInfo.layer(config))
+      return yield* Effect.tapErrorTag(registered, "Refused", () => leave)
+    })
+  )
+
 interface Options<R> {
   /** Fails with `Refused` when the agent is not enrolled and has no token to enroll with. */
   readonly mustEnroll: boolean
@@ -205,10 +224,16 @@ export const serve = Effect.fnUntraced(function* <R>(config: Settings.Settings, 
   if (config.metricsListen !== undefined) yield* LocalEndpoints.open(config.metricsListen, config.credential)
   yield* Effect.forkScoped(beside)
   const onboarded = yield* Onboarding.bounded(config, mustEnroll)
-  const reported = yield* certificateReport(config, pair)
-  const leave = yield* certificates(config, onboarded, reported)
-  const serving = Effect.provide(tunnel(config, pair, onboarded, reported), ConnectionInfo.layer(config))
-  return yield* Effect.tapErrorTag(serving, "Refused", () => leave)
+  let served: Served = onboarded
+  while (true) {
+    const end = yield* serving(config, pair, served).pipe(Effect.catchTag("TokenReplaced", Effect.succeed))
+    if (!(end instanceof TokenSuccession.TokenReplaced)) return end
+    yield* Effect.logInfo("the tunnel has another routing token now, and this agent goes on with it")
+    yield* Effect.catch(TokenSuccession.keep(config.stateDir, end), ({ message }) =>
+      Effect.logWarning(`the new routing token is asked for again at the next start: ${message}`)
+    )
+    served = { ...served, token: end.token, replaced: end.old }
+  }
 })
 
 /** What `serve` needs for these settings, beside the metrics. */

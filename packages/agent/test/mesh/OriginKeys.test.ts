@@ -90,6 +90,27 @@ describe("the routing token of a mesh tunnel", () => {
       )
   )
 
+  it.effect("is the new one where it was replaced, with a new capability of the same key", () =>
+    run(
+      Effect.gen(function* () {
+        const { fs, load, places } = yield* stage
+        const before = yield* load
+        for (const visits of [true, false]) {
+          yield* OriginKeys.share(places, token, visits)
+          const loaded = yield* OriginKeys.load(places, other, edge, token)
+          assert.strictEqual(hex(loaded.token), hex(other))
+          assert.deepStrictEqual(
+            loaded.keys.map(({ publicKey }) => publicKey),
+            before.keys.map(({ publicKey }) => publicKey)
+          )
+          assert.strictEqual(yield* fs.readFileString(`${places.originKey}.token`), `${hex(other)}\n`)
+          assert.strictEqual(hex((yield* OriginKeys.load(places, other, edge)).token), hex(other))
+          yield* OriginKeys.load(places, token, edge, other)
+        }
+      })
+    )
+  )
+
   it.effect(
     "comes from CT_AGENT_TOKEN where its file is missing, and is reported as missing where that is not set",
     () =>

@@ -10,6 +10,7 @@ import {
 } from "@catenet/testing/agent/Surroundings"
 import { createHash, randomBytes } from "node:crypto"
 import { once } from "node:events"
+import { stat } from "node:fs/promises"
 import { assert, describe, it } from "vitest"
 import { counter, echo, startOrigin } from "../harness/Origins.ts"
 
@@ -192,6 +193,38 @@ describe("a refusal", () => {
     await using agent = runAgent(home, stage.env)
     assert.strictEqual(await agent.exited, 4)
     assert.include(agent.lines.at(-1), "(revoked): the tunnel was revoked; provision a new tunnel in the portal")
+  })
+
+  it("of a token that another one replaced is got over by an enrolled agent, once the control plane can say by which", async () => {
+    await using stage = await makeSurroundings()
+    stage.plane.successor = "away"
+    await using home = await makeHome()
+    const env = { ...stage.env, CT_AGENT_ID: "one", CT_AGENT_STATE_DIR: `${home.path}/state` }
+    await using agent = runAgent(home, { ...env, CT_AGENT_JOIN_TOKEN: joinToken })
+    await registered(agent)
+    stage.edge.registrations[0]?.end({ code: "revoked", sentence: "replaced" })
+    await agent.said("cannot say which routing token the tunnel has now")
+    // This edge takes the old token once more, and ends it again.
+    await stage.edge.until(() => stage.edge.registrations.length === 2)
+    const fresh = "ef".repeat(32)
+    stage.plane.successor = fresh
+    stage.edge.registrations[1]?.end({ code: "revoked", sentence: "replaced" })
+    await stage.edge.until(() =>
+      stage.edge.registrations.some(({ request }) => Buffer.from(request.token).toString("hex") === fresh)
+    )
+    agent.kill()
+    assert.strictEqual(await agent.exited, 0)
+    assert.strictEqual((await stat(`${home.path}/state/routing-token`)).mode & 0o777, 0o600)
+
+    // The next start has the token that it was given, and registers with the new one; another that it is given counts.
+    for (const [given, used] of [
+      [stage.env["CT_AGENT_TOKEN"] ?? "", fresh],
+      ["12".repeat(32), "12".repeat(32)]
+    ] as const) {
+      await using again = runAgent(home, { ...env, CT_AGENT_TOKEN: given })
+      await registered(again)
+      assert.strictEqual(Buffer.from(stage.edge.registrations.at(-1)?.request.token ?? []).toString("hex"), used)
+    }
   })
 
   it("of a tunnel that was being served ends the program with 4 too", async () => {

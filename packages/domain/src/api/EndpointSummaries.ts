@@ -29,7 +29,8 @@ export const endpointSummaries: Readonly<Record<string, GroupSummaries>> = {
       mintBootstrap: "Stores a secret under a bootstrap token, which returns it once.",
       outstandingBootstraps: "Lists the bootstrap tokens that can still be redeemed, by their hashes.",
       redeemBootstrap:
-        "Redeems a bootstrap token for its secret, once; afterwards only the key that redeemed it gets the secret again."
+        "Redeems a bootstrap token for its secret, once; afterwards only the key that redeemed it gets the secret again.",
+      currentToken: "Returns the current routing token of a tunnel for a former one and a proof of an enrolled key."
     }
   },
   provisioning: {

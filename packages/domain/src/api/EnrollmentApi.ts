@@ -1,6 +1,7 @@
 /** An agent's way in: join tokens, their redemption, and the bootstrap exchange that keeps them off command lines. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { AgentProofRequired } from "../certificates/AdmissionErrors.ts"
 import { AgentId, Tenant } from "../enrollment/Agent.ts"
 import {
   AgentAlreadyEnrolled,
@@ -19,7 +20,8 @@ import { NewPublicKey, Signature } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
 import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { line } from "../values/Text.ts"
-import { BootstrapSecret, BootstrapToken, JoinToken } from "../values/Tokens.ts"
+import { RotatedToken } from "../tunnels/Tunnel.ts"
+import { BootstrapSecret, BootstrapToken, JoinToken, RoutingToken } from "../values/Tokens.ts"
 import { AdminAccess, RateLimit } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
@@ -71,6 +73,13 @@ export class EnrollmentApi extends HttpApiGroup.make("enrollment")
         BootstrapAlreadyRedeemed,
         BootstrapTokenExpired
       ]
+    })
+  )
+  .add(
+    HttpApiEndpoint.post("currentToken", "/agent/routing-token", {
+      payload: Schema.Struct({ token: RoutingToken }),
+      success: RotatedToken,
+      error: AgentProofRequired
     })
   )
   .annotate(BodyLimit, maxListBytes)

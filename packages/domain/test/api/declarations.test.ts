@@ -208,6 +208,7 @@ const acts = [
   "/agent/acme-issuance-failed/:routing_token/:hostname",
   "/agent/acme-standing/:routing_token/:hostname",
   "/agent/dns01-challenge",
+  "/agent/routing-token",
   "/agent-bridge/call",
   "/billing/issue",
   "/bootstrap/mint",

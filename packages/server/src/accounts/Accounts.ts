@@ -12,7 +12,6 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { MembershipRevocations } from "../channels/MembershipRevocations.ts"
 import { Outbox } from "../edges/Outbox.ts"
-import { AgentKeys } from "../enrollment/AgentKeys.ts"
 import { Audits } from "../identity/Audits.ts"
 import { ServiceAccounts } from "../identity/ServiceAccounts.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
@@ -21,6 +20,7 @@ import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Topologies } from "../topologies/Topologies.ts"
 import { GateSessions } from "../tunnels/GateSessions.ts"
 import { LoginOrders } from "../tunnels/LoginOrders.ts"
+import { TokenRotations } from "../tunnels/TokenRotations.ts"
 
 /** What an operator allows an account, and everything that ends with an account. */
 const Limited = Schema.Struct({
@@ -137,7 +137,7 @@ export class Accounts extends Context.Service<
     const outbox = yield* Outbox
     const audits = yield* Audits
     const cuts = yield* MembershipRevocations
-    const keys = yield* AgentKeys
+    const rotations = yield* TokenRotations
     const gateSessions = yield* GateSessions
     const loginOrders = yield* LoginOrders
     const serviceAccounts = yield* ServiceAccounts
@@ -187,7 +187,7 @@ export class Accounts extends Context.Service<
           yield* outbox.appendAll(tokens.map(({ routingToken: queue }) => ({ queue, call: { _tag: "Revoke" } })))
           yield* serviceAccounts.removeAll(subject)
           yield* topologies.removeAllOf(caller)
-          yield* keys.endGrants(subject, null)
+          yield* rotations.endGrants(subject, null, subject)
           yield* gateSessions.closeAllOf(subject)
           const left = email === null ? [] : yield* store.dropFromLists(email)
           for (const { tunnelId } of left) yield* loginOrders.tunnelChanged(tunnelId)
@@ -204,13 +204,13 @@ export class Accounts extends Context.Service<
   static readonly layerNoDeps = Layer.effect(Accounts, Accounts.make)
   static readonly layer = Accounts.layerNoDeps.pipe(
     Layer.provide([
-      AgentKeys.layer,
       Audits.layer,
       GateSessions.layer,
       LoginOrders.layer,
       MembershipRevocations.layer,
       Outbox.layer,
       ServiceAccounts.layer,
+      TokenRotations.layer,
       Topologies.layer
     ])
   )

@@ -1,9 +1,11 @@
 /** Handlers of the `enrollment` group. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { bootstrapSeconds } from "@catenet/domain/enrollment/Bootstrap"
+import { RotatedToken } from "@catenet/domain/tunnels/Tunnel"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { AgentProofs } from "../enrollment/AgentProofs.ts"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
 import { Enrollments } from "../enrollment/Enrollments.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -12,6 +14,7 @@ export const EnrollmentHandlers = HttpApiBuilder.group(
   ControlPlaneApi,
   "enrollment",
   Effect.fn(function* (handlers) {
+    const proofs = yield* AgentProofs
     const enrollments = yield* Enrollments
     const bootstraps = yield* Bootstraps
     const { adminToken } = yield* Settings
@@ -29,6 +32,8 @@ export const EnrollmentHandlers = HttpApiBuilder.group(
       redeem: ({ payload }) => Effect.map(enrollments.redeem(payload), (tenant) => ({ tenant })),
       mintBootstrap: ({ headers, payload: { secret, ttl_secs = bootstrapSeconds } }) =>
         bootstraps.mint(secret, ttl_secs, headers["idempotency-key"]),
+      currentToken: ({ payload }) =>
+        Effect.map(proofs.successor(payload.token), (routing_token) => new RotatedToken({ routing_token })),
       redeemBootstrap: ({ payload }) => Effect.map(bootstraps.redeem(payload), (secret) => ({ secret }))
     })
   })

@@ -75,14 +75,33 @@ export const make = Effect.gen(function* () {
     holdGrants: (grantee: string, tunnel: string | null) => sql`
       select 1 from tunnel_grants where grantee = ${grantee} and (${tunnel}::text is null or tunnel_id = ${tunnel})
       order by tunnel_id for update`,
-    /** Ends grants with the keys and join tokens that hang on them, and says for which tunnels a key went. */
+    /**
+     * Ends grants with the keys and join tokens that hang on them. Says for which tunnels a key went, and which need another
+     * routing token: those whose grantee was shown it, unless the owner lets agents in that could not ask for the new one.
+     */
     endGrants: SqlSchema.findAll({
       Request: Schema.Struct({ grantee: Schema.String, tunnel: Schema.NullOr(Schema.String) }),
-      Result: Schema.Struct({ tunnelId: Schema.String, enrolled: Schema.Boolean }),
+      Result: Schema.Struct({ tunnelId: Schema.String, enrolled: Schema.Boolean, replaces: Schema.Boolean }),
       execute: ({ grantee, tunnel }) => sql`
         delete from tunnel_grants g where grantee = ${grantee} and (${tunnel}::text is null or tunnel_id = ${tunnel})
         returning tunnel_id,
-          exists (select 1 from agents a where a.tunnel = g.tunnel_id and a.grantee = g.grantee) as enrolled`
+          exists (select 1 from agents a where a.tunnel = g.tunnel_id and a.grantee = g.grantee) as enrolled,
+          knows_token and exists (select 1 from tunnels t where t.id = g.tunnel_id and not t.allow_unproved_agents)
+            as replaces`
+    }),
+    holdTunnels: (ids: ReadonlyArray<string>) =>
+      sql`select 1 from tunnels where id = any(${ids}::text[]) order by id for update`,
+    /**
+     * The routing token that a tunnel has now, by the one it has or one that it had, with the keys of its agents, one of
+     * which has to be proved for it.
+     */
+    successor: SqlSchema.findOneOption({
+      Request: RoutingToken,
+      Result: Schema.Struct({ routingToken: RoutingToken, keys: Schema.Array(PublicKey) }),
+      execute: (token) => sql`
+        select t.routing_token, ${keysOf(sql)} as keys from tunnels t where t.id = (
+          select id from tunnels where routing_token = ${token}
+          union all select tunnel_id from revoked_tokens where routing_token = ${token} limit 1)`
     }),
     transaction: sql.withTransaction
   }

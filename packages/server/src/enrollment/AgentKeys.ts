@@ -22,14 +22,6 @@ export class AgentKeys extends Context.Service<
   {
     /** Sends the keys of these tunnels to the edges, inside the transaction of the change. */
     readonly announce: (ids: ReadonlyArray<string>) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
-    /**
-     * Ends the grant of one tunnel, or all grants of an account, with the keys enrolled through it and the join tokens that
-     * were not redeemed. Answers the tunnels whose grant ended.
-     */
-    readonly endGrants: (
-      grantee: string,
-      tunnel: string | null
-    ) => Effect.Effect<ReadonlyArray<string>, Schema.SchemaError | SqlError.SqlError>
     /** An edge saw an agent prove this key. Where it is an enrolled one, every agent of the tunnel has to from now on. */
     readonly proved: (token: RoutingToken, key: PublicKey) => Effect.Effect<void>
   }
@@ -48,13 +40,6 @@ export class AgentKeys extends Context.Service<
 
     return {
       announce,
-
-      endGrants: Effect.fnUntraced(function* (grantee: string, tunnel: string | null) {
-        yield* store.holdGrants(grantee, tunnel)
-        const ended = yield* store.endGrants({ grantee, tunnel })
-        yield* announce(ended.flatMap(({ enrolled, tunnelId }) => (enrolled ? [tunnelId] : [])))
-        return ended.map(({ tunnelId }) => tunnelId)
-      }),
 
       proved: Effect.fn("AgentKeys.proved")(
         function* (token: RoutingToken, key: PublicKey) {

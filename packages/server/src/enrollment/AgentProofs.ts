@@ -25,10 +25,17 @@ export class AgentProofs extends Context.Service<
     readonly admit: (
       token: Redacted.Redacted
     ) => Effect.Effect<void, AgentProofRequired, HttpServerRequest.HttpServerRequest>
+    /**
+     * The routing token of the tunnel that has or had this one, for an agent that proves an enrolled key. A token of no tunnel
+     * is answered as one of a tunnel for which the key is not enrolled.
+     */
+    readonly successor: (
+      token: RoutingToken
+    ) => Effect.Effect<RoutingToken, AgentProofRequired, HttpServerRequest.HttpServerRequest>
   }
 >()("server/enrollment/AgentProofs") {
   static readonly make = Effect.gen(function* () {
-    const { demanded } = yield* Store.make
+    const { demanded, successor } = yield* Store.make
 
     const judged = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -49,6 +56,12 @@ export class AgentProofs extends Context.Service<
         const token = readToken(Redacted.value(given))
         const found = Option.isSome(token) ? yield* demanded(token.value) : Option.none()
         if (Option.isSome(found)) yield* judged(found.value.keys)
+      }, sqlOrDie),
+
+      successor: Effect.fn("AgentProofs.successor")(function* (token: RoutingToken) {
+        const found = yield* successor(token)
+        yield* judged(Option.match(found, { onNone: () => [], onSome: ({ keys }) => keys }))
+        return (yield* Effect.fromOption(found)).routingToken
       }, sqlOrDie)
     }
   })

@@ -15,7 +15,8 @@ import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { SqlClient, SqlSchema } from "effect/sql"
+import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
+import * as AgentKeyStore from "../edges/AgentKeyStore.ts"
 import { authorizeHost } from "../edges/EdgeOrders.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { AgentKeys } from "../enrollment/AgentKeys.ts"
@@ -33,6 +34,7 @@ const Held = Schema.Struct({
   httpOnly: Schema.Boolean,
   requireLogin: Schema.Boolean
 })
+type Held = typeof Held.Type
 
 const Moved = Schema.Struct({
   hostname: Hostname,
@@ -53,19 +55,20 @@ type Rotation = typeof Rotation.Type
 const makeTokenRotationStore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
-    /** A tunnel that the account owns; every other command about its token waits until the transaction ends. */
+    /** A tunnel that the account owns, or any where none is named; every other command about its token waits until the transaction ends. */
     hold: SqlSchema.findOneOption({
-      Request: Schema.Struct({ id: Schema.String, subject: Schema.String }),
+      Request: Schema.Struct({ id: Schema.String, subject: Schema.NullOr(Schema.String) }),
       Result: Held,
       execute: ({ id, subject }) => sql`
-        select id, routing_token, access_policy, http_only, require_login from tunnels where id = ${id} and subject = ${subject} for update`
+        select id, routing_token, access_policy, http_only, require_login from tunnels
+        where id = ${id} and (${subject}::text is null or subject = ${subject}) for update`
     }),
     /** The old token is worthless from now on, at every edge. */
     replace: ({ fresh, id, now, old, recordsName }: Rotation) =>
       Effect.all([
         sql`update tunnels set routing_token = ${Redacted.value(fresh)},
           records_name = coalesce(records_name, ${recordsName}) where id = ${id}`,
-        sql`insert into revoked_tokens (routing_token, revoked_at) values (${Redacted.value(old)}, ${now})
+        sql`insert into revoked_tokens (routing_token, revoked_at, tunnel_id) values (${Redacted.value(old)}, ${now}, ${id})
           on conflict do nothing`
       ]),
     /** The hostnames move with their certificate admission, as it stands. */
@@ -92,23 +95,33 @@ export class TokenRotations extends Context.Service<
       id: string,
       key: string | undefined
     ) => Effect.Effect<RotatedToken, TunnelNotFound>
+    /**
+     * Ends grants, inside the transaction of the caller: those of a grantee for one tunnel, or all. A tunnel whose token the
+     * grantee was shown gets a new one, unless its owner lets agents in without a proof, which could not ask for it.
+     * Answers the tunnels whose grant ended.
+     */
+    readonly endGrants: (
+      grantee: string,
+      tunnel: string | null,
+      actor: string
+    ) => Effect.Effect<ReadonlyArray<string>, Schema.SchemaError | SqlError.SqlError>
   }
 >()("server/tunnels/TokenRotations") {
   static readonly make = Effect.gen(function* () {
     const store = yield* makeTokenRotationStore
+    const grants = yield* AgentKeyStore.make
     const outbox = yield* Outbox
     const audits = yield* Audits
     const keys = yield* AgentKeys
     const { once } = yield* Idempotency
     const random = yield* SecureRandom.SecureRandom
 
-    const rotated = Effect.fnUntraced(function* ({ subject }: Account, id: string) {
-      const held = yield* store.hold({ id, subject })
+    const replaced = Effect.fnUntraced(function* (held: Option.Option<Held>, actor: string) {
       if (Option.isNone(held)) return yield* new TunnelNotFound()
-      const { accessPolicy: policy, httpOnly: required, requireLogin, routingToken: old } = held.value
+      const { accessPolicy: policy, httpOnly: required, id, requireLogin, routingToken: old } = held.value
       const fresh = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
       const hosts = yield* store.moveHosts({ old, fresh })
-      yield* store.replace({ id: held.value.id, old, fresh, recordsName: hashToken(old), now: yield* unixSeconds })
+      yield* store.replace({ id, old, fresh, recordsName: hashToken(old), now: yield* unixSeconds })
       if (required) yield* outbox.append(fresh, { _tag: "SetHttpOnly", required })
       for (const { admissionUntil, hostname, tier } of hosts) {
         const serve = { tier, ...(admissionUntil === null ? {} : { admissionUntil }) }
@@ -118,11 +131,26 @@ export class TokenRotations extends Context.Service<
       if (policy !== null) yield* outbox.append(fresh, { _tag: "SetAccessPolicy", policy })
       yield* keys.announce([id])
       yield* outbox.append(old, { _tag: "Revoke", successor: fresh })
-      yield* audits.append(audit("routing_token_rotated", subject, id))
+      yield* audits.append(audit("routing_token_rotated", actor, id))
       return new RotatedToken({ routing_token: fresh })
     })
 
+    const rotated = ({ subject }: Account, id: string) =>
+      Effect.flatMap(store.hold({ id, subject }), (held) => replaced(held, subject))
+
     return {
+      endGrants: Effect.fnUntraced(function* (grantee: string, tunnel: string | null, actor: string) {
+        yield* grants.holdGrants(grantee, tunnel)
+        const ended = yield* grants.endGrants({ grantee, tunnel })
+        const idsOf = (rows: typeof ended) => rows.map(({ tunnelId }) => tunnelId)
+        // All of them before the first is changed, and in one order, so that ends of grants never wait for each other crosswise.
+        yield* grants.holdTunnels(idsOf(ended))
+        for (const id of idsOf(ended.filter(({ replaces }) => replaces)))
+          yield* Effect.flatMap(store.hold({ id, subject: null }), (held) => replaced(held, actor)).pipe(Effect.orDie)
+        yield* keys.announce(idsOf(ended.filter(({ enrolled, replaces }) => enrolled && !replaces)))
+        return idsOf(ended)
+      }),
+
       rotate: Effect.fn("TokenRotations.rotate")(
         (account: Account, id: string, key: string | undefined) =>
           once(

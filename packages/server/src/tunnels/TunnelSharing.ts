@@ -11,12 +11,12 @@ import { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { AgentKeys } from "../enrollment/AgentKeys.ts"
 import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { LoginOrders } from "./LoginOrders.ts"
+import { TokenRotations } from "./TokenRotations.ts"
 import { Tunnels } from "./Tunnels.ts"
 
 // The tables beside a tunnel: grantees, visitors of its login gate, and those who asked to be let in.
@@ -118,7 +118,7 @@ export class TunnelSharing extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const tunnels = yield* Tunnels
     const audits = yield* Audits
-    const keys = yield* AgentKeys
+    const rotations = yield* TokenRotations
     const logins = yield* LoginOrders
     const store = yield* makeTunnelSharingStore
 
@@ -165,7 +165,7 @@ export class TunnelSharing extends Context.Service<
           account,
           id,
           grantee,
-          Effect.flatMap(asOwner(account, id, keys.endGrants(grantee, id)), found)
+          Effect.flatMap(asOwner(account, id, rotations.endGrants(grantee, id, account.subject)), found)
         ),
       grantees: (account: Account, id: string, page: Page) =>
         Effect.map(grantees(account, id, page), (rows) => rows.map(({ grantee }) => grantee)),
@@ -199,6 +199,6 @@ export class TunnelSharing extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(TunnelSharing, TunnelSharing.make)
   static readonly layer = TunnelSharing.layerNoDeps.pipe(
-    Layer.provide([AgentKeys.layer, Audits.layer, LoginOrders.layer, Tunnels.layer])
+    Layer.provide([Audits.layer, LoginOrders.layer, TokenRotations.layer, Tunnels.layer])
   )
 }

@@ -153,6 +153,9 @@ export const make = Effect.gen(function* () {
       Result: Seen,
       execute: ({ id, subject }) => sql`${seen} where t.id = ${id} and ${isVisible(subject)}`
     }),
+    /** Records that a grantee is shown the routing token. */
+    shows: (id: string, grantee: string) => sql`
+      update tunnel_grants set knows_token = true where tunnel_id = ${id} and grantee = ${grantee} and not knows_token`,
     change: (id: string, change: Change) => sql`update tunnels set ${sql.update({ ...change })} where id = ${id}`,
     /** Removes the tunnel with all that hangs on it; its token is worthless for ever, at every edge. */
     remove: (tunnel: Seen, now: number) => {

@@ -194,8 +194,9 @@ export class Tunnels extends Context.Service<
         const tunnel = found.value
         const grantee = account.subject === tunnel.subject ? null : account.subject
         const command = Effect.map(
-          Effect.tap(enrollments.issueFor({ tenant: tunnel.subject, tunnel: tunnel.id, grantee }), () =>
-            audits.append(audit("join_token_issued", account.subject, tunnel.id))
+          (grantee === null ? Effect.void : Effect.asVoid(store.shows(tunnel.id, grantee))).pipe(
+            Effect.andThen(enrollments.issueFor({ tenant: tunnel.subject, tunnel: tunnel.id, grantee })),
+            Effect.tap(() => audits.append(audit("join_token_issued", account.subject, tunnel.id)))
           ),
           (join_token) =>
             new Installation({

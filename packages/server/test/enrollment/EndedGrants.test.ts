@@ -1,3 +1,4 @@
+import * as AgentRequest from "@catenet/crypto/AgentRequest"
 import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -7,6 +8,8 @@ import type { Installation } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { Subject } from "@catenet/domain/values/Subject"
+import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { until } from "@catenet/testing/Eventually"
 import { bearerOf } from "@catenet/testing/server/Accounts"
 import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
@@ -14,7 +17,7 @@ import { TestIssuer } from "@catenet/testing/server/TestIssuer"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Fiber, Layer, Redacted, Schema } from "effect"
+import { Clock, Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { tokenBytes } from "../../src/runtime/TokenSecrets.ts"
 import { blocked } from "../harness/Blocked.ts"
@@ -39,6 +42,14 @@ const enroll = Effect.fnUntraced(function* ({ agent_id, join_token: token }: Ins
   return yield* enrollment.redeem({ payload: { token, agent: AgentId.make(agent_id), pubkey: keyOf(byte), proof } })
 })
 
+/** The newest of so many orders about a tunnel. */
+const newest = Effect.fnUntraced(function* (token: Installation["routing_token"], count: number) {
+  const orders = yield* (yield* RecordingEdge).about(Redacted.value(token), count)
+  assert.strictEqual(orders.length, count)
+  const last = orders.at(-1)
+  return { keys: JSON.parse(last?.body ?? ""), proof: last?.path.split("?proof=")[1] }
+})
+
 /** A tunnel of `name`, granted to `name-guest`, and what both may do with it. */
 const shared = Effect.fnUntraced(function* (name: string) {
   const edge = yield* RecordingEdge
@@ -56,15 +67,35 @@ const shared = Effect.fnUntraced(function* (name: string) {
     token,
     install,
     ungrant: owner.tunnels.ungrant({ params: { id, grantee } }),
-    /** The newest of so many orders about the tunnel. */
-    ordered: (count: number) =>
-      Effect.map(edge.about(Redacted.value(token), count), (orders) => {
-        assert.strictEqual(orders.length, count)
-        const last = orders.at(-1)
-        return { keys: JSON.parse(last?.body ?? ""), proof: last?.path.split("?proof=")[1] }
-      }),
+    ordered: (count: number) => newest(token, count),
+    /** The token that took the place of the one the guest was shown, which edges have dropped for it. */
+    replaced: Effect.gen(function* () {
+      const { routing_token: fresh } = yield* install(owner)
+      assert.notStrictEqual(Redacted.value(fresh), Redacted.value(token))
+      const told = Effect.sync(() => edge.orders.filter((order) => order.token === Redacted.value(token)).at(-1))
+      const revoked = yield* until(told, (order) => order?.path === "/admin/revoke")
+      assert.strictEqual(revoked?.successor, Redacted.value(fresh))
+      return fresh
+    }),
     count: Effect.sync(() => edge.orders.filter((order) => order.token === Redacted.value(token)).length)
   }
+})
+
+const hex = Schema.decodeSync(RoutingToken)
+
+/** An agent with the key of this byte asks which token the tunnel of this one has now. */
+const exchange = Effect.fnUntraced(function* (token: RoutingToken, by: number | undefined, age = 0) {
+  const path = "/agent/routing-token"
+  const body = JSON.stringify({ token: Redacted.value(token) })
+  const issuedAt = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000) - age)
+  const request = { method: "POST", path, body: new TextEncoder().encode(body) }
+  const proof =
+    by === undefined ? {} : { [AgentRequest.header]: AgentRequest.sign(native, seedOf(by), request, issuedAt) }
+  const headers = { "content-type": "application/json", ...proof }
+  const response = yield* TestServer.raw(path, { method: "POST", headers, body })
+  const answer = yield* Effect.promise(() => response.json() as Promise<Record<string, unknown>>)
+  const all: Record<string, unknown> = { ...answer, status: response.status }
+  return all
 })
 
 const proved = (token: Installation["routing_token"], byte: number) =>
@@ -75,37 +106,81 @@ const other = Effect.flatMap(TestDatabase, ({ url }) => Effect.succeed(PgClient.
 layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a grant that ends", (it) => {
   it.effect("takes the keys enrolled through it along, and leaves the owner's, which it had not replaced", () =>
     Effect.gen(function* () {
-      const { guest, install, ordered, owner, ungrant } = yield* shared("ada")
+      const { guest, install, ordered, owner, replaced, ungrant } = yield* shared("ada")
       yield* enroll(yield* install(owner), 1)
       yield* enroll(yield* install(guest), 2)
       assert.deepStrictEqual(yield* ordered(2), { keys: keys(1, 2), proof: "optional" })
       yield* ungrant
-      assert.deepStrictEqual(yield* ordered(3), { keys: keys(1), proof: "optional" })
+      assert.deepStrictEqual(yield* newest(yield* replaced, 1), { keys: keys(1), proof: "optional" })
     })
   )
 
   it.effect("leaves a tunnel that nothing may serve where its only key went and proofs are needed", () =>
     Effect.gen(function* () {
-      const { guest, install, ordered, token, ungrant } = yield* shared("bo")
+      const { guest, install, ordered, replaced, token, ungrant } = yield* shared("bo")
       yield* enroll(yield* install(guest), 3)
       yield* proved(token, 3)
       assert.deepStrictEqual(yield* ordered(2), { keys: keys(3), proof: "required" })
       yield* ungrant
-      assert.deepStrictEqual(yield* ordered(3), { keys: [], proof: "required" })
+      const fresh = yield* replaced
+      assert.deepStrictEqual(yield* newest(fresh, 1), { keys: [], proof: "required" })
       const { edges } = yield* TestServer.client
       const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("primary") }, query: {} })
-      const mine = known.find((entry) => Redacted.value(entry.token) === Redacted.value(token))
+      const mine = known.find((entry) => Redacted.value(entry.token) === Redacted.value(fresh))
       assert.deepStrictEqual([mine?.agent_keys, mine?.agent_proof], [[], "required"])
     })
   )
 
   it.effect("ends with the account of the grantee", () =>
     Effect.gen(function* () {
-      const { guest, install, ordered } = yield* shared("cy")
+      const { guest, install, ordered, replaced } = yield* shared("cy")
       yield* enroll(yield* install(guest), 4)
       assert.deepStrictEqual(yield* ordered(1), { keys: keys(4), proof: "optional" })
       yield* guest.accounts.remove({ payload: { confirm: "DELETE" } })
-      assert.deepStrictEqual(yield* ordered(2), { keys: [], proof: "optional" })
+      assert.deepStrictEqual(yield* newest(yield* replaced, 1), { keys: [], proof: "optional" })
+    })
+  )
+
+  it.effect(
+    "leaves the routing token to agents that the owner lets in without a proof, and where it was never shown",
+    () =>
+      Effect.gen(function* () {
+        const unseen = yield* shared("hal")
+        yield* enroll(yield* unseen.install(unseen.owner), 9)
+        yield* unseen.ungrant
+        const lifted = yield* shared("ina")
+        yield* lifted.install(lifted.guest)
+        const payload = new TunnelChange({ allow_unproved_agents: true })
+        yield* lifted.owner.tunnels.change({ params: { id: lifted.id }, payload })
+        yield* lifted.ungrant
+        for (const { install, owner, token } of [unseen, lifted])
+          assert.strictEqual(Redacted.value((yield* install(owner)).routing_token), Redacted.value(token))
+        // A new grant of the same account knows the token no sooner than the first.
+        const { guest, id, install, owner, replaced, ungrant } = unseen
+        yield* owner.tunnels.grant({ params: { id }, payload: { grantee: Subject.make("hal-guest") } })
+        yield* install(guest)
+        yield* ungrant
+        yield* replaced
+      })
+  )
+
+  it.effect("lets an agent with an enrolled key exchange any former token, and nobody else", () =>
+    Effect.gen(function* () {
+      const { guest, id, install, owner, replaced, token, ungrant } = yield* shared("joe")
+      yield* enroll(yield* install(owner), 1)
+      yield* enroll(yield* install(guest), 2)
+      yield* proved(token, 1)
+      assert.deepInclude(yield* exchange(token, 2), { status: 200, routing_token: Redacted.value(token) })
+      yield* ungrant
+      const fresh = yield* replaced
+      assert.deepInclude(yield* exchange(token, 1), { status: 200, routing_token: Redacted.value(fresh) })
+      assert.deepInclude(yield* exchange(token, 2), { status: 403, reason: "not-enrolled" })
+      assert.deepInclude(yield* exchange(token, undefined), { status: 403, reason: "missing" })
+      assert.deepInclude(yield* exchange(token, 1, 121), { status: 403, reason: "stale" })
+      assert.deepInclude(yield* exchange(hex("7".repeat(64)), 1), { status: 403, reason: "not-enrolled" })
+      const { routing_token: newer } = yield* owner.tunnels.rotateToken({ headers: {}, params: { id } })
+      for (const old of [token, fresh])
+        assert.deepInclude(yield* exchange(old, 1), { status: 200, routing_token: Redacted.value(newer) })
     })
   )
 

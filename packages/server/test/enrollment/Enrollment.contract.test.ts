@@ -1,4 +1,6 @@
+import * as AgentRequest from "@catenet/crypto/AgentRequest"
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
+import * as Bytes from "@catenet/crypto/Bytes"
 import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -8,7 +10,7 @@ import { TestIssuer } from "@catenet/testing/server/TestIssuer"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { layer } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Clock, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { bytesOf } from "../../src/runtime/TokenSecrets.ts"
 
@@ -50,6 +52,21 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("enrollment"
         SqlClient.SqlClient.use((sql) => sql`update bootstrap_tokens set expires_at = 1 where expires_at = created_at`),
         PgClient.layer({ url })
       )
+      const served = "ab".repeat(32)
+      yield* Effect.provide(
+        SqlClient.SqlClient.use((sql) =>
+          Effect.all([
+            sql`insert into tunnels (id, subject, name, routing_token, created_at) values (${"1".repeat(32)}, 'owner', 'n', ${served}, 1)`,
+            sql`insert into agents (tenant, agent, tunnel, pubkey, bound_at)
+              values ('owner', 'a', ${"1".repeat(32)}, ${Hex.encode(native.ed25519.publicKey(Redacted.value(first)))}, 1)`
+          ])
+        ),
+        PgClient.layer({ url })
+      )
+      const body = Bytes.fromText(JSON.stringify({ token: served }))
+      const now = BigInt(Math.floor((yield* Clock.currentTimeMillis) / 1000))
+      const asked = { method: "POST", path: "/agent/routing-token", body }
+      const proof = AgentRequest.sign(native, first, asked, now)
       const header = { "idempotency-key": "mine" }
       const unknown = "99".repeat(32)
       yield* Contract.hold("enrollment", operator, [
@@ -101,7 +118,15 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("enrollment"
         { call: "redeemBootstrap", body: { token: bootstrap }, status: 200, answer: { secret: "s" } },
         { call: "redeemBootstrap", body: { token: bootstrap }, status: 409, code: "BootstrapTokenSpent" },
         { call: "redeemBootstrap", body: { token: late }, status: 410, code: "BootstrapTokenExpired" },
-        { call: "redeemBootstrap", body: { token: unknown }, status: 404, code: "BootstrapTokenUnknown" }
+        { call: "redeemBootstrap", body: { token: unknown }, status: 404, code: "BootstrapTokenUnknown" },
+        { call: "currentToken", body: { token: served }, status: 403, code: "AgentProofRequired" },
+        {
+          call: "currentToken",
+          headers: { [AgentRequest.header]: proof },
+          body: { token: served },
+          status: 200,
+          answer: { routing_token: served }
+        }
       ])
     })
   )

@@ -87,6 +87,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "enrollment.redeem": ({ agent, token }) => ({ token, agent: "a", pubkey: agent, proof: "00".repeat(64) }),
   "enrollment.mintBootstrap": () => ({ secret: "s" }),
   "enrollment.redeemBootstrap": ({ token }) => ({ token }),
+  "enrollment.currentToken": ({ token }) => ({ token }),
   "provisioning.provisionTunnel": ({ hostname, subject }) => ({ subject, name: "n", hostname }),
   "admission.issuanceFailed": () => ({ ca: "a", reason: "caa" }),
   "admission.issuanceProgress": () => ({ step: "ordering", agent: "ab".repeat(8) }),

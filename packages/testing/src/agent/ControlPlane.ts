@@ -17,6 +17,8 @@ export interface ControlPlane extends AsyncDisposable {
   meshPort: number
   /** Where the host name stands on its way to a certificate; without it nothing is answered about one. */
   standing: Readonly<Record<string, unknown>> | undefined
+  /** The routing token that took the place of the present one; "away" where that cannot be asked for now. */
+  successor: string | undefined
   /** Called when a join token was spent, before the answer is sent. */
   redeemed: () => void
 }
@@ -108,29 +110,34 @@ export const startControlPlane = async (ca: Uint8Array): Promise<ControlPlane> =
     return url.startsWith("/agent/acme-standing/") ? json(plane.standing) : undefined
   }
 
-  const plane: Pick<ControlPlane, "ca" | "meshPort" | "redeemed" | "standing"> = {
+  const plane: Pick<ControlPlane, "ca" | "meshPort" | "redeemed" | "standing" | "successor"> = {
     ca,
     meshPort: 1,
     redeemed: () => {},
-    standing: undefined
+    standing: undefined,
+    successor: undefined
   }
   const server = createServer(async (request, response) => {
     calls.push(`${request.method} ${request.url}`)
     const answer =
-      request.url === "/enroll/redeem"
-        ? redeem(await bodyOf(request))
-        : request.url === "/bootstrap/redeem"
-          ? exchange(await bodyOf(request))
-          : request.url === "/network-info"
-            ? json({
-                mesh_edge_port: plane.meshPort,
-                channel_broker_port: 4435,
-                channel_relay_port: 4436,
-                channel_relay_gate_port: 443
-              })
-            : request.url === "/pki/ca"
-              ? { status: 200, type: "application/x-x509-ca-cert", body: Buffer.from(plane.ca) }
-              : (certificate(request.url ?? "") ?? { status: 404, type: "text/plain", body: "no such route" })
+      request.url === "/agent/routing-token" && plane.successor !== undefined
+        ? plane.successor === "away" || request.headers["catenet-agent-proof"] === undefined
+          ? { status: 503, type: "text/plain", body: "not now" }
+          : json({ routing_token: plane.successor })
+        : request.url === "/enroll/redeem"
+          ? redeem(await bodyOf(request))
+          : request.url === "/bootstrap/redeem"
+            ? exchange(await bodyOf(request))
+            : request.url === "/network-info"
+              ? json({
+                  mesh_edge_port: plane.meshPort,
+                  channel_broker_port: 4435,
+                  channel_relay_port: 4436,
+                  channel_relay_gate_port: 443
+                })
+              : request.url === "/pki/ca"
+                ? { status: 200, type: "application/x-x509-ca-cert", body: Buffer.from(plane.ca) }
+                : (certificate(request.url ?? "") ?? { status: 404, type: "text/plain", body: "no such route" })
     response.writeHead(answer.status, { "content-type": answer.type })
     response.end(answer.body)
   })

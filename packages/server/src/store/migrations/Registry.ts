@@ -66,6 +66,7 @@ import * as directoryOfAccounts from "./0111_directory_of_accounts.ts"
 import * as ticketKeys from "./0114_ticket_keys.ts"
 import * as operatorProofs from "./0118_operator_proofs.ts"
 import * as accountsOfIssuances from "./0122_accounts_of_issuances.ts"
+import * as successorsOfTokens from "./0123_successors_of_tokens.ts"
 
 export const migrations = {
   "0001_outbox": outbox.up,
@@ -131,5 +132,6 @@ export const migrations = {
   "0111_directory_of_accounts": directoryOfAccounts.up,
   "0114_ticket_keys": ticketKeys.up,
   "0118_operator_proofs": operatorProofs.up,
-  "0122_accounts_of_issuances": accountsOfIssuances.up
+  "0122_accounts_of_issuances": accountsOfIssuances.up,
+  "0123_successors_of_tokens": successorsOfTokens.up
 } as const
