@@ -8,6 +8,8 @@ const why = {
   zone: "it is a zone of this platform, or lies above one",
   platform: "it is the platform's own",
   "public-suffix": "names of different people are registered below it",
+  "service-label": "its first label is reserved for services of the platform's operator",
+  address: "its last label is a number, so that clients read it as an IP address",
   "below-another-host": "it lies below the host name of another tunnel"
 } as const
 
@@ -19,7 +21,10 @@ export class HostnameReserved extends Problem<HostnameReserved>()(
     title: "Host name reserved",
     detail: ({ hostname, reason }) => `The host name ${hostname} cannot be a tunnel's: ${why[reason]}.`
   },
-  { hostname: Hostname, reason: Schema.Literals(["zone", "platform", "public-suffix", "below-another-host"]) }
+  {
+    hostname: Hostname,
+    reason: Schema.Literals(["zone", "platform", "public-suffix", "service-label", "address", "below-another-host"])
+  }
 ) {}
 
 /** DNS has no record that proves the host name. */

@@ -63,6 +63,43 @@ export const reservedAs = (hostname: string, { names, zones }: PlatformNames): "
   return names.has(hostname) || isTarget ? "platform" : undefined
 }
 
+/**
+ * First labels that people and programs take for the operator's own below any zone: they are where sign-in pages, mail and
+ * its configuration, proxy discovery, name servers and the contacts of RFC 2142 are looked for.
+ */
+const serviceLabels: ReadonlySet<string> = new Set(
+  `www mail smtp imap pop api login auth sso account admin portal status ns1 ns2 autodiscover autoconfig wpad isatap mta-sts
+  abuse postmaster hostmaster security`.split(/\s+/u)
+)
+
+/**
+ * Whether a name below one of the zones starts with a label that no account may choose; an operator may assign it. Labels
+ * with an underscore are no host names, so they need no entry.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { isServiceName } from "@catenet/domain/tunnels/HostnameOwnership"
+ *
+ * assert.ok(isServiceName("mta-sts.example.net", ["example.net"]))
+ * assert.ok(!isServiceName("camera.example.net", ["example.net"]) && !isServiceName("www.example.org", ["example.net"]))
+ * ```
+ */
+export const isServiceName = (hostname: string, zones: ReadonlyArray<string>): boolean =>
+  zones.some((zone) => isGiven(hostname, zone)) && serviceLabels.has(hostname.split(".")[0] ?? "")
+
+/**
+ * Whether URL parsers read a host as an IPv4 address: its last label is a number.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { endsInNumber } from "@catenet/domain/tunnels/HostnameOwnership"
+ *
+ * assert.ok(endsInNumber("192.0.2.1") && endsInNumber("192.0.2.0x1"))
+ * assert.ok(!endsInNumber("1.example.net"))
+ * ```
+ */
+export const endsInNumber = (hostname: string): boolean => /(?:^|\.)(?:\d+|0x[0-9a-f]*)$/u.test(hostname)
+
 /** A record that proves a host name. */
 export interface ProofRecord {
   readonly type: "TXT" | "CNAME"

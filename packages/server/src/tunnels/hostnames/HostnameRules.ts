@@ -1,7 +1,9 @@
 /** What the rules of host names need of the settings: the zone of given names, and which names are the platform's own. */
 import { HostnameReserved } from "@catenet/domain/tunnels/HostnameErrors"
 import {
+  endsInNumber,
   isGiven,
+  isServiceName,
   type PlatformNames,
   type ProofRecord,
   proofRecords,
@@ -37,7 +39,10 @@ export class HostnameRules extends Context.Service<
     /** The zone below which the platform gives names. */
     readonly zone: string | undefined
     readonly isGiven: (hostname: Hostname) => boolean
-    /** Fails for a name that no tunnel can have. An operator may use last labels that the public list does not know. */
+    /**
+     * Fails for a name that no tunnel can have. An operator may use last labels that the public list does not know, and
+     * first labels that are reserved for services.
+     */
     readonly admit: (hostname: Hostname, by: "account" | "operator") => Effect.Effect<void, HostnameReserved>
     /** The name that a CNAME to a tunnel leads to; null where the platform has no zone. */
     readonly targetOf: (tunnel: string) => Hostname | null
@@ -72,6 +77,9 @@ export class HostnameRules extends Context.Service<
       admit: (hostname: Hostname, by: "account" | "operator"): Effect.Effect<void, HostnameReserved> => {
         const reason = reservedAs(hostname, ours)
         if (reason !== undefined) return Effect.fail(new HostnameReserved({ hostname, reason }))
+        if (endsInNumber(hostname)) return Effect.fail(new HostnameReserved({ hostname, reason: "address" }))
+        if (by === "account" && isServiceName(hostname, ours.zones))
+          return Effect.fail(new HostnameReserved({ hostname, reason: "service-label" }))
         return isPublicSuffix(hostname, by === "operator" ? "listed" : "any")
           ? Effect.fail(new HostnameReserved({ hostname, reason: "public-suffix" }))
           : Effect.void

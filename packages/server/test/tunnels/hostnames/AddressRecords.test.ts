@@ -98,7 +98,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("address rec
           headers: {},
           payload: { subject: Subject.make("bob"), name: "site", hostname: host(hostname) }
         })
-      const own = yield* create("bob", "mail", "mail.zone.test")
+      const own = yield* create("bob", "post", "post.zone.test")
       yield* provide("given.zone.test")
       yield* provide("given.elsewhere.test")
       yield* has("given.zone.test", "records")

@@ -6,6 +6,8 @@ import { PublicDns } from "./PublicDns.ts"
 import { ask, claimed, create, offer, routed, server, sql, tokenOf, verify } from "./ZoneServer.ts"
 
 const zone = "tunnels.zone.example"
+const mayIssue = (token: string, hostname: string) =>
+  Effect.map(ask("anonymous", `/agent/acme-admission/${token}/${hostname}`), ({ body }) => body)
 
 layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a host name that an account asks for", (it) => {
   it.effect("is never the zone, what is above it, the platform's own or a public suffix", () =>
@@ -34,6 +36,50 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a host name
         if (hostname !== "localhost") assert.deepInclude(ordered.body, expected, hostname)
       }
       assert.isEmpty((yield* ask("eve", "/me/tunnels")).body.filter((made: any) => made.hostname !== "localhost"))
+    })
+  )
+
+  it.effect("is no address, by an operator neither", () =>
+    Effect.gen(function* () {
+      for (const hostname of ["192.0.2.1", "10.1", "192.0.2.0x1", "1234"]) {
+        const expected = { status: 409, code: "HostnameReserved", reason: "address" }
+        assert.deepInclude((yield* create("ned", hostname)).body, expected, hostname)
+        const provisioned = yield* ask("operator", "/admin/provision-tunnel", { subject: "ned", name: "n", hostname })
+        assert.deepInclude(provisioned.body, expected, hostname)
+      }
+      assert.isEmpty((yield* ask("ned", "/me/tunnels")).body)
+      assert.strictEqual((yield* create("ned", "1.sites.example")).status, 200)
+    })
+  )
+
+  it.effect("starts with no label reserved for services in the zone, unless an operator assigns it", () =>
+    Effect.gen(function* () {
+      for (const label of ["www", "LOGIN", "autodiscover", "wpad", "mta-sts", "ns1", "abuse", "security"]) {
+        const { body } = yield* create("eve", `${label}.${zone}`)
+        assert.deepInclude(body, { status: 409, code: "HostnameReserved", reason: "service-label" }, label)
+      }
+      for (const hostname of ["wwww", "ns3", "security-camera", "mta"].map((label) => `${label}.${zone}`))
+        assert.deepInclude((yield* create("sam", hostname)).body, { hostname }, hostname)
+      const elsewhere = yield* create("sam", "www.sam.example")
+      assert.deepInclude(elsewhere.body.hostname_proof, { hostname: "www.sam.example" }, "outside the zone")
+      const hostname = `status.${zone}`
+      const provisioned = yield* ask("operator", "/admin/provision-tunnel", { subject: "sam", name: "n", hostname })
+      assert.strictEqual(provisioned.status, 200, "by an operator")
+    })
+  )
+
+  it.effect("remains with a tunnel that had it before its label was reserved", () =>
+    Effect.gen(function* () {
+      const hostname = `admin.${zone}`
+      const made = yield* create("old", `former.${zone}`)
+      const token = yield* tokenOf("old", made.body.id)
+      yield* sql((sql) => sql`update tunnels set hostname = ${hostname} where id = ${made.body.id}`)
+      yield* sql((sql) => sql`update hosts set hostname = ${hostname} where hostname = ${`former.${zone}`}`)
+      yield* offer(hostname)
+      assert.deepInclude(yield* mayIssue(token, hostname), { may_issue_now: true })
+      assert.deepInclude((yield* ask("old", `/me/tunnels/${made.body.id}`)).body, { hostname, status: "gelb" })
+      const ordered = yield* ask("operator", `/registry/authorize-host/${token}/${hostname}`, undefined, "POST")
+      assert.strictEqual(ordered.status, 200)
     })
   )
 
@@ -165,9 +211,6 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a proof of 
 })
 
 layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a certificate for a host name", (it) => {
-  const mayIssue = (token: string, hostname: string) =>
-    Effect.map(ask("anonymous", `/agent/acme-admission/${token}/${hostname}`), ({ body }) => body)
-
   it.effect("needs its proof again: gone from DNS, or DNS silent, is no certificate", () =>
     Effect.gen(function* () {
       const dns = yield* PublicDns
