@@ -13,7 +13,7 @@ import { PaymentIntent } from "../billing/Credits.ts"
 import { AccountId, IdempotencyKey, PaymentId } from "../values/Ids.ts"
 import { Count, CountFromText } from "../values/Numbers.ts"
 import { pattern } from "../values/Pattern.ts"
-import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
+import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AdminAccess, RateLimit } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
@@ -34,7 +34,7 @@ export class BillingApi extends HttpApiGroup.make("billing")
       headers: idempotencyHeader,
       payload: Schema.Struct({ account: AccountId, credits: Schema.Int }),
       success: Schema.Struct({ payment: PaymentId }),
-      error: [CreditsOutOfRange, AccountUnknown, IdempotencyKeyReused]
+      error: [CreditsOutOfRange, AccountUnknown, IdempotencyKeyReused, LimitReached]
     }).middleware(ReadsBody),
     HttpApiEndpoint.get("getPayment", "/payment/intent/:payment", {
       params: { payment: PaymentId },

@@ -26,6 +26,16 @@ export const maxMembersPerChannel = 1_000
 /** E-mail addresses that may claim a membership of one channel. */
 export const maxAllowedPerChannel = 1_000
 
+/** Claim invites of one channel that can still be used. */
+export const maxOpenInvitesPerChannel = 100
+/** Claim invites of one channel that were used or have expired and are still known as such; the oldest give way. */
+export const maxEndedInvitesPerChannel = 100
+/** Share links of one tunnel that were revoked or have expired and are still listed; the oldest give way. */
+export const maxEndedLinksPerTunnel = 100
+
+/** Payments that one account has asked for and that are not confirmed. */
+export const maxUnconfirmedPerAccount = 100
+
 export const maxAgentsPerTopology = 1_000
 export const maxEdgesPerTopology = 4_000
 /** E-mail addresses that one topology is shared with. */

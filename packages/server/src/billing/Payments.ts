@@ -6,7 +6,8 @@ import { AccountUnknown, type CreditsOutOfRange, PaymentUnknown } from "@catenet
 import { confirm, intend, PaymentIntent } from "@catenet/domain/billing/Credits"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { type AccountId, PaymentId } from "@catenet/domain/values/Ids"
-import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
+import { maxUnconfirmedPerAccount } from "@catenet/domain/values/Quotas"
+import type { IdempotencyKeyReused, LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { HttpServerRequest } from "effect/http"
@@ -16,6 +17,7 @@ import { type Page, paged } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { freshHex64 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
+import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Ledger from "./CreditLedger.ts"
 
@@ -32,7 +34,13 @@ const makePaymentStore = Effect.gen(function* () {
   const intent = sql`select payment, account, credits, confirmed, created_at from payment_intents`
   return {
     transaction: sql.withTransaction,
-    insert: (row: NewIntent) => sql`insert into payment_intents ${sql.insert({ ...row })}`,
+    /** A row, where the account has room for another payment that is not confirmed. The caller holds the account. */
+    insert: ({ account, createdAt, credits, payment }: NewIntent) => sql`
+      with room as (select count(*) < ${maxUnconfirmedPerAccount} as left_over from payment_intents
+        where account = ${account} and not confirmed)
+      insert into payment_intents (payment, account, credits, created_at)
+        select ${payment}, ${account}, ${credits}::bigint, ${createdAt}::bigint from room where left_over
+        returning 1`,
     find: SqlSchema.findOneOption({
       Request: Schema.Struct({ payment: Schema.String, lock: Schema.Boolean }),
       Result: PaymentIntent,
@@ -71,7 +79,10 @@ export class Payments extends Context.Service<
       caller: string,
       request: { readonly account: AccountId; readonly credits: number },
       key: string | undefined
-    ) => Effect.Effect<{ readonly payment: PaymentId }, AccountUnknown | CreditsOutOfRange | IdempotencyKeyReused>
+    ) => Effect.Effect<
+      { readonly payment: PaymentId },
+      AccountUnknown | CreditsOutOfRange | IdempotencyKeyReused | LimitReached
+    >
     readonly get: (payment: PaymentId) => Effect.Effect<PaymentIntent, PaymentUnknown>
     /** Of one account, oldest first. */
     readonly list: (
@@ -96,7 +107,8 @@ export class Payments extends Context.Service<
       const payment = paymentFrom(yield* fresh)
       const asked = { payment, account, credits, created_at: yield* unixSeconds }
       const intent = yield* Effect.fromResult(intend(asked, yield* ledger.held(account)))
-      yield* store.insert({ payment, account, credits: intent.credits, createdAt: intent.created_at })
+      const inserted = yield* store.insert({ payment, account, credits: intent.credits, createdAt: intent.created_at })
+      yield* insertWithinQuota("unconfirmed payments of this account", maxUnconfirmedPerAccount)(inserted)
       return { payment }
     })
 

@@ -24,6 +24,7 @@ import {
 } from "@catenet/domain/channels/ClaimInvite"
 import type { VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
 import type { Audit } from "@catenet/domain/values/AuditEffect"
+import { maxEndedInvitesPerChannel, maxOpenInvitesPerChannel } from "@catenet/domain/values/Quotas"
 import { HolderKey, NoiseAttestation, NoiseKey } from "@catenet/domain/values/Keys"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { IdempotencyKeyReused, LimitReached } from "@catenet/domain/values/RequestErrors"
@@ -38,6 +39,7 @@ import { type Page, paged } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
+import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AttestationCheck from "./AttestationCheck.ts"
 import { Channels, hideForeign } from "./Channels.ts"
@@ -66,7 +68,19 @@ const makeClaimInviteStore = Effect.gen(function* () {
   const invite = sql`select token_hash, channel, holder, noise_pubkey, noise_attestation, label, expires_at, used_at
     from claim_invites`
   return {
-    insert: (row: Invite) => sql`insert into claim_invites ${sql.insert({ ...row })}`,
+    /** A row, where the channel has room for an open invite. The caller holds the channel. */
+    insert: (row: Invite, now: number) => sql`
+      with room as (select count(*) < ${maxOpenInvitesPerChannel} as left_over from claim_invites
+        where channel = ${row.channel} and used_at is null and expires_at > ${now})
+      insert into claim_invites (token_hash, channel, holder, noise_pubkey, noise_attestation, label, expires_at, used_at)
+        select ${row.tokenHash}, ${row.channel}, ${row.holder}, ${row.noisePubkey}, ${row.noiseAttestation}, ${row.label},
+          ${row.expiresAt}::bigint, ${row.usedAt}::bigint from room where left_over
+        returning 1`,
+    /** Forgets the oldest invites of a channel that were used or have expired, if there are more than are kept. */
+    forgetEnded: (channel: ChannelId, now: number) => sql`
+      delete from claim_invites where token_hash in (select token_hash from claim_invites
+        where channel = ${channel} and (used_at is not null or expires_at <= ${now})
+        order by expires_at desc, token_hash desc offset ${maxEndedInvitesPerChannel})`,
     find: SqlSchema.findOneOption({
       Request: Schema.String,
       Result: Invite,
@@ -113,7 +127,7 @@ export class ClaimInvites extends Context.Service<
       account: Account,
       channel: ChannelId,
       request: MintRequest
-    ) => Effect.Effect<MintedClaimInvite, AttestationRefused | ChannelNotFound | IdempotencyKeyReused>
+    ) => Effect.Effect<MintedClaimInvite, AttestationRefused | ChannelNotFound | IdempotencyKeyReused | LimitReached>
     /** Invites of a channel without their tokens, sorted by their expiry. */
     readonly list: (
       account: Account,
@@ -155,7 +169,10 @@ export class ClaimInvites extends Context.Service<
       yield* channels.lock(channel)
       yield* hideForeign(requireOwner(account, channel))
       const token = TokenEncoding.urlText(Redacted.make(yield* random.randomBytes(32)))
-      yield* invites.insert({ ...next, tokenHash: hashToken(token) })
+      const now = yield* unixSeconds
+      yield* invites.forgetEnded(channel, now)
+      const inserted = yield* invites.insert({ ...next, tokenHash: hashToken(token) }, now)
+      yield* insertWithinQuota("open claim invites of this channel", maxOpenInvitesPerChannel)(inserted)
       yield* Effect.forEach(effects, audits.append, { discard: true })
       return new MintedClaimInvite({
         invite: tokenFrom(Redacted.value(token)),

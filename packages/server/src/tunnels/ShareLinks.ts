@@ -23,6 +23,7 @@ import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { ShareLinkId, TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { maxEndedLinksPerTunnel } from "@catenet/domain/values/Quotas"
 import type { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -73,6 +74,11 @@ const makeShareLinkStore = Effect.gen(function* () {
     isGated: (host: string) => sql`select 1 from tunnels where hostname = ${host} and require_login`,
     insert: (row: KeptShareLink & { readonly tokenHash: string }) =>
       sql`insert into share_links ${sql.insert({ ...row })}`,
+    /** Forgets the oldest links of a tunnel that were revoked or have expired, if there are more than are kept. */
+    forgetEnded: (tunnelId: string, now: number) => sql`
+      delete from share_links where id in (select id from share_links
+        where tunnel_id = ${tunnelId} and (revoked or expires_at <= ${now})
+        order by created_at desc, id desc offset ${maxEndedLinksPerTunnel})`,
     /** Links of a tunnel that have not expired. */
     living: SqlSchema.findAll({
       Request: Schema.Struct({ tunnelId: Schema.String, now: Schema.Int }),
@@ -206,6 +212,7 @@ export class ShareLinks extends Context.Service<
         mint(tunnel, { id, ttl, singleUse, label: label ?? null }, now)
       )
       const token = TokenEncoding.urlText(Redacted.make(yield* random.randomBytes(32)))
+      yield* store.forgetEnded(tunnelId, now)
       yield* store.insert({ ...next, tokenHash: TokenEncoding.hashText(native, token) })
       yield* Effect.forEach(effects, audits.append, { discard: true })
       return new MintedShareLink({ id, url: urlOf(next.host, token), expires_at: next.expiresAt })

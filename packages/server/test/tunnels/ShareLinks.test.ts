@@ -51,6 +51,23 @@ const check = (host: string, headers: Readonly<Record<string, string>> = {}) =>
 const withCookie = (session: string) => ({ cookie: `other=1; ct_gate_session=${session}` })
 
 layer(server(zone), { excludeTestServices: true, timeout: "60 seconds" })("share links", (it) => {
+  it.effect("are forgotten after they ended, the oldest first, when there are more than are listed", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { id } = yield* gated("tom", "many.zone.example")
+      yield* mint("tom", id, { ttl: "1h" })
+      const row = (n: string) =>
+        `md5('l' || ${n}), '${id}', 'many.zone.example', null, false, md5('t' || ${n}) || md5('u' || ${n})`
+      yield* sql.unsafe(`insert into share_links (id, tunnel_id, host, label, single_use, token_hash, created_at,
+        expires_at, opened, revoked) select ${row("n")}, n, 4000000000, false, true from generate_series(1, 150) n`)
+      yield* mint("tom", id, { ttl: "1h" })
+      const kept = yield* sql<{ revoked: boolean; n: number; oldest: number }>`select revoked, count(*)::int as n,
+        min(created_at)::int as oldest from share_links where tunnel_id = ${id} group by revoked order by revoked`
+      assert.deepInclude(kept[0], { revoked: false, n: 2 })
+      assert.deepStrictEqual({ ...kept[1] }, { revoked: true, n: 100, oldest: 51 })
+    }).pipe(Effect.provide(database))
+  )
+
   it.effect("let a visitor past the gate of their host until they are revoked", () =>
     Effect.gen(function* () {
       const { id } = yield* gated("ada", "cam.zone.example")

@@ -28,6 +28,8 @@ interface Case {
   readonly count: string
   /** Whether one that is there may be added again. */
   readonly repeatable: boolean
+  /** Rows that have ended and are kept for a while, of which there are at most so many. */
+  readonly ended?: { readonly count: string; readonly most: number }
 }
 
 const cases: ReadonlyArray<Case> = [
@@ -48,6 +50,37 @@ const cases: ReadonlyArray<Case> = [
     body: (n) => ({ email: `v${n}@example.test` }),
     count: `channel_allowlist where channel = '${channel}'`,
     repeatable: true
+  },
+  {
+    of: "open claim invites of this channel",
+    limit: Quotas.maxOpenInvitesPerChannel,
+    fill: `with ended as (insert into claim_invites
+        select md5('e' || n) || md5('f' || n), '${channel}', repeat('0', 64), repeat('0', 64), repeat('0', 128), null,
+          case when n % 2 = 0 then 1 else ${recent} + 600 end, case when n % 2 = 0 then null else 1 end
+        from generate_series(1, ${2 * Quotas.maxEndedInvitesPerChannel}) n)
+      insert into claim_invites select md5('i' || n) || md5('j' || n), '${channel}', repeat('0', 64), repeat('0', 64),
+        repeat('0', 128), null, ${recent} + 600, null`,
+    path: `/me/channels/${channel}/claim-invites`,
+    body: (n) => materialOf(channel, `invited ${n}`),
+    count: `claim_invites where channel = '${channel}' and used_at is null and expires_at > ${recent}`,
+    repeatable: false,
+    ended: {
+      count: `claim_invites where channel = '${channel}' and (used_at is not null or expires_at <= ${recent})`,
+      most: Quotas.maxEndedInvitesPerChannel
+    }
+  },
+  {
+    of: "unconfirmed payments of this account",
+    limit: Quotas.maxUnconfirmedPerAccount,
+    fill: `with others as (insert into payment_intents
+        select md5('c' || n) || md5('p' || n), account, 1, true, 1 from accounts, generate_series(1, 150) n
+          where subject = 'ada')
+      insert into payment_intents select md5('p' || n) || md5('q' || n), (select account from accounts where subject = 'ada'),
+        1, false, ${recent}`,
+    path: "/me/account/credits",
+    body: () => ({ credits: 1 }),
+    count: `payment_intents where not confirmed`,
+    repeatable: false
   },
   {
     of: "visitors of this tunnel",
@@ -169,14 +202,15 @@ layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices
         yield* sql`insert into tunnels (id, subject, name, routing_token, created_at)
           values (${tunnel}, 'ada', 'n', ${"3".repeat(64)}, 1)`
         yield* sql`insert into topologies (id, net_uuid, owner, created_at) values (${topology}, ${topology}, 'ada', 1)`
-        for (const { as = ada, body, count, fill, limit, of, path, repeatable } of cases) {
+        yield* ask(ada, "/me/account")
+        for (const { as = ada, body, count, ended, fill, limit, of, path, repeatable } of cases) {
           const add = (n: number) => ask(as, path, body(n))
-          const counted = Effect.map(
-            sql.unsafe<{ n: number }>(`select count(*)::int as n from ${count}`),
-            ([row]) => row?.n
-          )
+          const rows = (from: string) =>
+            Effect.map(sql.unsafe<{ n: number }>(`select count(*)::int as n from ${from}`), ([row]) => row?.n)
+          const counted = rows(count)
           yield* sql.unsafe(`${fill} from generate_series(1, ${limit - 2}) n`)
           assert.strictEqual((yield* add(limit - 1)).status, 200, of)
+          if (ended !== undefined) assert.strictEqual(yield* rows(ended.count), ended.most, `${of}: those that ended`)
           const answers = yield* Effect.forEach(
             [0, 1, 2, 3],
             (n) => (n % 2 === 0 ? add(limit + n) : elsewhere(add(limit + n))),
