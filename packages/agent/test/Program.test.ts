@@ -154,6 +154,11 @@ describe("the program", () => {
     const missing = await run(["--config", "/nonexistent/agent.env"])
     assert.strictEqual(missing.code, 3)
     assert.include(missing.stderr, "--config")
+    for (const name of ["agent.yaml", "agent.YML", "agent.json"]) {
+      const other = await run(["--config", name])
+      assert.strictEqual(other.code, 3, name)
+      assert.match(other.stderr, /has the name of a (?:YAML|JSON) file; name a file of KEY=VALUE lines/u)
+    }
   })
 
   it("says which variable a misspelt one may be, in the environment and in the file", async () => {

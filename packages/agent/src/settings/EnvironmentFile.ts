@@ -5,6 +5,7 @@
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as VariableReader from "@catenet/platform/VariableReader"
 import { ConfigProvider, Effect, FileSystem, References } from "effect"
+import { extname } from "node:path"
 import { login } from "./AccountVariables.ts"
 import * as ProxyVariables from "./ProxyVariables.ts"
 import { unused } from "./UnusedVariables.ts"
@@ -21,12 +22,27 @@ const unreadable = (path: string, isNamed: boolean) =>
       )
     : ConfigurationInvalid.of(path, "is there but cannot be read", "make it readable for this user, or remove it")
 
+const otherFormats: Readonly<Record<string, string>> = { ".yaml": "YAML", ".yml": "YAML", ".json": "JSON" }
+
+/** Refuses a file that is named as one of another format: read as lines of KEY=VALUE, its settings would be lost silently. */
+const requireLines = (path: string) => {
+  const format = otherFormats[extname(path).toLowerCase()]
+  return format === undefined
+    ? Effect.void
+    : ConfigurationInvalid.of(
+        `The configuration file ${path}`,
+        `has the name of a ${format} file`,
+        "name a file of KEY=VALUE lines in --config, such as ct-agent.env"
+      )
+}
+
 const holdsSecret = new RegExp(`\\b(?:${secrets.join("|")})\\s*=`)
 
 /** The file's provider; undefined when no file was named and the default one is not there. */
 const fromFile = Effect.fnUntraced(function* (named: string | undefined) {
   const fs = yield* FileSystem.FileSystem
   const path = named ?? defaultFile
+  yield* requireLines(path)
   if (named === undefined && !(yield* Effect.orElseSucceed(fs.exists(path), () => false))) return undefined
   const contents = yield* Effect.mapError(fs.readFileString(path), () => unreadable(path, named !== undefined))
   const open = yield* fs.stat(path).pipe(

@@ -6,12 +6,12 @@ import { Account, Issuance, PaymentIntent } from "../billing/Credits.ts"
 import { AuditEntry } from "../identity/AuditEntry.ts"
 import { DeleteConfirmation } from "../identity/DeleteConfirmation.ts"
 import { IdempotencyKey, PaymentId } from "../values/Ids.ts"
-import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
+import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AccountAccess, BearerAccess, RateLimit, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
-import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+import { exactBody, ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 export class CreditsApi extends HttpApiGroup.make("credits")
   .add(
@@ -36,7 +36,7 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       headers: idempotencyHeader,
       payload: Schema.Struct({ credits: Schema.Int }),
       success: Schema.Struct({ payment: PaymentId }),
-      error: [CreditsOutOfRange, IdempotencyKeyReused]
+      error: [CreditsOutOfRange, IdempotencyKeyReused, LimitReached]
     }).middleware(ReadsBody),
     HttpApiEndpoint.post("remove", "/me/account/delete", {
       payload: Schema.Struct({ confirm: DeleteConfirmation }),
@@ -54,5 +54,6 @@ export class AccountsApi extends HttpApiGroup.make("accounts")
       success: Schema.Array(AuditEntry)
     }).middleware(ReadsParameters)
   )
+  .annotateEndpointsMerge(exactBody)
   .middleware(RateLimit)
   .middleware(AccountAccess) {}

@@ -11,7 +11,7 @@ import { HolderKey, NoiseKey } from "../values/Keys.ts"
 import { pattern } from "../values/Pattern.ts"
 import { LimitReached } from "../values/RequestErrors.ts"
 import { AccountAccess, RateLimit, SameOrigin } from "./Access.ts"
-import { BodyLimit, ReadsBody, maxListBytes } from "./RequestReading.ts"
+import { exactBody, BodyLimit, ReadsBody, maxListBytes } from "./RequestReading.ts"
 
 const id = { id: TunnelIdInPath }
 const done = HttpApiSchema.Empty(200)
@@ -59,5 +59,6 @@ export class BridgeApi extends HttpApiGroup.make("bridge")
       error: [TunnelNotFound, BridgeNotConfigured]
     })
   )
+  .annotateEndpointsMerge(exactBody)
   .middleware(RateLimit)
   .middleware(AccountAccess) {}

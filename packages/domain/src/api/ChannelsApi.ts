@@ -36,7 +36,7 @@ import { BootstrapSecret, BootstrapToken } from "../values/Tokens.ts"
 import { BearerAccess, RateLimit } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
-import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
+import { BodyLimit, exactBody, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
 
 const channel = { channel: ChannelId }
 const done = HttpApiSchema.Empty(200)
@@ -126,7 +126,7 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
       headers: idempotencyHeader,
       payload: Schema.Struct({ ...MemberMaterial.fields, label: Schema.optionalKey(InviteLabel) }),
       success: MintedClaimInvite,
-      error: [ChannelNotFound, AttestationRefused, IdempotencyKeyReused]
+      error: [ChannelNotFound, AttestationRefused, IdempotencyKeyReused, LimitReached]
     }).middleware(ReadsBody),
     /** The secret is sealed under a key that only the link holds. */
     HttpApiEndpoint.post("mintJoinLink", "/me/channels/:channel/join-links", {
@@ -136,6 +136,7 @@ export class ChannelsApi extends HttpApiGroup.make("channels")
       success: Schema.Struct({ token: BootstrapToken, expires_in_secs: Count }),
       error: [NotChannelOwner, LimitReached, IdempotencyKeyReused]
     })
+      .annotateMerge(exactBody)
       .annotate(BodyLimit, maxListBytes)
       .middleware(ReadsBody),
     HttpApiEndpoint.post("openRoom", "/me/rooms", {

@@ -16,7 +16,7 @@ import { VerifiedEmailRequired } from "../identity/AuthenticationErrors.ts"
 import { LimitReached } from "../values/RequestErrors.ts"
 import { RateLimit, SameOrigin, SessionAccess } from "./Access.ts"
 import { pageQuery } from "./Page.ts"
-import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+import { exactBody, ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 const channel = { channel: ChannelId }
 
@@ -55,6 +55,7 @@ export class ClaimsApi extends HttpApiGroup.make("claims")
       success: Schema.Struct({ channel: ChannelId }),
       error: [VerifiedEmailRequired, ClaimInviteUnknown, ClaimInviteGone, HolderClaimedElsewhere, LimitReached]
     })
+      .annotateMerge(exactBody)
       .middleware(ReadsBody)
       .middleware(SameOrigin)
   )

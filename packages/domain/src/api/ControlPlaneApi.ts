@@ -32,7 +32,7 @@ import { TunnelsApi } from "./TunnelsApi.ts"
 
 const description = `Errors are RFC 9457 problems of type application/problem+json: \`code\` is a stable identifier, \`detail\` is a
 sentence for people, and further members hold the facts. Any route may also answer 500 with a trace id. Unknown members
-of a request are ignored. Lists are complete unless \`limit\` is given; then the \`Link\` header has the address of the
+of a request are ignored, unless the operation refuses them. Lists are complete unless \`limit\` is given; then the \`Link\` header has the address of the
 next page.`
 
 export class ControlPlaneApi extends HttpApi.make("catenet")

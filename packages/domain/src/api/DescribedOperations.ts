@@ -3,6 +3,7 @@ import { Option, Record } from "effect"
 import { errorsIn } from "./DescribedAnswers.ts"
 import { ruleOf } from "./EndpointRules.ts"
 import { isRecord, mapped, type Members } from "./JsonMembers.ts"
+import { exactBodyMark } from "./RequestReading.ts"
 
 type Json = Members
 const object = (value: unknown): Json => (isRecord(value) ? value : {})
@@ -52,7 +53,9 @@ const describe = (method: string, path: string, operation: Json): string => {
   const ofAccount = (ways.has("bearer") || ways.has("session")) && path.includes("{")
   return [
     callers(ways, method),
-    body === undefined ? undefined : `Accepts ${body}; unknown members are ignored.`,
+    body === undefined
+      ? undefined
+      : `Accepts ${body}; unknown members are ${operation[exactBodyMark] === true ? "refused" : "ignored"}.`,
     query.has("cursor")
       ? "With `limit`, returns one page, and the Link header has the address of the next. Without it, returns the whole list."
       : undefined,

@@ -1,13 +1,16 @@
 /**
  * The OpenAPI document with what a request may hold. The server ignores unknown members, so that newer clients can talk
- * to older servers; the schemas alone would forbid them.
+ * to older servers; the schemas alone would forbid them. Operations with an exact body are as the schemas say.
  */
 import { Option, Record } from "effect"
 import { mapped, members } from "./JsonMembers.ts"
+import { exactBodyMark } from "./RequestReading.ts"
 
 const bodiesIn = (paths: unknown): ReadonlyArray<unknown> =>
   Object.values(members(paths)).flatMap((methods) =>
-    Object.values(members(methods)).map((operation) => members(operation)["requestBody"])
+    Object.values(members(methods))
+      .map((operation) => members(operation))
+      .map((operation) => (operation[exactBodyMark] === true ? undefined : operation["requestBody"]))
   )
 
 const namesIn = (node: unknown): ReadonlyArray<string> =>
@@ -28,7 +31,8 @@ const opened = (node: unknown): unknown =>
   )
 
 /**
- * The same OpenAPI document, where bodies of requests, and every schema that one of them refers to, allow more members.
+ * The same OpenAPI document, where bodies of requests, and every schema that one of them refers to, allow more members; those
+ * of operations with an exact body do not.
  *
  * @example
  * ```ts
@@ -46,7 +50,9 @@ export const allowUnknownMembers = (spec: Record<string, unknown>): Record<strin
   return {
     ...spec,
     paths: mapped(spec["paths"], (methods) =>
-      mapped(methods, (operation) => mapped(operation, (part, name) => (name === "requestBody" ? opened(part) : part)))
+      mapped(methods, ({ [exactBodyMark]: isExact, ...operation }) =>
+        mapped(operation, (part, name) => (name === "requestBody" && isExact !== true ? opened(part) : part))
+      )
     ),
     components: {
       ...components,

@@ -7,7 +7,7 @@
  */
 import { ByteSize, Context, Effect, Layer, Result, Schema, SchemaIssue } from "effect"
 import { HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { HttpApiError, type HttpApiEndpoint, HttpApiMiddleware } from "effect/http-api"
+import { HttpApi, HttpApiError, type HttpApiEndpoint, HttpApiMiddleware, OpenApi } from "effect/http-api"
 import { notJson } from "../values/JsonText.ts"
 import { isMalformedOnly } from "../values/Pattern.ts"
 import {
@@ -27,6 +27,17 @@ export const maxListBytes = 256 * 1024
 export const BodyLimit = Context.Reference<number>("domain/api/RequestReading/BodyLimit", {
   defaultValue: () => maxBodyBytes
 })
+
+/** The member of an operation in the OpenAPI document, before it is finished, that stands for `exactBody`. */
+export const exactBodyMark = "x-exact-body"
+
+/**
+ * Annotations of an endpoint that refuses unknown members of its body by name, so that a misspelt or unsupported setting is
+ * not ignored silently. Bodies that agents, edges or programs for other control planes send have none of it.
+ */
+export const exactBody = OpenApi.annotations({ override: { [exactBodyMark]: true } }).pipe(
+  Context.add(HttpApi.PayloadParseOptions, { errors: "all", onExcessProperty: "error" })
+)
 
 /** Members of objects that a body may have in all, for each KiB of its limit. No route comes near it. */
 const membersPerKib = 32

@@ -40,7 +40,7 @@ import { AccountAccess, RateLimit, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { lossless } from "./LosslessJson.ts"
 import { pageQuery } from "./Page.ts"
-import { BodyLimit, ReadsBody, ReadsParameters } from "./RequestReading.ts"
+import { exactBody, BodyLimit, ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 const id = { id: TopologyIdInPath }
 /** As many links as a suggestion takes, each with a cost of 20 digits, with room for blanks. */
@@ -97,7 +97,9 @@ const writes = [
     payload: Schema.Struct({ label: AgentLabel }),
     success: done,
     error: [TopologyNotFound, AgentNotAssigned]
-  }).middleware(ReadsBody),
+  })
+    .annotateMerge(exactBody)
+    .middleware(ReadsBody),
   HttpApiEndpoint.post("putNoiseKey", "/me/topologies/:id/agents/:agent/noise-key", {
     params: { id: TopologyIdInPath, agent: HolderKey },
     payload: AgentNoiseKey,

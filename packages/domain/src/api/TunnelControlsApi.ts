@@ -20,7 +20,7 @@ import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { AccountAccess, RateLimit, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
-import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
+import { exactBody, BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
 
 const id = { id: TunnelIdInPath }
 const done = HttpApiSchema.Empty(200)
@@ -136,5 +136,6 @@ export class TunnelControlsApi extends HttpApiGroup.make("tunnelControls")
   .add(...writes)
   .middleware(SameOrigin)
   .add(...reads)
+  .annotateEndpointsMerge(exactBody)
   .middleware(RateLimit)
   .middleware(AccountAccess) {}

@@ -20,7 +20,7 @@ import { Subject } from "../values/Subject.ts"
 import { AccountAccess, RateLimit, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
-import { ReadsBody, ReadsParameters } from "./RequestReading.ts"
+import { exactBody, ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 const id = { id: TunnelIdInPath }
 const done = HttpApiSchema.Empty(200)
@@ -136,5 +136,6 @@ export class TunnelsApi extends HttpApiGroup.make("tunnels")
   .add(...writes)
   .middleware(SameOrigin)
   .add(...reads)
+  .annotateEndpointsMerge(exactBody)
   .middleware(RateLimit)
   .middleware(AccountAccess) {}

@@ -57,7 +57,7 @@ describe("every declaration", () => {
     it(`${name} meters its caller, not the address that the caller shares with others`, () => {
       const inwards = [...endpoint.middlewares].map(({ key }) => key.replace(/^.*\//u, ""))
       const access = inwards.findIndex((key) => ["BearerAccess", "SessionAccess", "AccountAccess"].includes(key))
-      if (access >= 0) assert.isBelow(inwards.indexOf("Metered"), access)
+      if (access >= 0) assert.isBelow(inwards.indexOf("RateLimit"), access)
     })
 
     it(`${name} declares how it refuses what it cannot read`, () => {

@@ -3,7 +3,6 @@
  * credits with their ledger, which only grows; a person who signs in again finds the balance and nothing else.
  */
 import type { Caller } from "@catenet/domain/api/Access"
-import { AccountUnknown } from "@catenet/domain/billing/CreditErrors"
 import { ChannelId } from "@catenet/domain/channels/Channel"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { Subject } from "@catenet/domain/values/Subject"
@@ -39,13 +38,6 @@ const makeAccountStore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
     transaction: sql.withTransaction,
-    /** Whether anything here belongs to the subject. */
-    isKnown: (subject: string) => sql`
-      select 1 where exists (select 1 from accounts where subject = ${subject})
-        or exists (select 1 from tunnels where subject = ${subject})
-        or exists (select 1 from channels where owner = ${subject})
-        or exists (select 1 from portal_sessions where subject = ${subject})
-        or exists (select 1 from account_limits where subject = ${subject})`,
     limits: SqlSchema.findOneOption({
       Request: Schema.String,
       Result: Limits,
@@ -117,17 +109,17 @@ const makeAccountStore = Effect.gen(function* () {
 export class Accounts extends Context.Service<
   Accounts,
   {
-    /** `actor` is who does it; without one an operator, by the admin token. */
-    readonly setMaxTunnels: (subject: Subject, max: number, actor?: string) => Effect.Effect<void, AccountUnknown>
-    readonly setMaxChannels: (subject: Subject, max: number, actor?: string) => Effect.Effect<void, AccountUnknown>
+    /**
+     * `actor` is who does it; without one an operator, by the admin token. The account may have made no request yet: a limit
+     * set before holds from its first one.
+     */
+    readonly setMaxTunnels: (subject: Subject, max: number, actor?: string) => Effect.Effect<void>
+    readonly setMaxChannels: (subject: Subject, max: number, actor?: string) => Effect.Effect<void>
     /** Accounts that have a limit of their own, by subject, at most `limit`. */
     readonly limited: (limit: number) => Effect.Effect<ReadonlyArray<LimitedAccount>>
     readonly limits: (
       subject: Subject
-    ) => Effect.Effect<
-      { readonly subject: Subject; readonly max_tunnels: number; readonly max_channels: number },
-      AccountUnknown
-    >
+    ) => Effect.Effect<{ readonly subject: Subject; readonly max_tunnels: number; readonly max_channels: number }>
     /** Ends the account: its tunnels stop at every edge, and nothing it owned is left. The sign-in itself stays. */
     readonly remove: (caller: Caller["Service"]) => Effect.Effect<void>
   }
@@ -144,17 +136,12 @@ export class Accounts extends Context.Service<
     const topologies = yield* Topologies
     const { channelsPerAccount, tunnelsPerAccount } = yield* Settings
 
-    const known = Effect.fnUntraced(function* (subject: Subject) {
-      if ((yield* store.isKnown(subject)).length === 0) return yield* new AccountUnknown()
-    })
-
     const setting = (
       action: string,
       set: (subject: string, max: number) => Effect.Effect<ReadonlyArray<unknown>, unknown>
     ) =>
       Effect.fnUntraced(
         function* (subject: Subject, max: number, actor = "operator") {
-          yield* known(subject)
           const changed = yield* Effect.orDie(set(subject, max))
           if (changed.length > 0) yield* audits.append(audit(action, actor, subject, String(max)))
         },
@@ -169,7 +156,6 @@ export class Accounts extends Context.Service<
       limited: (limit: number) => Effect.orDie(store.limited(limit)),
 
       limits: Effect.fn("Accounts.limits")(function* (subject: Subject) {
-        yield* known(subject)
         const limits = Option.getOrUndefined(yield* store.limits(subject))
         return {
           subject,

@@ -87,12 +87,7 @@ export const make = Effect.gen(function* () {
           const set = what === "tunnels" ? accounts.setMaxTunnels : accounts.setMaxChannels
           yield* set(subject, max, sent.caller.subject)
           return seeOther(home)
-        }).pipe(
-          Effect.catchTags({
-            MalformedRequest: (refusal) => again(sent, refusedFields(refusal)),
-            AccountUnknown: () => again(sent, ["subject"])
-          })
-        )
+        }).pipe(Effect.catchTag("MalformedRequest", (refusal) => again(sent, refusedFields(refusal))))
     } satisfies Readonly<Record<Addresses.OperatorFormPath, Submit>>
   }
 })

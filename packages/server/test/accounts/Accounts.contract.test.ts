@@ -78,14 +78,15 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("accounts", 
     Effect.gen(function* () {
       yield* makeTunnel
       const at = { subject: "ada" }
-      const unknown = { subject: "anonymous" }
+      const future = { subject: "not-here-yet" }
+      const usual = { max_tunnels: 10, max_channels: 100 }
       yield* Contract.hold("operators", "operator", [
         {
           call: "limits",
           as: "operator",
           at,
           status: 200,
-          answer: { subject: "ada", max_tunnels: 10, max_channels: 100 }
+          answer: { subject: "ada", ...usual }
         },
         { call: "setMaxTunnels", as: "operator", at, body: { max: 0 }, status: 200 },
         { call: "setMaxChannels", as: "operator", at, body: { max: 7 }, status: 200 },
@@ -97,9 +98,24 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("accounts", 
           answer: { subject: "ada", max_tunnels: 0, max_channels: 7 }
         },
         { call: "limits", as: "operator", at: { subject: "%0A" }, status: 400, code: "MalformedRequest" },
-        { call: "limits", as: "operator", at: unknown, status: 404, code: "AccountUnknown" },
-        { call: "setMaxTunnels", as: "operator", at: unknown, body: { max: 1 }, status: 404, code: "AccountUnknown" },
-        { call: "setMaxChannels", as: "operator", at: unknown, body: { max: 1 }, status: 404, code: "AccountUnknown" },
+        { call: "limits", as: "operator", at: future, status: 200, answer: { ...usual, ...future } },
+        { call: "setMaxTunnels", as: "operator", at: future, body: { max: 1 }, status: 200 },
+        { call: "setMaxChannels", as: "operator", at: future, body: { max: 2 }, status: 200 },
+        {
+          call: "limits",
+          as: "operator",
+          at: future,
+          status: 200,
+          answer: { ...future, max_tunnels: 1, max_channels: 2 }
+        },
+        {
+          call: "setMaxTunnels",
+          as: "operator",
+          at: future,
+          body: { max: 1, until: "friday" },
+          status: 422,
+          code: "WrongShape"
+        },
         { call: "auditLog", as: "operator", query: "?action=account_max_tunnels_set&target=ada", status: 200 }
       ])
     })

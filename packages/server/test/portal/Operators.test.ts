@@ -146,13 +146,11 @@ layer(world, { excludeTestServices: true, timeout: "60 seconds" })("the operator
     }).pipe(Effect.provide(database))
   )
 
-  it.effect("sets the limit of an account that is known, and says what does not fit", () =>
+  it.effect("sets the limit of an account before its first request, and says what does not fit", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      yield* open(eve, "/portal/tunnels")
       for (const [form, field] of [
         [{ subject: "", what: "tunnels", max: "5" }, "subject"],
-        [{ subject: "never-seen", what: "tunnels", max: "5" }, "subject"],
         [{ subject: "olgas", what: "tunnels", max: "-1" }, "max"],
         [{ subject: "olgas", what: "tunnels", max: "1000001" }, "max"],
         [{ subject: "olgas", what: "tunnels", max: "1.5" }, "max"],

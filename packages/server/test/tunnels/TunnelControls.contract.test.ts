@@ -145,7 +145,16 @@ layer(here, { excludeTestServices: true, timeout: "60 seconds" })("tunnel contro
           answer: { policy: never, open: false, next_change: null }
         },
         { call: "setAccess", at, as: ada, body: { schedule: office }, status: 200 },
-        ...[{}, { policy: { schedule: office } }, { expires_at: null, schedule: null }].map((body) => ({
+        {
+          call: "setAccess",
+          at,
+          as: ada,
+          body: { policy: { schedule: office } },
+          status: 422,
+          code: "WrongShape",
+          because: "the body has no member `policy`"
+        },
+        ...[{}, { expires_at: null, schedule: null }].map((body) => ({
           call: "setAccess",
           at,
           as: ada,
