@@ -208,7 +208,9 @@ const numbers: ReadonlyArray<
   ["agent", "no response for ", ", it", "agent/src/tunnel/QuicRestartProbe.ts", "patienceMillis", (n) => `${n} ms`],
   ["agent", "the agent waits ", " for it", "agent/src/carrier/QuicDial.ts", "dialMillis", milliseconds],
   ["operations", "once and within ", " s, for a cookie", "server/src/gate/GateCodes.ts", "codeLifetime", count],
-  ["operations", "caches the answer for ", ";", "edge/src/terminate/VisitorAuthCache.ts", "keptMillis", milliseconds],
+  ["operations", "caches the answer for ", ".", "edge/src/terminate/VisitorAuthCache.ts", "keptMillis", milliseconds],
+  ["operations", "valid for up to ", " more.", "edge/src/terminate/VisitorAuthCache.ts", "staleMillis", milliseconds],
+  ["operations", "at most ", " unknown sessions", "edge/src/terminate/VisitorAuthCache.ts", "unknownPerMinute", count],
   ["operations", "time limits (", " for a statement", "server/src/store/Pooler.ts", "statementLimit", (n) => n],
   ["operations", ", ", " for an idle transaction", "server/src/store/Pooler.ts", "idleLimit", (n) => n],
   [
