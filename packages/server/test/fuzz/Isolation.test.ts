@@ -278,8 +278,15 @@ const traces = (marks: ReadonlyArray<string>) =>
   }).pipe(Effect.provide(Layer.fresh(Accounts.database)))
 
 /** What is in one of them only, or more often. */
-const changes = (before: ReadonlyArray<string>, after: ReadonlyArray<string>) =>
-  before.length === after.length ? [...new Set(before).symmetricDifference(new Set(after))] : [before, after]
+const changes = (before: ReadonlyArray<string>, after: ReadonlyArray<string>) => {
+  const left = [...before]
+  const added = after.filter((row) => {
+    const at = left.indexOf(row)
+    if (at >= 0) left.splice(at, 1)
+    return at < 0
+  })
+  return [...left.map((row) => `gone: ${row}`), ...added.map((row) => `new: ${row}`)]
+}
 
 /** An account with everything, and how it and its guest call. */
 const settle = (word: string) =>
