@@ -1,6 +1,6 @@
 /** The provider's few pages in the shell of the portal: no script, nothing from elsewhere. */
-import { Markup, markup } from "@catenet/domain/values/Markup"
-import { panelPage, shellSheet } from "@catenet/domain/values/PageStyles"
+import { Markup, markup } from "@catenet/platform/Markup"
+import { panelPage, shellSheet } from "@catenet/platform/PageStyles"
 import type { Texts } from "./Texts.ts"
 
 export const contentSecurityPolicy =

@@ -1,5 +1,5 @@
 /** What the provider's pages say, in the languages of the portal. */
-import { preferred } from "@catenet/domain/values/AcceptLanguage"
+import { preferred } from "@catenet/platform/AcceptLanguage"
 
 const english = {
   language: "en",

@@ -2,7 +2,7 @@
  * The twelve series of `/metrics` in the contract's order, Prometheus text format 0.0.4. Faults of connections follow once there
  * was one, and sessions of channels in a process that has had some, and those of a relay node. Pure.
  */
-import { type Family as AnyFamily, render as text } from "@catenet/domain/values/PrometheusText"
+import { type Family as AnyFamily, render as text } from "@catenet/platform/PrometheusText"
 import {
   type ChannelCarrier,
   type ChannelCounts,

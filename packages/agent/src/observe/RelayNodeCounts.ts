@@ -1,5 +1,5 @@
 /** What a relay node has done since its start, and the series of `/metrics` that such a process alone has. Pure. */
-import type { Family } from "@catenet/domain/values/PrometheusText"
+import type { Family } from "@catenet/platform/PrometheusText"
 
 export interface RelayNodeCounts {
   readonly connections: number

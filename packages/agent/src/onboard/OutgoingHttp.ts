@@ -2,7 +2,7 @@
  * The HTTP client of the agent. It follows no redirect, so no secret goes to another address, bounds every answer, and goes through
  * the proxy of this process, if there is one.
  */
-import { strictFetch } from "@catenet/domain/api/StrictFetch"
+import { strictFetch } from "@catenet/platform/StrictFetch"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { request as requestPlain } from "node:http"

@@ -2,7 +2,7 @@
  * The agent as a service of systemd or launchd, as text. The manager starts it again whenever it ends, but systemd not after an
  * exit code that asks for a change by a person (2 usage, 3 configuration, 4 refused). Pure.
  */
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import { hardening, quoted } from "./SystemdHardening.ts"
 
 export type Manager = "systemd" | "launchd"

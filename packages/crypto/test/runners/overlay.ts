@@ -1,5 +1,5 @@
-import { linkCost } from "@catenet/domain/topologies/LinkCost"
 import { suggest, withShortcuts } from "@catenet/domain/topologies/LinkSuggestion"
+import { linkCost } from "@catenet/domain/topologies/SpanningTree"
 import { spanningTree, type Tree } from "@catenet/domain/topologies/SpanningTree"
 import { OverlayMode } from "@catenet/domain/topologies/Topology"
 import { assert } from "@effect/vitest"

@@ -4,14 +4,17 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { CreditsOutOfRange, InsufficientCredits, PriceBelowOne } from "../billing/CreditErrors.ts"
 import { Account, Issuance, PaymentIntent } from "../billing/Credits.ts"
 import { AuditEntry } from "../identity/AuditEntry.ts"
-import { DeleteConfirmation } from "../identity/DeleteConfirmation.ts"
 import { IdempotencyKey, PaymentId } from "../values/Ids.ts"
+import { literal } from "../values/Pattern.ts"
 import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AccountAccess, BearerAccess, RateLimit, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { pageQuery } from "./Page.ts"
 import { exactBody, ReadsBody, ReadsParameters } from "./RequestReading.ts"
+
+/** What a person types who means to delete an account. */
+export const DeleteConfirmation = literal(["DELETE"])
 
 export class CreditsApi extends HttpApiGroup.make("credits")
   .add(

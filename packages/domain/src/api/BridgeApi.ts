@@ -1,9 +1,14 @@
 /** Remote control of an agent over a channel that its owner opened to the deployment's own identity. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { BridgeCallFailed, BridgeGrantMissing, BridgeNotConfigured } from "../channels/BridgeErrors.ts"
 import { ChannelId, NewGrant } from "../channels/Channel.ts"
-import { GrantMismatch, GrantUndecodable } from "../channels/ChannelErrors.ts"
+import {
+  BridgeCallFailed,
+  BridgeGrantMissing,
+  BridgeNotConfigured,
+  GrantMismatch,
+  GrantUndecodable
+} from "../channels/ChannelErrors.ts"
 import { BridgeMode } from "../tunnels/Tunnel.ts"
 import { TunnelNotFound } from "../tunnels/TunnelErrors.ts"
 import { TunnelIdInPath } from "../values/Ids.ts"

@@ -9,7 +9,7 @@ import {
   ProvedRegistration
 } from "../agents/Directory.ts"
 import { AgentNotListed, DirectoryProofRefused } from "../agents/PipelineErrors.ts"
-import { AgentId, Tenant } from "../enrollment/Agent.ts"
+import { AgentId, Tenant } from "../enrollment/AgentStatus.ts"
 import { HolderKey } from "../values/Keys.ts"
 import { LimitReached, RouteNotFound } from "../values/RequestErrors.ts"
 import { RoutingToken } from "../values/Tokens.ts"

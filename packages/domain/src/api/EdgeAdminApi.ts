@@ -7,7 +7,7 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "
 import { ChannelId } from "../channels/Channel.ts"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { AgentProof } from "../edges/AgentProof.ts"
-import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../edges/EdgeAdminErrors.ts"
+import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../edges/EdgeErrors.ts"
 import { ReceiptKey, ReceiptPage } from "../tunnels/Receipt.ts"
 import {
   TokenHistory,

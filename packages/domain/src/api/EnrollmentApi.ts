@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AgentProofRequired } from "../certificates/AdmissionErrors.ts"
-import { AgentId, Tenant } from "../enrollment/Agent.ts"
+import { AgentId, Tenant } from "../enrollment/AgentStatus.ts"
 import {
   AgentAlreadyEnrolled,
   BatchCountOutOfRange,
@@ -15,7 +15,7 @@ import {
   JoinTokenSpent,
   JoinTokenUnknown
 } from "../enrollment/EnrollmentErrors.ts"
-import { OutstandingBootstrapToken, OutstandingJoinToken } from "../enrollment/OutstandingTokens.ts"
+import { OutstandingBootstrapToken, OutstandingJoinToken } from "../enrollment/JoinToken.ts"
 import { NewPublicKey, Signature } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
 import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"

@@ -2,17 +2,17 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import {
+  IdentityProviderFailed,
+  IdentityProviderNotConfigured,
+  ServiceAccountLimitReached,
+  ServiceAccountNotFound
+} from "../identity/AuthenticationErrors.ts"
+import {
   ClientIdInPath,
   CreatedServiceAccount,
   ServiceAccount,
   ServiceAccountName
 } from "../identity/ServiceAccount.ts"
-import {
-  IdentityProviderFailed,
-  IdentityProviderNotConfigured,
-  ServiceAccountLimitReached,
-  ServiceAccountNotFound
-} from "../identity/ServiceAccountErrors.ts"
 import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { ClientSecret } from "../values/Tokens.ts"
 import { BearerAccess, RateLimit } from "./Access.ts"

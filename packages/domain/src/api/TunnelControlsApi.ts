@@ -3,17 +3,22 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { Alert, AlertDelivery, SavedAlert } from "../tunnels/Alert.ts"
-import { AlertNotFound, AlertRefused, DeliveryBudgetSpent } from "../tunnels/AlertErrors.ts"
 import { Badge } from "../tunnels/Badge.ts"
-import { MintedShareLink, ShareLabel, ShareLink, ShareTtl } from "../tunnels/ShareLink.ts"
 import {
   LoginNotRequired,
   ShareLinkLimitReached,
   ShareLinkNeedsGelb,
   ShareLinkNotFound,
   TunnelWithoutHostname
-} from "../tunnels/ShareLinkErrors.ts"
-import { AccessRefused, TunnelNotFound } from "../tunnels/TunnelErrors.ts"
+} from "../tunnels/GateErrors.ts"
+import { MintedShareLink, ShareLabel, ShareLink, ShareTtl } from "../tunnels/ShareLink.ts"
+import {
+  AccessRefused,
+  AlertNotFound,
+  AlertRefused,
+  DeliveryBudgetSpent,
+  TunnelNotFound
+} from "../tunnels/TunnelErrors.ts"
 import { ShareLinkIdInPath, TunnelIdInPath } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { IdempotencyKeyReused } from "../values/RequestErrors.ts"

@@ -5,7 +5,7 @@
  * goes back: neither from gelb nor from gruen to rot. All times are unix seconds.
  */
 import { Result, Schema } from "effect"
-import type { Tier } from "../edges/Tier.ts"
+import type { Tier } from "../edges/EdgeNode.ts"
 import { TunnelStatus } from "../tunnels/Tunnel.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { type Step } from "../values/Step.ts"

@@ -2,6 +2,33 @@
 import { Schema } from "effect"
 import { Problem } from "../values/Problem.ts"
 
+// Refusals of an edge's admin API.
+
+/** The edge is configured without the history that this route reads. */
+export class HistoryDisabled extends Problem<HistoryDisabled>()("HistoryDisabled", {
+  status: 404,
+  title: "History disabled",
+  detail: () => "This edge keeps no session history."
+}) {}
+
+/** The edge is configured without receipts. */
+export class ReceiptsDisabled extends Problem<ReceiptsDisabled>()("ReceiptsDisabled", {
+  status: 404,
+  title: "Receipts disabled",
+  detail: () => "This edge keeps no receipts."
+}) {}
+
+/** A background loop or a listener of the edge has stopped, or has not started. */
+export class EdgeUnhealthy extends Problem<EdgeUnhealthy>()(
+  "EdgeUnhealthy",
+  {
+    status: 503,
+    title: "Unhealthy",
+    detail: ({ stalled }) => `Not ticking: ${stalled.join(", ")}.`
+  },
+  { stalled: Schema.Array(Schema.String) }
+) {}
+
 /** The edge is pinned to a key, and the heartbeat is not signed with it. */
 export class HeartbeatRefused extends Problem<HeartbeatRefused>()("HeartbeatRefused", {
   status: 403,

@@ -9,7 +9,10 @@ import { line } from "../values/Text.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AccessPolicy } from "./AccessPolicy.ts"
 import { AgentProof } from "./AgentProof.ts"
-import { Tier } from "./Tier.ts"
+
+/** Whether an edge ends the TLS of a host name (`gelb`) or passes it through. */
+export const Tier = Schema.Literals(["gelb", "passthrough"])
+export type Tier = typeof Tier.Type
 
 /** Name of an edge server: 1 to 64 of letters, digits, `.`, `_`, `-`. */
 export const EdgeId = Schema.String.check(

@@ -10,7 +10,7 @@ import { UnixSeconds } from "../values/Numbers.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AccessPolicy } from "./AccessPolicy.ts"
 import { AgentProof } from "./AgentProof.ts"
-import { Tier } from "./Tier.ts"
+import { Tier } from "./EdgeNode.ts"
 
 /** The fields of each order. */
 export const edgeOrderFields = {

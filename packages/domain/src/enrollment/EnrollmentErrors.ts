@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Problem } from "../values/Problem.ts"
 import { maxTokensPerBatch } from "../values/Quotas.ts"
 import { BootstrapSecretText } from "../values/Tokens.ts"
-import { Tenant } from "./Agent.ts"
+import { Tenant } from "./AgentStatus.ts"
 
 /** The signature over the join token does not verify under the key in the request. */
 export class JoinProofRefused extends Problem<JoinProofRefused>()("JoinProofRefused", {

@@ -3,12 +3,33 @@
  * up by hash. A token that is taken back, or was given through a grant that ended, is deleted before it is redeemed, and is
  * unknown from then on.
  */
-import { Result } from "effect"
+import { Result, Schema } from "effect"
 import { type Audit, audit } from "../values/AuditEffect.ts"
+import { Hex64 } from "../values/Hex.ts"
+import { TunnelId } from "../values/Ids.ts"
 import type { PublicKey } from "../values/Keys.ts"
+import { UnixSeconds } from "../values/Numbers.ts"
 import { step, type Step } from "../values/Step.ts"
-import type { AgentId, Tenant } from "./Agent.ts"
+import { type AgentId, Tenant } from "./AgentStatus.ts"
 import { AgentAlreadyEnrolled, JoinProofRefused, JoinTokenSpent, JoinTokenUnknown } from "./EnrollmentErrors.ts"
+
+// * One-time tokens that are not redeemed, as operators see them: by the hash under which each is kept, never by the
+// token itself.
+
+/** A join token. `tunnel` is null when it is good for any tunnel of the tenant. */
+export class OutstandingJoinToken extends Schema.Class<OutstandingJoinToken>("OutstandingJoinToken")({
+  token_hash: Hex64,
+  tenant: Tenant,
+  tunnel: Schema.NullOr(TunnelId),
+  created_at: UnixSeconds
+}) {}
+
+/** A bootstrap token that has not expired; of its secret nothing is shown. */
+export class OutstandingBootstrapToken extends Schema.Class<OutstandingBootstrapToken>("OutstandingBootstrapToken")({
+  token_hash: Hex64,
+  created_at: UnixSeconds,
+  expires_at: UnixSeconds
+}) {}
 
 /**
  * `keys`: with which the agent that redeemed the token may serve now. A key that was replaced, or whose grant ended, is not

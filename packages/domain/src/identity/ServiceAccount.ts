@@ -5,7 +5,7 @@ import { describedAs, pattern } from "../values/Pattern.ts"
 import { portable } from "../values/PortablePattern.ts"
 import { label } from "../values/Text.ts"
 import { ClientSecret } from "../values/Tokens.ts"
-import { ServiceAccountLimitReached } from "./ServiceAccountErrors.ts"
+import { ServiceAccountLimitReached } from "./AuthenticationErrors.ts"
 
 /** Made by the service: `sa-` and 32 hex. */
 const form = /^sa-[0-9a-f]{32}$/u

@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { TunnelId } from "../values/Ids.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { AlertSecret } from "../values/Tokens.ts"
-import { AlertRefused, deliveryBudget, DeliveryBudgetSpent } from "./AlertErrors.ts"
+import { AlertRefused, deliveryBudget, DeliveryBudgetSpent } from "./TunnelErrors.ts"
 
 export const AlertEvent = Schema.Literals(["tunnel.down", "tunnel.up", "tunnel.test"])
 export type AlertEvent = typeof AlertEvent.Type

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { Hostname } from "../values/Hostname.ts"
 import { Problem } from "../values/Problem.ts"
-import { DnsRecord } from "./HostnameProof.ts"
+import { DnsRecord } from "./HostnameOwnership.ts"
 
 const why = {
   zone: "it is a zone of this platform, or lies above one",

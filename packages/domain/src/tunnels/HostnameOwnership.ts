@@ -2,6 +2,61 @@
  * Which host names a tunnel may have. A name leads to a tunnel when the platform gave it (one label below the hostname
  * zone), when its owner proved it in DNS, or when an operator provisioned it. Some names are never a tunnel's.
  */
+import { Schema } from "effect"
+import { Hostname } from "../values/Hostname.ts"
+import { UnixSeconds } from "../values/Numbers.ts"
+import { literal } from "../values/Pattern.ts"
+
+/** The host name that the platform gives a tunnel, made of its name, its owner and the zone of the deployment. */
+const longestLabel = 40
+
+/**
+ * The first part: the name in lower case, with one `-` for every run of other characters than a-z and 0-9, none at the ends,
+ * at most 40 characters. A name without any such character becomes `tunnel`.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { labelOf } from "@catenet/domain/tunnels/HostnameOwnership"
+ *
+ * assert.equal(labelOf("My Camera (2)!"), "my-camera-2")
+ * assert.equal(labelOf("猫"), "tunnel")
+ * ```
+ */
+export const labelOf = (name: string): string => {
+  const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? ["tunnel"]
+  return words.join("-").slice(0, longestLabel)
+}
+
+/**
+ * `<label>-<suffix>.<zone>`. `subjectDigest` is the SHA-256 of the owner's subject in hex, of which the first eight digits are
+ * used: the same owner and name give the same host name.
+ *
+ * ```ts
+ * import assert from "node:assert/strict"
+ * import { deriveHostname } from "@catenet/domain/tunnels/HostnameOwnership"
+ *
+ * assert.equal(deriveHostname("Camera", "0123456789abcdef", "example.net"), "camera-01234567.example.net")
+ * ```
+ */
+export const deriveHostname = (name: string, subjectDigest: string, zone: string): string =>
+  `${labelOf(name)}-${subjectDigest.slice(0, 8)}.${zone}`
+
+// The proof of a host name that an owner brought to a tunnel: what is to be in DNS, and whether it was there.
+
+/** A record as it is written into DNS. */
+export class DnsRecord extends Schema.Class<DnsRecord>("DnsRecord")({
+  type: literal(["TXT", "CNAME"]),
+  name: Schema.String,
+  value: Schema.String
+}) {}
+
+/** One of the records proves the name. While it is pending, the tunnel does not have the name. */
+export class HostnameProof extends Schema.Class<HostnameProof>("HostnameProof")({
+  hostname: Hostname,
+  state: literal(["pending", "proved"]),
+  checked_at: Schema.NullOr(UnixSeconds),
+  records: Schema.Array(DnsRecord)
+}) {}
 
 /** The names that belong to the platform itself. `zones`: where it gives names and where it changes records. */
 export interface PlatformNames {

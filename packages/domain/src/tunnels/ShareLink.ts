@@ -19,7 +19,7 @@ import {
   ShareLinkNotFound,
   ShareLinkRefused,
   TunnelWithoutHostname
-} from "./ShareLinkErrors.ts"
+} from "./GateErrors.ts"
 
 export const ShareTtl = literal(["1h", "24h", "7d"])
 export type ShareTtl = typeof ShareTtl.Type

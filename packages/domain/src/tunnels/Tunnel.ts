@@ -1,7 +1,7 @@
 /** A tunnel: a public host name that its owner's agent serves. */
 import { Effect, Schema } from "effect"
 import { AgentProof } from "../edges/AgentProof.ts"
-import { AgentId } from "../enrollment/Agent.ts"
+import { AgentId } from "../enrollment/AgentStatus.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { TunnelId } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
@@ -9,7 +9,22 @@ import { literal } from "../values/Pattern.ts"
 import { Subject } from "../values/Subject.ts"
 import { label } from "../values/Text.ts"
 import { JoinToken, RoutingToken } from "../values/Tokens.ts"
-import { HostnameProof } from "./HostnameProof.ts"
+import { HostnameProof } from "./HostnameOwnership.ts"
+
+/**
+ * Where visitors reach a tunnel.
+ *
+ * @example
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { publicAddress } from "@catenet/domain/tunnels/Tunnel"
+ *
+ * strictEqual(publicAddress("photos.example.net", 443), "https://photos.example.net/")
+ * strictEqual(publicAddress("photos.localhost", 8443), "https://photos.localhost:8443/")
+ * ```
+ */
+export const publicAddress = (hostname: string, port: number): string =>
+  `https://${hostname}${port === 443 ? "" : `:${port}`}/`
 
 /**
  * `rot`: not served. `gelb`: served by the edge with a shared certificate, waiting for its own. `gruen`: the agent holds

@@ -1,5 +1,5 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import { allowUnknownMembers } from "@catenet/domain/api/DescribedRequests"
+import { allowUnknownMembers } from "@catenet/domain/api/DescribedApi"
 import { assert, describe, it } from "@effect/vitest"
 import { OpenApi } from "effect/http-api"
 

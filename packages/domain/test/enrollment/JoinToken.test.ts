@@ -1,4 +1,4 @@
-import { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
+import { AgentId, Tenant } from "@catenet/domain/enrollment/AgentStatus"
 import { type JoinToken, redeem } from "@catenet/domain/enrollment/JoinToken"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { PublicKey } from "@catenet/domain/values/Keys"

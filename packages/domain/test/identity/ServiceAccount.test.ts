@@ -1,5 +1,5 @@
+import { ServiceAccountLimitReached } from "@catenet/domain/identity/AuthenticationErrors"
 import { maxServiceAccounts, type Place, reservationSeconds, reserve } from "@catenet/domain/identity/ServiceAccount"
-import { ServiceAccountLimitReached } from "@catenet/domain/identity/ServiceAccountErrors"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { between, history, often } from "../values/history.ts"

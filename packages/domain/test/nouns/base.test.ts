@@ -1,6 +1,6 @@
+import { DeleteConfirmation } from "@catenet/domain/api/AccountsApi"
 import * as Credits from "@catenet/domain/billing/Credits"
 import * as AuditEntry from "@catenet/domain/identity/AuditEntry"
-import * as DeleteConfirmation from "@catenet/domain/identity/DeleteConfirmation"
 import * as ServiceAccount from "@catenet/domain/identity/ServiceAccount"
 import * as Email from "@catenet/domain/values/Email"
 import * as Hex from "@catenet/domain/values/Hex"
@@ -13,7 +13,7 @@ import * as Tokens from "@catenet/domain/values/Tokens"
 import { describeNouns } from "./nouns.ts"
 
 describeNouns("Credits", Credits)
-describeNouns("DeleteConfirmation", DeleteConfirmation)
+describeNouns("DeleteConfirmation", { DeleteConfirmation })
 describeNouns("AuditEntry", AuditEntry)
 describeNouns("Email", Email)
 describeNouns("Hex", Hex)

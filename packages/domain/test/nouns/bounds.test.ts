@@ -1,25 +1,25 @@
 /** Where each noun ends: its words, its bounds, what it fills in, how it refuses, and how a secret prints. */
-import * as Capacity from "@catenet/domain/agents/Capacity"
 import * as Directory from "@catenet/domain/agents/Directory"
+import * as Matching from "@catenet/domain/agents/Matching"
 import * as Pipeline from "@catenet/domain/agents/Pipeline"
+import { DeleteConfirmation } from "@catenet/domain/api/AccountsApi"
 import * as CreditErrors from "@catenet/domain/billing/CreditErrors"
 import * as Channel from "@catenet/domain/channels/Channel"
 import * as Claim from "@catenet/domain/channels/Claim"
 import * as ClaimInvite from "@catenet/domain/channels/ClaimInvite"
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import * as EdgeNode from "@catenet/domain/edges/EdgeNode"
-import { Tier } from "@catenet/domain/edges/Tier"
-import * as Agent from "@catenet/domain/enrollment/Agent"
+import { Tier } from "@catenet/domain/edges/EdgeNode"
+import * as Agent from "@catenet/domain/enrollment/AgentStatus"
 import * as AgentStatus from "@catenet/domain/enrollment/AgentStatus"
-import { DeleteConfirmation } from "@catenet/domain/identity/DeleteConfirmation"
 import * as ServiceAccount from "@catenet/domain/identity/ServiceAccount"
 import * as Topology from "@catenet/domain/topologies/Topology"
 import * as Alert from "@catenet/domain/tunnels/Alert"
-import * as AlertErrors from "@catenet/domain/tunnels/AlertErrors"
+import * as GateErrors from "@catenet/domain/tunnels/GateErrors"
 import * as Receipt from "@catenet/domain/tunnels/Receipt"
 import * as ShareLink from "@catenet/domain/tunnels/ShareLink"
-import * as ShareLinkErrors from "@catenet/domain/tunnels/ShareLinkErrors"
 import * as Tunnel from "@catenet/domain/tunnels/Tunnel"
+import * as TunnelErrors from "@catenet/domain/tunnels/TunnelErrors"
 import { Percent } from "@catenet/domain/tunnels/TunnelTraffic"
 import { Email } from "@catenet/domain/values/Email"
 import * as Hex from "@catenet/domain/values/Hex"
@@ -47,7 +47,7 @@ const words: ReadonlyArray<readonly [Noun, string]> = [
   [Alert.AlertEvent, "tunnel.down tunnel.up tunnel.test"],
   [Alert.Alert.fields.state, "unknown up down"],
   [Alert.AlertDelivery.fields.status, "ok failed skipped"],
-  [Capacity.CapacityKind, "CloudApiQuota LocalHardware"],
+  [Matching.CapacityKind, "CloudApiQuota LocalHardware"],
   [Claim.ClaimState, "Pending Claimed"],
   [ClaimInvite.ClaimInvite.fields.state, "open used expired"],
   [Pipeline.Service, "CodeGeneration SecurityReview SafetyCheck TextGeneration"],
@@ -190,11 +190,11 @@ describe("what is left out", () => {
     })
     const times = { issued_at: 1, expires_at: 2, signature }
     const offer = { holder_pubkey: key, models: [], units_available: 1, min_price: 1, currency_id: "" }
-    assert.deepInclude(filled(Capacity.Offer, { ...offer, ...times, kind: "LocalHardware" }), {
+    assert.deepInclude(filled(Matching.Offer, { ...offer, ...times, kind: "LocalHardware" }), {
       services: []
     })
     const bid = { bidder: key, model: "", units: 1, total_price: 1, terms_ack: key, kind: "LocalHardware" }
-    assert.deepInclude(filled(Capacity.Bid, { ...bid, ...times }), { service: null })
+    assert.deepInclude(filled(Matching.Bid, { ...bid, ...times }), { service: null })
     const ids = { id: "0".repeat(32), net_uuid: "1".repeat(32), owner: "o" }
     const topology = { ...ids, agents: [], edges: [], overlay_mode: "baseline" }
     assert.deepInclude(filled(Topology.Topology, topology), { labels: [] })
@@ -208,12 +208,9 @@ it("a receipt's payload keeps every key, so that what was hashed can be hashed a
 
 it("the limits are those of the contract", () => {
   assert.strictEqual(CreditErrors.tokenPrice, 1)
-  assert.deepStrictEqual([Alert.maxThresholdMinutes, AlertErrors.deliveryBudget], [10_080, 20])
+  assert.deepStrictEqual([Alert.maxThresholdMinutes, TunnelErrors.deliveryBudget], [10_080, 20])
   assert.deepStrictEqual([Channel.claimInviteSeconds, ServiceAccount.maxServiceAccounts], [900, 50])
-  assert.deepStrictEqual(
-    [ShareLinkErrors.maxShareLinks, Topology.maxSuggestBudget, Topology.maxSuggestAgents],
-    [50, 16, 64]
-  )
+  assert.deepStrictEqual([GateErrors.maxShareLinks, Topology.maxSuggestBudget, Topology.maxSuggestAgents], [50, 16, 64])
   assert.strictEqual(Numbers.maxUint64, 18_446_744_073_709_551_615n)
 })
 

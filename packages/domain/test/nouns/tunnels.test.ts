@@ -7,11 +7,10 @@ import * as EdgeNode from "@catenet/domain/edges/EdgeNode"
 import * as EdgeOrder from "@catenet/domain/edges/EdgeOrder"
 import * as Status from "@catenet/domain/edges/PlatformStatus"
 import * as TicketKeys from "@catenet/domain/edges/TicketKeys"
-import * as Tier from "@catenet/domain/edges/Tier"
 import * as Alert from "@catenet/domain/tunnels/Alert"
 import * as Badge from "@catenet/domain/tunnels/Badge"
 import * as GateVisit from "@catenet/domain/tunnels/GateVisit"
-import * as HostnameProof from "@catenet/domain/tunnels/HostnameProof"
+import { DnsRecord, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
 import * as Reachability from "@catenet/domain/tunnels/Reachability"
 import * as Receipt from "@catenet/domain/tunnels/Receipt"
 import * as ShareLink from "@catenet/domain/tunnels/ShareLink"
@@ -31,12 +30,11 @@ describeNouns("TicketKeys", TicketKeys)
 describeNouns("EdgeNode", EdgeNode)
 describeNouns("EdgeOrder", EdgeOrder)
 describeNouns("GateVisit", GateVisit)
-describeNouns("HostnameProof", HostnameProof)
+describeNouns("HostnameOwnership", { DnsRecord, HostnameProof })
 describeNouns("Reachability", Reachability)
 describeNouns("Receipt", Receipt)
 describeNouns("ShareLink", ShareLink)
 describeNouns("PlatformStatus", Status)
-describeNouns("Tier", Tier)
 describeNouns("Tunnel", Tunnel)
 describeNouns("TunnelTraffic", TunnelTraffic)
 describeNouns("Usage", Usage)

@@ -1,4 +1,4 @@
-import { linkCost } from "@catenet/domain/topologies/LinkCost"
+import { linkCost } from "@catenet/domain/topologies/SpanningTree"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { between, often } from "../values/history.ts"

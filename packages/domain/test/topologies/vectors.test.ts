@@ -1,6 +1,6 @@
 /** The published vectors of everything that needs no signature. */
 import { commit, type Commitments, takes } from "@catenet/domain/agents/Matching"
-import { linkCost } from "@catenet/domain/topologies/LinkCost"
+import { linkCost } from "@catenet/domain/topologies/SpanningTree"
 import { spanningTree } from "@catenet/domain/topologies/SpanningTree"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"

@@ -7,7 +7,7 @@ import {
   retryPauses,
   takeDelivery
 } from "@catenet/domain/tunnels/Alert"
-import { deliveryBudget, DeliveryBudgetSpent } from "@catenet/domain/tunnels/AlertErrors"
+import { deliveryBudget, DeliveryBudgetSpent } from "@catenet/domain/tunnels/TunnelErrors"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { between, often } from "../values/history.ts"

@@ -1,4 +1,4 @@
-import { derive, labelOf } from "@catenet/domain/tunnels/HostnameDerivation"
+import { deriveHostname, labelOf } from "@catenet/domain/tunnels/HostnameOwnership"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
@@ -20,14 +20,14 @@ describe("derived host names", () => {
   })
 
   it("the derived name is the label, eight digits of the account and the zone", () => {
-    assert.strictEqual(derive("Camera", "0123456789", "example.net"), "camera-01234567.example.net")
+    assert.strictEqual(deriveHostname("Camera", "0123456789", "example.net"), "camera-01234567.example.net")
   })
 
   it.prop(
     "any name of a tunnel gives a host name",
     [Schema.String],
     ([name]) => {
-      const derived = derive(name, "0123456789abcdef", "example.net")
+      const derived = deriveHostname(name, "0123456789abcdef", "example.net")
       assert.strictEqual(Schema.decodeUnknownSync(Hostname)(derived), derived as Hostname)
     },
     often

@@ -1,3 +1,4 @@
+import { maxShareLinks } from "@catenet/domain/tunnels/GateErrors"
 import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import {
   type KeptShareLink,
@@ -8,7 +9,6 @@ import {
   ShareTtl,
   stateOf
 } from "@catenet/domain/tunnels/ShareLink"
-import { maxShareLinks } from "@catenet/domain/tunnels/ShareLinkErrors"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { ShareLinkId, TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"

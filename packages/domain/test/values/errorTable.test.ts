@@ -5,18 +5,13 @@
 import * as Pipelines from "@catenet/domain/agents/PipelineErrors"
 import * as Credits from "@catenet/domain/billing/CreditErrors"
 import * as CertificateAdmission from "@catenet/domain/certificates/AdmissionErrors"
-import * as Bridges from "@catenet/domain/channels/BridgeErrors"
 import * as Channels from "@catenet/domain/channels/ChannelErrors"
-import * as EdgeAdmin from "@catenet/domain/edges/EdgeAdminErrors"
 import * as Edges from "@catenet/domain/edges/EdgeErrors"
 import * as Enrollment from "@catenet/domain/enrollment/EnrollmentErrors"
 import * as Authentication from "@catenet/domain/identity/AuthenticationErrors"
-import * as ServiceAccounts from "@catenet/domain/identity/ServiceAccountErrors"
 import * as Topologies from "@catenet/domain/topologies/TopologyErrors"
-import * as Alerts from "@catenet/domain/tunnels/AlertErrors"
 import * as Gate from "@catenet/domain/tunnels/GateErrors"
 import * as Hostnames from "@catenet/domain/tunnels/HostnameErrors"
-import * as ShareLinks from "@catenet/domain/tunnels/ShareLinkErrors"
 import * as Tunnels from "@catenet/domain/tunnels/TunnelErrors"
 import { problemType } from "@catenet/domain/values/Problem"
 import * as Requests from "@catenet/domain/values/RequestErrors"
@@ -154,9 +149,9 @@ const table = [
   [Edges.NoLiveEdge, 404, ["(edge look-up)"]],
   [Edges.EdgeUnknown, 404, ["(edge rebind)"]],
   [Edges.RefusedOrderUnknown, 404, ["(operators: orders)"]],
-  [EdgeAdmin.HistoryDisabled, 404, ["(edge without history)"]],
-  [EdgeAdmin.ReceiptsDisabled, 404, ["(edge without receipts)"]],
-  [EdgeAdmin.EdgeUnhealthy, 503, ["(edge health)"]],
+  [Edges.HistoryDisabled, 404, ["(edge without history)"]],
+  [Edges.ReceiptsDisabled, 404, ["(edge without receipts)"]],
+  [Edges.EdgeUnhealthy, 503, ["(edge health)"]],
   [Channels.NotChannelOwner, 403, ["channel owned by another subject", "non-owner of a channel on registry routes"]],
   [Channels.ChannelNotFound, 404, ["(claim invite of a foreign or unknown channel)"]],
   [Channels.ChannelLimitReached, 403, ["(channels of an account)"]],
@@ -201,10 +196,10 @@ const table = [
   [Pipelines.AgentNotListed, 404, ["(directory)"]],
   [Pipelines.DirectoryProofRefused, 400, ["(proof of the holder key)"]],
   [Authentication.SessionNotFound, 404, ["(sessions of an account)"]],
-  [ServiceAccounts.ServiceAccountNotFound, 404, ["foreign or unknown service account"]],
-  [ServiceAccounts.ServiceAccountLimitReached, 400, ["(51st service account)"]],
-  [ServiceAccounts.IdentityProviderFailed, 502, ["(identity provider)"]],
-  [ServiceAccounts.IdentityProviderNotConfigured, 503, ["(identity provider)"]],
+  [Authentication.ServiceAccountNotFound, 404, ["foreign or unknown service account"]],
+  [Authentication.ServiceAccountLimitReached, 400, ["(51st service account)"]],
+  [Authentication.IdentityProviderFailed, 502, ["(identity provider)"]],
+  [Authentication.IdentityProviderNotConfigured, 503, ["(identity provider)"]],
   [Credits.PriceBelowOne, 400, ["issue price below 1"]],
   [Credits.InsufficientCredits, 402, ["issue with insufficient balance"]],
   [Credits.CreditsOutOfRange, 400, ["(credits below 1)"]],
@@ -223,22 +218,22 @@ const table = [
   [CertificateAdmission.HostnameGuarded, 409, ["(completion of a host name with a login)"]],
   [CertificateAdmission.ClaimNotLapsed, 409, ["(reclaim)"]],
   [Tunnels.GrantNotFound, 404, ["(grantee or access request)"]],
-  [Alerts.AlertRefused, 400, ["alert URL or threshold invalid"]],
-  [Alerts.AlertNotFound, 404, ["(alert)"]],
-  [Alerts.DeliveryBudgetSpent, 429, ["alert delivery budget spent"]],
+  [Tunnels.AlertRefused, 400, ["alert URL or threshold invalid"]],
+  [Tunnels.AlertNotFound, 404, ["(alert)"]],
+  [Tunnels.DeliveryBudgetSpent, 429, ["alert delivery budget spent"]],
   [Tunnels.AccessRefused, 400, ["(access window)"]],
-  [ShareLinks.LoginNotRequired, 400, ["share link while login is not required"]],
-  [ShareLinks.TunnelWithoutHostname, 400, ["(share link without a host name)"]],
-  [ShareLinks.ShareLinkNeedsGelb, 400, ["(share link of a tunnel that is not gelb)"]],
-  [ShareLinks.ShareLinkLimitReached, 400, ["share link while 50 are active"]],
-  [ShareLinks.ShareLinkNotFound, 404, ["(share link)"]],
+  [Gate.LoginNotRequired, 400, ["share link while login is not required"]],
+  [Gate.TunnelWithoutHostname, 400, ["(share link without a host name)"]],
+  [Gate.ShareLinkNeedsGelb, 400, ["(share link of a tunnel that is not gelb)"]],
+  [Gate.ShareLinkLimitReached, 400, ["share link while 50 are active"]],
+  [Gate.ShareLinkNotFound, 404, ["(share link)"]],
   [Tunnels.BadgeNotFound, 404, ["disabled or unknown badge"]],
   [Tunnels.ReceiptsUnavailable, 502, ["receipts export that the edge cannot supply"]],
-  [Bridges.BridgeNotConfigured, 503, ["no bridge identity configured"]],
-  [Bridges.BridgeGrantMissing, 404, ["no bridge grant stored"]],
-  [Bridges.BridgeCallFailed, 502, ["(bridge call)"]],
+  [Channels.BridgeNotConfigured, 503, ["no bridge identity configured"]],
+  [Channels.BridgeGrantMissing, 404, ["no bridge grant stored"]],
+  [Channels.BridgeCallFailed, 502, ["(bridge call)"]],
   [Gate.HostNotGated, 404, ["ungated host"]],
-  [ShareLinks.ShareLinkRefused, 403, ["invalid, used, revoked or wrong-host share token"]],
+  [Gate.ShareLinkRefused, 403, ["invalid, used, revoked or wrong-host share token"]],
   [Gate.GateCodeRefused, 403, ["(gate)"]],
   [Gate.VisitorNotAllowed, 403, ["(gate)"]],
   [Authentication.SignInRefused, 403, ["(sign-in)"]],
@@ -251,21 +246,16 @@ const table = [
 ] as const
 
 const modules = {
-  AlertErrors: Alerts,
   AuthenticationErrors: Authentication,
   AdmissionErrors: CertificateAdmission,
-  BridgeErrors: Bridges,
   ChannelErrors: Channels,
   CreditErrors: Credits,
-  EdgeAdminErrors: EdgeAdmin,
   EdgeErrors: Edges,
   EnrollmentErrors: Enrollment,
   GateErrors: Gate,
   HostnameErrors: Hostnames,
   PipelineErrors: Pipelines,
   RequestErrors: Requests,
-  ServiceAccountErrors: ServiceAccounts,
-  ShareLinkErrors: ShareLinks,
   TopologyErrors: Topologies,
   TunnelErrors: Tunnels
 }

@@ -1,6 +1,6 @@
 /** What the edge answers about its tunnels. */
 import { ChannelPresence, EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
-import { HistoryDisabled, ReceiptsDisabled } from "@catenet/domain/edges/EdgeAdminErrors"
+import { HistoryDisabled, ReceiptsDisabled } from "@catenet/domain/edges/EdgeErrors"
 import { EdgeId } from "@catenet/domain/edges/EdgeNode"
 import { Receipt, ReceiptKey, ReceiptPage } from "@catenet/domain/tunnels/Receipt"
 import { TokenHistory, TokenStatusReport, TokenSums, TunnelHistory } from "@catenet/domain/tunnels/TunnelTraffic"

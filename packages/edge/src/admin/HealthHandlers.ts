@@ -1,6 +1,6 @@
 /** Liveness over the admin API, without a token. */
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
-import { EdgeUnhealthy } from "@catenet/domain/edges/EdgeAdminErrors"
+import { EdgeUnhealthy } from "@catenet/domain/edges/EdgeErrors"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"

@@ -1,5 +1,5 @@
 /** The figures of channels (data-plane 13). */
-import type { Family } from "@catenet/domain/values/PrometheusText"
+import type { Family } from "@catenet/platform/PrometheusText"
 import type { ChannelPlacement } from "../channels/ChannelPlacement.ts"
 import type { ChannelRoom } from "../channels/ChannelRoom.ts"
 import { maxAddresses } from "../channels/JoinPenalties.ts"

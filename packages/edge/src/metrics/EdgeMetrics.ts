@@ -1,5 +1,5 @@
 /** The edge's figures in the text format of Prometheus. All names begin with `ct_edge_` (data-plane 13). */
-import { render as text } from "@catenet/domain/values/PrometheusText"
+import { render as text } from "@catenet/platform/PrometheusText"
 import { originVerdicts } from "@catenet/wire/frames/MuxEcho"
 import type { ChannelPlacement } from "../channels/ChannelPlacement.ts"
 import type { ChannelRoom } from "../channels/ChannelRoom.ts"

@@ -1,5 +1,5 @@
 /** The edge's figures as families of the text format: every name begins with `ct_edge_`. */
-import type { Family, Labels } from "@catenet/domain/values/PrometheusText"
+import type { Family, Labels } from "@catenet/platform/PrometheusText"
 
 export type Sample = readonly [value: number, labels?: Labels]
 

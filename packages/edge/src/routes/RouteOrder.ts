@@ -3,8 +3,8 @@
  * (64 hex digits), keys and hosts travel in plain, checked by the process that took the order; a host that an agent bound by
  * itself is in normal form and may be one that the control plane would not give.
  */
+import type { Tier } from "@catenet/domain/edges/EdgeNode"
 import { edgeOrderFields } from "@catenet/domain/edges/EdgeOrder"
-import type { Tier } from "@catenet/domain/edges/Tier"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Schema } from "effect"
 

@@ -1,5 +1,5 @@
 /** Who reads a page of the edge: a person, in one of two languages, or a program, which asked for no page. */
-import { preferred } from "@catenet/domain/values/AcceptLanguage"
+import { preferred } from "@catenet/platform/AcceptLanguage"
 import { parseField } from "@catenet/wire/http/FieldLine"
 
 export type Language = "en" | "de"

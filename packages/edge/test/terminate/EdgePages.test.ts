@@ -1,6 +1,6 @@
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { smallSheet } from "@catenet/domain/values/PageStyles"
+import { smallSheet } from "@catenet/platform/PageStyles"
 import { readAll, tlsTo } from "@catenet/testing/edge/Agent"
 import { start, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"

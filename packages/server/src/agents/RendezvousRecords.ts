@@ -2,7 +2,7 @@
  * Records that an operator's self-test stores for an agent under a routing token. Agents register with an edge instead, and
  * nothing else reads these records. The token is stored as its hash.
  */
-import { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
+import { AgentId, Tenant } from "@catenet/domain/enrollment/AgentStatus"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"

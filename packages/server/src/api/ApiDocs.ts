@@ -3,8 +3,8 @@
  * page stands in the shell; its routes are described in English.
  */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import { textOf } from "@catenet/domain/api/DescribedSchemas"
-import { Markup, markup } from "@catenet/domain/values/Markup"
+import { textOf } from "@catenet/domain/api/DescribedApi"
+import { Markup, markup } from "@catenet/platform/Markup"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"

@@ -3,7 +3,7 @@
  * its refusals by their codes.
  * A function from the OpenAPI document to HTML; everything that comes out of the document is escaped.
  */
-import { escape } from "@catenet/domain/values/Markup"
+import { escape } from "@catenet/platform/Markup"
 import { Option, Predicate, Record } from "effect"
 import { type BrowserRoute, browserRoutes } from "./BrowserRoutes.ts"
 

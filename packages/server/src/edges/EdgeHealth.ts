@@ -1,5 +1,5 @@
 /** What the live edges say of themselves, each within two seconds: that they are well, which loops stand still, or nothing. */
-import type { EdgeUnhealthy } from "@catenet/domain/edges/EdgeAdminErrors"
+import type { EdgeUnhealthy } from "@catenet/domain/edges/EdgeErrors"
 import { Context, Effect, Layer, Option } from "effect"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import * as EdgeClient from "./EdgeClient.ts"

@@ -1,6 +1,6 @@
 /** Join tokens by their hash, and the agents bound by redeeming one. */
-import { type AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
-import { OutstandingJoinToken } from "@catenet/domain/enrollment/OutstandingTokens"
+import { type AgentId, Tenant } from "@catenet/domain/enrollment/AgentStatus"
+import { OutstandingJoinToken } from "@catenet/domain/enrollment/JoinToken"
 import { PublicKey } from "@catenet/domain/values/Keys"
 import {
   joinBatchSeconds,

@@ -6,7 +6,7 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
-import type { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
+import type { AgentId, Tenant } from "@catenet/domain/enrollment/AgentStatus"
 import { BatchCountOutOfRange } from "@catenet/domain/enrollment/EnrollmentErrors"
 import {
   type Enrollment,
@@ -14,7 +14,7 @@ import {
   type JoinToken as State,
   redeem
 } from "@catenet/domain/enrollment/JoinToken"
-import type { OutstandingJoinToken } from "@catenet/domain/enrollment/OutstandingTokens"
+import type { OutstandingJoinToken } from "@catenet/domain/enrollment/JoinToken"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { maxJoinTokensPerTenant, maxTokensPerBatch } from "@catenet/domain/values/Quotas"

@@ -1,6 +1,6 @@
 /** What visitors fill in or press at the gate: the form in which they ask to be let in, and the button of a share link. */
-import { markup } from "@catenet/domain/values/Markup"
 import { longestAccessNote } from "@catenet/domain/values/Quotas"
+import { markup } from "@catenet/platform/Markup"
 import { tokenField } from "../http/FormDeduplication.ts"
 import { area, field, type Sent, valuesOf } from "../portal/shell/Field.ts"
 import type { Page } from "../portal/shell/Shell.ts"

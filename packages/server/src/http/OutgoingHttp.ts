@@ -2,7 +2,7 @@
  * The HTTP client for the services that are configured: the identity provider, the edges, DNS. It follows no redirect, so no
  * secret goes to another address, and bounds every answer.
  */
-import { strictFetch } from "@catenet/domain/api/StrictFetch"
+import { strictFetch } from "@catenet/platform/StrictFetch"
 import { Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
 

@@ -2,7 +2,7 @@
  * What this process has answered, by method and route pattern: how many with which status, and how long they took. Plain
  * numbers, because every request adds to them. A path never becomes a label, so that no caller makes the page grow.
  */
-import type { Family, HistogramSample } from "@catenet/domain/values/PrometheusText"
+import type { Family, HistogramSample } from "@catenet/platform/PrometheusText"
 import { Clock, Context, Effect, Layer } from "effect"
 
 /** Upper bounds of the histogram, in seconds. */

@@ -2,7 +2,7 @@
  * The one style sheet of all pages, served under a name that holds its hash, so that browsers keep it for good. A page
  * allows no inline style and no picture of another origin.
  */
-import { colours } from "@catenet/domain/values/PageStyles"
+import { colours } from "@catenet/platform/PageStyles"
 import { createHash } from "node:crypto"
 
 const css = `

@@ -2,8 +2,8 @@
  * Clients of the identity provider's realm, through its admin REST, which is Keycloak's. Every call may be repeated: a
  * client that is there already is found, one that is gone already is gone. Secrets pass through and are not kept.
  */
+import { IdentityProviderFailed, IdentityProviderNotConfigured } from "@catenet/domain/identity/AuthenticationErrors"
 import type { ClientId } from "@catenet/domain/identity/ServiceAccount"
-import { IdentityProviderFailed, IdentityProviderNotConfigured } from "@catenet/domain/identity/ServiceAccountErrors"
 import { ClientSecret } from "@catenet/domain/values/Tokens"
 import { Clock, Context, Data, Effect, Layer, Redacted, Schema, Semaphore } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"

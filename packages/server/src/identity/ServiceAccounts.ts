@@ -4,18 +4,18 @@
  * provider's: it is handed through once and never stored.
  */
 import {
+  IdentityProviderFailed,
+  type IdentityProviderNotConfigured,
+  type ServiceAccountLimitReached,
+  ServiceAccountNotFound
+} from "@catenet/domain/identity/AuthenticationErrors"
+import {
   ClientId,
   CreatedServiceAccount,
   reservationSeconds,
   reserve,
   type ServiceAccount
 } from "@catenet/domain/identity/ServiceAccount"
-import {
-  IdentityProviderFailed,
-  type IdentityProviderNotConfigured,
-  type ServiceAccountLimitReached,
-  ServiceAccountNotFound
-} from "@catenet/domain/identity/ServiceAccountErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import type { Subject } from "@catenet/domain/values/Subject"

@@ -3,7 +3,7 @@
  * same on every replica. A database that is away leaves its families out and says so in `catenet_database_up`.
  */
 import { Count } from "@catenet/domain/values/Numbers"
-import { type Family, render, type Sample } from "@catenet/domain/values/PrometheusText"
+import { type Family, render, type Sample } from "@catenet/platform/PrometheusText"
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import process from "node:process"

@@ -1,6 +1,6 @@
 /** The page of one tunnel with everything on it, also as the answer to a form on it that was refused. */
 import type { Caller } from "@catenet/domain/api/Access"
-import { publicAddress } from "@catenet/domain/tunnels/PublicAddress"
+import { publicAddress } from "@catenet/domain/tunnels/Tunnel"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelIdInPath } from "@catenet/domain/values/Ids"
 import { Effect, Option, Schema } from "effect"

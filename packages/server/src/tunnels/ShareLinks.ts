@@ -6,6 +6,7 @@ import { native } from "@catenet/crypto/native"
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import type { Caller } from "@catenet/domain/api/Access"
 import { HostNotGated } from "@catenet/domain/tunnels/GateErrors"
+import { ShareLinkNotFound, ShareLinkRefused } from "@catenet/domain/tunnels/GateErrors"
 import {
   type KeptShareLink,
   mint,
@@ -18,7 +19,6 @@ import {
   type ShareTtl,
   stateOf
 } from "@catenet/domain/tunnels/ShareLink"
-import { ShareLinkNotFound, ShareLinkRefused } from "@catenet/domain/tunnels/ShareLinkErrors"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { ShareLinkId, TunnelId } from "@catenet/domain/values/Ids"

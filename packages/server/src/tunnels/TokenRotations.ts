@@ -5,7 +5,7 @@
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
-import { Tier } from "@catenet/domain/edges/Tier"
+import { Tier } from "@catenet/domain/edges/EdgeNode"
 import { RotatedToken } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"

@@ -3,8 +3,8 @@
  * the caller was shown.
  */
 import type { Caller } from "@catenet/domain/api/Access"
-import { derive } from "@catenet/domain/tunnels/HostnameDerivation"
 import { HostnameTaken } from "@catenet/domain/tunnels/HostnameErrors"
+import { deriveHostname } from "@catenet/domain/tunnels/HostnameOwnership"
 import { Tunnel, type TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelLimitReached } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
@@ -153,7 +153,7 @@ export const make = Effect.gen(function* () {
       key: string | undefined
     ) {
       const { subject } = account
-      const derived = rules.zone === undefined ? "" : derive(request.name, sha256Hex(subject), rules.zone)
+      const derived = rules.zone === undefined ? "" : deriveHostname(request.name, sha256Hex(subject), rules.zone)
       const hostname = request.hostname ?? Option.getOrNull(readHostname(derived))
       const repeat = { caller: subject, operation: "create-tunnel", key, request }
       const enrolled = hostname === null ? yield* insertUsual(subject, request.name, repeat) : undefined

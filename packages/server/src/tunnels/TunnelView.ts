@@ -1,5 +1,5 @@
 /** A tunnel as accounts see it: the row, and of a name that its owner brought what proves it. */
-import { DnsRecord, HostnameProof } from "@catenet/domain/tunnels/HostnameProof"
+import { DnsRecord, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
 import { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import type { HostnameRules } from "./hostnames/HostnameRules.ts"
 import type { ShownRow } from "./TunnelStore.ts"

@@ -5,7 +5,7 @@
 import type { Caller } from "@catenet/domain/api/Access"
 import { reclaim } from "@catenet/domain/certificates/Admission"
 import { ClaimNotLapsed } from "@catenet/domain/certificates/AdmissionErrors"
-import { AgentId } from "@catenet/domain/enrollment/Agent"
+import { AgentId } from "@catenet/domain/enrollment/AgentStatus"
 import type {
   DnsUnanswered,
   HostnameNotProved,
@@ -13,7 +13,7 @@ import type {
   HostnameTaken,
   NoHostnameToVerify
 } from "@catenet/domain/tunnels/HostnameErrors"
-import { publicAddress } from "@catenet/domain/tunnels/PublicAddress"
+import { publicAddress } from "@catenet/domain/tunnels/Tunnel"
 import {
   Installation,
   type Tunnel,

@@ -1,7 +1,7 @@
 import * as Proof from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
-import { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
+import { AgentId, Tenant } from "@catenet/domain/enrollment/AgentStatus"
 import { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { JoinToken } from "@catenet/domain/values/Tokens"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"

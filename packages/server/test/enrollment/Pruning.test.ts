@@ -1,5 +1,5 @@
 /** One-time tokens that are over go, each at its time, and none of them comes back as a fresh one. */
-import { Tenant } from "@catenet/domain/enrollment/Agent"
+import { Tenant } from "@catenet/domain/enrollment/AgentStatus"
 import * as Quotas from "@catenet/domain/values/Quotas"
 import { until } from "@catenet/testing/Eventually"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"

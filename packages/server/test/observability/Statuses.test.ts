@@ -1,5 +1,5 @@
 import type { Status } from "@catenet/domain/edges/PlatformStatus"
-import { Tenant } from "@catenet/domain/enrollment/Agent"
+import { Tenant } from "@catenet/domain/enrollment/AgentStatus"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Subject } from "@catenet/domain/values/Subject"
 import { until, untilSuccess } from "@catenet/testing/Eventually"

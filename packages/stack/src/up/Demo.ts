@@ -3,7 +3,7 @@
  * operator uses: provision, join token, authorize. Later starts only repeat the authorization, which changes nothing.
  */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import { AgentId, Tenant } from "@catenet/domain/enrollment/Agent"
+import { AgentId, Tenant } from "@catenet/domain/enrollment/AgentStatus"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Subject } from "@catenet/domain/values/Subject"
 import { RoutingToken } from "@catenet/domain/values/Tokens"

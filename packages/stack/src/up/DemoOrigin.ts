@@ -1,6 +1,6 @@
 /** The service behind the demo tunnel: a page that says what reached it, and an echo for those who post. */
-import { Markup, markup } from "@catenet/domain/values/Markup"
-import { smallSheet } from "@catenet/domain/values/PageStyles"
+import { Markup, markup } from "@catenet/platform/Markup"
+import { smallSheet } from "@catenet/platform/PageStyles"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 
 const row = ([name, value]: readonly [string, string]) => markup`<dt>${name}</dt><dd>${value}</dd>`

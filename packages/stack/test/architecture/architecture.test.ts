@@ -31,7 +31,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "jose",
     "qr"
   ],
-  idp: ["@catenet/domain", "oidc-provider", "jose"],
+  idp: ["@catenet/platform", "@catenet/domain", "oidc-provider", "jose"],
   stack: ["effect", "@effect/", "@catenet/", "jose"]
 }
 
@@ -122,7 +122,7 @@ const httpClients = new Set([
   "packages/agent/src/tunnel/OriginProbe.ts",
   // Of files that are signed, up to 256 MiB, with bounds of its own; it follows no redirect and sends nothing secret.
   "packages/agent/src/update/ReleaseDownload.ts",
-  "packages/domain/src/api/StrictFetch.ts",
+  "packages/platform/src/StrictFetch.ts",
   "packages/edge/src/control/ControlPlane.ts",
   "packages/edge/src/terminate/Http2Exchange.ts",
   // A script of a page: its policy lets it ask the portal alone.

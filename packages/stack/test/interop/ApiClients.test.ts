@@ -1,7 +1,7 @@
 /** What other people's tools make of the API descriptions: Spectral's rules, and generated clients that talk to a server. */
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
-import { textOf } from "@catenet/domain/api/DescribedSchemas"
+import { textOf } from "@catenet/domain/api/DescribedApi"
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import * as Accounts from "@catenet/testing/server/Accounts"
 import * as TestServer from "@catenet/testing/server/TestServer"

@@ -1,6 +1,6 @@
 /** Bytes at an https address, of a bounded number, within a bounded time. No redirect is followed. */
-import { AnswerTooLong } from "@catenet/domain/api/StrictFetch"
 import { maxManifestLocation } from "@catenet/domain/values/Quotas"
+import { AnswerTooLong } from "@catenet/platform/StrictFetch"
 import { Data, Effect } from "effect"
 import { sendForUpTo } from "../../onboard/OutgoingHttp.ts"
 

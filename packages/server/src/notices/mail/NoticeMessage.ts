@@ -2,7 +2,7 @@
  * The mail about an account's new notices: text and HTML, in the account's language, with the header fields of RFC 8058 by
  * which a mail program unsubscribes with one click. No header field holds what an account or a visitor wrote.
  */
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import MailComposer from "nodemailer/lib/mail-composer"
 import type { Notice } from "../Notices.ts"
 import { english, type MailTexts } from "./EnglishMail.ts"

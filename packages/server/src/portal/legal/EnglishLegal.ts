@@ -1,5 +1,5 @@
 /** The legal pages in English. They say what the German ones say, which are the ones that bind. */
-import { markup, type Markup } from "@catenet/domain/values/Markup"
+import { markup, type Markup } from "@catenet/platform/Markup"
 import type { Operator } from "./Operator.ts"
 
 const unnamed = markup`<p>The operator of this installation has not entered who they are.</p>`

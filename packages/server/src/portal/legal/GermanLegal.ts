@@ -2,7 +2,7 @@
  * The legal pages in German, as this program knows them: what it processes and offers, together with the operator's own
  * facts. What only the operator can know comes from configuration; nothing is made up.
  */
-import { markup, type Markup } from "@catenet/domain/values/Markup"
+import { markup, type Markup } from "@catenet/platform/Markup"
 import type { Operator } from "./Operator.ts"
 
 const unnamed = markup`<p>Der Betreiber dieser Installation hat seine Angaben noch nicht hinterlegt.</p>`

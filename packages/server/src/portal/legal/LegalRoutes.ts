@@ -2,8 +2,8 @@
  * What the operator tells the world: legal pages, `llms.txt`, `security.txt` and the metadata of RFC 9728. All come from
  * configuration and are read once. What is not configured and cannot be said without it is not there.
  */
-import { Markup, markup } from "@catenet/domain/values/Markup"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
+import { Markup, markup } from "@catenet/platform/Markup"
 import { DateTime, Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { readFile } from "node:fs/promises"

@@ -2,7 +2,7 @@
 import type { Account, PaymentIntent } from "@catenet/domain/billing/Credits"
 import type { AuditEntry } from "@catenet/domain/identity/AuditEntry"
 import type { ServiceAccount } from "@catenet/domain/identity/ServiceAccount"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { OpenSession } from "../../identity/Sessions.ts"
 import { button, checkbox, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"

@@ -1,7 +1,7 @@
 /** `/portal/agent-bridges`: the bridge's keys, and for each own tunnel a grant for it and a call through it. */
 import type { BridgeState } from "@catenet/domain/api/BridgeApi"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { type Markup, markup } from "@catenet/platform/Markup"
 import { area, choice, field, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"

@@ -1,7 +1,7 @@
 /** Whether visitors reach a tunnel's service, in a shape and a sentence that names what is silent. Undefined: it is not known. */
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import { timeText } from "@catenet/domain/values/Format"
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { type Markup, markup } from "@catenet/platform/Markup"
 import type { Texts } from "../texts/English.ts"
 
 type Kind = "up" | "connected" | "down" | "unknown"

@@ -1,7 +1,7 @@
 /** `/portal/channels/:channel`: an own channel with its members, who may claim, its grants, its key, and its end. */
 import type { Channel, DepositedGrant, Member } from "@catenet/domain/channels/Channel"
 import type { ClaimInvite } from "@catenet/domain/channels/ClaimInvite"
-import { markup, type Markup } from "@catenet/domain/values/Markup"
+import { markup, type Markup } from "@catenet/platform/Markup"
 import * as InviteScript from "../invite/InviteScript.ts"
 import { area, button, checkbox, choice, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"

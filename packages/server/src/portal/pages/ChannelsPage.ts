@@ -1,7 +1,7 @@
 /** `/portal/channels`: the channels that somebody was invited to, own channels, and rooms. */
 import type { ChannelId, RoomPair } from "@catenet/domain/channels/Channel"
 import type { Claim } from "@catenet/domain/channels/Claim"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import { area, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"

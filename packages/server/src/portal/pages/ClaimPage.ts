@@ -3,7 +3,7 @@
  * private halves as a file, which are never sent; the fields are for keys that were made elsewhere.
  */
 import type { ChannelId } from "@catenet/domain/channels/Channel"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { Sent } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"

@@ -4,7 +4,7 @@
  */
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Installation, Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { type Markup, markup } from "@catenet/platform/Markup"
 import { Redacted } from "effect"
 import { field, type Refused } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"

@@ -1,7 +1,7 @@
 /** Thirty days as bars: uptime, visitors and bytes of each, as pictures with the same as tables. Null: not known. */
 import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import { timeText } from "@catenet/domain/values/Format"
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { type Markup, markup } from "@catenet/platform/Markup"
 import { panel } from "../shell/Field.ts"
 import type { Texts } from "../texts/English.ts"
 

@@ -1,5 +1,5 @@
 /** `/portal` where sign-in is not configured: what is missing, and the providers that are wanted. */
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { SocialProvider } from "../../settings/SocialProviders.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"

@@ -2,7 +2,7 @@
 import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import type { FleetRow } from "@catenet/domain/tunnels/Usage"
 import { ageText } from "@catenet/domain/values/Format"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import { panel } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"

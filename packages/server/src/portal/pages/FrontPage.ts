@@ -1,5 +1,5 @@
 /** `/`: what this is, how to sign in, and how much of it there is. */
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { SocialProvider } from "../../settings/SocialProviders.ts"
 import { field } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"

@@ -1,7 +1,7 @@
 /** `/portal/channels/:channel/grants`: the grants that wait for those holders which an account has claimed. */
 import type { ChannelId } from "@catenet/domain/channels/Channel"
 import type { ClaimedIdentity } from "@catenet/domain/channels/Claim"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 

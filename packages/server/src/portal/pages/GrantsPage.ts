@@ -1,7 +1,7 @@
 /** `/portal/tunnels/:id/grants`: the other accounts that may see a tunnel and connect an agent to it. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import { markup } from "@catenet/domain/values/Markup"
 import type { Subject } from "@catenet/domain/values/Subject"
+import { markup } from "@catenet/platform/Markup"
 import { button, field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"

@@ -1,6 +1,6 @@
 /** `/portal/claim?invite=`: what an invite offers, and one button. Looking claims nothing. */
 import type { ClaimInvite } from "@catenet/domain/channels/ClaimInvite"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { Page } from "../shell/Shell.ts"
 import { timestamp } from "../shell/Timestamp.ts"
 import type { Texts } from "../texts/English.ts"

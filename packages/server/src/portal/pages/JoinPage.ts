@@ -2,7 +2,7 @@
  * `/join`: what a person sees who opens an invite link to a channel in a browser. The secrets of the link stand behind its `#`, which
  * reaches no server; looking uses nothing up.
  */
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 

@@ -1,5 +1,5 @@
 /** The three fields of what a member says of itself: its holder key, its Noise key, and its signature over both. */
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { type Markup, markup } from "@catenet/platform/Markup"
 import { field, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Texts } from "../texts/English.ts"
 

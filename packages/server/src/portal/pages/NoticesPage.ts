@@ -1,5 +1,5 @@
 /** `/portal/notices`: what an account should know, and what it can do about each. */
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { type Markup, markup } from "@catenet/platform/Markup"
 import type { Notice } from "../../notices/Notices.ts"
 import { button, named } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"

@@ -1,5 +1,5 @@
 /** What is shown once: a secret in the answer to a form, which no browser keeps. */
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 

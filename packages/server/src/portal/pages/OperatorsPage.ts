@@ -1,7 +1,7 @@
 /** `/operators`: the platform as those see it who run it. */
 import type { ReportedEdge } from "@catenet/domain/edges/EdgeNode"
 import type { AuditEntry } from "@catenet/domain/identity/AuditEntry"
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { type Markup, markup } from "@catenet/platform/Markup"
 import type { LimitedAccount } from "../../accounts/Accounts.ts"
 import type { Waiting } from "../../certificates/CertificateQueue.ts"
 import type { Health } from "../../edges/EdgeHealth.ts"

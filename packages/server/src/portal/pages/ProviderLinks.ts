@@ -1,5 +1,5 @@
 /** A button for each provider behind the identity provider, for those who have an account there. */
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { type Markup, markup } from "@catenet/platform/Markup"
 import type { SocialProvider } from "../../settings/SocialProviders.ts"
 import type { Texts } from "../texts/English.ts"
 

@@ -1,6 +1,6 @@
 /** `/portal/tunnels/:id/rotate-token`: asks before a tunnel gets a new routing token. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 

@@ -1,5 +1,5 @@
 /** A key or an id, shortened in the middle; opening it shows the whole. */
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { type Markup, markup } from "@catenet/platform/Markup"
 
 export const shortKey = (key: string): Markup =>
   key.length <= 16

@@ -1,5 +1,5 @@
 /** `/portal/logout`: a button, because a link or a picture elsewhere must not sign anybody out. */
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 

@@ -1,5 +1,5 @@
 /** Names the edges that did not answer: what they know is not in the figures of the page. */
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { Texts } from "../texts/English.ts"
 
 export const silentEdges = (texts: Texts, ids: ReadonlyArray<string>) =>

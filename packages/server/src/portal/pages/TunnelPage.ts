@@ -1,6 +1,6 @@
 /** `/portal/tunnels/:id`: everything of one tunnel. A grantee sees what it is and how to connect an agent, no more. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { type Markup, markup } from "@catenet/platform/Markup"
 import { field, panel, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"

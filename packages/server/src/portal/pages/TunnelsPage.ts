@@ -2,7 +2,7 @@
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import type { TokenSums } from "@catenet/domain/tunnels/TunnelTraffic"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import { field, type Refused } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"

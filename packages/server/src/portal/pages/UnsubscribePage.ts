@@ -1,5 +1,5 @@
 /** `/portal/unsubscribe`: a button, because programs that follow the links of a mail must not switch it off. */
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 

@@ -1,7 +1,7 @@
 /** `/portal/usage`: what every tunnel of an account carried in thirty days, with the sums. */
 import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import type { UsageRow } from "@catenet/domain/tunnels/Usage"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 import * as DayBars from "./DayBars.ts"

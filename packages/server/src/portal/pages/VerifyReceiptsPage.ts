@@ -2,7 +2,7 @@
  * `/portal/receipts`: verifies a file of receipts in the browser. The fields have no names and the page may ask for
  * nothing, so that the file goes nowhere. What the check says is what the command says, in the command's language.
  */
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import * as VerifierScript from "../receipts/VerifierScript.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"

@@ -1,5 +1,5 @@
 /** Fields of forms with their labels and hints, and, where one was refused, the sentence that says why. */
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { type Markup, markup } from "@catenet/platform/Markup"
 import { Option, Record } from "effect"
 import type { Texts } from "../texts/English.ts"
 

@@ -1,5 +1,5 @@
 /** The language of a page: the one that its reader chose, else the first of the browser's that there is, else English. */
-import { preferred } from "@catenet/domain/values/AcceptLanguage"
+import { preferred } from "@catenet/platform/AcceptLanguage"
 import { english, type Texts } from "../texts/English.ts"
 import { german } from "../texts/German.ts"
 

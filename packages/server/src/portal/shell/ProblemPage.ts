@@ -1,5 +1,5 @@
 /** What is shown in place of a page: one title, one sentence, and where to go from here. */
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { Texts } from "../texts/English.ts"
 import type { Page } from "./Shell.ts"
 

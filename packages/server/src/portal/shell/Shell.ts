@@ -1,8 +1,8 @@
 /** The shell around every page: navigation, who is signed in, the language. A page puts its content into it. */
 import type { Email } from "@catenet/domain/values/Email"
-import { Markup, markup } from "@catenet/domain/values/Markup"
-import { brandMark } from "@catenet/domain/values/PageStyles"
 import type { Subject } from "@catenet/domain/values/Subject"
+import { Markup, markup } from "@catenet/platform/Markup"
+import { brandMark } from "@catenet/platform/PageStyles"
 import { tokenField } from "../../http/FormDeduplication.ts"
 import * as Stylesheet from "../../http/Stylesheet.ts"
 import type { Texts } from "../texts/English.ts"

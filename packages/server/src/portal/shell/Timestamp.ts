@@ -1,5 +1,5 @@
 /** A moment as people read it: UTC, to the minute. */
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { type Markup, markup } from "@catenet/platform/Markup"
 import { DateTime } from "effect"
 
 export const timestamp = (seconds: number): Markup => {

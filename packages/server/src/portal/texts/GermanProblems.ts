@@ -1,7 +1,7 @@
 /** Refusals in German, by their codes: title and sentence. */
 import { maxRoomHolders, minRoomHolders } from "@catenet/domain/channels/Channel"
 import { maxSuggestAgents, maxSuggestBudget } from "@catenet/domain/topologies/Topology"
-import { maxShareLinks } from "@catenet/domain/tunnels/ShareLinkErrors"
+import { maxShareLinks } from "@catenet/domain/tunnels/GateErrors"
 
 export const problems: ReadonlyMap<string, readonly [title: string, detail: string]> = new Map([
   ["MalformedRequest", ["Angaben nicht lesbar", "Eine Angabe fehlt oder hat nicht die verlangte Form."]],

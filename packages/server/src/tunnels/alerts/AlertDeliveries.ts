@@ -13,7 +13,7 @@ import {
   retryPauses,
   takeDelivery
 } from "@catenet/domain/tunnels/Alert"
-import type { DeliveryBudgetSpent } from "@catenet/domain/tunnels/AlertErrors"
+import type { DeliveryBudgetSpent } from "@catenet/domain/tunnels/TunnelErrors"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { AlertSecret } from "@catenet/domain/values/Tokens"

@@ -1,7 +1,7 @@
 /** The dead-man alert of a tunnel, as its owner sets, tries and removes it. The secret is shown once, when it is made. */
 import type { Caller } from "@catenet/domain/api/Access"
 import { Alert, AlertDelivery, alertSettings, SavedAlert } from "@catenet/domain/tunnels/Alert"
-import { AlertNotFound, type AlertRefused, type DeliveryBudgetSpent } from "@catenet/domain/tunnels/AlertErrors"
+import { AlertNotFound, type AlertRefused, type DeliveryBudgetSpent } from "@catenet/domain/tunnels/TunnelErrors"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { AlertSecret } from "@catenet/domain/values/Tokens"

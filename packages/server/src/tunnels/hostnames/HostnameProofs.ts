@@ -10,7 +10,7 @@ import {
   HostnameTaken,
   NoHostnameToVerify
 } from "@catenet/domain/tunnels/HostnameErrors"
-import { DnsRecord } from "@catenet/domain/tunnels/HostnameProof"
+import { DnsRecord } from "@catenet/domain/tunnels/HostnameOwnership"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Hostname } from "@catenet/domain/values/Hostname"

@@ -1,6 +1,6 @@
 /** A topology as a picture: agents on a circle, links between them. The script of the editor may move what stands here. */
 import type { AgentKind, TopologyEdge } from "@catenet/domain/topologies/Topology"
-import { type Markup, markup } from "@catenet/domain/values/Markup"
+import { type Markup, markup } from "@catenet/platform/Markup"
 import type { Texts } from "../../texts/English.ts"
 
 export interface Drawn {

@@ -3,7 +3,7 @@
  * style and its script, and shows and changes everything without the script too.
  */
 import { maxSuggestBudget, type OverlayMode } from "@catenet/domain/topologies/Topology"
-import { markup, type Markup } from "@catenet/domain/values/Markup"
+import { markup, type Markup } from "@catenet/platform/Markup"
 import { area, button, checkbox, choice, field, named, panel, valuesOf } from "../../shell/Field.ts"
 import type { Page } from "../../shell/Shell.ts"
 import type { Texts } from "../../texts/English.ts"

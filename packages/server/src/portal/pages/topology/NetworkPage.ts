@@ -1,6 +1,6 @@
 /** `/net/:net_uuid`: the agents and links of a topology, for everybody who has the address. It says nothing else. */
 import type { PublicTopology } from "@catenet/domain/topologies/Topology"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import type { Page } from "../../shell/Shell.ts"
 import type { Texts } from "../../texts/English.ts"
 import { drawing, nameOf } from "./Drawing.ts"

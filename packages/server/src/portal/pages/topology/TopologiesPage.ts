@@ -1,6 +1,6 @@
 /** `/portal/topologies`: own topologies and those that others share, and the button for one more. */
 import type { TopologyIds } from "@catenet/domain/topologies/Topology"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import { panel } from "../../shell/Field.ts"
 import type { Page } from "../../shell/Shell.ts"
 import type { Texts } from "../../texts/English.ts"

@@ -2,7 +2,7 @@
 import { outlook } from "@catenet/domain/edges/AccessPolicy"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { durationText, timeText } from "@catenet/domain/values/Format"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import { Option, Record } from "effect"
 import { button, checkbox, choice, field, panel, type Sent, valuesOf } from "../../shell/Field.ts"
 import type { Texts } from "../../texts/English.ts"

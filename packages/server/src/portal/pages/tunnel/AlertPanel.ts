@@ -1,6 +1,6 @@
 /** The alert of a tunnel: where it goes, how it stands, and its last deliveries. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import { button, field, panel, type Sent, valuesOf } from "../../shell/Field.ts"
 import { timestamp } from "../../shell/Timestamp.ts"
 import type { Texts } from "../../texts/English.ts"

@@ -1,6 +1,6 @@
 /** Whether and how the operator's bridge may reach the agent behind a tunnel. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import { choice, panel, type Sent, valuesOf } from "../../shell/Field.ts"
 import type { Texts } from "../../texts/English.ts"
 

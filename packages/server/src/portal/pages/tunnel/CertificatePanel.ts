@@ -1,6 +1,6 @@
 /** How a tunnel's name is served: its tier, its own host name's proof, its place in the queue, and who may serve it. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import { button, checkbox } from "../../shell/Field.ts"
 import { timestamp } from "../../shell/Timestamp.ts"
 import type { Texts } from "../../texts/English.ts"

@@ -1,6 +1,6 @@
 /** The receipts of a tunnel: the download, and the line that verifies it by the edge's key and not by the file's own word. */
 import type { ReceiptKey } from "@catenet/domain/tunnels/Receipt"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import { Option } from "effect"
 import type { Answer } from "../../../edges/EdgeFacts.ts"
 import { field, panel } from "../../shell/Field.ts"

@@ -1,6 +1,6 @@
 /** The share links of a tunnel: those there are, and the form for one more. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import { markup } from "@catenet/domain/values/Markup"
+import { markup } from "@catenet/platform/Markup"
 import { button, checkbox, choice, field, panel, type Sent, valuesOf } from "../../shell/Field.ts"
 import { timestamp } from "../../shell/Timestamp.ts"
 import type { Texts } from "../../texts/English.ts"

@@ -64,7 +64,7 @@ const metadataOf = (family: Family): ReadonlyArray<Metadata> => {
  *
  * @example
  * ```ts
- * import { render } from "@catenet/domain/values/PrometheusText"
+ * import { render } from "@catenet/platform/PrometheusText"
  *
  * const text = render([{ type: "gauge", name: "ct_up", help: "Whether it runs.", samples: [{ value: 1 }] }])
  * if (!text.endsWith("\nct_up 1\n")) throw new Error("unexpected text")

@@ -66,8 +66,8 @@ a { color: var(--accent) }
  *
  * ```ts
  * import assert from "node:assert/strict"
- * import { markup } from "@catenet/domain/values/Markup"
- * import { panelPage, shellSheet } from "@catenet/domain/values/PageStyles"
+ * import { markup } from "@catenet/platform/Markup"
+ * import { panelPage, shellSheet } from "@catenet/platform/PageStyles"
  *
  * const page = panelPage({ language: "en", title: "Away", sheet: shellSheet, panel: markup`<p>Come again.</p>` })
  * assert.ok(page.includes(`<h1>Away</h1><div class="panel"><p>Come again.</p></div>`))

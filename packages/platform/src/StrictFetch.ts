@@ -37,7 +37,7 @@ const read = async (body: NonNullable<Response["body"]>, most: number) => {
  *
  * ```ts
  * import assert from "node:assert/strict"
- * import { AnswerTooLong, strictFetch } from "@catenet/domain/api/StrictFetch"
+ * import { AnswerTooLong, strictFetch } from "@catenet/platform/StrictFetch"
  *
  * const six = () => Promise.resolve(new Response("twelve"))
  * assert.equal(await (await strictFetch(six, 6)("https://issuer.example/")).text(), "twelve")

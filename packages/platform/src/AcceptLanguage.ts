@@ -16,7 +16,7 @@ const entryOf = (entry: string) => {
  *
  * ```ts
  * import assert from "node:assert/strict"
- * import { preferred } from "@catenet/domain/values/AcceptLanguage"
+ * import { preferred } from "@catenet/platform/AcceptLanguage"
  *
  * assert.equal(preferred("fr, en;q=0.4, de-AT;q=0.9", ["en", "de"]), "de")
  * assert.equal(preferred("de;q=0, fr", ["en", "de"]), undefined)

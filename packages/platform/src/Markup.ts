@@ -15,7 +15,7 @@ type Part = string | Markup | undefined | ReadonlyArray<Markup>
  *
  * @example
  * ```ts
- * import { escape } from "@catenet/domain/values/Markup"
+ * import { escape } from "@catenet/platform/Markup"
  *
  * if (escape("a<b") !== "a&#60;b") throw new Error("unexpected text")
  * ```
@@ -36,7 +36,7 @@ const written = (part: Part): string =>
  *
  * @example
  * ```ts
- * import { markup } from "@catenet/domain/values/Markup"
+ * import { markup } from "@catenet/platform/Markup"
  *
  * const name = "<Ada>"
  * if (markup`<p>${name}${markup`<br>`}</p>`.text !== "<p>&#60;Ada&#62;<br></p>") throw new Error("unexpected markup")

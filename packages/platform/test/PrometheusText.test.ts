@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { render } from "../../src/values/PrometheusText.ts"
+import { render } from "../src/PrometheusText.ts"
 
 describe("the text format of Prometheus", () => {
   it("has help, type and samples of each family, in the order given", () => {
