@@ -42,6 +42,17 @@ describe("the program", () => {
     for (const { name } of Object.values(Variables.channel)) assert.include(stdout, name)
   })
 
+  it("ends update with 5 when the host of the releases does not answer, and with 4 when it refuses", async () => {
+    const key = { CT_AGENT_RELEASE_PUBKEY: "ab".repeat(32) }
+    for (const args of [["update"], ["update", "--check"]]) {
+      const { code, stderr } = await run(args, { ...key, CT_AGENT_RELEASE_URL: "http://127.0.0.1:1/releases" })
+      assert.strictEqual(code, 5, stderr)
+      assert.match(stderr, /^Error: No update: http:\/\/127\.0\.0\.1:1\/releases\/\S+ is not received: .*ECONNREFUSED/u)
+    }
+    const unkeyed = await run(["update", "--check"], { CT_AGENT_RELEASE_URL: "http://127.0.0.1:1/releases" })
+    assert.strictEqual(unkeyed.code, 4, unkeyed.stderr)
+  })
+
   it("answers wrong usage with 2, a short usage on stderr and the complaint as its last line", async () => {
     for (const args of [
       ["serv"],

@@ -134,6 +134,30 @@ describe.concurrent("a command of operators prints byte for byte", () => {
       assert.notInclude(stderr, granting.CT_CHANNEL_OPERATOR_KEY)
   })
 
+  it("no grant whose end is no time to come, in answers too", async () => {
+    const answered = (end: string) =>
+      run(
+        ["grant", "--interactive"],
+        { CT_CHANNEL_OPERATOR_KEY: granting.CT_CHANNEL_OPERATOR_KEY },
+        `${granting.CT_GRANT_CHANNEL}\n${granting.CT_GRANT_MEMBER_HOLDER}\nboth\n${end}\n`
+      )
+    for (const end of ["0d", "1000"]) {
+      const { code, stderr, stdout } = await answered(end)
+      assert.deepStrictEqual([code, stdout], [3, ""], end)
+      assert.include(stderr, "wants a span such as 12h, 30d or 1y, or a time to come in Unix seconds")
+    }
+    assert.strictEqual((await answered("1d")).code, 0)
+  })
+
+  it("no invitation without an identity, which is named", async () => {
+    const { code, stderr, stdout } = await run(["invite"], {
+      CT_CHANNEL_OPERATOR_KEY: granting.CT_CHANNEL_OPERATOR_KEY,
+      CT_INVITE_CHANNEL: granting.CT_GRANT_CHANNEL
+    })
+    assert.deepStrictEqual([code, stdout], [3, ""])
+    assert.include(stderr, "CT_INVITE_IDENTITY is not set")
+  })
+
   it("new keys that a shell reads, into a file of this user alone when one is named, and never over another", async () => {
     await using home = await makeHome()
     const init = async (...args: ReadonlyArray<string>) => {

@@ -106,6 +106,26 @@ describe("a login by device", () => {
       })
   )
 
+  it.effect("ends when the code does, not at the next turn to ask", () =>
+    Effect.gen(function* () {
+      const ended = yield* Effect.forkChild(
+        DeviceFlow.run({ issuer, clientId: "ct-agent-cli", controlPlane: undefined }, () => Effect.void).pipe(
+          Effect.provide(
+            StubProvider.layer(({ url }) =>
+              url.endsWith("/auth/device")
+                ? { status: 200, body: { ...device, interval: 30, expires_in: 40 } }
+                : problem("authorization_pending")
+            )
+          )
+        )
+      )
+      for (let second = 0; second < 39; second++) yield* TestClock.adjust("1 second")
+      assert.isUndefined(ended.pollUnsafe())
+      for (let second = 0; second < 2; second++) yield* TestClock.adjust("1 second")
+      assert.include(failureOf(ended.pollUnsafe() ?? assert.fail("it waits on")).message, "not confirmed in time")
+    })
+  )
+
   it.effect("believes no answer that would harm a terminal, and asks a hasty provider once a second at most", () =>
     Effect.gen(function* () {
       for (const bad of [
