@@ -47,7 +47,7 @@ const client = (url: Redacted.Redacted) => PgClient.layer({ url, maxConnections:
 const template = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const hash = createHash("sha256")
-  for (const file of globSync("*.ts", { cwd: folder }).sort()) hash.update(readFileSync(`${folder}/${file}`))
+  for (const file of globSync("**/*.ts", { cwd: folder }).sort()) hash.update(readFileSync(`${folder}/${file}`))
   hash.update(readFileSync(`${folder}/../ServerRole.ts`))
   const name = `catenet_template_${hash.digest("hex").slice(0, 16)}`
   yield* Effect.scoped(
