@@ -1,19 +1,29 @@
 /** When the control plane is asked again to publish a proof: the same value, for the same order. */
-import { Effect } from "effect"
+import { clause } from "@catenet/domain/values/Sentence"
+import { Clock, Effect } from "effect"
 import { HttpClientError } from "effect/http"
+import { describe } from "../onboard/HttpErrors.ts"
 
 /** The type of a failure before which the authority was not asked to look. */
 export const notPublished = "notPublished"
 
 /** It has waited for the name servers by itself. */
 const soon = 1
+/** Seconds after the first answer that was none, twice as many after each further one. */
 const whileAway = 2
+const longestWhileAway = 30
 
 const retryAfterOf = (error: object) =>
   "retry_after" in error && typeof error.retry_after === "number" ? error.retry_after : soon
 
-/** Seconds after which it is asked again; undefined where it has said no. */
-const pauseOf = (error: { readonly _tag: string }) => {
+/** Seconds that a Retry-After asks for: a number, or a date (RFC 9110). */
+const secondsOf = (text: string | undefined, now: number) => {
+  const seconds = /^\d{1,9}$/u.test(text ?? "") ? Number(text) : (Date.parse(text ?? "") - now) / 1000
+  return Number.isNaN(seconds) ? 0 : Math.ceil(seconds)
+}
+
+/** Seconds after which it is asked again, `failures` answers that were none having come before; undefined where it has said no. */
+const pauseOf = (error: { readonly _tag: string }, failures: number, now: number) => {
   switch (error._tag) {
     case "DnsBusy":
       return retryAfterOf(error)
@@ -23,18 +33,29 @@ const pauseOf = (error: { readonly _tag: string }) => {
     default: {
       if (!HttpClientError.isHttpClientError(error)) return undefined
       const { response } = error
-      return response === undefined || response.status >= 500 || response.status === 429 ? whileAway : undefined
+      if (response !== undefined && response.status < 500 && response.status !== 429) return undefined
+      const growing = Math.min(longestWhileAway, whileAway * 2 ** failures)
+      return Math.max(growing, secondsOf(response?.headers["retry-after"], now))
     }
   }
 }
 
 /** Asks until there is an answer; the caller sets the bound. */
 export const retry = <A, E extends { readonly _tag: string }, R>(
-  publish: Effect.Effect<A, E, R>
+  publish: Effect.Effect<A, E, R>,
+  failures = 0
 ): Effect.Effect<A, E, R> =>
   publish.pipe(
-    Effect.catch((error) => {
-      const pause = pauseOf(error)
-      return pause === undefined ? Effect.fail(error) : Effect.andThen(Effect.sleep(`${pause} seconds`), retry(publish))
-    })
+    Effect.catch((error) =>
+      Effect.gen(function* () {
+        const pause = pauseOf(error, failures, yield* Clock.currentTimeMillis)
+        if (pause === undefined) return yield* Effect.fail(error)
+        if (HttpClientError.isHttpClientError(error))
+          yield* Effect.logWarning(
+            `the control plane could not publish the proof in DNS, and is asked again in ${pause} s: ${clause(describe(error))}`
+          )
+        yield* Effect.sleep(`${pause} seconds`)
+        return yield* retry(publish, failures + 1)
+      })
+    )
   )
