@@ -3,20 +3,19 @@
  * is written to it goes to the visitor as it is. A request that cannot be forwarded is answered here and ends the stream.
  */
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
-import { ResponseTracker } from "@catenet/wire/http/ResponseTracker"
-import { coalesceWrites } from "@catenet/wire/transport/Coalesce"
 import { guarded, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { dropLateBody } from "@catenet/wire/transport/LateBody"
 import { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import { closeGracefully, cutUnfinished } from "../listen/LingeringClose.ts"
-import { ConnectionCloseRewriter } from "./ConnectionCloseRewriter.ts"
 import { readerOfFields } from "./ContentNegotiation.ts"
 import { type EdgeResponse, http1, plainResponse, readBy, silentPage } from "./EdgePages.ts"
 import { FirstAdmission } from "./FirstAdmission.ts"
 import { crumbBytes, HeaderReadThrottle } from "./HeaderReadThrottle.ts"
 import { HeaderReadTimeout } from "./HeaderReadTimeout.ts"
+import type { AskGate } from "./GatedVisits.ts"
 import type { GateVerdict } from "./LoginGate.ts"
+import { OriginAnswers } from "./OriginAnswers.ts"
 import { isSafe, type RequestHead, type Visitor } from "./RequestHead.ts"
 import { RequestRewriter } from "./RequestRewriter.ts"
 
@@ -33,22 +32,15 @@ export interface ForwardedStreamOptions {
   readonly ask?: AskGate | undefined
 }
 
-/** Nothing where the host has no gate now. Never fails. */
-export type AskGate = (request: RequestHead) => Promise<GateVerdict> | undefined
-
 export class ForwardedStream extends Duplex {
   readonly #admission: FirstAdmission
   readonly #visitor: TLSSocket
   readonly #rewriter: RequestRewriter
-  readonly #onFault: OnFault
   readonly #fault: OnFault
-  readonly #answers = new ResponseTracker()
+  readonly #answers: OriginAnswers
   readonly #heads: HeaderReadTimeout
   readonly #pace: HeaderReadThrottle
-  readonly #writing: (chunk: Uint8Array) => void
-  #visitorEnded = false
   #refused = false
-  #answered = false
   /** What the gate answers in the place of the origin. */
   #turnedAway: EdgeResponse | undefined
   #asked: "nothing" | "safe" | "more" = "nothing"
@@ -58,16 +50,12 @@ export class ForwardedStream extends Duplex {
   #lastFields: RequestHead["fields"] = []
   /** Something was passed on. */
   #begun = false
-  /** The edge is stopping: the next answer that is the last one owed says that the connection ends. */
-  #leaves = false
-  #closing: ConnectionCloseRewriter | undefined
 
   constructor(socket: TLSSocket, visitor: Visitor, options: ForwardedStreamOptions) {
     super({ allowHalfOpen: true })
     const { ask, headMillis, onFault } = options
-    this.#onFault = onFault
     this.#visitor = socket
-    this.#writing = coalesceWrites(socket)
+    this.#answers = new OriginAnswers(socket, () => this.#rewriter.endAfterThis())
     const fault: OnFault = (error) => {
       onFault(error)
       this.destroy()
@@ -111,7 +99,6 @@ export class ForwardedStream extends Duplex {
       if (crumbs > 0 && options.onCrumbs !== undefined) this.#pace.rest(options.onCrumbs(crumbs))
     })
     socket.on("end", () => {
-      this.#visitorEnded = true
       if (!this.#rewriter.held && !this.#refused) this.push(null)
     })
     socket.on("error", (error) => this.destroy(error))
@@ -130,10 +117,7 @@ export class ForwardedStream extends Duplex {
     this.read(0)
   }
 
-  /**
-   * The visitor may no longer pass: what left HTTP ends now, requests that run may still be answered, and the gate is asked
-   * about those to come.
-   */
+  /** The visitor may no longer pass: what left HTTP ends now, running requests may be answered, later ones are judged. */
   finish() {
     if (this.#rewriter.isRaw) return void this.destroy()
     const running = this.#requests
@@ -141,13 +125,12 @@ export class ForwardedStream extends Duplex {
       const { isEndless, unanswered } = this.#answers
       if (isEndless || this.#requests - unanswered < running) this.destroy()
     })
-    if (this.#answers.busy || this.#answers.isEndless) cutUnfinished(this, cut)
-    return undefined
+    return this.#answers.busy || this.#answers.isEndless ? cutUnfinished(this, cut) : undefined
   }
 
   /** The edge is stopping: what the visitor has asked for is answered, and the last answer says that the connection ends. */
   drain() {
-    this.#leaves = true
+    this.#answers.announceEnd()
   }
 
   /** Whether nothing is asked. */
@@ -175,25 +158,14 @@ export class ForwardedStream extends Duplex {
     else if (now - this.#idleSince >= idleMillis) this.#leave()
   }
 
-  /** Nothing more comes of the visitor, and nothing to it. */
-  #leave() {
+  /** Nothing more comes of the visitor, and nothing but this to it; what it still sends is dropped. */
+  #leave(lastWords?: Uint8Array | string, drop = closeGracefully) {
     this.#refused = true
     this.#admission.settle(false)
     this.#visitor.removeAllListeners("data")
-    this.#visitor.end()
-    closeGracefully(this.#visitor)
+    this.#visitor.end(lastWords)
+    drop(this.#visitor)
     if (!this.readableEnded) this.push(null)
-  }
-
-  /** What goes to the visitor of these bytes. */
-  #lastWords(chunk: Buffer): Buffer {
-    if (!this.#leaves) return chunk
-    const { between, owed } = this.#answers
-    if (this.#closing === undefined && between && owed === 1) this.#closing = new ConnectionCloseRewriter()
-    if (this.#closing === undefined) return chunk
-    const rewritten = this.#closing.push(chunk)
-    if (this.#closing.said) this.#rewriter.endAfterThis()
-    return rewritten
   }
 
   /** Answers in the place of an agent that could not be found. */
@@ -212,8 +184,7 @@ export class ForwardedStream extends Duplex {
     try {
       return super.emit(event, ...args)
     } catch (error) {
-      this.#onFault(error)
-      this.destroy()
+      this.#fault(error)
       return true
     }
   }
@@ -231,13 +202,8 @@ export class ForwardedStream extends Duplex {
 
   #answer(chunk: Buffer, done: () => void) {
     if (this.#refused) return done()
-    this.#answered = true
-    this.#writing(chunk)
-    // Waiting for each chunk to be sent would leave the visitor's line idle between chunks.
-    if (this.#visitor.write(this.#lastWords(chunk))) done()
-    else this.#visitor.once("drain", done)
-    const accepted = this.#answers.push(chunk)
-    if (this.#closing?.said === true && this.#answers.between && this.#answers.owed === 0) return this.#leave()
+    const accepted = this.#answers.write(chunk, done)
+    if (this.#answers.isAtEnd) return this.#leave()
     if (accepted !== undefined) this.#forward(this.#rewriter.answered(accepted))
     else if (this.#rewriter.refused !== undefined) this.#refuseWhenDue()
   }
@@ -274,8 +240,11 @@ export class ForwardedStream extends Duplex {
 
   #forward(rewritten: ReadonlyArray<Buffer>) {
     let room = true
-    if (rewritten.length > 0) this.#begin()
-    if (this.#asked === "nothing" && rewritten.length > 0) this.#asked = "more"
+    if (rewritten.length > 0) {
+      this.#begun = true
+      this.#admission.settle(true)
+      if (this.#asked === "nothing") this.#asked = "more"
+    }
     for (const bytes of rewritten) room = this.push(bytes)
     const reads = room && !this.#rewriter.held
     this.#heads.follow(reads ? this.#rewriter.unfinished : undefined)
@@ -285,13 +254,8 @@ export class ForwardedStream extends Duplex {
       return this.#refuseWhenDue()
     }
     if (!reads) return void this.#visitor.pause()
-    if (this.#visitorEnded) return void this.push(null)
+    if (this.#visitor.readableEnded) return void this.push(null)
     return this.#readVisitor()
-  }
-
-  #begin() {
-    this.#begun = true
-    this.#admission.settle(true)
   }
 
   #readVisitor() {
@@ -305,22 +269,13 @@ export class ForwardedStream extends Duplex {
   reset(code: ResetCode) {
     if (code === "revoked" || code === "window-closed") this.destroy()
     else if (this.#mayExplain) this.#respond(silentPage())
-    else if (!this.#answered || this.#refused || this.#rewriter.isRaw || !this.#answers.isWhole) this.destroy()
+    else if (!this.#answers.hasBegun || this.#refused || this.#rewriter.isRaw || !this.#answers.isWhole) this.destroy()
     else if (this.isIdle) this.#leave()
-    else this.#endLate()
-  }
-
-  /** The answer is whole and the request is not: what the visitor still sends is dropped. */
-  #endLate() {
-    this.#refused = true
-    this.#visitor.removeAllListeners("data")
-    this.#visitor.end()
-    dropLateBody(this.#visitor)
-    this.push(null)
+    else this.#leave(undefined, dropLateBody)
   }
 
   get #mayExplain() {
-    return this.#rewriter.spoke && !this.#answered && !this.#refused && !this.#visitor.writableEnded
+    return this.#rewriter.spoke && !this.#answers.hasBegun && !this.#refused && !this.#visitor.writableEnded
   }
 
   /** A refusal is said when the origin has answered every request before the one at fault, and this one not yet. */
@@ -338,11 +293,6 @@ export class ForwardedStream extends Duplex {
 
   /** Answers in the place of the origin, as the final response; the visitor's connection closes after it. */
   #respond(answer: EdgeResponse) {
-    this.#refused = true
-    this.#admission.settle(false)
-    this.#visitor.removeAllListeners("data")
-    this.#visitor.end(http1(readBy(answer, readerOfFields(this.#lastFields))))
-    closeGracefully(this.#visitor)
-    this.push(null)
+    this.#leave(http1(readBy(answer, readerOfFields(this.#lastFields))))
   }
 }

@@ -5,18 +5,14 @@
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { abort } from "@catenet/wire/transport/Abort"
-import { guarded } from "@catenet/wire/transport/FaultBoundary"
-import { TornStream } from "@catenet/wire/transport/Http2Stream"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
-import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import type { Socket } from "node:net"
 import { TLSSocket } from "node:tls"
 import { addressBlock } from "../listen/AddressBlock.ts"
 import { endpointsOf } from "../listen/ConnectionAddresses.ts"
 import { makeServe } from "../listen/ConnectionFibers.ts"
 import { CrumbBudget } from "../listen/CrumbBudget.ts"
-import { cutUnfinished } from "../listen/LingeringClose.ts"
 import { VisitorPlaces } from "../listen/VisitorPlaces.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
@@ -30,12 +26,12 @@ import { Settings } from "../settings/Settings.ts"
 import { CertificateFiles } from "../tls/CertificateFiles.ts"
 import { SessionTickets } from "../tls/SessionTickets.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
-import type { Visit } from "./AuthenticatedConnections.ts"
 import * as DrainingAgents from "./DrainingAgents.ts"
 import { type EdgeResponse, closedPage, fullPage, offlinePage, unknownName } from "./EdgePages.ts"
 import * as FinalResponse from "./FinalResponse.ts"
 import { awaitFirstByte } from "./FirstByte.ts"
-import { type AskGate, ForwardedStream } from "./ForwardedStream.ts"
+import { ForwardedStream } from "./ForwardedStream.ts"
+import * as GatedVisits from "./GatedVisits.ts"
 import { Http2Visit } from "./Http2Connections.ts"
 import { NoAgentServes } from "./Http2Exchange.ts"
 import { LoginGate } from "./LoginGate.ts"
@@ -73,7 +69,7 @@ export class TerminatedConnections extends Context.Service<
     const routes = yield* Routes
     const agents = yield* AgentSessions
     const relays = yield* Relays
-    const gate = yield* LoginGate
+    const gated = yield* GatedVisits.make
     const counters = yield* Counters
     const clock = yield* Clock.Clock
     const resets = yield* RapidResetLimiter
@@ -143,31 +139,6 @@ export class TerminatedConnections extends Context.Service<
       return Option.getOrUndefined(delivered)
     })
 
-    const enter = (host: string, visit: Visit, ended: (leave: () => void) => void) =>
-      ended(gate.enter(tokenOf(host), visit))
-
-    /** Notes a connection until it closes, and says how its requests are asked about, whenever the gate is closed. */
-    const gateOfConnection = (socket: TLSSocket, host: string, address: string, end: () => void): AskGate => {
-      const visit: Visit = { host, session: undefined, until: null, open: !gate.closes(host), end }
-      enter(host, visit, (leave) => socket.once("close", leave))
-      return ({ cookie, method, target, upgrade }) => {
-        if (gate.closes(host)) return gate.judge({ host, method, target, cookie, upgrade, address }, visit)
-        visit.open = true
-        return undefined
-      }
-    }
-
-    const gateOfRequest = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, host: string, address: string) => {
-      const closed = gate.closes(host)
-      const cut = () => void stream.destroy(new TornStream("the visitor may no longer pass"))
-      const end = () => cutUnfinished(stream, guarded(report, cut))
-      const visit: Visit = { host, session: undefined, until: null, open: !closed, end }
-      enter(host, visit, (leave) => stream.once("close", leave))
-      if (!closed) return undefined
-      const { ":method": method = "GET", ":path": target = "/", cookie = "" } = headers
-      return gate.judge({ host, method, target, cookie, upgrade: false, address }, visit)
-    }
-
     const relay = (socket: TLSSocket, host: string, visitor: ForwardedStream, delivered: Delivered) => {
       const kept = { announce: () => visitor.drain(), endIdle: () => visitor.endIdle() }
       const found = (agent: Delivered) => follow(agent, kept, visitor)
@@ -200,7 +171,7 @@ export class TerminatedConnections extends Context.Service<
           return routes.httpOnly(tokenOf(host))
         },
         onFault: report,
-        ask: gateOfConnection(socket, host, address, () => visitor?.finish()),
+        ask: gated.connection(socket, host, address, () => visitor?.finish()),
         onCrumbs: (pieces: number) => crumbs.spend(address, pieces, monotonicMillis()),
         headMillis
       }
@@ -252,7 +223,7 @@ export class TerminatedConnections extends Context.Service<
         visitor: { address, hostname: host },
         connect: connect(socket, host),
         refusal: () => refusal(host),
-        ask: (stream, headers) => gateOfRequest(stream, headers, host, address),
+        ask: (stream, headers) => gated.request(stream, headers, host, address),
         onFault: report,
         headMillis,
         idleMillis,

@@ -1,4 +1,7 @@
-/** Every bound on a slow member at a real edge whose clock is the test's: a moment before it, and at it. */
+/**
+ * Every bound on a slow member at a real edge whose clock is the test's: a moment before it, and at it.
+ * One file, since all bounds are held at one clock, with the same members and the same relay nodes.
+ */
 import * as Members from "@catenet/testing/edge/Members"
 import { eventually, start, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"

@@ -2,6 +2,7 @@
  * What the program and its QUIC process say to each other, each at the start of a stream of the link between them or on a stream
  * that such a frame began: length u32, tag u8, then tagged fields. A stream that begins with `Listen`, `Dial` or `Incoming` stays
  * open for as long as what it began; one that begins with `Stream` goes on with the bytes of a QUIC stream.
+ * @internal
  */
 import { decoded, type Decoding, malformed, needMore, view } from "../../frames/Frame.ts"
 import {

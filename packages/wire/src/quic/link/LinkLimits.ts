@@ -1,3 +1,7 @@
+/**
+ * What the link allows.
+ * @internal
+ */
 import type { MuxLimits } from "../../transport/MuxLimits.ts"
 
 /** The link carries the streams of all connections. Both ends are ours. */

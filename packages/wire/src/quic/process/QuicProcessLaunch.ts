@@ -1,4 +1,7 @@
-/** One life of the QUIC process: it is started, connects back with a token that it reads from its standard input, and ends with the scope. */
+/**
+ * One life of the QUIC process: it is started, connects back with a token that it reads from its standard input, and ends with the scope.
+ * @internal
+ */
 import { Data, Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes, timingSafeEqual } from "node:crypto"

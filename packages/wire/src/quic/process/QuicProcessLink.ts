@@ -1,4 +1,7 @@
-/** The program's end of the link to its QUIC process: it listens and dials there, and takes the connections that come. */
+/**
+ * The program's end of the link to its QUIC process: it listens and dials there, and takes the connections that come.
+ * @internal
+ */
 import { Result } from "effect"
 import { randomBytes } from "node:crypto"
 import type { Duplex } from "node:stream"

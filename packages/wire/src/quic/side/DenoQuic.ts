@@ -1,6 +1,7 @@
 /**
  * What the QUIC process uses of its runtime. The interface is marked unstable there, so that it is kept in one place, with the
  * version that `package.json` pins (types of `deno types`, 2.9.6).
+ * @internal
  */
 export interface Closing {
   readonly closeCode: number

@@ -1,6 +1,7 @@
 /**
  * The QUIC connections of this process. Each has a stream of the link that lives as long as it does and says how it ended; each of
  * its QUIC streams is one stream of the link.
+ * @internal
  */
 import { Result } from "effect"
 import type { CarrierStream } from "../../transport/Carrier.ts"

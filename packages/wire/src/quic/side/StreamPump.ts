@@ -1,6 +1,7 @@
 /**
  * Copies a QUIC stream and a stream of the link into each other; each direction ends, or breaks, by itself. The runtime can stop
  * reading but not reset what it writes: to the peer, a stream that broke here ends (2.9.6).
+ * @internal
  */
 import type { CarrierStream } from "../../transport/Carrier.ts"
 import type { QuicStream } from "./DenoQuic.ts"

@@ -1,3 +1,7 @@
+/**
+ * How connections are tuned.
+ * @internal
+ */
 import type { Transport } from "../link/LinkFrame.ts"
 
 /** The options of an end of a connection. The protocols of the platform name no ALPN and use no unidirectional streams. */

@@ -1,4 +1,7 @@
-/** A QUIC connection that the program asked for, on a UDP socket of its own, which ends with it or with the question. */
+/**
+ * A QUIC connection that the program asked for, on a UDP socket of its own, which ends with it or with the question.
+ * @internal
+ */
 import { isIPv6 } from "node:net"
 import type { CarrierStream } from "../../transport/Carrier.ts"
 import type { FrameReader } from "../../transport/FrameReader.ts"

@@ -4,6 +4,7 @@
  * them with it (2.9.6). So all are kept, and the first one takes the connections. The program judges each one once its first packet is read and before its handshake is
  * done: the runtime names no address sooner. What comes with that first packet waits for the handshake, so that nothing of it can be
  * replayed.
+ * @internal
  */
 import { Result } from "effect"
 import type { CarrierStream } from "../../transport/Carrier.ts"

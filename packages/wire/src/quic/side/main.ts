@@ -1,6 +1,7 @@
 /**
  * The QUIC process. It is started by the program whose UDP sockets it owns, reads from its standard input where that listens and a
  * token for it, and ends with it. It keeps no state: whatever it carries ends with it.
+ * @internal
  */
 import { Result } from "effect"
 import { connect } from "node:net"
