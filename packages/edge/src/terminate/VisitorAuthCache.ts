@@ -43,7 +43,7 @@ const maxAsking = 32
 /** Of them those about strangers of one address. */
 const maxAskingPerAddress = 8
 /** Questions about strangers of one address, at all tunnels: an office signs in within a minute, a flood does not. */
-export const unknownPerMinute = 600
+const unknownPerMinute = 600
 
 type Lane = "admitted" | "unknown"
 

@@ -1,7 +1,7 @@
 /** Random session cookies at a host with a login gate, from one address, while signed-in visitors come from others. */
 import { servingAgent } from "@catenet/testing/edge/Agent"
 import { startControlPlane } from "@catenet/testing/edge/ControlPlane"
-import { start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { sessionCookie } from "@catenet/wire/transport/GateCookies"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schedule } from "effect"
@@ -66,7 +66,7 @@ describe("a flood of random cookies from one address at a gated host", () => {
         const one = Effect.forkScoped(Effect.suspend(() => ask(flooding, randomSession())))
         yield* Effect.forkScoped(Effect.repeat(Effect.all([one, one, one]), Schedule.spaced("4 millis")))
       }
-      yield* Effect.sleep("500 millis")
+      yield* Effect.promise(() => eventually(() => asked() >= 8, "the flood is on"))
       const visit = (session: string, index: number) =>
         Effect.scoped(Effect.flatMap(dial(world, `127.0.1.${index + 1}`), (client) => ask(client, session)))
       for (const when of ["first", "again"]) {
