@@ -129,6 +129,7 @@ const campaign = () => {
   for (const [name, value] of Object.entries(full)) env[name] ??= value
   const parts = [
     ["wire", "test/channels/"],
+    ["edge", "test/fairness/"],
     ["edge", "test/channels/PairingRoom"],
     ["edge", "test/fuzz/"],
     ["edge", "test/differential/"],
