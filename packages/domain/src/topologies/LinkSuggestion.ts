@@ -20,18 +20,40 @@ class Distances {
   between(i: number, j: number): bigint {
     return this.#rows[i]?.[j] ?? unreachable
   }
-  /** With one more link, a way is either as it was, or leads over that link in one of the two directions. */
+  /**
+   * With one more link, a way is either as it was, or leads over that link in one of the two directions. Only nodes that the
+   * link brings nearer to one of its ends have ways to look at: with a tree's links that is each pair once in all.
+   */
   link(a: number, b: number, cost: bigint): void {
-    const toA = this.#rows.map((_, i) => this.between(i, a))
-    const toB = this.#rows.map((_, i) => this.between(i, b))
-    const over = (from: bigint | undefined, to: bigint | undefined) =>
-      (from ?? unreachable) + cost + (to ?? unreachable)
-    this.#rows.forEach((row, i) => {
-      row.forEach((known, j) => {
-        const shortest = [over(toA[i], toB[j]), over(toB[i], toA[j])].reduce((x, y) => (y < x ? y : x), known)
-        row[j] = shortest
-      })
-    })
+    this.#over(cost, this.#nearer(a, b, cost), this.#nearer(b, a, cost))
+  }
+  /** The nodes with their way to `from`, for which the link makes the way to `to` shorter. */
+  #nearer(from: number, to: number, cost: bigint): ReadonlyArray<readonly [number, bigint]> {
+    const found: Array<readonly [number, bigint]> = []
+    for (let i = 0; i < this.#rows.length; i++) {
+      const way = this.between(i, from)
+      if (way + cost < this.between(i, to)) found.push([i, way])
+    }
+    return found
+  }
+  /** From each node of one side over the link to each of the other; the same way leads back. */
+  #over(
+    cost: bigint,
+    side: ReadonlyArray<readonly [number, bigint]>,
+    other: ReadonlyArray<readonly [number, bigint]>
+  ): void {
+    for (const [i, toA] of side) {
+      const row = this.#rows[i]
+      if (row === undefined) continue
+      const toB = toA + cost
+      for (const [j, fromB] of other) {
+        const over = toB + fromB
+        if (over >= (row[j] ?? 0n)) continue
+        row[j] = over
+        const back = this.#rows[j]
+        if (back !== undefined) back[i] = over
+      }
+    }
   }
 }
 
