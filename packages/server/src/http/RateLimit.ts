@@ -3,12 +3,24 @@
  * the client's address. Each response names the limit.
  */
 import { Caller, RateLimit } from "@catenet/domain/api/Access"
+import { BodyLimit } from "@catenet/domain/api/RequestReading"
 import { RateLimited } from "@catenet/domain/values/RequestErrors"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Settings } from "../settings/Settings.ts"
 import { ClientAddresses } from "./ClientAddresses.ts"
 import * as TokenBuckets from "./TokenBuckets.ts"
+
+/**
+ * What a request costs: one, and one more for each KiB of its body after the first. Reading a long list takes the
+ * processor as long as hundreds of usual requests do. A body of unknown length counts as the longest one of its route.
+ */
+const costOf = (headers: Readonly<Record<string, string | undefined>>, longest: number): number => {
+  const length = headers["content-length"]
+  if (length === undefined && headers["transfer-encoding"] === undefined) return 1
+  const bytes = length === undefined || !/^\d+$/u.test(length) ? longest : Math.min(Number(length), longest)
+  return 1 + Math.max(0, Math.ceil(bytes / 1024) - 1)
+}
 
 export const layer = Layer.effect(
   RateLimit,
@@ -22,9 +34,11 @@ export const layer = Layer.effect(
       if (Option.isSome(caller)) return Effect.succeed(`subject ${caller.value.subject}`)
       return Effect.succeed(`address ${budgetKey(Context.get(context, HttpServerRequest.HttpServerRequest))}`)
     })
-    return RateLimit.of((httpEffect) =>
+    return RateLimit.of((httpEffect, { endpoint }) =>
       Effect.gen(function* () {
-        const { allowed, remaining, retryAfter } = take(yield* keyOf, yield* Clock.currentTimeMillis)
+        const { headers } = yield* HttpServerRequest.HttpServerRequest
+        const cost = costOf(headers, Context.get(endpoint.annotations, BodyLimit))
+        const { allowed, remaining, retryAfter } = take(yield* keyOf, yield* Clock.currentTimeMillis, cost)
         yield* HttpEffect.appendPreResponseHandler((_request, response) =>
           Effect.succeed(
             HttpServerResponse.setHeaders(response, {

@@ -35,16 +35,19 @@ export const make = (perMinute: number) => {
     }
   }
 
-  /** Takes one request out of the bucket of a caller. `now` is in milliseconds. */
-  return (key: string, now: number): Verdict => {
+  /**
+   * Takes one request out of the bucket of a caller, or what it costs. A caller with one token left may spend more and then
+   * waits until the debt is paid, of at most one minute. `now` is in milliseconds.
+   */
+  return (key: string, now: number, cost = 1): Verdict => {
     const known = buckets.get(key)
     const tokens = known === undefined ? perMinute : refilled(known, now)
     const allowed = tokens >= 1
-    const left = allowed ? tokens - 1 : tokens
+    const left = allowed ? Math.max(tokens - cost, -perMinute) : tokens
     buckets.delete(key)
     buckets.set(key, { tokens: left, at: now })
     if (buckets.size > remembered) prune(now)
-    const remaining = Math.floor(left)
+    const remaining = Math.max(0, Math.floor(left))
     return { allowed, remaining, retryAfter: remaining > 0 ? 0 : Math.max(1, Math.ceil((1 - left) / perMilli / 1000)) }
   }
 }

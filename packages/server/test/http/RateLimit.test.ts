@@ -37,3 +37,26 @@ layer(server({ CT_CP_REQUESTS_PER_MIN: "2" }), { excludeTestServices: true, time
     )
   }
 )
+
+layer(server({ CT_CP_REQUESTS_PER_MIN: "100" }), { excludeTestServices: true, timeout: "60 seconds" })(
+  "the cost of a request",
+  (it) => {
+    it.effect("grows with its body, for the account that sent it alone", () =>
+      Effect.gen(function* () {
+        const suggest = (sub: string, bytes: number) =>
+          Effect.gen(function* () {
+            const headers = { "content-type": "application/json", authorization: `Bearer ${yield* bearerOf(sub)}` }
+            const body = JSON.stringify({ links: [], shortcut_budget: 0 }).padEnd(bytes)
+            const path = `/me/topologies/${"0".repeat(32)}/suggest`
+            const answer = yield* TestServer.raw(path, { method: "POST", headers, body })
+            return { status: answer.status, left: answer.headers.get("ratelimit")?.replace(/;t=\d+$/u, "") }
+          })
+        assert.deepStrictEqual(yield* suggest("ada", 1024), { status: 404, left: `"caller";r=99` })
+        assert.deepStrictEqual(yield* suggest("ada", 1025), { status: 404, left: `"caller";r=97` })
+        assert.deepStrictEqual(yield* suggest("ada", 300 * 1024), { status: 404, left: `"caller";r=0` })
+        assert.strictEqual((yield* suggest("ada", 100)).status, 429)
+        assert.deepStrictEqual(yield* suggest("bob", 100), { status: 404, left: `"caller";r=99` })
+      })
+    )
+  }
+)

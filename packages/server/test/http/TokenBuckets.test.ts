@@ -20,6 +20,16 @@ describe("token buckets", () => {
     assert.isTrue(take("ada", hour + 30_000).allowed)
   })
 
+  it("let a costly request in with one token left, and the caller wait until its debt is paid", () => {
+    const take = TokenBuckets.make(60)
+    assert.deepStrictEqual(take("ada", 0, 50), { allowed: true, remaining: 10, retryAfter: 0 })
+    assert.deepStrictEqual(take("ada", 0, 30), { allowed: true, remaining: 0, retryAfter: 21 })
+    assert.isFalse(take("ada", 20_000).allowed)
+    assert.isTrue(take("eve", 0, 50).allowed, "another caller")
+    assert.isTrue(take("ada", 21_000).allowed)
+    assert.deepStrictEqual(take("bob", 0, 10_000), { allowed: true, remaining: 0, retryAfter: 61 })
+  })
+
   it("refill evenly, and never above what a minute has", () => {
     const take = TokenBuckets.make(60)
     for (let n = 0; n < 60; n++) assert.isTrue(take("ada", 0).allowed)
