@@ -22,11 +22,15 @@ const unreadable = (path: string, isNamed: boolean) =>
       )
     : ConfigurationInvalid.of(path, "is there but cannot be read", "make it readable for this user, or remove it")
 
-const otherFormats: Readonly<Record<string, string>> = { ".yaml": "YAML", ".yml": "YAML", ".json": "JSON" }
+const otherFormats: ReadonlyMap<string, string> = new Map([
+  [".yaml", "YAML"],
+  [".yml", "YAML"],
+  [".json", "JSON"]
+])
 
 /** Refuses a file that is named as one of another format: read as lines of KEY=VALUE, its settings would be lost silently. */
 const requireLines = (path: string) => {
-  const format = otherFormats[extname(path).toLowerCase()]
+  const format = otherFormats.get(extname(path).toLowerCase())
   return format === undefined
     ? Effect.void
     : ConfigurationInvalid.of(
