@@ -15,11 +15,12 @@ import * as Bridge from "./Bridge.ts"
 import * as CertificateAuthorityVariables from "./CertificateAuthorityVariables.ts"
 import * as DatabaseVariables from "./DatabaseVariables.ts"
 import * as Dns from "./Dns.ts"
+import * as GateVariables from "./GateVariables.ts"
+import * as IdentityVariables from "./IdentityVariables.ts"
 import * as LegalPages from "./LegalPages.ts"
 import * as Mail from "./Mail.ts"
 import * as Proxies from "./Proxies.ts"
 import * as ReleaseVariables from "./ReleaseVariables.ts"
-import * as SocialProviders from "./SocialProviders.ts"
 
 const { defaulted, optional } = Variable
 
@@ -88,73 +89,7 @@ export const variables = {
     Parser.port,
     "Port of the relay gate, if there is one."
   ),
-  oidcIssuer: optional(
-    "CT_OIDC_ISSUER",
-    NetworkParser.urlText,
-    "Realm address of the identity provider; if unset, /me/* is disabled."
-  ),
-  oidcAccessAudience: optional("CT_OIDC_ACCESS_AUD", Parser.text, "Audience that access tokens must carry."),
-  oidcPublicKeyPath: optional(
-    "CT_OIDC_PUBKEY_PATH",
-    Parser.text,
-    "PEM file with the only key that verifies access tokens; then no keys are fetched."
-  ),
-  oidcClientId: optional("CT_OIDC_CLIENT_ID", Parser.text, "Client id at the identity provider, for sign-in."),
-  oidcClientSecret: optional(
-    "CT_OIDC_CLIENT_SECRET",
-    SecretParser.secret,
-    "Secret of that client; if unset, it is a public client."
-  ),
-  oidcRedirectUri: optional(
-    "CT_OIDC_REDIRECT_URI",
-    NetworkParser.url,
-    "Redirect address that is registered for /portal/callback; the default is below the portal's origin."
-  ),
-  socialProviders: optional(
-    "CT_PORTAL_SOCIAL_PROVIDERS",
-    SocialProviders.parser,
-    "Social sign-in providers with a button on the front page, separated by commas."
-  ),
-  allowedEmailDomains: optional(
-    "CT_PORTAL_ALLOWED_EMAIL_DOMAINS",
-    Parser.list,
-    "E-mail domains whose accounts may use the platform, separated by commas; if unset, any."
-  ),
-  oidcAuthorizeUrl: optional(
-    "CT_OIDC_AUTHORIZE_URL",
-    NetworkParser.url,
-    "Authorization endpoint, if it is not below the issuer."
-  ),
-  oidcTokenUrl: optional("CT_OIDC_TOKEN_URL", NetworkParser.url, "Token endpoint, if it is not below the issuer."),
-  identityProviderUrl: optional(
-    "KEYCLOAK_PUBLIC_URL",
-    NetworkParser.url,
-    "Address of the identity provider's admin REST API; if unset, there are no service accounts."
-  ),
-  oidcRealm: defaulted(
-    "CT_OIDC_REALM",
-    Parser.text,
-    "ct-demo",
-    "Realm in which clients for service accounts are created."
-  ),
-  adminClientId: optional(
-    "CT_OIDC_ADMIN_CLIENT_ID",
-    Parser.text,
-    "Confidential client of that realm with the role manage-clients of realm-management."
-  ),
-  adminClientSecret: optional("CT_OIDC_ADMIN_CLIENT_SECRET", SecretParser.secret, "Secret of that client."),
-  administrator: optional(
-    "KC_ADMIN_USER",
-    Parser.text,
-    "Administrator of the identity provider, used if no client is set."
-  ),
-  administratorPassword: optional("KC_ADMIN_PASSWORD", SecretParser.secret, "Password of the administrator."),
-  serviceAccountCleanupSeconds: defaulted(
-    "CT_CP_SERVICE_ACCOUNT_TICK_SECS",
-    Parser.whole(1, 3600),
-    "15",
-    "Seconds between cleanups of the clients of deleted service accounts."
-  ),
+  ...IdentityVariables.variables,
   hostnameZone: optional(
     "CT_CP_HOSTNAME_ZONE",
     Parser.text,
@@ -228,37 +163,7 @@ export const variables = {
     "0",
     "Deliver alerts to http://127.0.0.1, localhost and [::1], which opens the ports of this machine to accounts."
   ),
-  gateCookieDomain: optional(
-    "CT_GATE_COOKIE_DOMAIN",
-    Parser.text,
-    "Zone of the tunnels' host names; if unset, visitors cannot sign in at login gates, and hosts with a gate are closed."
-  ),
-  gateHostsPort: defaulted(
-    "CT_GATE_HOSTS_PORT",
-    Parser.port,
-    "443",
-    "Port at which browsers reach the tunnels' host names; sign-ins and share links redirect to it."
-  ),
-  gateRedirectUri: optional(
-    "CT_GATE_REDIRECT_URI",
-    NetworkParser.url,
-    "Redirect address that is registered for /gate/callback; the default is below the portal's origin."
-  ),
-  gateClientId: optional(
-    "CT_GATE_CLIENT_ID",
-    Parser.text,
-    "Client id for visitors of login gates, so that their tokens have a separate audience; the default is the portal's client."
-  ),
-  gateClientSecret: optional(
-    "CT_GATE_CLIENT_SECRET",
-    SecretParser.secret,
-    "Secret of that client; if unset, it is a public client."
-  ),
-  gateAccessAudience: optional(
-    "CT_GATE_ACCESS_AUD",
-    Parser.text,
-    "Audience of the access tokens that /gate/check accepts and /me/* refuses; if unset, /gate/check accepts none."
-  ),
+  ...GateVariables.variables,
   anonymousWritesPerMinute: defaulted(
     "CT_CP_UNAUTH_WRITE_PER_MIN",
     Parser.whole(0, maxPerMinute),
