@@ -116,15 +116,19 @@ export class Gate extends Context.Service<
     /** Whether an account may visit: it is on the list, any account may, or the tunnel is its own. */
     const admits = Effect.fnUntraced(function* (gate: Store.Gate, subject: string, email: Email | null) {
       if (gate.allowAnyLogin || gate.subject === subject) return true
-      const names = email === null ? [lowerAscii(subject)] : [lowerAscii(subject), email]
-      return (yield* store.isVisitor(gate.tunnelId, names)).length > 0
+      // A subject that is spelled as an address on the list is another's.
+      return email !== null && (yield* store.isVisitor(gate.tunnelId, email)).length > 0
     })
 
     const byToken = Effect.fnUntraced(function* (host: string, bearer: Redacted.Redacted) {
       const gate = yield* store.gateOf(host)
       const verified = yield* Effect.option(tokens.verifyForGate(bearer))
       if (Option.isNone(gate) || Option.isNone(verified)) return Option.none<string>()
-      return (yield* admits(gate.value, verified.value, null)) ? Option.some<string>(verified.value) : Option.none()
+      // A program has no address: its owner lists the subject of its token.
+      const isListed = (yield* store.isVisitor(gate.value.tunnelId, lowerAscii(verified.value))).length > 0
+      return isListed || (yield* admits(gate.value, verified.value, null))
+        ? Option.some<string>(verified.value)
+        : Option.none()
     })
 
     const gated = Effect.fnUntraced(function* (host: string) {

@@ -12,8 +12,12 @@ import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-/** The visitor's session. It is this platform's at the gate's own addresses, and a host's where a proxy asks for it. */
-export const sessionCookie = "ct_gate_session"
+/**
+ * The visitor's session. It is this platform's at the gate's own addresses, and a host's where a proxy asks for it. Sibling hosts
+ * can plant a cookie of the first name in a browser, and none of the second.
+ */
+const sessionCookie = "ct_gate_session"
+const hostSessionCookie = "__Host-ct_gate_session"
 /** What the browser keeps at a host that began to sign in there; the code that it comes back with is good in it alone. */
 export const browserCookie = "__Host-ct_gate_browser"
 /** The secret of a sign-in that is under way. */
@@ -26,10 +30,21 @@ const forHost = { ...closed, path: "/" }
 const forGate = { ...closed, path: "/gate" }
 
 /** Gives the browser a session of so many seconds, at this host alone. */
-export const withSession = (token: Redacted.Redacted, seconds: number) =>
-  HttpServerResponse.setCookieUnsafe(sessionCookie, Redacted.value(token), { ...forHost, maxAge: `${seconds} seconds` })
+export const withSession = (token: Redacted.Redacted, seconds: number) => (response: Response) =>
+  [sessionCookie, hostSessionCookie].reduce(
+    (given, name) =>
+      HttpServerResponse.setCookieUnsafe(given, name, Redacted.value(token), {
+        ...forHost,
+        maxAge: `${seconds} seconds`
+      }),
+    response
+  )
 
-export const withoutSession = HttpServerResponse.expireCookieUnsafe(sessionCookie, forHost)
+export const withoutSession = (response: Response) =>
+  [sessionCookie, hostSessionCookie].reduce(
+    (given, name) => HttpServerResponse.expireCookieUnsafe(given, name, forHost),
+    response
+  )
 
 export const withBrowser = (token: Redacted.Redacted, seconds: number) =>
   HttpServerResponse.setCookieUnsafe(browserCookie, Redacted.value(token), { ...forHost, maxAge: `${seconds} seconds` })
@@ -59,6 +74,12 @@ export const withoutSignIn = (response: Response) =>
 export const cookieOf = (request: Request, name: string): Option.Option<Redacted.Redacted> => {
   const text = Option.getOrElse(Record.get(request.cookies, name), () => "")
   return text === "" ? Option.none() : Option.some(Redacted.make(text))
+}
+
+/** The session of a request. A browser, which says from where it asks, has it under the name that no sibling host can give it. */
+export const sessionOf = (request: Request): Option.Option<Redacted.Redacted> => {
+  const own = cookieOf(request, hostSessionCookie)
+  return Option.isSome(own) || request.headers["sec-fetch-site"] !== undefined ? own : cookieOf(request, sessionCookie)
 }
 
 export const queryOf = (url: string): URLSearchParams => new URL(url, "http://localhost").searchParams

@@ -61,7 +61,7 @@ const passage = Effect.gen(function* () {
   const sessions = yield* GateSessions
   return Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest, host: string) {
     const asked = Browser.queryPathOf(request.headers["x-forwarded-uri"] ?? "")
-    const session = Browser.cookieOf(request, Browser.sessionCookie)
+    const session = Browser.sessionOf(request)
     if (asked.path === exitPath) {
       if (Option.isSome(session)) yield* sessions.close(session.value, host)
       const back = returnPath(asked.query.get("return") ?? "/")
@@ -101,7 +101,7 @@ const check = Effect.gen(function* () {
     }
     const host = named.value
     const bearer = bearerOf(headers["authorization"])
-    const identity = yield* gate.identify({ host, session: Browser.cookieOf(request, Browser.sessionCookie), bearer })
+    const identity = yield* gate.identify({ host, session: Browser.sessionOf(request), bearer })
     const passing = identity.pipe(Option.exists((name) => name === "")) ? Option.none() : yield* pass(request, host)
     if (Option.isSome(passing)) return passing.value
     if (Option.isSome(identity))

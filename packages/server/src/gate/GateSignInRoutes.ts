@@ -59,7 +59,7 @@ export const start = Effect.gen(function* () {
       if (Option.isNone(named)) return yield* signIns.available ? new HostNotGated() : new GateNotConfigured()
       const host = named.value
       yield* limits.take(`gate ${budgetKey(request)}`, anonymousWritesPerMinute)
-      const session = Browser.cookieOf(request, Browser.sessionCookie)
+      const session = Browser.sessionOf(request)
       if (browser !== null && Option.isSome(session)) {
         const visitor = yield* sessions.visitorOf(session.value, host)
         if (Option.isSome(visitor)) return seeOther(yield* codes.mint({ host, path, browser }, visitor.value))
@@ -130,7 +130,7 @@ export const logout = Effect.gen(function* () {
     if (gateCookieDomain === undefined) return yield* refuse(request, new GateNotConfigured())
     if (request.method === "HEAD") return HttpServerResponse.empty({ status: 204 })
     const query = Browser.queryOf(request.url)
-    const session = Browser.cookieOf(request, Browser.sessionCookie)
+    const session = Browser.sessionOf(request)
     if (Option.isSome(session)) yield* sessions.close(session.value)
     const named = Browser.readHost(query.get("host"))
     const isOurs = Option.isSome(named) && (yield* gate.knows(named.value))

@@ -49,8 +49,8 @@ export const make = Effect.gen(function* () {
         where routing_token = ${tokenOf(host)} and require_login`
     }),
     isHost: (host: string) => sql`select 1 from tunnels where routing_token = ${tokenOf(host)}`,
-    isVisitor: (tunnelId: string, names: ReadonlyArray<string>) =>
-      sql`select 1 from tunnel_visitors where tunnel_id = ${tunnelId} and ${sql.in("email", names)}`,
+    isVisitor: (tunnelId: string, email: string) =>
+      sql`select 1 from tunnel_visitors where tunnel_id = ${tunnelId} and email = ${email}`,
 
     /** The path may carry a secret of the host's. */
     begin: (signIn: SignIn) =>
@@ -81,7 +81,7 @@ export const make = Effect.gen(function* () {
           and (exists (select 1 from share_links l where l.id = s.share_link_id and l.tunnel_id = t.id and not l.revoked)
             or (s.subject is not null and (t.allow_any_login or t.subject = s.subject
               or exists (select 1 from tunnel_visitors v
-                where v.tunnel_id = t.id and v.email in (s.email, lower(s.subject collate "C"))))))
+                where v.tunnel_id = t.id and v.email = s.email))))
         where t.routing_token = ${tokenOf(host)}`
     }),
     signInOf: SqlSchema.findOneOption({

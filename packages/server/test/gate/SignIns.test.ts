@@ -67,7 +67,11 @@ layer(server, { excludeTestServices: true, timeout: "90 seconds" })("visitors of
           assert.include(`${session};`, part)
         }
         assert.notInclude(session, "Domain", "no other tenant's host is sent it")
-        assert.deepStrictEqual([...vera.jars.platform.keys()], ["ct_gate_session"], "the sign-in is forgotten")
+        assert.deepStrictEqual(
+          [...vera.jars.platform.keys()],
+          ["ct_gate_session", "__Host-ct_gate_session"],
+          "the sign-in is forgotten"
+        )
 
         const inside = yield* vera.check("CAM.zone.example")
         assert.deepStrictEqual([inside.status, inside.headers.get("x-gate-email")], [200, "vera@example.test"])
@@ -124,6 +128,35 @@ layer(server, { excludeTestServices: true, timeout: "90 seconds" })("visitors of
     })
   )
 
+  it.effect("have a session that no sibling host can give their browser, and programs the one of the contract", () =>
+    Effect.gen(function* () {
+      yield* gated("own.zone.example")
+      const sessionOf = Effect.gen(function* () {
+        const olga = browser()
+        yield* olga.get(yield* olga.signIn(startAt("own.zone.example"), "olga@example.test"))
+        return olga.jars.platform.get("__Host-ct_gate_session") ?? assert.fail("no session")
+      })
+      const planted = yield* sessionOf
+      const own = yield* sessionOf
+      const check = (cookie: string, more: Readonly<Record<string, string>> = { "sec-fetch-site": "none" }) =>
+        Effect.map(
+          TestServer.raw("/gate/check", {
+            redirect: "manual",
+            headers: { "x-forwarded-host": "own.zone.example", cookie, ...more }
+          }),
+          ({ status }) => status
+        )
+      assert.strictEqual(yield* check(`ct_gate_session=${planted}`), 302)
+      assert.strictEqual(yield* check(`ct_gate_session=${planted}`, {}), 200)
+      assert.strictEqual(yield* check(`__Host-ct_gate_session=${own}`), 200)
+      // What a sibling planted beside it is nothing: the own session is the one that ends.
+      const cookie = `ct_gate_session=${planted}; __Host-ct_gate_session=${own}`
+      yield* TestServer.raw("/gate/logout?host=own.zone.example", { redirect: "manual", headers: { cookie } })
+      assert.strictEqual(yield* check(cookie, {}), 302)
+      assert.strictEqual(yield* check(`__Host-ct_gate_session=${planted}`), 200)
+    })
+  )
+
   it.effect("get in only as themselves: on the list by a verified address, by any login, or as the owner", () =>
     Effect.gen(function* () {
       const { id, tunnels } = yield* gated("list.zone.example")
@@ -133,7 +166,7 @@ layer(server, { excludeTestServices: true, timeout: "90 seconds" })("visitors of
           const self = browser()
           const answer = yield* self.get(yield* self.signIn(startAt("list.zone.example", "/x"), person))
           const inside = yield* self.check("list.zone.example")
-          return { answer, status: answer.status, name: inside.headers.get("x-gate-email") }
+          return { answer, status: answer.status, name: inside.headers.get("x-gate-email"), self }
         })
       const eve = yield* enter("eve@example.test")
       assert.strictEqual(eve.status, 403)
@@ -148,6 +181,16 @@ layer(server, { excludeTestServices: true, timeout: "90 seconds" })("visitors of
       const una = yield* enter("una@unverified.test")
       assert.strictEqual(una.status, 303)
       assert.match(una.name ?? "", /^[0-9a-f-]{36}$/, "an account without a verified address is its subject")
+      // An account whose subject is spelled as an address on the list is nobody of the list.
+      yield* tunnels.change({ params: { id }, payload: new TunnelChange({ allow_any_login: false }) })
+      yield* Effect.provide(
+        SqlClient.SqlClient.use(
+          (sql) => sql`update gate_sessions set subject = 'una@unverified.test'
+            where host = 'list.zone.example' and email is null`
+        ),
+        database
+      )
+      assert.strictEqual((yield* una.self.check("list.zone.example")).status, 302)
     })
   )
 
