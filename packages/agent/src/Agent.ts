@@ -12,9 +12,9 @@ import * as Exposure from "./account/Exposure.ts"
 import type { Refused, StateUnusable, Unreachable, UsageWrong } from "./Failure.ts"
 import { AgentMetrics } from "./observe/AgentMetrics.ts"
 import * as OutgoingHttp from "./onboard/OutgoingHttp.ts"
+import * as TunnelService from "./serve/TunnelService.ts"
 import type { BearerSource } from "./settings/LoginVariables.ts"
 import * as Settings from "./settings/Settings.ts"
-import * as TunnelService from "./tunnel/TunnelService.ts"
 
 /**
  * Whose tunnels these are. `token` is an access token of the identity provider, `tokenFile` a file with one that is read at every

@@ -72,7 +72,7 @@ const shared = Effect.fnUntraced(function* (name: string) {
     replaced: Effect.gen(function* () {
       const { routing_token: fresh } = yield* install(owner)
       assert.notStrictEqual(Redacted.value(fresh), Redacted.value(token))
-      const told = Effect.sync(() => edge.orders.filter((order) => order.token === Redacted.value(token)).at(-1))
+      const told = Effect.sync(() => edge.orders.findLast((order) => order.token === Redacted.value(token)))
       const revoked = yield* until(told, (order) => order?.path === "/admin/revoke")
       assert.strictEqual(revoked?.successor, Redacted.value(fresh))
       return fresh

@@ -93,7 +93,7 @@ const edge: Table = {
   channels: ["audit", "listen", "relay", "control", "ca", "mesh", "sessions"],
   frontdoor: ["channels", "listen", "mesh", "audit", "sessions", "ca", "tls", "routes", "terminate", "relay"],
   orders: ["channels", "terminate", "listen", "relay", "frontdoor", "sessions", "control", "routes", "tls"],
-  quic: ["listen", "mesh", "audit", "sessions", "ca", "tls", "orders", "channels", "routes"],
+  quic: ["listen", "routes", "mesh", "audit", "sessions", "ca", "tls", "orders", "channels"],
   processes: [
     "channels",
     "quic",

@@ -39,6 +39,6 @@ export const importsOf = (file: string): ReadonlyArray<Import> => {
 /** The file of this workspace that an import means, or `undefined` for a library. */
 export const targetOf = ({ file, specifier }: Import): string | undefined => {
   if (specifier.startsWith(".")) return relative(root, resolve(root, dirname(file), specifier))
-  const [, name, path] = /^@catenet\/([^/]+)\/(.+)$/.exec(specifier) ?? []
+  const [, name, path] = /^@catenet\/([^/]+)\/(?:internal\/)?(.+)$/.exec(specifier) ?? []
   return name === undefined ? undefined : join("packages", name, "src", `${path}.ts`)
 }

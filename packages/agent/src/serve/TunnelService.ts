@@ -30,19 +30,19 @@ import { formatHostPort } from "../settings/HostPort.ts"
 import type * as Settings from "../settings/Settings.ts"
 import * as StartupMemory from "../StartupMemory.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
-import * as ActiveStreams from "./ActiveStreams.ts"
-import * as AgentCardResponder from "./AgentCardResponder.ts"
-import * as BrowserClients from "./BrowserClients.ts"
-import * as CertificatePair from "./CertificatePair.ts"
+import * as ActiveStreams from "../tunnel/ActiveStreams.ts"
+import * as AgentCardResponder from "../tunnel/AgentCardResponder.ts"
+import * as BrowserClients from "../tunnel/BrowserClients.ts"
+import * as CertificatePair from "../tunnel/CertificatePair.ts"
+import { CertificateReport } from "../tunnel/CertificateReport.ts"
+import * as CertificateWatch from "../tunnel/CertificateWatch.ts"
+import type { EdgeLink } from "../tunnel/EdgeLink.ts"
+import * as FirstRequestHead from "../tunnel/FirstRequestHead.ts"
+import * as OriginProbe from "../tunnel/OriginProbe.ts"
+import * as Registrar from "../tunnel/Registrar.ts"
+import * as TlsAlpnResponder from "../tunnel/TlsAlpnResponder.ts"
+import * as TlsTermination from "../tunnel/TlsTermination.ts"
 import * as CertificateProbe from "./CertificateProbe.ts"
-import { CertificateReport } from "./CertificateReport.ts"
-import * as CertificateWatch from "./CertificateWatch.ts"
-import type { EdgeLink } from "./EdgeLink.ts"
-import * as FirstRequestHead from "./FirstRequestHead.ts"
-import * as OriginProbe from "./OriginProbe.ts"
-import * as Registrar from "./Registrar.ts"
-import * as TlsAlpnResponder from "./TlsAlpnResponder.ts"
-import * as TlsTermination from "./TlsTermination.ts"
 
 /** Reads what this machine has to bring along, before the network is asked for anything and a token is spent. */
 const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
@@ -229,10 +229,13 @@ export const serve = Effect.fnUntraced(function* <R>(config: Settings.Settings, 
     const end = yield* serving(config, pair, served).pipe(Effect.catchTag("TokenReplaced", Effect.succeed))
     if (!(end instanceof TokenSuccession.TokenReplaced)) return end
     yield* Effect.logInfo("the tunnel has another routing token now, and this agent goes on with it")
-    yield* Effect.catch(TokenSuccession.keep(config.stateDir, end), ({ message }) =>
-      Effect.logWarning(`the new routing token is asked for again at the next start: ${message}`)
+    yield* TokenSuccession.keep(config.stateDir, end).pipe(
+      Effect.catch(({ message }) =>
+        Effect.logWarning(`the new routing token is asked for again at the next start: ${message}`)
+      )
     )
-    served = { ...served, token: end.token, replaced: end.old }
+    const { old: replaced, token } = end
+    served = Object.assign({}, onboarded, { token, replaced })
   }
 })
 
