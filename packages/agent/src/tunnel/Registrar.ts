@@ -2,8 +2,8 @@
  * Keeps the agent registered: establishes a link, serves what comes through it, and when it ends begins again with a growing
  * pause. Ends only by a final refusal, by an exhausted budget of attempts, or by interruption.
  */
-import { clause } from "@catenet/domain/values/Sentence"
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
+import { clause } from "@catenet/domain/values/Sentence"
 import { abort } from "@catenet/wire/transport/Abort"
 import {
   Cause,

@@ -16,11 +16,11 @@ import {
   JoinTokenUnknown
 } from "../enrollment/EnrollmentErrors.ts"
 import { OutstandingBootstrapToken, OutstandingJoinToken } from "../enrollment/JoinToken.ts"
+import { RotatedToken } from "../tunnels/Tunnel.ts"
 import { NewPublicKey, Signature } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
 import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { line } from "../values/Text.ts"
-import { RotatedToken } from "../tunnels/Tunnel.ts"
 import { BootstrapSecret, BootstrapToken, JoinToken, RoutingToken } from "../values/Tokens.ts"
 import { AdminAccess, RateLimit } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"

@@ -163,7 +163,8 @@ export class ForwardedStream extends Duplex {
     this.#refused = true
     this.#admission.settle(false)
     this.#visitor.removeAllListeners("data")
-    this.#visitor.end(lastWords)
+    if (lastWords === undefined) this.#visitor.end()
+    else this.#visitor.end(lastWords)
     drop(this.#visitor)
     if (!this.readableEnded) this.push(null)
   }
