@@ -12,7 +12,7 @@ export class PriceBelowOne extends Problem<PriceBelowOne>()(
   {
     status: 400,
     title: "Price below one",
-    detail: ({ price }) => `The price is at least ${tokenPrice} credit, not ${price}.`
+    detail: ({ price }) => `The price must be at least ${tokenPrice} credit, not ${price}.`
   },
   { price: Schema.Int }
 ) {}
@@ -34,7 +34,7 @@ export class CreditsOutOfRange extends Problem<CreditsOutOfRange>()(
   {
     status: 400,
     title: "Credits out of range",
-    detail: ({ credits }) => `Credits are bought from 1 up, not ${credits}.`
+    detail: ({ credits }) => `Buy at least 1 credit, not ${credits}.`
   },
   { credits: Schema.Int }
 ) {}
@@ -57,5 +57,5 @@ export class PaymentUnknown extends Problem<PaymentUnknown>()("PaymentUnknown", 
 export class WebhookSignatureRefused extends Problem<WebhookSignatureRefused>()("WebhookSignatureRefused", {
   status: 401,
   title: "Signature refused",
-  detail: () => "The event is not signed with the shared secret, or its time is more than 300 s away."
+  detail: () => "The event is not signed with the shared secret, or its timestamp is off by more than 300 s."
 }) {}

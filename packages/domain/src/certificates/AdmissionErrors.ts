@@ -8,7 +8,7 @@ export class NotHostnameOwner extends Problem<NotHostnameOwner>()("NotHostnameOw
   title: "Not the owner of the host name",
   detail: () =>
     "The routing token is not recorded as owner of this host name. Host names are recorded by " +
-    "POST /registry/authorize-host; one that was authorized at the edge directly is not."
+    "POST /registry/authorize-host; those authorized directly at the edge are not."
 }) {}
 
 /** The agents of the tunnel must prove an enrolled key, and the request contains no such proof. */
@@ -18,12 +18,12 @@ export class AgentProofRequired extends Problem<AgentProofRequired>()(
     status: 403,
     title: "Proof of an enrolled key required",
     detail: ({ reason }) =>
-      "Agents of this tunnel prove an enrolled key, so this call needs the header Catenet-Agent-Proof. " +
+      "The agents of this tunnel have to prove an enrolled key, so this call needs the header Catenet-Agent-Proof. " +
       {
-        missing: "It has none. Run an agent that is enrolled for the tunnel, at its newest version.",
+        missing: "It is missing. Run the newest version of an agent that is enrolled for the tunnel.",
         "not-enrolled": "Its key is not enrolled for the tunnel. Enroll the agent with a fresh join token.",
-        stale: "It was made at another time than this server's. Set the clock of the machine.",
-        invalid: "It does not hold for this request."
+        stale: "Its time differs too much from this server's time. Correct the clock of the agent's machine.",
+        invalid: "It does not match this request."
       }[reason]
   },
   { reason: Schema.Literals(["missing", "not-enrolled", "stale", "invalid"]) }
@@ -32,10 +32,10 @@ export class AgentProofRequired extends Problem<AgentProofRequired>()(
 /** The tunnel requires a login or HTTP only, which the edge cannot enforce for an end-to-end (gruen) name. */
 export class HostnameGuarded extends Problem<HostnameGuarded>()("HostnameGuarded", {
   status: 409,
-  title: "Visitors are held back",
+  title: "Visitors are restricted",
   detail: () =>
-    "Visitors of this host name have to log in, or may speak HTTP only, which the edge can see to only while it ends their " +
-    "TLS. Switch that off in the portal; the certificate is kept until then."
+    "Visitors of this host name have to log in, or may use HTTP only. The edge can enforce that only while it terminates " +
+    "TLS. Switch the restriction off in the portal; the certificate is kept until then."
 }) {}
 
 /** No tunnel has this host name. */
@@ -49,14 +49,14 @@ export class HostnameUnknown extends Problem<HostnameUnknown>()("HostnameUnknown
 export class NotAdmitted extends Problem<NotAdmitted>()("NotAdmitted", {
   status: 425,
   title: "Not admitted yet",
-  detail: () => "This host name has no place to issue a certificate at present; ask the admission route when it has."
+  detail: () => "This host name may not issue a certificate yet; poll the admission route until it may."
 }) {}
 
 /** The DNS provider refused the change or is unreachable. */
 export class DnsProviderFailed extends Problem<DnsProviderFailed>()("DnsProviderFailed", {
   status: 502,
   title: "DNS provider failed",
-  detail: () => "The DNS provider did not take the change; try again."
+  detail: () => "The DNS provider did not accept the change; try again."
 }) {}
 
 /** Too many challenges are waiting for their name servers. */
@@ -74,7 +74,7 @@ export class DnsBusy extends Problem<DnsBusy>()(
 export class DnsNotConverged extends Problem<DnsNotConverged>()("DnsNotConverged", {
   status: 504,
   title: "DNS not converged",
-  detail: () => "The challenge is published, but not all name servers answered it in time; try again."
+  detail: () => "The challenge is published, but not all name servers returned it in time; try again."
 }) {}
 
 /** The certificate claim of the tunnel's host name has not lapsed, so it cannot be queued again. */

@@ -53,7 +53,7 @@ export class ChannelLimitReached extends Problem<ChannelLimitReached>()(
   {
     status: 403,
     title: "Channel limit reached",
-    detail: ({ limit }) => `Your account has ${limit} channels, which is its limit.`
+    detail: ({ limit }) => `Your account has reached its limit of ${limit} channels.`
   },
   { limit: Count }
 ) {}
@@ -119,7 +119,7 @@ export class GrantMismatch extends Problem<GrantMismatch>()(
   {
     status: 400,
     title: "Grant does not fit",
-    detail: ({ part }) => `The grant names another ${part} than the request.`
+    detail: ({ part }) => `The ${part} in the grant is not the one in the request.`
   },
   { part: Schema.Literals(["channel", "holder"]) }
 ) {}

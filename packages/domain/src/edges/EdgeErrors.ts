@@ -24,7 +24,7 @@ export class EdgeUnhealthy extends Problem<EdgeUnhealthy>()(
   {
     status: 503,
     title: "Unhealthy",
-    detail: ({ stalled }) => `Not ticking: ${stalled.join(", ")}.`
+    detail: ({ stalled }) => `Stopped loops: ${stalled.join(", ")}.`
   },
   { stalled: Schema.Array(Schema.String) }
 ) {}
@@ -40,21 +40,21 @@ export class HeartbeatRefused extends Problem<HeartbeatRefused>()("HeartbeatRefu
 export class HeartbeatProofIncomplete extends Problem<HeartbeatProofIncomplete>()("HeartbeatProofIncomplete", {
   status: 400,
   title: "Heartbeat proof incomplete",
-  detail: () => "pubkey and signature come together or not at all."
+  detail: () => "Send both pubkey and signature, or neither."
 }) {}
 
 /** The request is not signed with the key to which the edge is pinned; an edge without a pinned key gets no keys. */
 export class TicketKeysRefused extends Problem<TicketKeysRefused>()("TicketKeysRefused", {
   status: 403,
   title: "Ticket keys refused",
-  detail: () => "This edge id is pinned to no key, or to one that did not sign the request."
+  detail: () => "The request is not signed by the key of this edge id, or the id is not pinned to a key."
 }) {}
 
 /** A lookup takes either a token or a host. */
 export class LookupAmbiguous extends Problem<LookupAmbiguous>()("LookupAmbiguous", {
   status: 400,
   title: "Look-up ambiguous",
-  detail: () => "Name either token or host."
+  detail: () => "Give either token or host, and not both."
 }) {}
 
 /** No live edge serves this token or host name. */
@@ -68,7 +68,7 @@ export class NoLiveEdge extends Problem<NoLiveEdge>()("NoLiveEdge", {
 export class RefusedOrderUnknown extends Problem<RefusedOrderUnknown>()("RefusedOrderUnknown", {
   status: 404,
   title: "No such order",
-  detail: () => "The order was sent again already, or a later one stands in its place."
+  detail: () => "The order was already sent again, or a later one has replaced it."
 }) {}
 
 /** No edge has this id. */
@@ -90,7 +90,7 @@ export class EdgeCaNotPublished extends Problem<EdgeCaNotPublished>()("EdgeCaNot
   status: 503,
   title: "CA not published yet",
   detail: () =>
-    "The edge has not published its certificate authority yet, or its file was not copied here yet; try again shortly."
+    "The edge has not published its certificate authority yet, or its file has not been copied here yet; try again shortly."
 }) {}
 
 /** Why a control plane has no root to give: its settings name no file, or one that holds no certificate. */
@@ -105,7 +105,7 @@ export class EdgeCaNotConfigured extends Problem<EdgeCaNotConfigured>()(
   {
     status: 503,
     title: "CA not configured",
-    detail: ({ reason }) => `There is no certificate authority of the edge: ${noRoot[reason]}.`
+    detail: ({ reason }) => `The certificate authority of the edge is not available: ${noRoot[reason]}.`
   },
   { reason: Schema.Literals(["unset", "unusable"]) }
 ) {}

@@ -21,7 +21,7 @@ export class ServiceAccountLimitReached extends Problem<ServiceAccountLimitReach
   {
     status: 400,
     title: "Service account limit reached",
-    detail: ({ limit }) => `Your account has ${limit} service accounts, which is its limit.`
+    detail: ({ limit }) => `Your account has reached its limit of ${limit} service accounts.`
   },
   { limit: Count }
 ) {}
@@ -30,7 +30,7 @@ export class ServiceAccountLimitReached extends Problem<ServiceAccountLimitReach
 export class IdentityProviderFailed extends Problem<IdentityProviderFailed>()("IdentityProviderFailed", {
   status: 502,
   title: "Identity provider failed",
-  detail: () => "The identity provider did not carry out the request; try again."
+  detail: () => "The identity provider did not complete the request; try again."
 }) {}
 
 /** This installation has no administrative access to an identity provider. */
@@ -95,7 +95,7 @@ export class SessionNotFound extends Problem<SessionNotFound>()("SessionNotFound
 export class SignInRefused extends Problem<SignInRefused>()("SignInRefused", {
   status: 403,
   title: "Sign-in refused",
-  detail: () => "This sign-in was not begun in this browser, or it is over."
+  detail: () => "This sign-in was started in another browser, or it has expired."
 }) {}
 
 /** The user or the identity provider cancelled the sign-in. */
@@ -109,7 +109,7 @@ export class SignInCancelled extends Problem<SignInCancelled>()("SignInCancelled
 export class EmailDomainRefused extends Problem<EmailDomainRefused>()("EmailDomainRefused", {
   status: 403,
   title: "Not for this address",
-  detail: () => "This platform is for e-mail addresses of the domains that its operator allows."
+  detail: () => "The operator of this platform does not allow e-mail addresses of your domain."
 }) {}
 
 /** The identity provider did not identify the user. */

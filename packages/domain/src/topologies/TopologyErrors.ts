@@ -11,7 +11,7 @@ import { maxSuggestAgents, maxSuggestBudget } from "./Topology.ts"
 export class TopologyNotFound extends Problem<TopologyNotFound>()("TopologyNotFound", {
   status: 404,
   title: "Topology not found",
-  detail: () => "No topology of yours has this id, or the request does not prove what it must."
+  detail: () => "No topology of yours has this id, or the proof in the request is missing or invalid."
 }) {}
 
 /** The account has reached its limit of topologies. */
@@ -20,7 +20,7 @@ export class TopologyLimitReached extends Problem<TopologyLimitReached>()(
   {
     status: 403,
     title: "Topology limit reached",
-    detail: ({ limit }) => `Your account has ${limit} topologies, which is its limit.`
+    detail: ({ limit }) => `Your account has reached its limit of ${limit} topologies.`
   },
   { limit: Count }
 ) {}
@@ -81,7 +81,7 @@ export class EdgeRefused extends Problem<EdgeRefused>()(
 export class EdgeNotFound extends Problem<EdgeNotFound>()("EdgeNotFound", {
   status: 404,
   title: "Edge not found",
-  detail: () => "No edge between these agents can be edited by you."
+  detail: () => "There is no edge between these agents that you may edit."
 }) {}
 
 /** The account neither owns the channel nor is on its allow-list. */

@@ -13,7 +13,7 @@ export const maxShareLinks = 50
 export class LoginNotRequired extends Problem<LoginNotRequired>()("LoginNotRequired", {
   status: 400,
   title: "Login not required",
-  detail: () => "Anyone can visit this tunnel; switch on its login requirement to share links to it."
+  detail: () => "Anyone can visit this tunnel; require a login before you make share links."
 }) {}
 
 /** A share link points to a host name, and the tunnel has none. */
@@ -73,7 +73,7 @@ export class VisitorNotAllowed extends Problem<VisitorNotAllowed>()(
 export class GateCodeRefused extends Problem<GateCodeRefused>()("GateCodeRefused", {
   status: 403,
   title: "Sign-in not accepted",
-  detail: () => "This sign-in was used already, is too old, or began in another browser."
+  detail: () => "This sign-in was already used, has expired, or was started in another browser."
 }) {}
 
 /** Login gates need a cookie domain and a client at the identity provider, and one of them is not configured. */

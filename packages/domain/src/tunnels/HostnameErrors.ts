@@ -19,7 +19,7 @@ export class HostnameReserved extends Problem<HostnameReserved>()(
   {
     status: 409,
     title: "Host name reserved",
-    detail: ({ hostname, reason }) => `The host name ${hostname} cannot be a tunnel's: ${why[reason]}.`
+    detail: ({ hostname, reason }) => `The host name ${hostname} cannot be used for a tunnel: ${why[reason]}.`
   },
   {
     hostname: Hostname,
@@ -33,7 +33,7 @@ export class HostnameNotProved extends Problem<HostnameNotProved>()(
   {
     status: 409,
     title: "Host name not proved",
-    detail: ({ hostname }) => `DNS does not show a record that proves ${hostname}; put one of \`records\` there.`
+    detail: ({ hostname }) => `DNS has no record that proves ${hostname}; add one of \`records\`.`
   },
   { hostname: Hostname, records: Schema.Array(DnsRecord) }
 ) {}
@@ -42,7 +42,7 @@ export class HostnameNotProved extends Problem<HostnameNotProved>()(
 export class NoHostnameToVerify extends Problem<NoHostnameToVerify>()("NoHostnameToVerify", {
   status: 409,
   title: "No host name to verify",
-  detail: () => "This tunnel has no host name of its owner's own that is to be proved."
+  detail: () => "This tunnel has no host name of its own that needs proof."
 }) {}
 
 /** The resolver did not answer, so the proof could not be checked. */
@@ -56,7 +56,7 @@ export class DnsUnanswered extends Problem<DnsUnanswered>()("DnsUnanswered", {
 export class RoutingTokenRevoked extends Problem<RoutingTokenRevoked>()("RoutingTokenRevoked", {
   status: 409,
   title: "Routing token revoked",
-  detail: () => "The routing token was revoked; no host name can lead to it."
+  detail: () => "The routing token was revoked; no host name can be bound to it."
 }) {}
 
 /** Another tunnel has this host name. */

@@ -52,7 +52,7 @@ export class TunnelLimitReached extends Problem<TunnelLimitReached>()(
   {
     status: 403,
     title: "Tunnel limit reached",
-    detail: ({ limit }) => `Your account has ${limit} tunnels, which is its limit.`
+    detail: ({ limit }) => `Your account has reached its limit of ${limit} tunnels.`
   },
   { limit: Count }
 ) {}

@@ -72,7 +72,7 @@ export class MethodNotAllowed extends Problem<MethodNotAllowed>()(
   {
     status: 405,
     title: "Method not allowed",
-    detail: ({ allow }) => `This address answers ${allow.join(", ")}.`
+    detail: ({ allow }) => `This address supports ${allow.join(", ")}.`
   },
   { allow: Schema.Array(Schema.String) }
 ) {}
@@ -83,7 +83,7 @@ export class RangeNotSatisfiable extends Problem<RangeNotSatisfiable>()(
   {
     status: 416,
     title: "Range not satisfiable",
-    detail: ({ size }) => `There are ${size} bytes, and none of them were asked for.`
+    detail: ({ size }) => `The requested range is outside of the ${size} bytes that there are.`
   },
   { size: Count }
 ) {}
@@ -132,7 +132,7 @@ export class DatabaseUnreachable extends Problem<DatabaseUnreachable>()("Databas
 export class NotHttp extends Problem<NotHttp>()("NotHttp", {
   status: 400,
   title: "Not HTTP",
-  detail: () => "This is no request of HTTP/1.1."
+  detail: () => "This is not an HTTP/1.1 request."
 }) {}
 
 export class RequestTimeout extends Problem<RequestTimeout>()("RequestTimeout", {
@@ -144,7 +144,7 @@ export class RequestTimeout extends Problem<RequestTimeout>()("RequestTimeout", 
 export class ChunkExtensionsTooLarge extends Problem<ChunkExtensionsTooLarge>()("ChunkExtensionsTooLarge", {
   status: 413,
   title: "Chunk extensions too large",
-  detail: () => "The extensions of the chunks are too long."
+  detail: () => "The chunk extensions are too long."
 }) {}
 
 /** Bytes that the headers of a request may have. */
@@ -160,15 +160,14 @@ export class HeadersTooLarge extends Problem<HeadersTooLarge>()("HeadersTooLarge
 export class NotServing extends Problem<NotServing>()("NotServing", {
   status: 503,
   title: "Not serving",
-  detail: () => "The service is about to begin, or to end; come again."
+  detail: () => "The service is starting or shutting down; try again."
 }) {}
 
 /** A form of the portal was submitted a second time, and the first response is no longer stored. */
 export class FormSentBefore extends Problem<FormSentBefore>()("FormSentBefore", {
   status: 409,
-  title: "Sent before",
-  detail: () =>
-    "This form was sent before, and it counted once. Look at the page on which it stands to see what became of it."
+  title: "Already submitted",
+  detail: () => "This form was already submitted and took effect once. Open its page again to see the result."
 }) {}
 
 /** The idempotency key has already been used for a different request. */

@@ -106,7 +106,7 @@ export const sweepLoop = Layer.effectDiscard(
     const sweep = yield* AdmissionSweep
     if (!acmeBrokerEnabled) return
     yield* sweep.tick().pipe(
-      Effect.catchCause((cause) => Effect.logWarning("Certificate admission could not be swept.", cause)),
+      Effect.catchCause((cause) => Effect.logWarning("The certificate admission sweep failed.", cause)),
       Effect.repeat(Schedule.fixed(`${acmeBrokerTickSeconds} seconds`)),
       Effect.forkScoped
     )

@@ -76,7 +76,7 @@ const make = Effect.gen(function* () {
   }
   const parts = [dnsUpdateServer, settings.dnsUpdateZone, dnsUpdateKey, desecToken, desecDomain, dnsHook, dnsHookZone]
   const isHalf = parts.some((value) => value !== undefined)
-  if (isHalf) yield* Effect.logWarning("There is no DNS back end: only a part of a DNS back end is configured.")
+  if (isHalf) yield* Effect.logWarning("The DNS back end is disabled: it is only partly configured.")
   return none
 })
 

@@ -155,7 +155,7 @@ const work = Effect.gen(function* () {
     const hosts = yield* served(url)
     if (Option.isNone(hosts)) {
       if (!away.has(id))
-        yield* Effect.logWarning("An edge does not say which hosts it serves; it is asked again.", { edge: id })
+        yield* Effect.logWarning("An edge did not report which hosts it serves; trying again.", { edge: id })
       return void away.add(id)
     }
     const isBack = away.delete(id)

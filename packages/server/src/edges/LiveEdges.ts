@@ -40,7 +40,7 @@ export class LiveEdges extends Context.Service<
     )
     const all = yield* Effect.cachedWithTTL(
       Effect.catchCause(read, (cause) =>
-        Effect.as(Effect.logWarning("Edges could not be looked up.", cause), home === undefined ? [] : [home])
+        Effect.as(Effect.logWarning("Could not look up the edges.", cause), home === undefined ? [] : [home])
       ),
       "1 second"
     )

@@ -141,7 +141,7 @@ export class AccessTokens extends Context.Service<
     const accounts = yield* makeServiceAccounts
     if (oidcIssuer !== undefined && oidcAccessAudience === undefined)
       yield* Effect.logWarning(
-        "CT_OIDC_ACCESS_AUD is not set, so a token of any client of the realm opens /me/*; set it to the audience of ours."
+        "CT_OIDC_ACCESS_AUD is not set, so /me/* accepts tokens of every client of the realm; set it to the audience of this service."
       )
     const known = new Map<string, Remembered>()
     const isForGate = ({ aud }: JWTPayload) =>

@@ -17,7 +17,7 @@ const factsOf = ({ action, target }: Audit) => ({ action, target })
 const complain = (entry: Audit, written: Store.Refusal | undefined) =>
   written === undefined || written.refusal === null
     ? Effect.void
-    : Effect.logError("An audit entry could not be written.", written.refusal, factsOf(entry))
+    : Effect.logError("Could not write an audit entry.", written.refusal, factsOf(entry))
 
 export type AuditQuery = Store.Query
 
@@ -42,7 +42,7 @@ export class Audits extends Context.Service<
       append: (entry: Audit) =>
         Effect.flatMap(unixSeconds, (at) => store.append({ ...entry, at })).pipe(
           Effect.flatMap(([written]) => complain(entry, written)),
-          Effect.catch((cause) => Effect.logError("An audit entry could not be written.", cause, factsOf(entry)))
+          Effect.catch((cause) => Effect.logError("Could not write an audit entry.", cause, factsOf(entry)))
         ),
       appendTo: (statement: Statement.Fragment, entry: Audit) =>
         Effect.flatMap(unixSeconds, (at) => store.appendTo(statement, { ...entry, at })).pipe(
@@ -73,7 +73,7 @@ const applyRetention = Effect.gen(function* () {
   if (owner) return yield* ServerRole.retain(auditRetentionDays)
   if (auditRetentionDays !== undefined && auditRetentionDays !== days)
     yield* Effect.logWarning(
-      `CT_CP_ADMIN_AUDIT_RETENTION_DAYS is ${auditRetentionDays}, and the database says ${days ?? "for ever"}; ` +
+      `CT_CP_ADMIN_AUDIT_RETENTION_DAYS is ${auditRetentionDays}, but the database keeps entries for ${days === undefined ? "ever" : `${days} days`}; ` +
         "run `catenet migrate` with it, as the owner of the schema."
     )
 })
@@ -83,7 +83,7 @@ export const auditRetention = Layer.effectDiscard(
     const { prune } = yield* Audits
     yield* Effect.orDie(retryWhileUnavailable(applyRetention))
     yield* prune.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("Old audit entries could not be removed.", cause)),
+      Effect.catchCause((cause) => Effect.logWarning("Could not remove old audit entries.", cause)),
       Effect.repeat(Schedule.spaced("1 hour")),
       Effect.forkScoped
     )

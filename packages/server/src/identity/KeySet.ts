@@ -69,7 +69,7 @@ const fetched = (issuer: string) =>
 
     const quietly = fetchKeys.pipe(
       Effect.catchCause((cause) =>
-        Effect.logDebug("The provider's keys could not be fetched; the last ones hold.", cause)
+        Effect.logDebug("Could not fetch the provider's keys; the cached ones stay in use.", cause)
       )
     )
     yield* Effect.retry(Effect.sandbox(fetchKeys), untilThere).pipe(

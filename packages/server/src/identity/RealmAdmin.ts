@@ -128,7 +128,7 @@ const failed =
     self.pipe(
       Effect.timeout(timeLimit),
       Effect.tapError((error) =>
-        Effect.logWarning("The identity provider did not carry out a call.", { call, why: reasonOf(error) })
+        Effect.logWarning("A call to the identity provider failed.", { call, why: reasonOf(error) })
       ),
       Effect.mapError(() => new IdentityProviderFailed()),
       Effect.withSpan(`RealmAdmin.${call}`)

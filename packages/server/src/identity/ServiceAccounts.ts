@@ -209,9 +209,7 @@ const cleanUp = Effect.gen(function* () {
   const { serviceAccountCleanupSeconds } = yield* Settings
   yield* prune().pipe(
     Effect.repeat({ while: (count) => count > 0 }),
-    Effect.catchCause((cause) =>
-      Effect.logWarning("Service accounts could not be cleaned up; it is tried again.", cause)
-    ),
+    Effect.catchCause((cause) => Effect.logWarning("Could not clean up service accounts; trying again.", cause)),
     Effect.repeat(Schedule.spaced(`${serviceAccountCleanupSeconds} seconds`))
   )
 })

@@ -57,7 +57,7 @@ const retryTransaction = <Client extends SqlClient.SqlClient>(client: Client): C
       if (collision === undefined) return Effect.failCause(cause)
       const logged =
         collision === "deadlock"
-          ? Effect.logWarning("A transaction was the victim of a deadlock; it is made again.", cause)
+          ? Effect.logWarning("A transaction was the victim of a deadlock; trying it again.", cause)
           : Effect.void
       return logged.pipe(
         Effect.andThen(Effect.sleep(10 * 2 ** before)),

@@ -28,7 +28,7 @@ export class DatabaseUnreachable extends Data.TaggedError("DatabaseUnreachable")
 
 /** Says once why a start does not go on. */
 export const logWaiting = (error: unknown) =>
-  Effect.logWarning(`The database does not answer yet (${describeError(error)}); asking for 30 seconds.`)
+  Effect.logWarning(`The database does not respond yet (${describeError(error)}); trying for 30 seconds.`)
 
 /** SQLSTATEs with which a server says so itself: it was shut down, has crashed, is starting up, or is full. */
 const passing: ReadonlySet<unknown> = new Set(["57P01", "57P02", "57P03", "53300"])

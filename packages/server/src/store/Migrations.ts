@@ -15,7 +15,7 @@ export class SchemaTooNew extends Data.TaggedError("SchemaTooNew")<{
   readonly known: number
 }> {
   override get message() {
-    return `The database is at schema ${this.found}, this program knows ${this.known}; start a newer program.`
+    return `The database is at schema ${this.found}, but this program supports at most ${this.known}; start a newer version.`
   }
 }
 
@@ -26,7 +26,7 @@ export class MigrationNotAllowed extends Data.TaggedError("MigrationNotAllowed")
 }> {
   override get message() {
     return (
-      `The database is at schema ${this.found}, this program wants ${this.known}, and the role of CT_CP_DATABASE_URL ` +
+      `The database is at schema ${this.found}, this program needs ${this.known}, and the role of CT_CP_DATABASE_URL ` +
       "does not own the schema; run `catenet migrate` with the role that does."
     )
   }
@@ -35,7 +35,7 @@ export class MigrationNotAllowed extends Data.TaggedError("MigrationNotAllowed")
 /** A migration could not be applied; the schema is as it was before. */
 export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{ readonly cause: unknown }> {
   override get message() {
-    return `The schema could not be brought up to date (${describeError(this.cause)}); it is as it was, so mend that and start again.`
+    return `The schema migration failed and was rolled back (${describeError(this.cause)}); fix the cause and start again.`
   }
 }
 

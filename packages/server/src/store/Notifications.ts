@@ -64,7 +64,7 @@ export const listeningBy = Effect.fnUntraced(function* (
     )
   if (!works)
     yield* Effect.logWarning(
-      "CT_CP_DATABASE_URL leads through a connection pooler, so changes are looked for each second; " +
+      "CT_CP_DATABASE_URL goes through a connection pooler, so changes are polled every second; " +
         `name the server itself by ${variable}.`
     )
   return Object.assign(client, { listen: works ? listening(config) : polling })

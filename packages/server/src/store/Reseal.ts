@@ -102,7 +102,7 @@ export const make = Effect.gen(function* () {
       for (const side of sides)
         for (let last = batchSize; last === batchSize; sealed += last) last = yield* batch(each, side)
       if (sealed > 0)
-        yield* Effect.logInfo("Values are sealed under the first key of CT_CP_SEAL_KEY now.", {
+        yield* Effect.logInfo("All values are sealed with the first key of CT_CP_SEAL_KEY.", {
           values: sealed,
           place: each.place
         })
@@ -133,7 +133,9 @@ export const layer = Layer.effectDiscard(
     const { check, run } = yield* make
     yield* Effect.catchTag(retryWhileUnavailable(check), "SqlError", Effect.die)
     yield* run.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("Values could not be sealed under the first key.", cause)),
+      Effect.catchCause((cause) =>
+        Effect.logWarning("Could not seal values with the first key of CT_CP_SEAL_KEY.", cause)
+      ),
       Effect.repeat(Schedule.spaced("1 minute")),
       Effect.forkScoped
     )

@@ -164,7 +164,7 @@ layer(fresh, { excludeTestServices: true, timeout: "60 seconds" })("what an edge
       edge.behave("away")
       yield* give(tokenOf("8"), authorize("eight"))
       yield* until(
-        Effect.sync(() => logged.some((line) => line.includes("does not say which hosts it serves"))),
+        Effect.sync(() => logged.some((line) => line.includes("did not report which hosts it serves"))),
         (is) => is
       )
       edge.hosts.set("gone.example.test", { token: ended, tier: "gelb" })

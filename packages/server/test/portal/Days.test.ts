@@ -105,7 +105,7 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("visitors 
       yield* edge.away(true)
       assert.include(
         yield* visit("old-days", `/portal/tunnels/${id}/uptime`),
-        "The edge does not answer now, so nothing is known"
+        "The edge does not respond, so the uptime"
       )
       assert.include(
         yield* visit("old-days", "/portal/tunnels"),

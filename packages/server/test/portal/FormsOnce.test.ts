@@ -198,7 +198,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a form that
       yield* sql`update idempotent_answers set sealed = null, nonce = null, created_at = created_at - 15 where key_hash = ${kept[0]?.keyHash ?? ""}`
       const again = yield* post("/portal/account/credits", first)
       assert.strictEqual(again.status, 409)
-      assert.match(again.text, /<h1>Sent before<\/h1>/u)
+      assert.match(again.text, /<h1>Already submitted<\/h1>/u)
       assert.strictEqual(yield* count("payment_intents", "credits = 7"), 1)
       const once = yield* FormDeduplication.make
       const form = { sender: "once-lost", path: "/long", fields: { once: yield* token } }

@@ -78,7 +78,7 @@ describe("the language of a page", () => {
   plain("is that of what became of an alert's delivery, too", () => {
     const source = readFileSync(join(import.meta.dirname, "../../src/tunnels/alerts/AlertDeliveries.ts"), "utf8")
     const said = [
-      ...(/const said = \{([^}]*)\}/u.exec(source)?.[1] ?? "").matchAll(/"([^"]+)"/gu),
+      ...(/const outcomes = \{([^}]*)\}/u.exec(source)?.[1] ?? "").matchAll(/"([^"]+)"/gu),
       ...source.matchAll(/"skipped", "([^"]+)"/gu)
     ].map(([, text = ""]) => text)
     assert.lengthOf(said, 4)

@@ -103,7 +103,7 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("what page
       yield* edge.away(true)
       const page = yield* visit("eve", `/portal/tunnels/${id}`)
       assert.include(page, `data-state="unknown"`)
-      assert.match(page, /the edge has not answered since \d{4}-\d\d-\d\d \d\d:\d\d\./u)
+      assert.match(page, /the edge has not responded since \d{4}-\d\d-\d\d \d\d:\d\d\./u)
       assert.include(yield* visit("eve", "/portal/tunnels"), english.edgeSilent)
       yield* edge.away(false)
     })

@@ -55,7 +55,7 @@ describe.skipIf(missing)("an invite line of the portal", () => {
           }
           await press(/Choose the file/u)
           await form.locator("input[type=file]").setInputFiles(otherFile)
-          await press(/no key that is the operator key/u)
+          await press(/does not contain the operator key/u)
           await form.locator("input[type=file]").setInputFiles(keyFile)
           for (const days of ["0", "3651"]) {
             await form.getByLabel("Days until").fill(days)

@@ -178,7 +178,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
         const tier = page.locator("#certificate .tier")
         if (javaScriptEnabled) {
           await page.goto(stack.portal(`/portal/tunnels/${id}`))
-          assert.strictEqual(await tier.textContent(), "gelb")
+          assert.strictEqual(await tier.textContent(), "edge-terminated (gelb)")
           await look("gelb")
         }
         const ordering = { CT_ACME_CA_FILE: stack.path("development-root.pem") }
@@ -202,7 +202,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
           await look("connected")
           if (javaScriptEnabled) {
             await eventually(
-              async () => (await tier.textContent()) === "gruen",
+              async () => (await tier.textContent()) === "end-to-end (gruen)",
               () => `gruen: ${agent.stderr}`
             )
             await look("gruen")

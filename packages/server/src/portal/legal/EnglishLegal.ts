@@ -81,7 +81,8 @@ export const nutzungsbedingungen = (operator: Operator): Markup =>
     </p>
     <h2>Security</h2>
     <p>
-      The state “gelb” of a host name means that the service ends the encryption; with “gruen” the user alone holds the key.
+      For an edge-terminated (gelb) host name, the service decrypts the connections of visitors; for an end-to-end (gruen)
+      one, only the user holds the key.
     </p>
     <h2>Law</h2>
     <p>The law at the provider's seat applies, as far as binding rules do not say otherwise.</p>`

@@ -12,7 +12,7 @@ const tokens = ({ issuer, origin }: Facts) =>
     ? "This installation has no identity provider configured; the routes below /me answer 404."
     : `A person signs in at ${origin}/portal. Without a browser, get an access token from
 ${issuer}/protocol/openid-connect/token (a service account uses grant_type=client_credentials) and send it as
-\`Authorization: Bearer <ACCESS_TOKEN>\`. Which server issues tokens is also said at
+\`Authorization: Bearer <ACCESS_TOKEN>\`. The server that issues tokens is also named at
 ${origin}/.well-known/oauth-protected-resource.`
 
 const broker = ({ channelBrokerPort }: Facts) =>
@@ -26,7 +26,7 @@ export const render = (facts: Facts): string => `# Catenet
 ## What you can and cannot do without a person
 
 You can read ${facts.origin}/status, /network-info, /registry/pipelines and /registry/agents, redeem join and bootstrap
-tokens that you were given, and redeem a channel invitation with your own keys. You need a person, or a service account
+tokens that you received, and redeem a channel invitation with your own keys. You need a person, or a service account
 that a person made, for everything below /me.
 
 ${tokens(facts)}
@@ -36,7 +36,7 @@ ${tokens(facts)}
 - The API, described: ${facts.origin}/openapi.json for programs, ${facts.origin}/docs for people.
 - The agent program \`ct-agent\`: it enrolls, serves a tunnel and gets its certificate. It needs the control plane address
   ${facts.origin}; edges are reached on port ${facts.meshEdgePort}${broker(facts)}.
-- Refusals are application/problem+json with a \`code\` that is stable and a \`detail\` that says what to do.
+- Errors are application/problem+json with a stable \`code\` and a \`detail\` that tells what to do.
 - A POST that creates something takes an \`Idempotency-Key\` header: repeating it does not do it twice.
 
 ## A. Register in the directory
@@ -57,9 +57,9 @@ POST /me/pipelines with {spec}, which holds {id, roles, operator_pubkey_hex, sel
 
 POST /me/tunnels with {name, hostname} makes a tunnel. A hostname outside the zone of this installation is pending until one
 of the records in its hostname_proof is in DNS and POST /me/tunnels/:id/verify-hostname has seen it. POST /me/tunnels/:id/install answers what an agent needs to serve
-it, with a join token that is good once. A hostname is first rot (not served), then gelb (served with a shared
-certificate, which the edge can read), then gruen: the agent has its own certificate and the edge passes connections
-through unread.
+it, with a join token that works once. A hostname is first offline (rot), then edge-terminated (gelb): served with a
+shared certificate, so the edge can read requests; then end-to-end (gruen): the agent has its own certificate and the
+edge passes connections through unread.
 
 ## E. Call tools of another agent
 

@@ -33,7 +33,7 @@ const row = (
 ) =>
   markup`<tr><th scope="row"><a class="mono" href="/portal/tunnels/${id}">${hostname ?? name}</a><span class="sub">${hostname === null ? texts.noHostname : name}${owned ? undefined : ` · ${texts.shared}`}${
     require_login ? ` · ${texts.loginRequired}` : undefined
-  }</span></th><td data-label="${texts.columnState}">${state(texts, reach.get(id), owned ? id : undefined)}</td><td data-label="${texts.columnCertificate}"><span class="tier ${status}">${status}</span></td><td class="figure" data-label="${texts.visitorsOf30}">${visitorsText(texts, sums.get(id))}</td><td class="figure" data-label="${texts.carriedOf30}">${carriedText(texts, sums.get(id))}</td></tr>`
+  }</span></th><td data-label="${texts.columnState}">${state(texts, reach.get(id), owned ? id : undefined)}</td><td data-label="${texts.columnCertificate}"><span class="tier ${status}">${texts.tierNames[status]}</span></td><td class="figure" data-label="${texts.visitorsOf30}">${visitorsText(texts, sums.get(id))}</td><td class="figure" data-label="${texts.carriedOf30}">${carriedText(texts, sums.get(id))}</td></tr>`
 
 /** Of all tunnels of the account: where the list is whole, and edges say something of them. */
 const figures = (texts: Texts, { isFirst, next, reach, sums }: Facts) => {

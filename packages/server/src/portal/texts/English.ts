@@ -21,9 +21,9 @@ const figure = numerals.en.count
  * malformed no more than that, since the fields are named as programs name them.
  */
 const ownWords: ReadonlyMap<string, readonly [title: string, detail: string]> = new Map([
-  ["MalformedRequest", ["Not readable", "Something is missing, or does not have the form that is wanted."]],
-  ["RateLimited", ["Too many requests", "More was asked than is allowed in a minute."]],
-  ["DeliveryBudgetSpent", ["Delivery budget spent", "Your account has used its deliveries of this hour."]],
+  ["MalformedRequest", ["Invalid input", "A value is missing or malformed."]],
+  ["RateLimited", ["Too many requests", "You sent more requests than are allowed in a minute."]],
+  ["DeliveryBudgetSpent", ["Delivery budget spent", "Your account has used its deliveries for this hour."]],
   ["DnsBusy", ["Too many DNS challenges at once", "Too many DNS challenges are being checked."]]
 ])
 
@@ -61,7 +61,7 @@ export const english = {
 
   frontTitle: "A public address for the service on your machine",
   frontText:
-    "An agent beside your service opens one connection to the outside; no port of yours is opened. Your agent can hold the key of its own certificate.",
+    "An agent next to your service opens one outgoing connection; you open no port. Your agent can keep the key of its own certificate.",
   frontFigures: "The platform now",
   countTunnels: "tunnels served",
   countAgents: "agents enrolled",
@@ -87,7 +87,7 @@ export const english = {
   tunnelNameHint: `1 to ${maxTunnelName} characters, for example: photos.`,
   nameRefused: `Give a name of 1 to ${maxTunnelName} characters, without control characters.`,
   limitReached: (limit: number) =>
-    `Your account has ${figure(limit)} ${limit === 1 ? "tunnel" : "tunnels"}, which is its limit. Delete one, or ask the operator for more.`,
+    `Your account has reached its limit of ${figure(limit)} ${limit === 1 ? "tunnel" : "tunnels"}. Delete one, or ask the operator for more.`,
   hostnameTaken: (hostname: string) => `The address ${hostname} is taken. Choose another name.`,
   createTunnel: "Create tunnel",
   newTunnel: "New tunnel",
@@ -100,12 +100,13 @@ export const english = {
   noHostname: "no public name",
   shared: "shared with you",
   notConnected: "not connected",
-  stateUnknown: "not known now",
-  edgeSilent: "An edge does not answer, so it is not known which services are reached.",
+  stateUnknown: "unknown",
+  edgeSilent: "An edge does not respond, so the state of its services is unknown.",
   loginRequired: "login required",
+  tierNames: { rot: "offline", gelb: "edge-terminated (gelb)", gruen: "end-to-end (gruen)" },
   tiers: {
     rot: "The edge serves no public name for this tunnel.",
-    gelb: "The edge answers with a certificate of the platform. The name waits for one of its own; then only your agent holds the key.",
+    gelb: "The edge answers with a certificate of the platform. The name is waiting for one of its own, whose key only your agent will hold.",
     gruen: "Your agent holds the certificate and its key. The edge passes TLS through and cannot read it."
   },
 
@@ -176,7 +177,7 @@ export const english = {
   problems: ownWords,
 
   serviceTitle: "Service accounts",
-  serviceText: "Credentials of programs that use the API. A service account sees nothing of yours.",
+  serviceText: "Credentials for programs that use the API. A service account cannot see what is yours.",
   serviceName: "What is it for?",
   serviceCreate: "Create service account",
   serviceRenew: "New secret",
@@ -185,11 +186,11 @@ export const english = {
   paymentsTitle: "Payments",
   paymentConfirmed: "confirmed",
   paymentPending: "waiting for the provider",
-  auditTitle: "What was done with your account",
-  auditNone: "Nothing is logged.",
+  auditTitle: "Activity of your account",
+  auditNone: "There is no activity.",
   auditAt: "When (UTC)",
-  auditAction: "What",
-  auditTarget: "On what",
+  auditAction: "Action",
+  auditTarget: "Target",
   apiAddress: "API",
   apiHint: "Programs send an access token of the identity provider, or that of a service account.",
   apiDocs: "API reference",
@@ -202,7 +203,7 @@ export const english = {
   creditsTitle: "Buy credits",
   creditsAmount: "How many credits",
   creditsButton: "Request credits",
-  paymentWanted: "Payment wanted",
+  paymentWanted: "Payment requested",
   claimedTitle: "Claimed",
   claimedText: "You are a member of the channel.",
   creditsHint: "The balance changes when the provider has confirmed the payment.",

@@ -9,10 +9,10 @@ export const mailTexts = {
   mailHint: "You can get them by e-mail:",
   unsubscribeTitle: "No more mail about notices",
   unsubscribeText:
-    "Your notices stay in the portal; they are mailed no more. You can switch it on again in your account.",
+    "Your notices stay in the portal, but are no longer mailed. You can switch mail on again in your account.",
   unsubscribeButton: "Switch mail off",
-  unsubscribed: "It is switched off: you get no more mail about notices.",
-  unsubscribeSpent: "This link was used already. What is so now stands in your account."
+  unsubscribed: "Mail is off: you get no more mail about notices.",
+  unsubscribeSpent: "This link was already used. Your account page shows the current setting."
 }
 
 export type MailTexts = TextsOf<typeof mailTexts>

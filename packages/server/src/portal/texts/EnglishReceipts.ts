@@ -7,15 +7,15 @@ export const receiptsTexts = {
   verifyText:
     "Your browser checks every signature, every link of the chain, and that no receipt is missing in between. The file stays on your machine: this page sends nothing.",
   verifyByCommand: "The same check without a browser:",
-  verifyNoScript: "Without its script this page cannot verify. Do it on your machine with the command:",
+  verifyNoScript: "Without JavaScript this page cannot verify receipts. Run this command on your machine:",
   receiptsFile: "File of receipts",
   receiptsFileHint: `As it was downloaded from a tunnel, at most ${largestFile / 1_048_576} MB.`,
   edgeKey: "Public key of the edge",
-  edgeKeyHint: "64 hexadecimal digits. Without it, the key that the file itself names is believed.",
+  edgeKeyHint: "64 hexadecimal digits. If empty, the key in the file is trusted.",
   verifyButton: "Verify",
   verifyBusy: "Verifying…",
-  verifyHolds: "The receipts hold.",
-  verifyRefused: "The receipts do not hold.",
+  verifyHolds: "The receipts are valid.",
+  verifyRefused: "The receipts are not valid.",
   verifyUnusable: "This cannot be verified."
 }
 

@@ -7,15 +7,13 @@ const figure = numerals.en.count
 
 export const recordsTexts = {
   reachUp: (since: string | undefined) => (since === undefined ? "Up." : `Up since ${since}.`),
-  reachConnected: "Connected. This agent answers no echo, so it is not known whether the service does.",
+  reachConnected: "Connected. This agent does not support echo, so the state of the service is unknown.",
   reachOriginSilent: (since: string | undefined, fault: string) =>
     `Down${since === undefined ? "" : ` since ${since}`}. The agent is connected; ${fault}.`,
   reachAgentSilent: (since: string | undefined) =>
     since === undefined ? "No agent is connected." : `Down since ${since}. No agent answers.`,
   reachEdgeSilent: (since: string | undefined) =>
-    since === undefined
-      ? "Not known now: the edge does not answer."
-      : `Not known now: the edge has not answered since ${since}.`,
+    since === undefined ? "Unknown: the edge does not respond." : `Unknown: the edge has not responded since ${since}.`,
   originFault: (fault: string, origin: string, status: number) => {
     const sentences = new Map([
       ["refused", `${origin} refuses connections`],
@@ -29,9 +27,9 @@ export const recordsTexts = {
   },
   someOrigin: "the service",
   uptimeTitle: "Uptime",
-  uptimeSilent: "The edge does not answer now, so nothing is known of this tunnel's uptime.",
+  uptimeSilent: "The edge does not respond, so the uptime of this tunnel is unknown.",
   uptimeNone: "No session of this tunnel is recorded yet.",
-  silentEdges: (ids: string) => `What these edges know is missing here, because they do not answer: ${ids}.`,
+  silentEdges: (ids: string) => `The data of these edges is missing, because they do not respond: ${ids}.`,
   hours24: "24 hours",
   days7: "7 days",
   days30: "30 days",
@@ -49,7 +47,7 @@ export const recordsTexts = {
   visitorsLabel: "Visitors on each of the last thirty days",
   bytesByDay: "Bytes by day",
   bytesLabel: "Bytes received and sent on each of the last thirty days",
-  daysNotCounted: "The edge has not counted by day yet.",
+  daysNotCounted: "The edge has no daily counts yet.",
   visitors: "Visitors",
   visitorsOf30: "Visitors, 30 days",
   carriedOf30: "Carried, 30 days",

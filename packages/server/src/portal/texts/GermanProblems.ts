@@ -18,7 +18,7 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
   [
     "ShareLinkNeedsGelb",
     [
-      "Kein gelber Tunnel",
+      "Nicht am Edge entschlüsselt (gelb)",
       "Der Edge öffnet die Verbindungen der Besucher dieses Tunnels nicht; ein Link ließe niemanden ein."
     ]
   ],

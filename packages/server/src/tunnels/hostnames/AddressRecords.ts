@@ -124,7 +124,7 @@ export const addressRecordLoop = Layer.effectDiscard(
     const { review, work, zone } = yield* AddressRecords
     const { outboxIntervalSeconds } = yield* Settings
     if (zone === undefined) return
-    const quietly = Effect.catchCause(work, (cause) => Effect.logWarning("Address records could not be kept.", cause))
+    const quietly = Effect.catchCause(work, (cause) => Effect.logWarning("Could not update address records.", cause))
     yield* Effect.retry(Effect.sandbox(review), Schedule.spaced("5 seconds")).pipe(
       Effect.andThen(Effect.repeat(quietly, Schedule.spaced(`${outboxIntervalSeconds} seconds`))),
       Effect.forkScoped

@@ -131,7 +131,7 @@ describe.skipIf(missing)("the editor in a browser", () => {
           await page.mouse.up()
           assert.notStrictEqual(await page.locator(node("drawn d")).getAttribute("transform"), before)
           const placed = await page.locator(node("drawn d")).getAttribute("transform")
-          await page.getByRole("button", { name: "Closer" }).click()
+          await page.getByRole("button", { name: "Zoom in" }).click()
           await page.reload()
           assert.strictEqual(await page.locator(node("drawn d")).getAttribute("transform"), placed)
           assert.strictEqual(await page.getByRole("button", { name: "Easy view" }).count(), 1)

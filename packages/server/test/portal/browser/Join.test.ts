@@ -24,7 +24,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
           assert.include(String(await page.evaluate("navigator.clipboard.readText()")), `#${secrets}'`)
           await page.goto("/portal")
           await page.goto(`/join#${secrets.slice(1)}`)
-          assert.include((await line.textContent()) ?? "", "This address is cut off")
+          assert.include((await line.textContent()) ?? "", "This address is incomplete")
           assert.strictEqual(await page.getByRole("button", { name: "Copy" }).count(), 0)
           assert.deepStrictEqual(
             asked.filter((request) => request.replace(/^\S+ /u, "").includes("AAAA")),

@@ -27,7 +27,7 @@ export const render = (
   controls?.standing === undefined
     ? undefined
     : markup` data-certificate="${CertificateState.versionOf(texts, controls.standing)}"`
-}><h2>${texts.settingsTitle} <span class="tier ${status}">${status}</span></h2>
+}><h2>${texts.settingsTitle} <span class="tier ${status}">${texts.tierNames[status]}</span></h2>
   <p class="hint">${texts.tiers[status]}</p>
   ${
     controls?.standing === undefined
