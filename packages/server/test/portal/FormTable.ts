@@ -190,7 +190,7 @@ export const tableOf = (place: Place): Table => {
       ways: [
         {
           given: { subject: "limit-kim", what: "tunnels", max: "90" },
-          refuses: { subject: ["", "x".repeat(256), "unknown"], what: ["", "links"], max: numbers(0, 1_000_000) },
+          refuses: { subject: ["", "x".repeat(256)], what: ["", "links"], max: numbers(0, 1_000_000) },
           accepts: { max: ["0", "1000000"], what: ["channels"] }
         }
       ]

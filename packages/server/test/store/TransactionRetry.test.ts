@@ -41,7 +41,7 @@ layer(database, { excludeTestServices: true, timeout: "60 seconds" })("contentio
         }).pipe(sql.withTransaction)
       const ended = yield* Effect.all([taking(1, one, two), taking(2, two, one)], { concurrency: 2 })
       assert.deepStrictEqual([ended, runs], [[1, 2], 3])
-      assert.match(LoggedErrors.said(), /made again.*deadlock detected/su)
+      assert.match(LoggedErrors.said(), /victim of a deadlock.*deadlock detected/su)
     })
   )
 

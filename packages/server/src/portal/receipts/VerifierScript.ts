@@ -20,7 +20,7 @@ const page = `"use strict";
     report.hidden = lines.length === 0;
     button.disabled = outcome === "busy";
   };
-  worker.addEventListener("message", ({ data }) => show(data.outcome, data.said));
+  worker.addEventListener("message", ({ data }) => show(data.outcome, data.lines));
   worker.addEventListener("error", ({ message }) => show("unusable", [message ?? ""]));
   form.addEventListener("submit", (event) => {
     event.preventDefault();

@@ -29,7 +29,7 @@ export const reasonsTexts = {
     email: "Give an e-mail address.",
     grantee: "Give the subject of an account.",
     mode: "Choose one of the modes.",
-    subject: "Give the subject of an account that has been here.",
+    subject: "Give the subject of an account.",
     what: "Choose tunnels or channels.",
     max: `Give a whole number from 0 to ${maxPerAccount}.`,
     manifest_location: `Give an https address of at most ${maxManifestLocation} characters.`,

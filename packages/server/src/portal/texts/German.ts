@@ -94,7 +94,7 @@ export const german: Texts = {
   stateUnknown: "derzeit unbekannt",
   edgeSilent: "Ein Edge antwortet nicht; daher ist unbekannt, welche Dienste erreicht werden.",
   loginRequired: "Anmeldung verlangt",
-  tierNames: { rot: "nicht erreichbar", gelb: "am Edge entschlüsselt (gelb)", gruen: "Ende-zu-Ende (gruen)" },
+  tierNames: { rot: "nicht erreichbar", gelb: "am Edge (gelb)", gruen: "Ende-zu-Ende (gruen)" },
   tiers: {
     rot: "Der Edge bedient für diesen Tunnel keinen öffentlichen Namen.",
     gelb: "Der Edge antwortet mit einem Zertifikat der Plattform. Der Name wartet auf ein eigenes; dann hält nur Ihr Agent den Schlüssel.",

@@ -29,7 +29,7 @@ export const reasonsTexts: ReasonTexts = {
     email: "Geben Sie eine E-Mail-Adresse an.",
     grantee: "Geben Sie das Subject eines Kontos an.",
     mode: "Wählen Sie einen der Betriebe.",
-    subject: "Geben Sie das Subject eines Kontos an, das schon hier war.",
+    subject: "Geben Sie das Subject eines Kontos an.",
     what: "Wählen Sie Tunnel oder Kanäle.",
     max: `Geben Sie eine ganze Zahl von 0 bis ${maxPerAccount} an.`,
     manifest_location: `Geben Sie eine https-Adresse aus höchstens ${maxManifestLocation} Zeichen an.`,
