@@ -15,7 +15,7 @@ const domain: Table = {
   certificates: ["tunnels", "edges"],
   channels: ["identity"],
   topologies: ["channels"],
-  agents: ["channels"],
+  agents: [],
   api: ["identity", "billing", "certificates", "edges", "enrollment", "tunnels", "channels", "topologies", "agents"]
 }
 
@@ -39,7 +39,7 @@ const server: Table = {
   channels: ["identity", "tunnels", "edges"],
   topologies: ["identity", "channels"],
   agents: ["identity"],
-  accounts: ["channels", "identity", "edges", "enrollment", "tunnels", "topologies"],
+  accounts: ["channels", "identity", "edges", "tunnels", "topologies"],
   gate: ["identity", "tunnels", "portal"],
   portal: [
     "identity",

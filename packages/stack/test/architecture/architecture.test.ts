@@ -69,7 +69,6 @@ const ambient = new Set([
   "packages/agent/src/update/TrialRole.ts",
   "packages/agent/src/update/TrialParent.ts",
   "packages/edge/src/frontdoor/PlatformHosts.ts",
-  "packages/edge/src/frontdoor/PortalPairing.ts",
   // Cuts a socket that says nothing behind its hello.
   "packages/edge/src/frontdoor/VisitorRouter.ts",
   "packages/edge/src/listen/LingeringClose.ts",
@@ -129,9 +128,9 @@ const httpClients = new Set([
   "packages/agent/src/tunnel/OriginProbe.ts",
   // Of files that are signed, up to 256 MiB, with bounds of its own; it follows no redirect and sends nothing secret.
   "packages/agent/src/update/ReleaseDownload.ts",
-  "packages/platform/src/StrictFetch.ts",
   "packages/edge/src/control/ControlPlane.ts",
   "packages/edge/src/terminate/Http2Exchange.ts",
+  "packages/platform/src/StrictFetch.ts",
   // A script of a page: its policy lets it ask the portal alone.
   "packages/server/src/api/ApiDocs.ts",
   "packages/server/src/http/OutgoingHttp.ts",

@@ -1,3 +1,7 @@
+/**
+ * Who may have which host name, and what a proof by DNS changes.
+ * One file, since all cases ask one server whose zone and name server are started once.
+ */
 import { NameServer } from "@catenet/testing/server/dns/NameServer"
 import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
 import { assert, layer } from "@effect/vitest"
