@@ -11,7 +11,7 @@ import { generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { type Browser, chromium } from "playwright-core"
+import { type Browser, chromium, type Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { newcomer } from "./People.ts"
 
@@ -29,6 +29,9 @@ const pictures = process.env["CATENET_PICTURES"]
 const freshKey = () =>
   generateKeyPairSync("ed25519").publicKey.export({ type: "spki", format: "der" }).subarray(-32).toString("hex")
 const operatorKey = freshKey()
+
+/** The line for a machine that has Node; the page leads with the one for a machine that has nothing. */
+const lineOfNode = (page: Page) => page.locator("pre", { hasText: "npx --yes" }).first().textContent()
 
 describe.skipIf(missing)("the portal in a browser", () => {
   let stack: Stack
@@ -105,12 +108,14 @@ describe.skipIf(missing)("the portal in a browser", () => {
     await walk(page, "pre + button")
     await page.keyboard.press("Enter")
     await page.getByRole("button", { name: "Copied" }).waitFor()
-    const line = await page.locator("pre").first().textContent()
+    const copied = await page.evaluate("navigator.clipboard.readText()")
+    assert.strictEqual(copied, await page.locator("pre").first().textContent())
+    assert.match(String(copied), /^curl -fsSL http:\S+\/install\.sh \| sh && CT_BOOTSTRAP=[0-9a-f]{64} /u)
+    const line = await lineOfNode(page)
     assert.match(
       line ?? "",
       /^CT_BOOTSTRAP=[0-9a-f]{64} .*CT_AGENT_ORIGIN=127\.0\.0\.1:3000 npx --yes http:\S+\/agent\.tgz$/u
     )
-    assert.strictEqual(await page.evaluate("navigator.clipboard.readText()"), line)
     await servesByItself(line ?? "")
     await walk(page, ".rail form[action='/portal/logout'] button")
     await press(page, "Enter", /\/logout$|^\/$/u)
@@ -167,7 +172,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
         let origin = await httpOrigin()
         await page.fill("input[name=port]", String(origin.port))
         await page.locator("form[action$='/install'] button").click()
-        const line = (await page.locator("pre").first().textContent()) ?? ""
+        const line = (await lineOfNode(page)) ?? ""
         assert.match(line, /^CT_BOOTSTRAP=[0-9a-f]{64} .*npx --yes http:\S+\/agent\.tgz$/u)
         await look("line")
         assert.strictEqual(await page.locator(".state").getAttribute("data-state"), "down")
@@ -176,9 +181,13 @@ describe.skipIf(missing)("the portal in a browser", () => {
         await origin.close()
         // The line makes the agent order a certificate; with a script, where it knows the authority, the page turns green by itself.
         const tier = page.locator("#certificate .tier")
+        const tiers =
+          locale === "de"
+            ? { gelb: "am Edge (gelb)", gruen: "Ende-zu-Ende (gruen)" }
+            : { gelb: "edge-terminated (gelb)", gruen: "end-to-end (gruen)" }
         if (javaScriptEnabled) {
           await page.goto(stack.portal(`/portal/tunnels/${id}`))
-          assert.strictEqual(await tier.textContent(), "edge-terminated (gelb)")
+          assert.strictEqual(await tier.textContent(), tiers.gelb)
           await look("gelb")
         }
         const ordering = { CT_ACME_CA_FILE: stack.path("development-root.pem") }
@@ -202,7 +211,7 @@ describe.skipIf(missing)("the portal in a browser", () => {
           await look("connected")
           if (javaScriptEnabled) {
             await eventually(
-              async () => (await tier.textContent()) === "end-to-end (gruen)",
+              async () => (await tier.textContent()) === tiers.gruen,
               () => `gruen: ${agent.stderr}`
             )
             await look("gruen")
