@@ -1,8 +1,12 @@
 /** A tunnel of a test: provisioned and authorized over the control plane's routes, served by a `ct-agent` process. */
+import * as AgentRequest from "@catenet/crypto/AgentRequest"
+import { native } from "@catenet/crypto/native"
 import { eventually } from "@catenet/testing/Eventually"
 import type { Ports, Spawned } from "@catenet/testing/stack/e2e/Stack"
 import { agent } from "@catenet/testing/stack/e2e/Stack"
 import { ask, type Target } from "@catenet/testing/stack/e2e/Visitor"
+import { Redacted } from "effect"
+import { readFileSync } from "node:fs"
 import { join } from "node:path"
 
 /** A platform with one edge in front: what a tunnel needs of it. */
@@ -77,6 +81,14 @@ export const serve = async (
   failed.catch(() => {})
   await Promise.race([eventually(() => connected(stack, token), "the agent's registration", 120_000), failed])
   return started
+}
+
+/** Calls a route of agents with a proof by the key in an agent's state folder. */
+export const asAgent = (stack: Pick<Place, "url">, stateDir: string, method: "GET" | "POST", path: string) => {
+  const seed = Redacted.make(new Uint8Array(readFileSync(join(stateDir, "identity.key"))))
+  const now = BigInt(Math.floor(Date.now() / 1000))
+  const proof = AgentRequest.sign(native, seed, { method, path, body: new Uint8Array() }, now)
+  return fetch(stack.url(path), { method, headers: { [AgentRequest.header]: proof } })
 }
 
 export const get = (tunnel: Tunnel, path: string) => ask(tunnel.target, { path })

@@ -9,6 +9,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { boundPath } from "../../src/acme/ExternalAccount.ts"
 import { owner } from "./People.ts"
 import { steadyVisitors } from "./SteadyVisitors.ts"
+import { asAgent } from "./Tunnel.ts"
 
 /** A campaign has certificates of six minutes, and renews them more often. */
 const lifetime = Number(process.env["CATENET_CERTIFICATE_SECONDS"] ?? "30")
@@ -83,7 +84,8 @@ describe("a new tunnel's certificate", () => {
     assert.include(said(), "hello.localhost is edge-terminated (gelb): the edge terminates TLS. ")
     const text = readFileSync(stack.path("demo-tunnel.env"), "utf8")
     const token = /CT_AGENT_TOKEN=([0-9a-f]{64})/.exec(text)?.[1]
-    const admission = await fetch(stack.url(`/agent/acme-admission/${token}/hello.localhost`))
+    const state = /CT_AGENT_STATE_DIR=(.+)/.exec(text)?.[1] ?? ""
+    const admission = await asAgent(stack, state, "GET", `/agent/acme-admission/${token}/hello.localhost`)
     assert.deepInclude(await admission.json(), { status: "gruen", may_issue_now: true, claim_deadline: null })
   })
   it(

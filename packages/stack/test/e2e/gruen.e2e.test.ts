@@ -6,7 +6,7 @@ import { generateKeyPairSync } from "node:crypto"
 import { connect as connectTcp, type Socket } from "node:net"
 import { connect, createServer as createTlsServer } from "node:tls"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { provision, serve, type Tunnel } from "./Tunnel.ts"
+import { asAgent, provision, serve, type Tunnel } from "./Tunnel.ts"
 
 const hostname = "own.localhost"
 const marker = "the plaintext that the edge must never hold"
@@ -67,9 +67,12 @@ describe("a gruen tunnel", () => {
     origin = await netOrigin((socket) => arrivals.push(tap(socket, connectTcp(tlsPort, "127.0.0.1"))))
     tunnel = await provision(stack, hostname, origin.port)
     agent = await serve(stack, tunnel)
-    const complete = await fetch(stack.url(`/agent/acme-issuance-complete/${tunnel.token}/${hostname}`), {
-      method: "POST"
-    })
+    const complete = await asAgent(
+      stack,
+      tunnel.variables["CT_AGENT_STATE_DIR"] ?? "",
+      "POST",
+      `/agent/acme-issuance-complete/${tunnel.token}/${hostname}`
+    )
     assert.strictEqual(complete.status, 200)
   })
   afterAll(async () => {
@@ -80,7 +83,8 @@ describe("a gruen tunnel", () => {
   })
 
   it("is announced as gruen", async () => {
-    const admission = await fetch(stack.url(`/agent/acme-admission/${tunnel.token}/${hostname}`))
+    const state = tunnel.variables["CT_AGENT_STATE_DIR"] ?? ""
+    const admission = await asAgent(stack, state, "GET", `/agent/acme-admission/${tunnel.token}/${hostname}`)
     assert.strictEqual(((await admission.json()) as { status: string }).status, "gruen")
   })
 

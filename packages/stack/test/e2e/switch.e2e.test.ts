@@ -4,7 +4,7 @@ import { Stack } from "@catenet/testing/stack/e2e/Stack"
 import { ask } from "@catenet/testing/stack/e2e/Visitor"
 import { createPrivateKey, randomBytes } from "node:crypto"
 import { readFileSync, rmSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { WebSocketServer } from "ws"
 import { certificateRequest, traces } from "./KeyTraces.ts"
@@ -12,6 +12,7 @@ import * as Openssl from "./Openssl.ts"
 import { order, shown, tunnel } from "./OrderingAgent.ts"
 import { recordingProxy } from "./RecordingProxy.ts"
 import { goOn, visitors } from "./SwitchVisitors.ts"
+import { asAgent } from "./Tunnel.ts"
 
 /** Visitors a second, and for how long they come behind the switch; a campaign sets both. */
 const rate = Number(process.env["CATENET_SWITCH_RATE"] ?? 20)
@@ -65,7 +66,8 @@ describe("the switch from gelb to gruen", () => {
     )
     const replaced = all()
     await eventually(() => all() > replaced + 20, "visitors go on")
-    const admission = await fetch(stack.url(`/agent/acme-admission/${shared.token}/${host}`))
+    const state = dirname(agents[0]?.folder ?? "")
+    const admission = await asAgent(stack, state, "GET", `/agent/acme-admission/${shared.token}/${host}`)
     assert.deepInclude(await admission.json(), { status: "gruen" })
     done.abort()
     await Promise.all(visitors)
