@@ -62,9 +62,9 @@ describe.skipIf(missing)("an invite line of the portal", () => {
             await press(/from 1 to 3650/u)
           }
           await form.getByLabel("Days until").fill("30")
-          await form.getByLabel("Front door").fill("edge.example.net")
+          await form.getByLabel("Address of the edge").fill("edge.example.net")
           await press(/a host and a port/u)
-          await form.getByLabel("Front door").fill("edge.example.net:443")
+          await form.getByLabel("Address of the edge").fill("edge.example.net:443")
           assert.isFalse(asked.some((request) => request.includes("/join-links")))
           await press(/Send this line/u)
           const shown = (await form.locator("pre").textContent()) ?? ""

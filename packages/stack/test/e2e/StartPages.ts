@@ -66,6 +66,7 @@ export const followStartPages = async (built: string, folder: string, database: 
     ["CT_FRONT_DOOR=", `CT_EDGE_LISTEN=127.0.0.1:${ports.mesh} CT_FRONT_DOOR=`],
     ["postgres://catenet:…@db.internal/catenet", database],
     ["10.0.0.1:8090", `127.0.0.1:${ports.controlPlane}`],
+    ["CT_CP_TRUSTED_PROXIES=10.0.0.2", "CT_CP_TRUSTED_PROXIES=127.0.0.1"],
     ["10.0.0.2:9443", `127.0.0.1:${ports.edgeAdmin}`],
     ["0.0.0.0:443", `127.0.0.1:${ports.frontDoor}`],
     ["0.0.0.0:80", `127.0.0.1:${redirect}`],

@@ -141,8 +141,7 @@ describe("the published packages", () => {
     const releases = join(project, "releases")
     mkdirSync(join(releases, "0.1.0"), { recursive: true })
     renameSync(join(project, packed.stdout.trim()), join(releases, "0.1.0", "agent.tgz"))
-    const home = join(project, "home")
-    mkdirSync(home)
+    const home = mkdtempSync(join(project, "home-"))
     const joins = Effect.gen(function* () {
       const channel = yield* JoinLinks.open("npx-ann")
       const { holder, text } = yield* JoinLinks.mint("npx-ann", channel)
@@ -157,8 +156,8 @@ describe("the published packages", () => {
     })
     const served = server({ CT_CP_RELEASES_DIR: releases })
     const stdout = await Effect.runPromise(joins.pipe(Effect.provide(Layer.fresh(served))))
-    const [entry] = Object.values<{ readonly args: ReadonlyArray<string> }>(JSON.parse(stdout).mcpServers)
-    assert.include(readFileSync(entry?.args.at(-1) ?? "", "utf8"), "CT_CHANNEL_NOISE_KEY=")
+    const [, file = ""] = /^ct-agent channel serve --mcp-command "COMMAND" --config (\S+)$/mu.exec(stdout) ?? []
+    assert.include(readFileSync(file, "utf8"), "CT_CHANNEL_NOISE_KEY=", stdout)
   })
 
   it("starts on three machines by the lines of the pages, from packed files in empty folders", () =>
