@@ -5,7 +5,7 @@ const postgres = "../testing/src/setup/postgres.ts"
 const agent = "../testing/src/setup/agentProgram.ts"
 /** What is there before the first test of a package. */
 const setups: Readonly<Record<string, ReadonlyArray<string>>> = {
-  agent: [agent],
+  agent: [postgres, agent],
   server: [postgres],
   stack: [postgres, agent]
 }
