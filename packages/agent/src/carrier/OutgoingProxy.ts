@@ -19,7 +19,7 @@ export class ProxyFailed extends Error {
 }
 
 interface Proxy extends ProxySettings {
-  /** What was logged of it; it is said at the first connection to an edge. */
+  /** Whether the proxy was logged, which happens at the first connection to an edge. */
   isLogged: boolean
   /** Reports that the proxy has refused the credentials: no later connection would fare better. */
   readonly refuse: (why: string) => void

@@ -47,7 +47,7 @@ const notLookedAfter = "could not be looked after"
 const elsewhere: Outcome = {
   _tag: "Waiting",
   status: "gelb",
-  note: "is looked after by another process here",
+  note: "is maintained by another process on this machine",
   isTurn: true
 }
 

@@ -211,7 +211,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
         onFailure: (error) => ({
           reason: error.message,
           final: error._tag === "RegistrationRefused" && error.final,
-          // What parked connections hear says no more than no.
+          // The answer to a parked connection carries no reason.
           isRefused: error._tag === "RegistrationRefused" && ["revoked", "no"].includes(error.code)
         })
       })

@@ -32,7 +32,7 @@ const asked = (error: HttpClientError.HttpClientError, seconds: number) =>
   })
 
 describe("a publication that was not answered", () => {
-  it.effect("is repeated ever more rarely, and each time is said", () =>
+  it.effect("is repeated with a growing pause, and each repetition is logged", () =>
     Effect.gen(function* () {
       const { at, lines } = yield* asked(answer(502), 91)
       assert.deepStrictEqual(at, [0, 2, 6, 14, 30, 60, 90])

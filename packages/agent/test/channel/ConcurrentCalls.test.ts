@@ -113,7 +113,7 @@ describe("members that both know it", () => {
       const [one, other] = [yield* Effect.forkChild(wait(client, 1)), yield* Effect.forkChild(wait(client, 2))]
       yield* until(() => running.size === 2, "both run")
       yield* Fiber.interrupt(one)
-      yield* until(() => interrupted() === 1, "the tool hears of it")
+      yield* until(() => interrupted() === 1, "the tool is interrupted")
       finish(2)
       assert.strictEqual(yield* Fiber.join(other), 2n)
     })
@@ -154,7 +154,7 @@ describe("members that both know it", () => {
     })
   )
 
-  it.live("hear that the tools have changed, where their grant permits reading", () =>
+  it.live("are notified that the tools have changed, if their grant permits reading", () =>
     Effect.gen(function* () {
       for (const [rights, heard] of [
         ["rw", 1],
@@ -205,7 +205,7 @@ describe("members that both know it", () => {
 })
 
 describe("a member that does not know it", () => {
-  it.live("is called one request at a time, and hears nothing but requests", () =>
+  it.live("is called one request at a time, and receives no notifications", () =>
     Effect.gen(function* () {
       const [near, far] = duplexPair()
       const client = RpcClient.make(near)

@@ -18,7 +18,7 @@ import {
   WrongShape
 } from "../values/RequestErrors.ts"
 
-/** The longest body that a route reads which says nothing else by `BodyLimit`. */
+/** The longest body that a route reads unless `BodyLimit` sets another limit. */
 export const maxBodyBytes = 16 * 1024
 /** The longest body of a route that takes a list or a long text. */
 export const maxListBytes = 256 * 1024

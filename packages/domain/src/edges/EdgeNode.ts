@@ -87,6 +87,6 @@ export class Authorisation extends Schema.Class<Authorisation>("Authorisation")(
   http_only: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
   /** Visitors of its gelb hosts have to log in. */
   require_login: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
-  /** Names the account that the tunnel belongs to, the same for all of its tunnels, and says nothing else of it. */
+  /** An opaque name of the account that owns the tunnel, the same for all of its tunnels. */
   owner_account: Schema.NullOr(Hex64).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }) {}

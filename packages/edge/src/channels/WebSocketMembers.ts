@@ -20,7 +20,7 @@ import * as MemberConnection from "./MemberConnection.ts"
 export const path = "/ws/channel"
 
 const handshakeMillis = 15_000
-/** For the other side to close the connection once both have said that it is over; a waiting member is not paired meanwhile. */
+/** How long the peer may take to close the connection after both close frames; a member in this state is not paired. */
 const closing = { closeTimeout: 1_000 }
 const pingEvery = "30 seconds"
 

@@ -62,7 +62,7 @@ export class VisitorRouter extends Context.Service<
       })
     }
 
-    /** Cuts a visitor who says nothing behind its ClientHello. */
+    /** Cuts a visitor that sends nothing after its ClientHello. */
     const cutSilent = (socket: Socket) => {
       const hello = socket.bytesRead
       const timer = setTimeout(() => {

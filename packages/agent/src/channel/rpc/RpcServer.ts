@@ -51,7 +51,7 @@ export interface ServeOptions {
   readonly probe?: () => void
   /** The session is kept although no request comes. */
   readonly isStanding?: boolean
-  /** Whether another peer may be waiting for the place of this session; a silent one that hears of changes is kept otherwise. */
+  /** Whether another peer may be waiting for the place of this session. If not, an idle session that receives notifications is kept. */
   readonly isWanted?: () => boolean
   /** Is called when a request begins and when it has been answered. */
   readonly working?: (isWorking: boolean) => void
