@@ -3,8 +3,31 @@
  * deletion take effect at the next request; everything else lives in memory, for as long as it is valid.
  */
 import type { Adapter as ProviderAdapter, AdapterFactory, AdapterPayload } from "oidc-provider"
-import * as ClientMetadata from "./ClientMetadata.ts"
+import type { RealmClient } from "./Realm.ts"
 import type { RealmStore } from "./RealmStore.ts"
+
+/** A client of the realm in the words of OpenID Connect Dynamic Client Registration 1.0. */
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+
+const makeClientMetadata = (client: RealmClient): AdapterPayload => ({
+  client_id: client.clientId,
+  ...(client.name === "" ? {} : { client_name: client.name }),
+  ...(client.publicClient
+    ? { token_endpoint_auth_method: "none" }
+    : { client_secret: client.secret ?? "", token_endpoint_auth_method: "client_secret_post" }),
+  response_types: client.standardFlowEnabled ? ["code"] : [],
+  grant_types: [
+    ...(client.standardFlowEnabled ? ["authorization_code"] : []),
+    ...(client.directAccessGrantsEnabled ? ["password"] : []),
+    ...(client.serviceAccountsEnabled && !client.publicClient ? ["client_credentials"] : []),
+    ...(client.deviceGrantEnabled ? [deviceGrant] : []),
+    ...(client.standardFlowEnabled || client.directAccessGrantsEnabled || client.deviceGrantEnabled
+      ? ["refresh_token"]
+      : [])
+  ],
+  redirect_uris: [...client.redirectUris],
+  post_logout_redirect_uris: [...client.postLogoutRedirectUris]
+})
 
 interface Entry {
   readonly payload: AdapterPayload
@@ -71,7 +94,7 @@ const refused = async () => {
 const ofClients = (store: RealmStore): ProviderAdapter => ({
   find: async (clientId) => {
     const client = store.client(clientId)
-    return client?.enabled === true ? ClientMetadata.of(client) : undefined
+    return client?.enabled === true ? makeClientMetadata(client) : undefined
   },
   findByUid: async () => undefined,
   findByUserCode: async () => undefined,

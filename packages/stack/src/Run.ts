@@ -1,10 +1,37 @@
 /** Runs the command line in this process, and turns how it ended into a sentence and an exit code. */
+import * as UsageFormatter from "@catenet/agent/internal/terminal/UsageFormatter"
 import { redact } from "@catenet/domain/values/Redaction"
 import { flushed } from "@catenet/wire/transport/Flushed"
-import { Cause, Effect, Exit, Runtime } from "effect"
-import { CliError } from "effect/cli"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Cause, ConfigProvider, Effect, Exit, Runtime } from "effect"
+import { CliError, Command } from "effect/cli"
 import { setTimeout } from "node:timers/promises"
-import { runWith } from "./Cli.ts"
+import { acme } from "./commands/acme.ts"
+import { backup, restore } from "./commands/backup.ts"
+import { edge } from "./commands/edge.ts"
+import { help } from "./commands/help.ts"
+import { idp } from "./commands/idp.ts"
+import { migrate } from "./commands/migrate.ts"
+import { origin } from "./commands/origin.ts"
+import { receipts } from "./commands/receipts.ts"
+import { root } from "./commands/root.ts"
+import { serve } from "./commands/serve.ts"
+import { service } from "./commands/service.ts"
+import { up } from "./commands/up.ts"
+import { version } from "./Version.ts"
+
+/** The command line of `catenet`: every command below one root. */
+export const program = root.pipe(
+  Command.withSubcommands([up, serve, edge, migrate, backup, restore, receipts, service, idp, acme, origin, help])
+)
+
+/** The program with these arguments. Fails with a `CliError` on wrong usage. */
+export const runWith = (args: ReadonlyArray<string>) =>
+  Command.runWith(program, { version, renderErrors: true })(args).pipe(
+    Effect.provide(NodeServices.layer),
+    Effect.provide(UsageFormatter.layer),
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))
+  )
 
 const usage = 2
 const interrupted = 130

@@ -17,7 +17,7 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { createServer, request } from "node:http"
 import type { AddressInfo } from "node:net"
 import { text } from "node:stream/consumers"
-import * as AcmeValidation from "../../../stack/src/acme/AcmeValidation.ts"
+import * as DevelopmentAcme from "../../../stack/src/acme/DevelopmentAcme.ts"
 import * as CertificateQueueClient from "../../src/certificate/CertificateQueueClient.ts"
 import * as Certificates from "../../src/certificate/Certificates.ts"
 import * as OutgoingHttp from "../../src/onboard/OutgoingHttp.ts"
@@ -81,7 +81,7 @@ layer(Layer.mergeAll(TestDatabase.layer, RecordingEdge.layer), { excludeTestServ
           const { serverUrl } = yield* TestDatabase
           const orders: Array<string> = []
           const stage = yield* AcmeStage.start({
-            validate: (_, name, proof) => AcmeValidation.byDns(`127.0.0.1:${dnsPort}`, name, proof),
+            validate: (_, name, proof) => DevelopmentAcme.byDns(`127.0.0.1:${dnsPort}`, name, proof),
             meddle: async ({ path }, honest) => {
               if (path === "/new-order") orders.push(path)
               return honest()

@@ -1,7 +1,23 @@
-/** Reads the signed requests of ACME (RFC 8555 section 6.2) and the bindings to external accounts (section 7.3.4). */
+/** Reads the signed requests of ACME (RFC 8555 section 6.2), their payloads, and the bindings to external accounts (section 7.3.4). */
 import { Schema } from "effect"
 import { base64url, calculateJwkThumbprint, type FlattenedJWSInput, flattenedVerify, importJWK, type JWK } from "jose"
 import { AcmeProblem } from "./AcmeProblem.ts"
+
+/** The development authority that takes only accounts which are bound to this one. */
+export const boundPath = "/bound"
+export const boundAccount = "development"
+
+/** What clients send to the development ACME server. */
+export const NewOrder = Schema.Struct({
+  identifiers: Schema.Tuple([Schema.Struct({ type: Schema.Literal("dns"), value: Schema.String })]),
+  replaces: Schema.optionalKey(Schema.String)
+})
+export const Finalize = Schema.Struct({ csr: Schema.String })
+export const Revocation = Schema.Struct({ certificate: Schema.String, reason: Schema.optionalKey(Schema.Int) })
+export const NewAccount = Schema.Struct({
+  externalAccountBinding: Schema.optionalKey(Schema.Unknown),
+  onlyReturnExisting: Schema.optionalKey(Schema.Boolean)
+})
 
 const Jws = Schema.Struct({ protected: Schema.String, payload: Schema.String, signature: Schema.String })
 const PublicKey = Schema.Struct({
@@ -26,6 +42,8 @@ const read = <A>(schema: Schema.Decoder<A>, value: unknown, what: string): A => 
     throw new AcmeProblem("malformed", `${what} is not what RFC 8555 says`)
   }
 }
+
+export const decode = <A>(schema: Schema.Decoder<A>, value: unknown): A => read(schema, value, "the payload")
 
 const json = (text: string, what: string): unknown => {
   try {

@@ -3,18 +3,79 @@
  * takes only accounts that are bound to one of the operator's, as public authorities do.
  */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
+import { mintChallengeExtension } from "@catenet/crypto/x509/Certificate"
 import { Redacted } from "effect"
-import { generateKeyPairSync } from "node:crypto"
-import { type Listening, listen } from "./AcmeListener.ts"
+import { createHash, generateKeyPairSync } from "node:crypto"
+import { Resolver } from "node:dns/promises"
+import { connect } from "node:tls"
+import { listen, type Listening } from "./AcmeListener.ts"
+import { AcmeProblem } from "./AcmeProblem.ts"
+import { boundAccount, boundPath } from "./AcmeRequest.ts"
 import { AcmeServer } from "./AcmeServer.ts"
-import * as AcmeValidation from "./AcmeValidation.ts"
 import type { DevelopmentRoot } from "./DevelopmentRoot.ts"
-import { boundAccount, boundPath } from "./ExternalAccount.ts"
+
+/** How long the proof of a host name is waited for. */
+const waitMillis = 10_000
+
+/** Where the front door of this stack is, at which every name is validated. */
+export interface FrontDoor {
+  readonly host: string
+  readonly port: number
+}
+
+/** TLS-ALPN-01 (RFC 8737). Fails unless the server that has the name shows a certificate with the proof. */
+export const byTls = async ({ host, port }: FrontDoor, name: string, keyAuthorization: string) => {
+  const socket = connect({
+    host,
+    port,
+    servername: name,
+    ALPNProtocols: ["acme-tls/1"],
+    // The certificate is its own proof; no authority signed it.
+    rejectUnauthorized: false,
+    timeout: waitMillis
+  })
+  try {
+    await new Promise<void>((resolve, reject) => {
+      socket.once("secureConnect", resolve)
+      socket.once("error", (error) => reject(new AcmeProblem("connection", `${name}: ${error.message}`)))
+      socket.once("timeout", () => reject(new AcmeProblem("connection", `${name} does not answer`)))
+    })
+    const certificate = socket.getPeerX509Certificate()
+    if (socket.alpnProtocol !== "acme-tls/1" || certificate === undefined)
+      throw new AcmeProblem("unauthorized", `${name} does not speak acme-tls/1`)
+    if (certificate.subjectAltName !== `DNS:${name}`)
+      throw new AcmeProblem(
+        "unauthorized",
+        `${name} shows a certificate for ${certificate.subjectAltName ?? "no name"}`
+      )
+    if (!certificate.raw.includes(mintChallengeExtension(keyAuthorization)))
+      throw new AcmeProblem("unauthorized", `${name} shows another proof`)
+    // The handshake is not over for the other side before this side's last message has left.
+    socket.on("error", () => undefined)
+    socket.once("timeout", () => socket.destroy())
+    socket.end()
+  } catch (problem) {
+    socket.destroy()
+    throw problem
+  }
+}
+
+/** DNS-01. Fails unless the name server answers with the proof. */
+export const byDns = async (server: string | undefined, name: string, keyAuthorization: string) => {
+  const wanted = createHash("sha256").update(keyAuthorization).digest("base64url")
+  const resolver = new Resolver({ timeout: waitMillis, tries: 1 })
+  if (server !== undefined) resolver.setServers([server])
+  const records = await resolver.resolveTxt(`_acme-challenge.${name}`).catch((error: Error) => {
+    throw new AcmeProblem("dns", `_acme-challenge.${name}: ${error.message}`)
+  })
+  if (!records.some((record) => record.join("") === wanted))
+    throw new AcmeProblem("unauthorized", `_acme-challenge.${name} has another value`)
+}
 
 const day = 86_400_000
 
-export interface Options extends AcmeValidation.FrontDoor {
-  readonly listen: AcmeValidation.FrontDoor
+export interface Options extends FrontDoor {
+  readonly listen: FrontDoor
   readonly root: DevelopmentRoot
   readonly lifetimeMillis: number
   /** HMAC key of the external account, base64url. */
@@ -45,9 +106,7 @@ export const serve = ({
       binding,
       methods: ["tls-alpn-01", "dns-01"],
       validate: (method, name, proof) =>
-        method === "dns-01"
-          ? AcmeValidation.byDns(nameServer, name, proof)
-          : AcmeValidation.byTls({ host, port }, name, proof),
+        method === "dns-01" ? byDns(nameServer, name, proof) : byTls({ host, port }, name, proof),
       now
     })
   const hmac = Buffer.from(Redacted.value(bindingKey), "base64url")

@@ -8,8 +8,8 @@ import { optional, required } from "@catenet/platform/Variable"
 import * as VariableReader from "@catenet/platform/VariableReader"
 import { Clock, Effect } from "effect"
 import { Command } from "effect/cli"
-import * as ListenErrors from "../ListenErrors.ts"
 import * as Logs from "../Logs.ts"
+import { startListening } from "../StartFailed.ts"
 import { certificateLifetime } from "../up/Settings.ts"
 import { root } from "./root.ts"
 
@@ -41,7 +41,7 @@ const serve = Effect.gen(function* () {
   const issuer = yield* DevelopmentRoot.read(root, rootKey)
   const clock = yield* Clock.Clock
   yield* Effect.acquireRelease(
-    ListenErrors.start("CT_ACME_SERVER_LISTEN", listen, () =>
+    startListening("CT_ACME_SERVER_LISTEN", listen, () =>
       serve({
         ...frontDoor,
         bindingKey,

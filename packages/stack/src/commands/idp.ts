@@ -8,8 +8,8 @@ import * as VariableReader from "@catenet/platform/VariableReader"
 import { Effect, Redacted } from "effect"
 import { Command } from "effect/cli"
 import type { Server } from "node:http"
-import * as ListenErrors from "../ListenErrors.ts"
 import * as Logs from "../Logs.ts"
+import { startListening } from "../StartFailed.ts"
 import { root } from "./root.ts"
 
 /** Kept as it is written; paths are put behind it. */
@@ -73,7 +73,7 @@ const serve = Effect.gen(function* () {
   const prepare = yield* prepared(settings.shutdownGrace, settings.trustedProxies)
   const { start } = yield* Effect.promise(() => import("@catenet/idp/IdentityProvider"))
   const provider = yield* Effect.acquireRelease(
-    ListenErrors.start(
+    startListening(
       "CT_IDP_LISTEN",
       listen,
       () =>

@@ -1,8 +1,8 @@
 /** `catenet origin`: the service behind the demo tunnel. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import * as ListenErrors from "../ListenErrors.ts"
 import * as Logs from "../Logs.ts"
+import { startListening } from "../StartFailed.ts"
 import * as DemoOrigin from "../up/DemoOrigin.ts"
 import * as Settings from "../up/Settings.ts"
 import { root } from "./root.ts"
@@ -15,9 +15,7 @@ export const origin = Command.make(
       const demoOrigin = yield* Settings.readOrigin
       const { logFormat } = yield* root
       yield* Effect.acquireRelease(
-        ListenErrors.start("CT_DEMO_ORIGIN_LISTEN", demoOrigin, () =>
-          DemoOrigin.serve(demoOrigin.host, demoOrigin.port)
-        ),
+        startListening("CT_DEMO_ORIGIN_LISTEN", demoOrigin, () => DemoOrigin.serve(demoOrigin.host, demoOrigin.port)),
         (server) => Effect.promise(() => server.close())
       )
       yield* Effect.logInfo("demo origin ready").pipe(Effect.provide(Logs.layer(logFormat, "catenet-origin")))

@@ -1,9 +1,19 @@
 /** The PostgreSQL programs that npm has installed for this platform. Repairs what an install without scripts leaves out. */
-import { Effect } from "effect"
+import { ended } from "@catenet/domain/values/Sentence"
+import { Data, Effect } from "effect"
 import { existsSync, readFileSync, symlinkSync } from "node:fs"
 import { createRequire } from "node:module"
 import { basename, dirname, join } from "node:path"
-import { PostgresFailed } from "./PostgresFailed.ts"
+
+/** Why the embedded PostgreSQL could not start, with the next step for the reader. */
+export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{
+  readonly step: "binaries" | "account" | "initialise" | "start" | "stop"
+  readonly detail: string
+}> {
+  override get message() {
+    return `The embedded PostgreSQL could not be used (${this.step}): ${ended(this.detail)} Another server can be named by CT_CP_DATABASE_URL.`
+  }
+}
 
 export interface Binaries {
   /** The folder that holds `bin`, `lib` and `share`. */

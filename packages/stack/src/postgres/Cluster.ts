@@ -8,7 +8,7 @@ import { randomBytes } from "node:crypto"
 import { chownSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { freePort, isFree } from "../Ports.ts"
-import { PostgresFailed } from "./PostgresFailed.ts"
+import { PostgresFailed } from "./Binaries.ts"
 import * as PostgresHome from "./PostgresHome.ts"
 
 export interface Cluster {

@@ -5,12 +5,69 @@
  */
 import { Effect } from "effect"
 import { createHash, randomBytes } from "node:crypto"
-import { cpSync, existsSync, lstatSync, mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs"
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  symlinkSync
+} from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import * as Binaries from "./Binaries.ts"
-import * as OwnedFolder from "./OwnedFolder.ts"
-import { PostgresFailed } from "./PostgresFailed.ts"
+import { PostgresFailed } from "./Binaries.ts"
 import * as SystemAccount from "./SystemAccount.ts"
+
+// * A folder that another account of this machine cannot have planted or can change: made fresh, or owned by the expected
+// account and closed to writes of others. A symbolic link in its place is refused, never followed.
+
+/** Bits by which the group or others may write. */
+const writableByOthers = 0o022
+
+const self = () => process.getuid?.()
+
+/** Why the entry at `path` cannot be trusted, as a sentence; undefined where it can. */
+const fault = (path: string, entry: Stats, owners: ReadonlyArray<number>): string | undefined => {
+  if (entry.isSymbolicLink()) return `${path} is a symbolic link. Remove it and start again.`
+  if (!entry.isDirectory()) return `${path} is no folder. Remove it and start again.`
+  // Windows knows neither owners nor modes here.
+  if (self() === undefined) return undefined
+  if (!owners.includes(entry.uid))
+    return `${path} belongs to another account (uid ${entry.uid}). Remove it and start again.`
+  return (entry.mode & writableByOthers) === 0
+    ? undefined
+    : `${path} can be written by other accounts. Take it from them (chmod go-w) after you have looked at what is in it.`
+}
+
+/** Throws unless the folder is there, belongs to one of the accounts, and only its owner can write to it. */
+const checkOwnedFolder = (path: string, owners: ReadonlyArray<number>): void => {
+  const problem = fault(path, lstatSync(path), owners)
+  if (problem !== undefined) throw new Error(problem)
+}
+
+/**
+ * Makes the folder with `mode`, or checks the one that is there; in both cases it belongs to `account` afterwards.
+ * Its parent must be there. Throws a sentence that names the path and the next step.
+ */
+const ensureOwnedFolder = (path: string, mode: number, account?: SystemAccount.SystemAccount): void => {
+  const own = self()
+  try {
+    mkdirSync(path, { mode })
+  } catch (cause) {
+    if (!(cause instanceof Error && "code" in cause && cause.code === "EEXIST")) throw cause
+  }
+  checkOwnedFolder(
+    path,
+    [own, account?.uid].filter((uid) => uid !== undefined)
+  )
+  chmodSync(path, mode)
+  if (account !== undefined) lchownSync(path, account.uid, account.gid)
+}
 
 export interface PostgresHome {
   readonly account: SystemAccount.SystemAccount
@@ -26,8 +83,8 @@ const digest = (text: string) => createHash("sha256").update(text).digest("hex")
 
 /** Root's folder that other accounts may enter and not change. */
 const openFolder = (path: string) => {
-  OwnedFolder.check(dirname(path), [root])
-  OwnedFolder.ensure(path, 0o711)
+  checkOwnedFolder(dirname(path), [root])
+  ensureOwnedFolder(path, 0o711)
   return path
 }
 
@@ -35,7 +92,7 @@ const isLink = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isS
 
 const moved = (account: SystemAccount.SystemAccount, folder: string, system: string) => {
   const place = join(openFolder(system), `data-${digest(folder)}`)
-  OwnedFolder.ensure(place, 0o700, account)
+  ensureOwnedFolder(place, 0o700, account)
   if (!isLink(folder)) symlinkSync(place, folder)
   else if (readlinkSync(folder) !== place)
     throw new Error(
@@ -57,7 +114,7 @@ const copied = (binaries: Binaries.Binaries, system: string) => {
       if (!existsSync(place)) throw cause
     }
   }
-  OwnedFolder.check(place, [root])
+  checkOwnedFolder(place, [root])
   return Binaries.inFolder(place, binaries.version)
 }
 
@@ -75,7 +132,7 @@ export const settle = Effect.fn("PostgresHome.settle")(function* (folder: string
       mkdirSync(dirname(wanted), { recursive: true })
       if (isLink(wanted) || !SystemAccount.canReach(account, dirname(wanted)))
         return { account, binaries, data: moved(account, wanted, system) }
-      OwnedFolder.ensure(wanted, 0o700, account)
+      ensureOwnedFolder(wanted, 0o700, account)
       return { account, binaries, data: wanted }
     },
     catch: (cause) =>

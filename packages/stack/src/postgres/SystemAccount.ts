@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { spawnSync } from "node:child_process"
 import { accessSync, constants, readFileSync } from "node:fs"
 import { dirname } from "node:path"
-import { PostgresFailed } from "./PostgresFailed.ts"
+import { PostgresFailed } from "./Binaries.ts"
 
 /** `undefined`: the account of this process. */
 export type SystemAccount = { readonly uid: number; readonly gid: number } | undefined

@@ -2,7 +2,7 @@
 import { Redacted } from "effect"
 import { isIP } from "node:net"
 import { join } from "node:path"
-import { boundAccount, boundPath } from "../acme/ExternalAccount.ts"
+import { boundAccount, boundPath } from "../acme/AcmeRequest.ts"
 import * as AgentReleases from "./AgentReleases.ts"
 import { demoUser } from "./DemoUser.ts"
 import type { Secrets } from "./Secrets.ts"

@@ -3,10 +3,12 @@
  * them. Each is a process of its own, kept running until the scope ends, and ended in the opposite order. What needs nothing of the
  * others starts beside them.
  */
+import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
 import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
-import { accessSync, constants, mkdirSync } from "node:fs"
-import * as FolderErrors from "../FolderErrors.ts"
+import { accessSync, constants, mkdirSync, rmSync } from "node:fs"
+import { isFree } from "../Ports.ts"
+import { makeInFolder } from "../StartFailed.ts"
 import * as ChildProcesses from "../supervisor/ChildProcesses.ts"
 import type { Program } from "../supervisor/Program.ts"
 import * as Supervisor from "../supervisor/Supervisor.ts"
@@ -18,14 +20,63 @@ import * as DemoCertificate from "./DemoCertificate.ts"
 import * as DemoChannel from "./DemoChannel.ts"
 import * as DevelopmentNames from "./DevelopmentNames.ts"
 import * as Environments from "./Environments.ts"
-import { checkPorts } from "./PortCheck.ts"
-import { ProcessList } from "./ProcessList.ts"
+import * as PrivateFile from "./PrivateFile.ts"
 import * as Programs from "./Programs.ts"
 import * as ProgramVariables from "./ProgramVariables.ts"
 import * as Secrets from "./Secrets.ts"
 import * as Settings from "./Settings.ts"
+import type { Listen } from "./Settings.ts"
 import * as StackDatabase from "./StackDatabase.ts"
 import * as StackFolder from "./StackFolder.ts"
+
+/** Looks at every port before anything is started, so that a taken one is named together with the variable that moves it. */
+const check = Effect.fnUntraced(function* ({ host, port, variable }: Listen) {
+  if (yield* isFree(host, port)) return
+  return yield* ConfigurationInvalid.of(
+    variable,
+    `wants port ${port} on ${host}, which another program uses`,
+    `stop that program, or set ${variable}=${host}:<another port>`
+  )
+})
+
+const collision = (listeners: ReadonlyArray<Listen>) => {
+  const seen = new Map<string, string>()
+  for (const { host, port, variable } of listeners) {
+    const other = seen.get(`${host}:${port}`)
+    if (other !== undefined) return { variable, other, host, port }
+    seen.set(`${host}:${port}`, variable)
+  }
+  return undefined
+}
+
+const checkPorts = Effect.fn("RunStack.checkPorts")(function* (listeners: ReadonlyArray<Listen>) {
+  const twice = collision(listeners)
+  if (twice !== undefined)
+    return yield* ConfigurationInvalid.of(
+      twice.variable,
+      `and ${twice.other} both want port ${twice.port} on ${twice.host}`,
+      "give one of them another port"
+    )
+  yield* Effect.forEach(listeners, check, { discard: true })
+})
+
+/** Which process runs which program now, for people and for tests, in one file. */
+class ProcessList {
+  readonly #path: string
+  readonly #pids = new Map<string, number>()
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  readonly set = (name: string, pid: number): Effect.Effect<void> =>
+    Effect.sync(() => {
+      this.#pids.set(name, pid)
+      PrivateFile.write(this.#path, `${JSON.stringify(Object.fromEntries(this.#pids), null, 2)}\n`)
+    })
+
+  readonly remove: Effect.Effect<void> = Effect.sync(() => rmSync(this.#path, { force: true }))
+}
 
 export interface Options {
   readonly demo: boolean
@@ -46,7 +97,7 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   const settings = yield* Settings.read
   const { acme, controlPlane, demoOrigin, edgeAdmin, edgeMetrics, frontDoor, identityProvider, mesh } = settings
   const folder = StackFolder.at(settings.folder)
-  yield* FolderErrors.make("CT_STACK_FOLDER", () => {
+  yield* makeInFolder("CT_STACK_FOLDER", () => {
     mkdirSync(folder.root, { recursive: true, mode: 0o755 })
     mkdirSync(folder.edge, { recursive: true, mode: 0o700 })
     // A disk that has become read-only has the folders already.

@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
 import { basename } from "node:path"
-import * as FolderErrors from "../FolderErrors.ts"
+import { makeInFolder } from "../StartFailed.ts"
 import * as PrivateFile from "./PrivateFile.ts"
 
 export const Secrets = Schema.Struct({
@@ -53,10 +53,10 @@ const unreadable = (path: string) =>
 
 /** Reads the secrets, or makes them on the first start; those that a newer program wants besides are added. */
 export const load = Effect.fn("Secrets.load")(function* (path: string) {
-  const text = yield* FolderErrors.make(variable, () => (existsSync(path) ? readFileSync(path, "utf8") : "{}"))
+  const text = yield* makeInFolder(variable, () => (existsSync(path) ? readFileSync(path, "utf8") : "{}"))
   const stored = yield* Effect.mapError(decode(text), () => unreadable(path))
   const secrets: Secrets = { ...make(), ...stored }
   if (Object.keys(stored).length < Object.keys(secrets).length)
-    yield* FolderErrors.make(variable, () => PrivateFile.write(path, `${JSON.stringify(secrets, null, 2)}\n`))
+    yield* makeInFolder(variable, () => PrivateFile.write(path, `${JSON.stringify(secrets, null, 2)}\n`))
   return secrets
 })

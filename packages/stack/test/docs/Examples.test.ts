@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { assert, beforeAll, describe, it, vi } from "vitest"
 import { runWith as runAgent } from "../../../agent/src/Cli.ts"
 import { program as agent } from "../../../agent/src/Cli.ts"
-import { program as catenet, runWith as runCatenet } from "../../src/Cli.ts"
+import { program as catenet, runWith as runCatenet } from "../../src/Run.ts"
 
 /** Commands without what they do. */
 vi.mock(import("effect/cli"), async (original) => {

@@ -10,7 +10,7 @@ import { generateKeyPairSync, X509Certificate } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { boundAccount, boundPath } from "../../src/acme/ExternalAccount.ts"
+import { boundAccount, boundPath } from "../../src/acme/AcmeRequest.ts"
 import { freePort } from "../../src/Ports.ts"
 import * as GoPrograms from "./GoPrograms.ts"
 

@@ -7,7 +7,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { freePort } from "../../src/Ports.ts"
-import * as DevelopmentCertificates from "../../src/up/DevelopmentCertificates.ts"
+import * as DevelopmentNames from "../../src/up/DevelopmentNames.ts"
 import * as StackFolder from "../../src/up/StackFolder.ts"
 import { type Place, type Tunnel } from "../e2e/Tunnel.ts"
 
@@ -110,7 +110,7 @@ export class Fleet implements Place {
     const names = ["first", "second"]
     for (const name of names) mkdirSync(join(this.folder, name), { mode: 0o700 })
     await Effect.runPromise(
-      DevelopmentCertificates.ensure(StackFolder.at(this.folder), ["localhost", "*.catenet.localhost"])
+      DevelopmentNames.ensureDevelopmentCertificates(StackFolder.at(this.folder), ["localhost", "*.catenet.localhost"])
     )
     this.#controlPlane = catenet(["serve", "--log-format", "json"], {
       ...endsWithUs,

@@ -11,7 +11,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { connect, type TLSSocket } from "node:tls"
 import { freePort } from "../../src/Ports.ts"
-import * as DevelopmentCertificates from "../../src/up/DevelopmentCertificates.ts"
+import * as DevelopmentNames from "../../src/up/DevelopmentNames.ts"
 import * as StackFolder from "../../src/up/StackFolder.ts"
 
 const port = () => Effect.runPromise(freePort("127.0.0.1"))
@@ -38,7 +38,7 @@ export class SharedEdge {
     const folder = mkdtempSync(join(tmpdir(), "catenet-shared-"))
     const ports = { mesh: await port(), frontDoor: await port(), admin: await port(), metrics: await port() }
     await Effect.runPromise(
-      DevelopmentCertificates.ensure(StackFolder.at(folder), ["localhost", "*.catenet.localhost"])
+      DevelopmentNames.ensureDevelopmentCertificates(StackFolder.at(folder), ["localhost", "*.catenet.localhost"])
     )
     const edge = new SharedEdge(folder, ports)
     await edge.#start(processes)

@@ -7,7 +7,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { connect, createServer } from "node:tls"
-import * as DevelopmentCertificates from "../../src/up/DevelopmentCertificates.ts"
+import * as DevelopmentNames from "../../src/up/DevelopmentNames.ts"
 import * as StackFolder from "../../src/up/StackFolder.ts"
 
 const day = 86_400_000
@@ -41,7 +41,7 @@ describe("the development root", () => {
   it.live("signs only names of this machine", () =>
     Effect.gen(function* () {
       const place = yield* folder
-      yield* DevelopmentCertificates.ensure(place, ["localhost"])
+      yield* DevelopmentNames.ensureDevelopmentCertificates(place, ["localhost"])
       const root = readFileSync(place.developmentRoot, "utf8")
       const key = readFileSync(place.developmentRootKey, "utf8")
       for (const host of ["localhost", "hello.localhost", "a.b.localhost"])
@@ -55,12 +55,12 @@ describe("the development root", () => {
     Effect.gen(function* () {
       yield* TestClock.setTime(now)
       const place = yield* folder
-      yield* DevelopmentCertificates.ensure(place, ["localhost"])
+      yield* DevelopmentNames.ensureDevelopmentCertificates(place, ["localhost"])
       const { validTo } = new X509Certificate(readFileSync(place.developmentRoot))
       assert.strictEqual(Date.parse(validTo), now + 365 * day)
       assert.strictEqual(statSync(place.developmentRootKey).mode & 0o777, 0o600)
       chmodSync(place.developmentRootKey, 0o644)
-      yield* DevelopmentCertificates.ensure(place, ["localhost"])
+      yield* DevelopmentNames.ensureDevelopmentCertificates(place, ["localhost"])
       assert.strictEqual(statSync(place.developmentRootKey).mode & 0o777, 0o600)
     }).pipe(Effect.scoped)
   )
@@ -69,13 +69,13 @@ describe("the development root", () => {
     Effect.gen(function* () {
       yield* TestClock.setTime(now)
       const place = yield* folder
-      assert.isFalse((yield* DevelopmentCertificates.ensure(place, ["localhost"])).renewed)
+      assert.isFalse((yield* DevelopmentNames.ensureDevelopmentCertificates(place, ["localhost"])).renewed)
       const first = readFileSync(place.developmentRoot, "utf8")
       yield* TestClock.setTime(now + 334 * day)
-      assert.isFalse((yield* DevelopmentCertificates.ensure(place, ["localhost"])).renewed)
+      assert.isFalse((yield* DevelopmentNames.ensureDevelopmentCertificates(place, ["localhost"])).renewed)
       assert.strictEqual(readFileSync(place.developmentRoot, "utf8"), first)
       yield* TestClock.setTime(now + 336 * day)
-      assert.isTrue((yield* DevelopmentCertificates.ensure(place, ["localhost"])).renewed)
+      assert.isTrue((yield* DevelopmentNames.ensureDevelopmentCertificates(place, ["localhost"])).renewed)
       const second = new X509Certificate(readFileSync(place.developmentRoot))
       assert.isTrue(new X509Certificate(readFileSync(place.wildcardCertificate)).verify(second.publicKey))
     }).pipe(Effect.scoped)

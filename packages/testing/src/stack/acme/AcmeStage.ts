@@ -17,7 +17,7 @@ import { createServer as createTlsServer } from "node:tls"
 import { listen } from "../../../../stack/src/acme/AcmeListener.ts"
 import type { Reply } from "../../../../stack/src/acme/AcmeProblem.ts"
 import { AcmeServer, type Options } from "../../../../stack/src/acme/AcmeServer.ts"
-import * as AcmeValidation from "../../../../stack/src/acme/AcmeValidation.ts"
+import * as DevelopmentAcme from "../../../../stack/src/acme/DevelopmentAcme.ts"
 import { temporaryFolder } from "../../edge/TestEdge.ts"
 import * as AcmePlane from "./AcmePlane.ts"
 
@@ -87,8 +87,8 @@ export const start = Effect.fn("AcmeStage.start")(function* (
             validate: (method, name, proof) => {
               validated.push(method)
               return method === "dns-01"
-                ? AcmeValidation.byDns("127.0.0.1:9", name, proof)
-                : AcmeValidation.byTls({ host: "127.0.0.1", port: door }, name, proof)
+                ? DevelopmentAcme.byDns("127.0.0.1:9", name, proof)
+                : DevelopmentAcme.byTls({ host: "127.0.0.1", port: door }, name, proof)
             },
             now: () => clock.currentTimeMillisUnsafe(),
             ...changed

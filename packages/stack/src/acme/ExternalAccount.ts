@@ -1,3 +1,0 @@
-/** The development authority that takes only accounts which are bound to this one. */
-export const boundPath = "/bound"
-export const boundAccount = "development"
