@@ -60,8 +60,9 @@ export const make = Effect.gen(function* () {
       select pg_advisory_xact_lock(hashtextextended(channel, 3))
       from json_array_elements_text(${JSON.stringify(channels.toSorted())}::json) as channel`,
     /**
-     * Reads what decides about a registration; holds the locks of the channel and of the account until the transaction ends.
-     * The owner and its key are null where the channel is not registered.
+     * Reads what decides about a registration, and holds the lock of the account until the transaction ends. The caller holds
+     * the channel since an earlier statement: one that waits for a lock itself would read as of before the wait. The channel's
+     * columns are null where it is not registered.
      */
     toRegister: SqlSchema.findOne({
       Request: Schema.Struct({ channel: ChannelId, owner: Schema.String }),
@@ -72,8 +73,8 @@ export const make = Effect.gen(function* () {
         ...counted
       }),
       execute: ({ channel, owner }) => sql`
-        select r.*, (select c.proof from channels c where c.channel = ${channel}) as proof
-        from channel_to_register(${channel}, ${owner}) r`
+        select c.owner, c.operator_pubkey, c.proof, n.held, n.most
+        from channels_counted(${owner}) n left join channels c on c.channel = ${channel}`
     }),
 
     /** A row where the channel is that of a link whose topology is bound to an operator with another key. */

@@ -90,6 +90,7 @@ export class Channels extends Context.Service<
       shown: OperatorProof
     ) {
       const { channel, operator_pubkey } = registration
+      yield* store.lock(channel)
       const { held, most, operatorPubkey, owner, proof: known } = yield* store.toRegister({ channel, owner: subject })
       const stored =
         owner === null || operatorPubkey === null || known === null ? null : { owner, operatorPubkey, proof: known }

@@ -8,8 +8,9 @@ import { database, server } from "@catenet/testing/server/Accounts"
 import { account, ask } from "@catenet/testing/server/channels/Asking"
 import { idOf, keyOf, linkOf, materialOf, seedOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { blocked } from "../harness/Blocked.ts"
 
 const [ada, eve] = [account("ada"), account("eve")]
 const proofOf = (operator: string, subject: string) => Hex.encode(OperatorProof.sign(native, seedOf(operator), subject))
@@ -74,6 +75,24 @@ layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices
         const proof = { operator_proof: proofOf("operator", "ada") }
         assert.strictEqual((yield* register(ada, named, "operator", proof)).status, 200)
         assert.deepStrictEqual(seen(yield* register(ada, other, "operator", proof)), [403, "NotChannelOwner"])
+      })
+    )
+
+    it.effect("sees the channel as the command left it that it had to wait for", () =>
+      Effect.gen(function* () {
+        const channel = idOf("meanwhile")
+        const sql = yield* SqlClient.SqlClient
+        const registering = yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`select pg_advisory_xact_lock(hashtextextended(${channel}, 3))`
+            const proof = { operator_proof: proofOf("operator", "ada") }
+            const registering = yield* Effect.forkChild(register(ada, channel, "operator", proof))
+            yield* blocked
+            yield* sql`insert into channels ${sql.insert({ channel, owner: "eve", operatorPubkey: keyOf("operator"), proof: "derived", createdAt: 1 })}`
+            return registering
+          })
+        )
+        assert.deepStrictEqual(seen(yield* Fiber.join(registering)), [403, "NotChannelOwner"])
       })
     )
 

@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 
 export const blocked = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const waiting = sql`select 1 from pg_locks where not granted and transactionid = pg_current_xact_id()::xid`
+  const waiting = sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()
+    and pg_backend_pid() = any(pg_blocking_pids(pid))`
   yield* until(waiting, (rows) => rows.length > 0, "5 millis")
 })
