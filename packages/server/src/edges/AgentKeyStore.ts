@@ -38,10 +38,17 @@ const Proved = Schema.Struct({ token: RoutingToken, key: PublicKey, now: Schema.
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  /** The rows stay locked, so that the token that an order goes to is still the tunnel's when the order is written. */
-  const ordered = (where: Statement.Fragment) => sql`
-    select t.routing_token, ${knownKeys(sql)} as keys, ${proofOf(sql)} as proof from tunnels t
-    where ${where} order by t.id for share of t`
+  /**
+   * The rows stay locked, so that the token that an order goes to is still the tunnel's when the order is written, and one
+   * enrollment after the other writes its order. They are read after they are locked: a statement that waits for a lock
+   * reads other tables as of before the wait, and would leave out the key of who was first.
+   */
+  const ordered = (of: Statement.Fragment, where: Statement.Fragment = sql`true`) =>
+    Effect.andThen(
+      sql`select 1 from tunnels t where ${of} order by t.id for no key update`,
+      sql`select t.routing_token, ${knownKeys(sql)} as keys, ${proofOf(sql)} as proof from tunnels t
+        where ${of} and ${where} order by t.id`
+    )
   return {
     /** What edges have to know of these tunnels. */
     orders: SqlSchema.findAll({
@@ -54,7 +61,7 @@ export const make = Effect.gen(function* () {
       Request: Enrolled,
       Result: Ordered,
       execute: ({ tenant, tunnel }) =>
-        ordered(sql`t.subject = ${tenant} and (${tunnel} = '' or t.id = ${tunnel}) and ${isKnown(sql)}`)
+        ordered(sql`t.subject = ${tenant} and (${tunnel} = '' or t.id = ${tunnel})`, isKnown(sql))
     }),
     /** Records that an enrolled agent has proved its key. Answers the tunnel to the call that recorded it. */
     prove: SqlSchema.findOneOption({
