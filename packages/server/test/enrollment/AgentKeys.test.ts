@@ -141,11 +141,9 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the keys th
       const { id } = yield* ada.tunnels.create({ headers: {}, payload: { name } })
       const bytes = [11, 12, 13, 14, 15, 16]
       const installs = yield* Effect.forEach(bytes, () => ada.tunnels.install({ headers: {}, params: { id } }))
-      yield* Effect.forEach(
-        bytes,
-        (byte, n) => enroll(installs[n]!.join_token, `agent-${byte}`, byte),
-        { concurrency: "unbounded" }
-      )
+      yield* Effect.forEach(bytes, (byte, n) => enroll(installs[n]!.join_token, `agent-${byte}`, byte), {
+        concurrency: "unbounded"
+      })
       const orders = yield* edge.about(Redacted.value(installs[0]!.routing_token), 1 + bytes.length)
       const keys = orders.flatMap(({ body, path }) => (path.includes("/agent-keys?") ? [JSON.parse(body)] : []))
       assert.deepStrictEqual(keys.at(-1), bytes.map((byte): string => keyOf(byte)).sort())
