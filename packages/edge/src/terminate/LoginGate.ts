@@ -12,9 +12,11 @@ import { ControlPlane } from "../control/ControlPlane.ts"
 import { addressBlock } from "../listen/AddressBlock.ts"
 import { retryForever } from "../observe/RetryForever.ts"
 import { Routes } from "../routes/Routes.ts"
+import { SessionTickets } from "../tls/SessionTickets.ts"
 import { AuthenticatedConnections, type Visit } from "./AuthenticatedConnections.ts"
 import type { EdgeResponse } from "./EdgePages.ts"
 import * as GatePages from "./GatePages.ts"
+import * as SignedSession from "./SignedSession.ts"
 import { VisitorAuthCache, type Known } from "./VisitorAuthCache.ts"
 
 /** A request as far as the gate is concerned. */
@@ -64,6 +66,7 @@ export class LoginGate extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const { client } = yield* ControlPlane
     const routes = yield* Routes
+    const keys = yield* SessionTickets
     const clock = yield* Clock.Clock
     const run = yield* FiberSet.makeRuntimePromise()
     const visits = new AuthenticatedConnections()
@@ -89,9 +92,10 @@ export class LoginGate extends Context.Service<
     }, now)
 
     /** What cannot be a session is none, so that no visitor has the control plane asked about it. */
-    const sessionOf = (cookie: string) => {
+    const sessionOf = ({ cookie, host }: GatedRequest) => {
       const value = cookieOf(cookie, sessionCookie)
-      return Option.isSome(readToken(value)) ? value : undefined
+      const session = value === undefined ? undefined : SignedSession.shown(keys, host, value)
+      return Option.isSome(readToken(session?.token)) ? session : undefined
     }
 
     const signInFrom = (signIn: string, { cookie, host, target }: GatedRequest) => {
@@ -110,13 +114,15 @@ export class LoginGate extends Context.Service<
         browser: BrowserHash.make(GatePages.browserHash(Redacted.value(browser.value)))
       }
       return call((plane, host) => plane.redeemGateCode({ payload: { ...payload, host } }), asked.host).pipe(
-        Effect.map(({ path, seconds, session }) => GatePages.enter(path, Redacted.value(session), seconds)),
+        Effect.map(({ path, seconds, session }) =>
+          GatePages.enter(path, SignedSession.signed(keys, asked.host, Redacted.value(session)), seconds)
+        ),
         Effect.catchTag("GateCodeRefused", () => Effect.succeed(GatePages.codeRefused()))
       )
     }
 
     const leaving = (asked: GatedRequest, query: URLSearchParams) => {
-      const session = readToken(cookieOf(asked.cookie, sessionCookie))
+      const session = readToken(sessionOf(asked)?.token)
       const done = GatePages.leave(query.get("return") ?? "/")
       if (Option.isNone(session)) return Effect.succeed(done)
       const ended = call((plane, host) => plane.endVisit({ payload: { host, session: session.value } }), asked.host)
@@ -141,10 +147,17 @@ export class LoginGate extends Context.Service<
       const asks = asked.method === "GET" && !asked.upgrade
       if (asks && path === entryPath) return answered(await closedOnFailure(entering(asked, query)))
       if (asks && path === exitPath) return answered(await closedOnFailure(leaving(asked, query)))
-      const session = sessionOf(asked.cookie)
+      const shown = sessionOf(asked)
+      const session = shown?.token
       // Noted before it is asked about: an order that comes meanwhile has to find it.
       if (session !== undefined) Object.assign(visit, { session, open: true })
-      const known = await answers.of(token, asked.host, session, addressBlock(asked.address))
+      const known = await answers.of({
+        token,
+        host: asked.host,
+        session,
+        isSigned: shown?.isSigned === true,
+        address: addressBlock(asked.address)
+      })
       if (known === undefined) return answered(GatePages.unavailable())
       const { identity, signIn, until } = known
       if (identity !== null) {
@@ -161,7 +174,7 @@ export class LoginGate extends Context.Service<
 
     const recheckOne = async (token: string, { end, host, open, session }: Visit) => {
       if (!open) return
-      const known = session === undefined ? undefined : await answers.of(token, host, session, undefined)
+      const known = session === undefined ? undefined : await answers.of({ token, host, session })
       if (known === undefined || known.identity === null) end()
     }
 

@@ -37,15 +37,29 @@ const unavailableMillis = 1_000
 const maxKept = 10_000
 /**
  * Questions about one tunnel that may be open at once, so that a flood at one does not close the others. Sessions that were let in
- * before have as many of their own: strangers who show random cookies do not keep them waiting.
+ * before have as many of their own, and so have those with a MAC of ours: strangers who show random cookies keep neither waiting.
  */
 const maxAsking = 32
 /** Of them those about strangers of one address. */
 const maxAskingPerAddress = 8
+/** Of them those about signed sessions of one address, an office of which an order has all asked about again. */
+const maxSignedPerAddress = 16
 /** Questions about strangers of one address, at all tunnels: an office signs in within a minute, a flood does not. */
 const unknownPerMinute = 600
 
 type Lane = "admitted" | "unknown"
+
+/** Who is asked about. */
+export interface Asked {
+  readonly token: string
+  readonly host: string
+  /** Absent where the visitor shows none. */
+  readonly session: string | undefined
+  /** Its cookie has a MAC of ours. */
+  readonly isSigned?: boolean
+  /** Whose request it is, if anybody's. */
+  readonly address?: string | undefined
+}
 
 const laneOf = (known: Known | undefined): Lane =>
   known === undefined || known.identity === null ? "unknown" : "admitted"
@@ -67,52 +81,44 @@ export class VisitorAuthCache {
     this.#now = now
   }
 
-  /** What is known of a visitor; nothing where it cannot be known now. `address`: whose request it is, if anybody's. */
-  of(
-    token: string,
-    host: string,
-    session: string | undefined,
-    address: string | undefined
-  ): Promise<Known | undefined> {
+  /** What is known of a visitor; nothing where it cannot be known now. */
+  of(asked: Asked): Promise<Known | undefined> {
+    const { host, session, token } = asked
     const key = `${host} ${session === undefined ? "" : hash("sha256", session, "base64")}`
     const kept = this.#kept.get(key)
     const own = kept?.token === token ? kept : undefined
     if (own !== undefined && own.until > this.#now()) return Promise.resolve(own.known)
-    const answer = this.#question(own?.lane ?? "unknown", key, token, host, session, address)
+    const answer = this.#question(own?.lane === "admitted", key, asked)
     if (own?.lane === "admitted" && own.staleUntil > this.#now()) return Promise.resolve(own.known)
     return answer
   }
 
   /** The question that is open, or a new one where there is room. */
-  #question(
-    lane: Lane,
-    key: string,
-    token: string,
-    host: string,
-    session: string | undefined,
-    address: string | undefined
-  ) {
+  #question(isAdmitted: boolean, key: string, asked: Asked) {
+    const { token } = asked
     const asking = this.#asking.get(key)
     if (asking !== undefined && !asking.stale && asking.token === token) return asking.answer
-    const counted = [`${lane} ${token}`]
-    // The answer about a visitor without a session is the same for all.
-    const stranger = lane === "unknown" && session !== undefined ? address : undefined
-    const ofAddress = `stranger ${token} ${stranger}`
-    if (stranger !== undefined) counted.push(ofAddress)
-    const isFull = counted.some((name) => {
-      const most = name === ofAddress ? maxAskingPerAddress : maxAsking
-      return (this.#open.get(name) ?? 0) >= most
-    })
-    if (isFull || (stranger !== undefined && !this.#strangers.take(stranger, this.#now())))
+    const bounds = this.#bounds(isAdmitted, asked)
+    const isStranger = bounds.has(`unknown ${token} ${asked.address}`)
+    const isFull = Array.from(bounds).some(([name, most]) => (this.#open.get(name) ?? 0) >= most)
+    if (isFull || (isStranger && !this.#strangers.take(asked.address ?? "", this.#now())))
       return Promise.resolve(undefined)
-    for (const name of counted) this.#open.set(name, (this.#open.get(name) ?? 0) + 1)
-    const question: Asking = {
-      token,
-      stale: false,
-      answer: this.#answer(() => question, counted, key, host, session, address)
-    }
+    for (const name of bounds.keys()) this.#open.set(name, (this.#open.get(name) ?? 0) + 1)
+    const question: Asking = { token, stale: false, answer: this.#answer(() => question, bounds.keys(), key, asked) }
     this.#asking.set(key, question)
     return question.answer
+  }
+
+  /** What a question counts for, and how many of it may be open. */
+  #bounds(isAdmitted: boolean, { address, isSigned, session, token }: Asked): ReadonlyMap<string, number> {
+    if (isAdmitted) return new Map([[`admitted ${token}`, maxAsking]])
+    // The answer about a visitor without a session is the same for all, so that there is one question for a host.
+    if (session === undefined) return new Map([[`nobody ${token}`, maxAsking]])
+    const lane = isSigned === true ? "signed" : "unknown"
+    const ofTunnel: ReadonlyMap<string, number> = new Map([[`${lane} ${token}`, maxAsking]])
+    if (address === undefined) return ofTunnel
+    const ofAddress = isSigned === true ? maxSignedPerAddress : maxAskingPerAddress
+    return new Map(ofTunnel).set(`${lane} ${token} ${address}`, ofAddress)
   }
 
   /** Forgets what is known of a tunnel's visitors. */
@@ -126,23 +132,16 @@ export class VisitorAuthCache {
     for (const asking of this.#asking.values()) if (asking.token === token) asking.stale = true
   }
 
-  async #answer(
-    question: () => Asking,
-    counted: ReadonlyArray<string>,
-    key: string,
-    host: string,
-    session: string | undefined,
-    address: string | undefined
-  ) {
-    const known = await this.#ask(host, session).catch(() => undefined)
-    const asked = question()
+  async #answer(question: () => Asking, counted: Iterable<string>, key: string, asked: Asked) {
+    const known = await this.#ask(asked.host, asked.session).catch(() => undefined)
+    const open = question()
     for (const name of counted) {
       const left = (this.#open.get(name) ?? 1) - 1
       if (left > 0) this.#open.set(name, left)
       else this.#open.delete(name)
     }
-    if (this.#asking.get(key) === asked) this.#asking.delete(key)
-    if (asked.stale) return this.of(asked.token, host, session, address)
+    if (this.#asking.get(key) === open) this.#asking.delete(key)
+    if (open.stale) return this.of(asked)
     this.#keep(key, asked.token, known)
     return known
   }

@@ -61,10 +61,15 @@ export class TicketKeyRing {
     return own
   }
 
+  /** The keys that open what was sealed. */
+  get opening(): ReadonlyArray<TicketKey> {
+    const now = this.#now()
+    return [...this.#given, ...this.#own].filter(({ until }) => now < until + periodMillis)
+  }
+
   /** The key that a ticket names. */
   named(name: string): TicketKey | undefined {
-    const key = this.#given.find((key) => key.name === name) ?? this.#own.find((key) => key.name === name)
-    return key !== undefined && this.#now() < key.until + periodMillis ? key : undefined
+    return this.opening.find((key) => key.name === name)
   }
 
   /** A new key of this edge's own, beside the one before. */

@@ -24,6 +24,10 @@ const shared: Readonly<Record<string, readonly [file: string, title: string]>> =
     "terminate/GateFlood",
     "leaves signed-in visitors of other addresses served"
   ],
+  "terminate/VisitorAuthCache maxSignedPerAddress": [
+    "terminate/VisitorAuthCache",
+    "has 16 of 32 requests for each address"
+  ],
   "terminate/VisitorAuthCache unknownPerMinute": [
     "terminate/VisitorAuthCache",
     "is requested 600 times a minute at most"

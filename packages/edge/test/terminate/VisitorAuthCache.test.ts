@@ -16,8 +16,8 @@ const world = (answer: (host: string, session: string | undefined) => Promise<Kn
     () => time.now
   )
   const answers = {
-    of: (token: string, host: string, session: string | undefined, address?: string) =>
-      cache.of(token, host, session, address),
+    of: (token: string, host: string, session: string | undefined, address?: string, isSigned = false) =>
+      cache.of({ token, host, session, address, isSigned }),
     forget: (token: string) => cache.forget(token)
   }
   return { answers, asked, time }
@@ -162,6 +162,20 @@ describe("the cached check of a visitor", () => {
     assert.lengthOf(questions, 9)
     void answers.of("u", "i", "random", "attacker")
     assert.lengthOf(questions, 10, "at another tunnel it has others")
+  })
+
+  it("of a signed session does not wait for those of strangers, and has 16 of 32 requests for each address", async () => {
+    const { answer, questions } = later()
+    const { answers } = world(answer)
+    for (let n = 0; n < 100; n++) void answers.of("t", "h", `random ${n}`, `attacker ${n}`)
+    assert.lengthOf(questions, 32)
+    for (let n = 0; n < 17; n++) void answers.of("t", "h", `signed ${n}`, "office", true)
+    assert.lengthOf(questions, 32 + 16)
+    assert.isUndefined(await answers.of("t", "h", "signed 16", "office", true))
+    for (let n = 0; n < 17; n++) void answers.of("t", "h", `elsewhere ${n}`, `elsewhere ${n}`, true)
+    assert.lengthOf(questions, 32 + 32)
+    void answers.of("t", "h", undefined, "newcomer")
+    assert.lengthOf(questions, 32 + 32 + 1, "who has no session yet learns where to sign in")
   })
 
   it("of strangers of one address is requested 600 times a minute at most; known sessions of it go on", async () => {

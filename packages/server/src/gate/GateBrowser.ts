@@ -76,9 +76,12 @@ export const cookieOf = (request: Request, name: string): Option.Option<Redacted
   return text === "" ? Option.none() : Option.some(Redacted.make(text))
 }
 
+/** An edge writes a MAC of its own behind the token: it was the edge that gave this cookie while it terminated the host's TLS. */
+const withoutMac = Option.map((value: Redacted.Redacted) => Redacted.make(Redacted.value(value).split(".", 1)[0] ?? ""))
+
 /** The session of a request. A browser, which says from where it asks, has it under the name that no sibling host can give it. */
 export const sessionOf = (request: Request): Option.Option<Redacted.Redacted> => {
-  const own = cookieOf(request, hostSessionCookie)
+  const own = withoutMac(cookieOf(request, hostSessionCookie))
   return Option.isSome(own) || request.headers["sec-fetch-site"] !== undefined ? own : cookieOf(request, sessionCookie)
 }
 

@@ -149,6 +149,7 @@ layer(server, { excludeTestServices: true, timeout: "90 seconds" })("visitors of
       assert.strictEqual(yield* check(`ct_gate_session=${planted}`), 302)
       assert.strictEqual(yield* check(`ct_gate_session=${planted}`, {}), 200)
       assert.strictEqual(yield* check(`__Host-ct_gate_session=${own}`), 200)
+      assert.strictEqual(yield* check(`__Host-ct_gate_session=${own}.mac`), 200, "with the MAC of an edge")
       // What a sibling planted beside it is nothing: the own session is the one that ends.
       const cookie = `ct_gate_session=${planted}; __Host-ct_gate_session=${own}`
       yield* TestServer.raw("/gate/logout?host=own.zone.example", { redirect: "manual", headers: { cookie } })

@@ -25,6 +25,8 @@ export interface ScriptedControlPlane {
   /** What it answers about every visitor, or about one by its session; 404 while nothing is set. */
   visitor:
     Promise<Record<string, unknown>> | ((session: string | undefined) => Promise<Record<string, unknown>>) | undefined
+  /** The sessions that it gives for codes of the login gate; 404 for others. */
+  readonly gateCodes: Map<string, string>
   /** The edges that it has heard of. */
   readonly edges: Array<{ readonly edge_id: string; readonly peer_addr: string; live: boolean }>
   /** Members of channels by `<channel> <holder>`, as edges hear of them. */
@@ -125,6 +127,10 @@ export const startControlPlane = Effect.acquireRelease(
             const { visitor } = plane
             return answer(200, await (typeof visitor === "function" ? visitor(JSON.parse(body).session) : visitor))
           }
+          if (request.url === "/internal/gate/redeem") {
+            const session = plane.gateCodes.get(JSON.parse(body).code)
+            if (session !== undefined) return answer(200, { session, path: "/", seconds: 3_600 })
+          }
           return answer(404)
         })
         const plane = {
@@ -140,6 +146,7 @@ export const startControlPlane = Effect.acquireRelease(
           members: new Map(),
           edges: [],
           visitor: undefined,
+          gateCodes: new Map(),
           isOfOtherMake: false,
           down: false,
           silent: false,
