@@ -35,7 +35,6 @@ export const shown = (keys: TicketKeyRing, host: string, value: string): ShownSe
   const [token = "", text, ...more] = value.split(".")
   if (text === undefined || more.length > 0) return { token: value, isSigned: false }
   const mac = Buffer.from(text, "base64url")
-  const isSigned =
-    mac.length === macBytes && keys.opening.some((key) => timingSafeEqual(mac, macOf(key, host, token)))
+  const isSigned = mac.length === macBytes && keys.opening.some((key) => timingSafeEqual(mac, macOf(key, host, token)))
   return { token, isSigned }
 }
