@@ -83,7 +83,6 @@ import * as AlertWatcher from "./tunnels/alerts/AlertWatcher.ts"
 import { GateSessions } from "./tunnels/GateSessions.ts"
 import { addressRecordLoop } from "./tunnels/hostnames/AddressRecords.ts"
 import { Hosts } from "./tunnels/hostnames/Hosts.ts"
-import { HttpOnly } from "./tunnels/HttpOnly.ts"
 import { Badges } from "./tunnels/records/Badges.ts"
 import { Receipts } from "./tunnels/records/Receipts.ts"
 import { Records } from "./tunnels/records/Records.ts"
@@ -130,7 +129,7 @@ const handlersOf = (services: Context.Context<Layer.Success<typeof Services.laye
     ProvisioningHandlers.pipe(Layer.provide(only(Hosts, Tunnels))),
     AdmissionHandlers.pipe(Layer.provide(only(Admissions, AgentProofs, CertificateStandings, DnsChallenges))),
     TunnelHandlers.pipe(Layer.provide(only(TunnelSharing, TokenRotations, Tunnels))),
-    TunnelControlHandlers.pipe(Layer.provide(only(AccessWindows, Alerts, Badges, HttpOnly, ShareLinks))),
+    TunnelControlHandlers.pipe(Layer.provide(only(AccessWindows, Alerts, Badges, ShareLinks, Tunnels))),
     RecordHandlers.pipe(Layer.provide(only(Receipts, Records))),
     BridgeHandlers.pipe(Layer.provide(only(Bridges))),
     BadgeHandlers.pipe(Layer.provide(only(Badges))),

@@ -64,7 +64,6 @@ import { GateSessions } from "./tunnels/GateSessions.ts"
 import { AddressRecords } from "./tunnels/hostnames/AddressRecords.ts"
 import { HostnameProofs } from "./tunnels/hostnames/HostnameProofs.ts"
 import { Hosts } from "./tunnels/hostnames/Hosts.ts"
-import { HttpOnly } from "./tunnels/HttpOnly.ts"
 import { Badges } from "./tunnels/records/Badges.ts"
 import { Receipts } from "./tunnels/records/Receipts.ts"
 import { Records } from "./tunnels/records/Records.ts"
@@ -106,7 +105,6 @@ const tunnels = Layer.mergeAll(
   AccessWindows.layer,
   CertificateOptOuts.layer,
   GateSessions.layer,
-  HttpOnly.layer,
   ShareLinks.layer,
   TokenRotations.layer,
   TunnelSharing.layer,

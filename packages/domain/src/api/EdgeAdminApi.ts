@@ -9,6 +9,7 @@ import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { AgentProof } from "../edges/AgentProof.ts"
 import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../edges/EdgeErrors.ts"
 import { ReceiptKey, ReceiptPage } from "../tunnels/Receipt.ts"
+import { TunnelOptions } from "../tunnels/TunnelOptions.ts"
 import {
   TokenHistory,
   TokenStatusReport,
@@ -96,10 +97,9 @@ class TunnelOrdersApi extends HttpApiGroup.make("orders")
       payload: Schema.NullOr(AccessPolicy),
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsEdgeBody),
-    /** Whether visitors of the tunnel's gelb hosts may speak nothing but HTTP. */
-    HttpApiEndpoint.post("setHttpOnly", "/internal/tunnel/http-only", {
+    HttpApiEndpoint.post("setOptions", "/internal/tunnel/options", {
       headers: tokenHeader,
-      payload: Schema.Struct({ required: Schema.Boolean }),
+      payload: TunnelOptions,
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsEdgeBody),
     HttpApiEndpoint.post("setAgentKeys", "/internal/tunnel/agent-keys", {

@@ -144,6 +144,14 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "The same agent has already redeemed the bootstrap token, with the same key and a valid proof. The response may have been lost, so the secret is returned again until the token expires.",
   BootstrapTokenExpired:
     "The bootstrap token has expired; this attempt has used it up.",
+  ServiceAccountNotFound:
+    "The service account does not exist, belongs to another account or is not ready yet; the response does not distinguish these.",
+  ServiceAccountLimitReached:
+    "The account has reached its limit of service accounts.",
+  IdentityProviderFailed:
+    "The identity provider refused the request or is unreachable; nothing was changed here.",
+  IdentityProviderNotConfigured:
+    "This installation has no administrative access to an identity provider.",
   Unauthenticated:
     "The request has no bearer token or session, or an invalid one.",
   AdminTokenRefused:
@@ -166,14 +174,6 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "No client at an identity provider is configured.",
   VerifiedEmailRequired:
     "The route requires an e-mail address that the identity provider has verified.",
-  ServiceAccountNotFound:
-    "The service account does not exist, belongs to another account or is not ready yet; the response does not distinguish these.",
-  ServiceAccountLimitReached:
-    "The account has reached its limit of service accounts.",
-  IdentityProviderFailed:
-    "The identity provider refused the request or is unreachable; nothing was changed here.",
-  IdentityProviderNotConfigured:
-    "This installation has no administrative access to an identity provider.",
   TopologyNotFound:
     "The topology does not exist or is not accessible to the account, or a proof does not bind it; the response does not distinguish these.",
   TopologyLimitReached:
@@ -202,12 +202,18 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "The number of agents in a suggestion is limited; the response states the limit.",
   ShareNotFound:
     "The topology belongs to another account, or is not shared with this address; the response does not distinguish the two.",
-  AlertRefused:
-    "A field of the alert is not acceptable.",
-  AlertNotFound:
-    "The tunnel has no alert.",
-  DeliveryBudgetSpent:
-    "The hourly limit of deliveries has been reached.",
+  LoginNotRequired:
+    "A share link lets visitors pass a login gate, and the tunnel has none.",
+  TunnelWithoutHostname:
+    "A share link points to a host name, and the tunnel has none.",
+  ShareLinkNeedsGelb:
+    "A share link lets visitors pass the login gate of the edge, which works only for edge-terminated (gelb) hosts.",
+  ShareLinkLimitReached:
+    "The tunnel has reached its limit of active share links.",
+  ShareLinkNotFound:
+    "The share link does not exist, belongs to another tunnel or is already revoked.",
+  ShareLinkRefused:
+    "The link is unknown, expired, used, revoked, or made for another host.",
   HostNotGated:
     "The host has no login gate, or belongs to no tunnel.",
   VisitorNotAllowed:
@@ -230,18 +236,12 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "The routing token was revoked with its tunnel; no host name can use it.",
   HostnameTaken:
     "Another tunnel has this host name.",
-  LoginNotRequired:
-    "A share link lets visitors pass a login gate, and the tunnel has none.",
-  TunnelWithoutHostname:
-    "A share link points to a host name, and the tunnel has none.",
-  ShareLinkNeedsGelb:
-    "A share link lets visitors pass the login gate of the edge, which works only for edge-terminated (gelb) hosts.",
-  ShareLinkLimitReached:
-    "The tunnel has reached its limit of active share links.",
-  ShareLinkNotFound:
-    "The share link does not exist, belongs to another tunnel or is already revoked.",
-  ShareLinkRefused:
-    "The link is unknown, expired, used, revoked, or made for another host.",
+  AlertRefused:
+    "A field of the alert is not acceptable.",
+  AlertNotFound:
+    "The tunnel has no alert.",
+  DeliveryBudgetSpent:
+    "The hourly limit of deliveries has been reached.",
   TunnelNotFound:
     "The tunnel does not exist or belongs to another account; the response does not distinguish the two.",
   TunnelLimitReached:

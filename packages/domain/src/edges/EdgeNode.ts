@@ -1,5 +1,6 @@
 /** An edge server, as the control plane and other edges know it. Not to be confused with an edge of a topology. */
 import { Effect, Schema } from "effect"
+import { TunnelOptions } from "../tunnels/TunnelOptions.ts"
 import { Hex64 } from "../values/Hex.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { NewPublicKey, PublicKey, Signature } from "../values/Keys.ts"
@@ -83,8 +84,7 @@ export class Authorisation extends Schema.Class<Authorisation>("Authorisation")(
   /** The name of the tunnel's records, where it is not the hash of the token: the tunnel had another token before. */
   records_name: Schema.NullOr(Hex64).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
   agent_proof: AgentProof.pipe(Schema.withDecodingDefaultKey(Effect.succeed("optional" as const))),
-  /** Visitors of its gelb hosts may speak nothing but HTTP. */
-  http_only: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
+  ...TunnelOptions.fields,
   /** Visitors of its gelb hosts have to log in. */
   require_login: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
   /** An opaque name of the account that owns the tunnel, the same for all of its tunnels. */

@@ -4,6 +4,7 @@
  */
 import { Effect, Schema } from "effect"
 import { ChannelId } from "../channels/Channel.ts"
+import { TunnelOptions } from "../tunnels/TunnelOptions.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { HolderKey, PublicKey } from "../values/Keys.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
@@ -30,8 +31,7 @@ export const edgeOrderFields = {
   SetLogin: { required: Schema.Boolean },
   /** `successor` is the token that the tunnel has instead; hosts that still lead to the old one lead there. */
   Revoke: { successor: Schema.optionalKey(RoutingToken) },
-  /** Whether visitors of gelb hosts may speak nothing but HTTP. */
-  SetHttpOnly: { required: Schema.Boolean },
+  SetOptions: { options: TunnelOptions },
   SetAccessPolicy: { policy: Schema.NullOr(AccessPolicy) },
   /** The keys of the agents that may serve the tunnel, and whether one of them must be proved. */
   SetAgentKeys: {

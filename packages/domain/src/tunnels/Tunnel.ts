@@ -10,6 +10,7 @@ import { Subject } from "../values/Subject.ts"
 import { label } from "../values/Text.ts"
 import { JoinToken, RoutingToken } from "../values/Tokens.ts"
 import { HostnameProof } from "./HostnameOwnership.ts"
+import { TunnelOptions, TunnelOptionsChange } from "./TunnelOptions.ts"
 
 /**
  * Where visitors reach a tunnel.
@@ -61,7 +62,8 @@ export class Tunnel extends Schema.Class<Tunnel>("Tunnel")({
   bridge_mode: BridgeMode,
   owned: Schema.Boolean,
   created_at: UnixSeconds,
-  agent_proof: AgentProof.pipe(Schema.withDecodingDefaultKey(Effect.succeed("optional" as const)))
+  agent_proof: AgentProof.pipe(Schema.withDecodingDefaultKey(Effect.succeed("optional" as const))),
+  ...TunnelOptions.fields
 }) {}
 
 /** A tunnel as operators see it, whosever it is. Its routing token is the owner's. */
@@ -79,7 +81,8 @@ export class TunnelChange extends Schema.Class<TunnelChange>("TunnelChange")({
   require_login: Schema.optionalKey(Schema.Boolean),
   allow_any_login: Schema.optionalKey(Schema.Boolean),
   /** Lets agents in that cannot prove an enrolled key. The routing token is then all that is needed to serve. */
-  allow_unproved_agents: Schema.optionalKey(Schema.Boolean)
+  allow_unproved_agents: Schema.optionalKey(Schema.Boolean),
+  ...TunnelOptionsChange.fields
 }) {}
 
 /** The routing token that a tunnel has from now on. */

@@ -44,8 +44,7 @@ export const OrdersHandlers = HttpApiBuilder.group(
         orders.setLogin(Redacted.value(headers["x-ct-routing-token"]), payload.required),
       setAgentKeys: ({ headers, payload, query: { proof = "optional" } }) =>
         orders.setAgentKeys(Redacted.value(headers["x-ct-routing-token"]), payload, proof),
-      setHttpOnly: ({ headers, payload }) =>
-        orders.setHttpOnly(Redacted.value(headers["x-ct-routing-token"]), payload.required),
+      setOptions: ({ headers, payload }) => orders.setOptions(Redacted.value(headers["x-ct-routing-token"]), payload),
       cutMembers: ({ payload }) => orders.cutMembers(payload.channel, payload.holder),
       revoke: ({ params }) => orders.revoke(Redacted.value(params.token)),
       revokeByHeader: ({ headers }) => {

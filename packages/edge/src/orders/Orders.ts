@@ -4,6 +4,7 @@
  */
 import { type AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
 import type { AgentProof } from "@catenet/domain/edges/AgentProof"
+import type { TunnelOptions } from "@catenet/domain/tunnels/TunnelOptions"
 import { Clock, Context, Effect, Layer } from "effect"
 import { ChannelRoom } from "../channels/ChannelRoom.ts"
 import { Relays } from "../relay/Relays.ts"
@@ -22,8 +23,7 @@ interface Applied {
   readonly setRecords: (token: string, name: string) => Effect.Effect<void>
   /** Names the keys of the agents that may serve the tunnel, and ends the sessions of all others. */
   readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => Effect.Effect<void>
-  /** Says whether new visitors of the tunnel's gelb hosts may speak nothing but HTTP. */
-  readonly setHttpOnly: (token: string, required: boolean) => Effect.Effect<void>
+  readonly setOptions: (token: string, options: TunnelOptions) => Effect.Effect<void>
   /** Says whether visitors have to log in, and asks anew about each of those who are here. */
   readonly setLogin: (token: string, required: boolean) => Effect.Effect<void>
   readonly setPolicy: (token: string, policy: AccessPolicy | null) => Effect.Effect<void>
@@ -112,9 +112,9 @@ export class Orders extends Context.Service<
           routes.setAgentKeys(token, keys, proof)
           agents.keepEnrolled(token, dropped)
         }),
-      setHttpOnly: (token, required) =>
-        everywhere({ _tag: "SetHttpOnly", token, required }, () => {
-          if (!routes.isRevoked(token)) routes.setHttpOnly(token, required)
+      setOptions: (token, options) =>
+        everywhere({ _tag: "SetOptions", token, options }, () => {
+          if (!routes.isRevoked(token)) routes.setOptions(token, options)
         }),
       cutMembers: (channel, holder) =>
         everywhere({ _tag: "CutMembers", channel, ...(holder === undefined ? {} : { holder }) }, () =>

@@ -5,6 +5,7 @@
  */
 import { cursorIn, maxPage } from "@catenet/domain/api/Page"
 import { type Authorisation, EdgeId } from "@catenet/domain/edges/EdgeNode"
+import { optionsOf } from "@catenet/domain/tunnels/TunnelOptions"
 import { Effect, Redacted, Schedule } from "effect"
 import { HttpClientError } from "effect/http"
 import { type ControlPlaneClient, statusOf } from "../control/ControlPlane.ts"
@@ -63,22 +64,12 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
     const revoked = yield* revokedTokens(controlPlane)
     const authorizations = yield* authorizationsOf(controlPlane, edgeId)
     for (const token of revoked) yield* restored.revoke(token)
-    for (const {
-      admission_until,
-      agent_keys,
-      agent_proof,
-      hostname,
-      http_only,
-      owner_account,
-      records_name,
-      require_login,
-      tier,
-      token,
-      policy
-    } of authorizations) {
+    for (const authorization of authorizations) {
+      const { admission_until, agent_keys, agent_proof, hostname, owner_account } = authorization
+      const { policy, records_name, require_login, tier, token } = authorization
       const plain = Redacted.value(token)
       if (records_name !== null) yield* orders.setRecords(plain, records_name)
-      yield* restored.setHttpOnly(plain, http_only)
+      yield* restored.setOptions(plain, optionsOf(authorization))
       if (require_login || routes.requiresLogin(plain)) yield* restored.setLogin(plain, require_login)
       if (hostname !== null) {
         const account = owner_account ?? undefined

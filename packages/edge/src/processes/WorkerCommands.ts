@@ -25,8 +25,8 @@ const apply = (orders: Orders["Service"], report: Effect.Effect<void>, order: Ro
       return orders.revoke(order.token, order.successor)
     case "SetAgentKeys":
       return orders.setAgentKeys(order.token, order.keys, order.proof)
-    case "SetHttpOnly":
-      return orders.setHttpOnly(order.token, order.required)
+    case "SetOptions":
+      return orders.setOptions(order.token, order.options)
     case "CutMembers":
       return orders.cutMembers(order.channel, order.holder)
     case "Report":

@@ -17,7 +17,7 @@ export const RouteOrder = Schema.TaggedUnion({
     hostname: Schema.String,
     account: Schema.optionalKey(Schema.String)
   },
-  SetHttpOnly: { ...edgeOrderFields.SetHttpOnly, token },
+  SetOptions: { ...edgeOrderFields.SetOptions, token },
   SetLogin: { ...edgeOrderFields.SetLogin, token },
   Revoke: { ...edgeOrderFields.Revoke, token, successor: Schema.optionalKey(Schema.String) },
   SetAgentKeys: { ...edgeOrderFields.SetAgentKeys, token, keys: Schema.Array(Schema.String) },

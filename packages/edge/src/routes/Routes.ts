@@ -4,6 +4,7 @@
  */
 import type { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import type { AgentProof } from "@catenet/domain/edges/AgentProof"
+import { allOff, isAnyOn, type TunnelOptions } from "@catenet/domain/tunnels/TunnelOptions"
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "../settings/Settings.ts"
 import { authorizeHost, type RouteOrder } from "./RouteOrder.ts"
@@ -43,7 +44,7 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
   const revoked = new Set<string>()
   const policies = new Map<string, AccessPolicy>()
   const enrolled = new Map<string, Enrolled>()
-  const httpOnly = new Set<string>()
+  const options = new Map<string, TunnelOptions>()
   const records = new Map<string, string>()
   const successors = new Map<string, string>()
   const accounts = new Map<string, string>()
@@ -72,6 +73,8 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
     count(hostsOf, token, 1)
     if (account !== undefined) accounts.set(token, account)
   }
+
+  const optionsOf = (token: string) => options.get(token) ?? allOff
 
   const recordsOf = (token: string) => records.get(token) ?? tunnelName(token)
 
@@ -123,7 +126,7 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
       accounts.delete(token)
       policies.delete(token)
       enrolled.delete(token)
-      httpOnly.delete(token)
+      options.delete(token)
       if (heir !== undefined && gated.has(token)) gated.add(heir)
       gated.delete(token)
       for (const [host, route] of Array.from(routes))
@@ -140,15 +143,16 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
     agentProof: (token) => enrolled.get(token)?.proof,
     setAgentKeys: (token, keys, proof) =>
       void enrolled.set(token, { keys: keys.length === 0 ? noKeys : new Set(keys), proof }),
-    httpOnly: (token) => httpOnly.has(token) || gated.has(token),
-    setHttpOnly: (token, required) => void (required ? httpOnly.add(token) : httpOnly.delete(token)),
+    options: optionsOf,
+    httpOnly: (token) => optionsOf(token).http_only || gated.has(token),
+    setOptions: (token, changed) => void (isAnyOn(changed) ? options.set(token, changed) : options.delete(token)),
     requiresLogin: (token) => gated.has(token),
     setLogin,
     policies: () => policies,
     orders: () => [
       ...Array.from(revoked, (token): RouteOrder => ({ _tag: "Revoke", token })),
       // Before the hosts, so that no visitor comes in between.
-      ...Array.from(httpOnly, (token): RouteOrder => ({ _tag: "SetHttpOnly", token, required: true })),
+      ...Array.from(options, ([token, each]): RouteOrder => ({ _tag: "SetOptions", token, options: each })),
       ...Array.from(gated, (token): RouteOrder => ({ _tag: "SetLogin", token, required: true })),
       ...Array.from(routes, ([host, route]) => authorizeHost(host, { ...route, account: accounts.get(route.token) })),
       ...Array.from(enrolled, ([token, { keys, proof }]): RouteOrder => {
@@ -191,9 +195,10 @@ export class Routes extends Context.Service<
     /** Whether its agents have to prove one of them; undefined for a tunnel that the control plane has said nothing about. */
     readonly agentProof: (token: string) => AgentProof | undefined
     readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => void
-    /** Whether visitors of the tunnel may speak nothing but HTTP where the edge ends their TLS. */
+    readonly options: (token: string) => TunnelOptions
+    readonly setOptions: (token: string, options: TunnelOptions) => void
+    /** Whether visitors may speak only HTTP where the edge ends their TLS: by the option, or because they have to log in. */
     readonly httpOnly: (token: string) => boolean
-    readonly setHttpOnly: (token: string, required: boolean) => void
     /** Whether visitors of the tunnel have to log in. */
     readonly requiresLogin: (token: string) => boolean
     readonly setLogin: (token: string, required: boolean) => void

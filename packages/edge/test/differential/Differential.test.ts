@@ -67,7 +67,7 @@ const agentOf = Effect.fnUntraced(function* (world: TestEdge, origin: Origin, ho
   const tunnel = token(`${index + 1}`)
   yield* Effect.promise(() => world.authorize(tunnel, host, "gelb"))
   const headers = { "x-ct-routing-token": tunnel }
-  yield* Effect.promise(() => world.admin("POST", "/internal/tunnel/http-only", { headers, body: { required: true } }))
+  yield* Effect.promise(() => world.admin("POST", "/internal/tunnel/options", { headers, body: { http_only: true } }))
   const agent = yield* servingAgent(world, tunnel, [host], (stream) => {
     agent.streams.length = 0
     const one: Carried = { written: [], seen: [] }

@@ -77,7 +77,7 @@ describe("a visitor that offers acme-tls/1", () => {
       assert.isFalse(yield* reached, "the admission is over")
       for (const [path, on] of [
         ["login", "required"],
-        ["http-only", "required"]
+        ["options", "http_only"]
       ] as const) {
         const order = (required: boolean) =>
           Effect.promise(() =>

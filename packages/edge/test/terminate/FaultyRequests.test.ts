@@ -36,12 +36,12 @@ const slowOrigin = Effect.fnUntraced(function* (world: TestEdge) {
   return heard
 })
 
-const setHttpOnly = (world: TestEdge, required: boolean) =>
+const setHttpOnly = (world: TestEdge, http_only: boolean) =>
   Effect.promise(async () => {
-    const { status } = await fetch(`http://127.0.0.1:${world.bound.admin?.port}/internal/tunnel/http-only`, {
+    const { status } = await fetch(`http://127.0.0.1:${world.bound.admin?.port}/internal/tunnel/options`, {
       method: "POST",
       headers: { "x-ct-admin-token": adminToken, "x-ct-routing-token": T, "content-type": "application/json" },
-      body: JSON.stringify({ required })
+      body: JSON.stringify({ http_only })
     })
     assert.strictEqual(status, 200)
   })

@@ -85,7 +85,7 @@ export const browserRoutes: Readonly<
   "POST /portal/tunnels/:id/require-login": ["Switches the login of visitors on or off.", "enabled"],
   "POST /portal/tunnels/:id/allow-any-login": ["Lets every signed-in account visit, or only the list.", "enabled"],
   "POST /portal/tunnels/:id/unproved-agents": ["Lets agents without an enrolled key serve it, or not.", "enabled"],
-  "POST /portal/tunnels/:id/http-only": ["Has the edge refuse what is not HTTP, or not.", "enabled"],
+  "POST /portal/tunnels/:id/options/:option": ["Switches an option of the tunnel on or off.", "enabled"],
   "POST /portal/tunnels/:id/login-allowlist": ["Lets an address visit.", "email"],
   "POST /portal/tunnels/:id/login-allowlist/:email/remove": ["Takes an address off the list."],
   "POST /portal/tunnels/:id/access-requests/:email/dismiss": ["Dismisses a request for access."],

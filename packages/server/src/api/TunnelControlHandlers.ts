@@ -1,14 +1,16 @@
 /** Handlers of the `tunnelControls` group: alert, access window, share links and badge of a tunnel. */
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
+import { HttpOnlyState } from "@catenet/domain/api/TunnelControlsApi"
+import { TunnelChange } from "@catenet/domain/tunnels/Tunnel"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { setRetryAfter } from "../http/RetryAfter.ts"
 import { AccessWindows } from "../tunnels/AccessWindows.ts"
 import { Alerts } from "../tunnels/alerts/Alerts.ts"
-import { HttpOnly } from "../tunnels/HttpOnly.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
 import { ShareLinks } from "../tunnels/ShareLinks.ts"
+import { Tunnels } from "../tunnels/Tunnels.ts"
 
 export const TunnelControlHandlers = HttpApiBuilder.group(
   ControlPlaneApi,
@@ -16,7 +18,7 @@ export const TunnelControlHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const alerts = yield* Alerts
     const windows = yield* AccessWindows
-    const httpOnly = yield* HttpOnly
+    const tunnels = yield* Tunnels
     const links = yield* ShareLinks
     const badges = yield* Badges
     return handlers.handleAll({
@@ -38,8 +40,12 @@ export const TunnelControlHandlers = HttpApiBuilder.group(
       setAccess: ({ params, payload }) => Caller.use((caller) => windows.set(caller, params.id, payload)),
       rearmAccess: ({ params }) => Caller.use((caller) => windows.rearm(caller, params.id)),
       clearAccess: ({ params }) => Caller.use((caller) => windows.clear(caller, params.id)),
-      getHttpOnly: ({ params }) => Caller.use((caller) => httpOnly.get(caller, params.id)),
-      setHttpOnly: ({ params, payload }) => Caller.use((caller) => httpOnly.set(caller, params.id, payload.http_only)),
+      getHttpOnly: ({ params }) =>
+        Caller.use((caller) =>
+          Effect.map(tunnels.owned(params.id, caller), ({ options }) => new HttpOnlyState(options))
+        ),
+      setHttpOnly: ({ params, payload }) =>
+        Caller.use((caller) => Effect.as(tunnels.change(caller, params.id, new TunnelChange(payload)), payload)),
       mintShareLink: ({ headers, params, payload }) =>
         Caller.use((caller) => links.mint(caller, params.id, payload, headers["idempotency-key"])),
       listShareLinks: ({ params, query }) => Caller.use((caller) => links.list(caller, params.id, query)),

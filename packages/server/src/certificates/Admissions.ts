@@ -105,7 +105,7 @@ export class Admissions extends Context.Service<
         onNone: (): AdmissionState => ({ _tag: "Rot" }),
         onSome: ({ admission }) => admission
       })
-      const isGuarded = Option.exists(tunnel, ({ httpOnly, requireLogin }) => httpOnly || requireLogin)
+      const isGuarded = Option.exists(tunnel, ({ options, requireLogin }) => options.http_only || requireLogin)
       return { state, isGuarded }
     })
 

@@ -51,8 +51,8 @@ const orders = (
       const { channel, holder } = call
       return orders.cutMembers({ payload: { channel, ...(holder === undefined ? {} : { holder }) } })
     }
-    case "SetHttpOnly":
-      return orders.setHttpOnly({ headers, payload: { required: call.required } })
+    case "SetOptions":
+      return orders.setOptions({ headers, payload: call.options })
     case "SetLogin":
       return orders.setLogin({ headers, payload: { required: call.required } })
     case "SetAccessPolicy":

@@ -26,7 +26,7 @@ export const aboutOf = (call: EdgeOrder): string | null => {
   switch (call._tag) {
     case "AuthorizeHost":
       return `host ${call.hostname}`
-    case "SetHttpOnly":
+    case "SetOptions":
     case "SetAccessPolicy":
     case "SetAgentKeys":
     case "SetLogin":

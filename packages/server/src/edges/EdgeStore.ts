@@ -1,9 +1,10 @@
 /** Edge servers, and what an edge has to know about tunnels when it boots. */
 import { Authorisation, EdgeNode, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
+import { allOff, tunnelOptionNames, TunnelOptions } from "@catenet/domain/tunnels/TunnelOptions"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { PublicKey } from "@catenet/domain/values/Keys"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Effect, Schema } from "effect"
+import { Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { accountName, knownKeys, proofOf } from "./AgentKeyStore.ts"
 
@@ -32,7 +33,9 @@ const Restored = Schema.Struct({
  * What is known of a tunnel as it is answered, the token in plain. There may be many thousands, and each `Redacted` is
  * an entry of one weak map: the collector is slow with those, and everything waits while the map is hashed anew.
  */
-const Known = Schema.toEncoded(Schema.Struct({ ...Place.fields, ...Authorisation.fields }))
+const Known = Schema.toEncoded(
+  Schema.Struct({ ...Place.fields, ...Struct.omit(Authorisation.fields, tunnelOptionNames), options: TunnelOptions })
+)
 
 const Revoked = Schema.toEncoded(Schema.Struct({ id: Schema.Int, token: RoutingToken }))
 
@@ -49,6 +52,34 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ofTunnel = sql`${knownKeys(sql)} as agent_keys, ${proofOf(sql)} as agent_proof, t.records_name,
     ${accountName(sql)} as owner_account`
+  const knownTo = SqlSchema.findAll({
+    Request: Restored,
+    Result: Known,
+    execute: ({ after, limit = null }) => {
+      const bare = after?.bare === true
+      // Written with `<>`, which the planner takes to hold for nearly all rows: it then reads a page by the index.
+      return sql`
+      (select false as bare, h.hostname as place, h.routing_token as token, h.hostname,
+          case when h.status = 'gelb' then 'gelb' else 'passthrough' end as tier, t.access_policy as policy,
+          case when h.claim = 'offered' then h.deadline end as admission_until,
+          coalesce(t.options, '{}') as options, coalesce(t.require_login, false) as require_login, ${ofTunnel}
+        from hosts h left join lateral (
+          select id, subject, access_policy, options, require_login, agent_proved_at, allow_unproved_agents, records_name
+          from tunnels where routing_token = h.routing_token limit 1) t on true
+        where h.hostname > ${bare ? null : (after?.place ?? "")}
+          and coalesce((select 1 from revoked_tokens r where r.routing_token = h.routing_token), 0) <> 1
+        order by h.hostname limit ${limit})
+      union all
+      (select true, t.id, t.routing_token, null, 'passthrough', t.access_policy, null::bigint, t.options, t.require_login,
+          ${ofTunnel} from tunnels t
+        where t.hostname is null and t.id > ${bare ? after.place : ""}
+          and not exists (select 1 from hosts h where h.routing_token = t.routing_token)
+          and coalesce((select 1 from revoked_tokens r where r.routing_token = t.routing_token), 0) <> 1
+        order by t.id limit ${limit})
+      order by bare, place limit ${limit}`.withoutTransform
+    }
+  })
+
   return {
     /** Nothing, when the edge is pinned to another key. The first key that is presented stays. */
     report: SqlSchema.findOneOption({
@@ -90,33 +121,8 @@ export const make = Effect.gen(function* () {
      * Every hostname, and every tunnel that has none: an order reaches every edge, and so does what is restored. What belongs to each is asked in a way that has to be
      * looked up by its key: joined, all tunnels and revocations there are would be read for one edge.
      */
-    knownTo: SqlSchema.findAll({
-      Request: Restored,
-      Result: Known,
-      execute: ({ after, limit = null }) => {
-        const bare = after?.bare === true
-        // Written with `<>`, which the planner takes to hold for nearly all rows: it then reads a page by the index.
-        return sql`
-        (select false as bare, h.hostname as place, h.routing_token as token, h.hostname,
-            case when h.status = 'gelb' then 'gelb' else 'passthrough' end as tier, t.access_policy as policy,
-            case when h.claim = 'offered' then h.deadline end as admission_until,
-            coalesce(t.http_only, false) as http_only, coalesce(t.require_login, false) as require_login, ${ofTunnel}
-          from hosts h left join lateral (
-            select id, subject, access_policy, http_only, require_login, agent_proved_at, allow_unproved_agents, records_name
-            from tunnels where routing_token = h.routing_token limit 1) t on true
-          where h.hostname > ${bare ? null : (after?.place ?? "")}
-            and coalesce((select 1 from revoked_tokens r where r.routing_token = h.routing_token), 0) <> 1
-          order by h.hostname limit ${limit})
-        union all
-        (select true, t.id, t.routing_token, null, 'passthrough', t.access_policy, null::bigint, t.http_only, t.require_login,
-            ${ofTunnel} from tunnels t
-          where t.hostname is null and t.id > ${bare ? after.place : ""}
-            and not exists (select 1 from hosts h where h.routing_token = t.routing_token)
-            and coalesce((select 1 from revoked_tokens r where r.routing_token = t.routing_token), 0) <> 1
-          order by t.id limit ${limit})
-        order by bare, place limit ${limit}`.withoutTransform
-      }
-    }),
+    knownTo: (page: typeof Restored.Type) =>
+      Effect.map(knownTo(page), (rows) => rows.map(({ options, ...row }) => ({ ...row, ...allOff, ...options }))),
     revoked: SqlSchema.findAll({
       Request: Schema.Struct({ after: Schema.UndefinedOr(Schema.Int), limit: Schema.UndefinedOr(Schema.Int) }),
       Result: Revoked,

@@ -32,7 +32,7 @@ export const forms = [
   "/portal/tunnels/:id/require-login",
   "/portal/tunnels/:id/allow-any-login",
   "/portal/tunnels/:id/unproved-agents",
-  "/portal/tunnels/:id/http-only",
+  "/portal/tunnels/:id/options/:option",
   "/portal/tunnels/:id/login-allowlist",
   "/portal/tunnels/:id/login-allowlist/:email/remove",
   "/portal/tunnels/:id/access-requests/:email/dismiss",

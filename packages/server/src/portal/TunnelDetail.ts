@@ -11,7 +11,6 @@ import { Settings } from "../settings/Settings.ts"
 import { AccessWindows } from "../tunnels/AccessWindows.ts"
 import { Alerts } from "../tunnels/alerts/Alerts.ts"
 import { CertificateOptOuts } from "../tunnels/CertificateOptOuts.ts"
-import { HttpOnly } from "../tunnels/HttpOnly.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
 import { Records } from "../tunnels/records/Records.ts"
 import { ShareLinks } from "../tunnels/ShareLinks.ts"
@@ -35,7 +34,6 @@ export const make = Effect.gen(function* () {
   const windows = yield* AccessWindows
   const links = yield* ShareLinks
   const sharing = yield* TunnelSharing
-  const httpOnly = yield* HttpOnly
   const optOuts = yield* CertificateOptOuts
   const edgeFacts = yield* EdgeFacts
   const standings = yield* CertificateStandings
@@ -71,7 +69,6 @@ export const make = Effect.gen(function* () {
         links: links.list(caller, id, {}),
         visitors: sharing.visitors(caller, id, {}),
         requests: sharing.accessRequests(caller, id, {}),
-        httpOnly: httpOnly.get(caller, id),
         certificateDeclined: optOuts.get(caller, id),
         standing: tunnel.hostname === null ? Effect.undefined : standingOf(tunnel.hostname),
         receiptKeys: edgeFacts.receiptKeys,
@@ -86,7 +83,6 @@ export const make = Effect.gen(function* () {
       controls: {
         ...controls,
         alert: Option.getOrUndefined(controls.alert),
-        httpOnly: controls.httpOnly.http_only,
         reach: controls.reach.get(id),
         origin: portalBaseUrl.origin
       }

@@ -2,6 +2,7 @@
 import { ShareLabel, ShareTtl } from "@catenet/domain/tunnels/ShareLink"
 import { BridgeMode, TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { switchOption, tunnelOptionNames } from "@catenet/domain/tunnels/TunnelOptions"
 import { Email } from "@catenet/domain/values/Email"
 import { ShareLinkIdInPath } from "@catenet/domain/values/Ids"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
@@ -12,7 +13,6 @@ import { unixSeconds } from "../runtime/UnixClock.ts"
 import { AccessWindows } from "../tunnels/AccessWindows.ts"
 import { Alerts } from "../tunnels/alerts/Alerts.ts"
 import { CertificateOptOuts } from "../tunnels/CertificateOptOuts.ts"
-import { HttpOnly } from "../tunnels/HttpOnly.ts"
 import { Badges } from "../tunnels/records/Badges.ts"
 import { ShareLinks } from "../tunnels/ShareLinks.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
@@ -35,6 +35,7 @@ const whereAsked = (sent: Submission) => (sent.form["back"] === "notices" ? "/po
 const readName = read(Schema.Struct({ name: TunnelName }))
 const readEmail = read(Schema.Struct({ email: Email }))
 const readGrantee = read(Schema.Struct({ grantee: Subject }))
+const readOption = read(Schema.Struct({ option: Schema.Literals(tunnelOptionNames) }))
 const readMode = read(Schema.Struct({ mode: BridgeMode }))
 const readLink = read(
   Schema.Struct({ ttl: ShareTtl, single_use: Schema.optionalKey(Schema.String), label: Schema.optionalKey(ShareLabel) })
@@ -45,7 +46,6 @@ export const make = Effect.gen(function* () {
   const { detail } = yield* TunnelDetail.make
   const tunnels = yield* Tunnels
   const sharing = yield* TunnelSharing
-  const httpOnly = yield* HttpOnly
   const badges = yield* Badges
   const alerts = yield* Alerts
   const windows = yield* AccessWindows
@@ -68,7 +68,10 @@ export const make = Effect.gen(function* () {
       )
 
   const switched =
-    (part: string, set: (sent: Submission, isOn: boolean) => Effect.Effect<unknown, TunnelNotFound>): Submit =>
+    (
+      part: string,
+      set: (sent: Submission, isOn: boolean) => Effect.Effect<unknown, MalformedRequest | TunnelNotFound>
+    ): Submit =>
     (sent) =>
       Effect.as(set(sent, sent.form["enabled"] !== undefined), seeOther(back(sent, part)))
 
@@ -94,7 +97,11 @@ export const make = Effect.gen(function* () {
     "/portal/tunnels/:id/unproved-agents": switched("#certificate", (sent, isOn) =>
       tunnels.change(sent.caller, idOf(sent), new TunnelChange({ allow_unproved_agents: isOn }))
     ),
-    "/portal/tunnels/:id/http-only": switched("#visitors", (sent, isOn) => httpOnly.set(sent.caller, idOf(sent), isOn)),
+    "/portal/tunnels/:id/options/:option": switched("#visitors", (sent, isOn) =>
+      Effect.flatMap(readOption({ option: sent.at("option") }), ({ option }) =>
+        tunnels.change(sent.caller, idOf(sent), new TunnelChange(switchOption(option, isOn)))
+      )
+    ),
 
     "/portal/tunnels/:id/login-allowlist": ofPage("visitor", (sent) =>
       Effect.gen(function* () {

@@ -8,6 +8,7 @@ import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { Tier } from "@catenet/domain/edges/EdgeNode"
 import { RotatedToken } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { isAnyOn, TunnelOptions } from "@catenet/domain/tunnels/TunnelOptions"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
@@ -31,7 +32,7 @@ const Held = Schema.Struct({
   id: TunnelId,
   routingToken: RoutingToken,
   accessPolicy: Schema.NullOr(AccessPolicy),
-  httpOnly: Schema.Boolean,
+  options: TunnelOptions,
   requireLogin: Schema.Boolean
 })
 type Held = typeof Held.Type
@@ -60,7 +61,7 @@ const makeTokenRotationStore = Effect.gen(function* () {
       Request: Schema.Struct({ id: Schema.String, subject: Schema.NullOr(Schema.String) }),
       Result: Held,
       execute: ({ id, subject }) => sql`
-        select id, routing_token, access_policy, http_only, require_login from tunnels
+        select id, routing_token, access_policy, options, require_login from tunnels
         where id = ${id} and (${subject}::text is null or subject = ${subject}) for update`
     }),
     /** The old token is worthless from now on, at every edge. */
@@ -118,11 +119,11 @@ export class TokenRotations extends Context.Service<
 
     const replaced = Effect.fnUntraced(function* (held: Option.Option<Held>, actor: string) {
       if (Option.isNone(held)) return yield* new TunnelNotFound()
-      const { accessPolicy: policy, httpOnly: required, id, requireLogin, routingToken: old } = held.value
+      const { accessPolicy: policy, id, options, requireLogin, routingToken: old } = held.value
       const fresh = tokenFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
       const hosts = yield* store.moveHosts({ old, fresh })
       yield* store.replace({ id, old, fresh, recordsName: hashToken(old), now: yield* unixSeconds })
-      if (required) yield* outbox.append(fresh, { _tag: "SetHttpOnly", required })
+      if (isAnyOn(options)) yield* outbox.append(fresh, { _tag: "SetOptions", options })
       for (const { admissionUntil, hostname, tier } of hosts) {
         const serve = { tier, ...(admissionUntil === null ? {} : { admissionUntil }) }
         const call = authorizeHost(hostname, serve)

@@ -7,6 +7,7 @@ import { HostnameTaken } from "@catenet/domain/tunnels/HostnameErrors"
 import { deriveHostname } from "@catenet/domain/tunnels/HostnameOwnership"
 import { Tunnel, type TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelLimitReached } from "@catenet/domain/tunnels/TunnelErrors"
+import { allOff } from "@catenet/domain/tunnels/TunnelOptions"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
@@ -112,7 +113,8 @@ export const make = Effect.gen(function* () {
       bridge_mode: "off",
       owned: true,
       created_at: UnixSeconds.make(createdAt),
-      agent_proof: "optional"
+      agent_proof: "optional",
+      ...allOff
     })
     const answer = { id, token, hostname: null, calls: [], tunnel }
     const entry = audit("tunnel_enrolled", owner, id)

@@ -1,12 +1,14 @@
 /** The table of tunnels, as their owners and grantees see them. */
 import { AgentProof } from "@catenet/domain/edges/AgentProof"
 import { BridgeMode, Tunnel, TunnelName, TunnelOfSubject } from "@catenet/domain/tunnels/Tunnel"
+import { tunnelOptionNames, TunnelOptions, TunnelOptionsChange } from "@catenet/domain/tunnels/TunnelOptions"
 import type { Audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Effect, Schema } from "effect"
+import { PgTypes } from "@effect/sql-pg"
+import { Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { proofOf } from "../edges/AgentKeyStore.ts"
 import type { Kept } from "../http/IdempotencyStore.ts"
@@ -28,7 +30,8 @@ const Seen = Schema.Struct({
   name: TunnelName,
   hostname: Schema.NullOr(Hostname),
   routingToken: RoutingToken,
-  bridgeMode: BridgeMode
+  bridgeMode: BridgeMode,
+  options: TunnelOptions
 })
 /** A tunnel as commands need it. */
 export type Seen = typeof Seen.Type
@@ -36,10 +39,11 @@ export type Seen = typeof Seen.Type
 const encodeFresh = Schema.encodeSync(Fresh)
 const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
 
-const { hostname_proof: _, ...shown } = Tunnel.fields
+const shown = Struct.omit(Tunnel.fields, ["hostname_proof", ...tunnelOptionNames])
 /** A tunnel as it is shown, with the claim of a host name that its owner brought. */
 const ShownRow = Schema.Struct({
   ...shown,
+  options: TunnelOptions,
   agent_proof: AgentProof,
   claimed: Schema.NullOr(Hostname),
   proved_at: Schema.NullOr(UnixSeconds),
@@ -61,12 +65,12 @@ export interface Change {
 
 export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const seen = sql`select t.id, t.subject, t.name, t.hostname, t.routing_token, t.bridge_mode from tunnels t`
+  const seen = sql`select t.id, t.subject, t.name, t.hostname, t.routing_token, t.bridge_mode, t.options from tunnels t`
   /** With where its hostname stands. */
   const shownTo = (viewer: string) => sql`
     select t.id, t.name, t.hostname, c.hostname as claimed, c.proved_at, c.checked_at, coalesce(c.provisioned, true)
       as provisioned, coalesce(h.status, 'rot') as status, h.deadline as claim_deadline, t.require_login,
-      t.allow_any_login, t.bridge_mode, t.subject = ${viewer} as owned, t.created_at,
+      t.allow_any_login, t.bridge_mode, t.subject = ${viewer} as owned, t.created_at, t.options,
       ${proofOf(sql)} as agent_proof
     from tunnels t left join hosts h on h.hostname = t.hostname and h.routing_token = t.routing_token
       left join hostname_claims c on c.tunnel_id = t.id`
@@ -157,6 +161,13 @@ export const make = Effect.gen(function* () {
     shows: (id: string, grantee: string) => sql`
       update tunnel_grants set knows_token = true where tunnel_id = ${id} and grantee = ${grantee} and not knows_token`,
     change: (id: string, change: Change) => sql`update tunnels set ${sql.update({ ...change })} where id = ${id}`,
+    /** Answers all options as they are now. */
+    switchOptions: SqlSchema.findOneOption({
+      Request: Schema.Struct({ id: Schema.String, change: TunnelOptionsChange }),
+      Result: Schema.Struct({ routingToken: RoutingToken, options: TunnelOptions }),
+      execute: ({ change, id }) =>
+        sql`update tunnels set options = options || ${PgTypes.jsonb(change)} where id = ${id} returning routing_token, options`
+    }),
     /** Removes the tunnel with all that hangs on it; its token is worthless for ever, at every edge. */
     remove: (tunnel: Seen, now: number) => {
       const { routing_token } = { routing_token: Schema.encodeSync(RoutingToken)(tunnel.routingToken) }

@@ -6,7 +6,7 @@ import type { ShownRow } from "./TunnelStore.ts"
 
 export const tunnelOf =
   (rules: HostnameRules["Service"]) =>
-  ({ checked_at, claimed, proved_at, provisioned, ...row }: ShownRow): Tunnel => {
+  ({ checked_at, claimed, options, proved_at, provisioned, ...row }: ShownRow): Tunnel => {
     const isClaim = claimed !== null && !provisioned && !rules.isGiven(claimed)
     const hostname_proof = isClaim
       ? new HostnameProof({
@@ -17,5 +17,5 @@ export const tunnelOf =
         })
       : null
     // The row was checked when it was read.
-    return new Tunnel({ ...row, hostname_proof }, { disableChecks: true })
+    return new Tunnel({ ...row, ...options, hostname_proof }, { disableChecks: true })
   }

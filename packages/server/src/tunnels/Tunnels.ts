@@ -22,6 +22,7 @@ import {
   type TunnelOfSubject
 } from "@catenet/domain/tunnels/Tunnel"
 import { type TunnelLimitReached, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { changedOptions } from "@catenet/domain/tunnels/TunnelOptions"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { TunnelId } from "@catenet/domain/values/Ids"
@@ -165,8 +166,14 @@ export class Tunnels extends Context.Service<
             ...(allow_any_login === undefined ? {} : { allowAnyLogin: allow_any_login }),
             ...(allow_unproved_agents === undefined ? {} : { allowUnprovedAgents: allow_unproved_agents })
           }
-          if (Object.keys(columns).length > 0) {
-            yield* store.change(id, columns)
+          const options = changedOptions(change)
+          if (Object.keys(columns).length > 0) yield* store.change(id, columns)
+          if (Object.keys(options).length > 0) {
+            const switched = yield* store.switchOptions({ id, change: options })
+            const { options: all, routingToken } = yield* present(switched)
+            yield* outbox.append(routingToken, { _tag: "SetOptions", options: all })
+          }
+          if (Object.keys(change).length > 0) {
             if (allow_any_login !== undefined || require_login !== undefined) yield* logins.tunnelChanged(id)
             yield* audits.append(audit("tunnel_changed", account.subject, id, JSON.stringify(change)))
             if (allow_unproved_agents !== undefined) yield* keys.announce([id])

@@ -9,7 +9,7 @@ import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { until } from "@catenet/testing/Eventually"
 import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
-import { PgClient } from "@effect/sql-pg"
+import { PgClient, PgTypes } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Clock, ConfigProvider, Effect, Layer, Redacted, References, Schema } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
@@ -302,9 +302,9 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the sweep o
   it.effect("lets no name leave the edge whose visitors it has to hold back", () =>
     Effect.gen(function* () {
       const rules = [
-        { require_login: true, http_only: false },
-        { require_login: false, http_only: true },
-        { require_login: false, http_only: false }
+        { require_login: true, options: PgTypes.jsonb({}) },
+        { require_login: false, options: PgTypes.jsonb({ http_only: true }) },
+        { require_login: false, options: PgTypes.jsonb({}) }
       ]
       for (const [n, rule] of rules.entries())
         for (const [at, claim] of [

@@ -36,7 +36,7 @@ const repeatable: ReadonlyArray<string> = [
     "require-login",
     "allow-any-login",
     "unproved-agents",
-    "http-only",
+    "options/:option",
     "login-allowlist/:email/remove",
     "access-requests/:email/dismiss",
     "grants/:grantee/delete",

@@ -29,7 +29,7 @@ export const tunnelForms = ({ channel }: Place) => {
     "/portal/tunnels/:id/require-login": toggle,
     "/portal/tunnels/:id/allow-any-login": toggle,
     "/portal/tunnels/:id/unproved-agents": toggle,
-    "/portal/tunnels/:id/http-only": toggle,
+    "/portal/tunnels/:id/options/:option": toggle,
     "/portal/tunnels/:id/login-allowlist": {
       ways: [{ given: { email: "a@b.example" }, refuses: { email: emails }, accepts: { email: [longestEmail] } }]
     },

@@ -1,6 +1,6 @@
 import { until } from "@catenet/testing/Eventually"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
-import { PgClient } from "@effect/sql-pg"
+import { PgClient, PgTypes } from "@effect/sql-pg"
 import { assert, it, layer } from "@effect/vitest"
 import { Cause, Deferred, Effect, Exit, Fiber, Layer, References, Result } from "effect"
 import { SqlClient } from "effect/sql"
@@ -107,8 +107,10 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* migrateTo(baseline)
-        yield* sql`insert into tunnels (id, subject, name, hostname, routing_token, created_at)
-          values (${"1".repeat(32)}, 's', 'n', 'a.example.test', ${"2".repeat(64)}, 1)`
+        yield* sql`insert into tunnels (id, subject, name, hostname, routing_token, created_at, http_only)
+          values (${"1".repeat(32)}, 's', 'n', 'a.example.test', ${"2".repeat(64)}, 1, true)`
+        yield* sql`insert into outbox (queue, edge, about, call, created_at, due_at) values (${"2".repeat(64)}, 'primary',
+          'SetHttpOnly', ${PgTypes.jsonb({ _tag: "SetHttpOnly", required: true })}, 1, 1)`
         yield* sql`insert into hosts (hostname, routing_token, edge_id, authorized_at, status, claim, queued_at)
           values ('a.example.test', ${"2".repeat(64)}, 'primary', 1, 'gelb', 'queued', 1)`
         yield* sql`insert into channels (channel, owner, operator_pubkey, created_at)
@@ -117,11 +119,14 @@ layer(TestDatabase.layerEmpty, { excludeTestServices: true, timeout: "30 seconds
         yield* sql`insert into accounts (account, balance, created_at) values (${account}, 0, 1)`
         yield* sql`insert into credit_ledger (account, delta, reason, at) values (${account}, 7, 'paid', 1)`
         for (const name of Object.keys(migrations)) yield* migrateTo(Number.parseInt(name, 10))
-        const [tunnel] = yield* sql`select name, hostname, bridge_mode, require_login from tunnels`
+        const [tunnel] = yield* sql`select name, hostname, bridge_mode, require_login, options from tunnels`
+        const options = { http_only: true }
         assert.deepStrictEqual(
           { ...tunnel },
-          { name: "n", hostname: "a.example.test", bridge_mode: "off", require_login: false }
+          { name: "n", hostname: "a.example.test", bridge_mode: "off", require_login: false, options }
         )
+        const [order] = yield* sql`select about, call from outbox`
+        assert.deepStrictEqual({ ...order }, { about: "SetOptions", call: { _tag: "SetOptions", options } })
         const [host] = yield* sql`select status, claim, edge_id from hosts`
         assert.deepStrictEqual({ ...host }, { status: "gelb", claim: "queued", edge_id: "primary" })
         const [channel] = yield* sql`select owner from channels`

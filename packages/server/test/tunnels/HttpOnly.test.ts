@@ -33,7 +33,7 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("http-only
         )
         return all.find((each) => each.token === token)?.http_only
       })
-      const path = "/internal/tunnel/http-only"
+      const path = "/internal/tunnel/options"
       const authorizing = "/admin/authorize-host/http.example.test"
 
       assert.isFalse((yield* tunnelControls.getHttpOnly({ params })).http_only)
@@ -51,10 +51,10 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("http-only
         (yield* edge.ordersUntil(token, path)).slice(-5).map((order) => [order.path, order.body]),
         [
           [authorizing, ""],
-          [path, '{"required":true}'],
-          [path, '{"required":true}'],
+          [path, '{"http_only":true}'],
+          [path, '{"http_only":true}'],
           [authorizing, ""],
-          [path, '{"required":false}']
+          [path, '{"http_only":false}']
         ]
       )
       assert.isFalse(yield* known)

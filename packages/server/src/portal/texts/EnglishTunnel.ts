@@ -43,8 +43,8 @@ export const tunnelTexts = {
   loginHint: "Visitors sign in at the identity provider, or open a share link, before the edge lets them through.",
   anyLogin: "Every signed-in account may visit",
   anyLoginHint: "Otherwise only the addresses below may visit.",
-  httpOnly: "Only HTTP",
-  httpOnlyHint: "The edge refuses connections to this name that are not HTTP.",
+  options: { http_only: "Only HTTP" },
+  optionHints: { http_only: "The edge refuses connections to this name that are not HTTP." },
   loginEnforced: "The edge asks every visitor to sign in.",
   loginPublic: "Everybody who knows the address can visit.",
   loginGruen:

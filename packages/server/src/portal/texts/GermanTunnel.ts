@@ -43,8 +43,8 @@ export const tunnelTexts: TunnelTexts = {
     "Besucher melden sich beim Identitätsanbieter an oder kommen mit einem Freigabelink; dann lässt der Edge sie durch.",
   anyLogin: "Jedes angemeldete Konto darf besuchen",
   anyLoginHint: "Sonst dürfen nur die Adressen unten besuchen.",
-  httpOnly: "Nur HTTP",
-  httpOnlyHint: "Der Edge lehnt unter diesem Namen ab, was kein HTTP ist.",
+  options: { http_only: "Nur HTTP" },
+  optionHints: { http_only: "Der Edge lehnt unter diesem Namen ab, was kein HTTP ist." },
   loginEnforced: "Der Edge verlangt von jedem Besucher eine Anmeldung.",
   loginPublic: "Wer die Adresse kennt, kann sie besuchen.",
   loginGruen:

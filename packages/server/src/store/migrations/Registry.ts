@@ -3,7 +3,9 @@
  * next number. A name is never reused and a released entry never edited.
  */
 import * as baseline from "./0123_baseline.ts"
+import * as tunnelOptions from "./0124_tunnel_options.ts"
 
 export const migrations = {
-  "0123_baseline": baseline.up
+  "0123_baseline": baseline.up,
+  "0124_tunnel_options": tunnelOptions.up
 } as const

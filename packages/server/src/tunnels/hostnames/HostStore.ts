@@ -2,6 +2,7 @@
 import type { AdmissionState } from "@catenet/domain/certificates/Admission"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { TunnelStatus } from "@catenet/domain/tunnels/Tunnel"
+import { TunnelOptions } from "@catenet/domain/tunnels/TunnelOptions"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { PgTypes } from "@effect/sql-pg"
@@ -93,7 +94,7 @@ export const hostColumns = (sql: SqlClient.SqlClient) =>
 /** Whether the edge must end the TLS of `hosts h`: it holds visitors back who do not log in, or who do not speak HTTP. */
 export const isGuarded = (sql: SqlClient.SqlClient) =>
   sql.literal(
-    `exists (select 1 from tunnels g where g.routing_token = h.routing_token and (g.require_login or g.http_only))`
+    `exists (select 1 from tunnels g where g.routing_token = h.routing_token and (g.require_login or (g.options ->> 'http_only')::boolean))`
   )
 
 /** Whose share of its domain's budget the hostname of `hosts h` uses: its owner's, where the domain is the `zone` that accounts share. */
@@ -104,7 +105,7 @@ export const accountOf = (sql: SqlClient.SqlClient, zone: string | undefined) =>
 const TunnelOfHost = Schema.Struct({
   routingToken: RoutingToken,
   accessPolicy: Schema.NullOr(AccessPolicy),
-  httpOnly: Schema.Boolean,
+  options: TunnelOptions,
   requireLogin: Schema.Boolean
 })
 
@@ -120,7 +121,7 @@ export const make = Effect.gen(function* () {
     Request: Schema.String,
     Result: TunnelOfHost,
     execute: (hostname) =>
-      sql`select routing_token, access_policy, http_only, require_login from tunnels where hostname = ${hostname}`
+      sql`select routing_token, access_policy, options, require_login from tunnels where hostname = ${hostname}`
   })
   const heldAbove = SqlSchema.findOne({
     Request: Schema.Struct({ ancestors: Schema.Array(Schema.String), token: RoutingToken }),
@@ -137,8 +138,8 @@ export const make = Effect.gen(function* () {
   })
   const gated = SqlSchema.findOneOption({
     Request: RoutingToken,
-    Result: Schema.Struct({ requireLogin: Schema.Boolean, httpOnly: Schema.Boolean }),
-    execute: (token) => sql`select require_login, http_only from tunnels where routing_token = ${token} for share`
+    Result: Schema.Struct({ requireLogin: Schema.Boolean, options: TunnelOptions }),
+    execute: (token) => sql`select require_login, options from tunnels where routing_token = ${token} for share`
   })
   const findHost = (hostname: string, options: { readonly lock: boolean }) =>
     Effect.map(find({ hostname, ...options }), (found) => Option.map(found, hostOf))
@@ -212,7 +213,7 @@ export const make = Effect.gen(function* () {
     guards: (token: RoutingToken) =>
       Effect.map(
         gated(token),
-        Option.exists(({ httpOnly, requireLogin }) => httpOnly || requireLogin)
+        Option.exists(({ options, requireLogin }) => options.http_only || requireLogin)
       ),
     logIssuance: ({
       at,

@@ -8,6 +8,7 @@ import { EdgeUnavailable } from "@catenet/domain/edges/EdgeErrors"
 import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import { HostnameReserved, HostnameTaken, RoutingTokenRevoked } from "@catenet/domain/tunnels/HostnameErrors"
 import { ancestorsOf } from "@catenet/domain/tunnels/HostnameOwnership"
+import { allOff, isAnyOn } from "@catenet/domain/tunnels/TunnelOptions"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
@@ -113,10 +114,10 @@ export class Hosts extends Context.Service<
       const orders = yield* step({ ...owner, admission }, (state, at) => Result.succeed(authorize(state, at)))
       const calls = requireLogin ? orders.map(gated) : orders
       const policy = Option.flatMapNullishOr(tunnel, ({ accessPolicy }) => accessPolicy)
-      const isHttpOnly = Option.exists(tunnel, ({ httpOnly }) => httpOnly)
+      const options = Option.match(tunnel, { onNone: () => allOff, onSome: (found) => found.options })
       return [
         // Before the hostname: no visitor may come in between.
-        ...(isHttpOnly ? [{ _tag: "SetHttpOnly", required: true } as const] : []),
+        ...(isAnyOn(options) ? [{ _tag: "SetOptions", options } as const] : []),
         ...calls,
         ...(Option.isSome(policy) ? [{ _tag: "SetAccessPolicy", policy: policy.value } as const] : [])
       ]

@@ -19,7 +19,6 @@ export interface Controls {
   readonly links: ReadonlyArray<ShareLink>
   readonly visitors: ReadonlyArray<Email>
   readonly requests: ReadonlyArray<AccessRequest>
-  readonly httpOnly: boolean
   /** Undefined where the name is not recorded as owned, or there is none. */
   readonly standing: CertificateStanding | undefined
   /** The owner wants no certificate for the name. */

@@ -1,5 +1,6 @@
 /** Who may visit a tunnel: the login switch, the list of addresses, and those who ask for access. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import { tunnelOptionNames } from "@catenet/domain/tunnels/TunnelOptions"
 import { markup } from "@catenet/platform/Markup"
 import { button, checkbox, field, named, panel, type Sent, valuesOf } from "../../shell/Field.ts"
 import { timestamp } from "../../shell/Timestamp.ts"
@@ -20,12 +21,8 @@ const visitor = (texts: Texts, own: string, email: string) =>
   markup`<tr><th scope="row">${email}</th>
     <td class="actions">${button(`${own}/login-allowlist/${encodeURIComponent(email)}/remove`, texts.removeIt, undefined, texts.removeNamed(email))}</td></tr>`
 
-export const render = (
-  texts: Texts,
-  { allow_any_login, hostname, id, require_login, status }: Tunnel,
-  { httpOnly, requests, visitors }: Controls,
-  sent: Sent | undefined
-) => {
+export const render = (texts: Texts, tunnel: Tunnel, { requests, visitors }: Controls, sent: Sent | undefined) => {
+  const { allow_any_login, hostname, id, require_login, status } = tunnel
   const own = `/portal/tunnels/${id}`
   const truth =
     hostname === null
@@ -42,7 +39,9 @@ export const render = (
     markup`<p class="notice-line">${truth}</p>
       ${switchOf(texts, `${own}/require-login`, texts.login, require_login, texts.loginHint)}
       ${switchOf(texts, `${own}/allow-any-login`, texts.anyLogin, allow_any_login, texts.anyLoginHint)}
-      ${switchOf(texts, `${own}/http-only`, texts.httpOnly, httpOnly, texts.httpOnlyHint)}
+      ${tunnelOptionNames.map((name) =>
+        switchOf(texts, `${own}/options/${name}`, texts.options[name], tunnel[name], texts.optionHints[name])
+      )}
       <h3>${texts.visitorsAllowed}</h3>
       ${
         visitors.length === 0
