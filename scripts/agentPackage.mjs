@@ -20,7 +20,7 @@ const sources = [
   "scripts/{agentPackage,build,node,pack}.mjs",
   "scripts/release/*.mjs",
   "packages/agent/package.json",
-  "packages/{agent,config,crypto,domain,quic,wire}/src/**/*.ts"
+  "packages/{agent,crypto,domain,platform,wire}/src/**/*.ts"
 ]
 
 const fingerprint = (...more) => {

@@ -1,10 +1,11 @@
 /** Runs the program in this process. Signals are left to the commands: a serving agent drains, all others just end. */
 import { redact } from "@catenet/domain/values/Redaction"
+import { youngCollector } from "@catenet/platform/BufferCollector"
+import { collectWith } from "@catenet/wire/transport/BufferMemory"
 import { flushed } from "@catenet/wire/transport/Flushed"
 import { Cause, Exit, Runtime } from "effect"
 import { CliError } from "effect/cli"
 import { setTimeout } from "node:timers/promises"
-import { collectBuffers } from "./BufferCollector.ts"
 import { run } from "./Cli.ts"
 
 const usage = 2
@@ -36,7 +37,7 @@ const written = async () => {
 
 /** Starts the program; the process exits when it has ended. */
 export const start = () => {
-  collectBuffers()
+  collectWith(youngCollector())
   const runMain = Runtime.makeRunMain(({ fiber, teardown }) => {
     fiber.addObserver((exit) => teardown(exit, (code) => void written().then(() => process.exit(code))))
   })

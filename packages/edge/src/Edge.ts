@@ -3,6 +3,7 @@
  * from the control plane, then the admin API, and the public listeners last.
  */
 import { type Address, formatAddress } from "@catenet/platform/NetworkParser"
+import { retryForever } from "@catenet/platform/RetryForever"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { Context, Effect, Layer, Schedule } from "effect"
@@ -27,7 +28,6 @@ import { QuicPorts } from "./listen/QuicPorts.ts"
 import type { Sources } from "./metrics/EdgeMetrics.ts"
 import * as MetricsEndpoint from "./metrics/MetricsEndpoint.ts"
 import { Counters } from "./observe/Counters.ts"
-import { retryForever } from "./observe/RetryForever.ts"
 import { drain } from "./orders/Drain.ts"
 import { heartbeats } from "./orders/Heartbeats.ts"
 import { Orders } from "./orders/Orders.ts"

@@ -3,8 +3,8 @@
  * there, so that a client that says nothing costs it nothing.
  */
 import { clause } from "@catenet/domain/values/Sentence"
+import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
-import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
 import { AnswerFollower } from "@catenet/wire/http/AnswerFollower"
 import { abort } from "@catenet/wire/transport/Abort"
 import { guard } from "@catenet/wire/transport/FaultBoundary"

@@ -3,8 +3,8 @@
  * CT_AGENT_HEALTH_PATH it asks for that path over HTTP. It goes nowhere else, follows no redirect and reads no body. One probe
  * runs at a time; whatever asks meanwhile gets its answer.
  */
+import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
 import type { OriginEcho, OriginVerdict } from "@catenet/wire/frames/MuxEcho"
-import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
 import type { OnEcho } from "@catenet/wire/transport/Echoes"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Duration, Effect, FiberSet } from "effect"

@@ -3,10 +3,11 @@
  * written once a second, forgotten after the retention. Tunnels appear by the hash of their token, members of channels by their
  * channel and their public key, contents never.
  */
+import { plainAddress } from "@catenet/platform/IpAddress"
+import { retryForever } from "@catenet/platform/RetryForever"
 import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
 import type { Socket } from "node:net"
-import { endpointsOf, plainAddress } from "../listen/ConnectionAddresses.ts"
-import { retryForever } from "../observe/RetryForever.ts"
+import { endpointsOf } from "../listen/ConnectionAddresses.ts"
 import { tunnelName } from "../routes/TunnelName.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Database from "../sqlite/SqliteDatabase.ts"

@@ -7,9 +7,9 @@
  * pinned the old root go on trusting the edge until that root ends, and new ones get the new root.
  */
 import { mintCross, mintLeaf, mintRoot, pem } from "@catenet/crypto/x509/Certificate"
+import { retryForever } from "@catenet/platform/RetryForever"
 import { Clock, Context, Duration, Effect, Layer, Option, Path, Schedule } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
-import { retryForever } from "../observe/RetryForever.ts"
 import { Settings } from "../settings/Settings.ts"
 import { CertificateSource } from "../tls/CertificateSource.ts"
 import * as DurableFile from "./DurableFile.ts"

@@ -4,6 +4,7 @@
  */
 import * as Grant from "@catenet/crypto/Grant"
 import { native } from "@catenet/crypto/native"
+import { retryForever } from "@catenet/platform/RetryForever"
 import { type Pairing, PairingRoom } from "@catenet/wire/channels/PairingRoom"
 import { StreamReset } from "@catenet/wire/transport/Carrier"
 import { guarded } from "@catenet/wire/transport/FaultBoundary"
@@ -11,7 +12,6 @@ import { Clock, Context, Effect, FiberSet, Layer, Result, Schedule } from "effec
 import type { Duplex } from "node:stream"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
-import { retryForever } from "../observe/RetryForever.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Settings } from "../settings/Settings.ts"
 import { ChannelMeter, type ChannelSession, ChannelSessions } from "./ChannelSessions.ts"

@@ -2,7 +2,7 @@
  * Who has sent too many joins that can only be guesses (data-plane 12): members of no channel, signatures by no holder. Counted
  * for each address, in fixed windows. Times are arguments, in milliseconds.
  */
-import { addressBlock } from "../listen/AddressBlock.ts"
+import { addressBlock } from "@catenet/platform/IpAddress"
 
 const windowMillis = 60_000
 export const maxAddresses = 4_096

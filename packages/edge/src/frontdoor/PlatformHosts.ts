@@ -5,7 +5,7 @@
  * WebSocket to the portal's name stay here.
  */
 import type { Address } from "@catenet/platform/NetworkParser"
-import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
+import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Context, Effect, Layer, Option } from "effect"

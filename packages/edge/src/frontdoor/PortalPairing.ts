@@ -5,7 +5,7 @@
  */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { type Address, formatAddress } from "@catenet/platform/NetworkParser"
-import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
+import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
 import { Effect } from "effect"
 import { connect } from "node:net"
 import { Settings, type TerminateHost } from "../settings/Settings.ts"

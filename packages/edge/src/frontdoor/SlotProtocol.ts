@@ -2,6 +2,7 @@
  * The byte protocol of data-plane section 5: one TLS connection is one admission. Agents park as slots, mesh clients and
  * peer edges are handed on, anything else is dropped without a reply, which tells the peer to step down.
  */
+import { addressBlock } from "@catenet/platform/IpAddress"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import type { Admission, AdmissionHead } from "@catenet/wire/frames/Role"
 import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transport/EdgeSlot"
@@ -9,7 +10,6 @@ import { Context, Effect, Layer, Result } from "effect"
 import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { ChannelPlacement } from "../channels/ChannelPlacement.ts"
-import { addressBlock } from "../listen/AddressBlock.ts"
 import { closeGracefully } from "../listen/LingeringClose.ts"
 import { MeshClients } from "../mesh/MeshClients.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"

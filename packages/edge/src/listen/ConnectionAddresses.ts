@@ -1,9 +1,7 @@
 /** Both ends of a visitor's connection, as an agent and an origin shall know them. */
+import { plainAddress } from "@catenet/platform/IpAddress"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { Socket } from "node:net"
-
-/** IPv4 visitors of a dual-stack listener look like IPv6; origins shall not have to know. */
-export const plainAddress = (address: string) => (address.startsWith("::ffff:") ? address.slice(7) : address)
 
 const end = (address: string | undefined, port: number | undefined) =>
   address === undefined || port === undefined ? undefined : { address: plainAddress(address), port }

@@ -3,9 +3,9 @@
  * The overall cap is lowered to what the descriptor limit of the process can carry, so that running out of descriptors
  * is a refusal here and not a failure elsewhere. At the overall cap the address with the most connections gives way to others.
  */
+import { addressBlock } from "@catenet/platform/IpAddress"
 import type { Socket } from "node:net"
 import type { Caps } from "../settings/Settings.ts"
-import { addressBlock } from "./AddressBlock.ts"
 import { ConnectionRateLimiter } from "./ConnectionRateLimiter.ts"
 import { FairPlaces } from "./FairPlaces.ts"
 

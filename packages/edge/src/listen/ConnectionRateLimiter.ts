@@ -3,9 +3,9 @@
  * serves everybody, so those over the rate wait unread, in their order, and one address delays only itself. Programs of
  * this machine are not paced: a proxy before the edge has the connections of many.
  */
+import { addressBlock } from "@catenet/platform/IpAddress"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import type { Socket } from "node:net"
-import { addressBlock } from "./AddressBlock.ts"
 
 /** Connections that an address opens at once before its rate counts. */
 export const connectionBurst = 32

@@ -3,7 +3,7 @@
  * whatever it brings. Who sends more is read at intervals, so that its rate is kept and no other visitor waits. Time is an argument
  * (milliseconds).
  */
-import { addressBlock } from "./AddressBlock.ts"
+import { addressBlock } from "@catenet/platform/IpAddress"
 
 export const crumbsPerSecond = 5_000
 /** So many at once before the rate counts. */

@@ -2,8 +2,8 @@
  * Whether every listener still accepts: each is tried every ten seconds by a connection of our own. One that is silent is
  * given a minute; a process that is gone or without descriptors is unwell at once.
  */
+import { retryForever } from "@catenet/platform/RetryForever"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
-import { retryForever } from "../observe/RetryForever.ts"
 import type { TcpListener, ListenerProbe } from "./TcpListener.ts"
 
 const every = "10 seconds"

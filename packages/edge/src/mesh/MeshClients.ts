@@ -4,14 +4,14 @@
  */
 import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
+import { addressBlock } from "@catenet/platform/IpAddress"
+import { TokenBuckets } from "@catenet/platform/TokenBuckets"
 import { challengeClient } from "@catenet/wire/transport/MeshRendezvous"
 import { Clock, Context, Effect, Layer, Result } from "effect"
 import { randomBytes } from "node:crypto"
 import type { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { addressBlock } from "../listen/AddressBlock.ts"
-import { TokenBuckets } from "../listen/TokenBuckets.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../routes/Routes.ts"
@@ -55,7 +55,7 @@ export class MeshClients extends Context.Service<
       if (!ProofOfWork.solves(native, challenge, { solution, routingToken })) return undefined
       const token = agents.visited(Buffer.from(routingToken).toString("hex"))?.token
       if (token === undefined || routes.isRevoked(token)) return undefined
-      return rate.take(token, yield* Clock.currentTimeMillis) ? token : undefined
+      return rate.take(token, yield* Clock.currentTimeMillis).allowed ? token : undefined
     })
 
     return MeshClients.of({

@@ -1,11 +1,11 @@
 /** A worker's way to the room of its edge: one session with the main process, for as long as both live. */
+import { retryForever } from "@catenet/platform/RetryForever"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
 import { Effect, Schedule } from "effect"
 import type { Socket } from "node:net"
 import { LocalRoom } from "../channels/LocalRoom.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
-import { retryForever } from "../observe/RetryForever.ts"
 import { dial, redialEvery } from "./SiblingDial.ts"
 import { siblingLimits } from "./SiblingLimits.ts"
 

@@ -2,6 +2,7 @@
  * This process as the agent of its siblings: it registers its agents at each, takes the visitors they bring, and gives
  * them to an agent of this process only, so that no visitor travels in circles. The visitor's addresses come with it.
  */
+import { retryForever } from "@catenet/platform/RetryForever"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
@@ -9,7 +10,6 @@ import { Effect, Schedule } from "effect"
 import type { Socket } from "node:net"
 import { makeServe } from "../listen/ConnectionFibers.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
-import { retryForever } from "../observe/RetryForever.ts"
 import { Relays } from "../relay/Relays.ts"
 import type { MuxAgent, AgentPool } from "../sessions/AgentPool.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"

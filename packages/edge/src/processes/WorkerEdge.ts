@@ -2,6 +2,7 @@
  * An edge as a worker runs it: the public listeners and all that serves connections, and nothing that an edge has once. It
  * gets everything it knows from the main process, and reports four times a second what it has counted.
  */
+import { retryForever } from "@catenet/platform/RetryForever"
 import { Clock, ConfigProvider, Effect, Layer, Queue, Schedule } from "effect"
 import { ControlPlane } from "../control/ControlPlane.ts"
 import { VisitorRouter } from "../frontdoor/VisitorRouter.ts"
@@ -9,7 +10,6 @@ import * as ConnectionLimiter from "../listen/ConnectionLimiter.ts"
 import { descriptorLimit } from "../listen/FileDescriptors.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
 import { Counters } from "../observe/Counters.ts"
-import { retryForever } from "../observe/RetryForever.ts"
 import { drain } from "../orders/Drain.ts"
 import { Orders } from "../orders/Orders.ts"
 import { Relays } from "../relay/Relays.ts"

@@ -2,9 +2,10 @@
  * A worker as a process: it carries out what the main process sends and ends when that has ended, however it did. Signals that
  * reach the whole group are the main process's to follow. It logs through the main process, in the form that was chosen there.
  */
+import { youngCollector } from "@catenet/platform/BufferCollector"
+import { collectWith } from "@catenet/wire/transport/BufferMemory"
 import { Cause, Effect, Logger, Queue, References } from "effect"
 import { rmSync } from "node:fs"
-import { collectBuffers } from "./BufferCollector.ts"
 import * as WorkerChannel from "./WorkerChannel.ts"
 import * as WorkerEdge from "./WorkerEdge.ts"
 import { severities, type ToMain, type ToWorker } from "./WorkerMessages.ts"
@@ -37,7 +38,7 @@ const work = Effect.fnUntraced(function* (channel: WorkerChannel.WorkerChannel<T
 
 /** Only in a process that was started with a channel to its parent. */
 export const start = (): void => {
-  collectBuffers()
+  collectWith(youngCollector())
   const channel = WorkerChannel.ofWorker(process)
   process.on("disconnect", () => setImmediate(() => process.exit()))
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined)

@@ -2,10 +2,10 @@
  * The worker processes of this edge, as the main process keeps them: started, initialized, sent every order, started again when
  * they end, and killed when they fall silent. It decides nothing about visitors.
  */
+import { retryForever } from "@catenet/platform/RetryForever"
 import { Clock, Deferred, Effect, FiberSet, Schedule } from "effect"
 import type { ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
-import { retryForever } from "../observe/RetryForever.ts"
 import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
 import { TunnelOwnership } from "../sessions/TunnelOwnership.ts"
 import { Settings } from "../settings/Settings.ts"

@@ -2,6 +2,7 @@
  * Serves QUIC connections at the mesh port (data-plane 2.2): each stream begins with a role. Agents register and bind host names,
  * mesh clients come to them, and anybody may ask for the address that is seen.
  */
+import { addressBlock } from "@catenet/platform/IpAddress"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import {
   decodeQuicRole,
@@ -17,7 +18,6 @@ import { FrameReader } from "@catenet/wire/transport/FrameReader"
 import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { timingSafeEqual } from "node:crypto"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { addressBlock } from "../listen/AddressBlock.ts"
 import { makeServe } from "../listen/ConnectionFibers.ts"
 import { MeshClients } from "../mesh/MeshClients.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"

@@ -2,10 +2,10 @@
  * All agents that are connected, by token, and how a visitor gets a stream to one of them: the least loaded multiplexed
  * agent, else the slot that waited longest, else the first to arrive within the delivery wait. Dead agents are passed over.
  */
+import { retryForever } from "@catenet/platform/RetryForever"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { Clock, Context, Data, Effect, Layer, Result, Schedule } from "effect"
 import { Counters } from "../observe/Counters.ts"
-import { retryForever } from "../observe/RetryForever.ts"
 import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
 import { refusalOf } from "./AgentAuthorization.ts"

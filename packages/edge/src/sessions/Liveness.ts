@@ -3,10 +3,10 @@
  * not give it is cut off at once when another agent can serve its tunnel, so that visitors fail over within five seconds.
  * A tunnel with a single agent is given more time: cutting it would tear what an outage only delays.
  */
+import { retryForever } from "@catenet/platform/RetryForever"
 import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Effect, FiberSet, Schedule } from "effect"
-import { retryForever } from "../observe/RetryForever.ts"
 import type { MuxAgent, AgentPool } from "./AgentPool.ts"
 
 /** Together with the echo and the pause between two looks 3.25 s, which leaves a busy machine some of the five. */

@@ -2,6 +2,8 @@
  * The multiplexed carrier as agents use it: one TLS connection, any number of registrations, an echo every few seconds.
  * It admits registrations and keeps them in {@link AgentSessions} until they are withdrawn, revoked or the carrier ends.
  */
+import { addressBlock } from "@catenet/platform/IpAddress"
+import { retryForever } from "@catenet/platform/RetryForever"
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Mux } from "@catenet/wire/transport/Mux"
@@ -10,10 +12,8 @@ import { Context, Effect, Layer, Result, Schedule } from "effect"
 import { randomBytes } from "node:crypto"
 import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
-import { addressBlock } from "../listen/AddressBlock.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
-import { retryForever } from "../observe/RetryForever.ts"
 import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
 import { AgentAdmissions, refused, type AdmissionVerdict } from "./AgentAdmissions.ts"

@@ -5,10 +5,10 @@
  */
 import { look, type Reachability, type Sight } from "@catenet/domain/tunnels/Reachability"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { retryForever } from "@catenet/platform/RetryForever"
 import { guarded } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
-import { retryForever } from "../observe/RetryForever.ts"
 import type { AgentPool } from "./AgentPool.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { EchoRounds } from "./EchoRounds.ts"

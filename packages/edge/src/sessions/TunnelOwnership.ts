@@ -4,8 +4,8 @@
  * another key or none stand by behind it. Ownership outlives a restart and lapses after a day without the owner, so that
  * an agent that lost its key is not locked out.
  */
+import { retryForever } from "@catenet/platform/RetryForever"
 import { Clock, Context, Effect, FiberSet, Layer, Result, Schedule, Schema } from "effect"
-import { retryForever } from "../observe/RetryForever.ts"
 import { tunnelName } from "../routes/TunnelName.ts"
 import { HistoryDatabase } from "../sqlite/HistoryDatabase.ts"
 import type { Database } from "../sqlite/SqliteDatabase.ts"

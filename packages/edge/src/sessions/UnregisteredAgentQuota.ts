@@ -3,8 +3,8 @@
  * may mint such a token, so they get a small pool for each address block and a tenth of all agents' connections together; one that
  * comes beyond that takes the place of the oldest.
  */
+import { addressBlock } from "@catenet/platform/IpAddress"
 import { Context, Effect, Layer } from "effect"
-import { addressBlock } from "../listen/AddressBlock.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"

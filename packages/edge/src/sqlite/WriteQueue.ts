@@ -3,8 +3,8 @@
  * another process holds the file. Each is done whole or not at all, in the order in which they came; one that the database
  * does not take now waits in memory, and all behind it with it. What waits is lost with the process.
  */
+import { retryForever } from "@catenet/platform/RetryForever"
 import { Effect, Schedule } from "effect"
-import { retryForever } from "../observe/RetryForever.ts"
 
 const every = "1 second"
 const maxRowsWaiting = 65_536

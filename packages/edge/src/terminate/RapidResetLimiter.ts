@@ -3,9 +3,9 @@
  * visitor nothing. The visitors of one address block at one tunnel share a budget, and the connection that exceeds it is closed.
  * Nothing else is refused: other tunnels and other connections of the address go on.
  */
+import { TokenBuckets } from "@catenet/platform/TokenBuckets"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Context, Effect, Layer } from "effect"
-import { TokenBuckets } from "../listen/TokenBuckets.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
 
@@ -19,7 +19,7 @@ export const rapidResetLimit = (
   const resets = new TokenBuckets(perMinute)
   return {
     spend: (token, visitor) => {
-      if (resets.take(`${token} ${visitor}`, now())) return true
+      if (resets.take(`${token} ${visitor}`, now()).allowed) return true
       counters.resetBudgetsExceeded += 1
       return false
     }

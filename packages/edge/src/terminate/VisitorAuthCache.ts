@@ -3,8 +3,8 @@
  * visitor who was let in. An order about a tunnel makes its answers worthless at once, those that are still on their way too. When
  * the control plane does not answer, no visitor is let in.
  */
+import { TokenBuckets } from "@catenet/platform/TokenBuckets"
 import { hash } from "node:crypto"
-import { TokenBuckets } from "../listen/TokenBuckets.ts"
 
 export interface Known {
   /** Who the visitor is; null: has to sign in; empty: the host requires no login. */
@@ -101,7 +101,7 @@ export class VisitorAuthCache {
     const bounds = this.#bounds(isAdmitted, asked)
     const isStranger = bounds.has(`unknown ${token} ${asked.address}`)
     const isFull = Array.from(bounds).some(([name, most]) => (this.#open.get(name) ?? 0) >= most)
-    if (isFull || (isStranger && !this.#strangers.take(asked.address ?? "", this.#now())))
+    if (isFull || (isStranger && !this.#strangers.take(asked.address ?? "", this.#now()).allowed))
       return Promise.resolve(undefined)
     for (const name of bounds.keys()) this.#open.set(name, (this.#open.get(name) ?? 0) + 1)
     const question: Asking = { token, stale: false, answer: this.#answer(() => question, bounds.keys(), key, asked) }

@@ -2,9 +2,9 @@
  * A certificate pair in two files, read again when they change. A pair that cannot be used is reported and the one before
  * stays in force.
  */
+import { retryForever } from "@catenet/platform/RetryForever"
 import { Clock, Effect, FileSystem, Option, Predicate, Schedule, type Scope } from "effect"
 import { createPrivateKey, X509Certificate } from "node:crypto"
-import { retryForever } from "../observe/RetryForever.ts"
 import type { PemPair } from "../settings/PemPair.ts"
 import { type Pair, CertificateSource } from "./CertificateSource.ts"
 

@@ -1,6 +1,6 @@
 /** The session ticket keys of this edge, one ring for all its acceptors. Nothing of it is written to a disk or a log. */
+import { retryForever } from "@catenet/platform/RetryForever"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
-import { retryForever } from "../observe/RetryForever.ts"
 import { periodMillis, TicketKeyRing } from "./TicketKeyRing.ts"
 
 export class SessionTickets extends Context.Service<SessionTickets, TicketKeyRing>()("edge/tls/SessionTickets") {

@@ -48,7 +48,6 @@ const own: Readonly<Record<string, string>> = {
   "sessions/TunnelOwnership maxOwners": "the least recently seen make room",
   "sessions/ProofReports maxWaiting": "reports of the edge to the control plane",
   "sessions/MuxAgents maxRegistrations": "of one connection",
-  "listen/TokenBuckets maxKeys": "what is forgotten admits more",
   "terminate/RequestHead maxHead": "bytes of one message",
   "terminate/Http2Connections maxStrikes": "of one connection",
   "terminate/Http2Connections maxRestMillis": "of one connection",

@@ -5,7 +5,6 @@ import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/T
 import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import { TokenBuckets } from "../../src/listen/TokenBuckets.ts"
 
 const T = token("8")
 
@@ -63,15 +62,4 @@ describe("mesh clients", () => {
       assert.strictEqual((yield* Effect.promise(() => world.metrics()))["ct_edge_rendezvous_refused_total"], 4)
     }).pipe(Effect.scoped)
   )
-})
-
-describe("TokenBuckets", () => {
-  it("never admits two bursts around a boundary", () => {
-    const buckets = new TokenBuckets(60)
-    const taken = Array.from({ length: 1_000 }, (_, index) => buckets.take("a", index)).filter(Boolean).length
-    assert.strictEqual(taken, 60)
-    assert.isTrue(buckets.take("b", 1_000))
-    const later = Array.from({ length: 10 }, () => buckets.take("a", 3_500)).filter(Boolean).length
-    assert.strictEqual(later, 3)
-  })
 })

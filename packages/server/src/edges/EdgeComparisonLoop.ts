@@ -4,11 +4,11 @@
  */
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { retryForever } from "@catenet/platform/RetryForever"
 import { Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
 import { HttpClientError } from "effect/http"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
-import { retryForever } from "../runtime/RetryForever.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as EdgeClient from "./EdgeClient.ts"

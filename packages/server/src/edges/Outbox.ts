@@ -6,10 +6,10 @@
  */
 import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
+import { retryForever } from "@catenet/platform/RetryForever"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Option, Queue, Redacted, Result, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import { retryForever } from "../runtime/RetryForever.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"

@@ -4,29 +4,19 @@
  * one that this proxy names in `X-Forwarded-For` or `Forwarded` (RFC 7239). What a client wrote itself into these headers
  * counts for nothing, because they are read from the right, and no further than the first address that is no proxy's.
  */
-import { Context, Effect, Layer, Option, Result } from "effect"
+import { addressBlock, parseIpWithPort } from "@catenet/platform/IpAddress"
+import { Context, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { IpNetwork, NetAddress } from "effect/net"
 import { Settings } from "../settings/Settings.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
-type Address = NetAddress.IpAddress
-
-/** An address as a proxy or a socket writes it: alone, in brackets, with a port, or IPv4 in IPv6. */
-const parse = (written: string): Address | undefined => {
-  const text = written.trim()
-  const bare = text.replace(/^\[(.*)\]$/u, "$1").replace(/%.*$/su, "")
-  const alone = NetAddress.ipFromString(bare)
-  if (Result.isSuccess(alone)) return NetAddress.toCanonical(alone.success)
-  const withPort = NetAddress.inetAddressFromString(text)
-  return Result.isSuccess(withPort) ? NetAddress.toCanonical(withPort.success.address) : undefined
-}
 
 /** Whether an address is in one of the networks. */
 export const trusts = (networks: ReadonlyArray<string>): ((address: string) => boolean) => {
   const parsed = networks.map((network) => IpNetwork.fromStringUnsafe(network))
   return (address) => {
-    const known = parse(address)
+    const known = parseIpWithPort(address.trim())
     return known !== undefined && parsed.some((network) => IpNetwork.contains(network, known))
   }
 }
@@ -54,7 +44,7 @@ export class ClientAddresses extends Context.Service<
     /** The first address from the right that is no proxy's; nothing where one cannot be read. */
     const behind = (hops: ReadonlyArray<string>): string | undefined => {
       for (const [index, hop] of [...hops.entries()].toReversed()) {
-        const address = parse(hop)
+        const address = parseIpWithPort(hop.trim())
         if (address === undefined) return undefined
         const text = NetAddress.formatIp(address)
         if (index === 0 || !isProxy(text)) return text
@@ -77,14 +67,7 @@ export class ClientAddresses extends Context.Service<
 
     return {
       of,
-      budgetKey: (request: Request): string => {
-        const text = of(request)
-        const address = parse(text)
-        if (address === undefined) return text
-        return NetAddress.isIpv4Address(address)
-          ? NetAddress.formatIp(address)
-          : IpNetwork.format(IpNetwork.fromAddressUnsafe(address, 64))
-      }
+      budgetKey: (request: Request) => addressBlock(of(request))
     }
   })
 

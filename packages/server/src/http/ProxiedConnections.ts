@@ -3,14 +3,14 @@
  * has the client's address from then on. Bytes from anywhere else are left as they are; such a header is no HTTP there,
  * and is refused as that.
  */
+import { type Address, readProxyHeader } from "@catenet/platform/ProxyProtocol"
 import type { Server } from "node:http"
 import { Socket } from "node:net"
-import * as ProxyHeader from "./ProxyHeader.ts"
 
 /** As long as the head of a request may take. */
 const patienceMillis = 10_000
 
-const named = (socket: Socket, { address, port }: ProxyHeader.Client) => {
+const named = (socket: Socket, { address, port }: Address) => {
   Object.defineProperty(socket, "remoteAddress", { value: address })
   Object.defineProperty(socket, "remotePort", { value: port })
 }
@@ -25,7 +25,7 @@ const unwrap = (socket: Socket, pass: () => void) => {
   }
   const take = (chunk: Buffer) => {
     seen = seen.length === 0 ? chunk : Buffer.concat([seen, chunk])
-    const read = ProxyHeader.read(seen)
+    const read = readProxyHeader(seen)
     if (read._tag === "Partial") return
     settle()
     if (read._tag === "Malformed") return leave()

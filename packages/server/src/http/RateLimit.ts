@@ -5,11 +5,11 @@
 import { Caller, RateLimit } from "@catenet/domain/api/Access"
 import { BodyLimit } from "@catenet/domain/api/RequestReading"
 import { RateLimited } from "@catenet/domain/values/RequestErrors"
+import { TokenBuckets } from "@catenet/platform/TokenBuckets"
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Settings } from "../settings/Settings.ts"
 import { ClientAddresses } from "./ClientAddresses.ts"
-import * as TokenBuckets from "./TokenBuckets.ts"
 
 /**
  * What a request costs: one, and one more for each KiB of its body after the first. Reading a long list takes the
@@ -27,7 +27,7 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const { requestsPerMinute } = yield* Settings
     if (requestsPerMinute === 0) return RateLimit.of((httpEffect) => httpEffect)
-    const take = TokenBuckets.make(requestsPerMinute)
+    const buckets = new TokenBuckets(requestsPerMinute)
     const { budgetKey } = yield* ClientAddresses
     const keyOf = Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
       const caller = Context.getOption(context, Caller)
@@ -38,7 +38,7 @@ export const layer = Layer.effect(
       Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
         const cost = costOf(headers, Context.get(endpoint.annotations, BodyLimit))
-        const { allowed, remaining, retryAfter } = take(yield* keyOf, yield* Clock.currentTimeMillis, cost)
+        const { allowed, remaining, retryAfter } = buckets.take(yield* keyOf, yield* Clock.currentTimeMillis, cost)
         yield* HttpEffect.appendPreResponseHandler((_request, response) =>
           Effect.succeed(
             HttpServerResponse.setHeaders(response, {

@@ -1,11 +1,11 @@
 /** A long transfer from a member behind the relay to one in this process, in turns with the same through the mesh tunnel. */
+import { youngCollector } from "@catenet/platform/BufferCollector"
 import { makeChannel } from "@catenet/testing/agent/Member"
 import { startControlPlane } from "@catenet/testing/edge/ControlPlane"
 import { register } from "@catenet/testing/stack/channels/Registered"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { X509Certificate } from "node:crypto"
-import { collectBuffers } from "../../../agent/src/BufferCollector.ts"
 import { AgentMetrics } from "../../../agent/src/observe/AgentMetrics.ts"
 import { collectWith, passed } from "../../../wire/src/transport/BufferMemory.ts"
 import { inTurns } from "../InTurns.ts"
@@ -20,7 +20,7 @@ const bytes = megabytes * 1024 * 1024
 
 export const rows = async (): Promise<ReadonlyArray<Row>> => {
   // The reader stands for a `ct-agent`, which does so.
-  collectBuffers()
+  collectWith(youngCollector())
   const life = await Effect.runPromise(Scope.make())
   const controlPlane = await Effect.runPromise(startControlPlane.pipe(Scope.provide(life)))
   const relay = await Relay.make({ CT_EDGE_CP_URL: controlPlane.url, CT_EDGE_POW_DIFFICULTY: "4" })

@@ -1,6 +1,7 @@
 /** `catenet edge`: one edge, configured by its variables. */
 import * as StartupMemory from "@catenet/agent/internal/StartupMemory"
 import { variables } from "@catenet/edge/internal/settings/Variables"
+import { youngCollector } from "@catenet/platform/BufferCollector"
 import * as Documentation from "@catenet/platform/Documentation"
 import { Effect, Layer, References } from "effect"
 import { Command } from "effect/cli"
@@ -13,10 +14,10 @@ export const edge = Command.make(
   {},
   Effect.fn(function* () {
     const { logFormat } = yield* root
-    const [{ Edge }, { collectBuffers }] = yield* Effect.promise(() =>
-      Promise.all([import("@catenet/edge/internal/Edge"), import("@catenet/edge/internal/processes/BufferCollector")])
+    const [{ Edge }, { collectWith }] = yield* Effect.promise(() =>
+      Promise.all([import("@catenet/edge/internal/Edge"), import("@catenet/wire/transport/BufferMemory")])
     )
-    collectBuffers()
+    collectWith(youngCollector())
     const asked = yield* References.MinimumLogLevel
     const least = (yield* variables.trace.config) ? "Debug" : asked
     return yield* Layer.launch(Edge.layer.pipe(Layer.tap(() => Effect.sync(StartupMemory.serves)))).pipe(

@@ -88,7 +88,7 @@ const edge: Table = {
   sessions: ["routes", "sqlite", "audit", "control", "listen"],
   history: ["sqlite", "ca", "routes", "sessions"],
   relay: ["listen", "sessions"],
-  mesh: ["audit", "relay", "routes", "sessions", "listen", "ca", "control"],
+  mesh: ["audit", "relay", "routes", "sessions", "ca", "control"],
   terminate: ["listen", "relay", "routes", "sessions", "tls", "control"],
   channels: ["audit", "listen", "relay", "control", "ca", "mesh", "sessions"],
   frontdoor: ["channels", "listen", "mesh", "audit", "sessions", "ca", "tls", "routes", "terminate", "relay"],

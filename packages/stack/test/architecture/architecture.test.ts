@@ -8,7 +8,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
   platform: ["effect", "@effect/platform-node"],
   domain: ["effect"],
   crypto: ["effect", "@noble/"],
-  wire: ["effect", "@catenet/crypto"],
+  wire: ["effect", "@catenet/platform", "@catenet/crypto"],
   server: [
     "effect",
     "@effect/",
@@ -247,9 +247,8 @@ describe("the packages", () => {
       .flatMap(sourceFiles)
       .filter((file) => /\bsetFlagsFromString\b/.test(withoutComments(readFileSync(join(root, file), "utf8"))))
     assert.deepStrictEqual(setting.toSorted(), [
-      "packages/agent/src/BufferCollector.ts",
       "packages/agent/src/StartupMemory.ts",
-      "packages/edge/src/processes/BufferCollector.ts"
+      "packages/platform/src/BufferCollector.ts"
     ])
   })
 

@@ -1,9 +1,9 @@
 /** HAProxy reads the PROXY headers that are written here, and those that it writes are read here. */
 import { start } from "@catenet/idp/IdentityProvider"
+import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
 import { trusts } from "@catenet/server/internal/http/ClientAddresses"
 import * as ProxiedConnections from "@catenet/server/internal/http/ProxiedConnections"
 import * as Daemon from "@catenet/testing/server/Daemon"
-import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { spawnSync } from "node:child_process"

@@ -1,8 +1,7 @@
 import { start } from "@catenet/idp/IdentityProvider"
+import { encodeProxyHeader, readProxyHeader } from "@catenet/platform/ProxyProtocol"
 import { trusts } from "@catenet/server/internal/http/ClientAddresses"
 import * as ProxiedConnections from "@catenet/server/internal/http/ProxiedConnections"
-import * as ProxyHeader from "@catenet/server/internal/http/ProxyHeader"
-import { encodeProxyHeader } from "@catenet/wire/frames/ProxyProtocol"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { NetAddress } from "effect/net"
@@ -25,7 +24,7 @@ describe("the PROXY header that the edge writes", () => {
       )
     )
     const header = encodeProxyHeader({ source: { address, port }, authority: "portal.example.test" })
-    assert.deepStrictEqual(ProxyHeader.read(header), {
+    assert.deepStrictEqual(readProxyHeader(header), {
       _tag: "Header",
       length: header.length,
       client: { address, port }

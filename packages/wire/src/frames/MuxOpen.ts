@@ -1,10 +1,10 @@
 /** What the edge says about a stream when it opens it: for which registration, for which visitor, and what the bytes are. */
+import type { Address } from "@catenet/platform/ProxyProtocol"
 import { Result } from "effect"
 import { Buffer } from "node:buffer"
 import { type Malformed, malformed } from "./Frame.ts"
 import { normalHost } from "./HostName.ts"
 import { decodeFields, encodeFields, type Field, type Fields, readText, readU32, text, u32 } from "./MuxFields.ts"
-import type { Address } from "./ProxyProtocol.ts"
 
 const kinds = ["visitor", "mesh", "acme"] as const
 const contents = ["passthrough", "terminated", "none"] as const

@@ -5,10 +5,10 @@
  */
 import type { Email } from "@catenet/domain/values/Email"
 import type { Subject } from "@catenet/domain/values/Subject"
+import { retryForever } from "@catenet/platform/RetryForever"
 import { Context, Effect, Layer, Option, Redacted, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql"
-import { retryForever } from "../../runtime/RetryForever.ts"
 import { freshHex32, freshHex64, hashToken } from "../../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { Settings } from "../../settings/Settings.ts"

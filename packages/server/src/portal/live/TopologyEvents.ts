@@ -1,11 +1,11 @@
 /** Who may follow the changes of a topology: its editors in a session, and every visitor of its public page. */
 import { Caller } from "@catenet/domain/api/Access"
 import { NetUuidInPath, TopologyIdInPath } from "@catenet/domain/values/Ids"
+import { retryForever } from "@catenet/platform/RetryForever"
 import { PgClient } from "@effect/sql-pg"
 import { type Cause, Clock, Deferred, Effect, Queue, RcRef, Redacted, Schedule, Schema, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientAddresses } from "../../http/ClientAddresses.ts"
-import { retryForever } from "../../runtime/RetryForever.ts"
 import { anything } from "../../store/Notifications.ts"
 import { Topologies } from "../../topologies/Topologies.ts"
 import type { Visit } from "../shell/Visits.ts"

@@ -2,8 +2,8 @@
  * The loops of alerts: one looks at tunnels with an alert, one at all tunnels, one delivers, so that a slow receiver delays no
  * look.
  */
+import { retryForever } from "@catenet/platform/RetryForever"
 import { Effect, FiberSet, Layer } from "effect"
-import { retryForever } from "../../runtime/RetryForever.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { AlertDeliveries } from "./AlertDeliveries.ts"
 import { Outages } from "./Outages.ts"

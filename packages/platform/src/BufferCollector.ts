@@ -1,8 +1,7 @@
 /**
- * Has the agent collect its young objects as bytes pass (`BufferMemory` says why). The collector needs a flag of V8
- * and a context of its own, so it is made when the first bytes have passed; a program calls this once, a library never.
+ * A collection of this process's young objects, for programs that carry bytes (`BufferMemory` of `wire` says why). The collector
+ * needs a flag of V8 and a context of its own, so it is made at the first collection; a program makes one, a library never.
  */
-import { collectWith } from "@catenet/wire/transport/BufferMemory"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 
@@ -13,10 +12,11 @@ const makeCollector = (): Collector => {
   return runInNewContext("gc")
 }
 
-export const collectBuffers = (): void => {
+/** Each call of the result collects once. */
+export const youngCollector = (): (() => void) => {
   let collector: Collector | undefined
-  collectWith(() => {
+  return () => {
     collector ??= makeCollector()
     collector({ type: "minor" })
-  })
+  }
 }
