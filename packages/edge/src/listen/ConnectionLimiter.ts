@@ -3,11 +3,11 @@
  * The overall cap is lowered to what the descriptor limit of the process can carry, so that running out of descriptors
  * is a refusal here and not a failure elsewhere. At the overall cap the address with the most connections gives way to others.
  */
+import { FairPlaces } from "@catenet/platform/FairPlaces"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import type { Socket } from "node:net"
 import type { Caps } from "../settings/Settings.ts"
 import { ConnectionRateLimiter } from "./ConnectionRateLimiter.ts"
-import { FairPlaces } from "./FairPlaces.ts"
 
 /** Descriptors kept free for listening sockets, files, upstream connections, the control plane and the admin interface. */
 const spareDescriptors = 192

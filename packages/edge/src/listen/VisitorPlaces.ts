@@ -2,13 +2,13 @@
  * The places of visitors, at the edge and at each tunnel, shared fairly by addresses. A visitor takes them when it asks for
  * something: with its first request where TLS ends here, else when it is brought to an agent.
  */
+import { FairPlaces, type Holder } from "@catenet/platform/FairPlaces"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import { Context, Effect, Layer } from "effect"
 import type { Socket } from "node:net"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
 import { noteUse } from "./ConnectionLimiter.ts"
-import { FairPlaces, type Holder } from "./FairPlaces.ts"
 
 export class VisitorPlaces extends Context.Service<
   VisitorPlaces,

@@ -3,12 +3,12 @@
  * may open a hundred. An address has a quarter of what an agent of ours takes at most. Where a session takes no more streams, the
  * newest one of the address that holds the most gives way to an address that holds fewer.
  */
+import { FairPlaces } from "@catenet/platform/FairPlaces"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { type CarrierSession, type CarrierStream, StreamRefused } from "@catenet/wire/transport/Carrier"
 import { defaultLimits } from "@catenet/wire/transport/MuxLimits"
 import { Result } from "effect"
-import { FairPlaces } from "../listen/FairPlaces.ts"
 
 export const maxPerAddress = defaultLimits.maxStreams / 4
 

@@ -13,7 +13,8 @@ import {
 } from "@catenet/domain/certificates/AdmissionErrors"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Layer } from "effect"
+import { FairPlaces } from "@catenet/platform/FairPlaces"
+import { Context, Deferred, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as DnsBackend from "../dns/DnsBackend.ts"
 import { converged } from "../dns/DnsPropagation.ts"
@@ -22,7 +23,7 @@ import { Settings } from "../settings/Settings.ts"
 import { HostnameProofs } from "../tunnels/hostnames/HostnameProofs.ts"
 import { Admissions } from "./Admissions.ts"
 
-/** Challenges that one process waits for at a time. */
+/** Challenges that one process waits for at a time; when there are as many, the tunnel with the most gives up its newest to others. */
 const maxAtOnce = 32
 /** Seconds after which a place will be free again, more or less. */
 const retryAfter = 5
@@ -58,21 +59,25 @@ export class DnsChallenges extends Context.Service<
     const provider = yield* DnsProvider
     const { dnsTimeoutSeconds } = yield* Settings
     const random = yield* SecureRandom.SecureRandom
-    let waiting = 0
+    const places = new FairPlaces(maxAtOnce)
 
     const failed = (cause: ChangeRefused) =>
       Effect.andThen(Effect.logWarning(cause.message), Effect.fail(new DnsProviderFailed()))
 
-    const place = Effect.acquireRelease(
-      Effect.suspend(() =>
-        waiting >= maxAtOnce ? Effect.fail(new DnsBusy({ retry_after: retryAfter })) : Effect.sync(() => void waiting++)
-      ),
-      () => Effect.sync(() => void waiting--)
-    )
+    const busy = Effect.fail(new DnsBusy({ retry_after: retryAfter }))
+
+    /** Runs while the tunnel has a place. */
+    const inPlace = <A, E, R>(token: RoutingToken, waiting: Effect.Effect<A, E, R>) =>
+      Effect.suspend(() => {
+        const evicted = Deferred.makeUnsafe<never, DnsBusy>()
+        const evict = () => Deferred.doneUnsafe(evicted, busy)
+        const leave = places.take(Redacted.value(token), { isIdle: () => false, evict })
+        if (leave === undefined) return busy
+        return Effect.ensuring(Effect.raceFirst(waiting, Deferred.await(evicted)), Effect.sync(leave))
+      })
 
     const publish = Effect.fnUntraced(
       function* (hostname: Hostname, value: string) {
-        yield* place
         const name = challengeName(hostname)
         yield* provider.set({ name, type: "TXT", values: [value] })
         yield* converged(yield* provider.authoritative, name, value).pipe(
@@ -98,7 +103,7 @@ export class DnsChallenges extends Context.Service<
         if (!(yield* admissions.mayIssue(request.token, request.hostname))) return yield* new NotAdmitted()
         if (!(yield* proofs.isBrokered(request.token, request.hostname))) return yield* new ChallengeNotBrokered()
         if (!isOurs(request.hostname)) return yield* new DnsProviderFailed()
-        yield* publish(request.hostname, request.value)
+        yield* inPlace(request.token, publish(request.hostname, request.value))
       }),
 
       clear: Effect.fn("DnsChallenges.clear")(function* (request: {

@@ -1,11 +1,12 @@
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Subject } from "@catenet/domain/values/Subject"
+import { eventually } from "@catenet/testing/Eventually"
 import { keyName, NameServer, secret } from "@catenet/testing/server/dns/NameServer"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Fiber, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
@@ -135,6 +136,25 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the DNS-01 
       }
       assert.strictEqual((yield* set(token, "e.zone.test")).status, 200)
     })
+  )
+
+  it.effect("has the tunnel that waits for most of them make room for another one", () =>
+    Effect.gen(function* () {
+      const { behave } = yield* NameServer
+      const large = yield* tunnel("f.zone.test", true)
+      const small = yield* tunnel("g.zone.test", true)
+      yield* behave("hidden")
+      let busy = 0
+      const one = Effect.tap(set(large, "f.zone.test"), ({ status }) =>
+        Effect.sync(() => (busy += Number(status === 503)))
+      )
+      const all = yield* Effect.forEach(Array.from({ length: 40 }), () => Effect.forkScoped(one))
+      yield* Effect.promise(() => eventually(() => busy === 8, "all places are taken"))
+      yield* behave("well")
+      assert.strictEqual((yield* set(small, "g.zone.test")).status, 200)
+      yield* Effect.forEach(all, Fiber.join)
+      assert.strictEqual(busy, 9)
+    }).pipe(Effect.scoped)
   )
 })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { FairPlaces } from "../../src/listen/FairPlaces.ts"
+import { FairPlaces } from "../src/FairPlaces.ts"
 
 /** Holders by name, and who was evicted. */
 const world = (most: number) => {

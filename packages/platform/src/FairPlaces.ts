@@ -1,5 +1,5 @@
 /**
- * A bounded number of places that addresses share. When all are taken, the address that would hold the most gives way: its newest
+ * A bounded number of places that addresses share, or others whom a text names. When all are taken, the address that would hold the most gives way: its newest
  * connection that is idle, or else its newest. A newcomer of that address counts, too, so that no address can keep another one out.
  */
 
