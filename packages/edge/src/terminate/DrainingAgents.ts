@@ -8,14 +8,7 @@ import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import { Effect, FiberSet } from "effect"
 import type { Duplex } from "node:stream"
 import type { Delivered } from "../sessions/StreamDelivery.ts"
-
-/** A connection of a visitor, or one to an agent on behalf of a visitor. */
-export interface KeptAlive {
-  /** Asks no more after what is asked now. */
-  readonly announce: () => void
-  /** Ends where nothing is asked, a moment after that. */
-  readonly endIdle: () => void
-}
+import type { KeptAlive } from "./UpstreamPool.ts"
 
 /** In which a visitor asks again whose next request is on its way. */
 const grace = "500 millis"

@@ -8,11 +8,8 @@ import { cutUnfinished } from "../listen/LingeringClose.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Routes } from "../routes/Routes.ts"
 import type { Visit } from "./AuthenticatedConnections.ts"
-import { type GateVerdict, LoginGate } from "./LoginGate.ts"
-import type { RequestHead } from "./RequestHead.ts"
-
-/** Nothing where the host has no gate now. Never fails. */
-export type AskGate = (request: RequestHead) => Promise<GateVerdict> | undefined
+import type { AskGate } from "./GateVerdict.ts"
+import { LoginGate } from "./LoginGate.ts"
 
 export const make = Effect.gen(function* () {
   const routes = yield* Routes

@@ -19,7 +19,7 @@ import { type EdgeResponse, fullPage } from "./EdgePages.ts"
 import { silenceMillis } from "./FirstByte.ts"
 import { HeaderBlocks } from "./HeaderBlocks.ts"
 import { proxy, respond } from "./Http2Exchange.ts"
-import type { GateVerdict } from "./LoginGate.ts"
+import type { GateVerdict } from "./GateVerdict.ts"
 import type { Visitor } from "./RequestHead.ts"
 import { type Connect, UpstreamPool } from "./UpstreamPool.ts"
 

@@ -15,6 +15,7 @@ import { Routes } from "../routes/Routes.ts"
 import { SessionTickets } from "../tls/SessionTickets.ts"
 import { AuthenticatedConnections, type Visit } from "./AuthenticatedConnections.ts"
 import type { EdgeResponse } from "./EdgePages.ts"
+import type { GateVerdict } from "./GateVerdict.ts"
 import * as GatePages from "./GatePages.ts"
 import * as SignedSession from "./SignedSession.ts"
 import { VisitorAuthCache, type Known } from "./VisitorAuthCache.ts"
@@ -30,14 +31,6 @@ export interface GatedRequest {
   /** Of the visitor. */
   readonly address: string
 }
-
-/** The request is forwarded to the origin with this identity, or answered here. */
-export type GateVerdict =
-  | {
-      readonly _tag: "Passes"
-      readonly identity: string | undefined
-    }
-  | { readonly _tag: "Responds"; readonly answer: EdgeResponse }
 
 /** A control plane that does not answer soon keeps visitors waiting for nothing. */
 const callLimit = "5 seconds"

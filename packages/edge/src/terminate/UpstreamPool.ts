@@ -6,7 +6,14 @@ import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { KeepAliveAgent } from "@catenet/wire/transport/KeepAliveAgent"
 import type { ClientRequestArgs } from "node:http"
 import { type Duplex, duplexPair } from "node:stream"
-import type { KeptAlive } from "./DrainingAgents.ts"
+
+/** A connection of a visitor, or one to an agent on behalf of a visitor. */
+export interface KeptAlive {
+  /** Asks no more after what is asked now. */
+  readonly announce: () => void
+  /** Ends where nothing is asked, a moment after that. */
+  readonly endIdle: () => void
+}
 
 /**
  * Opens a relay to an agent that carries `near`; calls back when it stands. `kept` hears when that agent leaves. `repeatable`: what

@@ -1,0 +1,15 @@
+/** What the login gate says about a request. */
+import type { EdgeResponse } from "./EdgePages.ts"
+import type { RequestHead } from "./RequestHead.ts"
+
+/** The request is forwarded to the origin with this identity, or answered here. */
+export type GateVerdict =
+  | {
+      readonly _tag: "Passes"
+      readonly identity: string | undefined
+    }
+  | { readonly _tag: "Responds"; readonly answer: EdgeResponse }
+
+/** Nothing where the host has no gate now. Never fails. */
+export type AskGate = (request: RequestHead) => Promise<GateVerdict> | undefined
+
