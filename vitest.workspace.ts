@@ -16,7 +16,7 @@ const setups: Readonly<Record<string, ReadonlyArray<string>>> = {
 const isolated = new Set(["stack"])
 
 /** Where listeners that pile up on a connection are found by a warning of the process, which fails the test. */
-const carryingConnections = new Set(["wire", "edge"])
+const carryingConnections = new Set(["wire", "proxy", "edge"])
 
 /** For what hangs. How long something may take is said by the test that holds it, and a slow machine breaks none. */
 const patience = { testTimeout: 180_000, hookTimeout: 180_000 }
@@ -67,7 +67,7 @@ export default defineConfig({
     // More than there are processors: a test that uses sockets and processes waits for most of its time.
     maxWorkers: 4,
     projects: [
-      ...["platform", "domain", "crypto", "wire", "server", "edge", "agent", "idp", "stack"].map(unit),
+      ...["platform", "domain", "crypto", "wire", "proxy", "server", "edge", "agent", "idp", "stack"].map(unit),
       duration,
       endToEnd
     ]

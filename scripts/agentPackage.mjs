@@ -20,7 +20,7 @@ const sources = [
   "scripts/{agentPackage,build,node,pack}.mjs",
   "scripts/release/*.mjs",
   "packages/agent/package.json",
-  "packages/{agent,crypto,domain,platform,wire}/src/**/*.ts"
+  "packages/{agent,crypto,domain,platform,proxy,wire}/src/**/*.ts"
 ]
 
 const fingerprint = (...more) => {

@@ -17,7 +17,7 @@ const dist = out < 0 ? join(root, "dist") : resolve(args.splice(out, 2)[1] ?? "d
 const keyOption = args.indexOf("--release-keys")
 /** Keys whose releases the agent updates itself to; without any it refuses all. */
 const releaseKeys = keyOption < 0 ? "" : (args.splice(keyOption, 2)[1] ?? "")
-const libraries = ["platform", "domain", "crypto", "wire", "server", "edge", "agent"]
+const libraries = ["platform", "domain", "crypto", "wire", "proxy", "server", "edge", "agent"]
 const programs = [
   {
     name: "catenet",

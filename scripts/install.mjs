@@ -20,6 +20,21 @@ const npm = (args, cwd) => {
   }
 }
 
+const packagesOf = (file) => JSON.parse(readFileSync(file, "utf8")).packages
+
+/** Whether npm itself has installed what the lock file names: `npm ci` leaves a list of it. What is optional may be absent. */
+const isInstalled = (folder) => {
+  const list = join(folder, "node_modules", ".package-lock.json")
+  if (!existsSync(list)) return false
+  const there = packagesOf(list)
+  return Object.entries(packagesOf(join(folder, "package-lock.json"))).every(([path, wanted]) => {
+    if (!path.includes("node_modules/")) return true
+    const found = there[path]
+    if (found === undefined) return wanted.optional === true
+    return wanted.link === true ? found.link === true : found.integrity === wanted.integrity
+  })
+}
+
 const current = (folder) => {
   const marker = join(folder, "node_modules", ".catenet-installed")
   const digest = createHash("sha256")
@@ -34,8 +49,10 @@ const current = (folder) => {
 const install = (folder, what) => {
   const state = current(folder)
   if (state.fresh) return
-  process.stderr.write(`Installing ${what} ...\n`)
-  npm(["ci", "--no-audit", "--no-fund", "--loglevel=error"], folder)
+  if (!isInstalled(folder)) {
+    process.stderr.write(`Installing ${what} ...\n`)
+    npm(["ci", "--no-audit", "--no-fund", "--loglevel=error"], folder)
+  }
   state.done()
 }
 

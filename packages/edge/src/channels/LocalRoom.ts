@@ -3,8 +3,8 @@
  * services are made.
  */
 import type { CarrierSession } from "@catenet/wire/transport/Carrier"
+import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import { Context, Effect, Layer } from "effect"
-import { closeGracefully } from "../listen/LingeringClose.ts"
 import { Relays } from "../relay/Relays.ts"
 import { ProcessIdentity } from "../sessions/ProcessIdentity.ts"
 import { ChannelRoom } from "./ChannelRoom.ts"

@@ -5,8 +5,8 @@
 import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
 import * as Bytes from "@catenet/crypto/Bytes"
+import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import type { Duplex } from "node:stream"
-import { closeGracefully } from "../listen/LingeringClose.ts"
 import { addressOf, keysOf, type Member } from "./Member.ts"
 
 const unobserved = "0.0.0.0:0"

@@ -1,6 +1,6 @@
 /** The plain HTTP port: everything goes to the same place over HTTPS, nothing is served (data-plane 1.2). */
+import { cutAfter, closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import type { Socket } from "node:net"
-import { cutAfter, closeGracefully } from "../listen/LingeringClose.ts"
 
 const headBytes = 16_384
 const headMillis = 5_000

@@ -1,6 +1,6 @@
 /** Fatal TLS alerts (RFC 8446 section 6), sent in the clear before any handshake message of ours. */
+import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import type { Socket } from "node:net"
-import { closeGracefully } from "../listen/LingeringClose.ts"
 
 const alertCodes = { unrecognizedName: 112, internalError: 80, decodeError: 50 } as const
 

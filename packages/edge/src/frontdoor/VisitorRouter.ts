@@ -6,6 +6,7 @@
  * only an agent that answers from an order of its own, never an origin: anybody can send what an authority sends.
  */
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
+import { silenceMillis } from "@catenet/proxy/internal/http1/FirstByte"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Socket } from "node:net"
 import { AuditLog } from "../audit/AuditLog.ts"
@@ -17,7 +18,6 @@ import { Relays } from "../relay/Relays.ts"
 import { type Route, Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { Attempts, Delivered } from "../sessions/StreamDelivery.ts"
-import { silenceMillis } from "../terminate/FirstByte.ts"
 import { LoginGate } from "../terminate/LoginGate.ts"
 import { TerminatedConnections } from "../terminate/TerminatedConnections.ts"
 import type { Destination } from "./Dispatch.ts"

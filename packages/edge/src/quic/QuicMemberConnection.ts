@@ -8,9 +8,9 @@ import * as Refusal from "@catenet/crypto/admission/Refusal"
 import * as Bytes from "@catenet/crypto/Bytes"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
+import { cutAfter } from "@catenet/wire/transport/LingeringClose"
 import { Result } from "effect"
 import { Duplex } from "node:stream"
-import { cutAfter } from "../listen/LingeringClose.ts"
 
 /** The member joins again on the same rung at once (7.6). */
 const expired = "park-expired: no other member came, or a newer join took the place"

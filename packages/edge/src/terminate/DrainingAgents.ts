@@ -4,11 +4,11 @@
  * for their streams until its time is over, with visitors of a tunnel of one agent refused meanwhile, and would cut them then,
  * some in the middle of a request.
  */
+import type { KeptAlive } from "@catenet/proxy/internal/http2/UpstreamPool"
 import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import { Effect, FiberSet } from "effect"
 import type { Duplex } from "node:stream"
 import type { Delivered } from "../sessions/StreamDelivery.ts"
-import type { KeptAlive } from "./UpstreamPool.ts"
 
 /** In which a visitor asks again whose next request is on its way. */
 const grace = "500 millis"

@@ -1,14 +1,14 @@
 /** The visits of gated hosts: each connection of HTTP/1.1 and each request of HTTP/2 is noted until it ends, and asked about. */
+import type { AskGate } from "@catenet/proxy/internal/GateVerdict"
 import { guarded } from "@catenet/wire/transport/FaultBoundary"
 import { TornStream } from "@catenet/wire/transport/Http2Stream"
+import { cutUnfinished } from "@catenet/wire/transport/LingeringClose"
 import { Effect } from "effect"
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import type { TLSSocket } from "node:tls"
-import { cutUnfinished } from "../listen/LingeringClose.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Routes } from "../routes/Routes.ts"
 import type { Visit } from "./AuthenticatedConnections.ts"
-import type { AskGate } from "./GateVerdict.ts"
 import { LoginGate } from "./LoginGate.ts"
 
 export const make = Effect.gen(function* () {

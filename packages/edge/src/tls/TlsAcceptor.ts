@@ -4,10 +4,10 @@
  */
 import { resettable } from "@catenet/wire/transport/Abort"
 import { guarded, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { cutAfter } from "@catenet/wire/transport/LingeringClose"
 import { serverTls } from "@catenet/wire/transport/ServerTls"
 import type { Socket } from "node:net"
 import { createServer, type Server, type TLSSocket } from "node:tls"
-import { cutAfter } from "../listen/LingeringClose.ts"
 import type { CertificateSource } from "./CertificateSource.ts"
 import { periodMillis, type TicketKey, type TicketKeyRing } from "./TicketKeyRing.ts"
 

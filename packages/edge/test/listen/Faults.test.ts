@@ -12,8 +12,8 @@ import { once } from "node:events"
 import { createServer, connect as http2, type ServerHttp2Stream } from "node:http2"
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
+import { RequestRewriter } from "../../../proxy/src/http1/RequestRewriter.ts"
 import { AgentPool } from "../../src/sessions/AgentPool.ts"
-import { RequestRewriter } from "../../src/terminate/RequestRewriter.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { once } from "node:events"
 import { type AddressInfo, createServer } from "node:net"
 import type { TLSSocket } from "node:tls"
-import { HeaderReadThrottle } from "../../src/terminate/HeaderReadThrottle.ts"
+import { HeaderReadThrottle } from "../../../proxy/src/http1/HeaderReadThrottle.ts"
 import { CertificateSource } from "../../src/tls/CertificateSource.ts"
 import * as TlsAcceptor from "../../src/tls/TlsAcceptor.ts"
 

@@ -1,5 +1,5 @@
 /** The programs of a stack, in the order in which they start, each with the question that tells whether it serves. */
-import { closedTitle } from "@catenet/edge/internal/terminate/EdgePages"
+import { closedTitle } from "@catenet/proxy/internal/EdgePages"
 import * as OutgoingHttp from "@catenet/server/internal/http/OutgoingHttp"
 import { Data, Effect, type Redacted } from "effect"
 import { readFileSync } from "node:fs"

@@ -34,7 +34,7 @@ describe.each(listed)("the manifest of %s", (name) => {
   })
 })
 
-const packages = ["agent", "crypto", "domain", "edge", "idp", "platform", "server", "stack", "testing", "wire"]
+const packages = ["agent", "crypto", "domain", "edge", "idp", "platform", "proxy", "server", "stack", "testing", "wire"]
 
 /** Modules of a package that others import, as entries of its manifest. */
 const usedOf = (name: string) => {

@@ -20,7 +20,16 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "openid-client",
     "tldts"
   ],
-  edge: ["effect", "@effect/", "@catenet/platform", "@catenet/domain", "@catenet/crypto", "@catenet/wire"],
+  proxy: ["effect", "@catenet/platform", "@catenet/domain", "@catenet/wire"],
+  edge: [
+    "effect",
+    "@effect/",
+    "@catenet/platform",
+    "@catenet/domain",
+    "@catenet/crypto",
+    "@catenet/wire",
+    "@catenet/proxy"
+  ],
   agent: [
     "effect",
     "@effect/",
@@ -28,6 +37,7 @@ const allowed: Readonly<Record<string, ReadonlyArray<string>>> = {
     "@catenet/domain",
     "@catenet/crypto",
     "@catenet/wire",
+    "@catenet/proxy",
     "jose",
     "qr"
   ],
@@ -71,13 +81,13 @@ const ambient = new Set([
   "packages/edge/src/frontdoor/PlatformHosts.ts",
   // Cuts a socket that says nothing behind its hello.
   "packages/edge/src/frontdoor/VisitorRouter.ts",
-  "packages/edge/src/listen/LingeringClose.ts",
+  "packages/wire/src/transport/LingeringClose.ts",
   "packages/edge/src/listen/ConnectionRateLimiter.ts",
-  "packages/edge/src/terminate/FirstByte.ts",
-  "packages/edge/src/terminate/HeaderReadThrottle.ts",
-  "packages/edge/src/terminate/HeaderReadTimeout.ts",
+  "packages/proxy/src/http1/FirstByte.ts",
+  "packages/proxy/src/http1/HeaderReadThrottle.ts",
+  "packages/proxy/src/http1/HeaderReadTimeout.ts",
   // Rests a socket whose frames are too small.
-  "packages/edge/src/terminate/Http2Connections.ts",
+  "packages/proxy/src/http2/Http2Connections.ts",
   "packages/edge/src/relay/Relays.ts",
   "packages/idp/src/IdentityProvider.ts",
   "packages/wire/src/quic/process/QuicProcessLaunch.ts",
@@ -114,7 +124,7 @@ const readsConfiguration =
 
 /**
  * Where HTTP clients are made. Each follows no redirect and bounds what it reads; everything else goes through one of them, so
- * that no secret goes to an address that is not configured. The one of the edge's `gelb` speaks to agents, on their streams.
+ * that no secret goes to an address that is not configured. The proxy's speaks to origins, on streams that are opened elsewhere.
  */
 const httpClients = new Set([
   // CONNECT to the configured proxy, whose answer has no body.
@@ -129,8 +139,8 @@ const httpClients = new Set([
   // Of files that are signed, up to 256 MiB, with bounds of its own; it follows no redirect and sends nothing secret.
   "packages/agent/src/update/ReleaseDownload.ts",
   "packages/edge/src/control/ControlPlane.ts",
-  "packages/edge/src/terminate/Http2Exchange.ts",
   "packages/platform/src/StrictFetch.ts",
+  "packages/proxy/src/http2/Http2Exchange.ts",
   // A script of a page: its policy lets it ask the portal alone.
   "packages/server/src/api/ApiDocs.ts",
   "packages/server/src/http/OutgoingHttp.ts",

@@ -70,11 +70,11 @@ const numbers: ReadonlyArray<
     "edge",
     "less than 256 bytes: after ",
     " the first time",
-    "edge/src/terminate/HeaderReadThrottle.ts",
+    "proxy/src/http1/HeaderReadThrottle.ts",
     "firstRestMillis",
     milliseconds
   ],
-  ["edge", ", then every ", ".", "edge/src/terminate/HeaderReadThrottle.ts", "restMillis", milliseconds],
+  ["edge", ", then every ", ".", "proxy/src/http1/HeaderReadThrottle.ts", "restMillis", milliseconds],
   [
     "edge",
     "may reset ",

@@ -1,6 +1,7 @@
 /** Every page that an edge shows in its own name, as people and as programs get them. */
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { codeRefused, noSignIn, unauthorized, unavailable } from "@catenet/edge/internal/terminate/GatePages"
 import {
   closedPage,
   type EdgeResponse,
@@ -8,8 +9,7 @@ import {
   readBy,
   silentPage,
   unknownName
-} from "@catenet/edge/internal/terminate/EdgePages"
-import { codeRefused, noSignIn, unauthorized, unavailable } from "@catenet/edge/internal/terminate/GatePages"
+} from "@catenet/proxy/internal/EdgePages"
 
 const closed = new AccessPolicy({ expires_at: UnixSeconds.make(5), schedule: null })
 

@@ -28,7 +28,7 @@ import { runExamples } from "./LibraryExamples.ts"
 import { followStartPages } from "./StartPages.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../../..")
-const libraries = ["platform", "domain", "crypto", "wire", "server", "edge", "agent"]
+const libraries = ["platform", "domain", "crypto", "wire", "proxy", "server", "edge", "agent"]
 
 /** What somebody who checks with TypeScript would write. */
 const typed = `

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { RequestRewriter } from "../../src/terminate/RequestRewriter.ts"
+import { RequestRewriter } from "../../src/http1/RequestRewriter.ts"
 
 const visitor = { address: "203.0.113.7", hostname: "app.example.test" }
 const rewriting = (httpOnly = false) => new RequestRewriter(visitor, { httpOnly, asks: ({ upgrade }) => upgrade })

@@ -4,7 +4,7 @@
  */
 import { BodyFraming, type BodyWriter, type Framing } from "@catenet/wire/http/BodyFraming"
 import type { Field } from "@catenet/wire/http/FieldLine"
-import { isTrailer } from "./FieldNames.ts"
+import { isTrailer } from "../FieldNames.ts"
 
 const crlf = Buffer.from("\r\n")
 const lastChunk = Buffer.from("0\r\n")

@@ -1,8 +1,8 @@
 /** The fields of an HTTP/2 visitor's request for an HTTP/1.1 origin: what only the edge may say is replaced. */
 import { originCookies } from "@catenet/wire/transport/GateCookies"
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2"
-import { isEndToEnd } from "./FieldNames.ts"
-import { type Visitor, visitorFields } from "./RequestHead.ts"
+import { isEndToEnd } from "../FieldNames.ts"
+import { type Visitor, visitorFields } from "../http1/RequestHead.ts"
 
 const passes = (name: string) => !name.startsWith(":") && name !== "expect" && name !== "cookie" && isEndToEnd(name)
 

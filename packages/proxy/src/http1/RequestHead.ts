@@ -6,7 +6,7 @@ import type { Framing } from "@catenet/wire/http/BodyFraming"
 import { type Field, listOf, parseField } from "@catenet/wire/http/FieldLine"
 import { originCookies } from "@catenet/wire/transport/GateCookies"
 import { Data, Result } from "effect"
-import { isEndToEnd, isProtected } from "./FieldNames.ts"
+import { isEndToEnd, isProtected } from "../FieldNames.ts"
 import { hostnameOf, isAuthority, parseTarget } from "./RequestTarget.ts"
 
 /** Bytes of the longest head that is read, of a request or of an answer. */

@@ -11,16 +11,16 @@ import {
   streamWindow,
   TornStream
 } from "@catenet/wire/transport/Http2Stream"
+import { cutAfter } from "@catenet/wire/transport/LingeringClose"
 import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2"
 import type { TLSSocket } from "node:tls"
-import { cutAfter } from "../listen/LingeringClose.ts"
-import { type EdgeResponse, fullPage } from "./EdgePages.ts"
-import { silenceMillis } from "./FirstByte.ts"
+import { type EdgeResponse, fullPage } from "../EdgePages.ts"
+import type { GateVerdict } from "../GateVerdict.ts"
+import { silenceMillis } from "../http1/FirstByte.ts"
+import type { Visitor } from "../http1/RequestHead.ts"
 import { HeaderBlocks } from "./HeaderBlocks.ts"
 import { proxy, respond } from "./Http2Exchange.ts"
-import type { GateVerdict } from "./GateVerdict.ts"
-import type { Visitor } from "./RequestHead.ts"
 import { type Connect, UpstreamPool } from "./UpstreamPool.ts"
 
 /** Loaded for the first visitor that speaks it: an idle edge then holds 5 MB less. */

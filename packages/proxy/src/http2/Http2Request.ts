@@ -1,8 +1,8 @@
 /** What an HTTP/2 visitor asks, in the words of HTTP/1.1 (RFC 9113 section 8.3.1), or why it cannot be asked so. */
 import { Result } from "effect"
 import type { IncomingHttpHeaders } from "node:http2"
-import { BadRequest, type Visitor } from "./RequestHead.ts"
-import { hostnameOf, isAuthority, isOriginForm } from "./RequestTarget.ts"
+import { BadRequest, type Visitor } from "../http1/RequestHead.ts"
+import { hostnameOf, isAuthority, isOriginForm } from "../http1/RequestTarget.ts"
 
 export interface Http2Request {
   readonly method: string

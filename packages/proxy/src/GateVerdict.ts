@@ -1,6 +1,6 @@
 /** What the login gate says about a request. */
 import type { EdgeResponse } from "./EdgePages.ts"
-import type { RequestHead } from "./RequestHead.ts"
+import type { RequestHead } from "./http1/RequestHead.ts"
 
 /** The request is forwarded to the origin with this identity, or answered here. */
 export type GateVerdict =
@@ -12,4 +12,3 @@ export type GateVerdict =
 
 /** Nothing where the host has no gate now. Never fails. */
 export type AskGate = (request: RequestHead) => Promise<GateVerdict> | undefined
-

@@ -2,11 +2,11 @@
  * Answers a visitor of a gelb host in the place of the origin: the request head is drained first (16 KiB, 3 s), so that closing
  * does not reset the connection before the answer has arrived.
  */
+import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import { Effect } from "effect"
 import type { TLSSocket } from "node:tls"
-import { closeGracefully } from "../listen/LingeringClose.ts"
-import { readerOfHead } from "./ContentNegotiation.ts"
-import { type EdgeResponse, http1, readBy } from "./EdgePages.ts"
+import { readerOfHead } from "../ContentNegotiation.ts"
+import { type EdgeResponse, http1, readBy } from "../EdgePages.ts"
 
 const headBytes = 16_384
 const headWait = "3 seconds"
