@@ -8,6 +8,8 @@
  * - classes hide members with `#`; only constructors are `private`; constants are not in capital letters;
  * - no decision depends on the text of an error, which may change: use a code or a field;
  * - a message that includes another message uses `clause` or `ended` of domain/values/Sentence, so that it has one full stop;
+ * - sources reach sockets, files, processes, timers, clocks and random bytes through the seams of `platform`, so that a simulation can
+ *   replace them; Effect's services (`FileSystem`, `Clock`, `Random`) are seams as well;
  * - the lists contain no file that no longer needs its exception.
  * `--fix` sorts imports.
  */
@@ -17,7 +19,7 @@ import { fileURLToPath } from "node:url"
 import ts from "typescript"
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..")
-const { errorTexts, importOrder, noTimersInTests, allPackages, realTimeInTests, serviceIdiom, serviceNames } =
+const { errorTexts, importOrder, machine, noTimersInTests, allPackages, realTimeInTests, serviceIdiom, serviceNames } =
   JSON.parse(readFileSync(join(root, "tools/lint/conventions.json"), "utf8"))
 const fix = process.argv.includes("--fix")
 const found = []
@@ -192,6 +194,79 @@ for (const file of allPackages.flatMap((name) => filesOf(name, ["src"]))) {
 for (const file of Object.keys(errorTexts))
   if (!readsTexts.has(file))
     found.push(`tools/lint/conventions.json: ${file} no longer reads the text of an error; remove it from the list`)
+
+/** Where a machine's own modules are used: the seams, what moves bytes, and what runs in another runtime. */
+const atMachine = /^packages\/(?:platform\/src\/|testing\/|wire\/src\/(?:transport|quic\/side)\/)/
+const machineModules = new Set(
+  [
+    "net",
+    "tls",
+    "http",
+    "https",
+    "http2",
+    "dgram",
+    "fs",
+    "fs/promises",
+    "child_process",
+    "timers",
+    "timers/promises"
+  ].map((name) => `node:${name}`)
+)
+const randomness = new Set([
+  "randomBytes",
+  "randomFill",
+  "randomFillSync",
+  "randomInt",
+  "randomUUID",
+  "getRandomValues"
+])
+const timers = new Set(["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate"])
+const clocks = new Set(["Date.now", "performance.now", "process.hrtime", "process.hrtime.bigint", "Math.random"])
+const monotonic = "@catenet/wire/transport/MonotonicClock"
+
+/** What of a machine a node reaches past the seams, if it does. */
+const reached = (node) => {
+  if (ts.isImportDeclaration(node)) {
+    const {
+      importClause: clause,
+      moduleSpecifier: { text }
+    } = node
+    if (clause === undefined || clause.isTypeOnly) return undefined
+    const names = clause.namedBindings
+    const values =
+      names && ts.isNamedImports(names) ? names.elements.filter(({ isTypeOnly }) => !isTypeOnly) : undefined
+    if (machineModules.has(text)) return values?.length === 0 ? undefined : text
+    if (text === monotonic) return text
+    if (text !== "node:crypto") return undefined
+    return values?.map(({ name, propertyName }) => (propertyName ?? name).text).find((name) => randomness.has(name))
+  }
+  if (ts.isNewExpression(node))
+    return node.expression.getText() === "Date" && (node.arguments?.length ?? 0) === 0 ? "new Date()" : undefined
+  if (!ts.isCallExpression(node)) return undefined
+  const called = node.expression.getText()
+  if (node.expression.kind === ts.SyntaxKind.ImportKeyword)
+    return machineModules.has(node.arguments[0]?.text) ? node.arguments[0].text : undefined
+  const last = called.split(".").at(-1) ?? ""
+  if (/^(?:globalThis\.)?(?:web)?crypto\./.test(called) && randomness.has(last)) return called
+  return timers.has(called.replace(/^globalThis\./, "")) || clocks.has(called) ? called : undefined
+}
+const reaching = new Set()
+for (const file of allPackages.flatMap((name) => filesOf(name, ["src"])).filter((file) => !atMachine.test(file))) {
+  const source = sourceOf(file)
+  const visit = (node) => {
+    const what = reached(node)
+    if (what !== undefined) {
+      reaching.add(file)
+      if (!(file in machine))
+        found.push(`${placeOf(source, node)}: reach ${what} through a seam of @catenet/platform or a service of Effect`)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+}
+for (const file of Object.keys(machine))
+  if (!reaching.has(file))
+    found.push(`tools/lint/conventions.json: ${file} no longer reaches past the seams; remove it from the list`)
 
 const named = new Set(Object.values(realTimeInTests).flat())
 for (const file of timed)

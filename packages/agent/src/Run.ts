@@ -1,11 +1,11 @@
 /** Runs the program in this process. Signals are left to the commands: a serving agent drains, all others just end. */
 import { redact } from "@catenet/domain/values/Redaction"
 import { youngCollector } from "@catenet/platform/BufferCollector"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { collectWith } from "@catenet/wire/transport/BufferMemory"
 import { flushed } from "@catenet/wire/transport/Flushed"
 import { Cause, Exit, Runtime } from "effect"
 import { CliError } from "effect/cli"
-import { setTimeout } from "node:timers/promises"
 import { run } from "./Cli.ts"
 
 const usage = 2
@@ -31,7 +31,8 @@ const logMillis = 1_000
 
 /** What was written has left the process: `process.exit` throws away what still waits for its reader. */
 const written = async () => {
-  const log = Promise.race([flushed(process.stderr), setTimeout(logMillis)])
+  const late = new Promise<void>((resolve) => Scheduler.setTimeout(resolve, logMillis))
+  const log = Promise.race([flushed(process.stderr), late])
   await Promise.allSettled([flushed(process.stdout), log])
 }
 

@@ -2,6 +2,7 @@
  * Keeps what only the start of a program needs out of its memory at rest. A program calls this, a library never. Does nothing in a
  * program that is run from its sources, where the next restart is near. Imports nothing that is large.
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 
@@ -48,10 +49,10 @@ let end = () => {}
 export const begin = (): void => {
   if (fromSources) return
   setCompilers(false)
-  const timer = setTimeout(() => end(), longestStartMillis).unref()
+  const timer = Scheduler.setTimeout(() => end(), longestStartMillis).unref()
   end = () => {
     end = () => {}
-    clearTimeout(timer)
+    Scheduler.clearTimeout(timer)
     setCompilers(true)
     collect()
   }
@@ -61,4 +62,4 @@ export const begin = (): void => {
  * To be called when the program serves: turns the compilers on and collects the garbage of the start once, a fifth of the resident
  * memory, which V8 would hold until traffic forces a collection. Pauses for some 40 ms a moment later.
  */
-export const serves = (): void => void setTimeout(() => end(), quietMillis).unref()
+export const serves = (): void => void Scheduler.setTimeout(() => end(), quietMillis).unref()

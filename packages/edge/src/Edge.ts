@@ -2,12 +2,12 @@
  * The edge as a whole: what it is made of, in which order it comes up, and how it leaves. Metrics first, then the state
  * from the control plane, then the admin API, and the public listeners last.
  */
+import { Entropy } from "@catenet/platform/Entropy"
 import { type Address, formatAddress } from "@catenet/platform/NetworkParser"
 import { retryForever } from "@catenet/platform/RetryForever"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { Context, Effect, Layer, Schedule } from "effect"
-import { randomBytes } from "node:crypto"
 import * as AdminRoutes from "./admin/AdminRoutes.ts"
 import { AuditLog } from "./audit/AuditLog.ts"
 import { CertificateAuthority } from "./ca/CertificateAuthority.ts"
@@ -186,7 +186,7 @@ const announce = (bound: Bound) =>
 const processIdentity = Layer.effect(
   ProcessIdentity,
   Effect.map(Settings, ({ processes }) => ({
-    edgeProcess: processes === 1 ? undefined : { edge: randomBytes(8), process: 0, processes }
+    edgeProcess: processes === 1 ? undefined : { edge: Entropy.randomBytes(8), process: 0, processes }
   }))
 )
 

@@ -3,7 +3,7 @@
  * Statuses and bodies are Keycloak's. Callers need the role `manage-clients` or `manage-users` of `realm-management`.
  */
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
-import { randomUUID } from "node:crypto"
+import { Entropy } from "@catenet/platform/Entropy"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as HttpBodies from "./HttpBodies.ts"
 import * as Passwords from "./Passwords.ts"
@@ -69,7 +69,7 @@ const createClient = (call: Call) => {
   const publicClient = body["publicClient"] === true
   const audience = audienceOf(body["protocolMappers"])
   const client: RealmClient = {
-    id: randomUUID(),
+    id: Entropy.randomUUID(),
     clientId,
     name: text(body["name"], ""),
     enabled: body["enabled"] !== false,
@@ -98,7 +98,7 @@ const createUser = (call: Call) => {
   if (email === "") return HttpBodies.json(call.response, 400, { errorMessage: "User name is missing" })
   if (call.store.userBySignIn(email) !== undefined)
     return HttpBodies.json(call.response, 409, { errorMessage: "User exists with same email" })
-  const id = randomUUID()
+  const id = Entropy.randomUUID()
   const emailVerified = call.body["emailVerified"] === true
   call.store.putUser({ id, username: email, email, emailVerified, name: email, managementRoles: [] })
   created(call, id)

@@ -2,8 +2,10 @@
  * One realm on one port of loopback: `<origin>/realms/<realm>` is the issuer, `<origin>/admin/realms/<realm>` the admin
  * REST. For development and tests; it keeps sessions in memory and is not a place for other people's passwords.
  */
+import { Http } from "@catenet/platform/Http"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { createLocalJWKSet, errors as joseErrors, type JWTPayload, jwtVerify } from "jose"
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type Provider from "oidc-provider"
 import * as AdminApi from "./AdminApi.ts"
 import * as HttpBodies from "./HttpBodies.ts"
@@ -141,7 +143,7 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
     return HttpBodies.html(response, 400, RealmProvider.contentSecurityPolicy, body)
   }
 
-  const server = createServer((request, response) => void route(request, response).catch(failed(request, response)))
+  const server = Http.server((request, response) => void route(request, response).catch(failed(request, response)))
   options.prepare?.(server)
   const port = await listen(server, options.host, options.port)
   origin = `http://${options.host === "127.0.0.1" ? "localhost" : options.host}:${port}`
@@ -157,9 +159,9 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
     },
     close: (graceMillis = 0) =>
       new Promise((resolve) => {
-        const cut = setTimeout(() => server.closeAllConnections(), graceMillis)
+        const cut = Scheduler.setTimeout(() => server.closeAllConnections(), graceMillis)
         server.close(() => {
-          clearTimeout(cut)
+          Scheduler.clearTimeout(cut)
           resolve()
         })
       })

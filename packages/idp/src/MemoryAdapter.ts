@@ -2,6 +2,7 @@
  * What the provider remembers between requests. Clients are read from the realm's own store, so that a new secret and a
  * deletion take effect at the next request; everything else lives in memory, for as long as it is valid.
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import type { Adapter as ProviderAdapter, AdapterFactory, AdapterPayload } from "oidc-provider"
 import type { RealmClient } from "./Realm.ts"
 import type { RealmStore } from "./RealmStore.ts"
@@ -42,7 +43,7 @@ class Memory {
 
   get(key: string): AdapterPayload | undefined {
     const entry = this.entries.get(key)
-    if (entry === undefined || entry.expiresAt > Date.now()) return entry?.payload
+    if (entry === undefined || entry.expiresAt > Scheduler.wallMillis()) return entry?.payload
     this.entries.delete(key)
     return undefined
   }
@@ -51,11 +52,11 @@ class Memory {
     this.entries.delete(key)
     this.entries.set(key, {
       payload,
-      expiresAt: expiresIn === undefined ? Number.POSITIVE_INFINITY : Date.now() + expiresIn * 1000
+      expiresAt: expiresIn === undefined ? Number.POSITIVE_INFINITY : Scheduler.wallMillis() + expiresIn * 1000
     })
     if (this.entries.size <= capacity) return
     for (const [other, entry] of this.entries) {
-      if (this.entries.size <= capacity && entry.expiresAt > Date.now()) return
+      if (this.entries.size <= capacity && entry.expiresAt > Scheduler.wallMillis()) return
       this.entries.delete(other)
     }
   }
@@ -80,7 +81,7 @@ const inMemory = (model: string, memory: Memory): ProviderAdapter => {
     findByUserCode: async (userCode) => memory.find(model, (payload) => payload.userCode === userCode),
     consume: async (id) => {
       const payload = memory.get(key(id))
-      if (payload !== undefined) payload.consumed = Math.floor(Date.now() / 1000)
+      if (payload !== undefined) payload.consumed = Math.floor(Scheduler.wallMillis() / 1000)
     },
     destroy: async (id) => void memory.entries.delete(key(id)),
     revokeByGrantId: async (grantId) => memory.deleteWhere((payload) => payload.grantId === grantId)

@@ -1,11 +1,12 @@
 /** Password hashes at rest: scrypt with a salt of its own for each password (RFC 7914). */
-import { randomBytes, scryptSync, timingSafeEqual } from "node:crypto"
+import { Entropy } from "@catenet/platform/Entropy"
+import { scryptSync, timingSafeEqual } from "node:crypto"
 
 const derive = (password: string, salt: Buffer) => scryptSync(password, salt, 32)
 
 /** `scrypt$<salt>$<key>`. */
 export const hash = (password: string): string => {
-  const salt = randomBytes(16)
+  const salt = Entropy.randomBytes(16)
   return `scrypt$${salt.toString("base64url")}$${derive(password, salt).toString("base64url")}`
 }
 

@@ -1,8 +1,8 @@
 /** The realm's memory: one file, replaced as a whole, with the signing key, the cookie key, the clients and the users. */
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
+import { Entropy } from "@catenet/platform/Entropy"
+import { Files } from "@catenet/platform/Files"
 import { exportJWK, generateKeyPair, type JWK } from "jose"
-import { randomBytes, randomUUID } from "node:crypto"
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Passwords from "./Passwords.ts"
 import type { DeclaredClient, DeclaredUser, RealmClient, RealmOptions, RealmUser } from "./Realm.ts"
@@ -18,8 +18,8 @@ const newContent = async (): Promise<Content> => {
   const { privateKey } = await generateKeyPair("RS256", { extractable: true })
   const key = await exportJWK(privateKey)
   return {
-    signingKey: { ...key, use: "sig", alg: "RS256", kid: randomBytes(12).toString("base64url") },
-    cookieKey: randomBytes(32).toString("base64url"),
+    signingKey: { ...key, use: "sig", alg: "RS256", kid: Entropy.randomBytes(12).toString("base64url") },
+    cookieKey: Entropy.randomBytes(32).toString("base64url"),
     clients: [],
     users: []
   }
@@ -37,7 +37,7 @@ class RealmUnreadable extends Error {
 }
 
 const contentAt = (path: string): Content => {
-  const text = readFileSync(path, "utf8")
+  const text = Files.readFileSync(path, "utf8")
   try {
     const content = JSON.parse(text) as Content
     if (Array.isArray(content.clients) && Array.isArray(content.users)) return content
@@ -48,7 +48,7 @@ const contentAt = (path: string): Content => {
 }
 
 /** A secret of the length that Keycloak makes. */
-export const newSecret = (): string => randomBytes(24).toString("base64url")
+export const newSecret = (): string => Entropy.randomBytes(24).toString("base64url")
 
 export class RealmStore {
   readonly #path: string
@@ -60,9 +60,9 @@ export class RealmStore {
   }
 
   static async open(options: RealmOptions): Promise<RealmStore> {
-    mkdirSync(options.folder, { recursive: true, mode: 0o700 })
+    Files.mkdirSync(options.folder, { recursive: true, mode: 0o700 })
     const path = join(options.folder, "realm.json")
-    const content: Content = existsSync(path) ? contentAt(path) : await newContent()
+    const content: Content = Files.existsSync(path) ? contentAt(path) : await newContent()
     const store = new RealmStore(path, content)
     for (const client of options.clients) store.#declareClient(client)
     for (const user of options.users) store.#declareUser(user)
@@ -127,7 +127,7 @@ export class RealmStore {
     const publicClient = declared.publicClient ?? false
     const secret = declared.secret ?? known?.secret ?? newSecret()
     this.putClient({
-      id: known?.id ?? randomUUID(),
+      id: known?.id ?? Entropy.randomUUID(),
       name: declared.clientId,
       enabled: true,
       publicClient,
@@ -148,7 +148,7 @@ export class RealmStore {
     const known = this.userBySignIn(email)
     const unchanged = known !== undefined && Passwords.matches(declared.password, known.passwordHash)
     this.putUser({
-      id: known?.id ?? randomUUID(),
+      id: known?.id ?? Entropy.randomUUID(),
       username: email,
       email,
       emailVerified: declared.emailVerified ?? true,
@@ -161,7 +161,7 @@ export class RealmStore {
 
   #save(): void {
     const next = `${this.#path}.new`
-    writeFileSync(next, JSON.stringify(this.#content, null, 2), { mode: 0o600 })
-    renameSync(next, this.#path)
+    Files.writeFileSync(next, JSON.stringify(this.#content, null, 2), { mode: 0o600 })
+    Files.renameSync(next, this.#path)
   }
 }

@@ -2,6 +2,8 @@
 import { Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 
+export { BlockList, isIP, isIPv4, isIPv6 } from "node:net"
+
 type IpAddress = NetAddress.IpAddress
 
 /** An IPv4 address that a dual-stack socket shows as `::ffff:a.b.c.d`. */

@@ -1,7 +1,7 @@
 /** Parsers of addresses: hosts with ports, IP addresses, networks, URLs. */
 import { Result } from "effect"
 import { IpNetwork } from "effect/net"
-import { isIP } from "node:net"
+import { isIP } from "./IpAddress.ts"
 import { listOf, make, type Parser } from "./Parser.ts"
 
 export interface Address {

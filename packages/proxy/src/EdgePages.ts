@@ -3,10 +3,10 @@
  * browser is shown a page in the shell of the portal, in its language; a program gets the answer that it always got.
  */
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
+import { STATUS_CODES } from "@catenet/platform/Http"
 import { Markup, markup } from "@catenet/platform/Markup"
 import { panelPage, shellSheet, smallSheet } from "@catenet/platform/PageStyles"
 import { DateTime } from "effect"
-import { STATUS_CODES } from "node:http"
 import type { Language, Reader } from "./ContentNegotiation.ts"
 
 /** A title and what it means, in each language. */

@@ -3,8 +3,8 @@
  * for below those that systems assign (from 32768 on, or from 49152 on), so that no process gets one by
  * chance between the answer and the binding, or while a program that keeps its port is down.
  */
+import { Sockets } from "@catenet/platform/Sockets"
 import { Effect, Random } from "effect"
-import { createServer } from "node:net"
 
 const lowest = 20_000
 const count = 12_000
@@ -12,7 +12,7 @@ const count = 12_000
 /** Whether this host and port can be bound now. */
 export const isFree = (host: string, port: number) =>
   Effect.callback<boolean>((resume) => {
-    const server = createServer()
+    const server = Sockets.tcpServer()
     server.once("error", () => resume(Effect.succeed(false)))
     server.listen({ host, port, exclusive: true }, () => server.close(() => resume(Effect.succeed(true))))
   })

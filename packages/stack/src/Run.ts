@@ -1,11 +1,11 @@
 /** Runs the command line in this process, and turns how it ended into a sentence and an exit code. */
 import * as UsageFormatter from "@catenet/agent/internal/terminal/UsageFormatter"
 import { redact } from "@catenet/domain/values/Redaction"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { flushed } from "@catenet/wire/transport/Flushed"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, ConfigProvider, Effect, Exit, Runtime } from "effect"
 import { CliError, Command } from "effect/cli"
-import { setTimeout } from "node:timers/promises"
 import { acme } from "./commands/acme.ts"
 import { backup, restore } from "./commands/backup.ts"
 import { edge } from "./commands/edge.ts"
@@ -57,7 +57,8 @@ const logMillis = 1_000
 
 /** What was written has left the process: `process.exit` throws away what still waits for its reader. */
 const written = async () => {
-  const log = Promise.race([flushed(process.stderr), setTimeout(logMillis)])
+  const late = new Promise<void>((resolve) => Scheduler.setTimeout(resolve, logMillis))
+  const log = Promise.race([flushed(process.stderr), late])
   await Promise.allSettled([flushed(process.stdout), log])
 }
 

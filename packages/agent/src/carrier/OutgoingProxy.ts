@@ -2,11 +2,12 @@
  * The proxy of this process, if it has one: each connection that leaves this machine is opened here, by HTTP CONNECT (RFC 9110
  * section 9.3.6). The proxy resolves the names, so a machine without public DNS can run an agent.
  */
+import { Http } from "@catenet/platform/Http"
+import { isIP } from "@catenet/platform/IpAddress"
+import { Sockets } from "@catenet/platform/Sockets"
 import { Context, Deferred, Effect, Redacted } from "effect"
-import { request } from "node:http"
-import { connect, isIP, type Socket } from "node:net"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { connect as connectTls } from "node:tls"
 import { Unreachable } from "../Failure.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import type { ProxySettings } from "../settings/ProxyVariables.ts"
@@ -65,7 +66,7 @@ const open = (proxy: Proxy, target: HostPort, done: (error: ProxyFailed | undefi
   const at = `the proxy ${formatHostPort(proxy)}`
   const authority = formatHostPort(target)
   const failed = (why: string) => done(new ProxyFailed(`${at} ${why}`))
-  const asked = request({
+  const asked = Http.request({
     method: "CONNECT",
     path: authority,
     headers: {
@@ -76,7 +77,7 @@ const open = (proxy: Proxy, target: HostPort, done: (error: ProxyFailed | undefi
         : { "proxy-authorization": `Basic ${Buffer.from(Redacted.value(credentials)).toString("base64")}` })
     },
     timeout: connectMillis,
-    createConnection: () => connect({ host, port, allowHalfOpen: true, noDelay: true })
+    createConnection: () => Sockets.dialTcp({ host, port, allowHalfOpen: true, noDelay: true })
   })
   asked.once("timeout", () => {
     failed(`gave no connection to ${authority} within ${connectMillis / 1_000} s`)
@@ -137,6 +138,6 @@ export const createConnection =
       if (socket === undefined) return (done as (error: Error | null) => void)(error ?? null)
       if (!isSecure) return done(null, socket)
       const roots = ca === undefined ? {} : { ca: typeof ca === "string" ? ca : [...ca] }
-      return done(null, connectTls({ socket, ...roots, ...(isIP(host) === 0 ? { servername: host } : { host }) }))
+      return done(null, Sockets.dialTls({ socket, ...roots, ...(isIP(host) === 0 ? { servername: host } : { host }) }))
     })
   }

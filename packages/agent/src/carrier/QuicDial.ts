@@ -2,12 +2,12 @@
  * QUIC for this agent or client: everything that dials or listens shares one QUIC process, which is started where the first of
  * them needs it and ends with the last. What checks no certificate has another one.
  */
+import { isIP } from "@catenet/platform/IpAddress"
 import * as QuicProcess from "@catenet/wire/quic/process/QuicProcess"
 import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import { Context, Data, Effect, Layer, RcRef, type Scope } from "effect"
 import { lookup } from "node:dns/promises"
-import { isIP } from "node:net"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import { OutgoingProxy } from "./OutgoingProxy.ts"
 

@@ -2,9 +2,9 @@
  * HTTPS to one ACME server. Requests go only to the origin of its directory, over TLS, so that no answer leads the agent to
  * another address; no redirect is followed; answers are read to a bound and in 30 s.
  */
+import { Http } from "@catenet/platform/Http"
 import { Clock, Effect } from "effect"
 import type { IncomingMessage } from "node:http"
-import { request } from "node:https"
 import { createConnection, proxyFor } from "../carrier/OutgoingProxy.ts"
 import { type AcmeFailed, unknownIssuer, unreachable, untrusted } from "./AcmeFailed.ts"
 
@@ -85,7 +85,7 @@ export const make = (directory: string, ca: string | undefined): AcmeTransport =
   const send = Effect.fnUntraced(function* (method: string, url: URL, body: string | undefined) {
     const proxy = yield* proxyFor({ host: url.hostname.replace(/^\[|\]$/gu, ""), port: Number(url.port) || 443 })
     return yield* Effect.callback<IncomingMessage, AcmeFailed>((resume) => {
-      const sent = request(url, {
+      const sent = Http.secureRequest(url, {
         method,
         ...(proxy === undefined ? { agent: false } : { createConnection: createConnection(proxy, { url, ca }) }),
         headers: {

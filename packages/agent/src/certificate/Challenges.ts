@@ -3,9 +3,10 @@
  * looks for them: one file for each host in the state folder, so that both may be different processes. It keeps what it is given;
  * whether the certificate proves anything is between the client and the authority.
  */
+import { createSecureContext } from "@catenet/platform/Sockets"
 import { serverTls } from "@catenet/wire/transport/ServerTls"
 import { Clock, Effect, FileSystem, Option } from "effect"
-import { createSecureContext, type SecureContext } from "node:tls"
+import type { SecureContext } from "node:tls"
 import * as PrivateFile from "../state/PrivateFile.ts"
 
 /** The challenge certificate and its key, PEM. */

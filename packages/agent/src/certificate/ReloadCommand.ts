@@ -1,6 +1,7 @@
 /** CT_ACME_RELOAD_CMD: lets a server that holds the pair itself take the new one. It gets none of the agent's variables. */
+import { Processes } from "@catenet/platform/Processes"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { Effect } from "effect"
-import { spawn } from "node:child_process"
 
 const usualBound = 60_000
 /** What it writes beyond this is not read. */
@@ -16,7 +17,7 @@ const lastLine = (output: string) => output.trim().split("\n").at(-1)?.slice(0, 
 export const run = Effect.fn("ReloadCommand.run")((command: string, folder: string, bound: number = usualBound) =>
   Effect.callback<string | undefined>((resume) => {
     const path = process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"
-    const child = spawn("/bin/sh", ["-c", command], {
+    const child = Processes.spawn("/bin/sh", ["-c", command], {
       detached: true,
       stdio: ["ignore", "ignore", "pipe"],
       env: { PATH: path, CT_ACME_CERT_OUT_DIR: folder }
@@ -33,7 +34,7 @@ export const run = Effect.fn("ReloadCommand.run")((command: string, folder: stri
     child.once("error", (error) => settle(error.message))
     child.once("exit", (code, signal) =>
       // What it said last may still lie in the pipe.
-      setImmediate(() =>
+      Scheduler.setImmediate(() =>
         settle(
           code === 0 ? undefined : [`it ended with ${code ?? signal}`, lastLine(output)].filter(Boolean).join(": ")
         )

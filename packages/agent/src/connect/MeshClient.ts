@@ -7,6 +7,7 @@ import type { Capability } from "@catenet/crypto/Capability"
 import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
 import { clause } from "@catenet/domain/values/Sentence"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { requestRendezvous } from "@catenet/wire/transport/MeshRendezvous"
 import type { ProcessFaults } from "@catenet/wire/transport/ProcessFaults"
@@ -61,7 +62,7 @@ const solve = async (challenge: ProofOfWork.Challenge, token: Uint8Array, signal
   for (let from = 0n; !signal.aborted; from += BigInt(slice)) {
     const found = ProofOfWork.search(native, challenge, token, from, slice)
     if (Option.isSome(found)) return found.value
-    await new Promise((resolve) => setImmediate(resolve))
+    await new Promise<void>((resolve) => Scheduler.setImmediate(resolve))
   }
   return 0n
 }

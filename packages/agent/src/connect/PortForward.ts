@@ -1,14 +1,15 @@
 /** Brings local clients to a mesh origin: a TCP port, a UDP port, or this process's own stdin and stdout. */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { isIPv6 } from "@catenet/platform/IpAddress"
+import { Sockets } from "@catenet/platform/Sockets"
 import { abort } from "@catenet/wire/transport/Abort"
 import { countReads } from "@catenet/wire/transport/BufferMemory"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { flushed } from "@catenet/wire/transport/Flushed"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Effect, FiberSet, Schedule } from "effect"
-import { createSocket, type RemoteInfo } from "node:dgram"
-import { isIPv6 } from "node:net"
-import { createServer, type Socket } from "node:net"
+import type { RemoteInfo } from "node:dgram"
+import type { Socket } from "node:net"
 import { pipeline } from "node:stream/promises"
 import type { NoiseStream } from "../mesh/NoiseStream.ts"
 import * as UdpRelay from "../mesh/UdpRelay.ts"
@@ -43,8 +44,8 @@ export const tcp = Effect.fn("PortForward.tcp")(function* (target: MeshClient.Ta
   const clients = yield* FiberSet.make<void>()
   const run = yield* FiberSet.runtime(clients)<Effect.Services<ReturnType<typeof serveTcp>>>()
   const server = yield* Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>, Error>((resume) => {
-      const listening = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, (client) => {
+    Effect.callback<ReturnType<typeof Sockets.tcpServer>, Error>((resume) => {
+      const listening = Sockets.tcpServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, (client) => {
         guard(client, target.faults.ending(client))
         client.on("error", () => {})
         run(
@@ -92,7 +93,7 @@ export const udp = Effect.fn("PortForward.udp")(function* (target: MeshClient.Ta
     { readonly queue: Array<Uint8Array>; stream: NoiseStream | undefined; touched: number }
   >()
   const socket = yield* Effect.acquireRelease(
-    Effect.sync(() => createSocket(isIPv6(listen.host) ? "udp6" : "udp4")),
+    Effect.sync(() => Sockets.udpSocket(isIPv6(listen.host) ? "udp6" : "udp4")),
     (socket) => Effect.sync(() => void socket.close())
   )
   const deliver = (from: RemoteInfo) => (data: Uint8Array) => {

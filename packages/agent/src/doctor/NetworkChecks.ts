@@ -1,10 +1,10 @@
 /** The plain network questions: does a name resolve, does a port accept, what certificate does it show. */
 import { ended } from "@catenet/domain/values/Sentence"
+import { isIP } from "@catenet/platform/IpAddress"
+import { Sockets } from "@catenet/platform/Sockets"
 import { Effect } from "effect"
 import type { X509Certificate } from "node:crypto"
 import { lookup } from "node:dns/promises"
-import { connect as connectTcp, isIP } from "node:net"
-import { connect as connectTls } from "node:tls"
 import * as OutgoingProxy from "../carrier/OutgoingProxy.ts"
 import { Unreachable } from "../Failure.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
@@ -42,7 +42,7 @@ export const resolve = (host: string, fix: string) =>
 /** Succeeds when the port accepts a connection within 5 s. */
 export const accepts = (address: HostPort, fix: string) =>
   Effect.callback<void, Unreachable>((resume) => {
-    const socket = connectTcp(address)
+    const socket = Sockets.dialTcp(address)
     const failed = (why: string) => {
       socket.destroy()
       const detail = `${formatHostPort(address)} does not accept connections (${why}). ${fix}`
@@ -60,7 +60,7 @@ export const accepts = (address: HostPort, fix: string) =>
 /** The certificate that a TLS service shows for a name, signed by anyone; undefined when it does not speak TLS. */
 export const certificate = (address: HostPort, servername: string) =>
   Effect.callback<X509Certificate | undefined>((resume) => {
-    const socket = connectTls({ ...address, servername, rejectUnauthorized: false })
+    const socket = Sockets.dialTls({ ...address, servername, rejectUnauthorized: false })
     const none = () => resume(Effect.undefined)
     socket.setTimeout(boundMillis, none)
     socket.once("error", none)

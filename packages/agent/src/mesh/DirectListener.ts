@@ -3,9 +3,11 @@
  * session as through the edge, with a ticket in its first message. A client without the origin's key or without the ticket gets no
  * byte. When the port cannot be opened, the agent logs it once and clients come through the edge.
  */
+import { isIPv6 } from "@catenet/platform/IpAddress"
+import { Sockets } from "@catenet/platform/Sockets"
 import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect } from "effect"
-import { createServer, isIPv6, type Server, type Socket } from "node:net"
+import type { Server, Socket } from "node:net"
 import { keepAliveMillis } from "../carrier/KeepAlive.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
@@ -25,7 +27,7 @@ export interface Options {
 
 const listen = (host: string, port: number, onConnection: (socket: Socket) => void) =>
   Effect.callback<Server, Error>((resume) => {
-    const server = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, onConnection)
+    const server = Sockets.tcpServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, onConnection)
     server.maxConnections = maxClients
     server.once("error", (error) => resume(Effect.fail(error)))
     server.listen(port, host, () => {

@@ -4,7 +4,7 @@
  * answer understands that the origin then waits for its first frame. On the direct path it shows the token of the
  * capability, which only its holders know: the tunnel's visitor token, or in older ones its routing token.
  */
-import { isIP } from "node:net"
+import { isIP } from "@catenet/platform/IpAddress"
 import { formatHostPort, type HostPort, parseHostPort } from "../settings/HostPort.ts"
 
 const ticketMark = 1

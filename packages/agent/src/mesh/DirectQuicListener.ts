@@ -4,10 +4,10 @@
  * Noise session as at the TCP port, and a client that proves nothing loses its connection.
  */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
+import { isIPv6 } from "@catenet/platform/IpAddress"
 import type { DirectListener } from "@catenet/wire/frames/QuicRole"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import { Clock, Effect } from "effect"
-import { isIPv6 } from "node:net"
 import type { Duplex } from "node:stream"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import * as QuicRequest from "../carrier/QuicRequest.ts"

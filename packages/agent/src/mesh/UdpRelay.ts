@@ -1,10 +1,11 @@
 /** UDP on either end of a Noise session: one frame is one datagram, both ways. The first direction to end takes the other along. */
 import { clause } from "@catenet/domain/values/Sentence"
+import { isIPv6 } from "@catenet/platform/IpAddress"
+import { Sockets } from "@catenet/platform/Sockets"
 import { abort } from "@catenet/wire/transport/Abort"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect } from "effect"
-import { createSocket, type Socket } from "node:dgram"
-import { isIPv6 } from "node:net"
+import type { Socket } from "node:dgram"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import { OriginDown } from "../tunnel/Origin.ts"
@@ -19,7 +20,7 @@ export const isCongested = (socket: Socket) => socket.getSendQueueSize() > longe
 /** A UDP socket that talks to this address only. */
 const connected = (address: HostPort) =>
   Effect.callback<Socket, OriginDown>((resume) => {
-    const socket = createSocket(isIPv6(address.host) ? "udp6" : "udp4")
+    const socket = Sockets.udpSocket(isIPv6(address.host) ? "udp6" : "udp4")
     const failed = (error: Error) => {
       socket.close()
       resume(Effect.fail(new OriginDown({ origin: formatHostPort(address), why: error.message, late: false })))

@@ -1,10 +1,11 @@
 /** Serves the local endpoints on CT_AGENT_METRICS_LISTEN. When the address cannot be bound, the agent logs it once and serves the tunnel anyway. */
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
+import { Http } from "@catenet/platform/Http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Effect, FileSystem, Layer, Result } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { createServer, type Server } from "node:http"
+import type { Server } from "node:http"
 import * as Credential from "../login/Credential.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import type { BearerSource } from "../settings/LoginVariables.ts"
@@ -113,7 +114,7 @@ const cut = (server: Server) =>
   Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
 
 /** The server at this address, for as long as the layer lives. */
-export const layer = (listen: HostPort, source: BearerSource) => Layer.suspend(() => on(createServer(), listen, source))
+export const layer = (listen: HostPort, source: BearerSource) => Layer.suspend(() => on(Http.server(), listen, source))
 
 const on = (server: Server, listen: HostPort, source: BearerSource) =>
   HttpRouter.serve(Layer.merge(others, HttpApiBuilder.layer(AgentLocalApi).pipe(Layer.provide(handlers(source)))), {

@@ -2,11 +2,10 @@
  * The HTTP client of the agent. It follows no redirect, so no secret goes to another address, bounds every answer, and goes through
  * the proxy of this process, if there is one.
  */
+import { Http } from "@catenet/platform/Http"
 import { strictFetch } from "@catenet/platform/StrictFetch"
 import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { request as requestPlain } from "node:http"
-import { request as requestSecure } from "node:https"
 import { Readable } from "node:stream"
 import type { ReadableStream } from "node:stream/web"
 import { createConnection, OutgoingProxy } from "../carrier/OutgoingProxy.ts"
@@ -31,7 +30,7 @@ const fetchThrough =
     if (proxy.bypasses({ host, port: Number(url.port) || (isSecure ? 443 : 80) })) return globalThis.fetch(asked)
     const body = asked.body === null ? undefined : Buffer.from(await asked.arrayBuffer())
     return new Promise((resolve, reject) => {
-      const sent = (isSecure ? requestSecure : requestPlain)(url, {
+      const sent = (isSecure ? Http.secureRequest : Http.request)(url, {
         method: asked.method,
         headers: Object.fromEntries(asked.headers),
         signal: asked.signal,

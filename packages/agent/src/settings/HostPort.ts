@@ -1,7 +1,7 @@
 /** Where to connect or listen: `host:port`, stricter than other programs take it, since edges and peers read it as well. */
+import { isIP } from "@catenet/platform/IpAddress"
 import { formatAddress, parseUrl } from "@catenet/platform/NetworkParser"
 import * as Parser from "@catenet/platform/Parser"
-import { isIP } from "node:net"
 
 /** The host is a name or an IP literal without brackets. */
 export interface HostPort {

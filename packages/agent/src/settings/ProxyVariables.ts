@@ -3,12 +3,12 @@
  * environment when CT_AGENT_PROXY asks for them.
  */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { BlockList, isIP } from "@catenet/platform/IpAddress"
 import * as Parser from "@catenet/platform/Parser"
 import * as SecretParser from "@catenet/platform/SecretParser"
 import { optional } from "@catenet/platform/Variable"
 import * as VariableReader from "@catenet/platform/VariableReader"
 import { ConfigProvider, Effect, Redacted } from "effect"
-import { BlockList, isIP } from "node:net"
 import { type HostPort, parseHostPort } from "./HostPort.ts"
 
 export interface ProxySettings extends HostPort {

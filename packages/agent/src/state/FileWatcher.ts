@@ -2,14 +2,15 @@
  * Says when one of some files has come, gone or changed, within a second. The files are looked at by a plain timer: an agent at rest
  * does nothing else that often, and a fiber each second would keep a mebibyte of its code and garbage in memory.
  */
+import { Files } from "@catenet/platform/Files"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { Effect, Queue } from "effect"
-import { stat } from "node:fs/promises"
 
 const lookMillis = 1000
 
 /** Nothing of a file that is not there, which is no error here: one would be made at each look. */
 const stateOf = (path: string) =>
-  stat(path, { throwIfNoEntry: false }).then(
+  Files.stat(path, { throwIfNoEntry: false }).then(
     (found) => (found === undefined ? "" : `${found.ino} ${found.size} ${found.mtimeMs}`),
     () => "unreadable"
   )
@@ -33,8 +34,8 @@ export const make = Effect.fn("FileWatcher.make")(function* (paths: ReadonlyArra
     Queue.offerUnsafe(changes, undefined)
   }
   yield* Effect.acquireRelease(
-    Effect.sync(() => setInterval(() => void look(), lookMillis)),
-    (timer) => Effect.sync(() => clearInterval(timer))
+    Effect.sync(() => Scheduler.setInterval(() => void look(), lookMillis)),
+    (timer) => Effect.sync(() => Scheduler.clearInterval(timer))
   )
   return Queue.take(changes)
 })

@@ -5,10 +5,10 @@
  * the issuance is served.
  */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { createSecureContext } from "@catenet/platform/Sockets"
 import { serverTls } from "@catenet/wire/transport/ServerTls"
 import { Clock, Effect, FileSystem, Option } from "effect"
 import { createPrivateKey, X509Certificate } from "node:crypto"
-import { createSecureContext } from "node:tls"
 
 export interface Files {
   readonly certificate: string

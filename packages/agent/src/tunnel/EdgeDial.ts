@@ -2,9 +2,10 @@
  * Opens a TLS connection to the edge. The edge's certificate is checked for the name that is asked for, `localhost` unless said
  * otherwise, against the pinned root and nothing else; the address is resolved anew at every dial.
  */
+import { Sockets } from "@catenet/platform/Sockets"
 import { Data, Effect } from "effect"
 import type { Socket } from "node:net"
-import { connect, type TLSSocket } from "node:tls"
+import type { TLSSocket } from "node:tls"
 import { keepAliveMillis } from "../carrier/KeepAlive.ts"
 import * as OutgoingProxy from "../carrier/OutgoingProxy.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
@@ -81,7 +82,7 @@ export const dial = Effect.fn("EdgeDial.dial")(function* (
         allowHalfOpen: true,
         minVersion: "TLSv1.2" as const
       }
-      const socket = connect(options)
+      const socket = Sockets.dialTls(options)
       const failed = (error: Error) => {
         const code = codeOf(error)
         // What Node adds behind the semicolon is advice for programs that trust the system's roots.

@@ -2,6 +2,7 @@
  * Clients that speak HTTP/2 within the TLS that this agent ends: each request becomes an HTTP/1.1 request to the origin, as at
  * the edge while that ends TLS, so that nothing changes for a visitor when the name turns green.
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { coalesceReads } from "@catenet/wire/transport/Coalesce"
 import { guarded, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
@@ -60,7 +61,7 @@ const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault, an
     const serve = () => {
       if (!stream.closed && !answers(stream, headers)) exchange(incoming, agent, fault)
     }
-    setImmediate(guarded(fault, serve))
+    Scheduler.setImmediate(guarded(fault, serve))
   })
   const look = () => {
     if (open > 0) quietLooks = 0

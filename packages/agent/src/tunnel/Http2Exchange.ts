@@ -3,6 +3,7 @@
  * carried. A safe request without a body is asked again when the kept connection it went to broke before any answer.
  */
 import { clause } from "@catenet/domain/values/Sentence"
+import { Http } from "@catenet/platform/Http"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import {
   answerOptions,
@@ -15,7 +16,7 @@ import {
 } from "@catenet/wire/transport/Http2Stream"
 import { hasTwoLengths, isTrailer } from "@catenet/wire/transport/HttpFields"
 import { Result } from "effect"
-import { type IncomingMessage, request } from "node:http"
+import type { IncomingMessage } from "node:http"
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import { toOrigin } from "./Http2Fields.ts"
 import { OriginAway, type OriginConnections } from "./OriginConnections.ts"
@@ -56,7 +57,9 @@ export const exchange = (incoming: Incoming, agent: OriginConnections, onFault: 
 
   const ask = (): void => {
     const fields = toOrigin(headers, authority, hasBody)
-    const asked = Result.try(() => request({ agent, ...answerOptions, method, path, headers: fields, setHost: false }))
+    const asked = Result.try(() =>
+      Http.request({ agent, ...answerOptions, method, path, headers: fields, setHost: false })
+    )
     if (Result.isFailure(asked)) return respond(stream, 400, "This request has no form in HTTP/1.1.")
     const outgoing = guard(asked.success, onFault)
     outgoing.maxHeadersCount = 0

@@ -1,6 +1,7 @@
 /** Connects to the local service. The name is resolved anew for each connection. */
+import { Socket } from "@catenet/platform/Sockets"
 import { Data, Effect, Schedule } from "effect"
-import { type LookupFunction, Socket } from "node:net"
+import type { LookupFunction } from "node:net"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /** The local service does not accept a connection, or not within the limit. */

@@ -3,12 +3,12 @@
  * CT_AGENT_HEALTH_PATH it asks for that path over HTTP. It goes nowhere else, follows no redirect and reads no body. One probe
  * runs at a time; whatever asks meanwhile gets its answer.
  */
+import { Http } from "@catenet/platform/Http"
 import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
 import type { OriginEcho, OriginVerdict } from "@catenet/wire/frames/MuxEcho"
 import type { OnEcho } from "@catenet/wire/transport/Echoes"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Duration, Effect, FiberSet } from "effect"
-import { request } from "node:http"
 import type { Socket } from "node:net"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
@@ -30,7 +30,7 @@ const verdictOf = ({ code, late }: Origin.OriginDown): OriginVerdict => {
 /** GET on the connected socket. Only the head of the answer is waited for. */
 const get = (socket: Socket, path: string, host: string) =>
   Effect.callback<Found>((resume) => {
-    const asking = request({
+    const asking = Http.request({
       createConnection: () => socket,
       path,
       headers: { host, accept: "*/*", connection: "close", "user-agent": `ct-agent/${version}` }

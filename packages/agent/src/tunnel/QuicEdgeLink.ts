@@ -2,9 +2,9 @@
  * The carrier of the reference kind: one QUIC connection, on which the edge opens a stream for each client and says nothing of
  * whom it is for (data-plane 2). It proves no key, and the edge cannot be asked for no more streams.
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { revokedClose } from "@catenet/wire/frames/QuicRole"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
-import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Deferred, Effect, Redacted } from "effect"
 import * as QuicRequest from "../carrier/QuicRequest.ts"
 import type { EdgeLink } from "./EdgeLink.ts"
@@ -70,7 +70,7 @@ export const open = Effect.fn("QuicEdgeLink.open")(function* (
     streams.add(stream)
     stream.once("close", () => {
       streams.delete(stream)
-      lastUsed = monotonicMillis()
+      lastUsed = Scheduler.monotonicMillis()
       if (retired && streams.size === 0) Deferred.doneUnsafe(idle, Effect.void)
     })
     serve(stream, undefined)
@@ -103,7 +103,7 @@ export const open = Effect.fn("QuicEdgeLink.open")(function* (
     edgeProcess: undefined,
     visitorTokens: false,
     ended: Effect.map(closed, (end) => endOf(edge, end, isUnanswered)),
-    inquiry: { isUsed: () => streams.size > 0 || monotonicMillis() - lastUsed < usedMillis, answered },
+    inquiry: { isUsed: () => streams.size > 0 || Scheduler.monotonicMillis() - lastUsed < usedMillis, answered },
     received: () => lastReceived,
     retire: () => {
       retired = true

@@ -1,7 +1,8 @@
 /** The server's side of a TLS session on any stream. */
+import { TLSSocket } from "@catenet/platform/Sockets"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import type { Duplex } from "node:stream"
-import { TLSSocket, type TLSSocketOptions } from "node:tls"
+import type { TLSSocketOptions } from "node:tls"
 import { HalfOpenDuplex } from "./HalfOpenDuplex.ts"
 
 /**

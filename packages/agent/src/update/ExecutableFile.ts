@@ -4,8 +4,8 @@
  * asks for takes it at once, and the old one is kept beside it until the new one has registered.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
+import { Processes } from "@catenet/platform/Processes"
 import { Clock, Effect, FileSystem, Option, Schedule, Stream } from "effect"
-import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
 import { dirname } from "node:path"
 import { UpdateFailed } from "./ReleaseCandidate.ts"
@@ -21,7 +21,7 @@ const hasVersion = (path: string, version: string) =>
   Effect.callback<boolean, "busy">((resume) => {
     const failed = (error: unknown) => resume(isBusy(error) ? Effect.fail("busy") : Effect.succeed(false))
     try {
-      execFile(path, ["--self-test"], { timeout: versionBound, env: {} }, (error, stdout) =>
+      Processes.execFile(path, ["--self-test"], { timeout: versionBound, env: {} }, (error, stdout) =>
         error === null ? resume(Effect.succeed(stdout.trim() === `ct-agent ${version}`)) : failed(error)
       )
     } catch (error) {

@@ -2,9 +2,9 @@
  * Fetches files of releases. The host is believed nothing: how long it may take and how much it may send is bounded, it leads
  * nowhere else, and what it sends is in memory until it has been verified.
  */
+import { Http } from "@catenet/platform/Http"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { Data, Effect } from "effect"
-import { request as requestPlain } from "node:http"
-import { request as requestSecure } from "node:https"
 import { createConnection, proxyFor } from "../carrier/OutgoingProxy.ts"
 
 /** In milliseconds: the contract's bounds of a download. */
@@ -44,25 +44,25 @@ export const get = Effect.fn("ReleaseDownload.get")(function* (
       ...(proxy === undefined ? { agent: false } : { createConnection: createConnection(proxy, { url }) }),
       headers: { accept: "*/*", "user-agent": "ct-agent" }
     } as const
-    const request = isPlain ? requestPlain(url, options) : requestSecure(url, options)
+    const request = isPlain ? Http.request(url, options) : Http.secureRequest(url, options)
     request.end()
     const stop = (reason: string) => {
       fail(reason)
       request.destroy()
     }
-    const connecting = setTimeout(() => stop(`is not reached within ${seconds(connect)}`), connect)
-    const lasting = setTimeout(
+    const connecting = Scheduler.setTimeout(() => stop(`is not reached within ${seconds(connect)}`), connect)
+    const lasting = Scheduler.setTimeout(
       () => stop(`is not received within ${seconds(whole)}: the host or the line is too slow for it`),
       whole
     )
     const settle = () => {
-      clearTimeout(connecting)
-      clearTimeout(lasting)
+      Scheduler.clearTimeout(connecting)
+      Scheduler.clearTimeout(lasting)
     }
     request.once("socket", (socket) => {
       // A proxy's connection comes connected.
-      if (isPlain && !socket.connecting) return clearTimeout(connecting)
-      socket.once(isPlain ? "connect" : "secureConnect", () => clearTimeout(connecting))
+      if (isPlain && !socket.connecting) return Scheduler.clearTimeout(connecting)
+      socket.once(isPlain ? "connect" : "secureConnect", () => Scheduler.clearTimeout(connecting))
     })
     request.once("error", (error) => fail(`is not received: ${error.message}`))
     request.once("close", settle)

@@ -5,7 +5,7 @@
  * A new version that a serving agent has fetched waits as `next`, and the program stays the old one until the new one has
  * registered. One that a person has put in the place of the program has the old one beside it, as `old`.
  */
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
+import { Files } from "@catenet/platform/Files"
 import { basename, dirname, join } from "node:path"
 
 /** A new version that has not registered yet, or one that did not and is not tried again. */
@@ -70,28 +70,28 @@ export const programOf = (executable: string): string => {
 export const open = (path: string) => {
   const places = placesOf(path)
   const write = (trial: Trial) => {
-    const file = openSync(`${places.trial}.new`, "w", 0o644)
-    writeSync(file, JSON.stringify(trial))
-    fsyncSync(file)
-    closeSync(file)
-    renameSync(`${places.trial}.new`, places.trial)
+    const file = Files.openSync(`${places.trial}.new`, "w", 0o644)
+    Files.writeSync(file, JSON.stringify(trial))
+    Files.fsyncSync(file)
+    Files.closeSync(file)
+    Files.renameSync(`${places.trial}.new`, places.trial)
   }
   return {
     read: (): Trial | undefined => {
       try {
-        return decode(readFileSync(places.trial, "utf8"))
+        return decode(Files.readFileSync(places.trial, "utf8"))
       } catch {
         return undefined
       }
     },
     /** What is on trial; nothing where its old version is not there to come back. */
     candidate: (): string | undefined =>
-      existsSync(places.next) ? places.next : existsSync(places.old) ? path : undefined,
+      Files.existsSync(places.next) ? places.next : Files.existsSync(places.old) ? path : undefined,
     /** The old version comes back. */
     rollBack: (trial: Trial, failed: string) => {
       write({ ...trial, failed })
-      if (existsSync(places.next)) rmSync(places.next, { force: true })
-      else if (existsSync(places.old)) renameSync(places.old, path)
+      if (Files.existsSync(places.next)) Files.rmSync(places.next, { force: true })
+      else if (Files.existsSync(places.old)) Files.renameSync(places.old, path)
     }
   }
 }

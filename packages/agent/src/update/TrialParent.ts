@@ -3,8 +3,10 @@
  * the child ends before it has registered or has not registered in time. So it does not matter at what the new version fails, or
  * whether a manager of services would start it again. When the new version has registered, the parent waits for its end.
  */
-import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync } from "node:fs"
+import { Files } from "@catenet/platform/Files"
+import { Processes } from "@catenet/platform/Processes"
+import { Scheduler } from "@catenet/platform/Scheduler"
+import type { ChildProcess } from "node:child_process"
 import * as TrialFiles from "./TrialFiles.ts"
 import { environment } from "./TrialRole.ts"
 
@@ -30,7 +32,7 @@ const spawnWithSignals = (
   for (const signal of passed) process.on(signal, pass)
   let child: ChildProcess
   try {
-    child = spawn(path, args, { ...options, stdio: "inherit" })
+    child = Processes.spawn(path, args, { ...options, stdio: "inherit" })
   } catch (error) {
     for (const signal of passed) process.off(signal, pass)
     throw error
@@ -91,17 +93,20 @@ const watch = (path: string, args: ReadonlyArray<string>, files: Files, trial: T
     return true
   })
   const settle = () => {
-    clearTimeout(deadline)
-    clearInterval(looking)
+    Scheduler.clearTimeout(deadline)
+    Scheduler.clearInterval(looking)
   }
   const giveUp = (how: string) => {
     settle()
     failure = how
     child.kill("SIGTERM")
-    setTimeout(() => child.kill("SIGKILL"), patience).unref()
+    Scheduler.setTimeout(() => child.kill("SIGKILL"), patience).unref()
   }
-  const deadline = setTimeout(() => giveUp(`did not register within ${trial.seconds} s`), trial.seconds * 1000)
-  const looking = setInterval(() => {
+  const deadline = Scheduler.setTimeout(
+    () => giveUp(`did not register within ${trial.seconds} s`),
+    trial.seconds * 1000
+  )
+  const looking = Scheduler.setInterval(() => {
     const now = files.read()
     if (now?.digest !== trial.digest) {
       settle()
@@ -131,6 +136,7 @@ const watch = (path: string, args: ReadonlyArray<string>, files: Files, trial: T
 
 /** The child has brought a version that is newer still: the program is the parent of that one. */
 const again = (path: string, args: ReadonlyArray<string>) => {
-  if (process.platform !== "win32" && existsSync(path)) process.execve?.(path, [path, ...args], environment("parent"))
+  if (process.platform !== "win32" && Files.existsSync(path))
+    process.execve?.(path, [path, ...args], environment("parent"))
   supervise(path, args)
 }

@@ -1,7 +1,7 @@
 /** The Ed25519 seeds that the edge keeps beside its published root, each made once and readable by its owner only. */
 import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { Entropy } from "@catenet/platform/Entropy"
 import { Effect, Path, Redacted } from "effect"
-import { randomBytes } from "node:crypto"
 import { Settings } from "../settings/Settings.ts"
 import * as DurableFile from "./DurableFile.ts"
 import * as EdgeFileErrors from "./EdgeFileErrors.ts"
@@ -19,7 +19,7 @@ export const load = Effect.fn("Ed25519Seed.load")(function* (
   const { certOut } = yield* Settings
   const path = yield* Path.Path
   const file = path.join(path.dirname(certOut), name)
-  const seed = yield* DurableFile.readOrCreateSecret(file, () => randomBytes(seedBytes)).pipe(
+  const seed = yield* DurableFile.readOrCreateSecret(file, () => Entropy.randomBytes(seedBytes)).pipe(
     Effect.mapError(EdgeFileErrors.inaccessible(file))
   )
   return seed.length === seedBytes ? Redacted.make(seed) : yield* damaged(file)

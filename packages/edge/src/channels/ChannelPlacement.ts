@@ -7,6 +7,7 @@ import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
 import * as Hex from "@catenet/crypto/Hex"
 import { pem } from "@catenet/crypto/x509/Certificate"
 import type { ReportedEdge } from "@catenet/domain/edges/EdgeNode"
+import { Entropy } from "@catenet/platform/Entropy"
 import { parseAddress } from "@catenet/platform/NetworkParser"
 import { retryForever } from "@catenet/platform/RetryForever"
 import type { PeerRoom } from "@catenet/wire/frames/Role"
@@ -15,7 +16,6 @@ import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import { Mux } from "@catenet/wire/transport/Mux"
 import type { MuxLimits } from "@catenet/wire/transport/MuxLimits"
 import { Clock, Context, Effect, Layer, Redacted, Result, Schedule, Semaphore } from "effect"
-import { randomBytes } from "node:crypto"
 import type { TLSSocket } from "node:tls"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { ControlPlane } from "../control/ControlPlane.ts"
@@ -164,7 +164,7 @@ export class ChannelPlacement extends Context.Service<
       if (!admitted) return closeGracefully(socket)
       const session: Mux = new Mux(socket, {
         side: "acceptor",
-        challenge: randomBytes(32),
+        challenge: Entropy.randomBytes(32),
         limits: sessionLimits,
         keepAlive,
         onFault: report,

@@ -4,11 +4,11 @@
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import { Entropy } from "@catenet/platform/Entropy"
 import { BrokerAdmission, type First, type Step, type Verdict } from "@catenet/wire/channels/BrokerAdmission"
 import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import { nextChunk } from "@catenet/wire/transport/NextChunk"
 import { Clock, Context, Effect, Layer } from "effect"
-import { randomBytes } from "node:crypto"
 import type { Duplex } from "node:stream"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { Counters } from "../observe/Counters.ts"
@@ -109,7 +109,7 @@ export class MemberAdmissions extends Context.Service<
         phase: carrier.phase,
         observed: carrier.observed,
         requireAttested: channels.requireAttestedEndpoint,
-        challenge: () => randomBytes(32)
+        challenge: () => Entropy.randomBytes(32)
       })
       let authorizedAt = 0
 

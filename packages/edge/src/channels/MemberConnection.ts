@@ -1,10 +1,10 @@
 /** What a carrier says of the connection of a member, beside its bytes (signed-bytes 6.1). */
 import type { Phase } from "@catenet/crypto/admission/Join"
-import { addressBlock } from "@catenet/platform/IpAddress"
+import { addressBlock, isIP } from "@catenet/platform/IpAddress"
 import { plainAddress } from "@catenet/platform/IpAddress"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { IncomingMessage } from "node:http"
-import { isIP, type Socket } from "node:net"
+import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import type { AuditedLeg } from "../audit/AuditLog.ts"
 import { endpointsOf } from "../listen/ConnectionAddresses.ts"

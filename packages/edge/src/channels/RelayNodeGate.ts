@@ -5,10 +5,11 @@
 import * as Refusal from "@catenet/crypto/admission/Refusal"
 import { encodeReply } from "@catenet/crypto/admission/RelayGate"
 import type { Address } from "@catenet/platform/NetworkParser"
+import { Sockets } from "@catenet/platform/Sockets"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import { Context, Effect, Layer } from "effect"
-import { connect, type Socket } from "node:net"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
@@ -39,7 +40,7 @@ export class RelayNodeGate extends Context.Service<
 
     const reach = (address: Address) =>
       Effect.callback<Socket | undefined>((resume) => {
-        const node = connect({ ...address, allowHalfOpen: true, noDelay: true })
+        const node = Sockets.dialTcp({ ...address, allowHalfOpen: true, noDelay: true })
         guard(node, ending(node))
         node.on("error", () => resume(Effect.undefined))
         node.once("connect", () => resume(Effect.succeed(node)))

@@ -2,11 +2,12 @@
  * Members that come by WebSocket, `GET /ws/channel` (data-plane 9). A page of a browser may join only when it is the portal's:
  * a browser says where a page is from, and a page of a stranger must not use the keys of its visitor from here.
  */
+import { Http, STATUS_CODES } from "@catenet/platform/Http"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { longestMessage, WebSocketStream } from "@catenet/wire/transport/WebSocketStream"
 import { WebSocketServer, type WebSocket } from "@effect/platform-node/NodeWS"
 import { Context, Effect, Layer, Schedule } from "effect"
-import { createServer, type IncomingMessage, STATUS_CODES } from "node:http"
+import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { makeServe } from "../listen/ConnectionFibers.ts"
@@ -95,7 +96,7 @@ export class WebSocketMembers extends Context.Service<
      * This server listens nowhere, and Node's checks the heads of connections only for one that does. A connection that asks for
      * something else than a WebSocket is answered once.
      */
-    const server = createServer((request, response) => {
+    const server = Http.server((request, response) => {
       const isPath = pathOf(request.url) === path
       response.writeHead(isPath ? 426 : 404, { connection: "close", ...(isPath ? { upgrade: "websocket" } : {}) }).end()
     })

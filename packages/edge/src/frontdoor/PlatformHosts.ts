@@ -6,10 +6,11 @@
  */
 import type { Address } from "@catenet/platform/NetworkParser"
 import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
+import { Sockets } from "@catenet/platform/Sockets"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Context, Effect, Layer, Option } from "effect"
-import { connect, type Socket } from "node:net"
+import type { Socket } from "node:net"
 import * as WebSocketMembers from "../channels/WebSocketMembers.ts"
 import { endpointsOf } from "../listen/ConnectionAddresses.ts"
 import { makeServe } from "../listen/ConnectionFibers.ts"
@@ -33,7 +34,7 @@ const headerOf = (visitor: Socket) => {
 const relayTo =
   (upstream: Address, proxyProtocol: boolean, idleMillis: number | undefined, faults: ConnectionFaults["Service"]) =>
   (visitor: Socket) => {
-    const socket = connect({ ...upstream, allowHalfOpen: true, noDelay: true })
+    const socket = Sockets.dialTcp({ ...upstream, allowHalfOpen: true, noDelay: true })
     guard(socket, faults.ending(socket))
     socket.setTimeout(connectMillis, () => socket.destroy())
     socket.once("connect", () => socket.setTimeout(0))

@@ -6,8 +6,8 @@
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { type Address, formatAddress } from "@catenet/platform/NetworkParser"
 import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
+import { Sockets } from "@catenet/platform/Sockets"
 import { Effect } from "effect"
-import { connect } from "node:net"
 import { Settings, type TerminateHost } from "../settings/Settings.ts"
 
 const patience = "2 seconds"
@@ -20,7 +20,7 @@ const expected = /^x-ct-proxy-protocol:[ \t]*expected[ \t]*\r?$/imu
 /** The head of an answer, as far as it came; empty where there was none. */
 const headFrom = (upstream: Address, before: Uint8Array) =>
   Effect.callback<string>((resume) => {
-    const socket = connect({ ...upstream, noDelay: true })
+    const socket = Sockets.dialTcp({ ...upstream, noDelay: true })
     let head = ""
     const end = () => {
       socket.destroy()

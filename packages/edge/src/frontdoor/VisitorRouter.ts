@@ -6,6 +6,7 @@
  * only an agent that answers from an order of its own, never an origin: anybody can send what an authority sends.
  */
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { silenceMillis } from "@catenet/proxy/internal/http1/FirstByte"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Socket } from "node:net"
@@ -65,10 +66,10 @@ export class VisitorRouter extends Context.Service<
     /** Cuts a visitor that sends nothing after its ClientHello. */
     const cutSilent = (socket: Socket) => {
       const hello = socket.bytesRead
-      const timer = setTimeout(() => {
+      const timer = Scheduler.setTimeout(() => {
         if (socket.bytesRead === hello) socket.destroy()
       }, silenceMillis).unref()
-      socket.once("close", () => clearTimeout(timer))
+      socket.once("close", () => Scheduler.clearTimeout(timer))
     }
 
     const enter = (socket: Socket) => {

@@ -4,7 +4,7 @@
  * this machine are not paced: a proxy before the edge has the connections of many.
  */
 import { addressBlock } from "@catenet/platform/IpAddress"
-import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import type { Socket } from "node:net"
 
 /** Connections that an address opens at once before its rate counts. */
@@ -32,7 +32,7 @@ export class ConnectionRateLimiter {
   scheduleAt(socket: Socket, open: () => void): void {
     const address = socket.remoteAddress ?? ""
     if (this.#intervalMillis === 0 || ownAddresses.has(address)) return open()
-    const now = monotonicMillis()
+    const now = Scheduler.monotonicMillis()
     const lane = this.#laneOf(addressBlock(address), now)
     if (lane.waiting.length === 0 && this.#spend(lane, now)) return open()
     lane.waiting.push({ socket, open })
@@ -65,7 +65,7 @@ export class ConnectionRateLimiter {
 
   #schedule(lane: Lane) {
     // A socket that was accepted has no fiber yet.
-    lane.timer ??= setTimeout(() => this.#turn(lane), this.#intervalMillis).unref()
+    lane.timer ??= Scheduler.setTimeout(() => this.#turn(lane), this.#intervalMillis).unref()
   }
 
   #turn(lane: Lane) {
@@ -73,7 +73,7 @@ export class ConnectionRateLimiter {
     while (lane.waiting[0]?.socket.destroyed === true) lane.waiting.shift()
     const next = lane.waiting[0]
     if (next === undefined) return
-    if (this.#spend(lane, monotonicMillis())) {
+    if (this.#spend(lane, Scheduler.monotonicMillis())) {
       lane.waiting.shift()
       next.open()
     }

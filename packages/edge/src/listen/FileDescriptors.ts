@@ -1,5 +1,5 @@
 /** Open files of this process: the limit as the runtime reports it, and whether there is room for one more. */
-import { closeSync, openSync } from "node:fs"
+import { Files } from "@catenet/platform/Files"
 
 interface Report {
   readonly userLimits?: { readonly open_files?: { readonly soft?: number | string } }
@@ -17,7 +17,7 @@ export const descriptorLimit = (): number | undefined => {
 /** Whether one more descriptor can be had. */
 export const canOpen = (): boolean => {
   try {
-    closeSync(openSync("/dev/null", "r"))
+    Files.closeSync(Files.openSync("/dev/null", "r"))
     return true
   } catch {
     return false

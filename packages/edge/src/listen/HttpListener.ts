@@ -1,5 +1,6 @@
 /** An HTTP server on its own address, for operators and the control plane; visitors never reach it. */
 import { CannotListen } from "@catenet/platform/CannotListen"
+import { Http } from "@catenet/platform/Http"
 import type { Address } from "@catenet/platform/NetworkParser"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -8,7 +9,6 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { Effect, Layer } from "effect"
 import { Etag, HttpRouter, HttpServerError } from "effect/http"
-import { createServer } from "node:http"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 
 /** What routes may need. All services of the platform together would include a terminal, which listens at stdin. */
@@ -21,7 +21,7 @@ export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
   routes: Layer.Layer<A, E, R>
 ) {
   // This listener upgrades no connection; a request to do so behind another one would keep its connection for ever.
-  const server = createServer({
+  const server = Http.server({
     headersTimeout: 10_000,
     requestTimeout: 30_000,
     connectionsCheckingInterval: 2_000,

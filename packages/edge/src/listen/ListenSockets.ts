@@ -6,8 +6,9 @@
 import { CannotListen } from "@catenet/platform/CannotListen"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import type { Address } from "@catenet/platform/NetworkParser"
+import { Sockets } from "@catenet/platform/Sockets"
 import { Effect } from "effect"
-import { createServer, type Server, type Socket } from "node:net"
+import type { Server, Socket } from "node:net"
 
 /** Connections that one process takes for each turn of its loop. */
 const several = 16
@@ -55,7 +56,7 @@ const opened = (
   reusePort: boolean
 ) =>
   Effect.callback<ListenSocket, CannotListen | ConfigurationInvalid>((resume) => {
-    const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, onConnection)
+    const server = Sockets.tcpServer({ allowHalfOpen: true, pauseOnConnect: true }, onConnection)
     server.once("error", (error) => {
       const refusal = cannotShare(error) ? notShareable : CannotListen.of(variable, address, error)
       resume(Effect.fail(refusal))

@@ -5,9 +5,10 @@
 import type { CannotListen } from "@catenet/platform/CannotListen"
 import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import type { Address } from "@catenet/platform/NetworkParser"
+import { Sockets } from "@catenet/platform/Sockets"
 import { guarded, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Effect, type Scope } from "effect"
-import { createConnection, type Socket } from "node:net"
+import type { Socket } from "node:net"
 import type { ConnectionLimiter } from "./ConnectionLimiter.ts"
 import { canOpen } from "./FileDescriptors.ts"
 import * as ListenSockets from "./ListenSockets.ts"
@@ -67,7 +68,7 @@ const receive = (options: ListenerOptions, probes: Probes) => (socket: Socket) =
 const probe = (address: Address, probes: Probes) =>
   Effect.callback<ListenerProbe>((resume) => {
     const host = address.host === "0.0.0.0" ? "127.0.0.1" : address.host === "::" ? "::1" : address.host
-    const socket = createConnection({ host, port: address.port })
+    const socket = Sockets.dialTcp({ host, port: address.port })
     probes.set(socket, () => resume(Effect.succeed("accepts")))
     socket.on("error", (error: NodeJS.ErrnoException) =>
       resume(Effect.succeed(error.code === "EMFILE" || error.code === "ENFILE" ? "exhausted" : "silent"))

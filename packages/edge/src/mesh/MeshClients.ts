@@ -4,11 +4,11 @@
  */
 import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
+import { Entropy } from "@catenet/platform/Entropy"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import { TokenBuckets } from "@catenet/platform/TokenBuckets"
 import { challengeClient } from "@catenet/wire/transport/MeshRendezvous"
 import { Clock, Context, Effect, Layer, Result } from "effect"
-import { randomBytes } from "node:crypto"
 import type { Duplex } from "node:stream"
 import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
@@ -47,7 +47,7 @@ export class MeshClients extends Context.Service<
 
     /** The tunnel a client has earned, or nothing. */
     const earned = Effect.fnUntraced(function* (socket: Duplex) {
-      const challenge = { nonce: randomBytes(nonceBytes), difficulty: proofOfWorkBits }
+      const challenge = { nonce: Entropy.randomBytes(nonceBytes), difficulty: proofOfWorkBits }
       const answer = yield* Effect.promise(() => challengeClient(socket, challenge))
       if (Result.isFailure(answer)) return undefined
       const { token: routingToken, solution } = answer.success

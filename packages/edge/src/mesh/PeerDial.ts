@@ -1,11 +1,12 @@
 /** How an edge reaches another one: at its mesh port, where the shared CA proves it, and by the admin token that both have. */
 import type { Address } from "@catenet/platform/NetworkParser"
+import { Sockets } from "@catenet/platform/Sockets"
 import { type Admission, decodeReply, encodeAdmission } from "@catenet/wire/frames/Role"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { FrameReader } from "@catenet/wire/transport/FrameReader"
 import { Clock, Data, Effect, Result } from "effect"
-import { connect as connectTcp, type Socket } from "node:net"
-import { connect, type TLSSocket } from "node:tls"
+import type { Socket } from "node:net"
+import type { TLSSocket } from "node:tls"
 import { Counters } from "../observe/Counters.ts"
 
 const dialTimeout = "10 seconds"
@@ -13,8 +14,8 @@ const replyMillis = 10_000
 
 export const dial = (address: Address, ca: string, ending: (socket: Socket) => OnFault) =>
   Effect.callback<TLSSocket, Error>((resume) => {
-    const raw = connectTcp({ ...address, allowHalfOpen: true, noDelay: true })
-    const socket = connect({ socket: raw, servername: "localhost", ca, minVersion: "TLSv1.2" })
+    const raw = Sockets.dialTcp({ ...address, allowHalfOpen: true, noDelay: true })
+    const socket = Sockets.dialTls({ socket: raw, servername: "localhost", ca, minVersion: "TLSv1.2" })
     for (const one of [raw, socket]) guard(one, ending(raw))
     raw.on("error", (error) => resume(Effect.fail(error)))
     socket.on("error", (error) => resume(Effect.fail(error)))

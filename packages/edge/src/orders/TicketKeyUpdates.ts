@@ -9,10 +9,10 @@ import * as Exchange from "@catenet/crypto/TicketKeyRequest"
 import { EdgeId } from "@catenet/domain/edges/EdgeNode"
 import { TicketKeyRequest, TicketKeys } from "@catenet/domain/edges/TicketKeys"
 import { EphemeralKey, Signature } from "@catenet/domain/values/Keys"
+import { Entropy } from "@catenet/platform/Entropy"
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Effect, Redacted, Schema } from "effect"
 import { HttpClientError } from "effect/http"
-import { randomBytes } from "node:crypto"
 import type { ControlPlaneClient } from "../control/ControlPlane.ts"
 import { Settings } from "../settings/Settings.ts"
 import { SessionTickets } from "../tls/SessionTickets.ts"
@@ -33,7 +33,7 @@ export const updates = Effect.fn("TicketKeyUpdates.updates")(function* (
   const tickets = yield* SessionTickets
 
   const update = Effect.gen(function* () {
-    const asked = yield* Effect.fromResult(Exchange.ask(native, edgeId, Uint8Array.from(randomBytes(32))))
+    const asked = yield* Effect.fromResult(Exchange.ask(native, edgeId, Uint8Array.from(Entropy.randomBytes(32))))
     const { sealed } = yield* controlPlane.ticketKeys({
       payload: new TicketKeyRequest({
         id: EdgeId.make(edgeId),

@@ -1,13 +1,14 @@
 /** How a process of an edge reaches a sibling: the Unix socket, and when it is tried again. */
+import { Sockets } from "@catenet/platform/Sockets"
 import { Effect } from "effect"
-import { createConnection, type Socket } from "node:net"
+import type { Socket } from "node:net"
 
 export const redialEvery = "50 millis"
 
 /** The caller ends the socket. */
 export const dial = (path: string) =>
   Effect.callback<Socket, Error>((resume) => {
-    const socket = createConnection({ path, allowHalfOpen: true })
+    const socket = Sockets.dialTcp({ path, allowHalfOpen: true })
     socket.once("error", (error) => resume(Effect.fail(error)))
     socket.once("connect", () => resume(Effect.succeed(socket)))
     return Effect.sync(() => socket.destroy())

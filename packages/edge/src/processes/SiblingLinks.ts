@@ -3,6 +3,7 @@
  * them to an agent of this process only, so that no visitor travels in circles. The visitor's addresses come with it.
  */
 import { retryForever } from "@catenet/platform/RetryForever"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
@@ -19,7 +20,7 @@ import { targetOf, SiblingRegistrations } from "./SiblingRegistrations.ts"
 
 const retryRefusedEvery = "1 second"
 
-const nextTurn = Effect.callback<void>((resume) => void setImmediate(() => resume(Effect.void)))
+const nextTurn = Effect.callback<void>((resume) => void Scheduler.setImmediate(() => resume(Effect.void)))
 
 /** Keeps a link to each of the sockets for as long as the scope lives. */
 export const open = Effect.fn("SiblingLinks.open")(function* (paths: ReadonlyArray<string>) {
@@ -93,7 +94,7 @@ export const open = Effect.fn("SiblingLinks.open")(function* (paths: ReadonlyArr
               if (agent === undefined) return answer(undefined)
               void agent.session.echo(agent.id).then(guarded(report, answer))
             }
-            setImmediate(guarded(report, ask))
+            Scheduler.setImmediate(guarded(report, ask))
           },
           onStream: (stream) => {
             stream.on("error", () => undefined)

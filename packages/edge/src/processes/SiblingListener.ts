@@ -2,13 +2,14 @@
  * A Unix socket in the folder of this edge, which only the owner can enter, where its other processes come in. Each has a session
  * of its own there.
  */
+import { Entropy } from "@catenet/platform/Entropy"
+import { Files } from "@catenet/platform/Files"
+import { Sockets } from "@catenet/platform/Sockets"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Mux } from "@catenet/wire/transport/Mux"
 import type { MuxOptions } from "@catenet/wire/transport/MuxOptions"
 import { Effect } from "effect"
-import { randomBytes } from "node:crypto"
-import { rmSync } from "node:fs"
-import { createServer, type Socket } from "node:net"
+import type { Socket } from "node:net"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { siblingLimits } from "./SiblingLimits.ts"
 
@@ -24,7 +25,7 @@ export const open = Effect.fn("SiblingListener.open")(function* (
     guard(socket, ending(socket))
     const session: Mux = new Mux(socket, {
       side: "acceptor",
-      challenge: randomBytes(32),
+      challenge: Entropy.randomBytes(32),
       limits: siblingLimits,
       keepAlive: false,
       onFault: report,
@@ -36,10 +37,10 @@ export const open = Effect.fn("SiblingListener.open")(function* (
 
   yield* Effect.acquireRelease(
     Effect.callback<() => void>((resume) => {
-      const server = createServer({ allowHalfOpen: true }, serve)
+      const server = Sockets.tcpServer({ allowHalfOpen: true }, serve)
       server.once("error", (error) => resume(Effect.die(error)))
       // A process before this one that was killed has left its socket.
-      rmSync(path, { force: true })
+      Files.rmSync(path, { force: true })
       server.listen(path, () => {
         resume(
           Effect.succeed(() => {

@@ -3,9 +3,10 @@
  * reach the whole group are the main process's to follow. It logs through the main process, in the form that was chosen there.
  */
 import { youngCollector } from "@catenet/platform/BufferCollector"
+import { Files } from "@catenet/platform/Files"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { collectWith } from "@catenet/wire/transport/BufferMemory"
 import { Cause, Effect, Logger, Queue, References } from "effect"
-import { rmSync } from "node:fs"
 import * as WorkerChannel from "./WorkerChannel.ts"
 import * as WorkerEdge from "./WorkerEdge.ts"
 import { severities, type ToMain, type ToWorker } from "./WorkerMessages.ts"
@@ -29,7 +30,7 @@ const work = Effect.fnUntraced(function* (channel: WorkerChannel.WorkerChannel<T
   const init = yield* Queue.take(inbox)
   if (init._tag !== "Init") return yield* Effect.die(new Error("the first message to a worker was not Init"))
   // A main process that was killed could not take the folder with it.
-  process.once("disconnect", () => rmSync(init.folder, { recursive: true, force: true }))
+  process.once("disconnect", () => Files.rmSync(init.folder, { recursive: true, force: true }))
   return yield* WorkerEdge.run(channel, inbox, init).pipe(
     Effect.tapCause((cause) => Effect.logError("a process of this edge cannot go on", Cause.pretty(cause))),
     Effect.provideService(References.MinimumLogLevel, init.logLevel)
@@ -40,9 +41,9 @@ const work = Effect.fnUntraced(function* (channel: WorkerChannel.WorkerChannel<T
 export const start = (): void => {
   collectWith(youngCollector())
   const channel = WorkerChannel.ofWorker(process)
-  process.on("disconnect", () => setImmediate(() => process.exit()))
+  process.on("disconnect", () => Scheduler.setImmediate(() => process.exit()))
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined)
   const fiber = Effect.runFork(Effect.provide(work(channel), Logger.layer([logger(channel)])))
   // What was said on the way out has to leave before the process does.
-  fiber.addObserver(() => setImmediate(() => process.exit(1)))
+  fiber.addObserver(() => Scheduler.setImmediate(() => process.exit(1)))
 }

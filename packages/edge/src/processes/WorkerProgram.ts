@@ -1,5 +1,6 @@
 /** How the program of a worker is started: from the sources, from a built package, or from the one file that holds all. */
-import { type ChildProcess, fork } from "node:child_process"
+import { Processes } from "@catenet/platform/Processes"
+import type { ChildProcess } from "node:child_process"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -12,5 +13,7 @@ const [, extension] = /^WorkerProgram(\.[jt]s)$/.exec(basename(self)) ?? []
 /** It ends when this process does; its settings come over the channel. */
 export const startWorker = (): ChildProcess =>
   extension === undefined
-    ? fork(join(dirname(self), "program.js"), [workerCommand], { stdio: ["ignore", "ignore", "inherit", "ipc"] })
-    : fork(join(dirname(self), `worker${extension}`), [], { stdio: ["ignore", "ignore", "inherit", "ipc"] })
+    ? Processes.fork(join(dirname(self), "program.js"), [workerCommand], {
+        stdio: ["ignore", "ignore", "inherit", "ipc"]
+      })
+    : Processes.fork(join(dirname(self), `worker${extension}`), [], { stdio: ["ignore", "ignore", "inherit", "ipc"] })

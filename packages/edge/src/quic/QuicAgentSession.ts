@@ -2,6 +2,7 @@
  * A QUIC connection as agents of the reference kind use it (data-plane 2): a stream for each visitor, which says nothing of whom it is
  * for. It is the session of one registration; others may share the connection.
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { CloseCode, ResetCode } from "@catenet/wire/frames/MuxReason"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
@@ -12,11 +13,10 @@ import {
   type SessionCounters,
   StreamRefused
 } from "@catenet/wire/transport/Carrier"
-import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Result } from "effect"
 
 /** QUIC itself finds a peer that is silent, and closes the connection. */
-const receivedAt = () => monotonicMillis()
+const receivedAt = () => Scheduler.monotonicMillis()
 
 export class QuicAgentSession implements CarrierSession {
   readonly #connection: QuicConnection

@@ -2,6 +2,7 @@
  * The relays that run now, by token. Bytes are counted while they flow; revocation and a closing access window cut every
  * relay of a token at once. A visitor whose agent breaks before its first byte is given to another one where that is safe.
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
 import { StreamReset } from "@catenet/wire/transport/Carrier"
 import { guarded } from "@catenet/wire/transport/FaultBoundary"
@@ -112,10 +113,11 @@ export class Relays extends Context.Service<
     ) => {
       const onIdle = () => controller.abort(resetBecause("idle", ""))
       // What moves until the first byte is only kept.
-      const timer = idleMillis === undefined ? undefined : setTimeout(guarded(report, onIdle), idleMillis).unref()
+      const timer =
+        idleMillis === undefined ? undefined : Scheduler.setTimeout(guarded(report, onIdle), idleMillis).unref()
       const { signal } = controller
       const settle = (agent: Delivered | undefined) => {
-        clearTimeout(timer)
+        Scheduler.clearTimeout(timer)
         opened(agent)
       }
       const opening = new ReplayBuffer({ visitor, repeatable: failOver.repeatable, counters: meter, signal })

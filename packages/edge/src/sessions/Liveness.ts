@@ -4,8 +4,8 @@
  * A tunnel with a single agent is given more time: cutting it would tear what an outage only delays.
  */
 import { retryForever } from "@catenet/platform/RetryForever"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import type { CarrierSession } from "@catenet/wire/transport/Carrier"
-import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Effect, FiberSet, Schedule } from "effect"
 import type { MuxAgent, AgentPool } from "./AgentPool.ts"
 
@@ -13,7 +13,8 @@ import type { MuxAgent, AgentPool } from "./AgentPool.ts"
 const trustedSilenceMillis = 1_000
 const echoMillis = 2_000
 
-const silent = ({ counters }: CarrierSession) => monotonicMillis() - counters.lastReceivedAt >= trustedSilenceMillis
+const silent = ({ counters }: CarrierSession) =>
+  Scheduler.monotonicMillis() - counters.lastReceivedAt >= trustedSilenceMillis
 
 /** Whether more than one agent is there. One that is connected to several processes of the edge is still one. */
 const hasAlternative = (tunnel: AgentPool) => {

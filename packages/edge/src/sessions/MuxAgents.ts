@@ -2,14 +2,14 @@
  * The multiplexed carrier as agents use it: one TLS connection, any number of registrations, an echo every few seconds.
  * It admits registrations and keeps them in {@link AgentSessions} until they are withdrawn, revoked or the carrier ends.
  */
+import { Entropy } from "@catenet/platform/Entropy"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import { retryForever } from "@catenet/platform/RetryForever"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { channelBinding } from "@catenet/wire/transport/ChannelBinding"
-import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Mux } from "@catenet/wire/transport/Mux"
 import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
 import { Context, Effect, Layer, Result, Schedule } from "effect"
-import { randomBytes } from "node:crypto"
 import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
@@ -124,7 +124,7 @@ export class MuxAgents extends Context.Service<
       const { session, socket } = connection
       const { id, request } = inbound
       const isRefused = "code" in admitted
-      if (!connection.budget.spend(isRefused ? refusedCost : admittedCost, monotonicMillis()))
+      if (!connection.budget.spend(isRefused ? refusedCost : admittedCost, Scheduler.monotonicMillis()))
         return session.close("overloaded", "this connection registers too often")
       if (isRefused) {
         counters.registrationsRefused += 1
@@ -174,7 +174,7 @@ export class MuxAgents extends Context.Service<
     }
 
     const serve = Effect.fn("MuxAgents.serve")(function* (socket: TLSSocket) {
-      const challenge = randomBytes(32)
+      const challenge = Entropy.randomBytes(32)
       const session: Mux = new Mux(socket, {
         side: "acceptor",
         challenge,
@@ -185,7 +185,7 @@ export class MuxAgents extends Context.Service<
         onRegister: (inbound) => register(connection, inbound)
       })
       const close = () => session.close("overloaded", "newer agents have taken its place")
-      const budget = new RegistrationBudget(monotonicMillis())
+      const budget = new RegistrationBudget(Scheduler.monotonicMillis())
       const connection: Connection = { session, socket, challenge, tokens: new Map(), owns: new Set(), budget, close }
       sessions.add(session)
       silent.add(connection)

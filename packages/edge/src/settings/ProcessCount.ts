@@ -1,7 +1,7 @@
 /** How many processes an edge is, where its settings leave that to the machine. */
+import { Files } from "@catenet/platform/Files"
+import { Sockets } from "@catenet/platform/Sockets"
 import { Effect } from "effect"
-import { accessSync, constants } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
@@ -16,7 +16,7 @@ const longestSocketName = `catenet-edge-123456/${maxProcesses}.sock`
 
 /** Whether the system spreads connections among processes that listen at one address. */
 const sharesAddresses = Effect.callback<boolean>((resume) => {
-  const server = createServer()
+  const server = Sockets.tcpServer()
   server.once("error", () => resume(Effect.succeed(false)))
   server.listen({ host: "127.0.0.1", port: 0, reusePort: true }, () => server.close(() => resume(Effect.succeed(true))))
 })
@@ -24,7 +24,7 @@ const sharesAddresses = Effect.callback<boolean>((resume) => {
 /** Whether the folder for temporary files takes theirs. */
 const hasFolder = () => {
   try {
-    accessSync(tmpdir(), constants.W_OK)
+    Files.accessSync(tmpdir(), Files.constants.W_OK)
     return Buffer.byteLength(join(tmpdir(), longestSocketName)) <= longestSocketPath
   } catch {
     return false

@@ -2,8 +2,8 @@
  * The edge's own small databases, in SQLite of the runtime. One process writes them, a few rows a session, at once unless
  * the database does not take them; what is written survives the end of the process. Rows are decoded like any foreign data.
  */
+import { Files } from "@catenet/platform/Files"
 import { Effect, Schema, type Scope } from "effect"
-import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs"
 import { dirname } from "node:path"
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
 import * as WriteQueue from "./WriteQueue.ts"
@@ -64,9 +64,9 @@ const over = (handle: DatabaseSync, durable: boolean, write: Database["write"]):
 
 /** The folder and the file, which is for its owner only: SQLite gives its side files the mode of the file itself. */
 const prepare = (path: string) => {
-  mkdirSync(dirname(path), { recursive: true })
-  closeSync(openSync(path, "a", 0o600))
-  chmodSync(path, 0o600)
+  Files.mkdirSync(dirname(path), { recursive: true })
+  Files.closeSync(Files.openSync(path, "a", 0o600))
+  Files.chmodSync(path, 0o600)
 }
 
 const openFile = (path: string, schema: string) => {

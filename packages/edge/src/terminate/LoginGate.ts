@@ -5,13 +5,13 @@
 import { BrowserHash } from "@catenet/domain/tunnels/GateVisit"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { GateToken } from "@catenet/domain/values/Tokens"
+import { Entropy } from "@catenet/platform/Entropy"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import { retryForever } from "@catenet/platform/RetryForever"
 import type { EdgeResponse } from "@catenet/proxy/internal/EdgePages"
 import type { GateVerdict } from "@catenet/proxy/internal/GateVerdict"
 import { browserCookie, cookieOf, sessionCookie } from "@catenet/wire/transport/GateCookies"
 import { Clock, Context, Effect, FiberSet, Layer, Option, Redacted, Schedule, Schema } from "effect"
-import { randomBytes } from "node:crypto"
 import { ControlPlane } from "../control/ControlPlane.ts"
 import { Routes } from "../routes/Routes.ts"
 import { SessionTickets } from "../tls/SessionTickets.ts"
@@ -94,7 +94,7 @@ export class LoginGate extends Context.Service<
     const signInFrom = (signIn: string, { cookie, host, target }: GatedRequest) => {
       const kept = cookieOf(cookie, browserCookie)
       const browser =
-        Option.isSome(readToken(kept)) && kept !== undefined ? kept : randomBytes(32).toString("base64url")
+        Option.isSome(readToken(kept)) && kept !== undefined ? kept : Entropy.randomBytes(32).toString("base64url")
       return GatePages.signIn({ signIn, host, target, browser })
     }
 

@@ -3,8 +3,8 @@
  * visitor nothing. The visitors of one address block at one tunnel share a budget, and the connection that exceeds it is closed.
  * Nothing else is refused: other tunnels and other connections of the address go on.
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { TokenBuckets } from "@catenet/platform/TokenBuckets"
-import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Context, Effect, Layer } from "effect"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -38,7 +38,7 @@ export class RapidResetLimiter extends Context.Service<
 >()("edge/terminate/RapidResetLimiter") {
   static readonly make = Effect.gen(function* () {
     const { processes } = yield* Settings
-    return rapidResetLimit(Math.ceil(resetsPerMinute / processes), yield* Counters, monotonicMillis)
+    return rapidResetLimit(Math.ceil(resetsPerMinute / processes), yield* Counters, Scheduler.monotonicMillis)
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
   static readonly layer = this.layerNoDeps.pipe(Layer.provide([Counters.layer]))

@@ -5,6 +5,8 @@
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import { retryForever } from "@catenet/platform/RetryForever"
+import { Scheduler } from "@catenet/platform/Scheduler"
+import { TLSSocket } from "@catenet/platform/Sockets"
 import { type EdgeResponse, closedPage, fullPage, offlinePage, unknownName } from "@catenet/proxy/internal/EdgePages"
 import * as FinalResponse from "@catenet/proxy/internal/http1/FinalResponse"
 import { awaitFirstByte } from "@catenet/proxy/internal/http1/FirstByte"
@@ -14,10 +16,8 @@ import { NoAgentServes } from "@catenet/proxy/internal/http2/Http2Exchange"
 import type { Connect } from "@catenet/proxy/internal/http2/UpstreamPool"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { abort } from "@catenet/wire/transport/Abort"
-import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import type { Socket } from "node:net"
-import { TLSSocket } from "node:tls"
 import { endpointsOf } from "../listen/ConnectionAddresses.ts"
 import { makeServe } from "../listen/ConnectionFibers.ts"
 import { CrumbBudget } from "../listen/CrumbBudget.ts"
@@ -88,7 +88,7 @@ export class TerminatedConnections extends Context.Service<
     yield* Effect.forkScoped(
       Effect.sync(() => {
         for (const visit of http2Connections) visit.tend()
-        for (const visit of http1Visits) visit.tend(monotonicMillis(), idleMillis)
+        for (const visit of http1Visits) visit.tend(Scheduler.monotonicMillis(), idleMillis)
       }).pipe(Effect.repeat(Schedule.spaced(checkEvery)), retryForever("ending idle connections of visitors"))
     )
 
@@ -172,7 +172,7 @@ export class TerminatedConnections extends Context.Service<
         },
         onFault: report,
         ask: gated.connection(socket, host, address, () => visitor?.finish()),
-        onCrumbs: (pieces: number) => crumbs.spend(address, pieces, monotonicMillis()),
+        onCrumbs: (pieces: number) => crumbs.spend(address, pieces, Scheduler.monotonicMillis()),
         headMillis
       }
       visitor = new ForwardedStream(socket, { address, hostname: host }, options)
@@ -229,7 +229,7 @@ export class TerminatedConnections extends Context.Service<
         idleMillis,
         enter: (visit) =>
           places.enter(accepted, tokenOf(host), { isIdle: () => visit.isIdle, evict: () => visit.evict() }),
-        onCrumb: () => crumbs.spend(address, 1, monotonicMillis()),
+        onCrumb: () => crumbs.spend(address, 1, Scheduler.monotonicMillis()),
         mayReset: () => resets.spend(tokenOf(host), visitor),
         onClose: (visit) => http2Connections.delete(visit)
       })

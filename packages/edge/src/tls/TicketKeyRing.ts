@@ -3,7 +3,7 @@
  * has them. Keys of this edge's own serve where none were given, or none that is in force. A key seals for one period and
  * opens for another one, as long as the youngest ticket under it lives.
  */
-import { randomBytes } from "node:crypto"
+import { Entropy } from "@catenet/platform/Entropy"
 
 /** How long a key seals, and how long a ticket can be used. */
 export const periodMillis = 12 * 60 * 60 * 1_000
@@ -42,7 +42,7 @@ export class TicketKeyRing {
   /** With one key of this edge's own. */
   constructor(now: () => number) {
     this.#now = now
-    this.#own = [ticketKey(randomBytes(ticketKeyBytes), now())]
+    this.#own = [ticketKey(Entropy.randomBytes(ticketKeyBytes), now())]
   }
 
   /** With the keys of another ring. */
@@ -74,7 +74,7 @@ export class TicketKeyRing {
 
   /** A new key of this edge's own, beside the one before. */
   renew(): void {
-    this.#own = [...this.#own.slice(-1), ticketKey(randomBytes(ticketKeyBytes), this.#now())]
+    this.#own = [...this.#own.slice(-1), ticketKey(Entropy.randomBytes(ticketKeyBytes), this.#now())]
     this.#changed()
   }
 

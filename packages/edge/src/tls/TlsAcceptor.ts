@@ -2,12 +2,14 @@
  * Terminates TLS on connections whose ClientHello was already looked at and put back. One acceptor a certificate and
  * ALPN list; the certificate may change while it runs. A handshake that fails or takes over ten seconds is dropped.
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
+import { Sockets } from "@catenet/platform/Sockets"
 import { resettable } from "@catenet/wire/transport/Abort"
 import { guarded, guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { cutAfter } from "@catenet/wire/transport/LingeringClose"
 import { serverTls } from "@catenet/wire/transport/ServerTls"
 import type { Socket } from "node:net"
-import { createServer, type Server, type TLSSocket } from "node:tls"
+import type { Server, TLSSocket } from "node:tls"
 import type { CertificateSource } from "./CertificateSource.ts"
 import { periodMillis, type TicketKey, type TicketKeyRing } from "./TicketKeyRing.ts"
 
@@ -58,10 +60,10 @@ const inTurns = (start: TlsAcceptor["accept"]): TlsAcceptor["accept"] => {
   const waiting: Array<Parameters<TlsAcceptor["accept"]>> = []
   const turn = () => {
     for (const [socket, ...known] of waiting.splice(0, perTurn)) if (!socket.destroyed) start(socket, ...known)
-    if (waiting.length > 0) setImmediate(turn)
+    if (waiting.length > 0) Scheduler.setImmediate(turn)
   }
   return (...asked) => {
-    if (waiting.push(asked) === 1) setImmediate(turn)
+    if (waiting.push(asked) === 1) Scheduler.setImmediate(turn)
   }
 }
 
@@ -117,7 +119,7 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
     guarded(fault, () => onSecure(socket, host, handshake?.socket ?? socket))()
   }
   const serverWith = (key: TicketKey | undefined) =>
-    createServer({
+    Sockets.tlsServer({
       ...pairs.current,
       ...terms,
       ...(key === undefined ? {} : ticketTerms(key)),

@@ -1,4 +1,5 @@
 /** How often a visitor is read whose request head comes in small pieces: each costs a turn of the loop, whatever it brings. */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { guarded, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import type { TLSSocket } from "node:tls"
 
@@ -61,7 +62,7 @@ export class HeaderReadThrottle {
     this.#visitor.pause()
     setReadAhead(this.#visitor, 1)
     // A bound on a raw socket. Most heads come in one piece and start none.
-    this.#timer = setTimeout(this.#wake, this.#hasRested ? restMillis : firstRestMillis).unref()
+    this.#timer = Scheduler.setTimeout(this.#wake, this.#hasRested ? restMillis : firstRestMillis).unref()
     this.#hasRested = true
   }
 
@@ -70,10 +71,10 @@ export class HeaderReadThrottle {
     if (millis <= 0 || this.rests) return
     this.#visitor.pause()
     setReadAhead(this.#visitor, 1)
-    this.#timer = setTimeout(this.#wake, millis).unref()
+    this.#timer = Scheduler.setTimeout(this.#wake, millis).unref()
   }
 
   stop() {
-    clearTimeout(this.#timer)
+    Scheduler.clearTimeout(this.#timer)
   }
 }

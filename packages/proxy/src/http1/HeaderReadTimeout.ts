@@ -1,4 +1,5 @@
 /** How long one request head may take from its first byte to its last. The time in which nothing is read does not count. */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { guarded, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 
 export class HeaderReadTimeout {
@@ -16,8 +17,8 @@ export class HeaderReadTimeout {
   follow(head: number | undefined) {
     if (head === this.#head) return
     this.#head = head
-    clearTimeout(this.#timer)
+    Scheduler.clearTimeout(this.#timer)
     // A bound on a raw socket. Most heads come in one piece and start none.
-    this.#timer = head === undefined ? undefined : setTimeout(this.#late, this.#millis).unref()
+    this.#timer = head === undefined ? undefined : Scheduler.setTimeout(this.#late, this.#millis).unref()
   }
 }

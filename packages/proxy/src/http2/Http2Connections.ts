@@ -2,6 +2,7 @@
  * Visitors of gelb hosts that speak HTTP/2: their connections, from the first frame to the last. Every request becomes an
  * HTTP/1.1 request to the agent, with the same fields added as on HTTP/1.
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { coalesceReads } from "@catenet/wire/transport/Coalesce"
 import { guarded, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
 import {
@@ -12,7 +13,6 @@ import {
   TornStream
 } from "@catenet/wire/transport/Http2Stream"
 import { cutAfter } from "@catenet/wire/transport/LingeringClose"
-import { monotonicMillis } from "@catenet/wire/transport/MonotonicClock"
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2"
 import type { TLSSocket } from "node:tls"
 import { type EdgeResponse, fullPage } from "../EdgePages.ts"
@@ -68,7 +68,7 @@ export class Http2Visit {
   readonly #session: ServerHttp2Session
   readonly #socket: TLSSocket
   #streams = 0
-  #quietSince = monotonicMillis()
+  #quietSince = Scheduler.monotonicMillis()
   #moved = 0
   #visitorLeaves = false
   #strikes = 0
@@ -145,7 +145,7 @@ export class Http2Visit {
       guarded(fault, () => {
         this.#enter(stream)
         // A stream that is reset in the packet it began in leads to no work.
-        setImmediate(guarded(fault, begin))
+        Scheduler.setImmediate(guarded(fault, begin))
       })()
     })
   }
@@ -183,13 +183,16 @@ export class Http2Visit {
     this.#moved = bytesRead + bytesWritten
     this.#strikes = this.#session.destroyed || (this.#visitorLeaves && rests) ? this.#strikes + 1 : 0
     if (this.#strikes >= maxStrikes) this.#socket.destroy()
-    else if (this.isIdle && monotonicMillis() - this.#quietSince >= (this.#asked ? this.#idleMillis : silenceMillis))
+    else if (
+      this.isIdle &&
+      Scheduler.monotonicMillis() - this.#quietSince >= (this.#asked ? this.#idleMillis : silenceMillis)
+    )
       this.drain()
   }
 
   /** To be called several times within the bound: a connection whose header block is open for longer is cut. */
   watchHeads() {
-    if (this.#blocks.isLate(monotonicMillis())) this.#calm()
+    if (this.#blocks.isLate(Scheduler.monotonicMillis())) this.#calm()
   }
 
   /** Does not read the connection for so long, which its flow control would not bring about: a window counts bytes, not frames. */
@@ -205,8 +208,8 @@ export class Http2Visit {
       if (!this.#socket.destroyed) handle?.readStart()
     }
     // All small frames of one read are counted before it.
-    this.#resting = setImmediate(() => {
-      this.#resting = setTimeout(wake, this.#restMillis).unref()
+    this.#resting = Scheduler.setImmediate(() => {
+      this.#resting = Scheduler.setTimeout(wake, this.#restMillis).unref()
     })
     return undefined
   }
@@ -222,7 +225,7 @@ export class Http2Visit {
     this.#asked = true
     stream.once("close", () => {
       this.#streams -= 1
-      this.#quietSince = monotonicMillis()
+      this.#quietSince = Scheduler.monotonicMillis()
       const byVisitor = stream.aborted && !(stream.errored instanceof TornStream) && !this.#session.destroyed
       if (byVisitor && !stream.headersSent && !this.#mayReset()) this.#calm()
     })

@@ -3,6 +3,7 @@
  * A request without a body that may be asked twice is asked again when the kept connection it went to broke before any
  * answer; on a new one the relay does the same.
  */
+import { Http } from "@catenet/platform/Http"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import {
   answerOptions,
@@ -15,7 +16,7 @@ import {
 } from "@catenet/wire/transport/Http2Stream"
 import { hasTwoLengths } from "@catenet/wire/transport/HttpFields"
 import { Result } from "effect"
-import { type IncomingMessage, request, type RequestOptions } from "node:http"
+import type { IncomingMessage, RequestOptions } from "node:http"
 import { type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2"
 import { readerOf } from "../ContentNegotiation.ts"
 import { type EdgeResponse, malformedPage, offlinePage, plainResponse, readBy, silentPage } from "../EdgePages.ts"
@@ -59,7 +60,7 @@ export const proxy = (incoming: Incoming, visitor: Visitor, agent: UpstreamPool,
           giveUp = drop
         }
       }
-      return request(options)
+      return Http.request(options)
     })
     if (Result.isFailure(asked))
       return respond(stream, headers, plainResponse(400, "this request has no form in HTTP/1.1"))

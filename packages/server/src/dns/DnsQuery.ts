@@ -1,9 +1,9 @@
 /** One question to one DNS server and its answer: over UDP, and over TCP where the answer did not fit. */
 import * as Bytes from "@catenet/crypto/Bytes"
+import { isIPv6 } from "@catenet/platform/IpAddress"
 import type { Address } from "@catenet/platform/NetworkParser"
+import { Sockets } from "@catenet/platform/Sockets"
 import { Data, Effect, Option } from "effect"
-import { createSocket } from "node:dgram"
-import { connect, isIPv6 } from "node:net"
 import * as Message from "./DnsMessage.ts"
 
 /** The server did not answer, or not in a way that can be read. */
@@ -27,7 +27,7 @@ const idOf = (message: Uint8Array) => ((message[0] ?? 0) << 8) | (message[1] ?? 
 /** A connected socket takes datagrams from the server alone; those that answer something else are passed over. */
 const overUdp = (server: Address, message: Uint8Array) =>
   Effect.callback<Reply, DnsUnreachable>((resume) => {
-    const socket = createSocket(isIPv6(server.host) ? "udp6" : "udp4")
+    const socket = Sockets.udpSocket(isIPv6(server.host) ? "udp6" : "udp4")
     const fail = (error: Error) => resume(Effect.fail(new DnsUnreachable({ server, why: error.message })))
     socket.on("error", fail)
     socket.on("message", (bytes) => {
@@ -42,7 +42,7 @@ const overUdp = (server: Address, message: Uint8Array) =>
 
 const overTcp = (server: Address, message: Uint8Array) =>
   Effect.callback<Reply, DnsUnreachable>((resume) => {
-    const socket = connect(server.port, server.host)
+    const socket = Sockets.dialTcp(server.port, server.host)
     const fail = (why: string) => resume(Effect.fail(new DnsUnreachable({ server, why })))
     let received = new Uint8Array(0)
     socket.on("connect", () => socket.write(Bytes.concat(Message.uint16(message.length), message)))

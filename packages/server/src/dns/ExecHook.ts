@@ -3,8 +3,9 @@
  * on its standard input, so nothing of it is in the list of processes; it has the variables that the operator gives it, and none
  * of this program's. Exit code 0 says that the change is made. Whatever the command started ends with it.
  */
+import { Processes } from "@catenet/platform/Processes"
 import { Effect, Redacted } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
 import { ChangeRefused, type RecordSet } from "./DnsProvider.ts"
 
 /** Seconds for which resolvers may keep a record. */
@@ -53,7 +54,7 @@ interface Ended {
 const run = (hook: Hook, line: string) =>
   Effect.callback<Ended>((resume) => {
     let output = ""
-    const child = spawn(hook.command, [], {
+    const child = Processes.spawn(hook.command, [], {
       // A group of its own.
       detached: true,
       env: { PATH: standardPath, ...revealed(hook) },

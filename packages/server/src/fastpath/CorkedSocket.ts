@@ -3,8 +3,9 @@
  * bursts, and on a shared connection each statement would else be a packet, a system call and a wake-up of the server of
  * its own. A connection that has one thing to say in a turn, as in a transaction, says it at once.
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
+import { Socket } from "@catenet/platform/Sockets"
 import { Redacted } from "effect"
-import { Socket } from "node:net"
 
 type Written = (error?: Error | null) => void
 
@@ -22,7 +23,7 @@ const corking = (socket: Socket): Socket => {
   }
   socket.write = (chunk: Uint8Array | string, encoding?: BufferEncoding | Written, written?: Written): boolean => {
     // After everything that has arrived has been looked at, and before the loop waits for more.
-    if (inTurn++ === 0) setImmediate(endOfTurn)
+    if (inTurn++ === 0) Scheduler.setImmediate(endOfTurn)
     if (isBusy && socket.writableCorked === 0) socket.cork()
     const goesOn =
       typeof encoding === "function"

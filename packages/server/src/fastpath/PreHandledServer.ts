@@ -1,5 +1,6 @@
 /** A server of `node:http` that shows each request to a pre-handler first. What that answers, no listener sees. */
-import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
+import { HttpServer as Server, IncomingMessage, ServerResponse } from "@catenet/platform/Http"
+import type { ServerOptions } from "node:http"
 import type { PreHandler } from "./CachedResponses.ts"
 
 export class PreHandledServer<Response extends typeof ServerResponse<IncomingMessage>> extends Server<

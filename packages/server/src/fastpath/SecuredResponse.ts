@@ -3,7 +3,8 @@
  * that no answer can be without them and none is copied for it. A page brings its own content policy and caching, which
  * are kept.
  */
-import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http"
+import { ServerResponse } from "@catenet/platform/Http"
+import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders } from "node:http"
 
 const standard: Readonly<Record<string, string>> = {
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",

@@ -2,6 +2,7 @@
  * How a server lets its clients go: what comes on an open connection in the first moment is still answered, with
  * `Connection: close`; after that moment idle connections are closed, and each other one when its answer is out.
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import type { Server } from "node:http"
 import type { Server as Listening } from "node:net"
 
@@ -26,7 +27,7 @@ export const attach = (server: Server, idleMillis: number, others: ReadonlyArray
   server.close = (done) => {
     const open = others.filter(({ listening }) => listening)
     const ended = atLast(open.length + 1, (error) => {
-      clearInterval(looking)
+      Scheduler.clearInterval(looking)
       done?.(error)
     })
     // `close` itself calls it, and a request that is on its way then meets a reset.
@@ -34,12 +35,12 @@ export const attach = (server: Server, idleMillis: number, others: ReadonlyArray
     close(ended)
     server.closeIdleConnections = closeIdle
     for (const other of open) other.close(() => ended())
-    const began = performance.now()
+    const began = Scheduler.monotonicMillis()
     const look = () => {
-      if (performance.now() - began >= idleMillis) closeIdle()
+      if (Scheduler.monotonicMillis() - began >= idleMillis) closeIdle()
     }
     // Behind what has arrived by then: a busy process looks late.
-    const looking = setInterval(() => setImmediate(look), millisBetweenLooks)
+    const looking = Scheduler.setInterval(() => Scheduler.setImmediate(look), millisBetweenLooks)
     return server
   }
 }

@@ -12,13 +12,14 @@ import {
   RequestTimeout
 } from "@catenet/domain/values/RequestErrors"
 import { CannotListen } from "@catenet/platform/CannotListen"
+import { STATUS_CODES } from "@catenet/platform/Http"
 import type { Address } from "@catenet/platform/NetworkParser"
+import { Sockets } from "@catenet/platform/Sockets"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { ByteSize, Context, Effect, Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { HttpServer, HttpServerRequest, HttpServerRespondable } from "effect/http"
-import { STATUS_CODES } from "node:http"
-import { createServer, type Server, type Socket } from "node:net"
+import type { Server, Socket } from "node:net"
 import type { PreHandler } from "../fastpath/CachedResponses.ts"
 import { PreHandledServer } from "../fastpath/PreHandledServer.ts"
 import { securedResponses } from "../fastpath/SecuredResponse.ts"
@@ -39,7 +40,7 @@ const stop = (server: Server) => Effect.sync(() => void (server.listening && ser
 /** With the options that Node gives the socket of an HTTP server. */
 const opened = (address: Address, reusePort: boolean, onConnection: (socket: Socket) => void) =>
   Effect.callback<Server, CannotListen>((resume) => {
-    const server = createServer({ allowHalfOpen: true, noDelay: true }, onConnection)
+    const server = Sockets.tcpServer({ allowHalfOpen: true, noDelay: true }, onConnection)
     server.once("error", (error) => resume(Effect.fail(CannotListen.of("CT_CONTROL_PLANE_LISTEN", address, error))))
     server.listen({ ...address, reusePort }, () => {
       server.removeAllListeners("error")

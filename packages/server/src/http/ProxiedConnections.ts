@@ -4,8 +4,8 @@
  * and is refused as that.
  */
 import { type Address, readProxyHeader } from "@catenet/platform/ProxyProtocol"
+import { Socket } from "@catenet/platform/Sockets"
 import type { Server } from "node:http"
-import { Socket } from "node:net"
 
 /** As long as the head of a request may take. */
 const patienceMillis = 10_000

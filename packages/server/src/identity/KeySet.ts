@@ -3,10 +3,10 @@
  * minutes and when a token names one that is not known: that token waits for the next fetch, which all such tokens
  * share. What was fetched last holds while the provider is away.
  */
+import { Files } from "@catenet/platform/Files"
 import { Clock, Context, Data, Effect, Layer, Option, Schedule, Schema, type Scope } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { createLocalJWKSet, errors, importSPKI, type JWTVerifyGetKey } from "jose"
-import { readFile } from "node:fs/promises"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { Settings } from "../settings/Settings.ts"
 
@@ -40,7 +40,7 @@ const untilThere = Schedule.min([Schedule.exponential("500 millis"), Schedule.sp
 const fromFile = (path: string) =>
   Effect.tryPromise({
     try: async (): Promise<JWTVerifyGetKey> => {
-      const key = await importSPKI(await readFile(path, "utf8"), "RS256")
+      const key = await importSPKI(await Files.readFile(path, "utf8"), "RS256")
       return () => key
     },
     catch: (cause) => new PublicKeyUnusable({ cause })

@@ -3,9 +3,9 @@
  * process: agents pin it, so it must not change under them.
  */
 import { EdgeCaNotConfigured, EdgeCaNotPublished } from "@catenet/domain/edges/EdgeErrors"
+import { Files } from "@catenet/platform/Files"
 import { Effect } from "effect"
 import { X509Certificate } from "node:crypto"
-import { readFile } from "node:fs/promises"
 import { Settings } from "../settings/Settings.ts"
 
 const isAbsent = (error: unknown) => error instanceof Error && "code" in error && error.code === "ENOENT"
@@ -20,7 +20,7 @@ export const make = Effect.gen(function* () {
   let published: Uint8Array | undefined
   const read = Effect.fnUntraced(function* (path: string) {
     const bytes = yield* Effect.tryPromise({
-      try: () => readFile(path),
+      try: () => Files.readFile(path),
       catch: (error) => (isAbsent(error) ? new EdgeCaNotPublished() : new EdgeCaNotConfigured({ reason: "unusable" }))
     })
     if (bytes.length === 0) return yield* new EdgeCaNotPublished()

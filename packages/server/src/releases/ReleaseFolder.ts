@@ -3,7 +3,7 @@
  * version and the file that it asks for are looked up among what was listed here.
  */
 import * as ReleaseVersion from "@catenet/crypto/release/ReleaseVersion"
-import { readdir } from "node:fs/promises"
+import { Files } from "@catenet/platform/Files"
 import { join } from "node:path"
 
 export interface Release {
@@ -28,11 +28,11 @@ const newestFirst = (a: Release, b: Release) => {
 /** The releases, the newest first. Links are not followed. */
 export const list = async (folder: string): Promise<ReadonlyArray<Release>> => {
   const releases = new Map<string, Release>()
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
+  for (const entry of await Files.readdir(folder, { withFileTypes: true })) {
     const version = versionOf(entry.name)
     if (version === undefined || !entry.isDirectory()) continue
     const path = join(folder, entry.name)
-    const files = await readdir(path, { withFileTypes: true })
+    const files = await Files.readdir(path, { withFileTypes: true })
     const named = files.filter((file) => file.isFile() && fileForm.test(file.name))
     releases.set(version, { version, files: new Map(named.map(({ name }) => [name, join(path, name)])) })
   }

@@ -2,8 +2,8 @@
  * The releases as they are listed while the service runs. A release that was put beside the others counts from the next request
  * on: an agent that hears of it late would look again only after its interval.
  */
+import { Files } from "@catenet/platform/Files"
 import { Clock, Effect, Semaphore } from "effect"
-import { stat } from "node:fs/promises"
 import * as ReleaseFolder from "./ReleaseFolder.ts"
 
 interface Listing {
@@ -32,7 +32,7 @@ export const make = Effect.fn("ReleaseListing.make")(function* (
   const read = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     // Before the listing: one that began before a change is not kept after it.
-    const { mtimeNs: changedAt } = yield* Effect.tryPromise(() => stat(folder, { bigint: true }))
+    const { mtimeNs: changedAt } = yield* Effect.tryPromise(() => Files.stat(folder, { bigint: true }))
     if (kept?.changedAt === changedAt && now >= kept.listedAt && now - kept.listedAt < maxAge) return kept.releases
     const releases = yield* Effect.tryPromise(() => list(folder))
     const isSettled = now - Number(changedAt / 1_000_000n) > resolution

@@ -1,9 +1,8 @@
 /** `/agent.tgz`, `/install.sh` and `/releases`: the agent for machines that have none, or an older one. Open to all. */
 import { RangeNotSatisfiable, RouteNotFound } from "@catenet/domain/values/RequestErrors"
+import { Files } from "@catenet/platform/Files"
 import { Effect, Option, Record } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import { constants } from "node:fs"
-import { open } from "node:fs/promises"
 import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as ByteRange from "./ByteRange.ts"
@@ -31,7 +30,7 @@ const typeOf = (name: string): string =>
 /** A link that took the place of the file is not followed. */
 const opened = (path: string) =>
   Effect.acquireRelease(
-    Effect.tryPromise(() => open(path, constants.O_RDONLY | constants.O_NOFOLLOW)),
+    Effect.tryPromise(() => Files.open(path, Files.constants.O_RDONLY | Files.constants.O_NOFOLLOW)),
     (file) => Effect.promise(() => file.close())
   )
 

@@ -3,10 +3,10 @@
  * that `CT_CP_PG_BIN` names; one that is absent or older than the server is refused before anything happens.
  */
 import { clause } from "@catenet/domain/values/Sentence"
+import { Files } from "@catenet/platform/Files"
+import { Processes } from "@catenet/platform/Processes"
 import { Data, Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { spawn } from "node:child_process"
-import { access, constants, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import process from "node:process"
 import { Settings } from "../settings/Settings.ts"
@@ -29,7 +29,7 @@ interface Ended {
 /** Node throws some refusals of the system, and emits others. */
 const spawned = (command: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>>) => {
   try {
-    return spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] })
+    return Processes.spawn(command, args, { env, stdio: ["ignore", "pipe", "pipe"] })
   } catch (error) {
     if (error instanceof Error) return error
     throw error
@@ -113,13 +113,13 @@ const beside = (file: string) => {
     part,
     make: Effect.tryPromise({
       try: async () => {
-        await rm(part, { force: true })
-        await writeFile(part, "", { mode: 0o600, flag: "wx" })
+        await Files.rm(part, { force: true })
+        await Files.writeFile(part, "", { mode: 0o600, flag: "wx" })
       },
       catch: refused
     }),
-    keep: Effect.tryPromise({ try: () => rename(part, file), catch: refused }),
-    drop: Effect.ignore(Effect.tryPromise(() => rm(part, { force: true })))
+    keep: Effect.tryPromise({ try: () => Files.rename(part, file), catch: refused }),
+    drop: Effect.ignore(Effect.tryPromise(() => Files.rm(part, { force: true })))
   }
 }
 
@@ -146,7 +146,7 @@ export const restore = Effect.fn("Backup.restore")(function* (file: string) {
     return yield* new BackupRefused({ why: "The database is not empty; name an empty one by CT_CP_DATABASE_URL." })
   }
   yield* Effect.tryPromise({
-    try: () => access(file, constants.R_OK),
+    try: () => Files.access(file, Files.constants.R_OK),
     catch: () => new BackupRefused({ why: `${file} cannot be read; name a file that \`catenet backup\` wrote.` })
   })
   const { perform } = yield* make

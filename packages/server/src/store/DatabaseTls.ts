@@ -4,10 +4,11 @@
  * file of roots is named, and `allow` is read as `prefer`.
  */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { Files } from "@catenet/platform/Files"
+import { isIP } from "@catenet/platform/IpAddress"
+import { getCACertificates, Sockets } from "@catenet/platform/Sockets"
 import { Data, Effect, Redacted } from "effect"
-import { readFileSync, statSync } from "node:fs"
-import { connect, isIP } from "node:net"
-import { type ConnectionOptions, getCACertificates } from "node:tls"
+import type { ConnectionOptions } from "node:tls"
 import * as DatabaseVariables from "../settings/DatabaseVariables.ts"
 import { DatabaseUnreachable, logWaiting, whileStarting } from "./DatabaseAvailability.ts"
 
@@ -20,7 +21,7 @@ const patienceMillis = 5_000
 
 const asked = (host: string, port: number) =>
   Effect.callback<boolean, NoAnswer>((resume) => {
-    const socket = connect({ host, port, timeout: patienceMillis })
+    const socket = Sockets.dialTcp({ host, port, timeout: patienceMillis })
     const fail = (cause: Error) => resume(Effect.fail(new NoAnswer({ cause })))
     socket.on("connect", () => socket.write(sslRequest))
     socket.once("data", (answer) => {
@@ -102,7 +103,7 @@ const wantedOf = (url: URL, named: Named, variable: string): Wanted | Configurat
 
 const fileOf = (variable: string, name: string, path: string) =>
   Effect.try({
-    try: () => readFileSync(path, "utf8"),
+    try: () => Files.readFileSync(path, "utf8"),
     catch: (cause) =>
       refused(
         variable,
@@ -114,7 +115,7 @@ const fileOf = (variable: string, name: string, path: string) =>
 /** A key that others may read is refused, as libpq refuses it; one of root may be readable to a group. */
 const keyOf = Effect.fnUntraced(function* (variable: string, path: string) {
   const text = yield* fileOf(variable, "sslkey", path)
-  const { mode, uid } = statSync(path)
+  const { mode, uid } = Files.statSync(path)
   if ((mode & (uid === 0 ? 0o027 : 0o077)) === 0) return text
   return yield* refused(variable, `needs ${path}, its sslkey, which others may read`, `run chmod 600 ${path}`)
 })

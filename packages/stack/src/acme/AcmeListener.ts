@@ -1,5 +1,5 @@
 /** Serves ACME servers over HTTPS at one port, each below a path of its own. */
-import { createServer } from "node:https"
+import { Http } from "@catenet/platform/Http"
 import type { AddressInfo, Socket } from "node:net"
 import type { Reply } from "./AcmeProblem.ts"
 
@@ -37,7 +37,7 @@ const bodyOf = async (request: AsyncIterable<Buffer>) => {
 
 export const listen = async ({ certificate, host, key, port, servers }: Options): Promise<Listening> => {
   let paths: ReturnType<Options["servers"]> = []
-  const listener = createServer({ cert: certificate, key }, (request, response) => {
+  const listener = Http.secureServer({ cert: certificate, key }, (request, response) => {
     const { method = "", url = "" } = request
     const answer = async () => {
       const found = paths.find(({ path }) => url.startsWith(`${path}/`))

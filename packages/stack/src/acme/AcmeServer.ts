@@ -6,9 +6,10 @@
 import * as Certificate from "@catenet/crypto/x509/Certificate"
 import { certificateId } from "@catenet/crypto/x509/CertificateId"
 import * as CertificateRequest from "@catenet/crypto/x509/CertificateRequest"
+import { Entropy } from "@catenet/platform/Entropy"
 import { Option } from "effect"
 import type { JWK } from "jose"
-import { createHash, type KeyObject, randomBytes, X509Certificate } from "node:crypto"
+import { createHash, type KeyObject, X509Certificate } from "node:crypto"
 import { AcmeProblem, type Reply } from "./AcmeProblem.ts"
 import { decode, Finalize, NewAccount, NewOrder, Revocation } from "./AcmeRequest.ts"
 import * as AcmeRequest from "./AcmeRequest.ts"
@@ -59,7 +60,7 @@ const json = (status: number, value: unknown, headers: Readonly<Record<string, s
   body: JSON.stringify(value)
 })
 
-const newId = () => randomBytes(16).toString("base64url")
+const newId = () => Entropy.randomBytes(16).toString("base64url")
 
 export class AcmeServer {
   readonly #options: Options

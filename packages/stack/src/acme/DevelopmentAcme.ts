@@ -4,10 +4,10 @@
  */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
 import { mintChallengeExtension } from "@catenet/crypto/x509/Certificate"
+import { Sockets } from "@catenet/platform/Sockets"
 import { Redacted } from "effect"
 import { createHash, generateKeyPairSync } from "node:crypto"
 import { Resolver } from "node:dns/promises"
-import { connect } from "node:tls"
 import { listen, type Listening } from "./AcmeListener.ts"
 import { AcmeProblem } from "./AcmeProblem.ts"
 import { boundAccount, boundPath } from "./AcmeRequest.ts"
@@ -25,7 +25,7 @@ export interface FrontDoor {
 
 /** TLS-ALPN-01 (RFC 8737). Fails unless the server that has the name shows a certificate with the proof. */
 export const byTls = async ({ host, port }: FrontDoor, name: string, keyAuthorization: string) => {
-  const socket = connect({
+  const socket = Sockets.dialTls({
     host,
     port,
     servername: name,

@@ -1,8 +1,8 @@
 /** The root that the development authorities issue from, read before anything listens: what is wrong with it is a sentence. */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { Files } from "@catenet/platform/Files"
 import { Clock, Effect } from "effect"
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto"
-import { readFile } from "node:fs/promises"
 
 export interface DevelopmentRoot {
   readonly pem: string
@@ -14,7 +14,7 @@ const variables = { certificate: "CT_ACME_SERVER_ROOT", key: "CT_ACME_SERVER_ROO
 
 const contentOf = (variable: string, path: string) =>
   Effect.tryPromise({
-    try: () => readFile(path, "utf8"),
+    try: () => Files.readFile(path, "utf8"),
     catch: (error) =>
       ConfigurationInvalid.of(
         variable,

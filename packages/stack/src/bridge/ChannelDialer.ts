@@ -3,11 +3,11 @@ import type { EdgePlace } from "@catenet/agent/internal/channel/bridge/MemberCal
 import * as Grant from "@catenet/crypto/Grant"
 import * as Json from "@catenet/crypto/Json"
 import { clause } from "@catenet/domain/values/Sentence"
+import { Files } from "@catenet/platform/Files"
 import { type BridgeCall, BridgeDialer, BridgeDialFailed } from "@catenet/server/internal/channels/BridgeDialer"
 import { Settings } from "@catenet/server/internal/settings/Settings"
 import { Effect, Layer, type Schema } from "effect"
 import { X509Certificate } from "node:crypto"
-import { readFile } from "node:fs/promises"
 
 /** A whole call, the meeting included. */
 const callBound = "20 seconds"
@@ -25,7 +25,7 @@ const placeOf = Effect.fnUntraced(function* ({
   if (channelBroker === undefined && channelFrontDoor === undefined)
     return yield* failed("neither CT_CHANNEL_BROKER nor CT_CHANNEL_FRONT_DOOR says where the edge is")
   const root = yield* Effect.tryPromise({
-    try: async () => new X509Certificate(await readFile(edgeCertPath)).toString(),
+    try: async () => new X509Certificate(await Files.readFile(edgeCertPath)).toString(),
     catch: () => failed("the file of CT_CP_EDGE_CERT_PATH is no certificate that can be read")
   })
   const relay = channelRelay ?? (channelBroker && { ...channelBroker, port: channelBroker.port + 1 })

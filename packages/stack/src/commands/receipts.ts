@@ -1,9 +1,9 @@
 /** `catenet receipts verify FILE`: checks an export of signed receipts offline. Exit codes: 0 clean, 1 not, 2 usage or file. */
 import { native } from "@catenet/crypto/native"
 import * as FileCheck from "@catenet/crypto/receipt/FileCheck"
+import { Files } from "@catenet/platform/Files"
 import { Console, Data, Effect, Option, Runtime } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { readFileSync, statSync } from "node:fs"
 
 /** The receipts do not hold. Exit code 1. */
 class ReceiptsRefused extends Data.TaggedError("ReceiptsRefused")<{ readonly sentence: string }> {
@@ -24,10 +24,10 @@ class Unusable extends Data.TaggedError("Unusable")<{ readonly sentence: string 
 const verdictOf = (file: string, key: Option.Option<string>, anchor: Option.Option<string>): FileCheck.FileVerdict => {
   try {
     return (
-      FileCheck.oversized(file, statSync(file).size) ??
+      FileCheck.oversized(file, Files.statSync(file).size) ??
       FileCheck.check(native, {
         name: file,
-        bytes: readFileSync(file),
+        bytes: Files.readFileSync(file),
         key: Option.getOrUndefined(key),
         anchor: Option.getOrUndefined(anchor)
       })

@@ -1,7 +1,7 @@
 /** The PostgreSQL programs that npm has installed for this platform. Repairs what an install without scripts leaves out. */
 import { ended } from "@catenet/domain/values/Sentence"
+import { Files } from "@catenet/platform/Files"
 import { Data, Effect } from "effect"
-import { existsSync, readFileSync, symlinkSync } from "node:fs"
 import { createRequire } from "node:module"
 import { basename, dirname, join } from "node:path"
 
@@ -42,18 +42,18 @@ export const inFolder = (home: string, version: string): Binaries => {
 /** The package carries its shared libraries' short names as a list, which its install script turns into links. */
 const linkLibraries = (home: string) => {
   const list = join(home, "pg-symlinks.json")
-  if (!existsSync(list)) return
+  if (!Files.existsSync(list)) return
   const links: ReadonlyArray<{ readonly source: string; readonly target: string }> = JSON.parse(
-    readFileSync(list, "utf8")
+    Files.readFileSync(list, "utf8")
   )
   for (const { source, target } of links) {
     const path = join(dirname(home), target)
-    if (!existsSync(path)) symlinkSync(basename(source), path)
+    if (!Files.existsSync(path)) Files.symlinkSync(basename(source), path)
   }
 }
 
 const versionOf = (installed: string): string => {
-  const manifest: { readonly version: string } = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"))
+  const manifest: { readonly version: string } = JSON.parse(Files.readFileSync(join(installed, "package.json"), "utf8"))
   return manifest.version
 }
 

@@ -2,10 +2,11 @@
  * A PostgreSQL server of our own on loopback: initialised on first use, started on a free port that it keeps, stopped
  * with the scope. It never touches a server that another program runs.
  */
+import { Entropy } from "@catenet/platform/Entropy"
+import { Files } from "@catenet/platform/Files"
+import { Processes } from "@catenet/platform/Processes"
 import { Effect, Redacted, Schedule, type Scope } from "effect"
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
-import { randomBytes } from "node:crypto"
-import { chownSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import type { ChildProcess } from "node:child_process"
 import { join } from "node:path"
 import { freePort, isFree } from "../Ports.ts"
 import { PostgresFailed } from "./Binaries.ts"
@@ -43,13 +44,13 @@ const portFile = (folder: string) => `${folder}.port`
 const initialise = (home: PostgresHome.PostgresHome, folder: string, disposable: boolean) =>
   Effect.try({
     try: () => {
-      if (existsSync(join(home.data, "PG_VERSION"))) return readFileSync(passwordFile(folder), "utf8")
-      const password = randomBytes(24).toString("base64url")
-      const given = join(home.data, "..", `.password-${randomBytes(8).toString("hex")}`)
-      writeFileSync(given, password, { mode: 0o600, flag: "wx" })
+      if (Files.existsSync(join(home.data, "PG_VERSION"))) return Files.readFileSync(passwordFile(folder), "utf8")
+      const password = Entropy.randomBytes(24).toString("base64url")
+      const given = join(home.data, "..", `.password-${Entropy.randomBytes(8).toString("hex")}`)
+      Files.writeFileSync(given, password, { mode: 0o600, flag: "wx" })
       try {
-        if (home.account !== undefined) chownSync(given, home.account.uid, home.account.gid)
-        const { status, stderr } = spawnSync(
+        if (home.account !== undefined) Files.chownSync(given, home.account.uid, home.account.gid)
+        const { status, stderr } = Processes.spawnSync(
           home.binaries.initdb,
           [
             `--pgdata=${home.data}`,
@@ -64,9 +65,9 @@ const initialise = (home: PostgresHome.PostgresHome, folder: string, disposable:
         )
         if (status !== 0) throw new Error(stderr)
       } finally {
-        rmSync(given, { force: true })
+        Files.rmSync(given, { force: true })
       }
-      writeFileSync(passwordFile(folder), password, { mode: 0o600 })
+      Files.writeFileSync(passwordFile(folder), password, { mode: 0o600 })
       return password
     },
     catch: failed("initialise")
@@ -76,17 +77,17 @@ const initialise = (home: PostgresHome.PostgresHome, folder: string, disposable:
 const stopLeftover = (home: PostgresHome.PostgresHome) =>
   Effect.try({
     try: () => {
-      if (!existsSync(join(home.data, "postmaster.pid"))) return
+      if (!Files.existsSync(join(home.data, "postmaster.pid"))) return
       const options = ["stop", `--pgdata=${home.data}`, "--mode=fast", "--wait", "--timeout=20", "--silent"]
-      spawnSync(home.binaries.control, options, { ...home.account, cwd: "/", stdio: "ignore" })
+      Processes.spawnSync(home.binaries.control, options, { ...home.account, cwd: "/", stdio: "ignore" })
     },
     catch: failed("stop")
   })
 
 const choosePort = Effect.fnUntraced(function* (folder: string) {
-  const kept = existsSync(portFile(folder)) ? Number(readFileSync(portFile(folder), "utf8")) : undefined
+  const kept = Files.existsSync(portFile(folder)) ? Number(Files.readFileSync(portFile(folder), "utf8")) : undefined
   const port = kept !== undefined && (yield* isFree("127.0.0.1", kept)) ? kept : yield* freePort("127.0.0.1")
-  writeFileSync(portFile(folder), String(port))
+  Files.writeFileSync(portFile(folder), String(port))
   return port
 })
 
@@ -109,8 +110,8 @@ const layPair = (home: PostgresHome.PostgresHome, { certificate, key }: NonNulla
         ["server.key", key]
       ] as const) {
         const path = join(home.data, name)
-        writeFileSync(path, text, { mode: 0o600 })
-        if (home.account !== undefined) chownSync(path, home.account.uid, home.account.gid)
+        Files.writeFileSync(path, text, { mode: 0o600 })
+        if (home.account !== undefined) Files.chownSync(path, home.account.uid, home.account.gid)
       }
       return setting("ssl=on")
     },
@@ -121,7 +122,7 @@ const layPair = (home: PostgresHome.PostgresHome, { certificate, key }: NonNulla
 const isReady = (home: PostgresHome.PostgresHome, pid: number) =>
   Effect.try({
     try: () => {
-      const lines = readFileSync(join(home.data, "postmaster.pid"), "utf8").split("\n")
+      const lines = Files.readFileSync(join(home.data, "postmaster.pid"), "utf8").split("\n")
       if (Number(lines[0]) !== pid || lines[7]?.trim() !== "ready") throw new Error("It does not take connections yet.")
     },
     catch: failed("start")
@@ -140,7 +141,7 @@ const startOnce = Effect.fnUntraced(function* (home: PostgresHome.PostgresHome, 
   const child = yield* Effect.acquireRelease(
     Effect.sync(() => {
       // In a group of its own: Ctrl-C must reach those who use the database before the database.
-      return spawn(home.binaries.postgres, ["-D", home.data, ...given], {
+      return Processes.spawn(home.binaries.postgres, ["-D", home.data, ...given], {
         ...home.account,
         cwd: "/",
         detached: true,

@@ -3,21 +3,11 @@
  * that was asked for. When root runs the stack below a folder that PostgreSQL's own account cannot enter, both move to
  * a folder below `/var/lib`, where only root can make anything, and a link stays behind.
  */
+import { Entropy } from "@catenet/platform/Entropy"
+import { Files } from "@catenet/platform/Files"
 import { Effect } from "effect"
-import { createHash, randomBytes } from "node:crypto"
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  lchownSync,
-  lstatSync,
-  mkdirSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  symlinkSync
-} from "node:fs"
+import { createHash } from "node:crypto"
+import type { Stats } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import * as Binaries from "./Binaries.ts"
 import { PostgresFailed } from "./Binaries.ts"
@@ -46,7 +36,7 @@ const fault = (path: string, entry: Stats, owners: ReadonlyArray<number>): strin
 
 /** Throws unless the folder is there, belongs to one of the accounts, and only its owner can write to it. */
 const checkOwnedFolder = (path: string, owners: ReadonlyArray<number>): void => {
-  const problem = fault(path, lstatSync(path), owners)
+  const problem = fault(path, Files.lstatSync(path), owners)
   if (problem !== undefined) throw new Error(problem)
 }
 
@@ -57,7 +47,7 @@ const checkOwnedFolder = (path: string, owners: ReadonlyArray<number>): void => 
 const ensureOwnedFolder = (path: string, mode: number, account?: SystemAccount.SystemAccount): void => {
   const own = self()
   try {
-    mkdirSync(path, { mode })
+    Files.mkdirSync(path, { mode })
   } catch (cause) {
     if (!(cause instanceof Error && "code" in cause && cause.code === "EEXIST")) throw cause
   }
@@ -65,8 +55,8 @@ const ensureOwnedFolder = (path: string, mode: number, account?: SystemAccount.S
     path,
     [own, account?.uid].filter((uid) => uid !== undefined)
   )
-  chmodSync(path, mode)
-  if (account !== undefined) lchownSync(path, account.uid, account.gid)
+  Files.chmodSync(path, mode)
+  if (account !== undefined) Files.lchownSync(path, account.uid, account.gid)
 }
 
 export interface PostgresHome {
@@ -88,30 +78,30 @@ const openFolder = (path: string) => {
   return path
 }
 
-const isLink = (path: string) => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
+const isLink = (path: string) => Files.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false
 
 const moved = (account: SystemAccount.SystemAccount, folder: string, system: string) => {
   const place = join(openFolder(system), `data-${digest(folder)}`)
   ensureOwnedFolder(place, 0o700, account)
-  if (!isLink(folder)) symlinkSync(place, folder)
-  else if (readlinkSync(folder) !== place)
+  if (!isLink(folder)) Files.symlinkSync(place, folder)
+  else if (Files.readlinkSync(folder) !== place)
     throw new Error(
-      `${folder} leads to ${readlinkSync(folder)}. Move what is in there to ${place}, remove the link and start again.`
+      `${folder} leads to ${Files.readlinkSync(folder)}. Move what is in there to ${place}, remove the link and start again.`
     )
   return place
 }
 
 const copied = (binaries: Binaries.Binaries, system: string) => {
   const place = join(openFolder(system), `programs-${digest(`${binaries.home} ${binaries.version}`)}`)
-  if (!existsSync(place)) {
+  if (!Files.existsSync(place)) {
     // Whole or not at all: others may be starting too, and this one may be killed.
-    const making = `${place}.${randomBytes(6).toString("hex")}`
-    cpSync(binaries.home, making, { recursive: true, verbatimSymlinks: true })
+    const making = `${place}.${Entropy.randomBytes(6).toString("hex")}`
+    Files.cpSync(binaries.home, making, { recursive: true, verbatimSymlinks: true })
     try {
-      renameSync(making, place)
+      Files.renameSync(making, place)
     } catch (cause) {
-      rmSync(making, { recursive: true, force: true })
-      if (!existsSync(place)) throw cause
+      Files.rmSync(making, { recursive: true, force: true })
+      if (!Files.existsSync(place)) throw cause
     }
   }
   checkOwnedFolder(place, [root])
@@ -129,7 +119,7 @@ export const settle = Effect.fn("PostgresHome.settle")(function* (folder: string
   return yield* Effect.try({
     try: (): PostgresHome => {
       const binaries = SystemAccount.canRun(account, installed.postgres) ? installed : copied(installed, system)
-      mkdirSync(dirname(wanted), { recursive: true })
+      Files.mkdirSync(dirname(wanted), { recursive: true })
       if (isLink(wanted) || !SystemAccount.canReach(account, dirname(wanted)))
         return { account, binaries, data: moved(account, wanted, system) }
       ensureOwnedFolder(wanted, 0o700, account)

@@ -1,7 +1,7 @@
 /** The system account that PostgreSQL runs under. It refuses to run as root, so root lends it another one. */
+import { Files } from "@catenet/platform/Files"
+import { Processes } from "@catenet/platform/Processes"
 import { Effect } from "effect"
-import { spawnSync } from "node:child_process"
-import { accessSync, constants, readFileSync } from "node:fs"
 import { dirname } from "node:path"
 import { PostgresFailed } from "./Binaries.ts"
 
@@ -9,7 +9,7 @@ import { PostgresFailed } from "./Binaries.ts"
 export type SystemAccount = { readonly uid: number; readonly gid: number } | undefined
 
 const accountNamed = (name: string): SystemAccount => {
-  const line = readFileSync("/etc/passwd", "utf8")
+  const line = Files.readFileSync("/etc/passwd", "utf8")
     .split("\n")
     .find((entry) => entry.startsWith(`${name}:`))
   const [, , uid, gid] = line?.split(":") ?? []
@@ -29,15 +29,19 @@ export const current: Effect.Effect<SystemAccount, PostgresFailed> = Effect.susp
 
 /** Whether the account can run a program at this path; a home folder closed to others is the usual reason why not. */
 export const canRun = (account: SystemAccount, program: string): boolean =>
-  spawnSync(program, ["--version"], { ...account, cwd: "/", stdio: "ignore" }).status === 0
+  Processes.spawnSync(program, ["--version"], { ...account, cwd: "/", stdio: "ignore" }).status === 0
 
 /** Whether every folder above this path lets other accounts through. */
 export const canReach = (account: SystemAccount, path: string): boolean => {
   if (account === undefined) return true
-  const probe = spawnSync("/bin/sh", ["-c", 'cd -- "$1"', "sh", path], { ...account, cwd: "/", stdio: "ignore" })
+  const probe = Processes.spawnSync("/bin/sh", ["-c", 'cd -- "$1"', "sh", path], {
+    ...account,
+    cwd: "/",
+    stdio: "ignore"
+  })
   if (probe.error === undefined) return probe.status === 0
   try {
-    accessSync(dirname(path), constants.X_OK)
+    Files.accessSync(dirname(path), Files.constants.X_OK)
     return true
   } catch {
     return false

@@ -2,8 +2,9 @@
  * Starts programs of this command line as child processes and ends them with the scope. A child ends when the
  * parent is gone: its standard input closes (see `ParentWatch`).
  */
+import { Processes } from "@catenet/platform/Processes"
 import { Effect, type Scope } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
 import type { Program } from "./Program.ts"
 import type { RotatingLog } from "./RotatingLog.ts"
 
@@ -80,7 +81,7 @@ export const start = (program: Program, log: RotatingLog): Effect.Effect<Running
     Effect.sync(() => {
       const entry = process.argv[1] ?? ""
       // In a group of its own: Ctrl-C reaches the stack alone, which ends its programs in their order.
-      const child = spawn(process.execPath, [...process.execArgv, entry, ...program.args], {
+      const child = Processes.spawn(process.execPath, [...process.execArgv, entry, ...program.args], {
         env: environment(program),
         detached: true,
         stdio: ["pipe", "pipe", "pipe"]

@@ -1,5 +1,5 @@
 /** A log file that keeps at most twice its bound on disk: the current file and the one before. */
-import { appendFileSync, mkdirSync, renameSync, statSync } from "node:fs"
+import { Files } from "@catenet/platform/Files"
 import { dirname } from "node:path"
 
 const lastBytes = 4096
@@ -11,17 +11,17 @@ export class RotatingLog {
   #last = Buffer.alloc(0)
 
   constructor(path: string) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    Files.mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     this.path = path
-    this.#size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    this.#size = Files.statSync(path, { throwIfNoEntry: false })?.size ?? 0
   }
 
   append(chunk: Uint8Array): void {
     if (this.#size + chunk.length > bound && this.#size > 0) {
-      renameSync(this.path, `${this.path}.1`)
+      Files.renameSync(this.path, `${this.path}.1`)
       this.#size = 0
     }
-    appendFileSync(this.path, chunk, { mode: 0o600 })
+    Files.appendFileSync(this.path, chunk, { mode: 0o600 })
     this.#size += chunk.length
     this.#last = Buffer.concat([this.#last, chunk]).subarray(-lastBytes)
   }

@@ -4,9 +4,10 @@
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import { Files } from "@catenet/platform/Files"
+import { Processes } from "@catenet/platform/Processes"
 import { Effect, type Scope } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync, mkdirSync } from "node:fs"
+import type { ChildProcess } from "node:child_process"
 import { constants, setPriority } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -25,21 +26,21 @@ const script = join(here, "..", "..", "..", "..", "scripts", "agentPackage.mjs")
 /** The key that signs what this stack makes. */
 export const publicKeyOf = (seed: string): string => Hex.encode(native.ed25519.publicKey(Buffer.from(seed, "hex")))
 
-const isPublished = () => existsSync(carried)
+const isPublished = () => Files.existsSync(carried)
 
 /** Where the control plane finds the releases. */
 export const folderOf = ({ releases }: StackFolder): string => (isPublished() ? carried : releases)
 
 /** Makes the package if it is missing or older than the sources; it ends with the scope. What goes wrong is in its log. */
 export const prepare = ({ logs, releases }: StackFolder, seed: string): Effect.Effect<void, never, Scope.Scope> =>
-  isPublished() || !import.meta.url.endsWith(".ts") || !existsSync(script)
+  isPublished() || !import.meta.url.endsWith(".ts") || !Files.existsSync(script)
     ? Effect.void
     : Effect.asVoid(
         Effect.acquireRelease(
           Effect.sync(() => {
-            mkdirSync(logs, { recursive: true, mode: 0o700 })
+            Files.mkdirSync(logs, { recursive: true, mode: 0o700 })
             const log = new RotatingLog(join(logs, "agent-package.log"))
-            const child = spawn(process.execPath, [script, "--releases", releases], {
+            const child = Processes.spawn(process.execPath, [script, "--releases", releases], {
               // In a group of its own, so that what it runs ends with it.
               detached: true,
               env: { ...ChildProcesses.given(), CATENET_RELEASE_SEED: seed },

@@ -9,11 +9,11 @@ import { native } from "@catenet/crypto/native"
 import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { ChannelId, ChannelRegistration, MemberMaterial, NewGrant } from "@catenet/domain/channels/Channel"
+import { Files } from "@catenet/platform/Files"
 import { Clock, Effect, Redacted, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { createHmac } from "node:crypto"
-import { existsSync } from "node:fs"
 import { demoHostname } from "./Demo.ts"
 import { asDemoUser, type DemoFailed, failed } from "./DemoAccess.ts"
 import * as Environments from "./Environments.ts"
@@ -142,7 +142,7 @@ export const prepare = Effect.fn("DemoChannel.prepare")(function* (
   token: Effect.Effect<Redacted.Redacted, DemoFailed>
 ) {
   const identity = identityOf(secrets.demoChannelSecret)
-  if (!existsSync(folder.demoCaller)) {
+  if (!Files.existsSync(folder.demoCaller)) {
     const bearer = yield* token
     yield* Effect.andThen(register(settings, identity), openBridge(settings, identity, secrets)).pipe(
       Effect.provide(asDemoUser(bearer)),

@@ -1,7 +1,8 @@
 /** The service behind the demo tunnel: a page that says what reached it, and an echo for those who post. */
+import { Http } from "@catenet/platform/Http"
 import { Markup, markup } from "@catenet/platform/Markup"
 import { smallSheet } from "@catenet/platform/PageStyles"
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { IncomingMessage, ServerResponse } from "node:http"
 
 const row = ([name, value]: readonly [string, string]) => markup`<dt>${name}</dt><dd>${value}</dd>`
 
@@ -69,7 +70,7 @@ const answer = (request: IncomingMessage, response: ServerResponse) => {
 /** Resolves when it listens. */
 export const serve = (host: string, port: number) =>
   new Promise<{ readonly close: () => Promise<void> }>((resolve, reject) => {
-    const server = createServer(answer)
+    const server = Http.server(answer)
     server.once("error", reject)
     server.listen({ host, port }, () =>
       resolve({

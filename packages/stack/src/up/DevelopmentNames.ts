@@ -3,10 +3,10 @@
  * name below `localhost` stands in it. The edge follows the file, and serves a new name within a few seconds.
  */
 import * as Certificates from "@catenet/crypto/x509/Certificate"
+import { Files } from "@catenet/platform/Files"
 import * as OutgoingHttp from "@catenet/server/internal/http/OutgoingHttp"
 import { Clock, Effect, Schedule, Schema } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { makeInFolder } from "../StartFailed.ts"
 import * as Demo from "./Demo.ts"
 import * as Environments from "./Environments.ts"
@@ -50,7 +50,7 @@ const makeAuthority = (folder: StackFolder, now: number): Authority => {
     Certificates.mintRoot(commonName, key, { from: now - day, until: now + rootDays * day }, loopback)
   )
   PrivateFile.write(folder.developmentRootKey, keyText(key))
-  writeFileSync(folder.developmentRoot, root, { flush: true })
+  Files.writeFileSync(folder.developmentRoot, root, { flush: true })
   return { commonName, root, key }
 }
 
@@ -61,21 +61,22 @@ const isUsable = (root: X509Certificate, now: number) => {
 }
 
 const authority = (folder: StackFolder, now: number): Authority => {
-  if (!existsSync(folder.developmentRootKey) || !existsSync(folder.developmentRoot)) return makeAuthority(folder, now)
-  const root = readFileSync(folder.developmentRoot, "utf8")
+  if (!Files.existsSync(folder.developmentRootKey) || !Files.existsSync(folder.developmentRoot))
+    return makeAuthority(folder, now)
+  const root = Files.readFileSync(folder.developmentRoot, "utf8")
   const certificate = new X509Certificate(root)
   if (!isUsable(certificate, now)) return makeAuthority(folder, now)
-  chmodSync(folder.developmentRootKey, 0o600)
+  Files.chmodSync(folder.developmentRootKey, 0o600)
   return {
     commonName: certificate.subject.replace(/^CN=/, ""),
     root,
-    key: createPrivateKey(readFileSync(folder.developmentRootKey))
+    key: createPrivateKey(Files.readFileSync(folder.developmentRootKey))
   }
 }
 
 const isCurrent = (folder: StackFolder, names: ReadonlyArray<string>, root: string, now: number) => {
-  if (!existsSync(folder.wildcardCertificate) || !existsSync(folder.wildcardKey)) return false
-  const leaf = new X509Certificate(readFileSync(folder.wildcardCertificate))
+  if (!Files.existsSync(folder.wildcardCertificate) || !Files.existsSync(folder.wildcardKey)) return false
+  const leaf = new X509Certificate(Files.readFileSync(folder.wildcardCertificate))
   const present = leaf.subjectAltName?.split(", ").map((entry) => entry.replace(/^DNS:/, "")) ?? []
   const signed = leaf.verify(new X509Certificate(root).publicKey)
   return signed && names.every((name) => present.includes(name)) && Date.parse(leaf.validTo) - now > renewDays * day
@@ -86,7 +87,7 @@ const makeLeaf = (folder: StackFolder, names: ReadonlyArray<string>, issuer: Aut
   const validity = { from: now - day, until: now + leafDays * day }
   const leaf = Certificates.pem(Certificates.mintLeaf(issuer.commonName, issuer.key, key, names, validity))
   PrivateFile.write(folder.wildcardKey, keyText(key))
-  writeFileSync(folder.wildcardCertificate, `${leaf}${issuer.root}`)
+  Files.writeFileSync(folder.wildcardCertificate, `${leaf}${issuer.root}`)
 }
 
 /**
@@ -99,7 +100,9 @@ export const ensureDevelopmentCertificates = Effect.fn("DevelopmentNames.ensure"
 ) {
   const now = yield* Clock.currentTimeMillis
   return yield* makeInFolder("CT_STACK_FOLDER", () => {
-    const known = existsSync(folder.developmentRoot) ? readFileSync(folder.developmentRoot, "utf8") : undefined
+    const known = Files.existsSync(folder.developmentRoot)
+      ? Files.readFileSync(folder.developmentRoot, "utf8")
+      : undefined
     const issuer = authority(folder, now)
     if (!isCurrent(folder, names, issuer.root, now)) makeLeaf(folder, names, issuer, now)
     return { renewed: known !== undefined && known !== issuer.root }

@@ -1,6 +1,6 @@
 /** The environment of each program of the stack, in the variables that the same programs take when run by hand. */
+import { isIP } from "@catenet/platform/IpAddress"
 import { Redacted } from "effect"
-import { isIP } from "node:net"
 import { join } from "node:path"
 import { boundAccount, boundPath } from "../acme/AcmeRequest.ts"
 import * as AgentReleases from "./AgentReleases.ts"

@@ -1,14 +1,14 @@
 /** Writes files that hold secrets: readable by their owner only, and whole or not at all. */
-import { randomBytes } from "node:crypto"
-import { renameSync, rmSync, writeFileSync } from "node:fs"
+import { Entropy } from "@catenet/platform/Entropy"
+import { Files } from "@catenet/platform/Files"
 
 export const write = (path: string, content: string | Uint8Array): void => {
-  const next = `${path}.${randomBytes(6).toString("hex")}.new`
+  const next = `${path}.${Entropy.randomBytes(6).toString("hex")}.new`
   try {
-    writeFileSync(next, content, { mode: 0o600, flag: "wx", flush: true })
-    renameSync(next, path)
+    Files.writeFileSync(next, content, { mode: 0o600, flag: "wx", flush: true })
+    Files.renameSync(next, path)
   } catch (cause) {
-    rmSync(next, { force: true })
+    Files.rmSync(next, { force: true })
     throw cause
   }
 }

@@ -1,10 +1,10 @@
 /** The programs of a stack, in the order in which they start, each with the question that tells whether it serves. */
+import { Files } from "@catenet/platform/Files"
+import { Http } from "@catenet/platform/Http"
+import { Sockets } from "@catenet/platform/Sockets"
 import { closedTitle } from "@catenet/proxy/internal/EdgePages"
 import * as OutgoingHttp from "@catenet/server/internal/http/OutgoingHttp"
 import { Data, Effect, type Redacted } from "effect"
-import { readFileSync } from "node:fs"
-import { get } from "node:https"
-import { connect } from "node:net"
 import type { Program } from "../supervisor/Program.ts"
 import * as Environments from "./Environments.ts"
 import type { Secrets } from "./Secrets.ts"
@@ -27,7 +27,7 @@ const answers = (address: string) =>
 
 const listens = ({ host, port }: Listen) =>
   Effect.callback<void, NotReady>((resume) => {
-    const socket = connect({ host, port })
+    const socket = Sockets.dialTcp({ host, port })
     socket.once("connect", () => {
       socket.destroy()
       resume(Effect.void)
@@ -88,13 +88,13 @@ export const demoOrigin = (settings: UpSettings): Program => ({
  */
 export const visits = ({ frontDoor }: UpSettings, folder: StackFolder, hostname: string) =>
   Effect.callback<void, NotReady>((resume) => {
-    const request = get(
+    const request = Http.secureRequest(
       {
         host: frontDoor.host,
         port: frontDoor.port,
         servername: hostname,
         headers: { host: hostname },
-        ca: readFileSync(folder.developmentRoot),
+        ca: Files.readFileSync(folder.developmentRoot),
         agent: false
       },
       (response) => {
@@ -110,6 +110,7 @@ export const visits = ({ frontDoor }: UpSettings, folder: StackFolder, hostname:
       }
     )
     request.once("error", (cause) => resume(Effect.fail(new NotReady({ cause }))))
+    request.end()
     return Effect.sync(() => request.destroy())
   })
 

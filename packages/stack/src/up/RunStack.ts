@@ -4,9 +4,9 @@
  * others starts beside them.
  */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { Files } from "@catenet/platform/Files"
 import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
 import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
-import { accessSync, constants, mkdirSync, rmSync } from "node:fs"
 import { isFree } from "../Ports.ts"
 import { makeInFolder } from "../StartFailed.ts"
 import * as ChildProcesses from "../supervisor/ChildProcesses.ts"
@@ -75,7 +75,7 @@ class ProcessList {
       PrivateFile.write(this.#path, `${JSON.stringify(Object.fromEntries(this.#pids), null, 2)}\n`)
     })
 
-  readonly remove: Effect.Effect<void> = Effect.sync(() => rmSync(this.#path, { force: true }))
+  readonly remove: Effect.Effect<void> = Effect.sync(() => Files.rmSync(this.#path, { force: true }))
 }
 
 export interface Options {
@@ -98,10 +98,10 @@ const run = Effect.fnUntraced(function* ({ demo }: Options, stopping: () => bool
   const { acme, controlPlane, demoOrigin, edgeAdmin, edgeMetrics, frontDoor, identityProvider, mesh } = settings
   const folder = StackFolder.at(settings.folder)
   yield* makeInFolder("CT_STACK_FOLDER", () => {
-    mkdirSync(folder.root, { recursive: true, mode: 0o755 })
-    mkdirSync(folder.edge, { recursive: true, mode: 0o700 })
+    Files.mkdirSync(folder.root, { recursive: true, mode: 0o755 })
+    Files.mkdirSync(folder.edge, { recursive: true, mode: 0o700 })
     // A disk that has become read-only has the folders already.
-    for (const each of [folder.root, folder.edge]) accessSync(each, constants.W_OK)
+    for (const each of [folder.root, folder.edge]) Files.accessSync(each, Files.constants.W_OK)
   })
   yield* checkPorts([
     controlPlane,

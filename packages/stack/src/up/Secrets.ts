@@ -1,8 +1,8 @@
 /** The stack's own secrets, made once and kept in one private file. */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { Entropy } from "@catenet/platform/Entropy"
+import { Files } from "@catenet/platform/Files"
 import { Effect, Schema } from "effect"
-import { randomBytes } from "node:crypto"
-import { existsSync, readFileSync } from "node:fs"
 import { basename } from "node:path"
 import { makeInFolder } from "../StartFailed.ts"
 import * as PrivateFile from "./PrivateFile.ts"
@@ -23,8 +23,8 @@ export const Secrets = Schema.Struct({
 })
 export type Secrets = typeof Secrets.Type
 
-const hex = () => randomBytes(32).toString("hex")
-const text = (bytes: number) => randomBytes(bytes).toString("base64url")
+const hex = () => Entropy.randomBytes(32).toString("hex")
+const text = (bytes: number) => Entropy.randomBytes(bytes).toString("base64url")
 
 const make = (): Secrets => ({
   edgeAdminToken: hex(),
@@ -53,7 +53,7 @@ const unreadable = (path: string) =>
 
 /** Reads the secrets, or makes them on the first start; those that a newer program wants besides are added. */
 export const load = Effect.fn("Secrets.load")(function* (path: string) {
-  const text = yield* makeInFolder(variable, () => (existsSync(path) ? readFileSync(path, "utf8") : "{}"))
+  const text = yield* makeInFolder(variable, () => (Files.existsSync(path) ? Files.readFileSync(path, "utf8") : "{}"))
   const stored = yield* Effect.mapError(decode(text), () => unreadable(path))
   const secrets: Secrets = { ...make(), ...stored }
   if (Object.keys(stored).length < Object.keys(secrets).length)

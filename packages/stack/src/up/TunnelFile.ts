@@ -2,7 +2,7 @@
  * A tunnel of this stack as a file in the form of `ct-agent.env`: what an agent needs to onboard once and to serve for
  * ever. The join token in it is spent by the first start; the agent's state folder takes over from there.
  */
-import { existsSync, readFileSync } from "node:fs"
+import { Files } from "@catenet/platform/Files"
 import * as PrivateFile from "./PrivateFile.ts"
 
 export type Variables = Readonly<Record<string, string>>
@@ -17,9 +17,9 @@ export const write = (path: string, variables: Variables): void =>
 
 /** `undefined` when there is no such file. */
 export const read = (path: string): Variables | undefined =>
-  existsSync(path)
+  Files.existsSync(path)
     ? Object.fromEntries(
-        readFileSync(path, "utf8")
+        Files.readFileSync(path, "utf8")
           .split("\n")
           .filter((line) => line.includes("="))
           .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)])

@@ -58,42 +58,15 @@ const builtIns: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 
 /**
- * Where the clock, timers, chance and the environment are touched without a service: sockets' own timers on the hot path,
- * a program's terminal and the processes it starts, and the development identity provider, which knows no Effect.
+ * Where the environment and a program's terminal are touched without a service, and timers by what moves bytes. The lint rule of
+ * seams (`tools/lint/conventions.mjs`) holds clocks, timers and random bytes everywhere else.
  */
 const ambient = new Set([
-  // It bounds how long a reader of the log may hold up the end of the process, after the runtime has ended.
-  "packages/agent/src/Run.ts",
-  "packages/stack/src/Run.ts",
-  // Ends the time limit of Node's own client on a socket.
-  "packages/agent/src/carrier/OutgoingProxy.ts",
   "packages/agent/src/channel/serve/HandlerEnvironment.ts",
-  "packages/agent/src/channel/session/TaggedStream.ts",
   "packages/agent/src/certificate/ReloadCommand.ts",
-  "packages/agent/src/doctor/NetworkChecks.ts",
-  // Runs before the framework is loaded.
-  "packages/agent/src/StartupMemory.ts",
-  "packages/agent/src/state/FileWatcher.ts",
   "packages/agent/src/terminal/UsageFormatter.ts",
-  "packages/agent/src/update/ReleaseDownload.ts",
   "packages/agent/src/update/TrialRole.ts",
-  "packages/agent/src/update/TrialParent.ts",
-  "packages/edge/src/frontdoor/PlatformHosts.ts",
-  // Cuts a socket that says nothing behind its hello.
-  "packages/edge/src/frontdoor/VisitorRouter.ts",
-  "packages/wire/src/transport/LingeringClose.ts",
-  "packages/edge/src/listen/ConnectionRateLimiter.ts",
-  "packages/proxy/src/http1/FirstByte.ts",
-  "packages/proxy/src/http1/HeaderReadThrottle.ts",
-  "packages/proxy/src/http1/HeaderReadTimeout.ts",
-  // Rests a socket whose frames are too small.
-  "packages/proxy/src/http2/Http2Connections.ts",
-  "packages/edge/src/relay/Relays.ts",
-  "packages/idp/src/IdentityProvider.ts",
   "packages/wire/src/quic/process/QuicProcessLaunch.ts",
-  "packages/idp/src/MemoryAdapter.ts",
-  "packages/server/src/http/GracefulClose.ts",
-  "packages/server/src/http/ProxiedConnections.ts",
   // Scripts of pages, which run in browsers.
   "packages/server/src/portal/invite/InviteScript.generated.ts",
   "packages/server/src/portal/invite/InviteScript.ts",
@@ -113,10 +86,11 @@ const ambient = new Set([
   "packages/wire/src/transport/MuxSender.ts",
   "packages/wire/src/transport/SessionTimers.ts",
   "packages/wire/src/transport/Splice.ts",
-  "packages/wire/src/transport/WebSocketStream.ts"
+  "packages/wire/src/transport/WebSocketStream.ts",
+  "packages/platform/src/Scheduler.ts"
 ])
 const touchesAmbient =
-  /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.env\b|\bset(?:Timeout|Interval)\(|\bconsole\./
+  /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bprocess\.env\b|(?<![.\w])set(?:Timeout|Interval)\(|\bconsole\./
 
 /** Makers of a `Config` that reads. Variables are declared with `@catenet/platform`, so that guides, help and errors know them. */
 const readsConfiguration =
@@ -152,7 +126,7 @@ const httpClients = new Set([
   "packages/stack/src/up/Programs.ts"
 ])
 const makesHttpClient =
-  /\bFetchHttpClient\b|\bNodeHttpClient\b|(?<![.\w])fetch\(|\bglobalThis\.fetch\b|\b(?:request|get)\b[^}]*\} from "node:https?"/
+  /\bFetchHttpClient\b|\bNodeHttpClient\b|(?<![.\w])fetch\(|\bglobalThis\.fetch\b|\bHttp\.(?:request|secureRequest)\b/
 
 const packages = Object.keys(allowed)
 const matches = (specifier: string, entry: string) =>

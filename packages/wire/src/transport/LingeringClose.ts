@@ -3,6 +3,7 @@
  * word arrives: what the peer still sends is read and forgotten, so that no reset overtakes the word, and after two seconds
  * the connection is gone whatever the peer does.
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import type { Duplex } from "node:stream"
 
 const graceMillis = 2_000
@@ -12,8 +13,8 @@ const finishMillis = 500
 /** Cuts the connection after so long, however busy it is. Returns how to call that off. */
 export const cutAfter = (socket: Duplex, millis: number): (() => void) => {
   // A bound on a raw socket, once a connection.
-  const timer = setTimeout(() => socket.destroy(), millis).unref()
-  const callOff = () => clearTimeout(timer)
+  const timer = Scheduler.setTimeout(() => socket.destroy(), millis).unref()
+  const callOff = () => Scheduler.clearTimeout(timer)
   socket.once("close", callOff)
   return callOff
 }
@@ -26,6 +27,6 @@ export const closeGracefully = (socket: Duplex): void => {
 
 /** Calls `cut` when a visitor that may no longer pass had its time to be answered, unless the stream has closed before. */
 export const cutUnfinished = (stream: Duplex, cut: () => void): void => {
-  const timer = setTimeout(cut, finishMillis).unref()
-  stream.once("close", () => clearTimeout(timer))
+  const timer = Scheduler.setTimeout(cut, finishMillis).unref()
+  stream.once("close", () => Scheduler.clearTimeout(timer))
 }

@@ -3,8 +3,8 @@
  * shell in the group waits for the end of a pipe that only this program holds.
  */
 import { clause } from "@catenet/domain/values/Sentence"
+import { Processes } from "@catenet/platform/Processes"
 import { Effect } from "effect"
-import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { environmentOf } from "../serve/HandlerEnvironment.ts"
 import { killGroup } from "../serve/HandlerProcess.ts"
@@ -46,10 +46,10 @@ export const start = Effect.fn("ServiceProcess.start")(function* (
   log: (line: string) => void
 ) {
   const open = Effect.callback<
-    { readonly child: ReturnType<typeof spawn>; readonly exit: Promise<number | null> },
+    { readonly child: ReturnType<typeof Processes.spawn>; readonly exit: Promise<number | null> },
     InstallFailed
   >((resume) => {
-    const child = spawn("sh", ["-c", guarded, `./${program}`], {
+    const child = Processes.spawn("sh", ["-c", guarded, `./${program}`], {
       cwd: folder,
       detached: true,
       env: { ...environmentOf(project, []), ...variables },

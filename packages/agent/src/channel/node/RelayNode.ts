@@ -8,11 +8,12 @@ import * as Refusal from "@catenet/crypto/admission/Refusal"
 import type { Grant } from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { Sockets } from "@catenet/platform/Sockets"
 import { PairingRoom, type Present } from "@catenet/wire/channels/PairingRoom"
 import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice, type SpliceCounters } from "@catenet/wire/transport/Splice"
 import { Clock, Effect, FiberSet, Schedule } from "effect"
-import { createServer, type Server, type Socket } from "node:net"
+import type { Server, Socket } from "node:net"
 import { keepAliveMillis } from "../../carrier/KeepAlive.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../../settings/HostPort.ts"
@@ -176,7 +177,10 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, maxConnecti
 
   const server = yield* Effect.acquireRelease(
     Effect.callback<Server, Error>((resume) => {
-      const listening = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, guarded(fault, take))
+      const listening = Sockets.tcpServer(
+        { allowHalfOpen: true, noDelay: true, pauseOnConnect: true },
+        guarded(fault, take)
+      )
       listening.once("error", (error) => resume(Effect.fail(error)))
       listening.listen(listen.port, listen.host, () => {
         listening.on("error", () => {})

@@ -3,10 +3,10 @@ import * as Possession from "@catenet/crypto/admission/Possession"
 import * as Grant from "@catenet/crypto/Grant"
 import type { Seconds } from "@catenet/crypto/Integer"
 import { native } from "@catenet/crypto/native"
+import { Entropy } from "@catenet/platform/Entropy"
 import { BrokerAdmission, type Step } from "@catenet/wire/channels/BrokerAdmission"
 import { nextChunk } from "@catenet/wire/transport/NextChunk"
 import { Clock, Effect, Result } from "effect"
-import { randomBytes } from "node:crypto"
 import type { Socket } from "node:net"
 
 const joinLimit = "15 seconds"
@@ -35,7 +35,7 @@ export const admit = Effect.fn("RelayNodeAdmission.admit")(function* (
     phase: "relay",
     observed: undefined,
     requireAttested: false,
-    challenge: () => randomBytes(Possession.challengeLength),
+    challenge: () => Entropy.randomBytes(Possession.challengeLength),
     holds: holds(operators)
   })
   const exchange = Effect.gen(function* () {

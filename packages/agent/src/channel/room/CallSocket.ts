@@ -4,10 +4,11 @@
  */
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { Files } from "@catenet/platform/Files"
+import { Sockets } from "@catenet/platform/Sockets"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Data, Effect, FiberSet, Option, Result } from "effect"
-import { chmod, rm } from "node:fs/promises"
-import { connect, createServer, type Server, type Socket } from "node:net"
+import type { Server, Socket } from "node:net"
 import { join } from "node:path"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { MessageReader, send } from "../rpc/MessageReader.ts"
@@ -25,7 +26,7 @@ export const pathIn = (stateDir: string): string => join(stateDir, "room.sock")
 /** A connection to the room of this folder; none where no room runs. */
 export const open = (stateDir: string) =>
   Effect.callback<Option.Option<Socket>>((resume) => {
-    const socket = connect(pathIn(stateDir))
+    const socket = Sockets.dialTcp(pathIn(stateDir))
     socket.once("connect", () => resume(Effect.succeed(Option.some(socket))))
     socket.on("error", () => resume(Effect.succeed(Option.none())))
     return Effect.sync(() => socket.destroy())
@@ -103,9 +104,9 @@ const bind = Effect.fnUntraced(function* (server: Server, stateDir: string) {
     )
   }
   // A process that was killed has left it.
-  yield* Effect.promise(() => rm(path, { force: true }))
+  yield* Effect.promise(() => Files.rm(path, { force: true }))
   yield* listen(server, path)
-  yield* Effect.promise(() => chmod(path, 0o600))
+  yield* Effect.promise(() => Files.chmod(path, 0o600))
 })
 
 /** Takes calls for as long as the scope is open. Where the system has no such sockets, the room goes on without. */
@@ -125,7 +126,7 @@ export const serving = Effect.fn("CallSocket.serving")(function* (stateDir: stri
     )
     run(served)
   }
-  const server = createServer(take)
+  const server = Sockets.tcpServer(take)
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
       server.close()

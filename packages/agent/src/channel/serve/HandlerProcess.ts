@@ -1,6 +1,7 @@
 /** A command of the operator, run by the shell in a process group of its own, which ends as a whole. */
+import { Processes } from "@catenet/platform/Processes"
 import { Data, Effect } from "effect"
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
+import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { environmentOf } from "./HandlerEnvironment.ts"
 
 export interface Command {
@@ -32,7 +33,7 @@ export const killGroup = ({ pid }: { readonly pid?: number | undefined }): void 
 export const start = Effect.fn("HandlerProcess.start")(({ line, passes, service }: Command) =>
   Effect.acquireRelease(
     Effect.callback<ChildProcessWithoutNullStreams, SpawnFailed>((resume) => {
-      const child = spawn("sh", ["-c", line], {
+      const child = Processes.spawn("sh", ["-c", line], {
         detached: true,
         env: environmentOf(service, passes),
         stdio: ["pipe", "pipe", "pipe"]

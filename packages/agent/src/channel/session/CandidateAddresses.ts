@@ -1,10 +1,10 @@
 /** Where a member could listen for its peer, and which of a peer's addresses it dials. Pure. */
 import * as Address from "@catenet/crypto/admission/Address"
 import * as Candidate from "@catenet/crypto/upgrade/Candidate"
+import { isIP } from "@catenet/platform/IpAddress"
 import { Result } from "effect"
 import * as Equal from "effect/Equal"
 import * as NetAddress from "effect/net/NetAddress"
-import { isIP } from "node:net"
 import { formatHostPort, parseHostPort } from "../../settings/HostPort.ts"
 import type { Reachability } from "./DirectUpgrade.ts"
 

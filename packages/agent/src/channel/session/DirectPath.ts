@@ -5,13 +5,14 @@
 import * as Address from "@catenet/crypto/admission/Address"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { Sockets } from "@catenet/platform/Sockets"
 import { abort } from "@catenet/wire/transport/Abort"
 import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Deferred, Effect, FiberSet, Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import * as Equal from "effect/Equal"
 import { lookup } from "node:dns/promises"
-import { createServer, type Server, type Socket } from "node:net"
+import type { Server, Socket } from "node:net"
 import { keepAliveMillis } from "../../carrier/KeepAlive.ts"
 import type { NoiseStream } from "../../mesh/NoiseStream.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
@@ -79,7 +80,7 @@ export const listen = Effect.fn("DirectPath.listen")(function* (address: HostPor
   }
   const server = yield* Effect.acquireRelease(
     Effect.callback<Server, Error>((resume) => {
-      const listening = createServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, receiveSocket)
+      const listening = Sockets.tcpServer({ allowHalfOpen: true, noDelay: true, pauseOnConnect: true }, receiveSocket)
       listening.once("error", (error) => resume(Effect.fail(error)))
       listening.listen(address.port, address.host, () => {
         listening.on("error", () => {})

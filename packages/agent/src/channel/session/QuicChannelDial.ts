@@ -1,8 +1,8 @@
 /** Dials the edge's channel ports by QUIC. Where that has failed it is left out for a while: a member joins twice for a session. */
+import { Sockets } from "@catenet/platform/Sockets"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Effect, Exit, Option, Result, Scope } from "effect"
-import { createSocket } from "node:dgram"
 import { once } from "node:events"
 import { QuicDial } from "../../carrier/QuicDial.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
@@ -22,7 +22,7 @@ const leftOut = new Map<string, number>()
 
 /** This machine's address on the way there; no packet is sent. */
 const ownAddress = Effect.fnUntraced(function* ({ address, port }: QuicConnection["remote"]) {
-  const socket = createSocket(address.includes(":") ? "udp6" : "udp4")
+  const socket = Sockets.udpSocket(address.includes(":") ? "udp6" : "udp4")
   return yield* Effect.tryPromise(async () => {
     socket.connect(port, address)
     await once(socket, "connect")

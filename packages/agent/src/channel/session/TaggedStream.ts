@@ -8,6 +8,7 @@ import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
 import { frameOverhead } from "@catenet/crypto/noise/Transport"
 import * as ControlMessage from "@catenet/crypto/upgrade/ControlMessage"
 import * as TaggedMessage from "@catenet/crypto/upgrade/TaggedMessage"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { abort } from "@catenet/wire/transport/Abort"
 import { Option, Result } from "effect"
 import { Duplex } from "node:stream"
@@ -241,7 +242,7 @@ export class TaggedStream extends Duplex {
 
   #cut() {
     if (this.destroyed || this.#hasFarewell || this.readableEnded) return
-    const timer = setTimeout(() => this.destroy(new Error("the relay was cut")), graceMillis).unref()
-    this.once("close", () => clearTimeout(timer))
+    const timer = Scheduler.setTimeout(() => this.destroy(new Error("the relay was cut")), graceMillis).unref()
+    this.once("close", () => Scheduler.clearTimeout(timer))
   }
 }

@@ -1,10 +1,10 @@
 /** Opens a WebSocket to the edge, as the byte stream on which a member joins. Redirects are not followed. */
+import { rootCertificates } from "@catenet/platform/Sockets"
 import { longestMessage, WebSocketStream } from "@catenet/wire/transport/WebSocketStream"
 import { WebSocket } from "@effect/platform-node/NodeWS"
 import { Effect } from "effect"
 import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
-import { rootCertificates } from "node:tls"
 import { keepAliveMillis } from "../../carrier/KeepAlive.ts"
 import { createConnection, proxyForEdge } from "../../carrier/OutgoingProxy.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"

@@ -3,8 +3,8 @@
  * by STARTTLS, unless the server is this machine itself; the certificate must be good.
  */
 import { clause } from "@catenet/domain/values/Sentence"
+import { isIP } from "@catenet/platform/IpAddress"
 import { Context, Data, Effect, Layer, Option, Redacted, type Scope } from "effect"
-import { isIP } from "node:net"
 import SmtpConnection from "nodemailer/lib/smtp-connection"
 import { Settings } from "../../settings/Settings.ts"
 

@@ -3,10 +3,10 @@
  * configuration and are read once. What is not configured and cannot be said without it is not there.
  */
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
+import { Files } from "@catenet/platform/Files"
 import { Markup, markup } from "@catenet/platform/Markup"
 import { DateTime, Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { ExtraRoutes } from "../../http/AllowedMethods.ts"
 import { Settings } from "../../settings/Settings.ts"
@@ -83,7 +83,7 @@ const plain = "text/plain; charset=utf-8"
 const replaced = (folder: string | undefined, file: string) =>
   folder === undefined
     ? Effect.succeed(undefined)
-    : Effect.tryPromise(() => readFile(join(folder, file), "utf8")).pipe(
+    : Effect.tryPromise(() => Files.readFile(join(folder, file), "utf8")).pipe(
         Effect.orElseSucceed((): string | undefined => undefined)
       )
 

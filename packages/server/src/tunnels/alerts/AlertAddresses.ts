@@ -3,7 +3,7 @@
  * link-local, metadata, unique-local, multicast, documentation and translated addresses are not, and neither is what is
  * no address. The ranges are those of the IANA special-purpose registries (RFC 6890 and its updates).
  */
-import { BlockList, isIP } from "node:net"
+import { BlockList, isIP } from "@catenet/platform/IpAddress"
 
 const special = new BlockList()
 for (const [network, prefix] of [

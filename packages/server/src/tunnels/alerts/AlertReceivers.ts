@@ -6,11 +6,10 @@
  *
  * `fetch` would resolve the name again after the check, so this uses `node:http`.
  */
+import { Http } from "@catenet/platform/Http"
+import { isIP } from "@catenet/platform/IpAddress"
 import { Context, Data, Effect, Layer } from "effect"
 import { lookup } from "node:dns/promises"
-import { request as requestHttp } from "node:http"
-import { request as requestHttps } from "node:https"
-import { isIP } from "node:net"
 import { Settings } from "../../settings/Settings.ts"
 import { isLoopback, isPublic } from "./AlertAddresses.ts"
 
@@ -54,7 +53,7 @@ const checked = Effect.fnUntraced(function* (url: URL, mayCall: (address: string
 
 const post = (url: URL, to: Address, { body, headers }: Message) =>
   Effect.callback<number, ReceiverUnreachable>((resume) => {
-    const call = url.protocol === "http:" ? requestHttp : requestHttps
+    const call = url.protocol === "http:" ? Http.request : Http.secureRequest
     const sent = call(
       url,
       {

@@ -3,9 +3,9 @@
  * those of CT_CP_DNS_RESOLVERS. Nothing is remembered between two questions.
  */
 import type { ProofRecord } from "@catenet/domain/tunnels/HostnameOwnership"
+import { isIPv6 } from "@catenet/platform/IpAddress"
 import { Context, Effect, Layer, Semaphore } from "effect"
 import * as Dns from "node:dns/promises"
-import { isIPv6 } from "node:net"
 import { Settings } from "../../settings/Settings.ts"
 
 /** `missing`: DNS answered, and no record is there. `unanswered`: it did not answer. */

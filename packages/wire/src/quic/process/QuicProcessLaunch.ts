@@ -2,10 +2,14 @@
  * One life of the QUIC process: it is started, connects back with a token that it reads from its standard input, and ends with the scope.
  * @internal
  */
+import { Entropy } from "@catenet/platform/Entropy"
+import { isIPv6 } from "@catenet/platform/IpAddress"
+import { Processes } from "@catenet/platform/Processes"
+import { Sockets } from "@catenet/platform/Sockets"
 import { Data, Effect } from "effect"
-import { type ChildProcess, spawn } from "node:child_process"
-import { randomBytes, timingSafeEqual } from "node:crypto"
-import { type AddressInfo, createServer, isIPv6, type Socket } from "node:net"
+import type { ChildProcess } from "node:child_process"
+import { timingSafeEqual } from "node:crypto"
+import type { AddressInfo, Socket } from "node:net"
 import { createInterface } from "node:readline"
 import { QuicProcessLink } from "./QuicProcessLink.ts"
 import type { QuicProgram } from "./QuicProgram.ts"
@@ -74,12 +78,12 @@ export const launch = Effect.fn("QuicProcessLaunch.launch")(function* (
   onLine: (line: string) => void,
   report: (error: unknown) => void
 ) {
-  const token = randomBytes(tokenBytes)
+  const token = Entropy.randomBytes(tokenBytes)
   const { child, failed, link } = yield* Effect.acquireRelease(
     Effect.callback<{ child: ChildProcess; link: Promise<QuicProcessLink>; failed: Promise<string> }, LaunchFailed>(
       (resume) => {
         const linked = Promise.withResolvers<QuicProcessLink>()
-        const server = createServer({ noDelay: true }, (socket) => {
+        const server = Sockets.tcpServer({ noDelay: true }, (socket) => {
           socket.on("error", () => undefined)
           tokenOf(socket, (given) => {
             if (!timingSafeEqual(given, token)) return void socket.destroy()
@@ -90,7 +94,7 @@ export const launch = Effect.fn("QuicProcessLaunch.launch")(function* (
         server.once("error", (error) => resume(Effect.fail(new LaunchFailed({ why: error.message }))))
         server.listen(0, "127.0.0.1", () => {
           const { port } = server.address() as AddressInfo
-          const child = spawn(program.runtime, [...flags, ...permissions(purpose, port), program.main], {
+          const child = Processes.spawn(program.runtime, [...flags, ...permissions(purpose, port), program.main], {
             cwd: program.folder,
             env: environment(),
             stdio: ["pipe", "ignore", "pipe"]

@@ -2,8 +2,8 @@
  * The program's end of the link to its QUIC process: it listens and dials there, and takes the connections that come.
  * @internal
  */
+import { Entropy } from "@catenet/platform/Entropy"
 import { Result } from "effect"
-import { randomBytes } from "node:crypto"
 import type { Duplex } from "node:stream"
 import type { CarrierStream } from "../../transport/Carrier.ts"
 import { guarded, type OnFault } from "../../transport/FaultBoundary.ts"
@@ -52,7 +52,7 @@ export class QuicProcessLink {
     this.#report = report
     this.#mux = new Mux(socket, {
       side: "acceptor",
-      challenge: randomBytes(32),
+      challenge: Entropy.randomBytes(32),
       keepAlive: false,
       limits: linkLimits,
       onFault: report,

@@ -1,5 +1,5 @@
 /** Where the runtime and the program of the QUIC process are. Without the runtime there is no QUIC, which is no fault. */
-import { existsSync } from "node:fs"
+import { Files } from "@catenet/platform/Files"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -31,7 +31,7 @@ export const find = (): QuicProgram | undefined => {
     const main = fileURLToPath(new URL(mainFile, import.meta.url))
     const folder = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
     const runtime = join(folder, process.platform === "win32" ? "deno.exe" : "deno")
-    return existsSync(runtime) && existsSync(main) ? { runtime, main, folder: dirname(main) } : undefined
+    return Files.existsSync(runtime) && Files.existsSync(main) ? { runtime, main, folder: dirname(main) } : undefined
   } catch {
     return undefined
   }

@@ -1,0 +1,26 @@
+/**
+ * Connections and datagrams: dialling and listening. A seam (see `Seam`); servers listen to nothing until they are told to. The
+ * classes and functions above do no I/O of their own.
+ */
+import * as dgram from "node:dgram"
+import * as net from "node:net"
+import * as tls from "node:tls"
+
+export { Socket } from "node:net"
+export { createSecureContext, getCACertificates, rootCertificates, TLSSocket } from "node:tls"
+
+export interface Sockets {
+  readonly dialTcp: typeof net.connect
+  readonly dialTls: typeof tls.connect
+  readonly tcpServer: typeof net.createServer
+  readonly tlsServer: typeof tls.createServer
+  readonly udpSocket: typeof dgram.createSocket
+}
+
+export const Sockets: Sockets = {
+  dialTcp: net.connect,
+  dialTls: tls.connect,
+  tcpServer: net.createServer,
+  tlsServer: tls.createServer,
+  udpSocket: dgram.createSocket
+}
