@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
 
-export { BlockList, isIP, isIPv4, isIPv6 } from "node:net"
+export { BlockList, isIP, isIPv6 } from "node:net"
 
 type IpAddress = NetAddress.IpAddress
 
