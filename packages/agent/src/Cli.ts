@@ -5,13 +5,13 @@ import { ConfigProvider, Effect } from "effect"
 import { CliConfig, Command, Flag, GlobalFlag } from "effect/cli"
 import { expose, login, logout, tunnel, tunnels, whoami } from "./AccountCli.ts"
 import { channel, relayNode } from "./ChannelCli.ts"
+import { argumentsOf } from "./commands/help.ts"
 import * as Flags from "./Flags.ts"
-import { argumentsOf } from "./HelpRequest.ts"
 import { loaded } from "./LoadedCommand.ts"
 import * as MaintenanceCli from "./MaintenanceCli.ts"
 import * as MarketCli from "./MarketCli.ts"
 import * as Variables from "./settings/Variables.ts"
-import * as UsageFormatter from "./terminal/UsageFormatter.ts"
+import * as LineWrap from "./terminal/LineWrap.ts"
 import { version } from "./Version.ts"
 
 const root = Command.make(
@@ -275,7 +275,7 @@ export const program = root.pipe(
 export const runWith = (args: ReadonlyArray<string>) =>
   Command.runWith(program, { version, renderErrors: true })(argumentsOf(program, args)).pipe(
     Effect.provide(NodeServices.layer),
-    Effect.provide(UsageFormatter.layer),
+    Effect.provide(LineWrap.layer),
     Effect.provide(CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Completions, GlobalFlag.LogLevel] })),
     // Set to nothing is not the same as unset: some variables refuse it.
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))

@@ -1,7 +1,48 @@
 /** Commands whose bodies are in files of their own, so that a command loads what it needs and no more. */
-import { Effect } from "effect"
-import { withConsole } from "./Console.ts"
+import { serializations } from "@catenet/domain/api/RedactedTelemetry"
+import * as Telemetry from "@catenet/platform/Telemetry"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import { Effect, Layer } from "effect"
+import * as OutgoingProxy from "./carrier/OutgoingProxy.ts"
 import { type Failure, UsageWrong } from "./Failure.ts"
+import { configFile, Json } from "./Flags.ts"
+import * as OutgoingHttp from "./onboard/OutgoingHttp.ts"
+import * as EnvironmentFile from "./settings/EnvironmentFile.ts"
+import { logging } from "./settings/Variables.ts"
+import * as Log from "./terminal/Log.ts"
+import { printable } from "./terminal/Log.ts"
+import { Screen } from "./terminal/Screen.ts"
+import { version } from "./Version.ts"
+
+/** OpenTelemetry export of traces, metrics and logs over OTLP/HTTP: on when an endpoint is set by the standard OTEL_* variables. */
+const agentTelemetryLayer = Telemetry.layer({ serviceName: "ct-agent", serviceVersion: version, serializations }).pipe(
+  Layer.provide([OutgoingHttp.layer, NodeFileSystem.layer])
+)
+
+// Runs the body of a command with the screen and the log that its flags ask for, and telemetry when that is configured.
+
+/** The last words of a failed command: one line for each problem. */
+const report = Effect.fnUntraced(function* ({ message }: Failure) {
+  const screen = yield* Screen
+  for (const problem of message.split("\n"))
+    screen.log(
+      screen.json
+        ? JSON.stringify({ level: "error", program: "ct-agent", message: problem })
+        : `Error: ${printable(problem)}`
+    )
+})
+
+/** The log format may also be set by CT_AGENT_LOG_FORMAT, in the environment only: it is needed before any file is read. */
+const withConsole = <A, R>(body: Effect.Effect<A, Failure, R>) =>
+  Effect.gen(function* () {
+    const format = yield* Effect.orElseSucceed(logging.logFormat.config, () => "text")
+    const json = (yield* Json) || format.toLowerCase() === "json"
+    const screen = Layer.provideMerge(Log.layer, Screen.layer({ json }))
+    const proxied = Effect.flatMap(EnvironmentFile.proxy(yield* configFile), (proxy) =>
+      Effect.provide(body, agentTelemetryLayer).pipe(OutgoingProxy.provide(proxy))
+    ).pipe(Effect.provide(NodeFileSystem.layer))
+    return yield* Effect.provide(Effect.tapError(proxied, report), screen)
+  })
 
 /** The body of a command, in a file that is loaded when the command is given. */
 export const loaded =

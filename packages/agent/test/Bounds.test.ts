@@ -7,9 +7,9 @@ import { heldBytes } from "@catenet/wire/transport/FrameReader"
 import { defaultLimits } from "@catenet/wire/transport/MuxLimits"
 import { assert, describe, it } from "vitest"
 import { longestLine } from "../src/channel/mcp/StdioTransport.ts"
-import * as ConcurrentCalls from "../src/channel/rpc/ConcurrentCalls.ts"
 import { maxWaiting } from "../src/channel/rpc/MessageReader.ts"
-import * as ServiceHandler from "../src/channel/serve/ServiceHandler.ts"
+import * as Notification from "../src/channel/rpc/Notification.ts"
+import * as HandlerProcess from "../src/channel/serve/HandlerProcess.ts"
 import * as DirectPath from "../src/channel/session/DirectPath.ts"
 import * as PortForward from "../src/connect/PortForward.ts"
 import * as DirectListener from "../src/mesh/DirectListener.ts"
@@ -39,9 +39,9 @@ const bounds: ReadonlyArray<readonly [what: string, is: number, shallBe: number]
   ["local connections that are forwarded", PortForward.maxClients, 4096],
   ["requests of a peer that wait for their turn", maxWaiting, 64],
   ["bytes of a local MCP program's message", longestLine, 4 * MiB],
-  ["calls of a session that run at once", ConcurrentCalls.maxAtOnce, 64],
-  ["bytes of a service command's answer", ServiceHandler.longestAnswer, MiB],
-  ["bytes of its stderr that a failure shows", ServiceHandler.tailBytes, 2 * KiB],
+  ["calls of a session that run at once", Notification.maxAtOnce, 64],
+  ["bytes of a service command's answer", HandlerProcess.longestAnswer, MiB],
+  ["bytes of its stderr that a failure shows", HandlerProcess.tailBytes, 2 * KiB],
   ["bytes of the event ring", EventRing.capBytes, MiB]
 ]
 

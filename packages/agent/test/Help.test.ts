@@ -3,7 +3,7 @@ import { Effect, Exit } from "effect"
 import { spawnSync } from "node:child_process"
 import { assert, describe, it, vi } from "vitest"
 import { program, runWith } from "../src/Cli.ts"
-import type { CommandTree } from "../src/HelpRequest.ts"
+import type { CommandTree } from "../src/commands/help.ts"
 
 const pathsOf = ({ name, subcommands }: CommandTree): ReadonlyArray<ReadonlyArray<string>> => [
   [name],

@@ -1,5 +1,5 @@
 /** Runs the command line in this process, and turns how it ended into a sentence and an exit code. */
-import * as UsageFormatter from "@catenet/agent/internal/terminal/UsageFormatter"
+import * as LineWrap from "@catenet/agent/internal/terminal/LineWrap"
 import { redact } from "@catenet/domain/values/Redaction"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { flushed } from "@catenet/wire/transport/Flushed"
@@ -29,7 +29,7 @@ export const program = root.pipe(
 export const runWith = (args: ReadonlyArray<string>) =>
   Command.runWith(program, { version, renderErrors: true })(args).pipe(
     Effect.provide(NodeServices.layer),
-    Effect.provide(UsageFormatter.layer),
+    Effect.provide(LineWrap.layer),
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ preserveEmptyStrings: true })))
   )
 

@@ -20,7 +20,7 @@ import { Screen } from "../terminal/Screen.ts"
 import * as AccountClient from "./AccountClient.ts"
 import * as ControlPlaneSelection from "./ControlPlaneSelection.ts"
 
-type Given = Values<typeof CardVariables.agentCard>
+type Registering = Values<typeof CardVariables.agentCard>
 
 const bound = "10 seconds"
 
@@ -47,7 +47,7 @@ const asOperator = Effect.fnUntraced(function* (
   return yield* status >= 500 ? new Unreachable({ detail }) : new Refused({ detail })
 })
 
-export const register = Effect.fn("DirectoryClient.register")(function* (given: Given, card: AgentCard.AgentCard) {
+export const register = Effect.fn("DirectoryClient.register")(function* (given: Registering, card: AgentCard.AgentCard) {
   const screen = yield* Screen
   const { adminToken, cardUrl, holderKey } = given
   const controlPlane = yield* ControlPlaneSelection.controlPlaneOf(given)

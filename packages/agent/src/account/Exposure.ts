@@ -2,12 +2,14 @@
  * Gives a local service a public address: takes up the account's tunnel of that name, or makes it, and serves it. One process of a
  * machine serves a tunnel at a time.
  */
+import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { ended } from "@catenet/domain/values/Sentence"
-import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
+import { ConfigProvider, Effect, FileSystem, Layer, Redacted } from "effect"
 import { homedir, hostname } from "node:os"
 import { join } from "node:path"
-import { UsageWrong } from "../Failure.ts"
+import { Refused, UsageWrong } from "../Failure.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
+import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
 import * as TunnelService from "../serve/TunnelService.ts"
 import { formatHostPort, type HostPort, hostPort } from "../settings/HostPort.ts"
 import * as Settings from "../settings/Settings.ts"
@@ -15,8 +17,69 @@ import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import * as Origin from "../tunnel/Origin.ts"
 import type { Account } from "./AccountClient.ts"
-import * as ExposedTunnel from "./ExposedTunnel.ts"
 import * as TunnelClient from "./TunnelClient.ts"
+
+/**
+ * The tunnel of `expose`: found by its name or made, with a folder of its own on this machine that keeps what its agent needs, so
+ * that the next `expose` serves the same address and redeems nothing again. Whatever step is interrupted, the next run finds the
+ * tunnel by its name and gets what is missing.
+ */
+interface Exposed {
+  readonly tunnel: Tunnel
+  readonly hostname: string
+  /** Where visitors reach it. */
+  readonly url: string
+  readonly stateDir: string
+  /** Whether what its agent serves with is of an earlier run. */
+  readonly isKept: boolean
+}
+
+const urlFile = (stateDir: string) => `${stateDir}/url`
+const utf8 = new TextEncoder()
+
+const found = Effect.fnUntraced(function* (account: Account, name: string) {
+  const known = (yield* TunnelClient.list(account)).find((tunnel) => tunnel.owned && tunnel.name === name)
+  if (known !== undefined) return known
+  const made = yield* TunnelClient.create(account, name)
+  yield* Effect.logInfo(`made the tunnel ${name}`)
+  return made
+})
+
+/** Gets tokens and stores them as onboarding reads them: the one for this machine's key is redeemed there. */
+const install = Effect.fnUntraced(function* (account: Account, tunnel: Tunnel, stateDir: string) {
+  const { join_token, public_url, routing_token } = yield* TunnelClient.install(account, tunnel)
+  const url = public_url ?? `https://${tunnel.hostname ?? ""}/`
+  yield* PrivateFile.folder(stateDir)
+  yield* PrivateFile.replaceAll([{ path: urlFile(stateDir), bytes: utf8.encode(url) }])
+  yield* BootstrapSecret.keep(stateDir, { joinToken: Redacted.value(join_token), token: Redacted.value(routing_token) })
+  return url
+})
+
+const keptUrl = Effect.fnUntraced(function* (stateDir: string) {
+  const secret = yield* Effect.orElseSucceed(BootstrapSecret.restore(stateDir), () => undefined)
+  const bytes = yield* Effect.orElseSucceed(PrivateFile.read(urlFile(stateDir)), () => undefined)
+  return secret === undefined || bytes === undefined ? undefined : new TextDecoder().decode(bytes)
+})
+
+/** `base` is the folder of all of them; `isFresh` gets new tokens also where there are some. */
+const exposedTunnel = Effect.fn("Exposure.of")(function* (
+  account: Account,
+  name: string,
+  base: string,
+  isFresh: boolean
+) {
+  const tunnel = yield* found(account, name)
+  const { hostname } = tunnel
+  if (hostname === null)
+    return yield* new Refused({
+      detail: `The control plane gave the tunnel ${name} no host name. Name one that has: ct-agent expose --name NAME.`
+    })
+  const stateDir = join(base, tunnel.id)
+  const kept = isFresh ? undefined : yield* keptUrl(stateDir)
+  const url = kept ?? (yield* install(account, tunnel, stateDir))
+  const exposed: Exposed = { tunnel, hostname, url, stateDir, isKept: kept !== undefined }
+  return exposed
+})
 
 export interface Exposure {
   readonly account: Account
@@ -44,7 +107,7 @@ export const nameOf = ({ name, origin }: Pick<Exposure, "name" | "origin">) =>
 
 const folderOf = ({ stateDir }: Pick<Exposure, "stateDir">) => join(stateDir ?? join(homedir(), ".ct-agent"), "exposed")
 
-const settingsOf = ({ account, origin, variables }: Exposure, { hostname: host, stateDir }: ExposedTunnel.Exposed) =>
+const settingsOf = ({ account, origin, variables }: Exposure, { hostname: host, stateDir }: Exposed) =>
   Settings.readFrom(
     ConfigProvider.fromUnknown({
       ...variables,
@@ -65,7 +128,7 @@ const settingsOf = ({ account, origin, variables }: Exposure, { hostname: host, 
  */
 export const serve = Effect.fn("Exposure.serve")(function* <R>(
   exposure: Exposure,
-  beside: (exposed: ExposedTunnel.Exposed) => Effect.Effect<void, never, R>
+  beside: (exposed: Exposed) => Effect.Effect<void, never, R>
 ) {
   const { account, origin } = exposure
   const name = nameOf(exposure)
@@ -76,7 +139,7 @@ export const serve = Effect.fn("Exposure.serve")(function* <R>(
       detail: `Another ct-agent expose serves the tunnel ${name} on this machine. End it, or name another one with --name.`
     })
   const run = Effect.fnUntraced(function* (isFresh: boolean) {
-    const exposed = yield* ExposedTunnel.of(account, name, base, isFresh)
+    const exposed = yield* exposedTunnel(account, name, base, isFresh)
     const settings = yield* settingsOf(exposure, exposed)
     const service = TunnelService.serve(settings, {
       mustEnroll: true,

@@ -12,6 +12,9 @@ import { Unreachable } from "../Failure.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import type { ProxySettings } from "../settings/ProxyVariables.ts"
 
+/** Milliseconds of silence after which the system asks whether the peer of a TCP connection is still there. */
+export const keepAliveMillis = 20_000
+
 const connectMillis = 10_000
 
 /** The proxy gave no connection. The message continues "the control plane cannot be asked". */

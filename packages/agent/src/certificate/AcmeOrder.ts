@@ -1,13 +1,51 @@
 /** Brings one order of one host name to its certificate. What is remembered between the steps is the server's own state. */
 import * as CertificateRequest from "@catenet/crypto/x509/CertificateRequest"
 import { Effect, type FileSystem, Schedule, type Scope } from "effect"
-import type { KeyObject } from "node:crypto"
+import { calculateJwkThumbprint, exportJWK } from "jose"
+import { createPublicKey, type KeyObject } from "node:crypto"
 import type { StateUnusable } from "../Failure.ts"
-import { type AcmeAccount, decoded } from "./AcmeAccount.ts"
+import * as AcmeAccount from "./AcmeAccount.ts"
+import { decoded } from "./AcmeAccount.ts"
 import * as Documents from "./AcmeDocuments.ts"
 import { AcmeFailed, improper, ofProblem, untrusted } from "./AcmeFailed.ts"
 import { type Method, type Progress, stepOf } from "./AcmeOrderStep.ts"
+import * as AcmeTransport from "./AcmeTransport.ts"
 import type { Answer } from "./AcmeTransport.ts"
+import * as Folder from "./CertificateFolder.ts"
+
+// Takes a certificate back at its authority (RFC 8555 section 7.6), where the tunnel of its name is gone. Best effort.
+
+/** RFC 5280 section 5.3.1: the name is not in use any more. */
+const cessationOfOperation = 5
+
+/**
+ * Revokes the certificate that was ordered here last and is in its place, at the account that ordered it. False where there is
+ * none, or it was revoked before.
+ */
+export const revoke = Effect.fn("AcmeOrder.revoke")(function* (places: Folder.Places, roots: string | undefined) {
+  const leaf = yield* Folder.leaf(places)
+  const state = yield* Folder.readState(places)
+  const { issued } = state
+  if (leaf === undefined || issued === undefined || issued.fingerprint !== leaf.fingerprint256) return false
+  if (state.revoked === leaf.fingerprint256) return false
+  const key = yield* Folder.accountKey(places)
+  const thumbprint = yield* Effect.promise(async () => calculateJwkThumbprint(await exportJWK(createPublicKey(key))))
+  const { directory } = issued
+  const known = state.accounts.find((each) => each.directory === directory && each.thumbprint === thumbprint)
+  if (known === undefined) return false
+  const transport = AcmeTransport.make(directory, roots)
+  const acme = yield* AcmeAccount.open(transport, { directory, key, known: known.url, binding: undefined })
+  const { revokeCert } = acme.directory
+  if (revokeCert === undefined) return false
+  yield* acme.post(revokeCert, { certificate: leaf.raw.toString("base64url"), reason: cessationOfOperation }).pipe(
+    Effect.catchIf(
+      (error): error is AcmeFailed => error instanceof AcmeFailed && error.type === "alreadyRevoked",
+      () => Effect.void
+    )
+  )
+  yield* Folder.writeState(places, { ...(yield* Folder.readState(places)), revoked: leaf.fingerprint256 })
+  return true
+})
 
 const pollSeconds = 3
 /** Of the whole order, with the time that DNS needs. */
@@ -26,7 +64,7 @@ export interface Placed {
 
 /** Places an order for one name. `replaces` names the certificate that it renews, where the server wants to know (RFC 9773). */
 export const place = Effect.fn("AcmeOrder.place")(function* (
-  { directory, post, server }: AcmeAccount,
+  { directory, post, server }: AcmeAccount.AcmeAccount,
   host: string,
   replaces: string | undefined
 ) {
@@ -41,7 +79,7 @@ export const place = Effect.fn("AcmeOrder.place")(function* (
 })
 
 /** Reads an order that was placed before. */
-export const read = Effect.fn("AcmeOrder.read")(function* ({ post, server }: AcmeAccount, url: string) {
+export const read = Effect.fn("AcmeOrder.read")(function* ({ post, server }: AcmeAccount.AcmeAccount, url: string) {
   return { url, order: yield* decoded(server, "its order", Documents.Order, yield* post(url)) }
 })
 
@@ -58,7 +96,7 @@ const orNone = <A, R>(reading: Effect.Effect<A, AcmeFailed, R>) =>
  * An order for this name alone that can still be fulfilled, where the server lists the orders of the account (RFC 8555 section
  * 7.1.2.1). A server that lists none gives the same order again when it is asked for the same name.
  */
-export const find = Effect.fn("AcmeOrder.find")(function* (account: AcmeAccount, host: string) {
+export const find = Effect.fn("AcmeOrder.find")(function* (account: AcmeAccount.AcmeAccount, host: string) {
   const { post, server, url } = account
   const { orders: list } = yield* decoded(server, "its account", Documents.Account, yield* post(url))
   if (list === undefined) return undefined
@@ -78,7 +116,7 @@ const pause = ({ retryAfter }: Pick<Answer, "retryAfter">) =>
 
 /** The chain as the server gave it, PEM. */
 export const fulfil = Effect.fn("AcmeOrder.fulfil")(function* (
-  account: AcmeAccount,
+  account: AcmeAccount.AcmeAccount,
   placed: Placed,
   host: string,
   key: KeyObject,

@@ -5,7 +5,7 @@ import { createHash, type X509Certificate } from "node:crypto"
 import { decoded } from "./AcmeAccount.ts"
 import { Directory, RenewalInfo } from "./AcmeDocuments.ts"
 import * as AcmeTransport from "./AcmeTransport.ts"
-import * as RenewalTime from "./RenewalTime.ts"
+import * as RenewalSchedule from "./RenewalSchedule.ts"
 
 /** How ACME names this certificate; undefined where it does not say who issued it. */
 export const idOf = (leaf: X509Certificate) => Option.getOrUndefined(certificateId(leaf.raw))
@@ -21,7 +21,7 @@ const suggested = Effect.fnUntraced(
     return {
       start: DateTime.toEpochMillis(suggestedWindow.start),
       end: DateTime.toEpochMillis(suggestedWindow.end)
-    } satisfies RenewalTime.Window
+    } satisfies RenewalSchedule.Window
   },
   Effect.tapError((error) => Effect.logDebug(error.message)),
   Effect.orElseSucceed(() => undefined)
@@ -38,7 +38,7 @@ export const dueAt = Effect.fn("AcmeRenewalInfo.dueAt")(function* (
 ) {
   const window = directory === undefined ? undefined : yield* suggested(leaf, directory, roots)
   const lifetime = { notBefore: leaf.validFromDate.getTime(), notAfter: leaf.validToDate.getTime() }
-  return RenewalTime.dueAt(lifetime, window, shareOf(leaf))
+  return RenewalSchedule.dueAt(lifetime, window, shareOf(leaf))
 })
 
 /** What the clock of an authority says, in Unix milliseconds; undefined where it cannot be asked. */

@@ -1,13 +1,48 @@
 /** What the orders of this agent need, from its settings; read before the network is asked for anything. */
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
+import { Admission, CertificateAuthority } from "@catenet/domain/certificates/Admission"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, FileSystem, Redacted, Schema } from "effect"
 import { X509Certificate } from "node:crypto"
-import * as TokenSuccession from "../onboard/TokenSuccession.ts"
+import type { Refused, Unreachable } from "../Failure.ts"
+import * as Onboarding from "../onboard/Onboarding.ts"
+import type { CustomCa } from "../settings/CustomCa.ts"
 import type { OwnCertificate } from "../settings/Settings.ts"
+import type { Answered } from "./CertificateQueueClient.ts"
 import type { Options } from "./Certificates.ts"
+
+// * Admission where the user has an authority of their own: the control plane has no say in when, and a certificate is renewed while
+// it is away. A name that it has not recorded would stay without passthrough, so for that one nothing is ordered.
+
+/** As the control plane would assign it. */
+const assigned = ({ binding, directory }: CustomCa) =>
+  CertificateAuthority.make({
+    name: new URL(directory).host,
+    directory_url: directory,
+    requires_eab: binding !== undefined,
+    eab_kid: binding?.kid ?? null,
+    eab_hmac_key_b64url: binding === undefined ? null : Redacted.value(binding.hmac)
+  })
+
+/** The control plane's answer, with this authority in the place of those that it assigns. */
+export const layer = <R>(
+  authority: CustomCa,
+  answer: Effect.Effect<Answered, Refused | Unreachable, R>
+): Effect.Effect<Answered, Refused, R> => {
+  const own = (status: Admission["status"]) => {
+    const isRecorded = status !== "rot"
+    const ca = isRecorded ? assigned(authority) : null
+    return Admission.make({ status, may_issue_now: isRecorded, assigned_ca: ca, claim_deadline: null })
+  }
+  return answer.pipe(
+    Effect.map(({ admission: { status }, date }) => ({ admission: own(status), date })),
+    Effect.catchTag("Unreachable", ({ message }) =>
+      Effect.as(Effect.logWarning(message), { admission: own("gruen"), date: undefined })
+    )
+  )
+}
 
 const unusable = (path: string) =>
   ConfigurationInvalid.of(`CT_ACME_CA_FILE: ${path}`, "holds no certificate that can be read", "it must be PEM")
@@ -46,7 +81,7 @@ export const of = Effect.fn("CertificateOptions.of")(function* (
   const given = yield* Effect.mapError(Effect.fromResult(TokenEncoding.fromHexText(Redacted.value(tunnel.token))), () =>
     ConfigurationInvalid.of("CT_AGENT_TOKEN", "is not a routing token", "copy it again from the install page")
   )
-  const token = readToken(Redacted.value(TokenEncoding.hexText(yield* TokenSuccession.current(tunnel.stateDir, given))))
+  const token = readToken(Redacted.value(TokenEncoding.hexText(yield* Onboarding.current(tunnel.stateDir, given))))
   return {
     hostname,
     token,

@@ -14,7 +14,9 @@ import { describe } from "../onboard/HttpErrors.ts"
 import * as ProvedRequests from "../onboard/ProvedRequests.ts"
 import { AcmeFailed } from "./AcmeFailed.ts"
 import * as DnsProofRetry from "./DnsProofRetry.ts"
-import { HostnameGone } from "./HostnameGone.ts"
+
+/** The control plane knows no tunnel of this host name any more. */
+export class HostnameGone extends Refused {}
 
 const callBound = "10 seconds"
 /** An order does not wait longer to say how far it is. */

@@ -11,17 +11,15 @@ import type { CustomCa } from "../settings/CustomCa.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import type { AcmeFailed } from "./AcmeFailed.ts"
+import * as AcmeOrder from "./AcmeOrder.ts"
 import * as AcmeRenewalInfo from "./AcmeRenewalInfo.ts"
 import * as Folder from "./CertificateFolder.ts"
+import * as CertificateOptions from "./CertificateOptions.ts"
 import { waiting } from "./CertificateProgress.ts"
-import { CertificateQueueClient } from "./CertificateQueueClient.ts"
-import * as CertificateRevocation from "./CertificateRevocation.ts"
-import * as CustomCaAdmission from "./CustomCaAdmission.ts"
-import { HostnameGone } from "./HostnameGone.ts"
+import { CertificateQueueClient, HostnameGone } from "./CertificateQueueClient.ts"
 import * as Issuance from "./Issuance.ts"
 import * as ReloadCommand from "./ReloadCommand.ts"
-import type { Outcome } from "./RenewalSchedule.ts"
-import { judgedTime } from "./RenewalTime.ts"
+import { judgedTime, type Outcome } from "./RenewalSchedule.ts"
 
 export interface Options extends Issuance.Options {
   /** An authority of the user's own, which is ordered from whatever the control plane assigns. */
@@ -161,7 +159,7 @@ const order = Effect.fnUntraced(function* (
 /** The tunnel was deleted: its certificate is of no use to anybody but a thief of its key. */
 const revoke = Effect.fnUntraced(
   function* ({ hostname, places, roots }: Options) {
-    if (yield* CertificateRevocation.revoke(places, roots))
+    if (yield* AcmeOrder.revoke(places, roots))
       yield* Effect.logInfo(`the tunnel of ${hostname} is deleted; its certificate was revoked`)
   },
   Effect.catch(({ message }) =>
@@ -192,7 +190,7 @@ const looked = Effect.fnUntraced(function* (options: Options) {
   const answer = asked(options)
   const { admission, date: serverDate } = yield* authority === undefined
     ? answer
-    : CustomCaAdmission.layer(authority, answer)
+    : CertificateOptions.layer(authority, answer)
   // Where the control plane is away, the user's own authority says what time it is.
   const date =
     serverDate ??

@@ -2,22 +2,65 @@
  * Orders one certificate, from the account to the files. Everything that cannot be repeated is remembered before the next step
  * begins: a process that dies at any point is followed by one that continues the same order with the same key.
  */
+import * as Certificate from "@catenet/crypto/x509/Certificate"
 import type { CertificateAuthority } from "@catenet/domain/certificates/Admission"
 import type { IssuanceStep } from "@catenet/domain/certificates/CertificateStanding"
-import { Effect, Redacted, Result } from "effect"
+import { Clock, Effect, Redacted, Result } from "effect"
 import { calculateJwkThumbprint, exportJWK } from "jose"
-import { createPrivateKey, createPublicKey, type KeyObject } from "node:crypto"
+import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto"
 import * as AcmeAccount from "./AcmeAccount.ts"
-import { type AcmeFailed, improper, untrusted } from "./AcmeFailed.ts"
+import { AcmeFailed, improper, untrusted } from "./AcmeFailed.ts"
 import * as AcmeOrder from "./AcmeOrder.ts"
+import type { Prove } from "./AcmeOrder.ts"
 import type { Method } from "./AcmeOrderStep.ts"
 import * as AcmeTransport from "./AcmeTransport.ts"
 import * as CertificateChain from "./CertificateChain.ts"
 import * as Folder from "./CertificateFolder.ts"
+import { newKey, pemOf } from "./CertificateFolder.ts"
 import type { CertificateProgress } from "./CertificateProgress.ts"
-import { CertificateQueueClient, type Asked } from "./CertificateQueueClient.ts"
-import * as ChallengeFulfillment from "./ChallengeFulfillment.ts"
+import { type Asked, CertificateQueueClient } from "./CertificateQueueClient.ts"
+import * as Challenges from "./Challenges.ts"
 import * as DnsProofRetry from "./DnsProofRetry.ts"
+
+/** Makes the proof of a host name visible to an authority until the scope closes, by either method. */
+const day = 86_400_000
+
+/** The serving agent of this state folder shows a certificate with the proof. */
+const byTls =
+  ({ hostname }: Asked, stateDir: string): Prove =>
+  (keyAuthorization) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const key = newKey()
+      const validity = { from: now - day, until: now + 7 * day }
+      const der = Certificate.mintChallenge(hostname, key, keyAuthorization, validity)
+      yield* Challenges.offer(stateDir, hostname, { certificate: Certificate.pem(der), key: pemOf(key) })
+    })
+
+/** The control plane publishes the proof, where it has a DNS server to publish in. */
+const byDns =
+  (asked: Asked, { clear, publish }: CertificateQueueClient["Service"]): Prove =>
+  (keyAuthorization) =>
+    Effect.gen(function* () {
+      const value = createHash("sha256").update(keyAuthorization).digest("base64url")
+      yield* Effect.addFinalizer(() => clear(asked))
+      if ((yield* publish(asked, value)) === "no broker")
+        return yield* new AcmeFailed({
+          reason: "dns",
+          detail: `The control plane publishes no proof of ${asked.hostname} in DNS.`,
+          type: notAvailable
+        })
+    })
+
+/** The type of a failure that says that a method cannot be tried at all. */
+const notAvailable = "notOffered"
+
+const fulfill = (
+  method: Method,
+  asked: Asked,
+  stateDir: string,
+  admission: CertificateQueueClient["Service"]
+): Prove => (method === "tls-alpn-01" ? byTls(asked, stateDir) : byDns(asked, admission))
 
 export interface Options extends Asked {
   readonly places: Folder.Places
@@ -37,7 +80,7 @@ export interface Options extends Asked {
 
 /** Another method may succeed where these failed. */
 const mayTryAnother = ({ reason, type }: AcmeFailed) =>
-  type === ChallengeFulfillment.notAvailable || reason === "connection" || reason === "dns"
+  type === notAvailable || reason === "connection" || reason === "dns"
 
 /** The type of a failure where the certificate of an order is not the one that was ordered: the same order has no other. */
 const wrongCertificate = "wrongCertificate"
@@ -45,7 +88,7 @@ const wrongCertificate = "wrongCertificate"
 /** After these the order is still there. */
 const staysOpen = ({ reason, type }: AcmeFailed) =>
   (reason === "ca-unavailable" && type !== wrongCertificate) ||
-  type === ChallengeFulfillment.notAvailable ||
+  type === notAvailable ||
   type === DnsProofRetry.notPublished
 
 const bindingOf = ({ eab_hmac_key_b64url: hmac, eab_kid: kid, requires_eab }: CertificateAuthority) =>
@@ -156,7 +199,7 @@ export const obtain = Effect.fn("Issuance.obtain")(function* (
     const prove: AcmeOrder.Prove = (keyAuthorization) =>
       Effect.gen(function* () {
         yield* report(method === "dns-01" ? "waiting-for-dns" : "proving")
-        yield* ChallengeFulfillment.fulfill(method, options, stateDir, admission)(keyAuthorization)
+        yield* fulfill(method, options, stateDir, admission)(keyAuthorization)
         yield* changed
         yield* report("waiting-for-ca")
       })
@@ -185,11 +228,7 @@ export const obtain = Effect.fn("Issuance.obtain")(function* (
               Effect.logInfo(error.message),
               // What the first method met says more than that the next cannot be tried.
               Effect.mapError(tried(method), (next) =>
-                next._tag === "AcmeFailed" &&
-                next.type === ChallengeFulfillment.notAvailable &&
-                error.type !== ChallengeFulfillment.notAvailable
-                  ? error
-                  : next
+                next._tag === "AcmeFailed" && next.type === notAvailable && error.type !== notAvailable ? error : next
               )
             )
           : Effect.fail(error)

@@ -18,7 +18,7 @@ import { configFile } from "../Flags.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as CardVariables from "../settings/CardVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
-import * as SignedFile from "../state/SignedFile.ts"
+import * as KeyFile from "../state/KeyFile.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { unixSeconds } from "../UnixTime.ts"
 
@@ -31,8 +31,8 @@ type Given = Values<typeof CardVariables.agentCard>
 
 const verify = Effect.fn("agentCard.verify")(function* (path: string) {
   const screen = yield* Screen
-  const bad = (why: string) => SignedFile.invalid(path, "card", why)
-  const text = yield* SignedFile.read(path, "card")
+  const bad = (why: string) => KeyFile.invalid(path, "card", why)
+  const text = yield* KeyFile.readSignedFile(path, "card")
   const json = yield* Effect.mapError(Effect.fromResult(Json.parse(text)), ({ message }) => bad(message))
   const card = yield* Effect.mapError(Effect.fromResult(AgentCard.json.fromJson(json)), ({ why }) => bad(why))
   const at = yield* unixSeconds

@@ -10,7 +10,7 @@ import { configFile } from "../Flags.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as ChannelOwnerVariables from "../settings/ChannelOwnerVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
-import * as KeyValueOutput from "../terminal/KeyValueOutput.ts"
+import * as KeyValueOutput from "../terminal/Screen.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 const width = 15

@@ -12,7 +12,7 @@ import { configFile } from "../Flags.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as ChannelOwnerVariables from "../settings/ChannelOwnerVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
-import { printable } from "../terminal/Printable.ts"
+import { printable } from "../terminal/Log.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 interface Named {

@@ -4,19 +4,16 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Effect, Fiber, Redacted, Result } from "effect"
 import { X509Certificate } from "node:crypto"
 import { QuicDial } from "../carrier/QuicDial.ts"
-import * as CertificateCheck from "../doctor/CertificateCheck.ts"
 import * as CertificateStatusCheck from "../doctor/CertificateStatusCheck.ts"
-import * as CustomCaCheck from "../doctor/CustomCaCheck.ts"
 import * as DoctorCheck from "../doctor/DoctorCheck.ts"
 import * as EdgeCheck from "../doctor/EdgeCheck.ts"
 import * as NetworkChecks from "../doctor/NetworkChecks.ts"
-import * as QuicCheck from "../doctor/QuicCheck.ts"
 import { configFile } from "../Flags.ts"
 import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
+import * as Onboarding from "../onboard/Onboarding.ts"
 import { OnboardingClient } from "../onboard/OnboardingClient.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
-import * as TokenSuccession from "../onboard/TokenSuccession.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as AgentIdentity from "../state/AgentIdentity.ts"
@@ -70,14 +67,14 @@ const edge = Effect.fnUntraced(function* (config: Settings.Settings) {
   const kept = yield* Effect.orElseSucceed(BootstrapSecret.restore(config.stateDir), () => undefined)
   const own = config.token === undefined ? undefined : Redacted.make(Buffer.from(Redacted.value(config.token), "hex"))
   const given = own ?? kept?.routingToken
-  const token = given && (yield* TokenSuccession.current(config.stateDir, given))
+  const token = given && (yield* Onboarding.current(config.stateDir, given))
   const until = new X509Certificate(ca).validTo
   return [
     yield* DoctorCheck.run("edge's root certificate", Effect.succeed(`valid until ${until}`)),
     yield* DoctorCheck.run("edge name", NetworkChecks.route(address, fix)),
     yield* DoctorCheck.run("edge port", Effect.as(NetworkChecks.reaches(address, fix), formatHostPort(address))),
     yield* DoctorCheck.run("edge TLS", EdgeCheck.tls(address, ca)),
-    yield* QuicCheck.check(config.transports, address, ca),
+    yield* EdgeCheck.check(config.transports, address, ca),
     token === undefined
       ? DoctorCheck.skipped("token", "CT_AGENT_TOKEN is not set, and no bootstrap token has been redeemed")
       : yield* DoctorCheck.run(
@@ -127,7 +124,7 @@ const origin = ({ origin }: Settings.Settings) =>
 
 const judged = (where: string, certificate: X509Certificate, host: string) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    Result.match(CertificateCheck.judge(certificate, host, now), {
+    Result.match(CertificateStatusCheck.judge(certificate, host, now), {
       onSuccess: (good) => Effect.succeed(`${where} ${good}`),
       onFailure: (wrong) => Effect.fail(ConfigurationInvalid.of(where, wrong))
     })
@@ -179,7 +176,7 @@ export const doctor = Effect.gen(function* () {
     const reached = yield* origin(config)
     show(reached)
     show(yield* certificate(config, reached.finding.outcome === "ok"))
-    if (config.certificate !== undefined) show(yield* CustomCaCheck.check(config.certificate))
+    if (config.certificate !== undefined) show(yield* CertificateStatusCheck.checkCustomCa(config.certificate))
     show(yield* CertificateStatusCheck.check(config))
   }).pipe(Effect.provide(OnboardingClient.layer(config.controlPlane)))
   if (screen.json) screen.result(JSON.stringify({ healthy: first === undefined, findings: shown }))

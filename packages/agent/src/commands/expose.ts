@@ -1,6 +1,7 @@
 /** `expose`: a public address for a local service in one command, on a tunnel that is made when there is none yet. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Option, Schedule } from "effect"
+import { encodeQR } from "qr"
 import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
 import * as Exposure from "../account/Exposure.ts"
 import { configFile } from "../Flags.ts"
@@ -9,10 +10,27 @@ import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
 import * as Variables from "../settings/Variables.ts"
-import * as QrCode from "../terminal/QrCode.ts"
 import { Screen } from "../terminal/Screen.ts"
 import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
+
+/** A QR code of characters, two rows of it in a line: dark modules are the background of a terminal with light text. */
+const quietZone = 2
+
+/** Lines for a terminal. */
+export const lines = (text: string): ReadonlyArray<string> => {
+  const rows = encodeQR(text, "raw", { ecc: "low", border: quietZone })
+  const isLight = (y: number, x: number) => rows[y]?.[x] === false
+  const at = (y: number, x: number) => {
+    const [upper, lower] = [isLight(y, x), isLight(y + 1, x)]
+    if (upper) return lower ? "█" : "▀"
+    return lower ? "▄" : " "
+  }
+  const [width] = [rows[0]?.length ?? 0]
+  return Array.from({ length: Math.ceil(rows.length / 2) }, (_, line) =>
+    Array.from({ length: width }, (_column, x) => at(2 * line, x)).join("")
+  )
+}
 
 interface Options {
   readonly target: string
@@ -31,7 +49,7 @@ const announce = Effect.fnUntraced(function* (url: string, qr: boolean) {
     { schedule: Schedule.spaced("100 millis"), until: (isLive) => isLive }
   )
   if (screen.json) return screen.result(JSON.stringify({ url }))
-  if (screen.live || qr) for (const line of QrCode.lines(url)) screen.log(line)
+  if (screen.live || qr) for (const line of lines(url)) screen.log(line)
   screen.result(url)
 })
 

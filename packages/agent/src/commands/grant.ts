@@ -3,17 +3,74 @@ import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import type { Parser } from "@catenet/platform/Parser"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Clock, Effect, Redacted, Result, Schema } from "effect"
+import { Clock, Effect, Option, Redacted, Result, Schema } from "effect"
 import * as AccountClient from "../account/AccountClient.ts"
 import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
 import { configFile } from "../Flags.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as ChannelOperatorVariables from "../settings/ChannelOperatorVariables.ts"
 import * as ChannelOwnerVariables from "../settings/ChannelOwnerVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import { Prompts } from "../terminal/Prompts.ts"
 import { Screen } from "../terminal/Screen.ts"
-import * as GrantPrompts from "./GrantPrompts.ts"
+import { unixSeconds } from "../UnixTime.ts"
+
+/** Asks for what a grant says, each until the answer is good; on a pipe the first bad answer ends it. */
+const units: ReadonlyMap<string, number> = new Map([
+  ["s", 1],
+  ["m", 60],
+  ["h", 3600],
+  ["d", 86_400],
+  ["w", 604_800],
+  ["y", 31_536_000]
+])
+
+/** Seconds of a span such as 30d. */
+const spanOf = (text: string) => {
+  const [, count = "", unit = ""] = /^(\d{1,6})([smhdwy])$/.exec(text) ?? []
+  const seconds = units.get(unit)
+  return seconds === undefined ? undefined : BigInt(count) * BigInt(seconds)
+}
+
+const ask = Effect.fnUntraced(function* <A>(
+  question: string,
+  expected: string,
+  parse: (text: string) => A | undefined
+) {
+  const prompts = yield* Prompts
+  const screen = yield* Screen
+  while (true) {
+    const answer = yield* prompts.ask(question, false)
+    if (Option.isNone(answer))
+      return yield* ConfigurationInvalid.of("The answers", "ended before the last question. No grant was made")
+    const value = parse(answer.value.trim())
+    if (value !== undefined) return value
+    if (!prompts.interactive) return yield* ConfigurationInvalid.of(question.trim(), `wants ${expected}`)
+    screen.log(`That is not ${expected}.`)
+  }
+})
+
+const by = <A>(question: string, parser: Parser<A>) => ask(question, parser.expected, parser.parse)
+
+/** Channel, holder, direction and end of a grant. */
+const askClaims = Effect.gen(function* () {
+  const channel = yield* by("Channel, 64 hex digits: ", ChannelOperatorVariables.channelId)
+  const holder = yield* by("Public holder key of the member, 64 hex digits: ", ChannelOperatorVariables.holder)
+  const direction = yield* by("Direction, initiate, accept or both: ", ChannelOperatorVariables.direction)
+  const now = yield* unixSeconds
+  const expiresAt = yield* ask(
+    "Ends in, such as 30d: ",
+    "a span such as 12h, 30d or 1y, or a time to come in Unix seconds",
+    (text) => {
+      const span = spanOf(text)
+      const end = span === undefined ? ChannelOperatorVariables.unixSeconds.parse(text) : now + span
+      return end !== undefined && end > now ? end : undefined
+    }
+  )
+  return { channel, holder, direction, expiresAt }
+})
 
 interface Options {
   readonly interactive: boolean
@@ -22,7 +79,7 @@ interface Options {
 
 const asked = Effect.gen(function* () {
   const values = yield* EnvironmentFile.read(yield* configFile, ChannelOwnerVariables.grantAsked)
-  const claims = yield* Effect.provide(GrantPrompts.claims, Prompts.layer)
+  const claims = yield* Effect.provide(askClaims, Prompts.layer)
   return { ...values, ...claims }
 })
 

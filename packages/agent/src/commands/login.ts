@@ -6,14 +6,14 @@ import { dirname } from "node:path"
 import { UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
 import * as DeviceFlow from "../login/DeviceFlow.ts"
-import * as IssuerDiscovery from "../login/IssuerDiscovery.ts"
+import * as IdentityProviderClient from "../login/IdentityProviderClient.ts"
 import * as StoredLogin from "../login/StoredLogin.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as AccountVariables from "../settings/AccountVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import { baseUrl } from "../settings/HostPort.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
-import * as FileLock from "../state/FileLock.ts"
+import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { Screen } from "../terminal/Screen.ts"
 
@@ -28,7 +28,7 @@ const named = Effect.fnUntraced(function* (given: Option.Option<string>, configu
 
 const issuerOf = Effect.fnUntraced(function* (issuer: string | undefined, controlPlane: string | undefined) {
   if (issuer !== undefined) return issuer
-  if (controlPlane !== undefined) return yield* IssuerDiscovery.issuerOf(controlPlane)
+  if (controlPlane !== undefined) return yield* IdentityProviderClient.issuerOf(controlPlane)
   return yield* ConfigurationInvalid.of(
     "CT_OIDC_ISSUER",
     "is not set, and no control plane either",
@@ -66,7 +66,7 @@ export const login = ({ controlPlane: given }: { readonly controlPlane: Option.O
     const { stored } = LoginVariables.sourceOf(values)
     yield* ready(stored)
     const tokens = yield* DeviceFlow.run({ issuer, clientId: client, controlPlane }, shown(screen))
-    yield* FileLock.holding(stored)(StoredLogin.write(stored, tokens))
+    yield* FolderLock.holding(stored)(StoredLogin.write(stored, tokens))
     yield* Effect.logInfo(`logged in; the login is stored in ${stored}`)
     if (values.bearer !== undefined || values.bearerFile !== undefined)
       yield* Effect.logWarning(

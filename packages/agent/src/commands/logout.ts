@@ -8,7 +8,7 @@ import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
 import * as AccountVariables from "../settings/AccountVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
-import * as FileLock from "../state/FileLock.ts"
+import * as FolderLock from "../state/FolderLock.ts"
 
 const revoke = Effect.fnUntraced(function* ({ clientId, issuer, refreshToken }: StoredLogin.StoredLogin) {
   if (refreshToken === undefined) return
@@ -32,7 +32,7 @@ const leave = Effect.fnUntraced(function* (path: string) {
 export const logout = Effect.gen(function* () {
   const values = yield* EnvironmentFile.read(yield* configFile, AccountVariables.account)
   const { stored } = LoginVariables.sourceOf(values)
-  yield* FileLock.holding(stored)(leave(stored))
+  yield* FolderLock.holding(stored)(leave(stored))
   if (values.bearer !== undefined || values.bearerFile !== undefined)
     yield* Effect.logWarning("CT_OIDC_TOKEN or CT_OIDC_TOKEN_FILE is still set, and is used.")
 }).pipe(Effect.provide([NodeFileSystem.layer, OutgoingHttp.layer]))

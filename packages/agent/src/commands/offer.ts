@@ -8,14 +8,14 @@ import { Effect, Option } from "effect"
 import { configFile } from "../Flags.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import * as MarketVariables from "../settings/MarketVariables.ts"
-import * as SignedFile from "../state/SignedFile.ts"
+import * as KeyFile from "../state/KeyFile.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { unixSeconds } from "../UnixTime.ts"
 
 const verify = Effect.fn("offer.verify")(function* (path: string) {
   const screen = yield* Screen
-  const bad = (why: string) => SignedFile.invalid(path, "offer", why)
-  const text = yield* SignedFile.read(path, "offer")
+  const bad = (why: string) => KeyFile.invalid(path, "offer", why)
+  const text = yield* KeyFile.readSignedFile(path, "offer")
   const offer = yield* Effect.mapError(Effect.fromResult(Offer.json.parse(text)), ({ message }) => bad(message))
   const at = yield* unixSeconds
   if (at >= offer.expiresAt) return yield* bad("it has expired")

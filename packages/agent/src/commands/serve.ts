@@ -9,9 +9,6 @@ import { formatHostPort } from "../settings/HostPort.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as Signals from "../terminal/Signals.ts"
 import * as StatusLine from "../terminal/StatusLine.ts"
-import * as Restart from "../update/Restart.ts"
-import * as SighupTrigger from "../update/SighupTrigger.ts"
-import * as SupervisorDetection from "../update/SupervisorDetection.ts"
 import * as Trial from "../update/Trial.ts"
 import * as TrialRole from "../update/TrialRole.ts"
 import * as UpdateLoop from "../update/UpdateLoop.ts"
@@ -49,7 +46,7 @@ const updates = Effect.fnUntraced(function* (
     )
     return yield* Effect.never
   }
-  if (!SupervisorDetection.isSupervised(TrialRole.surroundings())) yield* Effect.logWarning(SupervisorDetection.warning)
+  if (!TrialRole.isSupervised(TrialRole.surroundings())) yield* Effect.logWarning(TrialRole.warning)
   yield* UpdateLoop.run(autoUpdate, started.program, version, asked)
   return "restart" as const
 })
@@ -58,10 +55,10 @@ const updates = Effect.fnUntraced(function* (
 export const serve = ({ onboard }: { readonly onboard: boolean }) =>
   Effect.gen(function* () {
     const started = yield* Trial.begin()
-    if (started?.parent !== undefined) return yield* Restart.withTrial(started.parent)
+    if (started?.parent !== undefined) return yield* Trial.withTrial(started.parent)
     const serving = Effect.gen(function* () {
       const config = yield* settings(onboard)
-      const hangUp = yield* SighupTrigger.make
+      const hangUp = yield* UpdateLoop.make
       // Where nothing looks for updates, the signal stops the agent, which finishes what it serves.
       const looks = config.autoUpdate !== undefined && started !== undefined
       const [asked, stop] = looks ? [hangUp, Effect.never] : [Effect.never, hangUp]
@@ -72,5 +69,5 @@ export const serve = ({ onboard }: { readonly onboard: boolean }) =>
     })
     const guarded = Effect.provide(Trial.guard(started, serving), AgentMetrics.layer)
     const end = yield* Effect.raceFirst(guarded, Signals.firstWithoutHangUp)
-    if (end === "restart" && started !== undefined) yield* Restart.withTrial(started.program.path)
+    if (end === "restart" && started !== undefined) yield* Trial.withTrial(started.program.path)
   }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))

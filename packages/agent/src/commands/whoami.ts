@@ -1,10 +1,10 @@
 /** `whoami`: as whom this machine's commands act, by the word of the control plane where one is known. */
 import { Account } from "@catenet/domain/billing/Credits"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Effect } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
 import * as AccountClient from "../account/AccountClient.ts"
 import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
-import * as TokenClaims from "../account/TokenClaims.ts"
 import { configFile } from "../Flags.ts"
 import * as Credential from "../login/Credential.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
@@ -13,13 +13,29 @@ import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
 import { Screen } from "../terminal/Screen.ts"
 
+/** What an access token says of its user, for the user's own eyes: it is not verified here, the control plane does that. */
+const Payload = Schema.fromJsonString(
+  Schema.Struct({
+    email: Schema.optionalKey(Schema.String),
+    iss: Schema.optionalKey(Schema.String),
+    exp: Schema.optionalKey(UnixSeconds)
+  })
+)
+const decode = Schema.decodeUnknownOption(Payload)
+
+/** Empty for a token that is not a JWT. */
+const tokenClaims = (token: Redacted.Redacted) => {
+  const payload = Redacted.value(token).split(".")[1] ?? ""
+  return Option.getOrElse(decode(Buffer.from(payload, "base64url").toString()), () => ({}) as typeof Payload.Type)
+}
+
 export const whoami = Effect.gen(function* () {
   const screen = yield* Screen
   const values = yield* EnvironmentFile.read(yield* configFile, AccountVariables.account)
   const source = LoginVariables.sourceOf(values)
   const controlPlane = yield* ControlPlaneSelection.controlPlaneOf(values)
   const token = yield* AccountClient.bearer(source)
-  const claims = TokenClaims.of(token)
+  const claims = tokenClaims(token)
   const account =
     controlPlane === undefined
       ? undefined

@@ -14,9 +14,8 @@ import type { ProcessFaults } from "@catenet/wire/transport/ProcessFaults"
 import { Data, Effect, Option, Redacted, Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import type { Duplex } from "node:stream"
-import { keepAliveMillis } from "../carrier/KeepAlive.ts"
+import { keepAliveMillis } from "../carrier/OutgoingProxy.ts"
 import type { QuicUnreachable } from "../carrier/QuicDial.ts"
-import * as DirectOffer from "../mesh/DirectOffer.ts"
 import * as MeshHandshake from "../mesh/MeshHandshake.ts"
 import { NoiseStream } from "../mesh/NoiseStream.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
@@ -156,7 +155,7 @@ const guarded = (stream: NoiseStream, faults: ProcessFaults) => guard(stream, fa
 const ticketed = ({ capability, datagrams, faults }: Target, socket: Duplex) =>
   Effect.gen(function* () {
     guard(socket, faults.ending(socket))
-    const ticket = DirectOffer.ticket(Redacted.value(capability.routingToken))
+    const ticket = MeshHandshake.ticket(Redacted.value(capability.routingToken))
     const { session } = yield* MeshHandshake.begin(socket, capability.originKey, ticket).pipe(
       Effect.onError(() => Effect.sync(() => socket.destroy()))
     )
@@ -198,12 +197,12 @@ export const open = Effect.fn("MeshClient.open")(function* (target: Target) {
     said: reply,
     session,
     socket
-  } = yield* byEdge(target, asks ? DirectOffer.question : nothing).pipe(
+  } = yield* byEdge(target, asks ? MeshHandshake.question : nothing).pipe(
     // An agent that takes the question for nonsense is not asked again soon.
     Effect.tapErrorTag("RendezvousFailed", () => (asks ? route.failed : Effect.void))
   )
   const relayed = guarded(new NoiseStream(socket, session, { datagrams }), target.faults)
-  const listener = DirectOffer.readAnswer(reply)
+  const listener = MeshHandshake.readAnswer(reply)
   if (!asks || listener === undefined) return relayed
   const direct = yield* directly(target, listener)
   if (Option.isSome(direct)) {

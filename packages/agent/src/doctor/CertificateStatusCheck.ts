@@ -1,13 +1,64 @@
 /** Where the host name stands on its way to a certificate, as the control plane knows it. */
 import type { CertificateStanding } from "@catenet/domain/certificates/CertificateStanding"
 import { durationText, timeText } from "@catenet/domain/values/Format"
-import { Clock, Effect, type Redacted } from "effect"
+import { ended } from "@catenet/domain/values/Sentence"
+import { Clock, Effect, type Redacted, Result } from "effect"
+import type { X509Certificate } from "node:crypto"
+import { decoded } from "../certificate/AcmeAccount.ts"
+import { Directory } from "../certificate/AcmeDocuments.ts"
+import * as AcmeTransport from "../certificate/AcmeTransport.ts"
 import * as CertificateOptions from "../certificate/CertificateOptions.ts"
 import * as CertificateProgress from "../certificate/CertificateProgress.ts"
 import { CertificateQueueClient } from "../certificate/CertificateQueueClient.ts"
+import { Unreachable } from "../Failure.ts"
 import type { OwnCertificate, Settings } from "../settings/Settings.ts"
 import * as AgentIdentity from "../state/AgentIdentity.ts"
 import * as DoctorCheck from "./DoctorCheck.ts"
+
+/** Whether the authority of the user's own answers, and what it means to have one. */
+const what = "certificate authority"
+
+const meaning =
+  "is your own: visitors must trust its root; with its certificate the tunnel is end-to-end (gruen), and the edge passes TLS through"
+
+export const checkCustomCa = ({ authority, authorityRoots }: OwnCertificate) =>
+  authority === undefined
+    ? Effect.succeed(DoctorCheck.skipped(what, "the control plane assigns one when it is this name's turn"))
+    : DoctorCheck.run(
+        what,
+        Effect.gen(function* () {
+          const roots = authorityRoots === undefined ? undefined : yield* CertificateOptions.roots(authorityRoots)
+          const { call, server } = AcmeTransport.make(authority.directory, roots)
+          yield* decoded(server, "its directory", Directory, yield* call("GET", authority.directory))
+          return `${server} ${meaning}`
+        }).pipe(
+          Effect.catchTag("AcmeFailed", ({ message }) =>
+            Effect.fail(
+              new Unreachable({ detail: `${ended(message)} Check CT_ACME_DIRECTORY_URL and CT_ACME_CA_FILE.` })
+            )
+          )
+        )
+      )
+
+/** Whether a certificate is good for the visitors of a host: its names and its time. Who signed it is the visitors' question. Pure. */
+const dayMillis = 86_400_000
+/** A certificate that is to be renewed is renewed before so little is left. */
+const shortDays = 14
+
+/** What is good about it, or what is wrong; both continue the certificate's place. `now` is Unix milliseconds. */
+export const judge = (certificate: X509Certificate, host: string, now: number): Result.Result<string, string> => {
+  const { subjectAltName, validFrom, validFromDate, validTo, validToDate } = certificate
+  if (certificate.checkHost(host, { subject: "never" }) === undefined) {
+    const names = subjectAltName?.replaceAll("DNS:", "") ?? "no name at all"
+    return Result.fail(`is for ${names}, not for ${host}; browsers refuse it`)
+  }
+  if (validFromDate.getTime() > now) return Result.fail(`is not valid before ${validFrom}; check the clocks`)
+  const left = Math.floor((validToDate.getTime() - now) / dayMillis)
+  if (left < 0) return Result.fail(`ended at ${validTo}; renew it`)
+  return Result.succeed(
+    left < shortDays ? `is valid until ${validTo}, ${left} days from now; renew it soon` : `is valid until ${validTo}`
+  )
+}
 
 const name = "certificate's order"
 

@@ -6,7 +6,7 @@
 import type { CredentialState } from "@catenet/domain/enrollment/AgentStatus"
 import { Clock, Data, Effect, FileSystem, Redacted, Result, Schedule } from "effect"
 import type { BearerSource } from "../settings/LoginVariables.ts"
-import * as FileLock from "../state/FileLock.ts"
+import * as FolderLock from "../state/FolderLock.ts"
 import * as IdentityProviderClient from "./IdentityProviderClient.ts"
 import * as StoredLogin from "./StoredLogin.ts"
 
@@ -106,7 +106,7 @@ const ofStored = Effect.fnUntraced(function* (path: string) {
     if (refreshToken === undefined || !StoredLogin.isRefreshable(current, yield* now)) return yield* ended
     return yield* refresh(path, current, refreshToken)
   }).pipe(
-    FileLock.holding(path),
+    FolderLock.holding(path),
     Effect.mapError((error) =>
       error instanceof TokenMissing ? error : new TokenMissing({ reason: error.message, kind: "passing" })
     )

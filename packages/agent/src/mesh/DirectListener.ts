@@ -8,7 +8,7 @@ import { Sockets } from "@catenet/platform/Sockets"
 import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect } from "effect"
 import type { Server, Socket } from "node:net"
-import { keepAliveMillis } from "../carrier/KeepAlive.ts"
+import { keepAliveMillis } from "../carrier/OutgoingProxy.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 

@@ -8,14 +8,33 @@ import { isIPv6 } from "@catenet/platform/IpAddress"
 import type { DirectListener } from "@catenet/wire/frames/QuicRole"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import { Clock, Effect } from "effect"
+import { generateKeyPairSync } from "node:crypto"
 import type { Duplex } from "node:stream"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import * as QuicRequest from "../carrier/QuicRequest.ts"
-import * as SelfSignedCertificate from "../carrier/SelfSignedCertificate.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
 import { dialQuic } from "../tunnel/EdgeConnection.ts"
 import { maxStrangers } from "./DirectListener.ts"
+
+/** A certificate of an agent's own port, for those who trust it alone or prove the agent on the stream. It is made anew at each start. */
+const day = 86_400_000
+const validDays = 3_650
+
+export interface SelfSigned {
+  /** DER. */
+  readonly certificate: Buffer
+  /** PEM. */
+  readonly key: string
+}
+
+/** `now` in epoch milliseconds. */
+export const selfSignedCertificate = (now: number): SelfSigned => {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
+  const validity = { from: now - day, until: now + validDays * day }
+  const certificate = Certificate.mintLeaf("localhost", privateKey, privateKey, ["localhost"], validity)
+  return { certificate, key: privateKey.export({ format: "pem", type: "pkcs8" }).toString() }
+}
 
 const transport = { keepAlive: 5_000, idle: 30_000, streams: 1 }
 /** How a connection is closed whose client proved nothing. */
@@ -35,7 +54,7 @@ export interface Options {
 export const open = Effect.fn("DirectQuicListener.open")(function* ({ advertise, port, serve }: Options) {
   const quic = yield* QuicDial
   if (!quic.isInstalled) return undefined
-  const { certificate, key } = SelfSignedCertificate.make(yield* Clock.currentTimeMillis)
+  const { certificate, key } = selfSignedCertificate(yield* Clock.currentTimeMillis)
   const run = Effect.runForkWith(yield* Effect.context())
   let strangers = 0
   const connected = (connection: QuicConnection) => {

@@ -17,7 +17,6 @@ import { Events } from "../observe/Events.ts"
 import type { HostPort } from "../settings/HostPort.ts"
 import type { Origin } from "../settings/Settings.ts"
 import * as BrowserClients from "../tunnel/BrowserClients.ts"
-import * as DirectOffer from "./DirectOffer.ts"
 import * as MeshHandshake from "./MeshHandshake.ts"
 import { NoiseStream } from "./NoiseStream.ts"
 import * as UdpRelay from "./UdpRelay.ts"
@@ -62,9 +61,9 @@ export const make = Effect.fnUntraced(function* (
 
   /** Serves what comes through the edge, and gives clients that ask the address of the direct listener. */
   const relayed = (listener: HostPort | undefined): BrowserClients.Handler => {
-    const offer = DirectOffer.answer(listener)
+    const offer = MeshHandshake.answerDirectQuestion(listener)
     const reply: MeshHandshake.Reply = (payload) => {
-      const request = DirectOffer.readPayload(payload)
+      const request = MeshHandshake.readPayload(payload)
       if (request === undefined) return Result.fail("the payload of the first message is malformed")
       return Result.succeed(request._tag === "Question" ? offer : nothing)
     }
@@ -86,7 +85,7 @@ export const make = Effect.fnUntraced(function* (
   }
 
   const ticket: MeshHandshake.Reply = (payload) => {
-    const request = DirectOffer.readPayload(payload)
+    const request = MeshHandshake.readPayload(payload)
     if (metrics.session.refusals >= revokedAfter) return Result.fail("the edge refuses this tunnel")
     if (request?._tag !== "Ticket") return Result.fail("a direct client showed no ticket")
     // Older capabilities show the routing token itself.

@@ -9,6 +9,7 @@ import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { native } from "@catenet/crypto/native"
 import * as OriginKey from "@catenet/crypto/OriginKey"
 import type { KeyPair } from "@catenet/crypto/Suite"
+import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import * as VisitorToken from "@catenet/crypto/VisitorToken"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect, FileSystem, Redacted, Result } from "effect"
@@ -16,7 +17,31 @@ import { SecureRandom } from "effect/crypto"
 import { StateUnusable } from "../Failure.ts"
 import * as KeyFile from "../state/KeyFile.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
-import * as RoutingTokenFile from "./RoutingTokenFile.ts"
+
+/**
+ * The routing token of a mesh tunnel, which the capability does not hold: a private file beside the origin key. It is hex with
+ * a line end, so that it is not taken for a key where the origin key lies among the retired ones.
+ */
+const placeOf = (originKey: string) => `${originKey}.token`
+
+/** What is to be written for the agents of this origin key. */
+const routingTokenContent = (originKey: string, token: Redacted.Redacted<Uint8Array>): PrivateFile.Content => ({
+  path: placeOf(originKey),
+  bytes: new TextEncoder().encode(`${Redacted.value(TokenEncoding.hexText(token))}\n`)
+})
+
+/** The stored token; undefined when there is none yet. Another file is not taken for one. */
+const readRoutingToken = Effect.fn("OriginKeys.read")(function* (originKey: string) {
+  const path = placeOf(originKey)
+  const bytes = yield* KeyFile.read(path)
+  if (bytes === undefined || bytes.length === 0) return undefined
+  const token = TokenEncoding.fromHexText(new TextDecoder().decode(bytes).trim())
+  if (Result.isSuccess(token)) return token.success
+  return yield* new StateUnusable({
+    path,
+    detail: "it is not a routing token of 64 hex characters. Remove it, and set CT_AGENT_TOKEN to the tunnel's."
+  })
+})
 
 export interface Places {
   readonly originKey: string | undefined
@@ -91,7 +116,7 @@ const write = (
 ) =>
   PrivateFile.replaceAll([
     ...(originKey === undefined ? [] : [{ path: originKey, bytes: Redacted.value(key) }]),
-    ...(originKey === undefined || token === undefined ? [] : [RoutingTokenFile.content(originKey, token)]),
+    ...(originKey === undefined || token === undefined ? [] : [routingTokenContent(originKey, token)]),
     { path, bytes: Capability.encode(capability) }
   ])
 
@@ -108,7 +133,7 @@ const tokenOf = (
 export const check = Effect.fn("OriginKeys.check")(function* (places: Places) {
   if (places.originKey !== undefined) {
     yield* readOwnKey(places.originKey)
-    yield* RoutingTokenFile.read(places.originKey)
+    yield* readRoutingToken(places.originKey)
   }
   yield* PrivateFile.read(places.capability)
 })
@@ -126,7 +151,7 @@ export const load = Effect.fn("OriginKeys.load")(function* (
   const retired = yield* retiredKeys(places.originKeyDir)
   const kept = places.originKey === undefined ? undefined : yield* readOwnKey(places.originKey)
   const stored = kept === undefined ? undefined : yield* readCapability(places.capability)
-  const storedToken = places.originKey === undefined ? undefined : yield* RoutingTokenFile.read(places.originKey)
+  const storedToken = places.originKey === undefined ? undefined : yield* readRoutingToken(places.originKey)
   if (kept !== undefined && stored !== undefined) {
     const own = pairOf(kept)
     if (Buffer.compare(own.publicKey, stored.originKey) !== 0)
@@ -135,7 +160,7 @@ export const load = Effect.fn("OriginKeys.load")(function* (
     const isReplaced = token !== undefined && replaced !== undefined && sameBytes(token, replaced)
     if (token !== undefined && !isReplaced) {
       if (places.originKey !== undefined && (storedToken === undefined || !sameBytes(storedToken, token)))
-        yield* PrivateFile.replaceAll([RoutingTokenFile.content(places.originKey, token)])
+        yield* PrivateFile.replaceAll([routingTokenContent(places.originKey, token)])
       return { keys: [own, ...retired], token } satisfies OriginKeys
     }
     if (given === undefined)

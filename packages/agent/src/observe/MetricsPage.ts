@@ -12,7 +12,7 @@ import {
   type Transport,
   transports
 } from "./AgentMetrics.ts"
-import { type EventKind, eventKinds } from "./EventKind.ts"
+import { type EventKind, eventKinds } from "./Events.ts"
 import { families as ofRelayNode, type RelayNodeCounts } from "./RelayNodeCounts.ts"
 
 type Family = Exclude<AnyFamily, { readonly type: "histogram" }>

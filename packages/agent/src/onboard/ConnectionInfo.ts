@@ -12,8 +12,34 @@ import { Unreachable } from "../Failure.ts"
 import type { HostPort } from "../settings/HostPort.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
-import * as CachedMeshPort from "./CachedMeshPort.ts"
 import { OnboardingClient } from "./OnboardingClient.ts"
+
+/**
+ * Caches the mesh port of the control plane for a start at which it does not answer. Never fails: without a cached port the
+ * agent tries the standard one.
+ */
+const standardMeshPort = 4433
+
+const fileIn = (folder: string) => `${folder}/mesh-port`
+
+const parse = (text: string) => {
+  const port = /^\d{1,5}$/.test(text.trim()) ? Number(text) : 0
+  return port > 0 && port <= 65_535 ? port : undefined
+}
+
+/** The port cached in the state folder, else the standard one. */
+const cachedMeshPort = (folder: string) =>
+  PrivateFile.read(fileIn(folder)).pipe(
+    Effect.map((bytes) => parse(new TextDecoder().decode(bytes)) ?? standardMeshPort),
+    Effect.orElseSucceed(() => standardMeshPort)
+  )
+
+/** A folder that cannot be written fails at the writes that need it. */
+const cacheMeshPort = (folder: string, port: number) =>
+  PrivateFile.folder(folder).pipe(
+    Effect.andThen(PrivateFile.replaceAll([{ path: fileIn(folder), bytes: new TextEncoder().encode(String(port)) }])),
+    Effect.ignore
+  )
 
 const pollMillis = 500
 const askMillis = 5000
@@ -127,12 +153,12 @@ export class ConnectionInfo extends Context.Service<
         const derived = Effect.gen(function* () {
           if (port === undefined) {
             port = yield* controlPlane.meshPort
-            yield* CachedMeshPort.write(settings.stateDir, port)
+            yield* cacheMeshPort(settings.stateDir, port)
           }
           return { host, port }
         }).pipe(
           Effect.catchTag("Unreachable", (error) =>
-            Effect.flatMap(CachedMeshPort.read(settings.stateDir), (kept) =>
+            Effect.flatMap(cachedMeshPort(settings.stateDir), (kept) =>
               Effect.as(Effect.logWarning(`${ended(error.message)} Trying port ${kept}.`), { host, port: kept })
             )
           ),

@@ -7,16 +7,55 @@
  * causes it was.
  */
 import * as Hex from "@catenet/crypto/Hex"
+import { native } from "@catenet/crypto/native"
+import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { clause, ended } from "@catenet/domain/values/Sentence"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
-import { Effect, Redacted, Result } from "effect"
+import { Data, Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Refused, Unreachable } from "../Failure.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as AgentIdentity from "../state/AgentIdentity.ts"
+import * as PrivateFile from "../state/PrivateFile.ts"
 import * as BootstrapSecret from "./BootstrapSecret.ts"
 import { OnboardingClient } from "./OnboardingClient.ts"
-import * as TokenSuccession from "./TokenSuccession.ts"
+
+/**
+ * The routing token that took the place of the one this agent was given: an owner replaces it, and the end of a grant does. It
+ * is kept in `routing-token` of the state folder, behind the hash of the given one, so that another token that is set later
+ * is used as it is.
+ */
+export type Token = Redacted.Redacted<Uint8Array>
+
+/** The edge refused the token, and the control plane gave the one that the tunnel has now. */
+export class TokenReplaced extends Data.TaggedError("TokenReplaced")<{ readonly old: Token; readonly token: Token }> {}
+
+const at = (stateDir: string) => `${stateDir}/routing-token`
+
+const read = Effect.fnUntraced(function* (stateDir: string) {
+  const bytes = yield* PrivateFile.read(at(stateDir))
+  const [given = "", text = ""] = new TextDecoder()
+    .decode(bytes ?? new Uint8Array())
+    .trim()
+    .split(" ")
+  const token = Result.getOrUndefined(TokenEncoding.fromHexText(text))
+  return token === undefined ? undefined : { given, token }
+})
+
+/** What the tunnel of this given token has now, as far as is known. What cannot be read is asked for again when it is needed. */
+export const current = Effect.fn("Onboarding.current")(function* (stateDir: string, given: Token) {
+  const kept = yield* Effect.orElseSucceed(read(stateDir), () => undefined)
+  return kept?.given === TokenEncoding.hash(native, given) ? kept.token : given
+})
+
+/** Keeps the token that took the place of `old`, which was given or had itself taken the place of the given one. */
+export const keep = Effect.fn("Onboarding.keep")(function* (stateDir: string, { old, token }: TokenReplaced) {
+  const kept = yield* Effect.orElseSucceed(read(stateDir), () => undefined)
+  const hashed = TokenEncoding.hash(native, old)
+  const given = kept !== undefined && TokenEncoding.hash(native, kept.token) === hashed ? kept.given : hashed
+  const text = `${given} ${Redacted.value(TokenEncoding.hexText(token))}\n`
+  yield* PrivateFile.replaceAll([{ path: at(stateDir), bytes: new TextEncoder().encode(text) }])
+})
 
 export interface Onboarded {
   readonly agentId: string
@@ -90,7 +129,7 @@ export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Sett
       ? yield* exchanged(settings, agentId, mine, settings.bootstrap)
       : undefined)
   const given = bytesOf(settings.token) ?? secret?.routingToken
-  const token = given && (yield* TokenSuccession.current(settings.stateDir, given))
+  const token = given && (yield* current(settings.stateDir, given))
   const joinToken = bytesOf(settings.joinToken) ?? secret?.joinToken
   if (token === undefined && settings.mode === "browser")
     return yield* ConfigurationInvalid.of(

@@ -19,30 +19,36 @@ import * as NoiseTermination from "../mesh/NoiseTermination.ts"
 import * as OriginKeys from "../mesh/OriginKeys.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
-import * as LocalEndpoints from "../observe/LocalEndpoints.ts"
 import * as LoginExpiry from "../observe/LoginExpiry.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import * as Onboarding from "../onboard/Onboarding.ts"
 import { OnboardingClient } from "../onboard/OnboardingClient.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
-import * as TokenSuccession from "../onboard/TokenSuccession.ts"
-import { formatHostPort } from "../settings/HostPort.ts"
+import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
+import type { BearerSource } from "../settings/LoginVariables.ts"
 import type * as Settings from "../settings/Settings.ts"
 import * as StartupMemory from "../StartupMemory.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
-import * as ActiveStreams from "../tunnel/ActiveStreams.ts"
 import * as AgentCardResponder from "../tunnel/AgentCardResponder.ts"
 import * as BrowserClients from "../tunnel/BrowserClients.ts"
 import * as CertificatePair from "../tunnel/CertificatePair.ts"
-import { CertificateReport } from "../tunnel/CertificateReport.ts"
+import { CertificateReport } from "../tunnel/CertificatePair.ts"
 import * as CertificateWatch from "../tunnel/CertificateWatch.ts"
 import type { EdgeLink } from "../tunnel/EdgeLink.ts"
 import * as FirstRequestHead from "../tunnel/FirstRequestHead.ts"
+import * as Origin from "../tunnel/Origin.ts"
 import * as OriginProbe from "../tunnel/OriginProbe.ts"
 import * as Registrar from "../tunnel/Registrar.ts"
 import * as TlsAlpnResponder from "../tunnel/TlsAlpnResponder.ts"
 import * as TlsTermination from "../tunnel/TlsTermination.ts"
-import * as CertificateProbe from "./CertificateProbe.ts"
+
+// The local endpoints of an agent, where they are asked for: the framework's server is loaded then, and not by other agents.
+
+/** Serves until the scope ends. */
+const openLocalEndpoints = Effect.fn("TunnelService.open")(function* (listen: HostPort, credential: BearerSource) {
+  const Endpoints = yield* Effect.promise(() => import("./LocalHttpServer.ts"))
+  yield* Layer.build(Endpoints.layer(listen, credential))
+})
 
 /** Reads what this machine has to bring along, before the network is asked for anything and a token is spent. */
 const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
@@ -64,7 +70,7 @@ const certificateReport = Effect.fnUntraced(function* (config: Settings.Settings
       stateDir,
       host,
       report,
-      ...CertificateProbe.of(config, pair)
+      ...CertificateWatch.of(config, pair)
     })
   }
 })
@@ -90,14 +96,14 @@ const placesOf = Effect.fnUntraced(function* (config: Settings.Settings) {
 
 /** What an agent serves with; `replaced` is the token that the present one took the place of while it ran. */
 interface Served extends Onboarding.Onboarded {
-  readonly replaced?: TokenSuccession.Token
+  readonly replaced?: Onboarding.Token
 }
 
 /** The origin's keys decide which token is registered: a stored capability brings its own. */
 const mesh = Effect.fnUntraced(function* (
   config: Settings.Settings,
   { replaced, token: given }: Served,
-  streams: ActiveStreams.ActiveStreams
+  streams: Origin.ActiveStreams
 ) {
   const info = yield* ConnectionInfo
   const places = yield* placesOf(config)
@@ -138,7 +144,7 @@ const tunnel = Effect.fnUntraced(function* (
   { report }: Reported
 ) {
   const { agentId, identity, token } = onboarded
-  const streams = yield* ActiveStreams.make
+  const streams = yield* Origin.make
   const how =
     token !== undefined && config.mode === "browser"
       ? { token, handler: yield* browser(config, pair), accepted: () => Effect.void }
@@ -221,15 +227,15 @@ export const serve = Effect.fnUntraced(function* <R>(config: Settings.Settings, 
   const pair = yield* ready(config)
   yield* Credential.warn(config.credential)
   yield* Effect.forkScoped(LoginExpiry.run(config.credential))
-  if (config.metricsListen !== undefined) yield* LocalEndpoints.open(config.metricsListen, config.credential)
+  if (config.metricsListen !== undefined) yield* openLocalEndpoints(config.metricsListen, config.credential)
   yield* Effect.forkScoped(beside)
   const onboarded = yield* Onboarding.bounded(config, mustEnroll)
   let served: Served = onboarded
   while (true) {
     const end = yield* serving(config, pair, served).pipe(Effect.catchTag("TokenReplaced", Effect.succeed))
-    if (!(end instanceof TokenSuccession.TokenReplaced)) return end
+    if (!(end instanceof Onboarding.TokenReplaced)) return end
     yield* Effect.logInfo("the tunnel has another routing token now, and this agent goes on with it")
-    yield* TokenSuccession.keep(config.stateDir, end).pipe(
+    yield* Onboarding.keep(config.stateDir, end).pipe(
       Effect.catch(({ message }) =>
         Effect.logWarning(`the new routing token is asked for again at the next start: ${message}`)
       )

@@ -10,14 +10,13 @@ import type * as VariableReader from "@catenet/platform/VariableReader"
 import { Clock, Data, Effect, FileSystem, Redacted, Result } from "effect"
 import { homedir } from "node:os"
 import { join } from "node:path"
-import type { PortTransport } from "./ChannelTransports.ts"
 import * as EnvironmentFile from "./EnvironmentFile.ts"
 import { formatHostPort, type HostPort } from "./HostPort.ts"
 import * as LoginVariables from "./LoginVariables.ts"
 import * as MemberRules from "./MemberRules.ts"
 import type { Role } from "./MemberVariables.ts"
-import * as MemberWarnings from "./MemberWarnings.ts"
 import * as TrustAnchor from "./TrustAnchor.ts"
+import type { PortTransport } from "./TunnelTransports.ts"
 import { channel } from "./Variables.ts"
 
 /** How the members meet. Certificates are PEM. */
@@ -271,7 +270,7 @@ export const settingsOf = Effect.fnUntraced(function* (values: Values) {
     bridge: bridgeOf(values),
     stateDir: values.stateDir ?? join(homedir(), ".ct-agent"),
     metricsListen: values.metricsListen,
-    warnings: MemberWarnings.warningsOf(values)
+    warnings: MemberRules.warningsOf(values)
   }
   return settings
 })

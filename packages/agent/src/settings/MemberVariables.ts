@@ -9,9 +9,9 @@ import * as Parser from "@catenet/platform/Parser"
 import { secretBytes } from "@catenet/platform/SecretParser"
 import { defaulted, optional, present, required } from "@catenet/platform/Variable"
 import { Redacted, Result } from "effect"
-import { channelTransports } from "./ChannelTransports.ts"
 import { type HostPort, hostPort } from "./HostPort.ts"
 import { certificate } from "./TrustAnchor.ts"
+import { channelTransports } from "./TunnelTransports.ts"
 
 export type Role = "initiate" | "accept"
 

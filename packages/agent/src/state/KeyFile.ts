@@ -2,10 +2,28 @@
  * Keys of the agent's own that stand in files. One that another user put there is refused, since that user knows it; one that
  * others can read is narrowed to its owner, and said. Root reads the keys of every user, for whom it acts.
  */
+import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, FileSystem, Option } from "effect"
-import { StateUnusable } from "../Failure.ts"
+import { CallFailed, StateUnusable } from "../Failure.ts"
 import { unusable } from "./FileErrors.ts"
 import * as PrivateFile from "./PrivateFile.ts"
+
+// A card or an offer in a file, as text.
+
+/** Bytes of the longest file that is read. */
+export const longest = 1_048_576
+export const tooLong = `it is longer than ${longest / 1_048_576} MiB`
+
+/** Why the file is not what it should be: `kind` says what that is. */
+export const invalid = (path: string, kind: string, why: string): CallFailed =>
+  new CallFailed({ detail: `${path} is no valid ${kind}: ${clause(why)}.` })
+
+export const readSignedFile = Effect.fn("KeyFile.read")(function* (path: string, kind: string) {
+  const fs = yield* FileSystem.FileSystem
+  const unreadable = Effect.mapError(() => invalid(path, kind, "it cannot be read"))
+  if ((yield* unreadable(fs.stat(path))).size > longest) return yield* invalid(path, kind, tooLong)
+  return new TextDecoder().decode(yield* unreadable(fs.readFile(path)))
+})
 
 const root = 0
 

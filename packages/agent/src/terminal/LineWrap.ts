@@ -1,4 +1,47 @@
 /** Text for a terminal of 100 columns: longer lines go on below, rows of a table below their second column. */
+import { Effect, Option } from "effect"
+import { CliOutput, type HelpDoc } from "effect/cli"
+
+/**
+ * How the command line answers about itself: asked-for help on stdout, and on stderr a short usage with the complaint as its last
+ * line, where a person looks.
+ */
+const formatter = (stream: NodeJS.WriteStream) =>
+  CliOutput.defaultFormatter({ colors: stream.isTTY && (process.env["NO_COLOR"] ?? "") === "" })
+
+/** The library names the choices of a flag behind its description, also where the form of the flag has them already. */
+const namedOnce = (flag: HelpDoc.FlagDoc): HelpDoc.FlagDoc =>
+  flag.type.includes("|")
+    ? { ...flag, description: Option.map(flag.description, (text) => text.replace(/ \(choices: [^)]*\)$/u, "")) }
+    : flag
+
+const withChoicesOnce = (doc: HelpDoc.HelpDoc): HelpDoc.HelpDoc =>
+  doc.globalFlags === undefined ? doc : { ...doc, globalFlags: doc.globalFlags.map(namedOnce) }
+
+/** What a command is called with, and the names below it. */
+const shortUsage = ({ subcommands = [], usage }: HelpDoc.HelpDoc, path: ReadonlyArray<string>) => {
+  const names = subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
+  const below = names.length === 0 ? [] : ["", "COMMANDS", `  ${names.join(", ")}`]
+  return ["USAGE", `  ${usage}`, ...below, "", `More: ${path.join(" ")} --help`].join("\n")
+}
+
+export const layer = CliOutput.layerPresenter({
+  present: (event) =>
+    Effect.sync(() => {
+      const { stdout, stderr } = process
+      switch (event._tag) {
+        case "Help":
+          stdout.write(`${wrap(formatter(stdout).formatHelpDoc(withChoicesOnce(event.helpDoc)))}\n`)
+          return
+        case "InvalidInvocation":
+          stderr.write(`${wrap(shortUsage(event.helpDoc, event.commandPath))}\n\n`)
+          for (const error of event.errors) stderr.write(`Error: ${formatter(stderr).formatCliError(error)}\n`)
+          return
+        case "Version":
+          stdout.write(`${event.name} ${event.version}\n`)
+      }
+    })
+})
 
 const widest = 100
 /** Where a second column may begin; one that begins later is moved to `latest`, with longer first ones in a line of their own. */

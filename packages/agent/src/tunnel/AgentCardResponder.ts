@@ -4,7 +4,7 @@
  */
 import { Effect, FileSystem } from "effect"
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
-import * as SignedFile from "../state/SignedFile.ts"
+import * as KeyFile from "../state/KeyFile.ts"
 
 const wellKnown = "/.well-known/agent-card.json"
 
@@ -72,11 +72,11 @@ export const make = Effect.fn("AgentCardResponder.make")(function* (path: string
   const fs = yield* FileSystem.FileSystem
   const read = Effect.gen(function* () {
     const { size } = yield* fs.stat(path)
-    return size > SignedFile.longest ? undefined : Buffer.from(yield* fs.readFile(path))
+    return size > KeyFile.longest ? undefined : Buffer.from(yield* fs.readFile(path))
   }).pipe(Effect.orElseSucceed(() => undefined))
   if ((yield* read) === undefined)
     yield* Effect.logWarning(
-      `CT_AGENT_CARD_FILE: ${path} cannot be read, or ${SignedFile.tooLong}. Write it with ct-agent channel agent-card.`
+      `CT_AGENT_CARD_FILE: ${path} cannot be read, or ${KeyFile.tooLong}. Write it with ct-agent channel agent-card.`
     )
   const answerTo = (method: string): Effect.Effect<Answer> =>
     method === "GET" || method === "HEAD"

@@ -12,11 +12,29 @@ import { splice } from "@catenet/wire/transport/Splice"
 import { Effect } from "effect"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import type { AgentMetrics } from "../observe/AgentMetrics.ts"
+import type { AgentMetrics, Requests } from "../observe/AgentMetrics.ts"
 import type { Origin as OriginSettings } from "../settings/Settings.ts"
-import { awaitReadable } from "./AwaitReadable.ts"
 import * as Origin from "./Origin.ts"
-import * as RequestCounter from "./RequestCounter.ts"
+import { awaitReadable } from "./StreamHelloPeek.ts"
+
+/**
+ * Counts the HTTP/1.1 requests of a connection by their heads: a client begins a head with a packet of its own. It is for a
+ * person's eyes; nothing is read into the bytes, and pipelined requests count as one.
+ */
+const head = /^[A-Z]{3,12} [^ \r\n]{1,2000} HTTP\/1\.[01]\r\n/u
+const looked = 2_048
+
+const beginsHead = (chunk: Uint8Array) =>
+  head.test(Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.length, looked)).toString("latin1"))
+
+/** Counts what this client says, and what it has said already. The stream is to be read by another from now on. */
+export const count = (requests: Requests, client: Duplex, opening: Uint8Array) => {
+  const see = (chunk: Uint8Array) => {
+    if (beginsHead(chunk)) requests.count = (requests.count ?? 0) + 1
+  }
+  if (opening.length > 0) see(opening)
+  client.on("data", see)
+}
 
 /**
  * Serves one client until both directions have ended. Never fails: what goes wrong is counted, logged and reported to the edge.
@@ -112,7 +130,7 @@ export const join = (origin: OriginSettings, metrics: AgentMetrics["Service"]) =
       if (first === undefined) return void socket.destroy()
       const { counters, close } = metrics.openStream()
       metrics.traffic.tunnelsOpened++
-      if (metrics.requests.count !== undefined) RequestCounter.count(metrics.requests, client, first)
+      if (metrics.requests.count !== undefined) count(metrics.requests, client, first)
       if (first.length > 0) socket.write(first)
       counters.aToB += first.length
       const follower = followAnswers(client, socket, first)

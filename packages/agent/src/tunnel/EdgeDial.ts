@@ -6,7 +6,7 @@ import { Sockets } from "@catenet/platform/Sockets"
 import { Data, Effect } from "effect"
 import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
-import { keepAliveMillis } from "../carrier/KeepAlive.ts"
+import { keepAliveMillis } from "../carrier/OutgoingProxy.ts"
 import * as OutgoingProxy from "../carrier/OutgoingProxy.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 

@@ -5,19 +5,137 @@
  */
 import { Effect, Option } from "effect"
 import type { Duplex } from "node:stream"
-import { awaitReadable } from "./AwaitReadable.ts"
-import * as HeaderReadThrottle from "./HeaderReadThrottle.ts"
-import { RequestHeadReader } from "./RequestHeadReader.ts"
+import { awaitReadable } from "./StreamHelloPeek.ts"
+
+/**
+ * Follows what a client says first, to the end of the first head of HTTP/1, or to the byte that no such head has. Each byte is
+ * looked at once, in however many pieces they come. Lenient where servers are: it only tells a head from other languages. Pure.
+ */
+type State = "start" | "method" | "target" | "version" | "lineStart" | "carriageReturn" | "field"
+
+/** `undecided`: everything so far may be the beginning of a head. */
+type Judgement = "undecided" | "whole" | "other"
+
+const lineFeed = 0x0a
+const carriageReturn = 0x0d
+const space = 0x20
+const longestMethod = 32
+const version = Buffer.from("HTTP/")
+
+const isMethod = (byte: number) => (byte >= 0x41 && byte <= 0x5a) || byte === 0x2d || byte === 0x5f
+/** Digits, the dot between them, and what may stand before the end of the line. */
+const endsVersion = (byte: number) =>
+  (byte >= 0x30 && byte <= 0x39) || byte === 0x2e || byte === space || byte === carriageReturn
+
+export class RequestHeadReader {
+  #state: State = "start"
+  /** Bytes of the method, the target or the version. */
+  #length = 0
+
+  #enter(state: State): State {
+    this.#length = 0
+    return state
+  }
+
+  /** The state after a byte of the first line; undefined where no head of HTTP/1 goes on so. */
+  #inFirstLine(byte: number): State | undefined {
+    const length = this.#length++
+    switch (this.#state) {
+      case "start":
+        if (byte === lineFeed || byte === carriageReturn) return "start"
+        return isMethod(byte) ? "method" : undefined
+      case "method":
+        if (byte === space) return this.#enter("target")
+        return isMethod(byte) && length < longestMethod ? "method" : undefined
+      case "target":
+        if (byte === space) return length === 0 ? this.#enter("target") : this.#enter("version")
+        return byte > space && byte !== 0x7f ? "target" : undefined
+      default:
+        if (length === 0 && byte === space) return this.#enter("version")
+        if (length < version.length) return byte === version[length] ? "version" : undefined
+        if (byte === lineFeed) return "lineStart"
+        return endsVersion(byte) ? "version" : undefined
+    }
+  }
+
+  push(bytes: Uint8Array): Judgement {
+    for (const byte of bytes) {
+      switch (this.#state) {
+        case "lineStart":
+        case "carriageReturn":
+          if (byte === lineFeed) return "whole"
+          this.#state = this.#state === "lineStart" && byte === carriageReturn ? "carriageReturn" : "field"
+          break
+        case "field":
+          if (byte === lineFeed) this.#state = "lineStart"
+          break
+        default: {
+          const next = this.#inFirstLine(byte)
+          if (next === undefined) return "other"
+          this.#state = next
+        }
+      }
+    }
+    return "undecided"
+  }
+}
+
+// How often a client is read whose request head comes in small pieces: each costs its TLS record and a turn, whatever it brings.
+
+/** Larger pieces are few within the size of a head. */
+const crumbBytes = 256
+/** A head may bring so many small pieces before the client is read at intervals only. */
+const headCrumbs = 4
+
+/** After a rest the pieces that wait are let in for so long, and read as one. */
+const gatherMillis = 20
+
+interface Rests {
+  readonly firstMillis: number
+  readonly laterMillis: number
+}
+
+const usualRests: Rests = { firstMillis: 1_000, laterMillis: 4_000 }
+
+/** The state of a readable stream, which Node shows but does not document. */
+interface Buffering {
+  readonly _readableState?: { highWaterMark: number }
+}
+
+/** A stream that is not read goes on to decrypt until `highWaterMark` bytes lie there: with one byte, one piece more. */
+const setReadAhead = ({ _readableState: state }: Duplex & Buffering, bytes: number) => {
+  if (state !== undefined) state.highWaterMark = bytes
+}
+
+/** Hears of each piece of a head that is not complete, and rests where they are small: what came meanwhile is read as one. */
+const makeHeaderReadThrottle = (client: Duplex, { firstMillis, laterMillis }: Rests) => {
+  const readAhead = client.readableHighWaterMark
+  let crumbs = 0
+  let rest = firstMillis
+  return (bytes: number): Effect.Effect<void> => {
+    if (bytes < crumbBytes) crumbs++
+    if (crumbs <= headCrumbs) return Effect.void
+    const millis = rest
+    rest = laterMillis
+    return Effect.gen(function* () {
+      setReadAhead(client, 1)
+      yield* Effect.sleep(millis)
+      setReadAhead(client, readAhead)
+      client.read(0)
+      yield* Effect.sleep(gatherMillis)
+    })
+  }
+}
 
 export interface Bounds {
   /** From the first byte of a head to its last. */
   readonly headMillis: number
   /** After so long without a word the origin may be one that speaks first. */
   readonly silentMillis: number
-  readonly pace: HeaderReadThrottle.Rests
+  readonly pace: Rests
 }
 
-export const usualBounds: Bounds = { headMillis: 15_000, silentMillis: 1_000, pace: HeaderReadThrottle.usualRests }
+export const usualBounds: Bounds = { headMillis: 15_000, silentMillis: 1_000, pace: usualRests }
 
 /** As much as the edge takes of a head where it ends TLS. */
 export const longestHead = 65_536
@@ -28,8 +146,8 @@ export type Unserved = { readonly _tag: "Gone" } | { readonly _tag: "Refused"; r
 /** A whole head with what followed it, or the beginning of something else. */
 type First = { readonly _tag: "Begun"; readonly bytes: Buffer } | Unserved
 
-const take = Effect.fnUntraced(function* (client: Duplex, rests: HeaderReadThrottle.Rests) {
-  const pace = HeaderReadThrottle.make(client, rests)
+const take = Effect.fnUntraced(function* (client: Duplex, rests: Rests) {
+  const pace = makeHeaderReadThrottle(client, rests)
   const reader = new RequestHeadReader()
   const taken: Array<Buffer> = []
   let length = 0

@@ -13,8 +13,7 @@ import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { AgentCardResponder } from "./AgentCardResponder.ts"
-import { exchange } from "./Http2Exchange.ts"
-import { OriginAway, OriginConnections } from "./OriginConnections.ts"
+import { exchange, OriginAway, OriginConnections } from "./Http2Exchange.ts"
 
 const connectionWindow = 2 * 1024 * 1024
 /** A client that asks nothing between so many looks is let go. */

@@ -5,6 +5,7 @@
 import { clause } from "@catenet/domain/values/Sentence"
 import { Http } from "@catenet/platform/Http"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
+import { originCookies } from "@catenet/wire/transport/GateCookies"
 import {
   answerOptions,
   type Incoming,
@@ -14,12 +15,64 @@ import {
   sendBody,
   tear
 } from "@catenet/wire/transport/Http2Stream"
-import { hasTwoLengths, isTrailer } from "@catenet/wire/transport/HttpFields"
+import { hasTwoLengths, hyphenated, isStructural, isTrailer } from "@catenet/wire/transport/HttpFields"
+import { KeepAliveAgent } from "@catenet/wire/transport/KeepAliveAgent"
 import { Result } from "effect"
-import type { IncomingMessage } from "node:http"
-import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
-import { toOrigin } from "./Http2Fields.ts"
-import { OriginAway, type OriginConnections } from "./OriginConnections.ts"
+import type { ClientRequestArgs, IncomingMessage } from "node:http"
+import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2"
+import type { Duplex } from "node:stream"
+
+/** HTTP/1.1 connections to the origin for one client that speaks HTTP/2: kept alive and used again, never shared between clients. */
+type Opened = (error: Error | null, stream: Duplex) => void
+
+/** Dials the origin, and says what came of it unless it is given up before. */
+type Connect = (opened: (error: Error | null, socket: Duplex | undefined) => void) => void
+
+/** A request whose origin is down is answered, not repeated. */
+export class OriginAway extends Error {}
+
+export class OriginConnections extends KeepAliveAgent {
+  readonly #connect: Connect
+
+  constructor(connect: Connect) {
+    super()
+    this.#connect = connect
+  }
+
+  override createConnection(_options: ClientRequestArgs, opened?: Opened): undefined {
+    this.#connect((error, socket) => {
+      // Node's types want a stream with the error, Node itself does not look at it.
+      if (opened !== undefined) opened(error, socket as Duplex)
+      else socket?.destroy()
+    })
+    return undefined
+  }
+}
+
+/**
+ * The fields of an HTTP/2 client's request for an HTTP/1.1 origin. Nothing is added; what only a login gate may say, and its cookies,
+ * are left out.
+ */
+const passes = (name: string) =>
+  !name.startsWith(":") &&
+  !isStructural(name) &&
+  name !== "cookie" &&
+  hyphenated(name) !== "expect" &&
+  !hyphenated(name).startsWith("x-gate-")
+
+/** The request's fields for the origin. With a body its end is marked by chunks where no length says it. */
+const toOrigin = (headers: IncomingHttpHeaders, authority: string, hasBody: boolean): OutgoingHttpHeaders => {
+  const length = headers["content-length"]
+  const cookie = headers.cookie === undefined ? undefined : originCookies(headers.cookie)
+  return {
+    host: authority,
+    ...(length === undefined ? {} : { "content-length": length }),
+    ...Object.fromEntries(Object.entries(headers).filter(([name]) => passes(name))),
+    ...(cookie === undefined ? {} : { cookie }),
+    ...(hasBody && length === undefined ? { "transfer-encoding": "chunked" } : {}),
+    ...(headers["te"] === "trailers" ? { te: "trailers", connection: "te" } : {})
+  }
+}
 
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE"])
 

@@ -2,7 +2,7 @@
  * Brings an agent back to QUIC that wants it and is registered by TLS: dials now and then, and registers by QUIC before the other
  * registration is let go (agent.md 5.2).
  */
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Fiber, Schedule, Scope } from "effect"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { ConnectionInfo } from "../onboard/ConnectionInfo.ts"
 import type { Carrier } from "../settings/TunnelTransports.ts"
@@ -11,8 +11,39 @@ import { dialQuic } from "./EdgeConnection.ts"
 import type { EdgeLink } from "./EdgeLink.ts"
 import type { Serve } from "./MuxLink.ts"
 import * as QuicEdgeLink from "./QuicEdgeLink.ts"
-import * as QuicRestartProbe from "./QuicRestartProbe.ts"
 import type { Registration } from "./Registration.ts"
+
+/**
+ * An edge whose QUIC process was killed sends nothing any more, which a connection is given up for after ten seconds. So the edge is
+ * asked, often while clients come by QUIC and now and then while none do, and while it leaves a question unanswered the agent
+ * registers anew beside the old link. On a link that is slow and not dead the answer comes first, as it was asked for first.
+ */
+const askMillis = 500
+/** An idle link is asked once in so many turns. */
+const idleTurns = 10
+/** An answer on a good link takes a hundredth of it. */
+const patienceMillis = 700
+const againMillis = 300
+
+/** What `register` has made once it was needed. Runs until interrupted otherwise. */
+const awaitRestart = Effect.fn("QuicUpgrade.run")(function* <A, E, R>(
+  { answered, isUsed }: NonNullable<EdgeLink["inquiry"]>,
+  register: Effect.Effect<A, E, R>
+) {
+  for (let quiet = 1; ; quiet++) {
+    yield* Effect.sleep(askMillis)
+    if (!isUsed() && quiet < idleTurns) continue
+    quiet = 0
+    const anew = yield* Effect.forkChild(
+      Effect.andThen(Effect.sleep(patienceMillis), Effect.retry(register, Schedule.spaced(againMillis)))
+    )
+    yield* Effect.raceFirst(answered, Effect.asVoid(Fiber.await(anew)))
+    yield* Fiber.interrupt(anew)
+    // What was made in the moment of the answer is used too.
+    const made = yield* Fiber.await(anew)
+    if (Exit.isSuccess(made)) return made.value
+  }
+})
 
 /** A link and the scope that it lives in. */
 export interface Held {
@@ -53,7 +84,7 @@ export const successor = (
   registration: Registration,
   serve: Serve,
   outer: Scope.Scope
-) => QuicRestartProbe.run(inquiry, attempt(registration, serve, outer, true))
+) => awaitRestart(inquiry, attempt(registration, serve, outer, true))
 
 /** The link by QUIC, once there is one; it lives in a scope below `outer`. */
 export const run = Effect.fn("QuicUpgrade.run")(function* (

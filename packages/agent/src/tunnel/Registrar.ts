@@ -22,19 +22,18 @@ import { QuicDial } from "../carrier/QuicDial.ts"
 import { Refused, Unreachable } from "../Failure.ts"
 import { type Transport, AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
-import { type Token, TokenReplaced } from "../onboard/TokenSuccession.ts"
+import { type Token, TokenReplaced } from "../onboard/Onboarding.ts"
 import { formatHostPort } from "../settings/HostPort.ts"
 import type { Settings } from "../settings/Settings.ts"
-import type { ActiveStreams } from "./ActiveStreams.ts"
 import type { Handler } from "./BrowserClients.ts"
 import * as CarrierHealth from "./CarrierHealth.ts"
 import { connect } from "./EdgeConnection.ts"
 import { discard, type EdgeLink, type LinkEnd } from "./EdgeLink.ts"
 import * as MultiProcessLinks from "./MultiProcessLinks.ts"
 import type { Serve } from "./MuxLink.ts"
+import type { ActiveStreams } from "./Origin.ts"
 import * as QuicUpgrade from "./QuicUpgrade.ts"
 import type { Registration } from "./Registration.ts"
-import * as RegistrationBackoff from "./RegistrationBackoff.ts"
 
 const tick = "15 seconds"
 /** A registration that ends sooner did not hold: an edge that accepts and drops it each time is dialed ever more rarely. */
@@ -73,7 +72,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
 ) {
   const metrics = yield* AgentMetrics
   const events = yield* Events
-  const backoff = RegistrationBackoff.make(settings.reconnect)
+  const backoff = CarrierHealth.makeRegistrationBackoff(settings.reconnect)
   const carrierHealth = CarrierHealth.make(metrics.now)
   const { isInstalled } = yield* QuicDial
   const wanted = settings.transports.filter((carrier) => carrier !== "quic" || isInstalled)

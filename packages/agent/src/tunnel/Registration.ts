@@ -2,7 +2,7 @@
 import { clause } from "@catenet/domain/values/Sentence"
 import type { OnEcho } from "@catenet/wire/transport/Echoes"
 import { Data, type Redacted } from "effect"
-import type { CertificateReport } from "./CertificateReport.ts"
+import type { CertificateReport } from "./CertificatePair.ts"
 
 export interface Registration {
   readonly token: Redacted.Redacted<Uint8Array>

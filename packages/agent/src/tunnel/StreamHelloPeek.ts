@@ -2,7 +2,68 @@
 import { type ClientHello, ClientHelloReader } from "@catenet/wire/frames/ClientHello"
 import { Clock, Effect, Option } from "effect"
 import type { Duplex } from "node:stream"
-import { awaitReadable } from "./AwaitReadable.ts"
+
+// Waits for the first bytes of a client without reading them.
+
+/** True when bytes can be read, false when the client ended or broke without sending any. Nothing is consumed. */
+export const awaitReadable = (stream: Duplex): Effect.Effect<boolean> =>
+  Effect.callback<boolean>((resume) => {
+    if (stream.readableLength > 0) return resume(Effect.succeed(true))
+    if (stream.readableEnded || stream.destroyed) return resume(Effect.succeed(false))
+    const settle = (some: boolean) => {
+      cleanup()
+      resume(Effect.succeed(some))
+    }
+    const readable = () => {
+      // At the end of a stream 'readable' comes once more, with nothing to read.
+      if (stream.readableLength > 0) settle(true)
+      else stream.read(0)
+    }
+    const none = () => settle(false)
+    const cleanup = () => {
+      stream.off("readable", readable)
+      stream.off("end", none)
+      stream.off("close", none)
+      stream.off("error", none)
+    }
+    stream.on("readable", readable)
+    stream.on("end", none)
+    stream.on("close", none)
+    stream.on("error", none)
+    return Effect.sync(cleanup)
+  })
+
+/** Whether a client's first bytes are a TLS ClientHello (agent.md 5.4). */
+const headerBytes = 5
+const shortest = 6
+const longest = 18_432
+
+/** A handshake record of TLS 1.0 to 1.3 whose first message, as far as it is there, is a ClientHello. */
+export const isTlsHello = (bytes: Uint8Array): boolean => {
+  const [type, major, minor = 0xff, high = 0, low = 0, message] = bytes
+  const length = high * 256 + low
+  return (
+    bytes.length >= headerBytes &&
+    type === 0x16 &&
+    major === 0x03 &&
+    minor <= 0x04 &&
+    length >= shortest &&
+    length <= longest &&
+    (message === undefined || message === 0x01)
+  )
+}
+
+/** Whether these are too few bytes to decide. */
+export const isUndecided = (bytes: Uint8Array): boolean => {
+  const [type, major, minor, high] = bytes
+  return (
+    bytes.length < headerBytes &&
+    (type === undefined || type === 0x16) &&
+    (major === undefined || major === 0x03) &&
+    (minor === undefined || minor <= 0x04) &&
+    (high === undefined || high * 256 <= longest)
+  )
+}
 
 /** Bounds a handshake that has begun; before its first byte a client may stay silent for as long as it likes. */
 export const handshakeMillis = 10_000

@@ -1,9 +1,53 @@
 /** The server's side of a TLS session on any stream. */
 import { TLSSocket } from "@catenet/platform/Sockets"
+import { abort } from "@catenet/wire/transport/Abort"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
-import type { Duplex } from "node:stream"
+import { Duplex } from "node:stream"
 import type { TLSSocketOptions } from "node:tls"
-import { HalfOpenDuplex } from "./HalfOpenDuplex.ts"
+
+/**
+ * A duplex for Node's TLS to run on, which stays open until the TLS session closes it. Node takes the close of the stream under a
+ * TLS session for a cut, even when both sides have ended before and only its own last step is open.
+ */
+type Done = (error?: Error | null) => void
+
+export class HalfOpenDuplex extends Duplex {
+  readonly #under: Duplex
+
+  /** Takes the stream over. */
+  constructor(under: Duplex) {
+    super({ autoDestroy: false, allowHalfOpen: true })
+    this.#under = under
+    this.on("error", () => {})
+    under.on("data", (chunk: Uint8Array) => {
+      if (!this.push(chunk)) under.pause()
+    })
+    under.on("end", () => this.push(null))
+    under.on("error", (error) => this.destroy(error))
+    under.on("close", () => {
+      if (!under.readableEnded) this.destroy(new Error("the connection was cut"))
+    })
+  }
+
+  override _read() {
+    this.#under.resume()
+  }
+
+  override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: Done) {
+    if (this.#under.write(chunk) || this.#under.destroyed) done()
+    else this.#under.once("drain", done)
+  }
+
+  override _final(done: Done) {
+    this.#under.end()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: Done) {
+    if (!this.#under.readableEnded || !this.#under.writableEnded) abort(this.#under)
+    done(error)
+  }
+}
 
 /**
  * Takes the stream over. The socket emits `secure` after the handshake, and `close` in any case; `ending` makes what a fault in

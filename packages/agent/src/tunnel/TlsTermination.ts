@@ -12,12 +12,11 @@ import type { SecureContext, TLSSocket } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Origin } from "../settings/Settings.ts"
 import type { AgentCardResponder } from "./AgentCardResponder.ts"
-import { awaitReadable } from "./AwaitReadable.ts"
 import * as BrowserClients from "./BrowserClients.ts"
 import * as FirstRequestHead from "./FirstRequestHead.ts"
 import * as Http2Clients from "./Http2Clients.ts"
+import { awaitReadable } from "./StreamHelloPeek.ts"
 import * as StreamHelloPeek from "./StreamHelloPeek.ts"
-import * as TlsHello from "./TlsHello.ts"
 import * as TlsServerSocket from "./TlsServerSocket.ts"
 
 /** The client did not finish the TLS handshake. */
@@ -39,7 +38,7 @@ const take = Effect.fnUntraced(function* (stream: Duplex, before: Uint8Array) {
   let taken = Buffer.from(before)
   if (taken.length === 0 && !(yield* awaitReadable(stream))) return taken
   const decided = Effect.gen(function* () {
-    while (TlsHello.isUndecided(taken) && (yield* awaitReadable(stream))) {
+    while (StreamHelloPeek.isUndecided(taken) && (yield* awaitReadable(stream))) {
       const more: Buffer | null = stream.read()
       if (more !== null) taken = Buffer.concat([taken, more])
     }
@@ -119,7 +118,7 @@ export const make = (
     function* (stream, header, taken = nothing) {
       const first = yield* take(stream, taken)
       if (first.length === 0) return void stream.end()
-      if (!TlsHello.isTlsHello(first)) {
+      if (!StreamHelloPeek.isTlsHello(first)) {
         if (card === undefined) return yield* join(stream, header, first)
         // Where the edge ends TLS the card is at the same address.
         stream.unshift(first)

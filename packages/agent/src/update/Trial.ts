@@ -8,7 +8,23 @@ import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { version } from "../Version.ts"
 import * as ExecutableFile from "./ExecutableFile.ts"
 import { programOf, type Trial } from "./TrialFiles.ts"
+import { supervise } from "./TrialParent.ts"
 import * as TrialRole from "./TrialRole.ts"
+import { environment, hasParent } from "./TrialRole.ts"
+
+/** Hands over to the version that is on trial, or to the program that is in this one's place. Nothing may be open any more. */
+const args = () => process.argv.slice(2)
+
+/**
+ * This process becomes the parent of what is on trial, as the executable that is kept for it. It never returns.
+ */
+export const withTrial = (parent: string) =>
+  Effect.callback<never>(() => {
+    // The one that waits already goes on with the newer version.
+    if (hasParent()) process.exit(0)
+    if (process.platform !== "win32") process.execve?.(parent, [parent, ...args()], environment("parent"))
+    supervise(programOf(parent), args())
+  })
 
 /** Starts that a version on trial has; one that the machine ends each time, with the parent, uses them up. */
 export const maxStarts = 5

@@ -3,6 +3,39 @@
  * that is on trial. The variable is taken out of the environment: what the agent starts is neither.
  */
 
+/** Whether something starts this program again when it ends. Pure. */
+export interface Surroundings {
+  readonly platform: NodeJS.Platform
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly pid: number
+  readonly ppid: number
+}
+
+/** Set by supervisors of processes and by what runs containers, in what they start. */
+const marks = new Set(["SUPERVISOR_ENABLED", "PM2_HOME", "RC_SVCNAME", "S6_SERVICE_PATH", "KUBERNETES_SERVICE_HOST"])
+
+/** A version on trial is a child of the process that the manager started. */
+const isSystemds = ({ env, pid, ppid }: Surroundings) => {
+  const started = env["SYSTEMD_EXEC_PID"]
+  // A terminal of a desktop inherits both variables from the session, which is a service of its own.
+  if (started !== undefined) return started === String(pid) || started === String(ppid)
+  return env["INVOCATION_ID"] !== undefined && ppid === 1
+}
+
+export const isSupervised = (surroundings: Surroundings): boolean => {
+  const { env, pid, platform, ppid } = surroundings
+  if (Object.entries(env).some(([name, value]) => marks.has(name) && value !== "")) return true
+  // A terminal of macOS has a name of 0, and what launchd starts has its label.
+  if (platform === "darwin") return ppid === 1 || !["", "0"].includes(env["XPC_SERVICE_NAME"] ?? "")
+  // A service of Windows has no session of a person.
+  if (platform === "win32") return (env["SESSIONNAME"] ?? "") === ""
+  return pid === 1 || ppid === 1 || isSystemds(surroundings)
+}
+
+export const warning =
+  "CT_AGENT_AUTO_UPDATE is set and no service manager has started this agent: it goes on by itself after an update, but nothing " +
+  "starts it again after a fault or with the machine. Make it a service: ct-agent service"
+
 type TrialRole = "parent" | "child"
 
 const variable = "CATENET_UPDATE_STAGE"

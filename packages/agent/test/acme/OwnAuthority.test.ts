@@ -6,7 +6,7 @@ import { X509Certificate } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
 import * as CertificateQueueClient from "../../src/certificate/CertificateQueueClient.ts"
 import * as Certificates from "../../src/certificate/Certificates.ts"
-import * as CustomCaCheck from "../../src/doctor/CustomCaCheck.ts"
+import * as CertificateStatusCheck from "../../src/doctor/CertificateStatusCheck.ts"
 import * as OutgoingHttp from "../../src/onboard/OutgoingHttp.ts"
 
 const binding = { kid: "kid-1", hmac: Buffer.from("a key of the user's") }
@@ -52,7 +52,7 @@ describe("an authority of the user's own", () => {
         authority: own,
         reload: undefined
       }
-      const { finding } = yield* Effect.provide(CustomCaCheck.check(named), layer)
+      const { finding } = yield* Effect.provide(CertificateStatusCheck.checkCustomCa(named), layer)
       assert.include(finding.detail, "is your own: visitors must trust its root")
     }).pipe(Effect.scoped)
   )

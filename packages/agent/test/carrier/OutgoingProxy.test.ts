@@ -16,7 +16,7 @@ import * as IdentityProviderClient from "../../src/login/IdentityProviderClient.
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import * as OutgoingHttp from "../../src/onboard/OutgoingHttp.ts"
 import type { ProxySettings } from "../../src/settings/ProxyVariables.ts"
-import * as ReleaseDownload from "../../src/update/ReleaseDownload.ts"
+import * as ReleaseCandidate from "../../src/update/ReleaseCandidate.ts"
 import { startProxy } from "../harness/ConnectProxy.ts"
 import { echo, startOrigin } from "../harness/Origins.ts"
 
@@ -158,7 +158,9 @@ describe("the seams through which the agent asks elsewhere", () => {
     const directory = `https://acme.invalid:${acme}/directory`
     const answer = await through(AcmeTransport.make(directory, authority.pem).call("GET", directory))
     assert.strictEqual(Exit.isSuccess(answer) ? answer.value.body : String(answer), "{}")
-    const file = await through(ReleaseDownload.get(`http://releases.invalid:${releases}/file`, { most: 10 }))
+    const file = await through(
+      ReleaseCandidate.downloadAsset(`http://releases.invalid:${releases}/file`, { most: 10 })
+    )
     assert.strictEqual(Exit.isSuccess(file) ? String(file.value) : String(file), "{}")
     const dialled = await through(
       WebSocketDial.dial(new URL(`wss://edge.invalid:${edge}/`), authority.pem, 5_000).pipe(

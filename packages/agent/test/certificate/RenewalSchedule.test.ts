@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { pause } from "../../src/certificate/RenewalSchedule.ts"
-import { dueAt, judgedTime } from "../../src/certificate/RenewalTime.ts"
+import { dueAt, judgedTime, pause } from "../../src/certificate/RenewalSchedule.ts"
 
 const day = 86_400_000
 const life = { notBefore: 0, notAfter: 90 * day }

@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import * as BundleArchive from "../../src/channel/install/BundleArchive.ts"
-import * as ExecutableFormat from "../../src/channel/install/ExecutableFormat.ts"
+import * as ServiceBundle from "../../src/channel/install/ServiceBundle.ts"
 
 const refusal = (bytes: Uint8Array) => {
   const read = BundleArchive.read(bytes)
@@ -103,12 +103,12 @@ describe("a program", () => {
   }
   const macho = Buffer.from("cffaedfe0c000001".padEnd(128, "0"), "hex")
   it("runs here when it is a script, or built for this system and processor", () => {
-    assert.isUndefined(ExecutableFormat.refusalOf(Buffer.from("#!/bin/sh\n"), linux))
-    assert.isUndefined(ExecutableFormat.refusalOf(elf(62), linux))
-    assert.isUndefined(ExecutableFormat.refusalOf(elf(22, true), { platform: "linux", arch: "s390x" }))
-    assert.isUndefined(ExecutableFormat.refusalOf(macho, { platform: "darwin", arch: "arm64" }))
-    assert.isUndefined(ExecutableFormat.refusalOf(Buffer.from("MZ"), { platform: "win32", arch: "x64" }))
-    assert.isUndefined(ExecutableFormat.refusalOf(readFileSync(process.execPath).subarray(0, 64), process))
+    assert.isUndefined(ServiceBundle.refusalOf(Buffer.from("#!/bin/sh\n"), linux))
+    assert.isUndefined(ServiceBundle.refusalOf(elf(62), linux))
+    assert.isUndefined(ServiceBundle.refusalOf(elf(22, true), { platform: "linux", arch: "s390x" }))
+    assert.isUndefined(ServiceBundle.refusalOf(macho, { platform: "darwin", arch: "arm64" }))
+    assert.isUndefined(ServiceBundle.refusalOf(Buffer.from("MZ"), { platform: "win32", arch: "x64" }))
+    assert.isUndefined(ServiceBundle.refusalOf(readFileSync(process.execPath).subarray(0, 64), process))
     for (const [bytes, machine] of [
       [elf(183), linux],
       [elf(62), { platform: "darwin", arch: "x64" }],
@@ -118,11 +118,8 @@ describe("a program", () => {
       [Buffer.from("cafebabe".padEnd(64, "0"), "hex"), linux],
       [Buffer.from("#!/bin/sh\n"), { platform: "win32", arch: "x64" }]
     ] as const)
-      assert.include(
-        ExecutableFormat.refusalOf(bytes, machine),
-        `this machine is ${machine.platform} on ${machine.arch}`
-      )
+      assert.include(ServiceBundle.refusalOf(bytes, machine), `this machine is ${machine.platform} on ${machine.arch}`)
     for (const none of ["", "text", "PK\x03\x04".padEnd(64)])
-      assert.include(ExecutableFormat.refusalOf(Buffer.from(none), linux), "neither a program nor a script")
+      assert.include(ServiceBundle.refusalOf(Buffer.from(none), linux), "neither a program nor a script")
   })
 })

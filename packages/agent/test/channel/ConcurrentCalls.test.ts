@@ -7,7 +7,7 @@ import { Deferred, Effect, Fiber, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { type Duplex, duplexPair } from "node:stream"
 import { setImmediate } from "node:timers/promises"
-import * as ConcurrentCalls from "../../src/channel/rpc/ConcurrentCalls.ts"
+import * as Notification from "../../src/channel/rpc/Notification.ts"
 import * as RpcClient from "../../src/channel/rpc/RpcClient.ts"
 import * as RpcServer from "../../src/channel/rpc/RpcServer.ts"
 import { type Caller, type Tool } from "../../src/channel/rpc/Tool.ts"
@@ -95,11 +95,11 @@ describe("members that both know it", () => {
         })
         near.write(Buffer.concat([Buffer.of(0, request.length), Buffer.from(request)]))
       }
-      yield* until(() => running.size === ConcurrentCalls.maxAtOnce, "64 calls run")
+      yield* until(() => running.size === Notification.maxAtOnce, "64 calls run")
       yield* turns
-      assert.strictEqual(running.size, ConcurrentCalls.maxAtOnce)
+      assert.strictEqual(running.size, Notification.maxAtOnce)
       finish(63)
-      yield* until(() => running.size === ConcurrentCalls.maxAtOnce + 1, "the next one has its turn")
+      yield* until(() => running.size === Notification.maxAtOnce + 1, "the next one has its turn")
     })
   )
 

@@ -15,9 +15,9 @@ import { connect } from "node:net"
 import { buffer } from "node:stream/consumers"
 import { freePort } from "../../../stack/src/Ports.ts"
 import { QuicDial } from "../../src/carrier/QuicDial.ts"
-import * as SelfSignedCertificate from "../../src/carrier/SelfSignedCertificate.ts"
 import * as DirectPath from "../../src/channel/session/DirectPath.ts"
 import * as KeyProof from "../../src/channel/session/KeyProof.ts"
+import * as DirectQuicListener from "../../src/mesh/DirectQuicListener.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { noQuic } from "../harness/QuicEdge.ts"
 
@@ -109,7 +109,7 @@ describe.skipIf(noQuic)("the direct path by QUIC", () => {
     () =>
       Effect.gen(function* () {
         const side = yield* processOf
-        const { certificate, key } = SelfSignedCertificate.make(yield* Clock.currentTimeMillis)
+        const { certificate, key } = DirectQuicListener.selfSignedCertificate(yield* Clock.currentTimeMillis)
         const met = Promise.withResolvers<QuicConnection>()
         const bound = yield* side.listen(
           { at: { address: "127.0.0.1", port: 0 }, certificate: Certificate.pem(certificate), key, transport },
@@ -138,7 +138,9 @@ describe.skipIf(noQuic)("the direct path by QUIC", () => {
         )
         connection.close()
         assert.strictEqual(yield* Effect.promise(() => rest), "cut")
-        const other = Certificate.pem(SelfSignedCertificate.make(yield* Clock.currentTimeMillis).certificate)
+        const other = Certificate.pem(
+          DirectQuicListener.selfSignedCertificate(yield* Clock.currentTimeMillis).certificate
+        )
         const refused = yield* Effect.flip(DirectPath.dial(address, peer, own.publicKey, other))
         assert.match(refused.message, /certificate|refused/iu)
       }).pipe(Effect.scoped, Effect.provide(quic))

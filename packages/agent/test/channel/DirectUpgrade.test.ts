@@ -18,7 +18,6 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { networkInterfaces } from "node:os"
 import { buffer } from "node:stream/consumers"
 import { QuicDial } from "../../src/carrier/QuicDial.ts"
-import * as CandidateAddresses from "../../src/channel/session/CandidateAddresses.ts"
 import * as DirectPath from "../../src/channel/session/DirectPath.ts"
 import * as DirectUpgrade from "../../src/channel/session/DirectUpgrade.ts"
 import * as KeyProof from "../../src/channel/session/KeyProof.ts"
@@ -250,17 +249,17 @@ describe("a session that moves to a direct link", () => {
 })
 
 describe("the address that a member offers", () => {
-  const offer = (own: string, observed: string) => CandidateAddresses.of(own, observed).listen?.offer(7)
+  const offer = (own: string, observed: string) => DirectUpgrade.of(own, observed).listen?.offer(7)
   it("is its own global one without a NAT in between, or one of its own network, and no other", () => {
     assert.strictEqual(offer("203.0.113.7", "203.0.113.7:55"), "203.0.113.7:7")
     assert.strictEqual(offer("192.168.1.5", "203.0.113.7:55"), "\u0000192.168.1.5:7")
     assert.isUndefined(offer("203.0.113.7", "203.0.113.8:55"))
     assert.isUndefined(offer("127.0.0.1", "127.0.0.1:55"))
-    assert.isUndefined(CandidateAddresses.of(undefined, "203.0.113.7:55").listen)
+    assert.isUndefined(DirectUpgrade.of(undefined, "203.0.113.7:55").listen)
   })
 
   it("is dialled on the own network, or where it is global", () => {
-    const choose = (endpoint: string, own = "192.168.1.9") => CandidateAddresses.of(own, undefined).choose(endpoint)
+    const choose = (endpoint: string, own = "192.168.1.9") => DirectUpgrade.of(own, undefined).choose(endpoint)
     assert.deepStrictEqual(choose("\u0000192.168.1.5:7"), { host: "192.168.1.5", port: 7 })
     assert.deepStrictEqual(choose("203.0.113.7:7\u000010.0.0.1:7"), { host: "203.0.113.7", port: 7 })
     for (const endpoint of ["\u000010.0.0.1:7", "127.0.0.1:7", "192.168.1.5:7", "203.0.113.7:0", "\u0000", "name:7"])
@@ -272,7 +271,7 @@ describe("the address that a member offers", () => {
 const lan = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(
-    ({ address, family }) => family === "IPv4" && CandidateAddresses.of(address, `${address}:1`).listen !== undefined
+    ({ address, family }) => family === "IPv4" && DirectUpgrade.of(address, `${address}:1`).listen !== undefined
   )?.address
 
 describe("two members that would move", () => {

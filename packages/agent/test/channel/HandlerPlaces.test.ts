@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { setImmediate } from "node:timers/promises"
 import { type Caller, ToolFailed } from "../../src/channel/rpc/Tool.ts"
-import { HandlerPlaces } from "../../src/channel/serve/HandlerPlaces.ts"
+import { HandlerPlaces } from "../../src/channel/serve/MemberTools.ts"
 
 const caller: Caller = { noiseKey: new Uint8Array(32), rights: "rw" }
 const turns = Effect.promise(async () => {

@@ -22,7 +22,7 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { gzipSync } from "node:zlib"
-import * as ManifestInstall from "../../src/channel/bridge/ManifestInstall.ts"
+import * as BridgeTools from "../../src/channel/bridge/BridgeTools.ts"
 import * as Installer from "../../src/channel/install/Installer.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { Events } from "../../src/observe/Events.ts"
@@ -93,7 +93,7 @@ const world = Layer.suspend(() =>
 const open = async (terms: InstallTerms) => {
   const scope = Effect.runSync(Scope.make())
   const tool = await Effect.runPromise(
-    Effect.map(Installer.make(terms), ManifestInstall.make).pipe(
+    Effect.map(Installer.make(terms), BridgeTools.manifestInstallTool).pipe(
       Effect.provideService(Scope.Scope, scope),
       Effect.provide(world)
     )
@@ -439,7 +439,7 @@ describe("an install that comes to nothing", () => {
   it.effect("is refused when the publisher is silent", () =>
     Effect.gen(function* () {
       const workDir = folder("slow")
-      const tool = ManifestInstall.make(yield* Installer.make(termsIn(workDir)))
+      const tool = BridgeTools.manifestInstallTool(yield* Installer.make(termsIn(workDir)))
       at.set("/silent", "silence")
       const location = yield* Effect.sync(() => publish(good()))
       at.set(`${new URL(location).pathname}.tar.gz`, "silence")

@@ -11,7 +11,7 @@ import { TestClock } from "effect/testing"
 import { connect, type Socket } from "node:net"
 import { vi } from "vitest"
 import * as RelayNode from "../../src/channel/node/RelayNode.ts"
-import { holds } from "../../src/channel/node/RelayNodeAdmission.ts"
+import { holdsGrant as holds } from "../../src/channel/node/RelayNode.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 
 describe("a grant at a relay node", () => {

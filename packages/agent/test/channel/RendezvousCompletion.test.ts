@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { duplexPair } from "node:stream"
 import { setImmediate } from "node:timers/promises"
-import * as RendezvousCompletion from "../../src/channel/session/RendezvousCompletion.ts"
+import * as RelayKeepAlive from "../../src/channel/session/RelayKeepAlive.ts"
 
 const acknowledgement = { peerEndpoint: "relay-only", observed: "192.0.2.1:5", samePublicIp: false }
 type Said = "peer" | "close" | undefined
@@ -19,7 +19,7 @@ const after = (isMarked: boolean, next: Said, speaksFirst: boolean, millis: numb
     const [stream, other] = duplexPair()
     const leg = { isMarked, stream, acknowledgement: { ...acknowledgement, ...(next === undefined ? {} : { next }) } }
     const fiber = yield* Effect.forkChild(
-      RendezvousCompletion.of(leg as Parameters<typeof RendezvousCompletion.of>[0], speaksFirst)
+      RelayKeepAlive.of(leg as Parameters<typeof RelayKeepAlive.of>[0], speaksFirst)
     )
     yield* settled
     yield* TestClock.adjust(millis)

@@ -1,6 +1,6 @@
 /** Pauses before a command is started again. */
 import { assert, describe, it } from "@effect/vitest"
-import { RestartBackoff } from "../../src/channel/serve/RestartBackoff.ts"
+import { RestartBackoff } from "../../src/channel/serve/RejoinBackoff.ts"
 
 describe("the pause before a command is started again", () => {
   it("doubles to its longest, and begins anew after a run that was long enough", () => {

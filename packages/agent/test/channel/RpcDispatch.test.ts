@@ -10,7 +10,6 @@ import { duplexPair } from "node:stream"
 import * as RpcDispatch from "../../src/channel/rpc/RpcDispatch.ts"
 import * as RpcServer from "../../src/channel/rpc/RpcServer.ts"
 import { type Tool, ToolFailed } from "../../src/channel/rpc/Tool.ts"
-import * as ToolList from "../../src/channel/rpc/ToolList.ts"
 
 const caller = { noiseKey: new Uint8Array(32), rights: "rw" as const }
 const tool = (name: string, run: Tool["run"]): Tool => ({ name, description: `The ${name}.`, isReadOnly: true, run })
@@ -89,7 +88,9 @@ describe("JSON-RPC over a channel", () => {
     const listed: Array<{ readonly name: string; readonly inputSchema?: unknown }> = []
     let pages = 0
     for (let cursor: string | undefined, more = true; more; pages++) {
-      const { nextCursor, tools: page } = JSON.parse(JSON.stringify(ToolList.page(many.toReversed(), cursor)))
+      const { nextCursor, tools: page } = JSON.parse(
+        JSON.stringify(RpcDispatch.toolPage(many.toReversed(), cursor))
+      )
       assert.isAtMost(JSON.stringify({ tools: page, nextCursor }).length, maxMessage - 512)
       listed.push(...page)
       cursor = nextCursor

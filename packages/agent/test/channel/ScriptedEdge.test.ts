@@ -9,7 +9,7 @@ import { SecureRandom } from "effect/crypto"
 import { TestClock } from "effect/testing"
 import { type Duplex, duplexPair } from "node:stream"
 import { setImmediate } from "node:timers/promises"
-import * as JoinOnStream from "../../src/channel/session/JoinOnStream.ts"
+import * as JoinExchange from "../../src/channel/session/JoinExchange.ts"
 import * as RelayNodeDial from "../../src/channel/session/RelayNodeDial.ts"
 import * as MeshHandshake from "../../src/mesh/MeshHandshake.ts"
 
@@ -47,7 +47,7 @@ const say = (edge: Edge, ...pieces: ReadonlyArray<Uint8Array | "end">) =>
   })
 
 const join = (stream: Duplex, hasKeepalive: boolean) =>
-  JoinOnStream.join(
+  JoinExchange.join(
     stream,
     {
       grant,

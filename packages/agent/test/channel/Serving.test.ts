@@ -10,9 +10,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { MessagesCut } from "../../src/channel/rpc/MessageReader.ts"
+import * as HandlerProcess from "../../src/channel/serve/HandlerProcess.ts"
 import { RejoinBackoff } from "../../src/channel/serve/RejoinBackoff.ts"
 import * as ServeLoop from "../../src/channel/serve/ServeLoop.ts"
-import * as ServiceHandler from "../../src/channel/serve/ServiceHandler.ts"
 import type { ConnectionStrategy } from "../../src/channel/session/ConnectionStrategies.ts"
 import { AllStrategiesFailed } from "../../src/channel/session/FallbackDialer.ts"
 import * as EdgeDial from "../../src/tunnel/EdgeDial.ts"
@@ -134,7 +134,7 @@ describe("a service's command", () => {
       const folder = yield* Effect.promise(() => mkdtemp(join(tmpdir(), "handler-")))
       const file = join(folder, "pids")
       const line = `sleep 600 & echo "$$ $!" > '${file}'; wait`
-      const fiber = yield* Effect.forkChild(Effect.flip(ServiceHandler.call(command(line), "x")))
+      const fiber = yield* Effect.forkChild(Effect.flip(HandlerProcess.call(command(line), "x")))
       const pids = yield* Effect.promise(async () => {
         let text = ""
         await eventually(async () => {
@@ -154,15 +154,15 @@ describe("a service's command", () => {
 
   it.live("is not waited for by what it leaves behind, and its answer is whole", () =>
     Effect.gen(function* () {
-      assert.strictEqual(yield* ServiceHandler.call(command("sleep 600 & cat"), "whole"), "whole")
-      const flood = yield* Effect.flip(ServiceHandler.call(command("yes"), ""))
+      assert.strictEqual(yield* HandlerProcess.call(command("sleep 600 & cat"), "whole"), "whole")
+      const flood = yield* Effect.flip(HandlerProcess.call(command("yes"), ""))
       assert.include(flood.message, "printed more than")
-      const killed = yield* Effect.flip(ServiceHandler.call(command("kill -9 $$"), ""))
+      const killed = yield* Effect.flip(HandlerProcess.call(command("kill -9 $$"), ""))
       assert.include(killed.message, "SIGKILL")
       const tail = yield* Effect.flip(
-        ServiceHandler.call(command("yes x | head -c 5000 >&2; echo end >&2; exit 1"), "")
+        HandlerProcess.call(command("yes x | head -c 5000 >&2; echo end >&2; exit 1"), "")
       )
-      assert.isAtMost(tail.message.length, ServiceHandler.tailBytes + 40)
+      assert.isAtMost(tail.message.length, HandlerProcess.tailBytes + 40)
       assert.include(tail.message, "end")
     })
   )

@@ -2,11 +2,11 @@ import { makeAuthority } from "@catenet/testing/agent/Authority"
 import { Result } from "effect"
 import { X509Certificate } from "node:crypto"
 import { assert, describe, it } from "vitest"
-import * as CertificateCheck from "../../src/doctor/CertificateCheck.ts"
+import * as CertificateStatusCheck from "../../src/doctor/CertificateStatusCheck.ts"
 
 const certificate = new X509Certificate(makeAuthority().leaf("shop.example").cert)
 const day = 86_400_000
-const judge = (host: string, now: number) => Result.merge(CertificateCheck.judge(certificate, host, now))
+const judge = (host: string, now: number) => Result.merge(CertificateStatusCheck.judge(certificate, host, now))
 
 describe("a certificate", () => {
   it("is good for its names, while it is valid", () => {

@@ -22,16 +22,15 @@ import { QuicDial } from "../../src/carrier/QuicDial.ts"
 import * as DirectPathState from "../../src/connect/DirectPathState.ts"
 import * as MeshClient from "../../src/connect/MeshClient.ts"
 import * as DirectListener from "../../src/mesh/DirectListener.ts"
-import * as DirectOffer from "../../src/mesh/DirectOffer.ts"
 import * as MeshHandshake from "../../src/mesh/MeshHandshake.ts"
 import * as NoiseTermination from "../../src/mesh/NoiseTermination.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { Events } from "../../src/observe/Events.ts"
 import * as LocalHttpServer from "../../src/observe/LocalHttpServer.ts"
 import { ConnectionInfo } from "../../src/onboard/ConnectionInfo.ts"
-import * as ActiveStreams from "../../src/tunnel/ActiveStreams.ts"
 import * as BrowserClients from "../../src/tunnel/BrowserClients.ts"
 import * as CertificatePair from "../../src/tunnel/CertificatePair.ts"
+import * as Origin from "../../src/tunnel/Origin.ts"
 import * as Registrar from "../../src/tunnel/Registrar.ts"
 import * as TlsAlpnResponder from "../../src/tunnel/TlsAlpnResponder.ts"
 import * as TlsTermination from "../../src/tunnel/TlsTermination.ts"
@@ -143,8 +142,8 @@ const program = Effect.gen(function* () {
   const plain = { ...terminating, terminate: undefined }
   const files = terminating.terminate ?? { certificate: "", key: "" }
   const clients = yield* Effect.promise(() => Sessions.visitors(host))
-  const noises = [DirectOffer.question, new Uint8Array()].map((said) => Sessions.noise(key.publicKey, said))
-  const ticketed = Sessions.noise(key.publicKey, DirectOffer.ticket(token))
+  const noises = [MeshHandshake.question, new Uint8Array()].map((said) => Sessions.noise(key.publicKey, said))
+  const ticketed = Sessions.noise(key.publicKey, MeshHandshake.ticket(token))
 
   /** Agents of one kind that register again and again at an edge that answers with mutations of these. */
   const besieged = Effect.fnUntraced(function* (
@@ -173,7 +172,7 @@ const program = Effect.gen(function* () {
       proxyProtocol: false
     }
     const one = Effect.scoped(
-      Effect.flatMap(ActiveStreams.make, (streams) => Registrar.serve(settings, registration, handler, streams))
+      Effect.flatMap(Origin.make, (streams) => Registrar.serve(settings, registration, handler, streams))
     ).pipe(Effect.ignore, Effect.repeat(Schedule.forever), Effect.provideService(ConnectionInfo, info))
     const agents = yield* Effect.forEach(Array.from({ length: atOnce }), () => Effect.forkScoped(one))
     return Effect.andThen(
@@ -183,7 +182,7 @@ const program = Effect.gen(function* () {
   })
 
   const { direct, relayed } = yield* NoiseTermination.make(plain, [key], Redacted.make(token))
-  const streams = yield* ActiveStreams.make
+  const streams = yield* Origin.make
   const listener = yield* DirectListener.open({
     advertise: "127.0.0.1",
     port: 0,
@@ -204,7 +203,7 @@ const program = Effect.gen(function* () {
       }
     }).pipe(Effect.replicateEffect(atOnce, { concurrency: "unbounded" }))
 
-  const replies = [DirectOffer.answer({ host: "127.0.0.1", port: listener?.port ?? 0 }), new Uint8Array()]
+  const replies = [MeshHandshake.answerDirectQuestion({ host: "127.0.0.1", port: listener?.port ?? 0 }), new Uint8Array()]
   const clientEdge = yield* scripted(next, ["ct-edge"], (socket, chance) => {
     const difficulty = difficulties[chance.below(difficulties.length)] ?? 0
     socket.once("data", () => {
@@ -277,7 +276,7 @@ const program = Effect.gen(function* () {
   const health = yield* Effect.promise(() => fetch(`http://127.0.0.1:${endpoints.port}/metrics`))
   assert.strictEqual(health.status, 200)
   const honest = connect({ port: listener?.port ?? 0, host: "127.0.0.1" })
-  yield* MeshHandshake.begin(honest, key.publicKey, DirectOffer.ticket(token))
+  yield* MeshHandshake.begin(honest, key.publicKey, MeshHandshake.ticket(token))
   honest.destroy()
 })
 

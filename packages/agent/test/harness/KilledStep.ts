@@ -4,7 +4,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, type FileSystem, Redacted } from "effect"
 import { join } from "node:path"
 import * as StoredLogin from "../../src/login/StoredLogin.ts"
-import * as FileLock from "../../src/state/FileLock.ts"
+import * as FolderLock from "../../src/state/FolderLock.ts"
 import * as ExecutableFile from "../../src/update/ExecutableFile.ts"
 
 const [, , task = "", step = "0", folder = ""] = process.argv
@@ -24,7 +24,7 @@ const next = { from: "1.0.0", to: "1.1.0", hash: "aa", seconds: 20 }
 const content = Buffer.from(`#!/bin/sh\necho "ct-agent 1.1.0"\n`)
 const onTrial = Effect.flatMap(program, ({ readTrial }) => readTrial)
 const tasks: Readonly<Record<string, Effect.Effect<void, unknown, FileSystem.FileSystem>>> = {
-  login: FileLock.holding(stored)(StoredLogin.write(stored, login)),
+  login: FolderLock.holding(stored)(StoredLogin.write(stored, login)),
   stage: Effect.flatMap(program, ({ stage }) => stage(content, next)),
   replace: Effect.flatMap(program, ({ replace }) => replace(content, next)),
   confirm: Effect.flatMap(program, ({ confirm }) =>

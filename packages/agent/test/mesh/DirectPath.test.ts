@@ -13,7 +13,6 @@ import { connect, type Socket } from "node:net"
 import { text } from "node:stream/consumers"
 import { assert, describe, it } from "vitest"
 import { freePort } from "../../../stack/src/Ports.ts"
-import * as DirectOffer from "../../src/mesh/DirectOffer.ts"
 import * as MeshHandshake from "../../src/mesh/MeshHandshake.ts"
 import { counter, echo, startOrigin } from "../harness/Origins.ts"
 
@@ -158,12 +157,12 @@ describe("the direct listener", () => {
     const capability = Result.getOrThrow(Capability.decode(await readFile(`${home.path}/capability.bin`)))
     const token = Buffer.from("ab".repeat(32), "hex")
     const visitorToken = Redacted.value(VisitorToken.of(native, Redacted.make(token)))
-    for (const shown of [token, visitorToken]) assert.isTrue(await knock(port, capability, DirectOffer.ticket(shown)))
-    for (const payload of [new Uint8Array(), DirectOffer.question, DirectOffer.ticket(Buffer.alloc(32))])
+    for (const shown of [token, visitorToken]) assert.isTrue(await knock(port, capability, MeshHandshake.ticket(shown)))
+    for (const payload of [new Uint8Array(), MeshHandshake.question, MeshHandshake.ticket(Buffer.alloc(32))])
       assert.isFalse(await knock(port, capability, payload))
     await agent.said("reason=a direct client showed a wrong ticket")
     const stranger = { ...capability, originKey: native.x25519.keyPair(new Uint8Array(32).fill(5)).publicKey }
-    assert.isFalse(await knock(port, stranger, DirectOffer.ticket(token)))
+    assert.isFalse(await knock(port, stranger, MeshHandshake.ticket(token)))
     const base = /http:\/\/[^/]+/.exec(await agent.said("status, metrics and events at"))?.[0]
     const metrics = await (await fetch(`${base}/metrics`)).text()
     assert.include(metrics, 'ct_agent_events_total{kind="direct_refused"} 3\n')
@@ -176,7 +175,7 @@ describe("the direct listener", () => {
     for (const socket of silent) socket.destroy()
     await Promise.all(silent.map((socket) => once(socket, "close")))
     let admitted = false
-    while (!admitted) admitted = await knock(port, capability, DirectOffer.ticket(token))
+    while (!admitted) admitted = await knock(port, capability, MeshHandshake.ticket(token))
   })
 
   it("is left out with a log line when its port is taken", async () => {

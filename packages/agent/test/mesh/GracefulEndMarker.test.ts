@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { GracefulEndMarker } from "../../src/mesh/GracefulEndMarker.ts"
+import { GracefulEndMarker } from "../../src/mesh/NoiseStream.ts"
 
 const heard = (isMarking: boolean, messages: ReadonlyArray<boolean>) => {
   const marks = new GracefulEndMarker()

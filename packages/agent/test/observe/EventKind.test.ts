@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { eventKinds } from "../../src/observe/EventKind.ts"
+import { eventKinds } from "../../src/observe/Events.ts"
 
 const root = join(import.meta.dirname, "../../..")
 const textOf = (pattern: string) =>

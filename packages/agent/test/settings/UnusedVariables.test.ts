@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import { TestConsole } from "effect/testing"
 import * as EnvironmentFile from "../../src/settings/EnvironmentFile.ts"
-import { unused } from "../../src/settings/UnusedVariables.ts"
+import { unused } from "../../src/settings/EnvironmentFile.ts"
 import * as Variables from "../../src/settings/Variables.ts"
 
 describe("a variable of other agents", () => {

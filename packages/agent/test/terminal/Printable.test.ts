@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { printable } from "../../src/terminal/Printable.ts"
+import { printable } from "../../src/terminal/Log.ts"
 
 describe("text from elsewhere", () => {
   it("reaches a terminal without control characters, C1 ones included, and without marks that turn its direction", () => {

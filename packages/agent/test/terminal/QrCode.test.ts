@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import decodeQR from "qr/decode.js"
-import * as QrCode from "../../src/terminal/QrCode.ts"
+import * as expose from "../../src/commands/expose.ts"
 
 /** The picture that a camera sees of the lines, eight pixels a module. */
 const pictureOf = (lines: ReadonlyArray<string>) => {
@@ -21,7 +21,7 @@ describe("a QR code on a terminal", () => {
   it.each(["https://a-12345678.zone.test/", `https://${"camera-in-the-garden-".repeat(2)}12345678.example.net:8443/`])(
     "of %s is read as that by a camera, and fits a terminal",
     (url) => {
-      const lines = QrCode.lines(url)
+      const lines = expose.lines(url)
       assert.strictEqual(decodeQR(pictureOf(lines)), url)
       for (const line of lines) assert.isAtMost(line.length, 60)
       assert.isAtMost(lines.length, 30)

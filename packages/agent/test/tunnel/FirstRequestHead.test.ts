@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { type Socket } from "node:net"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import * as FirstRequestHead from "../../src/tunnel/FirstRequestHead.ts"
-import { RequestHeadReader } from "../../src/tunnel/RequestHeadReader.ts"
+import { RequestHeadReader } from "../../src/tunnel/FirstRequestHead.ts"
 import { type Origin, startOrigin } from "../harness/Origins.ts"
 import * as TerminatingPort from "../harness/TerminatingPort.ts"
 

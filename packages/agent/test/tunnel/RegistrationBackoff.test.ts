@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import * as RegistrationBackoff from "../../src/tunnel/RegistrationBackoff.ts"
+import * as CarrierHealth from "../../src/tunnel/CarrierHealth.ts"
 
 const whole = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
@@ -11,10 +11,10 @@ describe("backoff", () => {
     ({ baseMillis, extra, attempts }) =>
       Effect.gen(function* () {
         const settings = { baseMillis, maxMillis: baseMillis + extra, maxAttempts: undefined }
-        const backoff = RegistrationBackoff.make(settings)
+        const backoff = CarrierHealth.makeRegistrationBackoff(settings)
         let before = 0
         for (let attempt = 0; attempt < attempts; attempt++) {
-          const ceiling = RegistrationBackoff.ceiling(settings, attempt)
+          const ceiling = CarrierHealth.ceiling(settings, attempt)
           assert.isAtLeast(ceiling, before)
           assert.isAtMost(ceiling, settings.maxMillis)
           const pause = (yield* backoff.next) ?? Number.NaN
@@ -30,7 +30,7 @@ describe("backoff", () => {
 
   it.effect("makes one attempt at once after a registration that held", () =>
     Effect.gen(function* () {
-      const backoff = RegistrationBackoff.make({ baseMillis: 100, maxMillis: 100, maxAttempts: undefined })
+      const backoff = CarrierHealth.makeRegistrationBackoff({ baseMillis: 100, maxMillis: 100, maxAttempts: undefined })
       backoff.lost()
       assert.strictEqual(yield* backoff.next, 0)
       assert.isAtLeast((yield* backoff.next) ?? 0, 50)
@@ -39,7 +39,7 @@ describe("backoff", () => {
 
   it.effect("ends when the attempts are used up, and a registration that held gives them back", () =>
     Effect.gen(function* () {
-      const backoff = RegistrationBackoff.make({ baseMillis: 100, maxMillis: 100, maxAttempts: 2 })
+      const backoff = CarrierHealth.makeRegistrationBackoff({ baseMillis: 100, maxMillis: 100, maxAttempts: 2 })
       for (let round = 0; round < 2; round++) {
         assert.isDefined(yield* backoff.next)
         assert.isDefined(yield* backoff.next)

@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PassThrough } from "node:stream"
-import * as RequestCounter from "../../src/tunnel/RequestCounter.ts"
+import * as BrowserClients from "../../src/tunnel/BrowserClients.ts"
 
 describe("the count of requests", () => {
   it("takes heads, also those of a connection that goes on, and no bodies", () => {
     const requests: { count: number | undefined } = { count: 0 }
     const client = new PassThrough()
     const said = Buffer.from("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-    RequestCounter.count(requests, client, said)
+    BrowserClients.count(requests, client, said)
     assert.strictEqual(requests.count, 1)
     for (const [chunk, count] of [
       ["POST /upload?x=1 HTTP/1.1\r\nContent-Length: 9\r\n\r\n", 2],

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { isTlsHello } from "../../src/tunnel/TlsHello.ts"
+import { isTlsHello } from "../../src/tunnel/StreamHelloPeek.ts"
 
 const byte = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 255 }))
 const record = (length: number, ...rest: ReadonlyArray<number>) =>

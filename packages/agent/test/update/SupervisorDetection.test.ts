@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { isSupervised } from "../../src/update/SupervisorDetection.ts"
+import { isSupervised } from "../../src/update/TrialRole.ts"
 
 const cases: ReadonlyArray<
   readonly [boolean, string, NodeJS.Platform, Readonly<Record<string, string>>, pid?: number, ppid?: number]

@@ -9,7 +9,6 @@ import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import { Events } from "../../src/observe/Events.ts"
 import * as UpdateState from "../../src/observe/UpdateState.ts"
 import * as ExecutableFile from "../../src/update/ExecutableFile.ts"
-import * as SighupTrigger from "../../src/update/SighupTrigger.ts"
 import * as UpdateLoop from "../../src/update/UpdateLoop.ts"
 import { temporaryFolders } from "../harness/TemporaryFolders.ts"
 import { asset, keyOf, programOf, ReleaseServer, release } from "./ReleaseServer.ts"
@@ -81,7 +80,7 @@ describe.skipIf(process.platform === "win32")("updates of an agent that serves",
       const next = { from: "1.0.0", to: "1.1.0", hash: "aa", seconds: 20 }
       yield* program.stage(programOf("1.1.0"), next)
       const trial = yield* program.readTrial
-      const asked = yield* SighupTrigger.make
+      const asked = yield* UpdateLoop.make
       // Before it waits.
       process.emit("SIGHUP")
       const loop = UpdateLoop.run({ source, intervalSecs: 86_400, trialSeconds: 1 }, program, "1.0.0", asked)
@@ -119,7 +118,7 @@ describe.skipIf(process.platform === "win32")("updates of an agent that serves",
     const source = { url: host.url, keys: [keyOf(7)], skipChecksum: false, asset }
     const run = Effect.gen(function* () {
       const program = yield* ExecutableFile.make(path)
-      const asked = yield* SighupTrigger.make
+      const asked = yield* UpdateLoop.make
       process.emit("SIGHUP")
       yield* UpdateLoop.run({ source, intervalSecs: 86_400, trialSeconds: 1 }, program, "1.0.0", asked)
       return yield* program.isWaiting

@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import * as QrCode from "../../../agent/src/terminal/QrCode.ts"
+import * as expose from "../../../agent/src/commands/expose.ts"
 import { ask } from "../gate/GateStack.ts"
 import { AccountEdge, ended, home, login, running, stack } from "./AccountStack.ts"
 
@@ -110,7 +110,7 @@ layer(stack, { concurrent: true, excludeTestServices: true, timeout: "120 second
           await using terminal = onTerminal(at, ["expose", String(port), "--name", "desk", ...more])
           await terminal.shows(/https:\/\/desk-[0-9a-f]{8}\.zone\.test\/\r?\n/u)
           const [address = ""] = /https:\/\/desk-[0-9a-f]{8}\.zone\.test\//u.exec(terminal.written()) ?? []
-          for (const line of QrCode.lines(address)) assert.include(terminal.written(), `${line}\r\n`)
+          for (const line of expose.lines(address)) assert.include(terminal.written(), `${line}\r\n`)
           await terminal.shows(/ct-agent online \| 0 requests \| \S+ \S+ in, /u)
           for (let count = 1; count <= visits; count++) {
             const from = terminal.written().length

@@ -14,7 +14,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
-import * as JoinFolder from "../../../agent/src/channel/invite/JoinFolder.ts"
+import * as JoinFolder from "../../../agent/src/commands/join.ts"
 import * as PrivateFile from "../../../agent/src/state/PrivateFile.ts"
 import * as JoinLinks from "./JoinLinks.ts"
 
@@ -25,7 +25,7 @@ const joined = (link: InviteLink, folder: string, steps = new Steps(whole, "kill
   Effect.promise(() =>
     Promise.race([
       Effect.runPromise(
-        Effect.andThen(PrivateFile.folder(folder), JoinFolder.join(link, folder)).pipe(
+        Effect.andThen(PrivateFile.folder(folder), JoinFolder.enterFolder(link, folder)).pipe(
           Effect.match({ onSuccess: ({ contents }) => contents, onFailure: ({ message }) => `refused: ${message}` }),
           Effect.provide([files(steps), http(steps), SecureRandom.layerWebCrypto]),
           Effect.provideService(References.MinimumLogLevel, "None")

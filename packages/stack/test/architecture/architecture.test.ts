@@ -64,7 +64,7 @@ const builtIns: Readonly<Record<string, ReadonlyArray<string>>> = {
 const ambient = new Set([
   "packages/agent/src/channel/serve/HandlerEnvironment.ts",
   "packages/agent/src/certificate/ReloadCommand.ts",
-  "packages/agent/src/terminal/UsageFormatter.ts",
+  "packages/agent/src/terminal/LineWrap.ts",
   "packages/agent/src/update/TrialRole.ts",
   "packages/wire/src/quic/process/QuicProcessLaunch.ts",
   // Scripts of pages, which run in browsers.
@@ -111,7 +111,7 @@ const httpClients = new Set([
   // On a socket that leads to the origin already; it reads no body and follows no redirect.
   "packages/agent/src/tunnel/OriginProbe.ts",
   // Of files that are signed, up to 256 MiB, with bounds of its own; it follows no redirect and sends nothing secret.
-  "packages/agent/src/update/ReleaseDownload.ts",
+  "packages/agent/src/update/ReleaseCandidate.ts",
   "packages/edge/src/control/ControlPlane.ts",
   "packages/platform/src/StrictFetch.ts",
   "packages/proxy/src/http2/Http2Exchange.ts",

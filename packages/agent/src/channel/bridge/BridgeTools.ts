@@ -1,13 +1,194 @@
 /** The bridge tools of a serving member; none without a peer that may use them. */
-import { Effect } from "effect"
-import type { MemberSettings } from "../../settings/MemberSettings.ts"
+import * as Hex from "@catenet/crypto/Hex"
+import type * as Json from "@catenet/crypto/Json"
+import { Effect, FileSystem, Option, Record } from "effect"
+import { delimiter, join } from "node:path"
+import * as Credential from "../../login/Credential.ts"
+import * as OutgoingHttp from "../../onboard/OutgoingHttp.ts"
+import { formatHostPort } from "../../settings/HostPort.ts"
+import type { BridgeTerms, MemberSettings } from "../../settings/MemberSettings.ts"
+import { version } from "../../Version.ts"
+import { isProject } from "../install/BundleFolder.ts"
 import * as Installer from "../install/Installer.ts"
-import type { Tool } from "../rpc/Tool.ts"
+import { isObject, textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
+import { searchPath } from "../serve/HandlerEnvironment.ts"
 import * as BridgeTool from "./BridgeTool.ts"
-import * as ConfigTool from "./ConfigTool.ts"
-import * as ManifestInstall from "./ManifestInstall.ts"
-import * as ManifestList from "./ManifestList.ts"
-import * as OwnerTools from "./OwnerTools.ts"
+import * as JsonHttp from "./JsonHttp.ts"
+
+// The bridge tools that act as the channel's owner at the control plane. The channel is always the agent's own.
+
+/** Asks below the agent's own channel. */
+const asker = (terms: BridgeTerms, fs: FileSystem.FileSystem) =>
+  Effect.fnUntraced(function* (path: string, body?: Json.Json) {
+    const { channel, controlPlane } = terms
+    if (controlPlane === undefined) return yield* new ToolFailed({ reason: "CT_AGENT_CP_URL is not set at this agent" })
+    if (channel === undefined) return yield* new ToolFailed({ reason: "CT_CHANNEL_ID is not set at this agent" })
+    const token = yield* Credential.resolve(terms.credential).pipe(
+      Effect.mapError(({ reason }) => new ToolFailed({ reason })),
+      Effect.provideService(FileSystem.FileSystem, fs),
+      Effect.provide(OutgoingHttp.layer)
+    )
+    const url = `${controlPlane}/me/channels/${Hex.encode(channel)}/${path}`
+    return yield* JsonHttp.ask({
+      whom: "the control plane",
+      url,
+      token,
+      ...(body === undefined ? {} : { method: "POST", body })
+    })
+  })
+
+const emailOf = (name: string, args: Json.Json) => {
+  const email = textOf(args, "email")
+  return email === undefined ? Effect.fail(new ToolFailed({ reason: `${name} wants an email` })) : Effect.succeed(email)
+}
+
+const ownerTools = Effect.fnUntraced(function* (terms: BridgeTerms) {
+  const ask = asker(terms, yield* FileSystem.FileSystem)
+  const tools: ReadonlyArray<BridgeTool.BridgeTool> = [
+    {
+      name: "bridge/channel-members",
+      description: "The members of this agent's channel.",
+      isReadOnly: true,
+      answer: () => ask("members")
+    },
+    {
+      name: "bridge/allowlist-list",
+      description: "The e-mail addresses that may claim a membership of this agent's channel.",
+      isReadOnly: true,
+      answer: () =>
+        Effect.map(ask("allowlist"), (body): Json.Json => ({
+          emails: (isObject(body) ? Option.getOrUndefined(Record.get(body, "emails")) : undefined) ?? []
+        }))
+    },
+    {
+      name: "bridge/allowlist-add",
+      description: "Lets an e-mail address claim a membership: {email}.",
+      isReadOnly: false,
+      answer: Effect.fnUntraced(function* (args: Json.Json) {
+        const email = yield* emailOf("bridge/allowlist-add", args)
+        yield* ask("allowlist", { email })
+        return { allow_listed: email }
+      })
+    },
+    {
+      name: "bridge/allowlist-remove",
+      description: "Takes an e-mail address from the allow-list: {email}.",
+      isReadOnly: false,
+      answer: Effect.fnUntraced(function* (args: Json.Json) {
+        const email = yield* emailOf("bridge/allowlist-remove", args)
+        yield* ask(`allowlist/${encodeURIComponent(email)}/remove`, {})
+        return { removed: email }
+      })
+    }
+  ]
+  return tools
+})
+
+/** The services that the agent's own registry lists, each with the address of its manifest. */
+const withAddress =
+  (registry: string) =>
+  (entry: Json.Json): Json.Json => {
+    const id = textOf(entry, "manifest_id")
+    return id === undefined || !isObject(entry) || Object.hasOwn(entry, "manifest_url")
+      ? entry
+      : Object.assign({}, entry, { manifest_url: `${registry}/manifests/${encodeURIComponent(id)}` })
+  }
+
+const manifestListTool = (registry: string | undefined): BridgeTool.BridgeTool => ({
+  name: "bridge/manifest-list",
+  description: "The services that this agent's registry lists.",
+  isReadOnly: true,
+  answer: Effect.fnUntraced(function* () {
+    if (registry === undefined)
+      return yield* new ToolFailed({ reason: "CT_MANIFEST_REGISTRY_URL is not set at this agent" })
+    const body = yield* JsonHttp.ask({ whom: "the registry", url: `${registry}/manifests` })
+    return {
+      registry_url: registry,
+      manifests: Array.isArray(body) ? body.map(withAddress(registry)) : body
+    }
+  })
+})
+
+/** Installs a service of a publisher that this agent trusts, and answers with the report of it. */
+const name = "bridge/manifest-install"
+const refused = (what: string) => new ToolFailed({ reason: `${name} ${what}` })
+
+export const manifestInstallTool = (install: Installer.Install): BridgeTool.BridgeTool => ({
+  name,
+  description: "Installs the service of a signed manifest: {manifest_location, project_name}.",
+  isReadOnly: false,
+  answer: Effect.fnUntraced(function* (args: Json.Json) {
+    const location = textOf(args, "manifest_location")
+    const project = textOf(args, "project_name")
+    if (location === undefined || project === undefined)
+      return yield* refused("wants manifest_location and project_name")
+    if (!isProject(project))
+      return yield* refused(
+        "wants a project_name of 1 to 64 small letters, digits, - and _ that begins with a letter or a digit"
+      )
+    return yield* install({ location, project })
+  })
+})
+
+// What the bridge peer may know of this agent's configuration: addresses and what is set, never a secret.
+
+/** Whether a program of this name is on the path; it is not run. */
+const isOnPath = Effect.fnUntraced(function* (program: string) {
+  const fs = yield* FileSystem.FileSystem
+  const folders = searchPath()
+    .split(delimiter)
+    .filter((folder) => folder !== "")
+  const found = yield* Effect.forEach(folders, (folder) =>
+    Effect.orElseSucceed(fs.exists(join(folder, program)), () => false)
+  )
+  return found.includes(true)
+})
+
+const summary = Effect.fnUntraced(function* ({
+  bridge,
+  meeting,
+  role
+}: Pick<MemberSettings, "bridge" | "meeting" | "role">) {
+  const broker = meeting._tag === "Broker" ? meeting : undefined
+  const facts: Json.Json = {
+    version,
+    role,
+    broker: broker === undefined ? null : formatHostPort(broker.broker),
+    relay: broker === undefined ? null : formatHostPort(broker.relay),
+    direct_upgrade: broker?.isUpgrading ?? false,
+    // This agent has no such carrier.
+    masque_fallback_configured: false,
+    grant_issuance_configured: bridge.canIssueGrants,
+    manifest_registry_configured: bridge.registry !== undefined,
+    manifest_install_disabled: bridge.install.isDisabled,
+    cp_url_configured: bridge.controlPlane !== undefined,
+    channel_id_configured: bridge.channel !== undefined,
+    manifest_trust_allowlist_configured: bridge.install.trusted.length > 0 || bridge.install.trustedFile !== undefined,
+    manifest_work_dir_configured: bridge.install.workDir !== undefined,
+    docker_available: yield* isOnPath("docker"),
+    oidc_credential: yield* Credential.stateOf(bridge.credential)
+  }
+  return facts
+})
+
+const configTool = Effect.fnUntraced(function* (settings: Pick<MemberSettings, "bridge" | "meeting" | "role">) {
+  const fs = yield* FileSystem.FileSystem
+  const tools: ReadonlyArray<BridgeTool.BridgeTool> = [
+    {
+      name: "bridge/status",
+      description: "The version of this agent.",
+      isReadOnly: true,
+      answer: () => Effect.succeed({ version, bridge_gated: true })
+    },
+    {
+      name: "bridge/config",
+      description: "What this agent is set up for, without any secret.",
+      isReadOnly: true,
+      answer: () => Effect.provideService(summary(settings), FileSystem.FileSystem, fs)
+    }
+  ]
+  return tools
+})
 
 type Settings = Pick<MemberSettings, "bridge" | "meeting" | "role">
 
@@ -17,15 +198,15 @@ const none: ReadonlyArray<Tool> = []
 export const ofAll = Effect.fn("BridgeTools.ofAll")(function* (members: ReadonlyArray<Settings>) {
   const terms = members.find(({ bridge }) => bridge.peer !== undefined)?.bridge.install
   if (terms === undefined) return members.map(() => none)
-  const install = ManifestInstall.make(yield* Installer.make(terms))
+  const install = manifestInstallTool(yield* Installer.make(terms))
   return yield* Effect.forEach(members, (settings) =>
     Effect.gen(function* () {
       const { bridge } = settings
       if (bridge.peer === undefined) return none
       return yield* BridgeTool.gated(bridge.peer, [
-        ...(yield* ConfigTool.make(settings)),
-        ...(yield* OwnerTools.make(bridge)),
-        ManifestList.make(bridge.registry),
+        ...(yield* configTool(settings)),
+        ...(yield* ownerTools(bridge)),
+        manifestListTool(bridge.registry),
         install
       ])
     })

@@ -4,8 +4,8 @@ import { Effect, FileSystem, type PlatformError } from "effect"
 import { describe } from "../../state/FileErrors.ts"
 import * as PrivateFile from "../../state/PrivateFile.ts"
 import type { Archive } from "./BundleArchive.ts"
-import { InstallFailed } from "./InstallProblem.ts"
 import * as InstallRecord from "./InstallRecord.ts"
+import { InstallFailed } from "./InstallReport.ts"
 
 export interface Place {
   readonly workDir: string

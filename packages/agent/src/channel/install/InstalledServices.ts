@@ -1,7 +1,7 @@
 /** Keeps the programs of installed services running: one that ends is started again, and all of them end with the scope. */
 import { Deferred, Duration, Effect, Fiber } from "effect"
-import { RestartBackoff } from "../serve/RestartBackoff.ts"
-import { InstallFailed } from "./InstallProblem.ts"
+import { RestartBackoff } from "../serve/RejoinBackoff.ts"
+import { InstallFailed } from "./InstallReport.ts"
 import * as ServiceProcess from "./ServiceProcess.ts"
 
 const pauses = { first: 500, longest: 60_000, steady: 60_000 }

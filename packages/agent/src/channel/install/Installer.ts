@@ -2,22 +2,114 @@
  * Installs services from signed manifests into one folder and keeps them running. One install at a time; whatever goes wrong, what
  * was written for it is removed again.
  */
+import * as Hex from "@catenet/crypto/Hex"
 import type * as Json from "@catenet/crypto/Json"
+import { clause } from "@catenet/domain/values/Sentence"
 import { Duration, Effect, Exit, FileSystem, Semaphore } from "effect"
 import { Events } from "../../observe/Events.ts"
 import type { InstallTerms } from "../../settings/MemberSettings.ts"
+import * as FolderLock from "../../state/FolderLock.ts"
+import * as PrivateFile from "../../state/PrivateFile.ts"
 import { ToolFailed } from "../rpc/Tool.ts"
 import { valuesOf } from "../serve/HandlerEnvironment.ts"
 import * as BundleFolder from "./BundleFolder.ts"
 import * as InstalledServices from "./InstalledServices.ts"
-import { InstallFailed, InstallRejected } from "./InstallProblem.ts"
 import * as InstallRecord from "./InstallRecord.ts"
+import { InstallFailed, InstallRejected, type Outcome } from "./InstallReport.ts"
 import * as InstallReport from "./InstallReport.ts"
 import * as ManifestApproval from "./ManifestApproval.ts"
 import * as ServiceBundle from "./ServiceBundle.ts"
-import * as ServicesFolder from "./ServicesFolder.ts"
-import * as StartupCheck from "./StartupCheck.ts"
-import * as TrustedPublishers from "./TrustedPublishers.ts"
+import * as ServiceProcess from "./ServiceProcess.ts"
+
+// Whether a service that was just started works: its verify script says so, or it has run for a moment.
+
+/** The whole call has 20 s, so a longer time of the manifest is cut. */
+const maxSeconds = 10
+const moment = "1 second"
+
+const failed = (detail: string) => new InstallFailed({ step: "verify", detail })
+
+const scriptExit = Effect.fnUntraced(function* (script: ServiceProcess.Service, log: (line: string) => void) {
+  const { ended } = yield* ServiceProcess.start(script, log)
+  return yield* ended
+}, Effect.scoped)
+
+/** What the script, which runs beside the service, has said. */
+const runStartupCheck = Effect.fn("Installer.run")(function* (
+  service: ServiceProcess.Service,
+  script: { readonly path: string; readonly seconds: bigint } | undefined,
+  log: (line: string) => void
+) {
+  if (script === undefined) {
+    yield* Effect.sleep(moment)
+    const none: Outcome = { exitCode: null, millis: 0 }
+    return none
+  }
+  const seconds = Math.min(maxSeconds, Number(script.seconds))
+  const [took, exitCode] = yield* Effect.timed(
+    Effect.timeoutOrElse(scriptExit({ ...service, program: script.path }, log), {
+      duration: `${seconds} seconds`,
+      orElse: () => Effect.fail(failed(`The verify script did not end within ${seconds} s.`))
+    })
+  )
+  if (exitCode === null) return yield* failed("The verify script was ended by a signal.")
+  if (exitCode !== 0) return yield* failed(`The verify script exited with ${exitCode}.`)
+  const passed: Outcome = { exitCode, millis: Duration.toMillis(took) }
+  return passed
+})
+
+/** The folder of all installed services, which one process works in at a time. What was installed before is started again. */
+type OpenedFolder = { readonly path: string } | { readonly unusable: string }
+
+const lock = ".ct-agent.lock"
+
+/** Starts those whose publisher is still trusted. */
+const resume = Effect.fnUntraced(function* (
+  workDir: string,
+  terms: InstallTerms,
+  services: InstalledServices.InstalledServices
+) {
+  const active = yield* BundleFolder.repair(workDir)
+  if (active.length === 0) return
+  const trusted = new Set((yield* ManifestApproval.keysOf(terms)).map(Hex.encode))
+  for (const { program, project_name: project, publisher_pubkey: publisher } of active) {
+    if (!trusted.has(publisher)) {
+      yield* Effect.logWarning(
+        `${project} is not started: its publisher is not on CT_MANIFEST_TRUST_ALLOWLIST any more.`
+      )
+      continue
+    }
+    const folder = BundleFolder.folderOf({ workDir, project })
+    const variables = yield* InstallRecord.readEnvironment(folder)
+    yield* services.start({ project, folder, program, variables })
+    yield* Effect.logInfo(`${project} is started.`)
+  }
+})
+
+/** `unusable` ends a sentence: why this process installs nothing. */
+const openServicesFolder = Effect.fn("Installer.open")(function* (
+  terms: InstallTerms,
+  services: InstalledServices.InstalledServices
+) {
+  const { workDir: path } = terms
+  const unusable = (why: string): OpenedFolder => ({ unusable: why })
+  if (path === undefined) return unusable("CT_MANIFEST_WORK_DIR is not set at this agent")
+  const opened = Effect.gen(function* () {
+    yield* PrivateFile.folder(path)
+    if (!(yield* FolderLock.take(path, lock)))
+      return unusable("another process of this machine works in CT_MANIFEST_WORK_DIR")
+    yield* resume(path, terms, services).pipe(
+      Effect.catch(({ detail }) => Effect.logWarning(`Installed services are not started. ${detail}`))
+    )
+    const own: OpenedFolder = { path }
+    return own
+  })
+  const work = yield* Effect.catchTag(opened, "StateUnusable", ({ detail }) =>
+    Effect.succeed(unusable(`CT_MANIFEST_WORK_DIR cannot be used: ${detail}`))
+  )
+  if ("unusable" in work) yield* Effect.logWarning(`Nothing is installed here: ${clause(work.unusable)}.`)
+  return work
+})
 
 export interface Wanted {
   readonly location: string
@@ -69,7 +161,7 @@ const activate = Effect.fnUntraced(function* (services: InstalledServices.Instal
   })
   const start = Effect.gen(function* () {
     const [took, { firstEnd }] = yield* Effect.timed(services.start(service))
-    const verified = yield* Effect.raceFirst(StartupCheck.run(service, script, services.log(place.project)), firstEnd)
+    const verified = yield* Effect.raceFirst(runStartupCheck(service, script, services.log(place.project)), firstEnd)
     yield* Effect.mapError(
       InstallRecord.write(folder, { ...activation, state: "active" }),
       ({ detail }) => new InstallFailed({ step: "start", detail: `The install cannot be noted: ${detail}` })
@@ -98,7 +190,7 @@ const attempt = Effect.fnUntraced(function* (
       detail: `This agent has a project ${place.project} already.`,
       manifestId: undefined
     })
-  const approved = yield* ManifestApproval.approve(location, yield* TrustedPublishers.keysOf(terms))
+  const approved = yield* ManifestApproval.approve(location, yield* ManifestApproval.keysOf(terms))
   const { verify } = approved.manifest
   const activation = InstallRecord.of(approved.manifest, place.project, "")
   const variables = yield* variablesOf(approved.manifest, terms, activation.manifest_id)
@@ -123,7 +215,7 @@ export const make = Effect.fn("Installer.make")(function* (terms: InstallTerms) 
   const events = yield* Events
   const services = yield* InstalledServices.make()
   const line = yield* Semaphore.make(1)
-  const work = yield* ServicesFolder.open(terms, services)
+  const work = yield* openServicesFolder(terms, services)
   const install: Install = Effect.fn("Installer.install")(function* ({ location, project }) {
     if (terms.isDisabled)
       return yield* new ToolFailed({

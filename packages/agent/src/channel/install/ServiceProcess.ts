@@ -7,9 +7,8 @@ import { Processes } from "@catenet/platform/Processes"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { environmentOf } from "../serve/HandlerEnvironment.ts"
-import { killGroup } from "../serve/HandlerProcess.ts"
-import { readLines } from "../serve/OutputLines.ts"
-import { InstallFailed } from "./InstallProblem.ts"
+import { killGroup, readLines } from "../serve/HandlerProcess.ts"
+import { InstallFailed } from "./InstallReport.ts"
 
 export interface Service {
   readonly project: string

@@ -3,6 +3,7 @@ import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Invitation from "@catenet/crypto/Invitation"
 import type { InviteLink } from "@catenet/crypto/invite/InviteLink"
+import * as PreparedMembership from "@catenet/crypto/invite/PreparedMembership"
 import { native } from "@catenet/crypto/native"
 import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import * as Redemption from "@catenet/crypto/Redemption"
@@ -10,11 +11,41 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { BootstrapRedemption } from "@catenet/domain/api/EnrollmentApi"
 import { InvitationRedemption } from "@catenet/domain/channels/InvitationRedemption"
 import { clause } from "@catenet/domain/values/Sentence"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Redacted, Result, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Refused, Unreachable } from "../../Failure.ts"
-import * as Membership from "./Membership.ts"
+
+// The prepared membership that a link gives out, with the variables that it may set and no others. Pure.
+
+/** Variables of `channel` that an invite may set, and no others. */
+const variables = [
+  "CT_CHANNEL_ROLE",
+  "CT_CHANNEL_GRANT",
+  "CT_CHANNEL_HOLDER_KEY",
+  "CT_CHANNEL_BROKER",
+  "CT_CHANNEL_RELAY",
+  "CT_CHANNEL_RELAY_ONLY",
+  "CT_CHANNEL_FRONT_DOOR",
+  "CT_CHANNEL_FRONT_DOOR_CERT",
+  "CT_CHANNEL_FRONT_DOOR_ONLY"
+] as const
+
+const line = Schema.String.check(Schema.isPattern(/^[^\p{Cc}]{1,6000}$/u))
+
+const Prepared = Schema.Struct({
+  use: Schema.Literals(["mcp", "variables"]),
+  invitation: Schema.String.check(Schema.isPattern(/^[0-9a-f]{278}$/u)),
+  holderKey: Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/u)),
+  values: Schema.Array(Schema.Tuple([Schema.Literals(variables), line]))
+})
+type Prepared = typeof Prepared.Type
+
+const decode = Schema.decodeUnknownResult(Prepared)
+
+/** Fails when it was sealed under another key, or is none. */
+const openPrepared = (key: Redacted.Redacted<Uint8Array>, text: string): Result.Result<Prepared, unknown> =>
+  Result.flatMap(PreparedMembership.open(native, key, text), decode)
 
 const bound = "10 seconds"
 const another = "Ask the person who sent it for another one."
@@ -53,7 +84,7 @@ export const membership = Effect.fn("JoinClient.membership")(function* (
     Effect.timeout(bound),
     Effect.mapError(unreachable(controlPlane))
   )
-  return yield* Effect.mapError(Effect.fromResult(Membership.open(key, Redacted.value(secret))), () =>
+  return yield* Effect.mapError(Effect.fromResult(openPrepared(key, Redacted.value(secret))), () =>
     refused("What the control plane gave for this invite link cannot be opened with it.")
   )
 })
@@ -61,7 +92,7 @@ export const membership = Effect.fn("JoinClient.membership")(function* (
 /** Makes the holder a member with this Noise key. `again` when an earlier attempt of this machine may have done so. */
 export const redeem = Effect.fn("JoinClient.redeem")(function* (
   { controlPlane }: Pick<InviteLink, "controlPlane">,
-  { holderKey, invitation: text }: Pick<Membership.Membership, "holderKey" | "invitation">,
+  { holderKey, invitation: text }: Pick<Prepared, "holderKey" | "invitation">,
   noiseKey: Redacted.Redacted<Uint8Array>,
   again: boolean
 ) {

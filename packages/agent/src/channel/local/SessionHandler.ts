@@ -1,8 +1,12 @@
 /** What a session is wired to: the first of a call, a stream handler, the tools, and stdin with stdout. */
-import { Effect, type FileSystem, type Scope } from "effect"
+import { countReads } from "@catenet/wire/transport/BufferMemory"
+import { flushed } from "@catenet/wire/transport/Flushed"
+import { Effect, Fiber, type FileSystem, type Scope } from "effect"
+import type { Duplex } from "node:stream"
+import { pipeline } from "node:stream/promises"
 import type { CallFailed, ErrorReplied } from "../../Failure.ts"
 import type { Events } from "../../observe/Events.ts"
-import type { MemberSettings, Meeting } from "../../settings/MemberSettings.ts"
+import type { Meeting, MemberSettings } from "../../settings/MemberSettings.ts"
 import type { Screen } from "../../terminal/Screen.ts"
 import * as BridgeTools from "../bridge/BridgeTools.ts"
 import * as McpBackend from "../mcp/McpBackend.ts"
@@ -13,9 +17,55 @@ import * as MemberTools from "../serve/MemberTools.ts"
 import * as StreamHandler from "../serve/StreamHandler.ts"
 import * as ChannelSession from "../session/ChannelSession.ts"
 import { PeerRefused } from "../session/Peer.ts"
-import type { SessionTermination } from "../session/SessionTermination.ts"
+import { SessionTermination } from "../session/SessionLifecycle.ts"
 import * as OneShotCall from "./OneShotCall.ts"
-import * as StdioPipe from "./StdioPipe.ts"
+
+// Joins a session with this process's stdin and stdout. The end of stdin ends the session, once the peer has ended too.
+
+/** How long the peer may take to end, after this side has. */
+const drainMillis = 30_000
+
+/**
+ * Both directions, until both have ended. A person at a terminal does not end stdin, so there the peer's end is enough. The first
+ * failure ends the other direction.
+ */
+const pipeStdio = Effect.fn("SessionHandler.join")(function* (stream: Duplex) {
+  let lastReceived = 0
+  const received = Effect.tryPromise({
+    try: async (signal) => {
+      const done = pipeline(stream, process.stdout, { end: false, signal })
+      stream.on("data", (chunk: Uint8Array) => {
+        lastReceived += chunk.length
+      })
+      countReads(stream)
+      await done
+      await flushed(process.stdout)
+    },
+    catch: SessionTermination.of
+  })
+  const sent = Effect.tryPromise({
+    try: (signal) => {
+      const done = pipeline(process.stdin, stream, { signal })
+      countReads(process.stdin)
+      return done
+    },
+    catch: SessionTermination.of
+  })
+  const silence = Effect.gen(function* () {
+    let before = -1
+    // A peer that has ended owes nothing more: only the reader of stdout is slow.
+    while (stream.readableEnded || lastReceived !== before) {
+      before = lastReceived
+      yield* Effect.sleep(drainMillis)
+    }
+    return yield* new SessionTermination({ why: `the peer said nothing for ${drainMillis / 1000} s and did not end` })
+  })
+  const receiving = yield* Effect.forkScoped(received)
+  const sending = Effect.andThen(sent, Effect.raceFirst(Fiber.join(receiving), silence))
+  return yield* process.stdin.isTTY
+    ? Effect.raceFirst(Fiber.join(receiving), sending)
+    : Effect.all([Fiber.join(receiving), sending], { concurrency: "unbounded", discard: true })
+})
 
 export interface SessionHandler {
   /** Serves one peer after the other. */
@@ -130,7 +180,7 @@ export const of = Effect.fn("SessionHandler.of")(function* (
       return {
         isServing: false,
         run: (session) =>
-          rawly(session, Effect.andThen(Effect.scoped(StdioPipe.join(session.stream)), underWay(session)))
+          rawly(session, Effect.andThen(Effect.scoped(pipeStdio(session.stream)), underWay(session)))
       }
   }
 })

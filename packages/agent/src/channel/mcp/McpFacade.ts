@@ -10,10 +10,9 @@ import { version } from "../../Version.ts"
 import * as Notification from "../rpc/Notification.ts"
 import { isObject, type JsonObject, textOf } from "../rpc/Tool.ts"
 import * as McpResult from "./McpResult.ts"
-import { allowsBatches, versionFor } from "./McpVersions.ts"
+import { allowsBatches, versionFor } from "./McpResult.ts"
 import type { News, PeerFailed, PeerConnection } from "./PeerConnection.ts"
 import { readLines, type Unreadable, writeLine } from "./StdioTransport.ts"
-import * as ToolPagination from "./ToolPagination.ts"
 
 const { memberOf } = McpResult
 
@@ -38,7 +37,7 @@ const initialized = (params: Json.Json | undefined): JsonObject => ({
 /** In one page, whatever the client is: not every one asks for the next. */
 const list = (link: PeerConnection) =>
   Effect.map(
-    ToolPagination.read((params) => link.call("tools/list", params)),
+    McpResult.read((params) => link.call("tools/list", params)),
     (entries): JsonObject => ({ tools: entries.map(McpResult.listed) })
   ).pipe(Effect.mapError((error: PeerFailed) => new ProtocolError(-32_603n, error.message)))
 

@@ -1,8 +1,40 @@
 /** How the contract's tools look to MCP clients, and what MCP's errors are. Pure. */
 import * as Json from "@catenet/crypto/Json"
 import { codes } from "@catenet/crypto/rpc/Envelope"
-import { Option, Record } from "effect"
+import { Effect, Option, Record } from "effect"
 import { isObject, type JsonObject, textOf } from "../rpc/Tool.ts"
+
+// Every page of a list of tools, of a local MCP server or of a peer.
+
+/** Pages that are read. */
+const maxPages = 100
+
+/** The entries of all pages; `ask` gets the parameters of a request for one. */
+export const read = Effect.fnUntraced(function* <E>(ask: (params: JsonObject) => Effect.Effect<Json.Json, E>) {
+  const entries: Array<JsonObject> = []
+  let params: JsonObject = {}
+  for (let page = 0; page < maxPages; page++) {
+    const result = yield* ask(params)
+    const tools = memberOf(result, "tools")
+    if (Array.isArray(tools)) for (const entry of tools) if (isObject(entry)) entries.push(entry)
+    const cursor = textOf(result, "nextCursor")
+    if (cursor === undefined) break
+    params = { cursor }
+  }
+  return entries
+})
+
+/** Versions of the Model Context Protocol that local clients and servers may speak here. */
+export const newest = "2025-11-25"
+const versions = new Set([newest, "2025-06-18", "2025-03-26", "2024-11-05"])
+
+/** The version of the answer to a client that asks for this one. */
+export const versionFor = (asked: string | undefined): string =>
+  asked !== undefined && versions.has(asked) ? asked : newest
+
+/** Whether messages of this version may come several in one line: JSON-RPC batches were in MCP until the version of 2025-06-18. */
+export const allowsBatches = (version: string | undefined): boolean =>
+  version === "2025-03-26" || version === "2024-11-05"
 
 /** A member of an object, however it is called. */
 export const memberOf = (value: Json.Json | undefined, name: string): Json.Json | undefined =>

@@ -5,7 +5,7 @@ import { Clock, Data, Deferred, Duration, Effect, Exit, Queue, Result } from "ef
 import type { Duplex } from "node:stream"
 import * as RpcClient from "../rpc/RpcClient.ts"
 import type { JsonObject } from "../rpc/Tool.ts"
-import { RestartBackoff } from "../serve/RestartBackoff.ts"
+import { RestartBackoff } from "../serve/RejoinBackoff.ts"
 
 /** The peer was not reached, or it answered with an error that has a code. */
 export class PeerFailed extends Data.TaggedError("PeerFailed")<{

@@ -4,20 +4,81 @@
  */
 import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
 import * as Address from "@catenet/crypto/admission/Address"
+import * as Possession from "@catenet/crypto/admission/Possession"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
-import type { Grant } from "@catenet/crypto/Grant"
+import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
+import type { Seconds } from "@catenet/crypto/Integer"
+import { native } from "@catenet/crypto/native"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { Entropy } from "@catenet/platform/Entropy"
 import { Sockets } from "@catenet/platform/Sockets"
+import { BrokerAdmission, type Step } from "@catenet/wire/channels/BrokerAdmission"
 import { PairingRoom, type Present } from "@catenet/wire/channels/PairingRoom"
-import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
+import { guard, guarded } from "@catenet/wire/transport/FaultBoundary"
+import { nextChunk } from "@catenet/wire/transport/NextChunk"
 import { splice, type SpliceCounters } from "@catenet/wire/transport/Splice"
-import { Clock, Effect, FiberSet, Schedule } from "effect"
+import { Clock, Effect, FiberSet, Result, Schedule } from "effect"
 import type { Server, Socket } from "node:net"
-import { keepAliveMillis } from "../../carrier/KeepAlive.ts"
+import { keepAliveMillis } from "../../carrier/OutgoingProxy.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../../settings/HostPort.ts"
-import * as RelayNodeAdmission from "./RelayNodeAdmission.ts"
+
+/** How a member is let in at a relay node: the bytes of the broker's admission, on a plain connection. */
+const joinLimit = "15 seconds"
+const nothing = new Uint8Array(0)
+
+const isAlive = (grant: Grant.Grant, now: Seconds): boolean => grant.expiresAt > BigInt(now)
+
+/** Whether one of these operators has signed the grant. Without any the grant must only be alive: the gate in front has checked it. */
+export const holdsGrant =
+  (operators: ReadonlyArray<Uint8Array>) =>
+  (grant: Grant.Grant, now: Seconds): boolean =>
+    operators.length === 0
+      ? isAlive(grant, now)
+      : operators.some((operator) => Result.isSuccess(Grant.verify(native, grant, operator, now)))
+
+/** The grant of the member; when it was refused or has left, the connection is over. */
+const admit = Effect.fn("RelayNode.admit")(function* (socket: Socket, operators: ReadonlyArray<Uint8Array>) {
+  const clock = yield* Clock.Clock
+  const admission = new BrokerAdmission({
+    suite: native,
+    first: "join",
+    marked: true,
+    phase: "relay",
+    observed: undefined,
+    requireAttested: false,
+    challenge: () => Entropy.randomBytes(Possession.challengeLength),
+    holds: holdsGrant(operators)
+  })
+  const exchange = Effect.gen(function* () {
+    let step: Step = { _tag: "Read" }
+    for (;;) {
+      if (step._tag === "Read") {
+        const chunk = yield* nextChunk(socket)
+        step = chunk === undefined ? admission.end() : admission.push(chunk)
+      } else if (step._tag === "Ask") {
+        const now = Math.floor(clock.currentTimeMillisUnsafe() / 1000)
+        step = admission.answered({ operatorKey: nothing, noise: undefined }, now)
+      } else if (step._tag === "Challenge") {
+        socket.write(step.bytes)
+        step = admission.push(nothing)
+      } else return step
+    }
+  })
+  const verdict = yield* Effect.timeoutOrElse(exchange, {
+    duration: joinLimit,
+    orElse: () => Effect.sync(() => admission.end())
+  })
+  if (verdict._tag === "Admitted" && verdict.early.length === 0) return verdict.join.grant
+  if (verdict._tag === "Dropped") {
+    socket.destroy()
+    return "left"
+  }
+  if (verdict._tag === "Refused") socket.end(verdict.bytes)
+  else socket.destroy()
+  return "refused"
+})
 
 export interface NodeOptions {
   readonly listen: HostPort
@@ -39,7 +100,7 @@ const leaveTime = "2 seconds"
 const noKey = new Uint8Array(0)
 
 /** All come to be relayed, by a grant that was checked when they came. */
-const memberOf = (grant: Grant): Leg["member"] => ({
+const memberOf = (grant: Grant.Grant): Leg["member"] => ({
   channel: Hex.encode(grant.channel),
   holder: Hex.encode(grant.holder),
   grant,
@@ -62,7 +123,7 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, maxConnecti
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
   const room = new PairingRoom<Leg>({
-    holds: ({ grant }, _, at) => RelayNodeAdmission.isAlive(grant, Math.floor(at / 1_000)),
+    holds: ({ grant }, _, at) => isAlive(grant, Math.floor(at / 1_000)),
     parkMillis: () => parkMillis
   })
   const open = new Set<Socket>()
@@ -129,7 +190,7 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, maxConnecti
       yield* Effect.raceFirst(relaying, Effect.andThen(Effect.sleep(left), over))
     }).pipe(Effect.scoped)
   /** A member that waits says nothing; one that does, or goes away, is over. */
-  const park = (socket: Socket, grant: Grant): Leg => {
+  const park = (socket: Socket, grant: Grant.Grant): Leg => {
     const gone = () => {
       release()
       room.leave(leg, now())
@@ -145,7 +206,7 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, maxConnecti
     return leg
   }
   const serve = Effect.fnUntraced(function* (socket: Socket) {
-    const grant = yield* RelayNodeAdmission.admit(socket, operators)
+    const grant = yield* admit(socket, operators)
     if (grant === "refused") {
       done.refused += 1
       return leave(socket)

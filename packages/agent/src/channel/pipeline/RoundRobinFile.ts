@@ -3,7 +3,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { noTurns, type Turns } from "@catenet/domain/agents/PipelineMatching"
 import { Effect, Option, Schema } from "effect"
-import * as FileLock from "../../state/FileLock.ts"
+import * as FolderLock from "../../state/FolderLock.ts"
 import * as PrivateFile from "../../state/PrivateFile.ts"
 
 const Stored = Schema.fromJsonString(
@@ -45,7 +45,7 @@ export const using = <A, E, R>(
 ) => {
   const name = Hex.encode(native.sha256(new TextEncoder().encode(`${Hex.encode(operator)} ${id}`))).slice(0, 32)
   const path = `${stateDir}/pipelines/${name}.json`
-  return FileLock.holding(path)(
+  return FolderLock.holding(path)(
     Effect.gen(function* () {
       const { answer, turns } = yield* run(yield* read(path))
       yield* write(path, turns)

@@ -2,17 +2,108 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { Deferred, Effect, Redacted } from "effect"
-import { type AgentMetrics as Metrics, AgentMetrics, type Pair } from "../../observe/AgentMetrics.ts"
-import * as RoomPairMetrics from "../../observe/RoomPairMetrics.ts"
+import { AgentMetrics, type AgentMetrics as Metrics, type Pair } from "../../observe/AgentMetrics.ts"
 import type { PairSettings } from "../../settings/RoomSettings.ts"
-import type * as RpcClient from "../rpc/RpcClient.ts"
+import * as RpcClient from "../rpc/RpcClient.ts"
+import { split } from "../rpc/RpcDemux.ts"
+import * as RpcServer from "../rpc/RpcServer.ts"
 import type { Tool } from "../rpc/Tool.ts"
 import { RejoinBackoff } from "../serve/RejoinBackoff.ts"
 import * as ServeLoop from "../serve/ServeLoop.ts"
 import * as ChannelSession from "../session/ChannelSession.ts"
 import type * as FallbackDialer from "../session/FallbackDialer.ts"
 import * as SessionLifecycle from "../session/SessionLifecycle.ts"
-import * as PairSession from "./PairSession.ts"
+import { SessionTermination } from "../session/SessionLifecycle.ts"
+
+// What a process says of one pair of a room: the metrics of the agent, of which joins and sessions are this pair's.
+
+/** A pair that has not joined yet. */
+const pairOf = (
+  facts: Pick<Pair, "channel" | "name" | "peer">,
+  { now }: Pick<AgentMetrics["Service"], "now">
+): Pair => ({ ...facts, state: "joining", reason: undefined, carrier: undefined, sessions: 0, since: now() })
+
+const enter = (pair: Pair, now: number, state: Pair["state"], reason: string | undefined) => {
+  if (pair.state !== state) pair.since = now
+  pair.state = state
+  pair.reason = reason
+}
+
+/** The same metrics for this pair, which is changed. */
+const pairMetrics = (metrics: AgentMetrics["Service"], pair: Pair): AgentMetrics["Service"] => ({
+  ...metrics,
+  joining: (state, reason) => enter(pair, metrics.now(), state, reason),
+  channelOpened: (carrier) => {
+    const ended = metrics.channelOpened(carrier)
+    pair.sessions++
+    pair.carrier = carrier
+    enter(pair, metrics.now(), "in-session", undefined)
+    return () => {
+      ended()
+      pair.carrier = undefined
+      enter(pair, metrics.now(), "joining", undefined)
+    }
+  }
+})
+
+/**
+ * The session of a pair in a room: both members serve on it and both call, for as long as they are there. An empty message now and
+ * then keeps it, and finds out when the other machine is gone without a word.
+ */
+const keepAliveEvery = "20 seconds"
+/** So many times without a byte of the peer, and the session is over. */
+const maxSilent = 3
+
+export interface PairSessionOptions {
+  readonly tools: ReadonlyArray<Tool>
+  /** Gets the client of the session, and undefined when that is over. */
+  readonly using: (client: RpcClient.RpcClient | undefined) => void
+}
+
+export const stand = Effect.fn("RoomPair.stand")(function* (
+  session: ChannelSession.ChannelSession,
+  { tools, using }: PairSessionOptions
+) {
+  const { answers, requests } = split(session.stream)
+  /** Requests that run, in either direction: their silence is not that of a machine that is gone. */
+  let running = 0
+  const client = RpcClient.make(answers)
+
+  const alive = Effect.gen(function* () {
+    let lastReceived = 0
+    let silent = 0
+    while (true) {
+      yield* Effect.sleep(keepAliveEvery)
+      const { received } = session.bytes()
+      silent = received === lastReceived && running === 0 ? silent + 1 : 0
+      lastReceived = received
+      if (silent >= maxSilent)
+        return yield* new SessionTermination({ why: "nothing has come from the peer for a minute" })
+      session.stream.begin()
+    }
+  })
+
+  using({
+    request: (method, params, report) =>
+      Effect.suspend(() => {
+        running++
+        return Effect.ensuring(
+          client.request(method, params, report),
+          Effect.sync(() => running--)
+        )
+      })
+  })
+  const serving = RpcServer.serve(requests, {
+    tools: () => tools,
+    caller: { noiseKey: session.peerKey, rights: session.peerRights },
+    isStanding: true,
+    working: (isWorking) => {
+      running += isWorking ? 1 : -1
+    }
+  })
+  yield* Effect.raceFirst(serving, alive).pipe(Effect.ensuring(Effect.sync(() => using(undefined))))
+  yield* ChannelSession.close(session)
+})
 
 /** All pairs of a member dial the same edge, so that each waits for longer while it is gone. */
 const failedMillis = 2_000
@@ -30,7 +121,7 @@ export class RoomPair {
     this.peer = peer
     this.broker = broker
     const channel = Hex.encode(broker.grant.channel)
-    this.status = RoomPairMetrics.pairOf({ name, peer: Hex.encode(peer), channel }, metrics)
+    this.status = pairOf({ name, peer: Hex.encode(peer), channel }, metrics)
     this.member = {
       role: settings.role,
       noise: native.x25519.keyPair(Redacted.value(settings.noiseKey)),
@@ -71,10 +162,8 @@ export const meet = <E, R>(
 /** Until the grant ends, which is the end of this pair alone. */
 export const run = Effect.fn("RoomPair.run")(function* (pair: RoomPair, tools: ReadonlyArray<Tool>) {
   const { broker, name, status } = pair
-  const metrics = RoomPairMetrics.of(yield* AgentMetrics, status)
-  const { admit, serve } = meet(pair, (session) =>
-    PairSession.stand(session, { tools, using: (client) => pair.using(client) })
-  )
+  const metrics = pairMetrics(yield* AgentMetrics, status)
+  const { admit, serve } = meet(pair, (session) => stand(session, { tools, using: (client) => pair.using(client) }))
   yield* Effect.raceFirst(
     ServeLoop.run(1, admit, serve, new RejoinBackoff({ failed: failedMillis })),
     SessionLifecycle.expiry(broker.grant.expiresAt)

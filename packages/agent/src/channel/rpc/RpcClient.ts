@@ -8,7 +8,6 @@ import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import { Data, Deferred, Effect, Option, Record, Result, Semaphore } from "effect"
 import type { Duplex } from "node:stream"
 import { version } from "../../Version.ts"
-import * as ConcurrentCalls from "./ConcurrentCalls.ts"
 import { MessageReader, MessagesCut, send } from "./MessageReader.ts"
 import * as Notification from "./Notification.ts"
 import { isObject, type JsonObject } from "./Tool.ts"
@@ -117,11 +116,11 @@ export const make = (stream: Duplex, onToolsChanged: () => void = () => {}): Ses
 
   return {
     request,
-    initialize: request("initialize", ConcurrentCalls.offer({ name: "ct-agent", version })).pipe(
+    initialize: request("initialize", Notification.offer({ name: "ct-agent", version })).pipe(
       Effect.catchTag("RequestTooLong", Effect.die),
       Effect.flatMap((reply) => {
-        isConcurrent = ConcurrentCalls.isIn(Result.getOrUndefined(Envelope.readResponse(reply)))
-        return isConcurrent ? line.resize(ConcurrentCalls.maxAtOnce) : Effect.void
+        isConcurrent = Notification.isIn(Result.getOrUndefined(Envelope.readResponse(reply)))
+        return isConcurrent ? line.resize(Notification.maxAtOnce) : Effect.void
       })
     )
   }

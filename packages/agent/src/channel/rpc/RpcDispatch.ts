@@ -1,16 +1,51 @@
 /** One request of a peer, answered: the three methods, and the codes of their errors (signed-bytes.md 20). */
-import type * as Json from "@catenet/crypto/Json"
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as Json from "@catenet/crypto/Json"
 import * as Permission from "@catenet/crypto/Permission"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
+import { maxMessage } from "@catenet/crypto/rpc/Envelope"
 import { Effect, Result } from "effect"
 import { version } from "../../Version.ts"
-import * as ConcurrentCalls from "./ConcurrentCalls.ts"
+import * as Notification from "./Notification.ts"
 import { type Caller, type JsonObject, textOf, type Tool } from "./Tool.ts"
-import * as ToolList from "./ToolList.ts"
+
+// * The tools of a member by name, a page at a time: a list that no frame carries goes on behind a cursor, as MCP has it, which is
+// the last name of the page before. Pure.
+
+/** What is left is for the response around it. */
+const pageBytes = maxMessage - 1024
+
+const byName = (a: Tool, b: Tool) => (a.name < b.name ? -1 : 1)
+
+const bytesOf = (entry: JsonObject) => Bytes.fromText(`${Json.write(entry).toWellFormed()},`).length
+
+/** A tool whose schema is too long is listed without it, and one whose name is too long is not. */
+const shortest = ({ description, listed = {}, name }: Tool) =>
+  [
+    { name, description, ...listed },
+    { name, description: "" }
+  ]
+    .map((entry) => ({ entry, bytes: bytesOf(entry) }))
+    .find(({ bytes }) => bytes <= pageBytes)
+
+export const toolPage = (tools: ReadonlyArray<Tool>, cursor: string | undefined): JsonObject => {
+  const entries: Array<JsonObject> = []
+  let [left, last] = [pageBytes, ""]
+  for (const tool of tools.toSorted(byName)) {
+    if (cursor !== undefined && tool.name <= cursor) continue
+    const found = shortest(tool)
+    if (found === undefined) continue
+    if (found.bytes > left) return { tools: entries, nextCursor: last }
+    entries.push(found.entry)
+    left -= found.bytes
+    last = tool.name
+  }
+  return { tools: entries }
+}
 
 const initialized = (request: Envelope.Request): Json.Json => ({
   protocolVersion: "2024-11-05",
-  capabilities: ConcurrentCalls.isAskedBy(request) ? ConcurrentCalls.accepted : { tools: {} },
+  capabilities: Notification.isAskedBy(request) ? Notification.accepted : { tools: {} },
   serverInfo: { name: "ct-agent", version }
 })
 
@@ -50,7 +85,7 @@ const resultOf = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller:
       return Effect.succeed(initialized(request))
     case "tools/list":
       return Permission.mayRead(caller.rights)
-        ? Effect.succeed(ToolList.page(tools, textOf(request.params ?? null, "cursor")))
+        ? Effect.succeed(toolPage(tools, textOf(request.params ?? null, "cursor")))
         : refuse(request.id, Envelope.codes.toolFailed, `the tools are not listed. ${grantOf(caller)}`)
     case "tools/call":
       return call(request, tools, caller, report)

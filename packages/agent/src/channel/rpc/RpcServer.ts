@@ -8,7 +8,6 @@ import * as Permission from "@catenet/crypto/Permission"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import { Deferred, Effect, FiberSet, Option, Record, Result, Semaphore } from "effect"
 import type { Duplex } from "node:stream"
-import * as ConcurrentCalls from "./ConcurrentCalls.ts"
 import { MessageReader, MessagesCut, send } from "./MessageReader.ts"
 import * as Notification from "./Notification.ts"
 import * as RpcDispatch from "./RpcDispatch.ts"
@@ -135,7 +134,7 @@ export const serve = Effect.fn("RpcServer.serve")(function* (
     yield* Effect.addFinalizer(() => Effect.sync(leave))
   })
 
-  const places = yield* Semaphore.make(ConcurrentCalls.maxAtOnce)
+  const places = yield* Semaphore.make(Notification.maxAtOnce)
   const calls = yield* FiberSet.make<void, MessagesCut>()
   let patience: typeof idle | typeof idlePause = idle
   while (true) {
@@ -154,7 +153,7 @@ export const serve = Effect.fn("RpcServer.serve")(function* (
       continue
     }
     yield* answer(read)
-    if (Result.isSuccess(read) && ConcurrentCalls.isAskedBy(read.success)) yield* begin
+    if (Result.isSuccess(read) && Notification.isAskedBy(read.success)) yield* begin
   }
   yield* Effect.raceFirst(Deferred.await(gone), FiberSet.awaitEmpty(calls))
 }, Effect.scoped)

@@ -4,13 +4,83 @@ import type * as Json from "@catenet/crypto/Json"
 import * as MarketService from "@catenet/crypto/market/MarketService"
 import * as Offer from "@catenet/crypto/market/Offer"
 import { native } from "@catenet/crypto/native"
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
 import type { CardTerms, Serving } from "../../settings/MemberSettings.ts"
 import { unixSeconds } from "../../UnixTime.ts"
 import { type Caller, textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
-import { HandlerPlaces } from "./HandlerPlaces.ts"
+import * as HandlerProcess from "./HandlerProcess.ts"
 import { OfferBook } from "./OfferBook.ts"
-import * as ServiceHandler from "./ServiceHandler.ts"
+
+/**
+ * How many service commands run at the same time: CT_CHANNEL_SERVE_CONCURRENCY of them in all, and the first one of each session at
+ * once, so that no session waits for what another one has started. Of those that wait, the session that runs the fewest is next.
+ */
+interface Waiting {
+  readonly caller: Caller
+  readonly turn: Deferred.Deferred<void>
+}
+
+export class HandlerPlaces {
+  readonly #most: number
+  /** Commands that run, by the session that has called them. */
+  readonly #held = new Map<Caller, number>()
+  readonly #waiting = new Set<Waiting>()
+  #total = 0
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  /** Runs the command when there is a place for it. */
+  hold<A, E, R>(caller: Caller, command: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> {
+    return Effect.acquireUseRelease(
+      Effect.interruptible(this.#take(caller)),
+      () => command,
+      () => Effect.sync(() => this.#give(caller))
+    )
+  }
+
+  #heldBy(caller: Caller) {
+    return this.#held.get(caller) ?? 0
+  }
+
+  #isFree(caller: Caller) {
+    return this.#heldBy(caller) === 0 || this.#total < this.#most
+  }
+
+  #begin(caller: Caller) {
+    this.#held.set(caller, this.#heldBy(caller) + 1)
+    this.#total++
+  }
+
+  #take(caller: Caller) {
+    return Effect.suspend(() => {
+      if (this.#isFree(caller)) return Effect.sync(() => this.#begin(caller))
+      const waiting: Waiting = { caller, turn: Deferred.makeUnsafe() }
+      this.#waiting.add(waiting)
+      return Effect.onInterrupt(Deferred.await(waiting.turn), () =>
+        Effect.sync(() => {
+          // It may have got its turn just before.
+          if (!this.#waiting.delete(waiting)) this.#give(caller)
+        })
+      )
+    })
+  }
+
+  #give(caller: Caller) {
+    const held = this.#heldBy(caller) - 1
+    if (held === 0) this.#held.delete(caller)
+    else this.#held.set(caller, held)
+    this.#total--
+    const [next] = [...this.#waiting]
+      .filter((waiting) => this.#isFree(waiting.caller))
+      .toSorted((a, b) => this.#heldBy(a.caller) - this.#heldBy(b.caller))
+    if (next === undefined) return
+    this.#waiting.delete(next)
+    this.#begin(next.caller)
+    Deferred.doneUnsafe(next.turn, Effect.void)
+  }
+}
 
 const ping: Tool = {
   name: "ping",
@@ -57,7 +127,7 @@ const serviceTool = (service: string, line: string, passes: ReadonlyArray<string
     const input = textOf(args, "input")
     if (input === undefined) return yield* new ToolFailed({ reason: `service/${service} wants an input text` })
     if (Buffer.byteLength(input) > longestInput) return yield* new ToolFailed({ reason: "the input is too long" })
-    return { output: yield* places.hold(caller, ServiceHandler.call({ line, service, passes }, input)) }
+    return { output: yield* places.hold(caller, HandlerProcess.call({ line, service, passes }, input)) }
   })
 })
 

@@ -4,8 +4,8 @@
  */
 import { Clock, Effect, Semaphore } from "effect"
 import type { Scope } from "effect"
+import { refusalHint } from "../session/ChannelFailure.ts"
 import type * as FallbackDialer from "../session/FallbackDialer.ts"
-import { refusalHint } from "../session/RefusalHint.ts"
 import { flapMillis, type Outcome, RejoinBackoff } from "./RejoinBackoff.ts"
 
 interface Failure {

@@ -15,16 +15,14 @@ import type { NoiseStream } from "../../mesh/NoiseStream.ts"
 import type { AgentMetrics, ChannelCarrier } from "../../observe/AgentMetrics.ts"
 import type { HostPort } from "../../settings/HostPort.ts"
 import type { Role } from "../../settings/MemberVariables.ts"
-import { awaitReadable } from "../../tunnel/AwaitReadable.ts"
-import * as CandidateAddresses from "./CandidateAddresses.ts"
+import { awaitReadable } from "../../tunnel/StreamHelloPeek.ts"
 import * as DirectPath from "./DirectPath.ts"
 import * as DirectUpgrade from "./DirectUpgrade.ts"
 import * as FallbackDialer from "./FallbackDialer.ts"
 import * as KeyProof from "./KeyProof.ts"
 import * as Peer from "./Peer.ts"
 import * as RelayKeepAlive from "./RelayKeepAlive.ts"
-import * as RendezvousCompletion from "./RendezvousCompletion.ts"
-import type { SessionTermination } from "./SessionTermination.ts"
+import type { SessionTermination } from "./SessionLifecycle.ts"
 import { TaggedStream } from "./TaggedStream.ts"
 
 export interface Member {
@@ -162,7 +160,7 @@ export const meet = Effect.fn("ChannelSession.meet")(function* (
     const known = yield* peerOf(first, broker, member).pipe(
       Effect.tapError(() => Effect.sync(() => first.stream.destroy()))
     )
-    const completion = yield* RendezvousCompletion.of(first, known.isInitiator)
+    const completion = yield* RelayKeepAlive.of(first, known.isInitiator)
     if (completion === "spliced") return met(first, known)
     // Only the first word shows it: the peer answers, or it leaves for the relay, or the edge closes the leg late.
     const proved = completion === "unsaid" ? yield* Effect.result(proving(first.stream, known, member)) : undefined
@@ -232,7 +230,7 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, member
             isInitiator: peer.isInitiator,
             reachability: isProxied
               ? { listen: undefined, choose: () => undefined }
-              : CandidateAddresses.of(leg.socket.localAddress, peer.observed)
+              : DirectUpgrade.of(leg.socket.localAddress, peer.observed)
           }),
           (moved) => {
             direct = Option.getOrUndefined(moved)?.socket

@@ -1,8 +1,8 @@
 /** The ways to an edge, in the order in which a member tries them. Pure. */
 import type { Phase } from "@catenet/crypto/admission/Join"
-import { standard } from "../../settings/ChannelTransports.ts"
 import type { HostPort } from "../../settings/HostPort.ts"
 import type { Meeting } from "../../settings/MemberSettings.ts"
+import { standard } from "../../settings/TunnelTransports.ts"
 
 export type StrategyName = "broker" | "relay" | "quic" | "front-door" | "camouflage" | "websocket" | "gate" | "circuit"
 

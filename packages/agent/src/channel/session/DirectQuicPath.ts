@@ -8,7 +8,7 @@ import type { CarrierStream } from "@catenet/wire/transport/Carrier"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Effect, Exit, FiberSet, Option, Result, Scope } from "effect"
 import { QuicDial } from "../../carrier/QuicDial.ts"
-import * as SelfSignedCertificate from "../../carrier/SelfSignedCertificate.ts"
+import * as DirectQuicListener from "../../mesh/DirectQuicListener.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../../settings/HostPort.ts"
 import { OriginDown } from "../../tunnel/Origin.ts"
@@ -104,7 +104,7 @@ export const listen = Effect.fn("DirectQuicPath.listen")(function* (
 
   yield* Effect.gen(function* () {
     const side = yield* quic.value.process
-    const { certificate, key } = SelfSignedCertificate.make(yield* Clock.currentTimeMillis)
+    const { certificate, key } = DirectQuicListener.selfSignedCertificate(yield* Clock.currentTimeMillis)
     const at = { address, port }
     yield* side.listen({ at, certificate: Certificate.pem(certificate), key, transport }, () => {
       if (isOver || silent >= maxSilent) return undefined

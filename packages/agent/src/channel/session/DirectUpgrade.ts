@@ -2,14 +2,47 @@
  * Moves a session from the relay to a direct link (signed-bytes.md 13.2): the member that began the session offers a listener of
  * its own, the other one dials it, and both prove their keys anew. Whatever fails, the session stays on the relay.
  */
+import * as Address from "@catenet/crypto/admission/Address"
 import type { KeyPair } from "@catenet/crypto/Suite"
+import * as Candidate from "@catenet/crypto/upgrade/Candidate"
 import { ControlMessage } from "@catenet/crypto/upgrade/ControlMessage"
-import { Effect, Fiber, Option, Queue, type Scope } from "effect"
+import { isIP } from "@catenet/platform/IpAddress"
+import { Effect, Fiber, Option, Queue, Result, type Scope } from "effect"
 import type { SecureRandom } from "effect/crypto"
+import * as Equal from "effect/Equal"
+import * as NetAddress from "effect/net/NetAddress"
 import type { AgentMetrics } from "../../observe/AgentMetrics.ts"
-import type { HostPort } from "../../settings/HostPort.ts"
+import { formatHostPort, type HostPort, parseHostPort } from "../../settings/HostPort.ts"
 import * as DirectPath from "./DirectPath.ts"
 import type { TaggedStream } from "./TaggedStream.ts"
+
+// Where a member could listen for its peer, and which of a peer's addresses it dials. Pure.
+
+/**
+ * `own` is the address from which this member talks to the edge, `observed` where the edge saw it. An address is offered only where
+ * the port that is opened is the one that a peer reaches: its own global one without a NAT in between, or one of its own network.
+ */
+export const of = (own: string | undefined, observed: string | undefined): Reachability => {
+  const ip = own === undefined || isIP(own) === 0 ? undefined : NetAddress.ipFromStringUnsafe(own)
+  return {
+    listen: ip === undefined || own === undefined ? undefined : offered(own, ip, observed),
+    choose: (endpoint) => {
+      const address = Candidate.choose(endpoint, ip)
+      const parsed = address === undefined ? undefined : parseHostPort(address)
+      return parsed !== undefined && parsed.port > 0 ? parsed : undefined
+    }
+  }
+}
+
+const offered = (host: string, ip: NetAddress.IpAddress, observed: string | undefined) => {
+  const seen = observed === undefined ? undefined : Result.getOrUndefined(Address.parse(observed))
+  const at = (port: number) => formatHostPort({ host, port })
+  if (seen !== undefined && Address.isGlobal(ip) && Equal.equals(seen.address, ip))
+    return { host, offer: (port: number) => Candidate.join({ reflexive: at(port), local: undefined }) }
+  if (Address.sameLocalSubnet(ip, ip))
+    return { host, offer: (port: number) => Candidate.join({ reflexive: "", local: at(port) }) }
+  return undefined
+}
 
 const stepLimit = "5 seconds"
 const keepAliveEvery = "60 seconds"

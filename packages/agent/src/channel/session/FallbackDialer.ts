@@ -10,18 +10,17 @@ import { clause } from "@catenet/domain/values/Sentence"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Data, Effect, Result } from "effect"
 import type { Duplex } from "node:stream"
-import { keepAliveMillis } from "../../carrier/KeepAlive.ts"
-import { proxyForEdge, stream as proxiedStream } from "../../carrier/OutgoingProxy.ts"
+import { keepAliveMillis, proxyForEdge, stream as proxiedStream } from "../../carrier/OutgoingProxy.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { formatHostPort } from "../../settings/HostPort.ts"
 import type { Meeting } from "../../settings/MemberSettings.ts"
 import * as EdgeDial from "../../tunnel/EdgeDial.ts"
 import * as Origin from "../../tunnel/Origin.ts"
+import { refusalHint } from "./ChannelFailure.ts"
 import { asksForPhase, hasKeepalive, type ConnectionStrategy, strategiesFor } from "./ConnectionStrategies.ts"
 import type { Failure } from "./JoinExchange.ts"
-import * as JoinOnStream from "./JoinOnStream.ts"
+import * as JoinExchange from "./JoinExchange.ts"
 import * as QuicChannelDial from "./QuicChannelDial.ts"
-import { refusalHint } from "./RefusalHint.ts"
 import * as RelayNodeDial from "./RelayNodeDial.ts"
 import * as WebSocketDial from "./WebSocketDial.ts"
 
@@ -125,7 +124,7 @@ const tryStrategy = Effect.fnUntraced(function* (
   const hasKeepalive = isMarked && !isQuic
   const { grant, holderKey } = broker
   const reasons = phase === "rendezvous" && isBrief(broker, endpoint) && asksForPhase(rung) ? undefined : phase
-  const acknowledgement = yield* JoinOnStream.join(
+  const acknowledgement = yield* JoinExchange.join(
     stream,
     { grant, endpoint, holderKey, phase: reasons, hasKeepalive },
     () => {

@@ -1,15 +1,27 @@
 /** What happens around every session: its events, its counts, and the end of the grant that it rests on. */
 import type { Grant } from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
-import { Clock, Effect } from "effect"
+import { Clock, Data, Effect } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { Events } from "../../observe/Events.ts"
 import * as StatusLine from "../../terminal/StatusLine.ts"
 import type { ChannelSession } from "./ChannelSession.ts"
 import * as DirectUpgrade from "./DirectUpgrade.ts"
-import { SessionTermination } from "./SessionTermination.ts"
 import { TaggedStream } from "./TaggedStream.ts"
+
+// How a session ends that does not end in order.
+
+/** The session broke before both sides had ended. */
+export class SessionTermination extends Data.TaggedError("SessionTermination")<{ readonly why: string }> {
+  static of(error: unknown): SessionTermination {
+    return new SessionTermination({ why: error instanceof Error ? error.message : String(error) })
+  }
+
+  override get message() {
+    return `The session was cut: ${this.why}`
+  }
+}
 
 /** What names a peer in events: the holder, or the key where the holder is not known. */
 const nameOf = ({ peerHolder, peerKey }: ChannelSession) => Hex.encode(peerHolder ?? peerKey)

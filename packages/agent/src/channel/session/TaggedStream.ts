@@ -12,8 +12,7 @@ import { Scheduler } from "@catenet/platform/Scheduler"
 import { abort } from "@catenet/wire/transport/Abort"
 import { Option, Result } from "effect"
 import { Duplex } from "node:stream"
-import { EndMarkMissing, GracefulEndMarker } from "../../mesh/GracefulEndMarker.ts"
-import type { NoiseStream, Session } from "../../mesh/NoiseStream.ts"
+import { EndMarkMissing, GracefulEndMarker, type NoiseStream, type Session } from "../../mesh/NoiseStream.ts"
 
 type Done = (error?: Error | null) => void
 type Control = ControlMessage.ControlMessage
