@@ -3,7 +3,7 @@ import * as Documentation from "@catenet/platform/Documentation"
 import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { loaded } from "./LoadedCommand.ts"
-import { marketCommands } from "./MarketCli.ts"
+import { directory } from "./MarketCli.ts"
 import { operatorCommands } from "./OperatorCli.ts"
 import { ownerCommands } from "./OwnerCli.ts"
 import * as CardVariables from "./settings/CardVariables.ts"
@@ -206,7 +206,7 @@ export const channel = Command.make(
     channelJoin,
     channelRoom,
     channelAgentCard,
-    ...marketCommands,
+    directory,
     ...operatorCommands,
     ...ownerCommands
   ])

@@ -265,6 +265,7 @@ export const program = root.pipe(
     connect,
     channel,
     MarketCli.offer,
+    MarketCli.pipeline,
     relayNode,
     help
   ]),

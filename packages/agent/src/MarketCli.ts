@@ -1,7 +1,7 @@
 /** The command line of how agents find and engage each other: offers, the directory and pipelines. */
 import * as Documentation from "@catenet/platform/Documentation"
 import { Argument, Command, Flag } from "effect/cli"
-import { loaded } from "./LoadedCommand.ts"
+import { group, loaded } from "./LoadedCommand.ts"
 import * as MarketVariables from "./settings/MarketVariables.ts"
 import * as PipelineVariables from "./settings/PipelineVariables.ts"
 
@@ -32,7 +32,7 @@ export const offer = Command.make(
   ])
 )
 
-const directory = Command.make(
+export const directory = Command.make(
   "directory",
   {},
   loaded(
@@ -65,17 +65,12 @@ const directory = Command.make(
   ])
 )
 
-const convene = Command.make(
-  "convene",
-  {
-    run: Flag.Boolean("run").pipe(
-      Flag.withDefault(false),
-      Flag.withDescription("Pass stdin through the services of the roles, in order, and print the last response")
-    )
-  },
+const match = Command.make(
+  "match",
+  {},
   loaded(
     () => import("./commands/pipeline.ts"),
-    ({ pipeline }, options) => pipeline(options)
+    ({ match }) => match
   )
 ).pipe(
   Command.withDescription(
@@ -84,16 +79,39 @@ const convene = Command.make(
       "price. For each role it prints a line with role, provider, units, price with currency, and match reference. " +
       "RoundRobin and LeastCalls continue from the previous run, using the history in CT_AGENT_STATE_DIR.\n\n" +
       "LowestFloor chooses the cheapest offer, RoundRobin the holder after the last one of the role, LeastCalls the " +
-      "one chosen least often. A provider that does not accept the bid is excluded. Exit codes: 1 a service failed, 3 " +
-      "wrong configuration, 4 refused, or no provider fits a role, 5 unreachable.\n\n" +
+      "one chosen least often. A provider that does not accept the bid is excluded. Exit codes: 3 wrong " +
+      "configuration, 4 refused, or no provider fits a role, 5 unreachable.\n\n" +
       `Its variables:\n${Documentation.help(PipelineVariables.variables)}`
   ),
-  Command.withShortDescription("Fill the roles of a pipeline by an auction"),
+  Command.withShortDescription("Choose a provider for each role of a pipeline"),
   Command.withExamples([
-    { command: "ct-agent channel convene --config buyer.env", description: "Prints the provider of each role" },
-    { command: "echo hi | ct-agent channel convene --run", description: "And passes a text through all roles" }
+    { command: "ct-agent pipeline match --config buyer.env", description: "Prints the provider of each role" }
   ])
 )
 
-/** What stands below `channel` for those who look for agents, and want to be found. */
-export const marketCommands = [directory, convene] as const
+const run = Command.make(
+  "run",
+  {},
+  loaded(
+    () => import("./commands/pipeline.ts"),
+    ({ run }) => run
+  )
+).pipe(
+  Command.withDescription(
+    "Fills the roles as `ct-agent pipeline match` does, passes stdin through the services of the roles, in order, and " +
+      "prints the last response. Exit codes: 1 a service failed; otherwise as for match. It has the same variables."
+  ),
+  Command.withShortDescription("Pass stdin through the roles of a pipeline"),
+  Command.withExamples([
+    { command: "echo hi | ct-agent pipeline run --config buyer.env", description: "Prints the last role's response" }
+  ])
+)
+
+export const pipeline = Command.make("pipeline", {}, group("ct-agent pipeline", "match or run")).pipe(
+  Command.withDescription(
+    "Uses a pipeline that someone has published: an ordered list of roles, each filled by one of the agents that offer " +
+      "its service."
+  ),
+  Command.withShortDescription("Fill and run the roles of a published pipeline"),
+  Command.withSubcommands([match, run])
+)

@@ -4,6 +4,7 @@ import { Cause, Clock, Effect, Random } from "effect"
 import type { Refused, StateUnusable, Unreachable } from "../Failure.ts"
 import * as FileWatcher from "../state/FileWatcher.ts"
 import * as Folder from "./CertificateFolder.ts"
+import type { Options } from "./CertificateOptions.ts"
 import * as CertificateProgress from "./CertificateProgress.ts"
 import * as Certificates from "./Certificates.ts"
 import { type Outcome, pause } from "./RenewalSchedule.ts"
@@ -55,7 +56,7 @@ const elsewhere: Outcome = {
 const replacedEvery = "10 minutes"
 
 /** Waits until two looks of a second apart miss a file of the pair; for ever where there is none to be lost. */
-const lost = Effect.fnUntraced(function* ({ places }: Certificates.Options, isHeld: boolean) {
+const lost = Effect.fnUntraced(function* ({ places }: Options, isHeld: boolean) {
   const change = yield* FileWatcher.make(Folder.filesOf(places))
   let missed = (yield* Folder.isThere(places)) ? 0 : 1
   if (missed > 0 && !isHeld) return yield* Effect.never
@@ -66,14 +67,14 @@ const lost = Effect.fnUntraced(function* ({ places }: Certificates.Options, isHe
 }, Effect.scoped)
 
 /** Sleeps, unless the pair is lost meanwhile; says whether it was. `isHeld`: it was there a moment ago. */
-const rest = (options: Certificates.Options, seconds: number, hasLost: boolean, isHeld: boolean) =>
+const rest = (options: Options, seconds: number, hasLost: boolean, isHeld: boolean) =>
   Effect.raceFirst(
     Effect.as(Effect.sleep(`${seconds} seconds`), false),
     Effect.as(hasLost ? Effect.delay(lost(options, isHeld), replacedEvery) : lost(options, isHeld), true)
   )
 
 /** Looks once. How it ended, and what was not done where it failed; continues "the certificate". */
-const look = (options: Certificates.Options) =>
+const look = (options: Options) =>
   Effect.match(Certificates.look(options), {
     onSuccess: (found): readonly [Outcome, string] => [found ?? elsewhere, "was not issued"],
     onFailure: (error): readonly [Outcome, string] => [failed(error), notLookedAfter]
@@ -86,7 +87,7 @@ const look = (options: Certificates.Options) =>
     )
   )
 
-export const run = Effect.fn("CertificateLoop.run")(function* (options: Certificates.Options) {
+export const run = Effect.fn("CertificateLoop.run")(function* (options: Options) {
   let last: Outcome["_tag"] | undefined
   let times = 0
   let hasLost = false

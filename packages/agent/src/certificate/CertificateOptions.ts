@@ -11,12 +11,17 @@ import * as Onboarding from "../onboard/Onboarding.ts"
 import type { CustomCa } from "../settings/CustomCa.ts"
 import type { OwnCertificate } from "../settings/Settings.ts"
 import type { Answered } from "./CertificateQueueClient.ts"
-import type { Options } from "./Certificates.ts"
+import type * as Issuance from "./Issuance.ts"
 
-// * Admission where the user has an authority of their own: the control plane has no say in when, and a certificate is renewed while
-// it is away. A name that it has not recorded would stay without passthrough, so for that one nothing is ordered.
+/** What one host name's certificate needs. */
+export interface Options extends Issuance.Options {
+  /** A CA of the user's own; used whatever the control plane assigns. */
+  readonly authority: CustomCa | undefined
+  /** Run after each issuance. */
+  readonly reload: string | undefined
+}
 
-/** As the control plane would assign it. */
+/** The CA in the form in which the control plane assigns one. */
 const assigned = ({ binding, directory }: CustomCa) =>
   CertificateAuthority.make({
     name: new URL(directory).host,
@@ -26,8 +31,12 @@ const assigned = ({ binding, directory }: CustomCa) =>
     eab_hmac_key_b64url: binding === undefined ? null : Redacted.value(binding.hmac)
   })
 
-/** The control plane's answer, with this authority in the place of those that it assigns. */
-export const layer = <R>(
+/**
+ * The control plane's answer with the user's own CA in place of the assigned one. With it the control plane does not schedule
+ * orders, and certificates are renewed while it is unreachable. For a name that is offline (rot) nothing is ordered, because the
+ * edge would not pass its TLS through.
+ */
+export const withCustomCa = <R>(
   authority: CustomCa,
   answer: Effect.Effect<Answered, Refused | Unreachable, R>
 ): Effect.Effect<Answered, Refused, R> => {

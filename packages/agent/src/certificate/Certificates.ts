@@ -7,7 +7,6 @@ import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import { clause, ended } from "@catenet/domain/values/Sentence"
 import { Clock, Effect, Schedule } from "effect"
 import type { X509Certificate } from "node:crypto"
-import type { CustomCa } from "../settings/CustomCa.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import type { AcmeFailed } from "./AcmeFailed.ts"
@@ -15,18 +14,12 @@ import * as AcmeOrder from "./AcmeOrder.ts"
 import * as AcmeRenewalInfo from "./AcmeRenewalInfo.ts"
 import * as Folder from "./CertificateFolder.ts"
 import * as CertificateOptions from "./CertificateOptions.ts"
+import type { Options } from "./CertificateOptions.ts"
 import { waiting } from "./CertificateProgress.ts"
 import { CertificateQueueClient, HostnameGone } from "./CertificateQueueClient.ts"
 import * as Issuance from "./Issuance.ts"
 import * as ReloadCommand from "./ReloadCommand.ts"
 import { judgedTime, type Outcome } from "./RenewalSchedule.ts"
-
-export interface Options extends Issuance.Options {
-  /** An authority of the user's own, which is ordered from whatever the control plane assigns. */
-  readonly authority: CustomCa | undefined
-  /** Run after each issuance. */
-  readonly reload: string | undefined
-}
 
 /** Says that the certificate is there. It is remembered until then. */
 const complete = Effect.fnUntraced(function* (options: Options) {
@@ -190,7 +183,7 @@ const looked = Effect.fnUntraced(function* (options: Options) {
   const answer = asked(options)
   const { admission, date: serverDate } = yield* authority === undefined
     ? answer
-    : CertificateOptions.layer(authority, answer)
+    : CertificateOptions.withCustomCa(authority, answer)
   // Where the control plane is away, the user's own authority says what time it is.
   const date =
     serverDate ??

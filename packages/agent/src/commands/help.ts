@@ -24,11 +24,25 @@ const isKnown = (tree: CommandTree, [word, ...rest]: ReadonlyArray<string>): boo
   return next !== undefined && isKnown(next, rest)
 }
 
+/** `channel convene`, the former name of `pipeline match`, and of `pipeline run` with `--run`. It is not in the help. */
+const renamed = (given: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const at = given.findIndex((word, index) => word === "channel" && given[index + 1] === "convene")
+  if (at < 0) return given
+  const rest = given.slice(at + 2)
+  return [
+    ...given.slice(0, at),
+    "pipeline",
+    rest.includes("--run") ? "run" : "match",
+    ...rest.filter((word) => word !== "--run")
+  ]
+}
+
 /** The arguments of the program, without the wish for help where the command is unknown, which is said then. */
-export const argumentsOf = (tree: CommandTree, given: ReadonlyArray<string>): ReadonlyArray<string> => {
+export const argumentsOf = (tree: CommandTree, args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const given = renamed(args)
   const flag = given.findIndex((word) => word.startsWith("-"))
-  const args = flag < 0 ? given : given.slice(0, flag)
-  return isKnown(tree, args) ? given : given.filter((word) => !isHelp(word))
+  const words = flag < 0 ? given : given.slice(0, flag)
+  return isKnown(tree, words) ? given : given.filter((word) => !isHelp(word))
 }
 
 const sections = [

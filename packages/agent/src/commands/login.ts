@@ -9,7 +9,6 @@ import * as DeviceFlow from "../login/DeviceFlow.ts"
 import * as IdentityProviderClient from "../login/IdentityProviderClient.ts"
 import * as StoredLogin from "../login/StoredLogin.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
-import * as AccountVariables from "../settings/AccountVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import { baseUrl } from "../settings/HostPort.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
@@ -60,7 +59,7 @@ export const login = ({ controlPlane: given }: { readonly controlPlane: Option.O
       client,
       issuer: configured,
       ...values
-    } = yield* EnvironmentFile.read(yield* configFile, AccountVariables.login)
+    } = yield* EnvironmentFile.read(yield* configFile, LoginVariables.login)
     const controlPlane = yield* named(given, values.controlPlane)
     const issuer = yield* issuerOf(configured, controlPlane)
     const { stored } = LoginVariables.sourceOf(values)

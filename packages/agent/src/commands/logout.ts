@@ -5,7 +5,6 @@ import { configFile } from "../Flags.ts"
 import * as IdentityProviderClient from "../login/IdentityProviderClient.ts"
 import * as StoredLogin from "../login/StoredLogin.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
-import * as AccountVariables from "../settings/AccountVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
 import * as FolderLock from "../state/FolderLock.ts"
@@ -30,7 +29,7 @@ const leave = Effect.fnUntraced(function* (path: string) {
 })
 
 export const logout = Effect.gen(function* () {
-  const values = yield* EnvironmentFile.read(yield* configFile, AccountVariables.account)
+  const values = yield* EnvironmentFile.read(yield* configFile, LoginVariables.account)
   const { stored } = LoginVariables.sourceOf(values)
   yield* FolderLock.holding(stored)(leave(stored))
   if (values.bearer !== undefined || values.bearerFile !== undefined)

@@ -1,4 +1,4 @@
-/** `channel convene`: fills the roles of a published pipeline by an auction, and with `--run` sends a text through them. */
+/** `pipeline match` fills the roles of a published pipeline; `pipeline run` also passes stdin through their services, in order. */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
@@ -14,11 +14,7 @@ import { Clock, Effect, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { homedir } from "node:os"
 import { join } from "node:path"
-import * as PublishedPipeline from "../account/PublishedPipeline.ts"
 import * as OneShotCall from "../channel/local/OneShotCall.ts"
-import * as PipelineMatch from "../channel/pipeline/PipelineMatch.ts"
-import * as RoleProviderDiscovery from "../channel/pipeline/RoleProviderDiscovery.ts"
-import * as RoundRobinFile from "../channel/pipeline/RoundRobinFile.ts"
 import { textOf } from "../channel/rpc/Tool.ts"
 import * as ChannelFailure from "../channel/session/ChannelFailure.ts"
 import { CallFailed, Refused } from "../Failure.ts"
@@ -26,6 +22,10 @@ import { configFile } from "../Flags.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
+import * as PipelineMatch from "../pipeline/PipelineMatch.ts"
+import * as PublishedPipeline from "../pipeline/PublishedPipeline.ts"
+import * as RoleProvider from "../pipeline/RoleProvider.ts"
+import * as SelectionHistory from "../pipeline/SelectionHistory.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import { Meeting, pemOf } from "../settings/MemberSettings.ts"
 import * as PipelineRules from "../settings/PipelineRules.ts"
@@ -36,10 +36,10 @@ import * as Signals from "../terminal/Signals.ts"
 type Given = Values<typeof PipelineVariables.variables>
 type Published = Effect.Success<ReturnType<typeof PublishedPipeline.read>>
 
-/** Roles whose channels are joined at the same time. */
-const atOnce = 8
+/** Number of role channels joined concurrently. */
+const maxConcurrent = 8
 
-/** Each role's way to the edge, by the grant for its derived channel. */
+/** How to reach each role's channel, with the grant for that channel. */
 const brokersOf = Effect.fnUntraced(function* (given: Given, { operator, spec }: Published) {
   const root = yield* pemOf("CT_CHANNEL_FRONT_DOOR_CERT", given.frontDoorCertificate)
   const { broker, frontDoor, frontDoorOnly, holderKey, relay, webSocket } = given
@@ -71,8 +71,8 @@ const brokersOf = Effect.fnUntraced(function* (given: Given, { operator, spec }:
   })
 })
 
-/** The text goes to the service of the first role, what that answers to the next one's, and so on. */
-const through = Effect.fnUntraced(function* (matches: ReadonlyArray<PipelineMatch.Match>, input: string) {
+/** Sends the input to the service of the first role, its output to the service of the second, and so on. */
+const runServices = Effect.fnUntraced(function* (matches: ReadonlyArray<PipelineMatch.Match>, input: string) {
   let text = input
   for (const { provider, role } of matches) {
     const name = `service/${MarketService.slug(role.service)}`
@@ -109,7 +109,7 @@ const print = Effect.fnUntraced(function* (
     screen.result(`${role.padEnd(widest)}  ${provider}  ${units}  ${price} ${currency}  ${match_ref}`)
 })
 
-const body = Effect.fnUntraced(function* (given: Given, published: Published, input: string | undefined) {
+const fillRoles = Effect.fnUntraced(function* (given: Given, published: Published, input: string | undefined) {
   const { operator, spec } = published
   const brokers = yield* brokersOf(given, published)
   const member = {
@@ -121,14 +121,11 @@ const body = Effect.fnUntraced(function* (given: Given, published: Published, in
   const providers = yield* Effect.forEach(
     brokers,
     ({ meeting, tag }) =>
-      Effect.map(
-        RoleProviderDiscovery.meetAll(tag, meeting, member, given.pipelineWaitSecs),
-        (found) => [tag, found] as const
-      ),
-    { concurrency: atOnce }
+      Effect.map(RoleProvider.meetAll(tag, meeting, member, given.pipelineWaitSecs), (found) => [tag, found] as const),
+    { concurrency: maxConcurrent }
   )
   const stateDir = given.stateDir ?? join(homedir(), ".ct-agent")
-  const answer = yield* RoundRobinFile.using(stateDir, { id: spec.id, operator }, (turns) =>
+  const answer = yield* SelectionHistory.using(stateDir, { id: spec.id, operator }, (turns) =>
     PipelineMatch.run(spec, new Map(providers), given.holderKey, turns)
   )
   if (Result.isFailure(answer)) {
@@ -140,22 +137,28 @@ const body = Effect.fnUntraced(function* (given: Given, published: Published, in
   }
   const matches = answer.success
   yield* Effect.logInfo(`the ${matches.length} roles of the pipeline ${spec.id} are filled`)
-  yield* print(spec.id, matches, input === undefined ? undefined : yield* through(matches, input))
+  yield* print(spec.id, matches, input === undefined ? undefined : yield* runServices(matches, input))
 })
 
-export const pipeline = ({ run }: { readonly run: boolean }) =>
+const command = (isRunning: boolean) =>
   Effect.gen(function* () {
     const rules = PipelineRules.rules(yield* Clock.currentTimeMillis)
     const given = yield* EnvironmentFile.read(yield* configFile, PipelineVariables.variables, rules)
-    const input = run ? yield* OneShotCall.input : undefined
+    const input = isRunning ? yield* OneShotCall.input : undefined
     const published = yield* PublishedPipeline.read(given.controlPlane, given.pipelineId, given.operatorPubkey)
     const layer = Layer.mergeAll(
       Events.layer(given.stateDir ?? join(homedir(), ".ct-agent")).pipe(Layer.provideMerge(AgentMetrics.layer)),
       SecureRandom.layerWebCrypto
     )
-    const running = Effect.scoped(body(given, published, input)).pipe(
+    const running = Effect.scoped(fillRoles(given, published, input)).pipe(
       Effect.provide(layer),
       Effect.catchTag("AllStrategiesFailed", (error) => Effect.fail(ChannelFailure.ofDialer(error)))
     )
     yield* Effect.raceFirst(running, Signals.first)
   }).pipe(Effect.provide([NodeFileSystem.layer, OutgoingHttp.layer]))
+
+/** Prints the provider of each role. */
+export const match = command(false)
+
+/** Prints the output of the last role's service. */
+export const run = command(true)

@@ -6,12 +6,12 @@ import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
 import * as TunnelClient from "../account/TunnelClient.ts"
 import { configFile } from "../Flags.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
-import * as AccountVariables from "../settings/AccountVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
+import * as LoginVariables from "../settings/LoginVariables.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 const account = Effect.gen(function* () {
-  return yield* ControlPlaneSelection.of(yield* EnvironmentFile.read(yield* configFile, AccountVariables.account))
+  return yield* ControlPlaneSelection.of(yield* EnvironmentFile.read(yield* configFile, LoginVariables.account))
 })
 
 const encode = Schema.encodeSync(Tunnel)

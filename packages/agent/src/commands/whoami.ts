@@ -8,7 +8,6 @@ import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
 import { configFile } from "../Flags.ts"
 import * as Credential from "../login/Credential.ts"
 import * as OutgoingHttp from "../onboard/OutgoingHttp.ts"
-import * as AccountVariables from "../settings/AccountVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
 import { Screen } from "../terminal/Screen.ts"
@@ -31,7 +30,7 @@ const tokenClaims = (token: Redacted.Redacted) => {
 
 export const whoami = Effect.gen(function* () {
   const screen = yield* Screen
-  const values = yield* EnvironmentFile.read(yield* configFile, AccountVariables.account)
+  const values = yield* EnvironmentFile.read(yield* configFile, LoginVariables.account)
   const source = LoginVariables.sourceOf(values)
   const controlPlane = yield* ControlPlaneSelection.controlPlaneOf(values)
   const token = yield* AccountClient.bearer(source)

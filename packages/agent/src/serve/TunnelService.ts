@@ -42,12 +42,13 @@ import * as Registrar from "../tunnel/Registrar.ts"
 import * as TlsAlpnResponder from "../tunnel/TlsAlpnResponder.ts"
 import * as TlsTermination from "../tunnel/TlsTermination.ts"
 
-// The local endpoints of an agent, where they are asked for: the framework's server is loaded then, and not by other agents.
-
-/** Serves until the scope ends. */
-const openLocalEndpoints = Effect.fn("TunnelService.open")(function* (listen: HostPort, credential: BearerSource) {
-  const Endpoints = yield* Effect.promise(() => import("./LocalHttpServer.ts"))
-  yield* Layer.build(Endpoints.layer(listen, credential))
+/** Serves the local endpoints until the scope ends. Agents without them do not load the HTTP server. */
+const openLocalEndpoints = Effect.fn("TunnelService.openLocalEndpoints")(function* (
+  listen: HostPort,
+  credential: BearerSource
+) {
+  const { layer } = yield* Effect.promise(() => import("../observe/LocalHttpServer.ts"))
+  yield* Layer.build(layer(listen, credential))
 })
 
 /** Reads what this machine has to bring along, before the network is asked for anything and a token is spent. */

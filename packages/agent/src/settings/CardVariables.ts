@@ -2,7 +2,7 @@
 import * as Parser from "@catenet/platform/Parser"
 import { secretBytes } from "@catenet/platform/SecretParser"
 import { required } from "@catenet/platform/Variable"
-import * as AccountVariables from "./AccountVariables.ts"
+import * as LoginVariables from "./LoginVariables.ts"
 import * as MarketVariables from "./MarketVariables.ts"
 
 export const agentCard = {
@@ -14,5 +14,5 @@ export const agentCard = {
     Parser.described(secretBytes, { expected: "a key of 64 hex characters", remedy: undefined }),
     "Private holder key that signs the card."
   ),
-  ...AccountVariables.account
+  ...LoginVariables.account
 } as const

@@ -1,9 +1,45 @@
 /** The variables of the commands that make a channel, name its members and own it. */
-import { account } from "./AccountVariables.ts"
-import * as BridgeVariables from "./BridgeVariables.ts"
+import * as Hex from "@catenet/crypto/Hex"
+import * as Parser from "@catenet/platform/Parser"
+import { secretBytes } from "@catenet/platform/SecretParser"
+import { optional, required } from "@catenet/platform/Variable"
+import { Result } from "effect"
 import * as ChannelOperatorVariables from "./ChannelOperatorVariables.ts"
+import { baseUrl } from "./HostPort.ts"
+import * as LoginVariables from "./LoginVariables.ts"
 import * as MemberVariables from "./MemberVariables.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
+
+const operatorKey = Parser.described(secretBytes, { remedy: "copy the private key of the channel's operator" })
+const operatorKeyMeaning = "Private key of the channel's operator; signs grants and invitations."
+
+const publisherKeys = Parser.make("64 hex digits each, between commas", (text) => {
+  const keys = Parser.list.parse(text)?.map((each) => Result.getOrUndefined(Hex.decode(each, 32)))
+  return keys?.every((key) => key !== undefined) === true ? keys.filter((key) => key !== undefined) : undefined
+})
+
+/** For the command that signs with it. */
+const requiredOperatorKey = required("CT_CHANNEL_OPERATOR_KEY", operatorKey, operatorKeyMeaning)
+
+/** Of the bridge tools: the control plane, its bearer token, and the registry of services to install. */
+export const bridgeVariables = {
+  controlPlane: TunnelVariables.knownControlPlane,
+  ...LoginVariables.variables("Bearer token of the channel's owner, for tools that call the control plane."),
+  operatorKey: optional("CT_CHANNEL_OPERATOR_KEY", operatorKey, operatorKeyMeaning),
+  registry: optional("CT_MANIFEST_REGISTRY_URL", baseUrl, "Registry of the services that the bridge may install."),
+  trusted: optional(
+    "CT_MANIFEST_TRUST_ALLOWLIST",
+    publisherKeys,
+    "Public keys of the publishers whose services the bridge may install.",
+    { standard: "no publisher" }
+  ),
+  trustedFile: optional(
+    "CT_MANIFEST_TRUST_ALLOWLIST_FILE",
+    Parser.path,
+    "File with further publisher keys, one on each line, read at every use."
+  ),
+  workDir: optional("CT_MANIFEST_WORK_DIR", Parser.writablePath, "Folder for services that the bridge installs.")
+} as const
 
 const { controlPlane, stateDir } = TunnelVariables.variables
 const { broker, frontDoor, frontDoorCertificate, frontDoorOnly, grant, relay, role } = MemberVariables.variables
@@ -19,11 +55,11 @@ export const invite = {
   grant,
   channel: MemberVariables.variables.channel,
   controlPlane,
-  bearer: BridgeVariables.variables.bearer,
-  bearerFile: BridgeVariables.variables.bearerFile,
-  loginFile: BridgeVariables.variables.loginFile,
+  bearer: bridgeVariables.bearer,
+  bearerFile: bridgeVariables.bearerFile,
+  loginFile: bridgeVariables.loginFile,
   stateDir,
-  operatorKey: BridgeVariables.requiredOperatorKey
+  operatorKey: requiredOperatorKey
 } as const
 
 /** Of `channel member-material`. */
@@ -39,23 +75,23 @@ export const joinPipelineRole = {
 
 /** Of `channel bind-topology`. */
 export const bindTopology = {
-  ...account,
-  operatorKey: BridgeVariables.requiredOperatorKey,
+  ...LoginVariables.account,
+  operatorKey: requiredOperatorKey,
   topology: ChannelOperatorVariables.topology
 }
 
 /** Of `channel grant`. */
 export const grantMember = {
-  ...account,
-  operatorKey: BridgeVariables.requiredOperatorKey,
+  ...LoginVariables.account,
+  operatorKey: requiredOperatorKey,
   ...ChannelOperatorVariables.grant
 }
 
 /** Of `channel grant --interactive`, which asks for the others. */
-export const grantAsked = { ...account, operatorKey: BridgeVariables.requiredOperatorKey }
+export const grantAsked = { ...LoginVariables.account, operatorKey: requiredOperatorKey }
 
 /** Of `channel invite` for an identity. */
-export const bareInvite = { operatorKey: BridgeVariables.requiredOperatorKey, ...ChannelOperatorVariables.invitation }
+export const bareInvite = { operatorKey: requiredOperatorKey, ...ChannelOperatorVariables.invitation }
 
 /** Of `channel redeem`. */
 export const redeem = {
@@ -66,7 +102,7 @@ export const redeem = {
 
 /** Of the commands of a channel's owner. */
 export const ownedChannel = {
-  ...account,
+  ...LoginVariables.account,
   channel: MemberVariables.variables.channel,
   grantChannel: ChannelOperatorVariables.optionalGrantChannel
 }
@@ -75,7 +111,7 @@ export const ownedChannel = {
 export const register = {
   ...ownedChannel,
   operatorPubkey: ChannelOperatorVariables.optionalOperatorPubkey,
-  operatorKey: BridgeVariables.variables.operatorKey
+  operatorKey: bridgeVariables.operatorKey
 }
 
 /** Of the commands that make channels and their members, as far as no other command reads them. */

@@ -6,7 +6,7 @@ import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as VariableReader from "@catenet/platform/VariableReader"
 import { ConfigProvider, Effect, FileSystem, References } from "effect"
 import { extname } from "node:path"
-import { login } from "./AccountVariables.ts"
+import { login } from "./LoginVariables.ts"
 import * as ProxyVariables from "./ProxyVariables.ts"
 import { logging, names, secrets, topologyProof } from "./Variables.ts"
 

@@ -5,6 +5,7 @@ import { Redacted } from "effect"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { baseUrl } from "./HostPort.ts"
+import * as TunnelVariables from "./TunnelVariables.ts"
 
 /** The contract names a file of this secret that is read at every use, so it is not read once as other files of secrets are. */
 const bearer = (meaning: string): Variable<Redacted.Redacted | undefined> => ({
@@ -46,6 +47,19 @@ export const provider = {
   }),
   client: defaulted("CT_OIDC_CLI_CLIENT_ID", Parser.text, "ct-agent-cli", "Public client id, for login.")
 } as const
+
+/** For a program that only reports whether there is a token. */
+export const credential = variables("Bearer token of the identity provider; /status reports whether it is set.")
+
+/** Of a command that acts as a user at the control plane. */
+export const account = {
+  controlPlane: TunnelVariables.knownControlPlane,
+  stateDir: TunnelVariables.variables.stateDir,
+  ...credential
+}
+
+/** Of `login`. */
+export const login = { ...account, ...provider }
 
 interface Given {
   readonly bearer: Redacted.Redacted | undefined

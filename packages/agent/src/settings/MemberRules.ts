@@ -8,9 +8,11 @@ import { clause } from "@catenet/domain/values/Sentence"
 import type { Problem } from "@catenet/platform/ConfigurationInvalid"
 import type * as VariableReader from "@catenet/platform/VariableReader"
 import { Redacted } from "effect"
-import { isOwn } from "./CatenetVariables.ts"
 import type { TrustAnchor } from "./TrustAnchor.ts"
 import type * as Variables from "./Variables.ts"
+
+/** Variables of the Catenet programs, which service commands never get, even if CT_AGENT_HANDLER_ENV names them. */
+export const isOwn = (name: string): boolean => /^(?:CT_|OTEL_)/i.test(name)
 
 /** Sentences about values of `channel` that are legal but probably not meant, or have no effect beside the others. Pure. */
 type Values = VariableReader.Values<typeof Variables.channel>

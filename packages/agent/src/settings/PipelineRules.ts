@@ -1,4 +1,4 @@
-/** What the variables of `channel convene` must be together. Pure. */
+/** Rules across the variables of `pipeline match` and `pipeline run`. */
 import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import { permits } from "@catenet/crypto/Permission"
@@ -21,7 +21,7 @@ export const rules =
       if (own !== undefined && !Bytes.equal(holder, own))
         wrong(`a grant for the holder ${MemberRules.short(holder)}`, "take those of this holder")
       if (!permits(direction, "initiate"))
-        wrong(`a grant that permits ${direction}`, "who convenes begins: take one with initiate")
+        wrong(`a grant that permits ${direction}`, "this side begins the session; use a grant with initiate")
       if (expiresAt * 1000n <= BigInt(nowMillis))
         wrong("a grant that has expired", "ask the pipeline's operator for a new one")
       if (given.slice(0, at).some((other) => Bytes.equal(Redacted.value(other).channel, channel)))

@@ -1,4 +1,4 @@
-/** The variables of `channel convene`: the pipeline, this holder's grants for its roles, and where the edge is reached. */
+/** Variables of `pipeline match` and `pipeline run`: the pipeline, the grants for its roles, and the addresses of the edge. */
 import * as Grant from "@catenet/crypto/Grant"
 import * as Parser from "@catenet/platform/Parser"
 import { defaulted, required } from "@catenet/platform/Variable"
@@ -7,7 +7,7 @@ import * as ChannelOperatorVariables from "./ChannelOperatorVariables.ts"
 import * as MemberVariables from "./MemberVariables.ts"
 import { variables as tunnel } from "./TunnelVariables.ts"
 
-/** As many as a pipeline has roles at most. */
+/** A pipeline has at most this many roles. */
 const maxGrants = 64
 
 const grants = Parser.make(
@@ -24,7 +24,7 @@ const grants = Parser.make(
 const pipelineGrants = required(
   "CT_PIPELINE_GRANTS",
   grants,
-  "Grants of this holder for the channels of a pipeline's roles, for `channel convene`.",
+  "Grants of this holder for the channels of a pipeline's roles, for `ct-agent pipeline`.",
   { remedy: "set CT_PIPELINE_GRANTS_FILE to a file with the grants that the pipeline's operator has issued" }
 )
 
@@ -32,10 +32,10 @@ const pipelineWaitSecs = defaulted(
   "CT_PIPELINE_WAIT_SECS",
   Parser.whole(1, 3600),
   "5",
-  "Seconds that `channel convene` waits for another provider of a role."
+  "Seconds that `ct-agent pipeline` waits for another provider of a role."
 )
 
-/** Those that no other command reads. */
+/** Variables that no other command reads. */
 export const own = { pipelineGrants, pipelineWaitSecs }
 
 const { broker, frontDoor, frontDoorCertificate, frontDoorOnly, noiseKey, relay, webSocket } = MemberVariables.variables

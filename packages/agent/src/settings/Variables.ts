@@ -10,8 +10,6 @@ import { secretBytes } from "@catenet/platform/SecretParser"
 import { defaulted, optional, required } from "@catenet/platform/Variable"
 import * as VariableReader from "@catenet/platform/VariableReader"
 import { Option, Result, Schema } from "effect"
-import * as AccountVariables from "./AccountVariables.ts"
-import * as BridgeVariables from "./BridgeVariables.ts"
 import * as ChannelOwnerVariables from "./ChannelOwnerVariables.ts"
 import * as CustomCa from "./CustomCa.ts"
 import { listenAddress } from "./HostPort.ts"
@@ -35,10 +33,10 @@ export const logging = {
 }
 
 /** Of a command that acts as a user at the control plane. */
-export const account = AccountVariables.account
+export const account = LoginVariables.account
 
 /** Of the endpoints. */
-export const credential = BridgeVariables.credential
+export const credential = LoginVariables.credential
 
 const decoded = <A>(schema: Schema.Codec<A, string>, expected: string) => {
   const decode = Schema.decodeUnknownOption(schema)
@@ -177,7 +175,7 @@ export const channel = {
   ...MemberVariables.variables,
   ...MarketVariables.card,
   ...MarketVariables.offer,
-  ...BridgeVariables.variables,
+  ...ChannelOwnerVariables.bridgeVariables,
   stateDir: optional("CT_AGENT_STATE_DIR", Parser.writablePath, "Folder for this member's events.", {
     standard: "~/.ct-agent"
   }),
@@ -189,12 +187,12 @@ export const room = {
   ...RoomVariables.variables,
   ...MarketVariables.card,
   ...MarketVariables.offer,
-  ...BridgeVariables.variables,
+  ...ChannelOwnerVariables.bridgeVariables,
   stateDir: tunnel.stateDir,
   metricsListen: tunnel.metricsListen
 } as const
 
-/** Of `channel agent-card` and of `channel convene` alone. */
+/** Read only by `channel agent-card` and by `pipeline`. */
 export const ofMarket = { ...MarketVariables.cardFile, ...PipelineVariables.own }
 
 /** All of them. A name that several commands read stands here once for each. */

@@ -16,7 +16,7 @@ import { type Handler, proxyHeader } from "./BrowserClients.ts"
 import * as Origin from "./Origin.ts"
 import { awaitReadable } from "./StreamHelloPeek.ts"
 import * as StreamHelloPeek from "./StreamHelloPeek.ts"
-import * as TlsServerSocket from "./TlsServerSocket.ts"
+import * as TlsTermination from "./TlsTermination.ts"
 
 const acmeAlpn = "acme-tls/1"
 const answerMillis = 10_000
@@ -46,7 +46,7 @@ const byHello = (stream: Duplex) =>
 /** Shows the challenge certificate and says whether the authority took it. No byte follows the handshake. */
 const show = (stream: Duplex, secureContext: SecureContext, ending: AgentMetrics["Service"]["ending"]) =>
   Effect.callback<boolean>((resume) => {
-    const socket = TlsServerSocket.make(stream, { secureContext, ALPNProtocols: [acmeAlpn] }, ending)
+    const socket = TlsTermination.openTlsServerSocket(stream, { secureContext, ALPNProtocols: [acmeAlpn] }, ending)
     const gone = () => resume(Effect.succeed(false))
     socket.on("error", gone)
     socket.once("close", gone)

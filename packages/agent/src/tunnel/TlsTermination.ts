@@ -3,21 +3,85 @@
  * that do not begin with a ClientHello are forwarded as they are. The first request head is complete before the origin is
  * dialled, as it is where the edge ends TLS.
  */
+import { TLSSocket } from "@catenet/platform/Sockets"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { abort } from "@catenet/wire/transport/Abort"
+import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Data, Duration, Effect } from "effect"
 import type { Socket } from "node:net"
-import type { Duplex } from "node:stream"
-import type { SecureContext, TLSSocket } from "node:tls"
+import { Duplex } from "node:stream"
+import type { SecureContext, TLSSocketOptions } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Origin } from "../settings/Settings.ts"
 import type { AgentCardResponder } from "./AgentCardResponder.ts"
 import * as BrowserClients from "./BrowserClients.ts"
 import * as FirstRequestHead from "./FirstRequestHead.ts"
 import * as Http2Clients from "./Http2Clients.ts"
-import { awaitReadable } from "./StreamHelloPeek.ts"
 import * as StreamHelloPeek from "./StreamHelloPeek.ts"
-import * as TlsServerSocket from "./TlsServerSocket.ts"
+import { awaitReadable } from "./StreamHelloPeek.ts"
+
+// The server's side of a TLS session on any stream.
+
+/**
+ * A duplex for Node's TLS to run on, which stays open until the TLS session closes it. Node takes the close of the stream under a
+ * TLS session for a cut, even when both sides have ended before and only its own last step is open.
+ */
+type Done = (error?: Error | null) => void
+
+export class HalfOpenDuplex extends Duplex {
+  readonly #under: Duplex
+
+  /** Takes the stream over. */
+  constructor(under: Duplex) {
+    super({ autoDestroy: false, allowHalfOpen: true })
+    this.#under = under
+    this.on("error", () => {})
+    under.on("data", (chunk: Uint8Array) => {
+      if (!this.push(chunk)) under.pause()
+    })
+    under.on("end", () => this.push(null))
+    under.on("error", (error) => this.destroy(error))
+    under.on("close", () => {
+      if (!under.readableEnded) this.destroy(new Error("the connection was cut"))
+    })
+  }
+
+  override _read() {
+    this.#under.resume()
+  }
+
+  override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: Done) {
+    if (this.#under.write(chunk) || this.#under.destroyed) done()
+    else this.#under.once("drain", done)
+  }
+
+  override _final(done: Done) {
+    this.#under.end()
+    done()
+  }
+
+  override _destroy(error: Error | null, done: Done) {
+    if (!this.#under.readableEnded || !this.#under.writableEnded) abort(this.#under)
+    done(error)
+  }
+}
+
+/**
+ * Takes the stream over. The socket emits `secure` after the handshake, and `close` in any case; `ending` makes what a fault in
+ * one of its callbacks does.
+ */
+export const openTlsServerSocket = (
+  stream: Duplex,
+  options: TLSSocketOptions,
+  ending: (socket: TLSSocket) => OnFault
+): TLSSocket => {
+  const socket = new TLSSocket(new HalfOpenDuplex(stream), { ...options, isServer: true })
+  guard(socket, ending(socket))
+  // Only sockets of a `tls.Server` end by themselves when TLS breaks after the handshake. Others emit this event of Node's own
+  // and stay open, and the client would wait for ever.
+  socket.once("_tlsError", (error: Error) => socket.destroy(error))
+  return socket
+}
 
 /** The client did not finish the TLS handshake. */
 export class TlsFailed extends Data.TaggedError("TlsFailed")<{ readonly why: string }> {
@@ -59,7 +123,7 @@ const accept = (
 ) =>
   Effect.callback<TLSSocket, TlsFailed>((resume) => {
     const options = isWeb ? { secureContext, ALPNProtocols: web } : { secureContext }
-    const socket = TlsServerSocket.make(stream, options, ending)
+    const socket = openTlsServerSocket(stream, options, ending)
     const failed = (error: Error) => resume(Effect.fail(new TlsFailed({ why: error.message })))
     const closed = () => failed(new Error("the client went away"))
     socket.once("error", failed)

@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Redacted } from "effect"
 import { X509Certificate } from "node:crypto"
 import { readFileSync, writeFileSync } from "node:fs"
+import type { Options } from "../../src/certificate/CertificateOptions.ts"
 import * as CertificateQueueClient from "../../src/certificate/CertificateQueueClient.ts"
 import * as Certificates from "../../src/certificate/Certificates.ts"
 import * as CertificateStatusCheck from "../../src/doctor/CertificateStatusCheck.ts"
@@ -23,7 +24,7 @@ const start = Effect.fnUntraced(function* (more: Parameters<typeof AcmeStage.sta
   const stage = yield* AcmeStage.start({ binding, ...more })
   const { certificates, layer, plane } = stage
   plane.mayIssue = false
-  const look = (authority: Certificates.Options["authority"]) => Certificates.look({ ...certificates, authority })
+  const look = (authority: Options["authority"]) => Certificates.look({ ...certificates, authority })
   const own = { directory: plane.directory, binding: bound }
   return { ...stage, own, look, reached: Effect.provide(look(own), layer), unreached: Effect.provide(look(own), away) }
 })

@@ -2,8 +2,8 @@ import * as VariableReader from "@catenet/platform/VariableReader"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted, Result } from "effect"
-import * as AccountVariables from "../../src/settings/AccountVariables.ts"
 import * as ChannelOwnerVariables from "../../src/settings/ChannelOwnerVariables.ts"
+import * as LoginVariables from "../../src/settings/LoginVariables.ts"
 
 const key = "Ab".repeat(32)
 const bytes = Array<number>(32).fill(0xab)
@@ -183,7 +183,7 @@ describe("the variables of operators", () => {
       ChannelOwnerVariables.register
     ]
     // Those have rows of their own in the tables of tunnels and of the login.
-    const elsewhere = new Set(Object.values(AccountVariables.account).map(({ name }) => name))
+    const elsewhere = new Set(Object.values(LoginVariables.account).map(({ name }) => name))
     const missing = records
       .flatMap((record) => Object.values(record))
       .map(({ name }) => name)

@@ -12,9 +12,9 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, type FileSystem, Result } from "effect"
 import { inspect } from "node:util"
-import * as AccountVariables from "../../src/settings/AccountVariables.ts"
 import * as CardVariables from "../../src/settings/CardVariables.ts"
 import * as ChannelOwnerVariables from "../../src/settings/ChannelOwnerVariables.ts"
+import * as LoginVariables from "../../src/settings/LoginVariables.ts"
 import * as MemberSettings from "../../src/settings/MemberSettings.ts"
 import * as Settings from "../../src/settings/Settings.ts"
 import * as Variables from "../../src/settings/Variables.ts"
@@ -107,7 +107,7 @@ const binding = ofRecord(ChannelOwnerVariables.bindTopology, {
   CT_TOPOLOGY_ID: "00".repeat(16)
 })
 const carding = ofRecord(CardVariables.agentCard, { CT_CHANNEL_HOLDER_KEY: key, CT_AGENT_CARD_ROLES: "writer" })
-const login = ofRecord(AccountVariables.login)
+const login = ofRecord(LoginVariables.login)
 const certificate = ofRecord(Variables.certificate, {
   ...controlPlane,
   CT_AGENT_TOKEN: key,

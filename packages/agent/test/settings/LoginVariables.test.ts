@@ -2,7 +2,7 @@ import * as VariableReader from "@catenet/platform/VariableReader"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Result } from "effect"
-import { login } from "../../src/settings/AccountVariables.ts"
+import { login } from "../../src/settings/LoginVariables.ts"
 
 const parse = (raw: Readonly<Record<string, string>>) =>
   Effect.runSync(

@@ -1,4 +1,4 @@
-/** The variables of `channel convene`: grants and waiting time, and what they must be together with the others. */
+/** The variables of `pipeline match` and `pipeline run`: grants, waiting time, and the rules across them. */
 import * as Hex from "@catenet/crypto/Hex"
 import * as VariableReader from "@catenet/platform/VariableReader"
 import { makeChannel } from "@catenet/testing/agent/Member"

@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net"
 import { text } from "node:stream/consumers"
 import { connect, type TLSSocket } from "node:tls"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { HalfOpenDuplex } from "../../src/tunnel/TlsServerSocket.ts"
+import { HalfOpenDuplex } from "../../src/tunnel/TlsTermination.ts"
 
 const host = "hello.example"
 const seen: Array<IncomingMessage> = []

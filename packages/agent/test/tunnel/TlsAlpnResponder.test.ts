@@ -11,7 +11,7 @@ import { text } from "node:stream/consumers"
 import { connect, createServer, type TLSSocket } from "node:tls"
 import { assert, describe, it } from "vitest"
 import * as Challenges from "../../src/certificate/Challenges.ts"
-import { HalfOpenDuplex } from "../../src/tunnel/TlsServerSocket.ts"
+import { HalfOpenDuplex } from "../../src/tunnel/TlsTermination.ts"
 import { echo, startOrigin } from "../harness/Origins.ts"
 
 const host = "hello.example"

@@ -5,7 +5,7 @@ import { mkdir, writeFile } from "node:fs/promises"
 import { text } from "node:stream/consumers"
 import { connect } from "node:tls"
 import { assert, describe, it } from "vitest"
-import { HalfOpenDuplex } from "../../src/tunnel/TlsServerSocket.ts"
+import { HalfOpenDuplex } from "../../src/tunnel/TlsTermination.ts"
 import { echo, startOrigin } from "../harness/Origins.ts"
 
 describe("CT_AGENT_ORIGIN_TLS=terminate", () => {

@@ -17,7 +17,7 @@ const dynamic = /\bimport\(\s*"([^"]+)"\s*\)/g
 
 /** Sources without block and line comments; good enough for text that is not inside strings. */
 export const withoutComments = (source: string): string =>
-  source.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/(^|\s)\/\/.*$/gm, "$1")
+  source.replaceAll(/(^|[\s(,;{])\/\*[\s\S]*?\*\//g, "$1").replaceAll(/(^|\s)\/\/.*$/gm, "$1")
 
 export const sourceFiles = (packageName: string): ReadonlyArray<string> =>
   globSync("src/**/*.ts", { cwd: join(root, "packages", packageName) }).map((path) =>

@@ -122,7 +122,7 @@ const numbers: ReadonlyArray<
     "channels",
     "with a message every ",
     " and closed",
-    "agent/src/channel/room/PairSession.ts",
+    "agent/src/channel/room/RoomPair.ts",
     "keepAliveEvery",
     (n) => n
   ],
@@ -134,7 +134,7 @@ const numbers: ReadonlyArray<
     "channels",
     "must succeed within ",
     ".",
-    "agent/src/channel/install/StartupCheck.ts",
+    "agent/src/channel/install/Installer.ts",
     "maxSeconds",
     (n) => `${n} seconds`
   ],
@@ -159,7 +159,7 @@ const numbers: ReadonlyArray<
     "channels",
     "in a process group of its own, for at most ",
     ".",
-    "agent/src/channel/serve/ServiceHandler.ts",
+    "agent/src/channel/serve/HandlerProcess.ts",
     "patienceSeconds",
     (n) => `${n} seconds`
   ],
@@ -205,7 +205,7 @@ const numbers: ReadonlyArray<
     "longestProbeMillis",
     (n) => `${Number(n) / 60_000} minutes`
   ],
-  ["agent", "no response for ", ", it", "agent/src/tunnel/QuicRestartProbe.ts", "patienceMillis", (n) => `${n} ms`],
+  ["agent", "no response for ", ", it", "agent/src/tunnel/QuicUpgrade.ts", "patienceMillis", (n) => `${n} ms`],
   ["agent", "the agent waits ", " for it", "agent/src/carrier/QuicDial.ts", "dialMillis", milliseconds],
   ["operations", "once and within ", " s, for a cookie", "server/src/gate/GateCodes.ts", "codeLifetime", count],
   ["operations", "caches the answer for ", ".", "edge/src/terminate/VisitorAuthCache.ts", "keptMillis", milliseconds],

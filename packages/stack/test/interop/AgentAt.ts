@@ -1,4 +1,5 @@
 /** The agent's certificate at an authority of another maker: the look at it as `ct-agent` does it, and what `openssl` says of it. */
+import type * as CertificateOptions from "@catenet/agent/internal/certificate/CertificateOptions"
 import * as CertificateQueueClient from "@catenet/agent/internal/certificate/CertificateQueueClient"
 import * as Certificates from "@catenet/agent/internal/certificate/Certificates"
 import * as OutgoingHttp from "@catenet/agent/internal/onboard/OutgoingHttp"
@@ -12,7 +13,7 @@ import { writeFileSync } from "node:fs"
 
 export const host = AcmePlane.hostname
 
-export interface Options extends Pick<Certificates.Options, "methods" | "stateDir"> {
+export interface Options extends Pick<CertificateOptions.Options, "methods" | "stateDir"> {
   readonly directory: string
   /** Whether the agent has it in its own settings, and the control plane assigns none. */
   readonly own?: boolean

@@ -2,7 +2,7 @@
  * What a handler command finds in its environment: what programs need to run at all, and what the operator names. Nothing that is
  * this program's own gets there, so no key, grant or token does. Named boundary file: it reads the process's environment.
  */
-import { isOwn } from "../../settings/CatenetVariables.ts"
+import { isOwn } from "../../settings/MemberRules.ts"
 
 const plain = new Set([
   "PATH",

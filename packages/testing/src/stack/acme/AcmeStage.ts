@@ -2,8 +2,8 @@
  * What an agent needs to order a certificate, on loopback: an authority that issues from a root of its own, a control plane
  * that admits one name, and a front door that answers validations from the agent's state folder.
  */
+import type * as CertificateOptions from "@catenet/agent/internal/certificate/CertificateOptions"
 import * as CertificateQueueClient from "@catenet/agent/internal/certificate/CertificateQueueClient"
-import type * as Certificates from "@catenet/agent/internal/certificate/Certificates"
 import * as Challenges from "@catenet/agent/internal/certificate/Challenges"
 import * as OutgoingHttp from "@catenet/agent/internal/onboard/OutgoingHttp"
 import * as Certificate from "@catenet/crypto/x509/Certificate"
@@ -111,7 +111,7 @@ export const start = Effect.fn("AcmeStage.start")(function* (
     clock.currentTimeMillisUnsafe()
   )
   const folder = `${stateDir}/certificate`
-  const certificates: Certificates.Options = {
+  const certificates: CertificateOptions.Options = {
     hostname: Hostname.make(hostname),
     token: Schema.decodeSync(RoutingToken)(token),
     places: { folder, accountKey: `${folder}/acme-account-key.der` },

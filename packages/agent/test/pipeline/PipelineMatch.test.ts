@@ -10,11 +10,11 @@ import { Effect, Redacted, References, Result, Schema } from "effect"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as PipelineMatch from "../../src/channel/pipeline/PipelineMatch.ts"
-import { type RoleProvider, ProviderFailed } from "../../src/channel/pipeline/RoleProvider.ts"
-import * as RoundRobinFile from "../../src/channel/pipeline/RoundRobinFile.ts"
 import { isObject } from "../../src/channel/rpc/Tool.ts"
 import { OfferBook } from "../../src/channel/serve/OfferBook.ts"
+import * as PipelineMatch from "../../src/pipeline/PipelineMatch.ts"
+import { type RoleProvider, ProviderFailed } from "../../src/pipeline/RoleProvider.ts"
+import * as SelectionHistory from "../../src/pipeline/SelectionHistory.ts"
 
 const consumer = Redacted.make(new Uint8Array(32).fill(9))
 const caller = { noiseKey: new Uint8Array(32).fill(3), rights: "rw" as const }
@@ -138,7 +138,7 @@ describe("the turns of a pipeline", () => {
     Effect.gen(function* () {
       const stateDir = yield* folder
       const count = (id: string) =>
-        RoundRobinFile.using(stateDir, { id, operator }, ({ last, served }) =>
+        SelectionHistory.using(stateDir, { id, operator }, ({ last, served }) =>
           Effect.as(Effect.yieldNow, {
             turns: { last: new Map(last).set("r", "h"), served: new Map(served).set("h", (served.get("h") ?? 0) + 1) },
             answer: served.get("h") ?? 0
@@ -162,7 +162,7 @@ describe("the turns of a pipeline", () => {
         assert.strictEqual(yield* quietly(count("p")), 0, text)
       }
       // A run that fails leaves them as they were.
-      const failed = RoundRobinFile.using(stateDir, { id: "p", operator }, () => Effect.fail("no" as const))
+      const failed = SelectionHistory.using(stateDir, { id: "p", operator }, () => Effect.fail("no" as const))
       assert.strictEqual(yield* Effect.flip(failed), "no")
       assert.strictEqual(yield* count("p"), 1)
     }).pipe(Effect.scoped, Effect.provide(NodeFileSystem.layer))

@@ -11,8 +11,8 @@ import type { PipelineSpec, Role } from "@catenet/domain/agents/Pipeline"
 import { type Assignment, matchPipeline, type Offering, type Turns } from "@catenet/domain/agents/PipelineMatching"
 import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, Option, Record, type Redacted, Result } from "effect"
-import { unixSeconds } from "../../UnixTime.ts"
-import { isObject } from "../rpc/Tool.ts"
+import { isObject } from "../channel/rpc/Tool.ts"
+import { unixSeconds } from "../UnixTime.ts"
 import { type RoleProvider, ProviderFailed } from "./RoleProvider.ts"
 
 /** A provider in the place of its offer. */

@@ -1,10 +1,10 @@
-/** The turns of a pipeline's providers, kept from one run of `channel convene` to the next in `<state dir>/pipelines`. */
+/** Which providers a pipeline chose before, for RoundRobin and LeastCalls; stored in `<state dir>/pipelines`. */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { noTurns, type Turns } from "@catenet/domain/agents/PipelineMatching"
 import { Effect, Option, Schema } from "effect"
-import * as FolderLock from "../../state/FolderLock.ts"
-import * as PrivateFile from "../../state/PrivateFile.ts"
+import * as FolderLock from "../state/FolderLock.ts"
+import * as PrivateFile from "../state/PrivateFile.ts"
 
 const Stored = Schema.fromJsonString(
   Schema.Struct({
@@ -15,7 +15,7 @@ const Stored = Schema.fromJsonString(
 const decode = Schema.decodeUnknownOption(Stored)
 const encode = Schema.encodeSync(Stored)
 
-/** Holders that are remembered; the one that was first chosen the longest ago is forgotten. */
+/** Limit of stored holders; the one first chosen longest ago is dropped. */
 const maxRemembered = 4096
 
 const read = Effect.fnUntraced(function* (path: string) {
@@ -23,7 +23,7 @@ const read = Effect.fnUntraced(function* (path: string) {
   if (bytes === undefined) return noTurns
   const stored = decode(new TextDecoder().decode(bytes))
   if (Option.isNone(stored)) {
-    yield* Effect.logWarning(`${path} cannot be read: the turns of the providers begin anew.`)
+    yield* Effect.logWarning(`${path} cannot be read; the history of the pipeline's providers starts anew.`)
     return noTurns
   }
   return { last: new Map(stored.value.last), served: new Map(stored.value.served) } satisfies Turns
@@ -34,10 +34,7 @@ const write = (path: string, { last, served }: Turns) => {
   return PrivateFile.replaceAll([{ path, bytes: new TextEncoder().encode(text) }])
 }
 
-/**
- * Runs this with the turns of before, and keeps those that it gives; other runs of the pipeline wait meanwhile. A pipeline is the
- * same one by its id and its operator.
- */
+/** Calls `run` with the stored history and stores what it returns. Runs of the same pipeline (id and operator) are serialized. */
 export const using = <A, E, R>(
   stateDir: string,
   { id, operator }: { readonly id: string; readonly operator: Uint8Array },
