@@ -47,7 +47,10 @@ const asOperator = Effect.fnUntraced(function* (
   return yield* status >= 500 ? new Unreachable({ detail }) : new Refused({ detail })
 })
 
-export const register = Effect.fn("DirectoryClient.register")(function* (given: Registering, card: AgentCard.AgentCard) {
+export const register = Effect.fn("DirectoryClient.register")(function* (
+  given: Registering,
+  card: AgentCard.AgentCard
+) {
   const screen = yield* Screen
   const { adminToken, cardUrl, holderKey } = given
   const controlPlane = yield* ControlPlaneSelection.controlPlaneOf(given)

@@ -158,9 +158,7 @@ describe("the seams through which the agent asks elsewhere", () => {
     const directory = `https://acme.invalid:${acme}/directory`
     const answer = await through(AcmeTransport.make(directory, authority.pem).call("GET", directory))
     assert.strictEqual(Exit.isSuccess(answer) ? answer.value.body : String(answer), "{}")
-    const file = await through(
-      ReleaseCandidate.downloadAsset(`http://releases.invalid:${releases}/file`, { most: 10 })
-    )
+    const file = await through(ReleaseCandidate.downloadAsset(`http://releases.invalid:${releases}/file`, { most: 10 }))
     assert.strictEqual(Exit.isSuccess(file) ? String(file.value) : String(file), "{}")
     const dialled = await through(
       WebSocketDial.dial(new URL(`wss://edge.invalid:${edge}/`), authority.pem, 5_000).pipe(

@@ -88,9 +88,7 @@ describe("JSON-RPC over a channel", () => {
     const listed: Array<{ readonly name: string; readonly inputSchema?: unknown }> = []
     let pages = 0
     for (let cursor: string | undefined, more = true; more; pages++) {
-      const { nextCursor, tools: page } = JSON.parse(
-        JSON.stringify(RpcDispatch.toolPage(many.toReversed(), cursor))
-      )
+      const { nextCursor, tools: page } = JSON.parse(JSON.stringify(RpcDispatch.toolPage(many.toReversed(), cursor)))
       assert.isAtMost(JSON.stringify({ tools: page, nextCursor }).length, maxMessage - 512)
       listed.push(...page)
       cursor = nextCursor

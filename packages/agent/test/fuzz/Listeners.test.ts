@@ -203,7 +203,10 @@ const program = Effect.gen(function* () {
       }
     }).pipe(Effect.replicateEffect(atOnce, { concurrency: "unbounded" }))
 
-  const replies = [MeshHandshake.answerDirectQuestion({ host: "127.0.0.1", port: listener?.port ?? 0 }), new Uint8Array()]
+  const replies = [
+    MeshHandshake.answerDirectQuestion({ host: "127.0.0.1", port: listener?.port ?? 0 }),
+    new Uint8Array()
+  ]
   const clientEdge = yield* scripted(next, ["ct-edge"], (socket, chance) => {
     const difficulty = difficulties[chance.below(difficulties.length)] ?? 0
     socket.once("data", () => {

@@ -179,8 +179,7 @@ export const of = Effect.fn("SessionHandler.of")(function* (
     case "Pipe":
       return {
         isServing: false,
-        run: (session) =>
-          rawly(session, Effect.andThen(Effect.scoped(pipeStdio(session.stream)), underWay(session)))
+        run: (session) => rawly(session, Effect.andThen(Effect.scoped(pipeStdio(session.stream)), underWay(session)))
       }
   }
 })
