@@ -37,6 +37,7 @@ import { Credits } from "./billing/Credits.ts"
 import { Payments } from "./billing/Payments.ts"
 import { Admissions } from "./certificates/Admissions.ts"
 import { sweepLoop } from "./certificates/AdmissionSweep.ts"
+import * as CertificateLooks from "./certificates/CertificateLooks.ts"
 import { CertificateStandings } from "./certificates/CertificateStandings.ts"
 import * as DnsBrokerRoutes from "./certificates/DnsBrokerRoutes.ts"
 import { DnsChallenges } from "./certificates/DnsChallenges.ts"
@@ -100,6 +101,7 @@ const background = Layer.mergeAll(
   mailLoops,
   serviceAccountCleanup,
   sweepLoop,
+  CertificateLooks.layer,
   auditRetention,
   GrantExpiries.layer,
   Reseal.layer,

@@ -164,6 +164,14 @@ export const leaf = Effect.fn("CertificateFolder.leaf")(function* (places: Place
   return isPair(certificate, yield* PrivateFile.read(keyPath(places))) ? certificate : undefined
 })
 
+const certificates = /-----BEGIN CERTIFICATE-----\r?\n[A-Za-z0-9+/=\r\n]+-----END CERTIFICATE-----/g
+
+/** The certificates in `fullchain.pem`, without what stands between them; undefined where there is none. */
+export const chain = Effect.fn("CertificateFolder.chain")(function* (places: Places) {
+  const bytes = yield* PrivateFile.read(chainPath(places))
+  return new TextDecoder().decode(bytes).match(certificates)?.join("\n")
+})
+
 /** Whether both files of the pair are there, whatever is in them. */
 export const isThere = Effect.fn("CertificateFolder.isThere")(function* (places: Places) {
   const fs = yield* FileSystem.FileSystem

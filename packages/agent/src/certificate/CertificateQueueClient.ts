@@ -1,4 +1,5 @@
 /** What the control plane is asked about a certificate: whether one may be ordered, where, and that it is there. */
+import { maxChainLength } from "@catenet/domain/api/AdmissionApi"
 import { AgentCallsApi } from "@catenet/domain/api/AgentCallsApi"
 import type { Admission } from "@catenet/domain/certificates/Admission"
 import { type CertificateStanding, IssuanceProgress } from "@catenet/domain/certificates/CertificateStanding"
@@ -40,8 +41,8 @@ export class CertificateQueueClient extends Context.Service<
   CertificateQueueClient,
   {
     readonly ask: (asked: Asked) => Effect.Effect<Answered, Refused | Unreachable>
-    /** The certificate is there. May be repeated. */
-    readonly complete: (asked: Asked) => Effect.Effect<void, Refused | Unreachable>
+    /** The certificate is there; `chain` is it in PEM. May be repeated. */
+    readonly complete: (asked: Asked, chain: string | undefined) => Effect.Effect<void, Refused | Unreachable>
     /** An authority gave no certificate; where the name stands then, undefined where the control plane does not take note. */
     readonly fail: (asked: Asked, failure: IssuanceFailure) => Effect.Effect<Admission | undefined>
     /** Where the name stands, for people; undefined where the control plane does not say. */
@@ -102,9 +103,10 @@ export class CertificateQueueClient extends Context.Service<
               Effect.mapError((error) => (error instanceof Refused ? error : sorted(what)(error)))
             )
           }),
-          complete: Effect.fn("CertificateQueueClient.complete")(function* (asked) {
+          complete: Effect.fn("CertificateQueueClient.complete")(function* (asked, chain) {
             const what = "take note of the certificate"
-            yield* bounded(client.issuanceComplete({ params: params(asked) })).pipe(
+            const payload = chain === undefined || chain.length > maxChainLength ? {} : { chain }
+            yield* bounded(client.issuanceComplete({ params: params(asked), payload })).pipe(
               Effect.catchTags({
                 NotHostnameOwner: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${check}` })),
                 AgentProofRequired: ({ detail }) => Effect.fail(new Refused({ detail })),

@@ -26,7 +26,8 @@ const complete = Effect.fnUntraced(function* (options: Options) {
   // The visitors that follow are for an agent that has the pair.
   yield* options.changed ?? Effect.void
   const admission = yield* CertificateQueueClient
-  yield* Effect.retry(admission.complete(options), {
+  const chain = yield* Folder.chain(options.places)
+  yield* Effect.retry(admission.complete(options, chain), {
     schedule: Schedule.exponential("250 millis"),
     times: 3,
     while: ({ _tag }) => _tag === "Unreachable"

@@ -22,12 +22,29 @@ import {
 import { CertificateStanding, IssuanceProgress, IssuanceTurn } from "../certificates/CertificateStanding.ts"
 import { IssuanceFailure } from "../certificates/IssuanceFailure.ts"
 import { Hostname } from "../values/Hostname.ts"
+import { pattern } from "../values/Pattern.ts"
 import { line } from "../values/Text.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { BrokersDns, RateLimit } from "./Access.ts"
 import { ReadsBody } from "./RequestReading.ts"
 
 const params = { routing_token: Schema.RedactedFromValue(Schema.String), hostname: Schema.String }
+
+/** More than an authority's chain of certificates has, and less than a body may have. */
+export const maxChainLength = 12_288
+
+/**
+ * What the agent adds to the report that its certificate has been issued: the chain in PEM, leaf first. It shows that there is
+ * one; without it the control plane looks at the name itself. Any other body is taken for none.
+ */
+export class IssuedChain extends Schema.Class<IssuedChain>("IssuedChain")({
+  chain: Schema.optionalKey(
+    Schema.String.check(
+      Schema.isMaxLength(maxChainLength),
+      pattern(/^\s*-----BEGIN CERTIFICATE-----\s/u, "certificates in PEM, leaf first")
+    )
+  )
+}) {}
 
 /** TXT values of the ACME dns-01 challenge are base64url of a SHA-256. */
 const challenge = { token: RoutingToken, hostname: Hostname }
@@ -41,9 +58,10 @@ export class AdmissionApi extends HttpApiGroup.make("admission")
     }),
     HttpApiEndpoint.post("issuanceComplete", "/agent/acme-issuance-complete/:routing_token/:hostname", {
       params,
+      payload: IssuedChain,
       success: HttpApiSchema.Empty(200),
       error: [NotHostnameOwner, AgentProofRequired, HostnameGuarded]
-    }),
+    }).middleware(ReadsBody),
     HttpApiEndpoint.post("issuanceFailed", "/agent/acme-issuance-failed/:routing_token/:hostname", {
       params,
       payload: IssuanceFailure,

@@ -38,6 +38,7 @@ export const make = Effect.fnUntraced(function* (zone: string | undefined) {
   const isServed = (now: number, perAccount: number) => sql`coalesce(h.domain = ${zone ?? ""} and ${account} in (
     select served.account from (
       select i.account from issuances i where i.domain = ${zone ?? ""} and i.at > ${now - budgetWindow}
+        and ${Registry.isCounted(sql, now)}
       union all select s.subject from hosts g join tunnels s on s.routing_token = g.routing_token
         where g.domain = ${zone ?? ""} and g.claim = 'offered' and g.deadline > ${now}) served
     group by served.account having count(*) >= ${perAccount}), false)`
@@ -113,7 +114,8 @@ export const make = Effect.fnUntraced(function* (zone: string | undefined) {
       Result: Counted,
       execute: ({ domains, hostnames, now }) => sql`
         select ca, domain, case when domain = ${zone ?? ""} then account end as account, count(*)::int as count
-          from issuances where domain = any(${domains}::text[]) and at > ${now - budgetWindow} group by 1, 2, 3
+          from issuances i where domain = any(${domains}::text[]) and at > ${now - budgetWindow}
+            and ${Registry.isCounted(sql, now)} group by 1, 2, 3
         union all select ca, domain, ${account}, count(*)::int from hosts h
           where claim = 'offered' and deadline > ${now} and domain = any(${domains}::text[])
             and hostname <> all(${hostnames}::text[]) group by 1, 2, 3`

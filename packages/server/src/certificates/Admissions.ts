@@ -9,6 +9,7 @@ import { Hostname } from "@catenet/domain/values/Hostname"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Equal, Layer, Option, Redacted, Result, Schema } from "effect"
+import type { X509Certificate } from "node:crypto"
 import { Outbox } from "../edges/Outbox.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
@@ -17,6 +18,7 @@ import { Hosts } from "../tunnels/hostnames/Hosts.ts"
 import * as Store from "../tunnels/hostnames/HostStore.ts"
 import { CaSelection } from "./CaSelection.ts"
 import { CertificateAuthorities } from "./CertificateAuthorities.ts"
+import * as IssuedCertificate from "./IssuedCertificate.ts"
 
 const readToken = Schema.decodeOption(RoutingToken)
 const readHostname = Schema.decodeOption(Hostname)
@@ -43,12 +45,15 @@ export class Admissions extends Context.Service<
     }) => Effect.Effect<Admission, HostnameUnknown | NotHostnameOwner>
     /**
      * The agent has its certificate: the edge shall pass its connections through. Repeating it is a renewal. A name whose
-     * visitors the edge holds back stays where the edge can.
+     * visitors the edge holds back stays where the edge can. The chain that comes with it decides nothing here: it shows that
+     * the issuance counts.
      */
-    readonly complete: (path: {
-      readonly routing_token: Redacted.Redacted
-      readonly hostname: string
-    }) => Effect.Effect<void, HostnameGuarded | NotHostnameOwner>
+    readonly complete: (
+      path: { readonly routing_token: Redacted.Redacted; readonly hostname: string },
+      chain?: ReadonlyArray<X509Certificate>
+    ) => Effect.Effect<void, HostnameGuarded | NotHostnameOwner>
+    /** This chain is served at the host name: its issuance counts, where it is a certificate that was issued just now. */
+    readonly see: (hostname: Hostname, chain: ReadonlyArray<X509Certificate>) => Effect.Effect<void>
     /** An authority gave the agent no certificate; the answer is where the hostname stands then. */
     readonly fail: (
       path: { readonly routing_token: Redacted.Redacted; readonly hostname: string },
@@ -62,7 +67,7 @@ export class Admissions extends Context.Service<
     const { describe } = yield* CertificateAuthorities
     const { giveBack, settle } = yield* CaSelection
     const proofs = yield* HostnameProofs
-    const { forgetFailures, forgetProgress, guards, tunnelOf } = yield* Store.make
+    const { forgetFailures, forgetProgress, guards, see, tunnelOf, unseenOf } = yield* Store.make
 
     /** Token and hostname of the path, where both could be ones of ours. */
     const read = (path: { readonly routing_token: Redacted.Redacted; readonly hostname: string }) =>
@@ -76,13 +81,29 @@ export class Admissions extends Context.Service<
       return host.value
     })
 
-    const complete = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
+    const seen = Effect.fnUntraced(function* (hostname: Hostname, chain: ReadonlyArray<X509Certificate>) {
+      const unseen = yield* unseenOf(hostname)
+      if (Option.isNone(unseen)) return
+      const { ca } = unseen.value
+      const expected = { hostname, ca, directoryUrl: describe(ca)?.directory_url, now: yield* unixSeconds }
+      const found = IssuedCertificate.check(chain, expected)
+      if (Result.isSuccess(found)) yield* see(hostname, found.success)
+      else yield* Effect.logDebug(`The certificate of ${hostname} does not count: ${found.failure}.`)
+    })
+
+    const complete = Effect.fnUntraced(function* (
+      token: RoutingToken,
+      hostname: Hostname,
+      chain: ReadonlyArray<X509Certificate> | undefined
+    ) {
       const isHeldBack = yield* guards(token)
       const host = yield* owned(token, hostname)
       if (isHeldBack && host.admission._tag === "Gelb") return yield* new HostnameGuarded()
       yield* forgetFailures(hostname)
       yield* forgetProgress(hostname)
-      return yield* outbox.appendOwn(token, ...(yield* hosts.step(host, issued)))
+      const orders = yield* hosts.step(host, issued)
+      if (chain !== undefined) yield* seen(hostname, chain)
+      return yield* outbox.appendOwn(token, ...orders)
     }, hosts.transaction)
 
     const confirm = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
@@ -160,9 +181,14 @@ export class Admissions extends Context.Service<
         return yield* answer(token, hostname)
       }, sqlOrDie),
 
-      complete: Effect.fn("Admissions.complete")(function* (path: Parameters<typeof read>[0]) {
+      see: Effect.fn("Admissions.see")(seen, hosts.transaction, sqlOrDie),
+
+      complete: Effect.fn("Admissions.complete")(function* (
+        path: Parameters<typeof read>[0],
+        chain?: ReadonlyArray<X509Certificate>
+      ) {
         const { hostname, token } = yield* read(path)
-        const receipt = yield* complete(token, hostname)
+        const receipt = yield* complete(token, hostname, chain)
         yield* outbox.deliver(receipt).pipe(
           Effect.andThen(confirm(token, hostname)),
           Effect.catch((cause) => Effect.logWarning("The edge has not confirmed passthrough yet.", cause)),

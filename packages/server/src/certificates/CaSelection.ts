@@ -11,11 +11,11 @@ import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { HostnameRules } from "../tunnels/hostnames/HostnameRules.ts"
 import { Hosts } from "../tunnels/hostnames/Hosts.ts"
-import { accountOf } from "../tunnels/hostnames/HostStore.ts"
+import { accountOf, isCounted } from "../tunnels/hostnames/HostStore.ts"
 import { sweepLock } from "./AdmissionSweepStore.ts"
 import { CertificateAuthorities } from "./CertificateAuthorities.ts"
 
-const Counted = Schema.Struct({ domain: Schema.String, since: Schema.Int })
+const Counted = Schema.Struct({ domain: Schema.String, now: Schema.Int })
 
 export class CaSelection extends Context.Service<
   CaSelection,
@@ -49,9 +49,9 @@ export class CaSelection extends Context.Service<
         account: Schema.NullOr(Schema.String),
         at: Schema.Int
       }),
-      execute: ({ domain, since }) =>
-        sql`select ca, domain, case when domain = ${zone ?? ""} then account end as account, at from issuances
-          where domain = ${domain} and at > ${since}`
+      execute: ({ domain, now }) =>
+        sql`select ca, domain, case when domain = ${zone ?? ""} then account end as account, at from issuances i
+          where domain = ${domain} and at > ${now - budgetWindow} and ${isCounted(sql, now)}`
     })
     const open = SqlSchema.findAll({
       Request: Schema.String,
@@ -80,7 +80,7 @@ export class CaSelection extends Context.Service<
       const domain = registeredDomain(hostname)
       const owned = <A extends { readonly account: string | null }>(rows: ReadonlyArray<A>) =>
         rows.map((row) => ({ ...row, account: row.account ?? undefined }))
-      const issuances = owned(yield* given({ domain, since: now - budgetWindow }))
+      const issuances = owned(yield* given({ domain, now }))
       const owner = yield* ownerOf(hostname)
       const failed = (yield* leftOut({ hostname, now })).map(({ ca }) => ca)
       const [found] = allocate(

@@ -170,6 +170,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the sweep o
       const { complete } = yield* Effect.provide(Admissions, yield* Layer.build(replica(zone)))
       for (const n of [800, 801])
         yield* complete({ routing_token: Redacted.make(tokenOf(n)), hostname: `a${n}.shared.test` })
+      yield* inDatabase((sql) => sql`update issuances set is_seen = true where hostname like '%.shared.test'`)
       yield* inDatabase((sql) => sql`delete from hosts where hostname in ('a800.shared.test', 'a801.shared.test')`)
       yield* queued(820, "other", "b820.shared.test", 9000)
       yield* together(2, zone)
@@ -373,8 +374,8 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the sweep o
         ["over.test", 604_900]
       ] as const) {
         yield* inDatabase(
-          (sql) => sql`insert into issuances (ca, domain, hostname, at)
-            select 'letsencrypt', ${domain}, 'x', ${at - age} from generate_series(1, 40)`
+          (sql) => sql`insert into issuances (ca, domain, hostname, at, is_seen)
+            select 'letsencrypt', ${domain}, 'x', ${at - age}, true from generate_series(1, 40)`
         )
         yield* insert(100, `a.${domain}`, { claim: "queued", queued_at: 1 })
       }

@@ -193,6 +193,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
           (some) => sql`insert into hosts ${sql.insert(some)}`
         )
         yield* many(issuances, (some) => sql`insert into issuances ${sql.insert(some)}`)
+        yield* sql`update issuances set is_seen = true`
         const failedOf = (hostname: string) => ({
           hostname,
           ca: "one",

@@ -133,7 +133,8 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
       const gone = yield* provision("gone.example.test")
       const token = (made: { readonly routing_token: RoutingToken }) => Redacted.value(made.routing_token)
       yield* admission.issuanceComplete({
-        params: { routing_token: Redacted.make(token(gruen)), hostname: "gruen.example.test" }
+        params: { routing_token: Redacted.make(token(gruen)), hostname: "gruen.example.test" },
+        payload: {}
       })
       yield* inDatabase(
         Effect.gen(function* () {

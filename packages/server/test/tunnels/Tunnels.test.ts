@@ -22,7 +22,10 @@ const ask = (token: RoutingToken, hostname: string) =>
   )
 const complete = (token: RoutingToken, hostname: string) =>
   Effect.flatMap(TestServer.client, ({ admission }) =>
-    admission.issuanceComplete({ params: { routing_token: Redacted.make(Redacted.value(token)), hostname } })
+    admission.issuanceComplete({
+      params: { routing_token: Redacted.make(Redacted.value(token)), hostname },
+      payload: {}
+    })
   )
 
 layer(withEdge, { excludeTestServices: true, timeout: "60 seconds" })("a tunnel's way to its own certificate", (it) => {

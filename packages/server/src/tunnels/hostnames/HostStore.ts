@@ -1,5 +1,6 @@
 /** Recorded ownership of hostnames, with the state of their certificate admission laid out in columns for the sweep. */
 import type { AdmissionState } from "@catenet/domain/certificates/Admission"
+import { budgetWindow } from "@catenet/domain/certificates/CertificateBudget"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { TunnelStatus } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelOptions } from "@catenet/domain/tunnels/TunnelOptions"
@@ -100,6 +101,14 @@ export const isGuarded = (sql: SqlClient.SqlClient) =>
 /** Whose share of its domain's budget the hostname of `hosts h` uses: its owner's, where the domain is the `zone` that accounts share. */
 export const accountOf = (sql: SqlClient.SqlClient, zone: string | undefined) => sql`(case when h.domain = ${zone ?? ""}
   then (select o.subject from tunnels o where o.routing_token = h.routing_token) end)`
+
+/** Seconds for which an issuance counts of which nobody has seen the certificate. */
+const unseenSeconds = 3600
+/** Seconds between two looks for the certificate of one name. */
+const lookSeconds = 300
+
+/** Whether `issuances i` counts: its certificate was seen, or there was no time yet to look. */
+export const isCounted = (sql: SqlClient.SqlClient, now: number) => sql`(i.is_seen or i.at > ${now - unseenSeconds})`
 
 /** The tunnel of a hostname, as far as authorizing the hostname needs it. */
 const TunnelOfHost = Schema.Struct({
@@ -227,6 +236,34 @@ export const make = Effect.gen(function* () {
       readonly at: number
     }) => sql`insert into issuances (ca, domain, hostname, at, account) values (${ca}, ${domain}, ${hostname}, ${at},
       (select t.subject from hosts h join tunnels t on t.routing_token = h.routing_token where h.hostname = ${hostname}))`,
+    /**
+     * The certificate of a hostname was seen: its issuance counts for the whole week. A certificate counts once, whichever
+     * hostname it is shown for.
+     */
+    see: (hostname: string, fingerprint: string) => sql`
+      with known as (select 1 from issuances where fingerprint = ${fingerprint}),
+        again as (delete from issuances where hostname = ${hostname} and not is_seen and exists (select 1 from known))
+      update issuances set is_seen = true, fingerprint = ${fingerprint}
+        where id = (select max(id) from issuances where hostname = ${hostname} and not is_seen)
+          and not exists (select 1 from known)`,
+    /** The issuance of a hostname of which nobody has seen the certificate. */
+    unseenOf: SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Schema.Struct({ ca: Schema.String }),
+      execute: (hostname) =>
+        sql`select ca from issuances where hostname = ${hostname} and not is_seen order by id desc limit 1`
+    }),
+    /** Removes what no budget counts any more. */
+    pruneIssuances: (now: number) => sql`delete from issuances where at <= ${now - budgetWindow}`,
+    /** Issuances of which nobody has seen the certificate, for this replica to look now. */
+    unseen: SqlSchema.findAll({
+      Request: Schema.Struct({ now: Schema.Int, limit: Schema.Int }),
+      Result: Schema.Struct({ hostname: Hostname }),
+      execute: ({ limit, now }) => sql`update issuances set looked_at = ${now} where id in (
+        select id from issuances where not is_seen and at > ${now - unseenSeconds}
+          and coalesce(looked_at, 0) < ${now - lookSeconds}
+        order by looked_at nulls first, id limit ${limit} for update skip locked) returning hostname`
+    }),
     transaction: sql.withTransaction
   }
 })
