@@ -63,6 +63,7 @@ import { Enrollments } from "./enrollment/Enrollments.ts"
 import { Gate } from "./gate/Gate.ts"
 import { GateCodes } from "./gate/GateCodes.ts"
 import { Limits } from "./http/Limits.ts"
+import * as OneAtATime from "./http/OneAtATime.ts"
 import * as RateLimit from "./http/RateLimit.ts"
 import * as SameOrigin from "./http/SameOrigin.ts"
 import * as AdminAccess from "./identity/AdminAccess.ts"
@@ -113,6 +114,7 @@ const middleware = Layer.mergeAll(
   AdminAccess.layer,
   SameOrigin.layer,
   RateLimit.layer,
+  OneAtATime.layer,
   DnsBrokerRoutes.layer,
   ReadsBody.layer,
   ReadsParameters.layer

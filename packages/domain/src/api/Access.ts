@@ -83,3 +83,12 @@ export class BrokersDns extends HttpApiMiddleware.Service<BrokersDns>()("domain/
 export class RateLimit extends HttpApiMiddleware.Service<RateLimit>()("domain/api/Access/RateLimit", {
   error: RateLimited
 }) {}
+
+/**
+ * Stands inside what verifies the caller, on a route that costs much: one request of an account at a time, from the first byte of
+ * its body. A few more of the same account wait for it, the others are refused.
+ */
+export class OneAtATime extends HttpApiMiddleware.Service<OneAtATime, { requires: Caller }>()(
+  "domain/api/Access/OneAtATime",
+  { error: RateLimited }
+) {}

@@ -36,7 +36,7 @@ import { Email } from "../values/Email.ts"
 import { NetUuidInPath, TopologyIdInPath } from "../values/Ids.ts"
 import { HolderKey, NewHolderKey } from "../values/Keys.ts"
 import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
-import { AccountAccess, RateLimit, SameOrigin } from "./Access.ts"
+import { AccountAccess, OneAtATime, RateLimit, SameOrigin } from "./Access.ts"
 import { idempotencyHeader } from "./Idempotency.ts"
 import { lossless } from "./LosslessJson.ts"
 import { pageQuery } from "./Page.ts"
@@ -138,7 +138,8 @@ const writes = [
     error: [TopologyNotFound, NothingToSuggest, ShortcutBudgetTooLarge, TooManyAgents]
   })
     .annotate(BodyLimit, maxSuggestBytes)
-    .middleware(ReadsBody),
+    .middleware(ReadsBody)
+    .middleware(OneAtATime),
   HttpApiEndpoint.put("bindOperator", "/me/topologies/:id/operator", {
     params: id,
     payload: NewOperatorBinding,

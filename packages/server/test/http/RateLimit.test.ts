@@ -1,7 +1,9 @@
 import { bearerOf, server, sessionOf } from "@catenet/testing/server/Accounts"
+import { until } from "@catenet/testing/Eventually"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { request } from "node:http"
 
 const ask = (headers: Readonly<Record<string, string>>, path = "/me/tunnels") =>
   Effect.map(TestServer.raw(path, { headers }), ({ headers: answered, status }) => ({
@@ -60,3 +62,46 @@ layer(server({ CT_CP_REQUESTS_PER_MIN: "100" }), { excludeTestServices: true, ti
     )
   }
 )
+
+layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("suggestions of one account", (it) => {
+  it.effect("come one after the other, nine at most, and those of another account go on", () =>
+    Effect.gen(function* () {
+      const url = new URL(`/me/topologies/${"0".repeat(32)}/suggest`, yield* TestServer.baseUrl)
+      const text = JSON.stringify({ links: [], shortcut_budget: 0 })
+      const answers: Array<readonly [number, string | undefined]> = []
+      /** A request of which the last byte of the body is sent later. */
+      const begun = (sub: string) =>
+        Effect.map(bearerOf(sub), (token) => {
+          const headers = { "content-type": "application/json", authorization: `Bearer ${token}` }
+          const sent = request(url, {
+            method: "POST",
+            agent: false,
+            headers: { ...headers, "content-length": text.length }
+          })
+          const status = new Promise<readonly [number, string | undefined]>((resolve) => {
+            sent.once("response", ({ headers: { "retry-after": later }, statusCode = 0 }) => {
+              answers.push([statusCode, later])
+              resolve([statusCode, later])
+            })
+            // One that was refused has no use for the rest of its body.
+            sent.on("error", () => {})
+          })
+          sent.write(text.slice(0, -1))
+          return { status: Effect.promise(() => status), end: Effect.sync(() => void sent.end(text.slice(-1))) }
+        })
+      const sent = yield* Effect.forEach(Array.from({ length: 21 }), () => begun("ada"))
+      const refused = yield* until(
+        Effect.sync(() => answers.filter(([status]) => status === 429)),
+        ({ length }) => length === 12
+      )
+      assert.deepStrictEqual(refused[0], [429, "1"])
+      const other = yield* begun("bob")
+      yield* other.end
+      assert.deepStrictEqual(yield* other.status, [404, undefined])
+      assert.strictEqual(answers.length, 13, "one has its turn, and eight wait for it")
+      yield* Effect.forEach(sent, ({ end }) => end)
+      const all = yield* Effect.all(sent.map(({ status }) => status))
+      assert.strictEqual(all.filter(([status]) => status === 404).length, 9)
+    })
+  )
+})
