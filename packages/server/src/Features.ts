@@ -62,6 +62,7 @@ import { Bootstraps } from "./enrollment/Bootstraps.ts"
 import { Enrollments } from "./enrollment/Enrollments.ts"
 import { Gate } from "./gate/Gate.ts"
 import { GateCodes } from "./gate/GateCodes.ts"
+import { ClientAddresses } from "./http/ClientAddresses.ts"
 import { Limits } from "./http/Limits.ts"
 import * as OneAtATime from "./http/OneAtATime.ts"
 import * as RateLimit from "./http/RateLimit.ts"
@@ -139,7 +140,7 @@ const handlersOf = (services: Context.Context<Layer.Success<typeof Services.laye
     BadgeHandlers.pipe(Layer.provide(only(Badges))),
     ChannelHandlers.pipe(Layer.provide(only(AllowLists, Bootstraps, Channels, ClaimInvites, Members, Rooms))),
     ClaimHandlers.pipe(Layer.provide(only(ClaimInvites, Claims))),
-    InvitationHandlers.pipe(Layer.provide(only(Invitations))),
+    InvitationHandlers.pipe(Layer.provide(only(ClientAddresses, Invitations))),
     CreditHandlers.pipe(Layer.provide(only(Credits, Limits, Payments))),
     PaymentWebhookHandlers.pipe(Layer.provide(only(Payments))),
     AccountHandlers.pipe(Layer.provide(only(Accounts, Audits, Credits, Payments))),

@@ -62,3 +62,18 @@ export const maxBootstrapTokens = 10_000
 export const maxBootstrapTokensPerAccount = 100
 /** Seconds for which a bootstrap token is remembered after it was redeemed or has expired. */
 export const endedBootstrapSeconds = 30 * 86_400
+
+/** Answers that are kept for repeated requests of one caller; the oldest give way. */
+export const maxAnswersPerCaller = 2_000
+/** Routing tokens of one account that are remembered as revoked; the oldest that no edge still has to hear of give way. */
+export const maxRevokedPerAccount = 1_000
+/** Challenges for invitations that one block of addresses has open; the oldest give way. */
+export const maxChallengesPerBlock = 100
+/** All of them, looked at once a minute; the oldest of the blocks that have the most give way. */
+export const maxChallenges = 10_000
+/** Agents of one tunnel that are enrolled by its account, or by one grantee; the key that was bound first gives way. */
+export const maxAgentsPerTunnel = 1_000
+/** Sessions of one account at the portal; the one that was used longest ago gives way. */
+export const maxSessionsPerAccount = 200
+/** Sessions of one account, or by one share link, at the login gates of tunnels; the first to end gives way. */
+export const maxGateSessionsPerVisitor = 1_000

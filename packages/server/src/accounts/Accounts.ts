@@ -72,7 +72,8 @@ const makeAccountStore = Effect.gen(function* () {
       execute: ({ now, subject }) => sql`
         with gone as (delete from tunnels where subject = ${subject} returning routing_token),
           unbound as (delete from hosts using gone where hosts.routing_token = gone.routing_token),
-          revoked as (insert into revoked_tokens (routing_token, revoked_at) select routing_token, ${now} from gone
+          revoked as (insert into revoked_tokens (routing_token, revoked_at, holder)
+            select routing_token, ${now}, revocation_holder(${subject}) from gone
             on conflict do nothing)
         select routing_token from gone`
     }),

@@ -20,19 +20,21 @@ import {
   type InvitationRedemption,
   redeem
 } from "@catenet/domain/channels/InvitationRedemption"
+import { maxChallenges } from "@catenet/domain/values/Quotas"
 import { type LimitReached, MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { bytesOf, freshHex64 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
+import { Sealing } from "../store/Sealing.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AttestationCheck from "./AttestationCheck.ts"
 import * as ChannelStore from "./ChannelStore.ts"
 import { Members } from "./Members.ts"
 
 /** The tables of issued challenges and of redeemed invitations. */
-const makeInvitationStore = Effect.gen(function* () {
+export const makeInvitationStore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const issued = SqlSchema.findOneOption({
     Request: Challenge,
@@ -41,8 +43,8 @@ const makeInvitationStore = Effect.gen(function* () {
   })
   return {
     transaction: sql.withTransaction,
-    issue: (challenge: Challenge, issuedAt: number) =>
-      sql`insert into invitation_challenges ${sql.insert({ challenge, issuedAt })}`,
+    issue: (challenge: Challenge, issuedAt: number, block: string) =>
+      sql`insert into invitation_challenges ${sql.insert({ challenge, issuedAt, block })}`,
     /** When the challenge was issued, or null. Other attempts that name it wait until this transaction ends. */
     issuedAt: (challenge: Challenge) =>
       Effect.map(issued(challenge), (found) => Option.getOrNull(Option.map(found, ({ issuedAt }) => issuedAt))),
@@ -54,6 +56,13 @@ const makeInvitationStore = Effect.gen(function* () {
     prune: (challengesBefore: number, now: number) =>
       Effect.all([
         sql`delete from invitation_challenges where issued_at < ${challengesBefore}`,
+        // Of all that are left each block keeps its newest ones before any other has more.
+        sql`delete from invitation_challenges where ctid = any(array(
+          select ctid from (
+            select ctid, issued_at, row_number() over (partition by block order by issued_at desc, challenge) as place
+            from invitation_challenges
+            where exists (select 1 from invitation_challenges order by issued_at offset ${maxChallenges})) ranked
+          order by place, issued_at desc offset ${maxChallenges}))`,
         sql`delete from invitation_redemptions where expires_at <= ${now}`
       ])
   }
@@ -89,8 +98,8 @@ const read = (hex: string) =>
 export class Invitations extends Context.Service<
   Invitations,
   {
-    /** Issues a nonce for one redemption, good for `challengeSeconds`. */
-    readonly challenge: () => Effect.Effect<Challenge>
+    /** Issues a nonce for one redemption, good for `challengeSeconds`, to somebody in a block of addresses. */
+    readonly challenge: (block: string) => Effect.Effect<Challenge>
     /** Makes the holder a member of the channel, under the channel's owner. */
     readonly redeem: (
       request: InvitationRedemption
@@ -106,6 +115,7 @@ export class Invitations extends Context.Service<
     const store = yield* makeInvitationStore
     const channels = yield* ChannelStore.make
     const members = yield* Members
+    const sealing = yield* Sealing
     const random = yield* SecureRandom.SecureRandom
 
     /** A refusal is returned, not raised: the challenge that the attempt names stays spent. */
@@ -143,9 +153,10 @@ export class Invitations extends Context.Service<
     )
 
     return {
-      challenge: Effect.fn("Invitations.challenge")(function* () {
+      challenge: Effect.fn("Invitations.challenge")(function* (block: string) {
         const challenge = challengeFrom(yield* Effect.provideService(freshHex64, SecureRandom.SecureRandom, random))
-        yield* store.issue(challenge, yield* unixSeconds)
+        const of = sealing.pseudonym("invitation_challenges.block", block)
+        yield* store.issue(challenge, yield* unixSeconds, of)
         return challenge
       }, sqlOrDie),
 

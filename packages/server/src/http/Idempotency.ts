@@ -44,6 +44,7 @@ export interface Keeping<A, B, I> {
 
 const digest = (...parts: ReadonlyArray<string>) => native.sha256(Bytes.fromText(JSON.stringify(parts)))
 const hashesOf = ({ caller, key, operation, request }: Keyed) => ({
+  caller: Hex.encode(digest("caller", caller)),
   keyHash: Hex.encode(digest("key", caller, operation, key)),
   requestHash: Hex.encode(digest(JSON.stringify(request) ?? ""))
 })
@@ -104,10 +105,11 @@ export class Idempotency extends Context.Service<
     const once = <A, I, E, R>({ key, ...asked }: Once, answer: Schema.Codec<A, I>, command: Effect.Effect<A, E, R>) => {
       if (key === undefined) return store.transaction(command)
       const request = { ...asked, key }
-      const { keyHash, requestHash } = hashesOf(request)
+      const hashes = hashesOf(request)
+      const { keyHash, requestHash } = hashes
 
       return Effect.gen(function* () {
-        const claimed = yield* store.claim({ keyHash, requestHash, createdAt: yield* unixSeconds })
+        const claimed = yield* store.claim({ ...hashes, createdAt: yield* unixSeconds })
         if (claimed.length > 0) {
           const result = yield* command
           yield* store.complete(keyHash, yield* seal(request, answer, result))
@@ -124,7 +126,8 @@ export class Idempotency extends Context.Service<
       { read, schema, write }: Keeping<A, B, I>,
       command: Effect.Effect<A, E, R>
     ): Effect.Effect<Option.Option<A>, E, R> => {
-      const { keyHash, requestHash } = hashesOf(request)
+      const hashes = hashesOf(request)
+      const { keyHash } = hashes
       // What was done is done: that its answer could not be kept is no reason to say otherwise.
       const keep = (result: A) => {
         const kept = write(result)
@@ -142,7 +145,7 @@ export class Idempotency extends Context.Service<
       )
       const one: Effect.Effect<Option.Option<A>, E | Pending, R> = Effect.gen(function* () {
         const claimed = yield* Effect.orDie(
-          Effect.flatMap(unixSeconds, (createdAt) => store.claim({ keyHash, requestHash, createdAt }))
+          Effect.flatMap(unixSeconds, (createdAt) => store.claim({ ...hashes, createdAt }))
         )
         if (claimed.length > 0) return yield* first
         const found = yield* Effect.orDie(store.answer(keyHash))

@@ -13,6 +13,8 @@ export interface Sealed {
 
 /** A whole row: the key, what was asked with it, and the answer. */
 export interface Kept extends Sealed {
+  /** Hash of whose key it is; a caller keeps `maxAnswersPerCaller`. */
+  readonly caller: string
   readonly keyHash: string
   readonly requestHash: string
 }
@@ -21,7 +23,7 @@ export const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
     /** A row, when the key was free. A request that races for it waits here until the first one has committed or given up. */
-    claim: (row: { readonly keyHash: string; readonly requestHash: string; readonly createdAt: number }) =>
+    claim: (row: Omit<Kept, keyof Sealed> & { readonly createdAt: number }) =>
       sql`insert into idempotent_answers ${sql.insert({ ...row })} on conflict (key_hash) do nothing returning key_hash`,
     complete: (keyHash: string, { nonce, sealed }: Sealed) =>
       sql`update idempotent_answers set nonce = ${nonce}, sealed = ${sealed} where key_hash = ${keyHash}`,

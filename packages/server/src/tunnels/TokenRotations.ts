@@ -69,7 +69,8 @@ const makeTokenRotationStore = Effect.gen(function* () {
       Effect.all([
         sql`update tunnels set routing_token = ${Redacted.value(fresh)},
           records_name = coalesce(records_name, ${recordsName}) where id = ${id}`,
-        sql`insert into revoked_tokens (routing_token, revoked_at, tunnel_id) values (${Redacted.value(old)}, ${now}, ${id})
+        sql`insert into revoked_tokens (routing_token, revoked_at, tunnel_id, holder)
+          select ${Redacted.value(old)}, ${now}, ${id}, revocation_holder(subject) from tunnels where id = ${id}
           on conflict do nothing`
       ]),
     /** The hostnames move with their certificate admission, as it stands. */

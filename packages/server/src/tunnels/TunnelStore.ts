@@ -105,9 +105,9 @@ export const make = Effect.gen(function* () {
      */
     insertUsual: (tunnel: typeof Fresh.Type, usualMost: number, { action, actor }: Audit, kept: Kept | undefined) => {
       const { createdAt, id, name, routingToken, subject } = encodeFresh(tunnel)
-      const { keyHash = null, nonce = null, requestHash = null, sealed = null } = kept ?? {}
+      const { caller = null, keyHash = null, nonce = null, requestHash = null, sealed = null } = kept ?? {}
       return sql<Enrolled>`select is_new, refusal from tunnel_enrol(${id}, ${subject}, ${name}, ${routingToken},
-        ${usualMost}, ${actor}, ${action}, ${createdAt}, ${keyHash}, ${requestHash}, ${nonce}, ${sealed})`
+        ${usualMost}, ${actor}, ${action}, ${createdAt}, ${keyHash}, ${requestHash}, ${nonce}, ${sealed}, ${caller})`
     },
     all: SqlSchema.findAll({
       Request: PageOfAll,
@@ -174,7 +174,8 @@ export const make = Effect.gen(function* () {
       return Effect.all([
         sql`delete from tunnels where id = ${tunnel.id}`,
         sql`delete from hosts where routing_token = ${routing_token}`,
-        sql`insert into revoked_tokens ${sql.insert({ routing_token, revoked_at: now })} on conflict do nothing`
+        sql`insert into revoked_tokens (routing_token, revoked_at, holder)
+          values (${routing_token}, ${now}, revocation_holder(${tunnel.subject})) on conflict do nothing`
       ])
     },
     transaction: sql.withTransaction
