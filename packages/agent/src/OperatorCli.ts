@@ -49,12 +49,20 @@ const operatorInit = Command.make(
   ])
 )
 
+const claiming = {
+  account: Flag.String("account").pipe(
+    Flag.optional,
+    Flag.withMetavar("SUBJECT"),
+    Flag.withDescription("Also print account_proof, with which no other account can claim the membership")
+  )
+}
+
 const memberMaterial = Command.make(
   "member-material",
-  {},
+  claiming,
   loaded(
     () => import("./commands/membershipRequest.ts"),
-    ({ memberMaterial }) => memberMaterial
+    ({ memberMaterial }, options) => memberMaterial(options)
   )
 ).pipe(
   Command.withDescription(
@@ -68,10 +76,10 @@ const memberMaterial = Command.make(
 
 const joinPipelineRole = Command.make(
   "join-pipeline-role",
-  {},
+  claiming,
   loaded(
     () => import("./commands/membershipRequest.ts"),
-    ({ joinPipelineRole }) => joinPipelineRole
+    ({ joinPipelineRole }, options) => joinPipelineRole(options)
   )
 ).pipe(
   Command.withDescription(

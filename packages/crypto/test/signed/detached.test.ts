@@ -1,5 +1,6 @@
 /** Signatures beside their facts: a turned bit in any field or in the signature is refused. */
 import * as Possession from "@catenet/crypto/admission/Possession"
+import * as ClaimProof from "@catenet/crypto/ClaimProof"
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import * as Enrollment from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
@@ -87,6 +88,13 @@ describe("detached signatures", () => {
     ({ topologyId }) => OperatorBinding.sign(native, seed, latin(topologyId)),
     ({ topologyId }, signature) =>
       OperatorBinding.verify(native, { topologyId: latin(topologyId), operator: signer }, signature)
+  )
+  detachedSuite(
+    "a proof of a claim",
+    { channel: key, subject: ascii },
+    ({ channel = none, subject }) => ClaimProof.sign(native, seed, { channel, subject: latin(subject) }),
+    ({ channel = none, subject }, signature) =>
+      ClaimProof.verify(native, { channel, holder: signer, subject: latin(subject) }, signature)
   )
   detachedSuite(
     "a proof of placement",

@@ -1,16 +1,17 @@
 /** Taking up a membership: by a verified e-mail that the owner allow-listed, or by a claim invite. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { ChannelId, MemberMaterial } from "../channels/Channel.ts"
+import { ChannelId } from "../channels/Channel.ts"
 import {
   AttestationRefused,
   ClaimInviteGone,
   ClaimInviteUnknown,
+  ClaimProofRefused,
   HolderClaimedElsewhere,
   NotAllowListed,
   NothingClaimed
 } from "../channels/ChannelErrors.ts"
-import { Claim, ClaimedIdentity } from "../channels/Claim.ts"
+import { Claim, ClaimedIdentity, ClaimRequest } from "../channels/Claim.ts"
 import { ClaimInvite } from "../channels/ClaimInvite.ts"
 import { VerifiedEmailRequired } from "../identity/AuthenticationErrors.ts"
 import { LimitReached } from "../values/RequestErrors.ts"
@@ -44,9 +45,16 @@ export class ClaimsApi extends HttpApiGroup.make("claims")
   .add(
     HttpApiEndpoint.post("claim", "/portal/channels/:channel/claim", {
       params: channel,
-      payload: MemberMaterial,
+      payload: ClaimRequest,
       success: Schema.Struct({ claimed: Schema.Literal(true) }),
-      error: [AttestationRefused, VerifiedEmailRequired, NotAllowListed, HolderClaimedElsewhere, LimitReached]
+      error: [
+        AttestationRefused,
+        ClaimProofRefused,
+        VerifiedEmailRequired,
+        NotAllowListed,
+        HolderClaimedElsewhere,
+        LimitReached
+      ]
     })
       .middleware(ReadsBody)
       .middleware(SameOrigin),

@@ -66,6 +66,8 @@ export const errorSentences: Readonly<Record<string, string>> = {
     "The channel belongs to a topology link whose bound operator has another key.",
   AttestationRefused:
     "The signature over (channel, holder, Noise key) does not verify under the holder's key.",
+  ClaimProofRefused:
+    "The second proof of a claim is not one by the holder for the account that claims.",
   GrantUndecodable:
     "The bytes are not a valid grant.",
   GrantMismatch:

@@ -106,6 +106,13 @@ export class AttestationRefused extends Problem<AttestationRefused>()("Attestati
   detail: () => "noise_attestation is not a signature by the holder over this channel, holder and Noise key."
 }) {}
 
+/** The second proof of a claim is not one by the holder for the account that claims. */
+export class ClaimProofRefused extends Problem<ClaimProofRefused>()("ClaimProofRefused", {
+  status: 403,
+  title: "Claim proof refused",
+  detail: () => "account_proof is not a signature by the holder over this channel, holder and your account."
+}) {}
+
 /** The bytes are not a valid grant. */
 export class GrantUndecodable extends Problem<GrantUndecodable>()("GrantUndecodable", {
   status: 400,

@@ -18,7 +18,8 @@ const Event = Schema.Union([
     email: Schema.NullOr(Address),
     holder: Holder,
     noise: Schema.Literals(["4", "5"]),
-    attestationValid: Schema.Literals([true, true, true, false])
+    attestationValid: Schema.Literals([true, true, true, false]),
+    accountProof: Schema.Literals(["none", "none", "valid", "invalid"])
   })
 ])
 
@@ -26,12 +27,13 @@ const emailOf = Schema.decodeSync(Email)
 
 describe("claims by allow-list", () => {
   it.prop(
-    "a holder key never has two accounts, and only an allow-listed e-mail claims",
+    "a holder key has one account, that of its proof before all others, and only an allow-listed e-mail claims",
     [history(Event)],
     ([events]) => {
       // What the database holds, written from nothing but accepted claims.
       const allowList = new Set<Email>()
       const claims = new Map<string, Subject>()
+      const proved = new Set<string>()
       const allowed: Array<string> = []
       const expectedClaims: Record<string, string> = {}
       for (const event of events) {
@@ -46,34 +48,40 @@ describe("claims by allow-list", () => {
             break
           case "RemoveMember":
             claims.delete(materialOf(event.holder).holder)
+            proved.delete(materialOf(event.holder).holder)
             delete expectedClaims[materialOf(event.holder).holder]
             break
           case "Claim": {
-            const { attestationValid } = event
+            const { accountProof, attestationValid } = event
             const subject = Subject.make(event.subject)
             const email = event.email === null ? null : emailOf(event.email)
             const material: MemberMaterial = materialOf(event.holder, event.noise)
             const { holder } = material
             const record = {
               isAllowed: email !== null && allowList.has(email),
-              claimedBy: claims.get(holder) ?? null
+              claimedBy: claims.get(holder) ?? null,
+              isProved: proved.has(holder)
             }
-            const answer = claim(record, { subject, email }, material, attestationValid)
+            const answer = claim(record, { subject, email }, material, { attestationValid, accountProof })
+            const isOthers = expectedClaims[holder] !== undefined && expectedClaims[holder] !== event.subject
             const expected =
               event.email === null
                 ? "VerifiedEmailRequired"
                 : !attestationValid
                   ? "AttestationRefused"
-                  : !allowed.includes(event.email.toLowerCase())
-                    ? "NotAllowListed"
-                    : expectedClaims[holder] !== undefined && expectedClaims[holder] !== event.subject
-                      ? "HolderClaimedElsewhere"
-                      : undefined
+                  : accountProof === "invalid"
+                    ? "ClaimProofRefused"
+                    : !allowed.includes(event.email.toLowerCase())
+                      ? "NotAllowListed"
+                      : isOthers && (accountProof === "none" || proved.has(holder))
+                        ? "HolderClaimedElsewhere"
+                        : undefined
             assert.strictEqual(refusal(answer), expected)
             if (expected === undefined) {
               expectedClaims[holder] = event.subject
               const accepted = Result.getOrThrow(answer)
-              assert.deepStrictEqual(accepted, { subject, material })
+              assert.deepStrictEqual(accepted, { subject, material, isProved: accountProof === "valid" })
+              if (accountProof === "valid") proved.add(holder)
               claims.set(accepted.material.holder, accepted.subject)
             }
           }

@@ -158,6 +158,7 @@ const table = [
   [Channels.OperatorMismatch, 409, ["operator mismatch without confirm_rekey"]],
   [Channels.OperatorProofRefused, 403, ["(operator proof that does not hold)"]],
   [Channels.LinkOperatorDiffers, 409, ["(link channel under another key than the bound one)"]],
+  [Channels.ClaimProofRefused, 403, ["(claim proof that does not hold)"]],
   [Channels.AttestationRefused, 400, ["attestation not verifying"]],
   [Channels.GrantUndecodable, 400, ["agent-bridge grant mismatches", "(bytes that form no grant)"]],
   [Channels.GrantMismatch, 400, ["grant ids not matching the path", "agent-bridge grant mismatches"]],

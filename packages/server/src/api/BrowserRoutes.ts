@@ -174,5 +174,5 @@ export const browserRoutes: Readonly<
   "POST /portal/topologies/:id/unbind": ["Unbinds it."],
   "POST /portal/topologies/:id/delete": ["Deletes the topology.", "confirm"],
   "POST /portal/claim/confirm": ["Spends a claim invite and takes the membership up.", "invite"],
-  "POST /portal/channels/:channel/claim-form": ["Takes a membership up.", ...material]
+  "POST /portal/channels/:channel/claim-form": ["Takes a membership up.", ...material, "account_proof"]
 }

@@ -2,7 +2,7 @@
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { readBody } from "@catenet/domain/api/RequestReading"
-import { MemberMaterial } from "@catenet/domain/channels/Channel"
+import { ClaimRequest } from "@catenet/domain/channels/Claim"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { ClaimInvites } from "../channels/ClaimInvites.ts"
@@ -26,7 +26,7 @@ export const ClaimHandlers = HttpApiBuilder.group(
         Effect.gen(function* () {
           const caller = yield* Caller
           yield* claims.requireEmail(caller)
-          yield* claims.claim(caller, params.channel, yield* readBody(MemberMaterial))
+          yield* claims.claim(caller, params.channel, yield* readBody(ClaimRequest))
           return { claimed: true as const }
         })
       )

@@ -25,9 +25,9 @@ export const make = Effect.gen(function* () {
   })
   const claimant = SqlSchema.findOneOption({
     Request: Schema.Struct({ channel: ChannelId, holder: HolderKey }),
-    Result: Schema.Struct({ subject: Subject }),
+    Result: Schema.Struct({ subject: Subject, isProved: Schema.Boolean }),
     execute: ({ channel, holder }) =>
-      sql`select subject from channel_claims where channel = ${channel} and holder = ${holder}`
+      sql`select subject, is_proved from channel_claims where channel = ${channel} and holder = ${holder}`
   })
   return {
     transaction: sql.withTransaction,
@@ -53,8 +53,18 @@ export const make = Effect.gen(function* () {
     /** The account that has claimed the holder. */
     claimedBy: (place: { readonly channel: ChannelId; readonly holder: HolderKey }) =>
       Effect.map(claimant(place), (found) => Option.getOrNull(Option.map(found, ({ subject }) => subject))),
-    putClaim: (row: { readonly channel: ChannelId; readonly holder: HolderKey; readonly subject: string }) =>
-      sql`insert into channel_claims ${sql.insert({ ...row })} on conflict do nothing`,
+    /** The same, with whether the holder has signed for it. */
+    claimOf: claimant,
+    /** Whoever may take the claim was decided before; a proof that was shown once stays. */
+    putClaim: (row: {
+      readonly channel: ChannelId
+      readonly holder: HolderKey
+      readonly subject: string
+      readonly isProved: boolean
+    }) =>
+      sql`insert into channel_claims as c ${sql.insert({ ...row })}
+        on conflict (channel, holder) do update set subject = excluded.subject,
+          is_proved = excluded.is_proved or (c.is_proved and c.subject = excluded.subject)`,
     claimsOf: SqlSchema.findAll({
       Request: Schema.Struct({ ...PageRequest.fields, subject: Schema.String }),
       Result: Claim,

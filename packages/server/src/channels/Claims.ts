@@ -2,23 +2,36 @@
  * Claims of memberships by a verified e-mail that the owner allow-listed. A claim is not a grant: the owner still has to
  * deposit one.
  */
+import * as ClaimProof from "@catenet/crypto/ClaimProof"
+import { native } from "@catenet/crypto/native"
 import type { Caller } from "@catenet/domain/api/Access"
-import type { ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
+import { type ChannelId, MemberMaterial } from "@catenet/domain/channels/Channel"
 import {
   type AttestationRefused,
+  type ClaimProofRefused,
   type HolderClaimedElsewhere,
   type NotAllowListed,
   NothingClaimed
 } from "@catenet/domain/channels/ChannelErrors"
-import { type AcceptedClaim, type Claim, claim, type ClaimedIdentity } from "@catenet/domain/channels/Claim"
+import {
+  type AcceptedClaim,
+  type AccountProof,
+  type Claim,
+  claim,
+  type ClaimedIdentity,
+  type ClaimRequest
+} from "@catenet/domain/channels/Claim"
 import { VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
+import type { HolderKey, Signature } from "@catenet/domain/values/Keys"
 import type { LimitReached } from "@catenet/domain/values/RequestErrors"
-import { Context, Effect, Layer } from "effect"
+import type { Subject } from "@catenet/domain/values/Subject"
+import { Context, Effect, Layer, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import type { SqlError } from "effect/sql"
 import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
+import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AttestationCheck from "./AttestationCheck.ts"
 import * as ChannelStore from "./ChannelStore.ts"
@@ -26,6 +39,15 @@ import * as Store from "./ClaimStore.ts"
 import { Members } from "./Members.ts"
 
 type Account = Caller["Service"]
+
+const proofOf = (
+  { channel, holder, subject }: { readonly channel: ChannelId; readonly holder: HolderKey; readonly subject: Subject },
+  proof: Signature | undefined
+): AccountProof => {
+  if (proof === undefined) return "none"
+  const claiming = { channel: bytesOf(channel), holder: bytesOf(holder), subject }
+  return ClaimProof.verify(native, claiming, bytesOf(proof)) ? "valid" : "invalid"
+}
 
 export class Claims extends Context.Service<
   Claims,
@@ -37,10 +59,15 @@ export class Claims extends Context.Service<
     readonly claim: (
       account: Account,
       channel: ChannelId,
-      material: MemberMaterial
+      request: ClaimRequest
     ) => Effect.Effect<
       void,
-      AttestationRefused | HolderClaimedElsewhere | LimitReached | NotAllowListed | VerifiedEmailRequired
+      | AttestationRefused
+      | ClaimProofRefused
+      | HolderClaimedElsewhere
+      | LimitReached
+      | NotAllowListed
+      | VerifiedEmailRequired
     >
     /** Channels that the caller's e-mail is allow-listed for; none without a verified e-mail. */
     readonly list: (
@@ -63,10 +90,10 @@ export class Claims extends Context.Service<
     const members = yield* Members
     const audits = yield* Audits
 
-    const put = Effect.fnUntraced(function* (channel: ChannelId, { material, subject }: AcceptedClaim) {
+    const put = Effect.fnUntraced(function* (channel: ChannelId, { isProved, material, subject }: AcceptedClaim) {
       const { holder } = material
       yield* members.put(subject, channel, material)
-      yield* store.putClaim({ channel, holder, subject })
+      yield* store.putClaim({ channel, holder, subject, isProved })
       yield* audits.append(audit("channel_claimed", subject, channel, holder))
     })
 
@@ -76,12 +103,18 @@ export class Claims extends Context.Service<
       requireEmail: ({ email }: Account) => (email === null ? new VerifiedEmailRequired() : Effect.void),
 
       claim: Effect.fn("Claims.claim")(
-        function* (account: Account, channel: ChannelId, material: MemberMaterial) {
-          const attestationValid = AttestationCheck.holds(channel, material)
+        function* (account: Account, channel: ChannelId, request: ClaimRequest) {
+          const { account_proof, holder, noise_attestation, noise_pubkey } = request
+          const material = new MemberMaterial({ holder, noise_attestation, noise_pubkey })
+          const proofs = {
+            attestationValid: AttestationCheck.holds(channel, material),
+            accountProof: proofOf({ channel, holder, subject: account.subject }, account_proof)
+          }
           yield* channels.lock(channel)
           const isAllowed = account.email !== null && (yield* store.isAllowed(channel, account.email)).length > 0
-          const claimedBy = yield* store.claimedBy({ channel, holder: material.holder })
-          const claimed = claim({ isAllowed, claimedBy }, account, material, attestationValid)
+          const found = Option.getOrNull(yield* store.claimOf({ channel, holder }))
+          const record = { isAllowed, claimedBy: found?.subject ?? null, isProved: found?.isProved ?? false }
+          const claimed = claim(record, account, material, proofs)
           yield* put(channel, yield* Effect.fromResult(claimed))
         },
         store.transaction,

@@ -12,6 +12,7 @@ import {
   type NotChannelOwner,
   RoomSizeOutOfRange
 } from "@catenet/domain/channels/ChannelErrors"
+import { ClaimRequest } from "@catenet/domain/channels/Claim"
 import { InviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import { Email } from "@catenet/domain/values/Email"
 import { HolderKey, NewHolderKey, NewOperatorKey } from "@catenet/domain/values/Keys"
@@ -35,6 +36,7 @@ const readSecret = read(Schema.Struct({ secret: BootstrapSecret }))
 const readChannel = read(Schema.Struct({ channel: ChannelId }))
 const readOperator = read(Schema.Struct({ operator_pubkey: NewOperatorKey }))
 const readMaterial = read(MemberMaterial)
+const readClaim = read(ClaimRequest)
 const readLabel = read(Schema.Struct({ label: Schema.optionalKey(InviteLabel) }))
 const readEmail = read(Schema.Struct({ email: Email }))
 const readHolder = read(Schema.Struct({ holder: HolderKey }))
@@ -200,7 +202,9 @@ export const make = Effect.gen(function* () {
       return Effect.gen(function* () {
         yield* claims.requireEmail(sent.caller)
         const { channel } = yield* readChannel({ channel: sent.at("channel") })
-        yield* claims.claim(sent.caller, channel, yield* readMaterial(sent.form))
+        const { account_proof, ...fields } = sent.form
+        const isProved = account_proof !== undefined && account_proof.trim() !== ""
+        yield* claims.claim(sent.caller, channel, yield* readClaim(isProved ? { ...fields, account_proof } : fields))
         return messagePage(texts.claimedTitle, texts.claimedText)
       }).pipe(
         Effect.catchTag("MalformedRequest", (refusal) =>

@@ -74,7 +74,7 @@ export const make = Effect.gen(function* () {
     )
     return show(
       self,
-      ClaimPage.page(self.reader.texts, { channel: id, isClaimed, sent }),
+      ClaimPage.page(self.reader.texts, { channel: id, isClaimed, sent, subject: account.subject }),
       sent === undefined ? 200 : 400
     )
   })

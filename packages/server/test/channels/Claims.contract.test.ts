@@ -57,6 +57,14 @@ const byAllowList: ReadonlyArray<Contract.Row> = [
   { call: "claim", as: cyd, at, body: material, status: 200, answer: { claimed: true } },
   { call: "claim", as: cyd, at, body: material, status: 200, because: "it is the same account's" },
   { call: "claim", as: person("eve"), at, body: material, status: 409, code: "HolderClaimedElsewhere" },
+  {
+    call: "claim",
+    as: cyd,
+    at,
+    body: { ...material, account_proof: "00".repeat(64) },
+    status: 403,
+    code: "ClaimProofRefused"
+  },
   { call: "list", as: cyd, status: 200, answer: { claims: [{ channel, state: "Claimed" }] } },
   {
     call: "collectGrants",

@@ -4,7 +4,7 @@
  */
 import type { ChannelId } from "@catenet/domain/channels/Channel"
 import { markup } from "@catenet/platform/Markup"
-import type { Sent } from "../shell/Field.ts"
+import { field, type Sent, valuesOf } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"
 import { materialFields } from "./MaterialFields.ts"
@@ -14,17 +14,28 @@ export const page = (
   {
     channel,
     isClaimed,
-    sent
-  }: { readonly channel: ChannelId; readonly isClaimed: boolean; readonly sent: Sent | undefined }
+    sent,
+    subject
+  }: {
+    readonly channel: ChannelId
+    readonly isClaimed: boolean
+    readonly sent: Sent | undefined
+    readonly subject: string
+  }
 ): Page => ({
   title: texts.claimAction,
   area: "channels",
   main: markup`<p class="crumb"><a href="/portal/channels">${texts.channels}</a> / ${channel.slice(0, 8)}</p>
     <div class="head"><div><h1>${texts.claimAction}</h1><p class="lead mono">${channel}</p></div></div>
     ${isClaimed ? markup`<p class="panel notice">${texts.claimAgain}</p>` : undefined}
-    <form class="panel" method="post" action="/portal/channels/${channel}/claim-form" data-keys="${channel}"
+    <form class="panel" method="post" action="/portal/channels/${channel}/claim-form" data-keys="${channel}" data-account="${subject}"
       data-make="${texts.keysMake}" data-made="${texts.keysMade}" data-unable="${texts.keysUnable}">
       <p class="hint">${texts.claimText}</p>
-      ${materialFields(texts, sent, "claim")}
+      ${materialFields(texts, sent, "claim")}${field({
+        ...valuesOf(texts, sent, "claim")("account_proof"),
+        label: texts.accountProof,
+        hint: texts.accountProofHint,
+        isOptional: true
+      })}
       <button class="main-action">${texts.claimAction}</button></form>`
 })

@@ -85,21 +85,25 @@ export const text = `"use strict";
   const bytesOf = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
   /** The key's 32 bytes: what stands last in both of its standard forms. */
   const raw = async (format, key) => new Uint8Array(await crypto.subtle.exportKey(format, key)).slice(-32);
-  const keys = async (channel) => {
+  const sized = (bytes) => [bytes.length & 255, bytes.length >> 8, 0, 0, ...bytes];
+  const keys = async (channel, account) => {
     const holder = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
     const noise = await crypto.subtle.generateKey("X25519", true, ["deriveBits"]);
     const holderKey = await raw("raw", holder.publicKey);
     const noiseKey = await raw("raw", noise.publicKey);
-    const domain = new TextEncoder().encode("ct-a2a-noise-attest-v1");
-    const message = new Uint8Array([domain.length, 0, 0, 0, ...domain, ...bytesOf(channel), ...holderKey, ...noiseKey]);
-    const signature = await crypto.subtle.sign("Ed25519", holder.privateKey, message);
+    const text = (value) => sized(new TextEncoder().encode(value));
+    const sign = async (...bytes) => hex(await crypto.subtle.sign("Ed25519", holder.privateKey, new Uint8Array(bytes)));
+    const member = [...bytesOf(channel), ...holderKey];
+    const signature = await sign(...text("ct-a2a-noise-attest-v1"), ...member, ...noiseKey);
+    const proof = account && (await sign(...text("ct-channel-claim-v1"), ...member, ...text(account)));
     const file = [
       "CT_CHANNEL_ID=" + channel,
       "CT_CHANNEL_HOLDER_KEY=" + hex(await raw("pkcs8", holder.privateKey)),
       "CT_CHANNEL_NOISE_KEY=" + hex(await raw("pkcs8", noise.privateKey)),
       "CT_CHANNEL_NOISE_PUBKEY=" + hex(noiseKey)
     ].join("\\n") + "\\n";
-    return { file, holder: hex(holderKey), noise_pubkey: hex(noiseKey), noise_attestation: hex(signature) };
+    const fields = { holder: hex(holderKey), noise_pubkey: hex(noiseKey), noise_attestation: signature };
+    return { file, ...fields, ...(account ? { account_proof: proof } : {}) };
   };
   for (const form of all("form[data-keys]")) {
     const button = document.createElement("button");
@@ -109,7 +113,7 @@ export const text = `"use strict";
     said.setAttribute("role", "status");
     button.addEventListener("click", async () => {
       try {
-        const { file, ...fields } = await keys(form.dataset.keys);
+        const { file, ...fields } = await keys(form.dataset.keys, form.dataset.account);
         for (const [name, value] of Object.entries(fields)) form.elements.namedItem(name).value = value;
         const link = document.createElement("a");
         link.href = URL.createObjectURL(new Blob([file], { type: "text/plain" }));

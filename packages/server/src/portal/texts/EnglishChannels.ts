@@ -20,6 +20,9 @@ export const channelsTexts = {
   holderKey: "Holder key",
   noiseKey: "Noise key",
   attestation: "Attestation",
+  accountProof: "Account proof",
+  accountProofHint:
+    "128 hex digits, optional: the holder's signature over channel, holder key and your account, so that nobody else can claim this membership.",
   hex64: "64 hex digits.",
   hex128: "128 hex digits: the holder's signature over channel, holder and Noise key.",
   hex278: "278 hex digits.",

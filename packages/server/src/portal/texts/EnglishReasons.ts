@@ -44,6 +44,7 @@ export const reasonsTexts = {
     holder: "Give an Ed25519 public key of 64 hex digits.",
     holders: `Give ${minRoomHolders} to ${maxRoomHolders} public keys of 64 hex digits.`,
     noise_pubkey: "Give an X25519 public key of 64 hex digits.",
+    account_proof: "Give a signature of 128 hex digits, or leave it empty.",
     noise_attestation: "Give a signature of 128 hex digits.",
     grant: "Give a grant of 278 hex digits.",
     a: "Choose an agent.",

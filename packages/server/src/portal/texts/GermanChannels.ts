@@ -20,6 +20,9 @@ export const channelsTexts: ChannelsTexts = {
   holderKey: "Halterschlüssel",
   noiseKey: "Noise-Schlüssel",
   attestation: "Bezeugung",
+  accountProof: "Nachweis für Ihr Konto",
+  accountProofHint:
+    "128 Hexziffern, freiwillig: die Unterschrift des Inhabers über Kanal, Schlüssel des Inhabers und Ihr Konto, damit niemand anders diese Mitgliedschaft übernimmt.",
   hex64: "64 Hexziffern.",
   hex128: "128 Hexziffern: die Unterschrift des Halters über Kanal, Halter und Noise-Schlüssel.",
   hex278: "278 Hexziffern.",

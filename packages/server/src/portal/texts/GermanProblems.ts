@@ -65,6 +65,10 @@ export const problems: ReadonlyMap<string, readonly [title: string, detail: stri
     ]
   ],
   [
+    "ClaimProofRefused",
+    ["Nachweis abgelehnt", "Der Nachweis ist keine Unterschrift des Inhabers für diesen Kanal und Ihr Konto."]
+  ],
+  [
     "LinkOperatorDiffers",
     [
       "Anderer Schlüssel des Operators",

@@ -44,6 +44,7 @@ export const reasonsTexts: ReasonTexts = {
     holder: "Geben Sie einen öffentlichen Ed25519-Schlüssel aus 64 Hexziffern an.",
     holders: `Geben Sie ${minRoomHolders} bis ${maxRoomHolders} öffentliche Schlüssel aus 64 Hexziffern an.`,
     noise_pubkey: "Geben Sie einen öffentlichen X25519-Schlüssel aus 64 Hexziffern an.",
+    account_proof: "Geben Sie eine Unterschrift aus 128 Hexziffern an, oder lassen Sie das Feld leer.",
     noise_attestation: "Geben Sie eine Unterschrift aus 128 Hexziffern an.",
     grant: "Geben Sie eine Erlaubnis aus 278 Hexziffern an.",
     a: "Wählen Sie einen Agenten.",
