@@ -16,7 +16,11 @@ export class UsageWrong extends Data.TaggedError("UsageWrong")<{ readonly detail
 }
 
 /** The other side answered and said no, and asking again will not help. Exit code 4. */
-export class Refused extends Data.TaggedError("Refused")<{ readonly detail: string }> {
+export class Refused extends Data.TaggedError("Refused")<{
+  readonly detail: string
+  /** Of the answer to a user's call. */
+  readonly status?: number
+}> {
   override readonly [Runtime.errorExitCode] = 4
   override readonly [Runtime.errorReported] = false
   override get message() {

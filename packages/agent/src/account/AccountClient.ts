@@ -62,7 +62,7 @@ const login = "Run ct-agent login, or renew CT_OIDC_TOKEN."
 
 const refusal = (status: number, refusalDetail: string, advice = status === 401 ? login : "") => {
   const detail = refusalDetail === "" ? `The control plane answered ${status}.` : quoted(refusalDetail)
-  return new Refused({ detail: advice === "" ? detail : `${ended(detail)} ${advice}` })
+  return new Refused({ detail: advice === "" ? detail : `${ended(detail)} ${advice}`, status })
 }
 
 /** What the control plane answers. */

@@ -1,6 +1,8 @@
 /** `channel register`, `allowlist`, `members` and `claim-invite`: what the owner of a channel does at the control plane. */
+import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import * as OperatorProof from "@catenet/crypto/OperatorProof"
 import { Member } from "@catenet/domain/channels/Channel"
 import { MintedClaimInvite } from "@catenet/domain/channels/ClaimInvite"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
@@ -41,6 +43,55 @@ const owned = Effect.gen(function* () {
 const rekeying =
   "If the channel is yours, ct-agent channel register --rekey replaces its operator's key; all grants of the old one end."
 
+const Subject = Schema.Struct({ subject: Schema.String })
+
+interface Derivation {
+  readonly firstHolder: Uint8Array | undefined
+  readonly secondHolder: Uint8Array | undefined
+  readonly pipelineId: string | undefined
+  readonly pipelineRole: string | undefined
+}
+
+/** What the channel's id is derived from, as far as the variables name it and it leads to this channel. */
+const derivedFrom = (operator: Uint8Array, channel: string, from: Derivation) => {
+  const { firstHolder, pipelineId, pipelineRole, secondHolder } = from
+  const isChannel = (id: Uint8Array) => Hex.encode(id) === channel
+  if (firstHolder !== undefined && secondHolder !== undefined)
+    if (isChannel(ChannelIds.link(native, operator, firstHolder, secondHolder)))
+      return { holders: [Hex.encode(firstHolder), Hex.encode(secondHolder)] }
+  if (pipelineId !== undefined && pipelineRole !== undefined)
+    if (isChannel(ChannelIds.pipelineRole(native, operator, pipelineId, pipelineRole)))
+      return { pipeline: pipelineId, role: pipelineRole }
+  return undefined
+}
+
+/**
+ * A channel's id is known to everybody who knows the keys that it is derived from, and another account may have registered it. The
+ * operator's signature for this account takes it over.
+ */
+const taken = Effect.fnUntraced(function* (
+  account: AccountClient.Account,
+  seed: Redacted.Redacted<Uint8Array>,
+  body: { readonly channel: string; readonly operator_pubkey: string },
+  from: Derivation
+) {
+  const { subject } = yield* AccountClient.ask(account, { method: "GET", path: "/me/account", answer: Subject })
+  const derived_from = derivedFrom(native.ed25519.publicKey(Redacted.value(seed)), body.channel, from)
+  const proof = { operator_proof: Hex.encode(OperatorProof.sign(native, seed, subject)) }
+  yield* AccountClient.ask(account, {
+    method: "POST",
+    path: "/me/channels",
+    body: { ...body, ...proof, ...(derived_from === undefined ? {} : { derived_from }) },
+    answer: Schema.Unknown
+  })
+  yield* Effect.logInfo("took the channel over from another account by the operator's signature")
+})
+
+const unproved =
+  "If the channel belongs to your operator key, set CT_CHANNEL_OPERATOR_KEY, and CT_GRANT_MEMBER_HOLDER with " +
+  "CT_CHANNEL_BRIDGE_HOLDER or CT_PIPELINE_ID with CT_PIPELINE_ROLE, from which its id is derived: the operator's " +
+  "signature takes it over."
+
 export const register = ({ rekey }: { readonly rekey: boolean }) =>
   Effect.gen(function* () {
     const { operatorKey, operatorPubkey, ...values } = yield* EnvironmentFile.read(
@@ -58,13 +109,23 @@ export const register = ({ rekey }: { readonly rekey: boolean }) =>
       )
     const body = { channel, operator_pubkey: Hex.encode(key), ...(rekey ? { confirm_rekey: true } : {}) }
     const account = yield* ControlPlaneSelection.of(values)
-    yield* AccountClient.ask(account, {
+    const first = AccountClient.ask(account, {
       method: "POST",
       path: "/me/channels",
       body,
       answer: Schema.Unknown,
-      advice: new Map([[409, rekey ? "" : rekeying]])
+      advice: new Map([
+        [403, unproved],
+        [409, rekey ? "" : rekeying]
+      ])
     })
+    yield* Effect.catchTag(first, "Refused", (refused) =>
+      operatorKey !== undefined &&
+      (refused.status === 403 || refused.status === 409) &&
+      Hex.encode(native.ed25519.publicKey(Redacted.value(operatorKey))) === body.operator_pubkey
+        ? Effect.mapError(taken(account, operatorKey, body, values), () => refused)
+        : Effect.fail(refused)
+    )
     yield* Effect.logInfo("registered the channel")
   }).pipe(services)
 

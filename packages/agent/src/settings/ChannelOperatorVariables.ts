@@ -75,6 +75,14 @@ export const pipeline = {
   })
 }
 
+/** What the id of a channel is derived from, for the proof that it is the operator's. */
+export const derivation = {
+  firstHolder: optional("CT_GRANT_MEMBER_HOLDER", holder, "Public holder key of one member of the link."),
+  secondHolder: optional("CT_CHANNEL_BRIDGE_HOLDER", holder, "Public holder key of the other member of a link."),
+  pipelineId: optional("CT_PIPELINE_ID", text, "Pipeline whose role the channel is of."),
+  pipelineRole: optional("CT_PIPELINE_ROLE", text, "Role of the pipeline that the channel is of.")
+}
+
 export const topology = required("CT_TOPOLOGY_ID", text, "Topology that the operator is bound to.", {
   remedy: "set it to the id of the topology"
 })

@@ -111,7 +111,8 @@ export const ownedChannel = {
 export const register = {
   ...ownedChannel,
   operatorPubkey: ChannelOperatorVariables.optionalOperatorPubkey,
-  operatorKey: bridgeVariables.operatorKey
+  operatorKey: bridgeVariables.operatorKey,
+  ...ChannelOperatorVariables.derivation
 }
 
 /** Of the commands that make channels and their members, as far as no other command reads them. */

@@ -1,6 +1,9 @@
 /** What the owner of a channel does by commands, at a real control plane. */
+import * as ChannelIds from "@catenet/crypto/ChannelIds"
+import * as ClaimProof from "@catenet/crypto/ClaimProof"
 import { native } from "@catenet/crypto/native"
 import { bearerOf, database, server } from "@catenet/testing/server/Accounts"
+import { account, ask } from "@catenet/testing/server/channels/Asking"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -85,6 +88,75 @@ layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices
         assert.strictEqual(yield* done(["allowlist", "list", "--json"]), '{"emails":[]}\n')
         const away = { CT_AGENT_CP_URL: "http://127.0.0.1:1", CT_OIDC_TOKEN: "x" }
         assert.strictEqual((yield* run(["allowlist", "list"], away)).code, 5)
+      })
+    )
+
+    it.effect("takes it over from an account that registered its id first, by the operator's signature", () =>
+      Effect.gen(function* () {
+        const at = yield* home
+        const operatorKey = fresh()
+        const operator = signs(operatorKey)
+        const holders = [signs(fresh()), signs(fresh())] as const
+        const bytes = (key: string) => new Uint8Array(Buffer.from(key, "hex"))
+        const link = hex(ChannelIds.link(native, bytes(operator), bytes(holders[0]), bytes(holders[1])))
+        const role = hex(ChannelIds.pipelineRole(native, bytes(operator), "flappy", "physics"))
+        const chosen = fresh()
+        const squat = (channel: string, key: string) =>
+          ask(account("eve"), "/me/channels", { channel, operator_pubkey: key })
+        const run = (channel: string, more: Readonly<Record<string, string>> = {}) =>
+          Effect.gen(function* () {
+            return yield* ended(at, ["channel", "register"], {
+              CT_AGENT_CP_URL: yield* TestServer.baseUrl,
+              CT_OIDC_TOKEN: yield* bearerOf("ada"),
+              CT_CHANNEL_ID: channel,
+              ...more
+            })
+          })
+        const signing = { CT_CHANNEL_OPERATOR_KEY: operatorKey }
+        const linking = { CT_GRANT_MEMBER_HOLDER: holders[1], CT_CHANNEL_BRIDGE_HOLDER: holders[0] }
+        yield* squat(link, signs(fresh()))
+        yield* squat(role, signs(fresh()))
+        yield* squat(chosen, operator)
+
+        const unsigned = yield* run(link, { CT_CHANNEL_OPERATOR_PUBKEY: operator, ...linking })
+        assert.strictEqual(unsigned.code, 4)
+        assert.include(unsigned.stderr, "set CT_CHANNEL_OPERATOR_KEY")
+        const underived = yield* run(link, signing)
+        assert.strictEqual(underived.code, 4)
+        assert.include(underived.stderr, "CT_PIPELINE_ID with CT_PIPELINE_ROLE")
+        for (const [channel, from] of [
+          [link, linking],
+          [role, { CT_PIPELINE_ID: "flappy", CT_PIPELINE_ROLE: "physics" }],
+          [chosen, {}]
+        ] as const) {
+          const { code, stderr } = yield* run(channel, { ...signing, ...from })
+          assert.strictEqual(code, 0, stderr)
+          assert.include(stderr, "took the channel over")
+          assert.strictEqual((yield* squat(channel, operator)).status, 403)
+          assert.notInclude((yield* run(channel, { ...signing, ...from })).stderr, "took")
+        }
+      })
+    )
+
+    it.effect("lets a member sign for the account that claims its membership", () =>
+      Effect.gen(function* () {
+        const at = yield* home
+        const [holderKey, operator] = [fresh(), signs(fresh())]
+        const { code, stderr, stdout } = yield* ended(
+          at,
+          ["channel", "member-material", "--json", "--account", "ada"],
+          {
+            CT_CHANNEL_OPERATOR_PUBKEY: operator,
+            CT_CHANNEL_BRIDGE_HOLDER: signs(fresh()),
+            CT_CHANNEL_HOLDER_KEY: holderKey,
+            CT_CHANNEL_NOISE_PUBKEY: agrees(fresh())
+          }
+        )
+        assert.strictEqual(code, 0, stderr)
+        const { account_proof, channel_id, holder_pubkey } = JSON.parse(stdout) as Record<string, string>
+        const bytes = (text = "") => new Uint8Array(Buffer.from(text, "hex"))
+        const claiming = { channel: bytes(channel_id), holder: bytes(holder_pubkey), subject: "ada" }
+        assert.isTrue(ClaimProof.verify(native, claiming, bytes(account_proof)))
       })
     )
   }
