@@ -108,9 +108,16 @@ class TunnelOrdersApi extends HttpApiGroup.make("orders")
       payload: boundedArray(most, PublicKey),
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsEdgeBody),
-    /** What the holder has at the channel is ended, waiting or talking; without a holder, what all members have. */
+    /**
+     * What the holder has at the channel is ended, waiting or talking; without a holder, what all members have. `keeps` is the
+     * SHA-256 of a grant by which it goes on; an edge that does not know the member ends that too.
+     */
     HttpApiEndpoint.post("cutMembers", "/internal/channel/cut", {
-      payload: Schema.Struct({ channel: ChannelId, holder: Schema.optionalKey(HolderKey) }),
+      payload: Schema.Struct({
+        channel: ChannelId,
+        holder: Schema.optionalKey(HolderKey),
+        keeps: Schema.optionalKey(Hex64)
+      }),
       success: HttpApiSchema.Empty(200)
     }).middleware(ReadsEdgeBody),
     /** The edge asks anew about every visitor of the tunnel, as a session may have ended. */

@@ -5,6 +5,7 @@
 import { Effect, Schema } from "effect"
 import { ChannelId } from "../channels/Channel.ts"
 import { TunnelOptions } from "../tunnels/TunnelOptions.ts"
+import { Hex64 } from "../values/Hex.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { HolderKey, PublicKey } from "../values/Keys.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
@@ -19,7 +20,12 @@ export const edgeOrderFields = {
    * What members of a channel have at the edge is ended, waiting or talking; without a holder, what all have. The queue of such
    * an order has the channel for a name.
    */
-  CutMembers: { channel: ChannelId, holder: Schema.optionalKey(HolderKey) },
+  CutMembers: {
+    channel: ChannelId,
+    holder: Schema.optionalKey(HolderKey),
+    /** SHA-256 of a grant: what the holder has by this one goes on. */
+    keeps: Schema.optionalKey(Hex64)
+  },
   /** With whether visitors have to log in, where that has to be known before the first of them. */
   AuthorizeHost: {
     hostname: Hostname,

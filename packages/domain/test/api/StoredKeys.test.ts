@@ -25,6 +25,7 @@ const others: Readonly<Record<string, string>> = {
   "POST /internal/channel/cut .channel": "is no key",
   "POST /internal/channel/presence/bulk .channels[]": "is no key",
   "POST /internal/channel/cut .holder": "is looked up among the members",
+  "POST /internal/channel/cut .keeps": "is no key",
   "POST /internal/gate/redeem .browser": "is no key",
   "POST /internal/tunnel/agent-keys []": "come from the control plane, which took them at enrollment",
   "POST /internal/tunnel/agent-proved .key": "is looked up among the enrolled keys",

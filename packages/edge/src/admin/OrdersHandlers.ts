@@ -45,7 +45,7 @@ export const OrdersHandlers = HttpApiBuilder.group(
       setAgentKeys: ({ headers, payload, query: { proof = "optional" } }) =>
         orders.setAgentKeys(Redacted.value(headers["x-ct-routing-token"]), payload, proof),
       setOptions: ({ headers, payload }) => orders.setOptions(Redacted.value(headers["x-ct-routing-token"]), payload),
-      cutMembers: ({ payload }) => orders.cutMembers(payload.channel, payload.holder),
+      cutMembers: ({ payload }) => orders.cutMembers(payload),
       revoke: ({ params }) => orders.revoke(Redacted.value(params.token)),
       revokeByHeader: ({ headers }) => {
         const successor = headers["x-ct-successor-token"]

@@ -3,6 +3,7 @@
  * long as it is one: grants end by their time, and the control plane is asked again while a member waits or talks.
  */
 import * as Grant from "@catenet/crypto/Grant"
+import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { retryForever } from "@catenet/platform/RetryForever"
 import { type Pairing, PairingRoom } from "@catenet/wire/channels/PairingRoom"
@@ -32,6 +33,15 @@ const seconds = (millis: number) => Math.floor(millis / 1_000)
 const holds = ({ grant }: Member, operatorKey: Uint8Array, now: number) =>
   Result.isSuccess(Grant.verify(native, grant, operatorKey, seconds(now)))
 
+const digestOf = (grant: Grant.Grant) => Hex.encode(native.sha256(Grant.encode(grant)))
+
+/** Of a channel what the holder has there; without one, what all have. `keeps` is the SHA-256 of a grant by which it goes on. */
+export interface MemberCut {
+  readonly channel: string
+  readonly holder?: string
+  readonly keeps?: string
+}
+
 const reset = (sentence: string) => new StreamReset({ code: "revoked", sentence, by: "local" })
 
 export class ChannelRoom extends Context.Service<
@@ -51,8 +61,8 @@ export class ChannelRoom extends Context.Service<
     ) => Effect.Effect<void>
     /** Sends those who wait and are meant away, to come again elsewhere. */
     readonly sendAway: (matches: (member: Member) => boolean) => void
-    /** Ends what the holder has at the channel, waiting or talking; without one, what all have. */
-    readonly cut: (channel: string, holder: string | undefined) => void
+    /** Ends what is meant, waiting or talking. */
+    readonly cut: (cut: MemberCut) => void
     /** How many milliseconds ago each holder of the channel was here; 0 for those who are. */
     readonly seen: (channel: string) => ReadonlyMap<string, number>
     readonly parked: () => number
@@ -155,8 +165,9 @@ export class ChannelRoom extends Context.Service<
       session.controller.abort(reset(sentence))
     }
 
-    const cutMembers = (channel: string, holder: string | undefined) => {
-      const matches = (member: Member) => holder === undefined || member.holder === holder
+    const cutMembers = ({ channel, holder, keeps }: MemberCut) => {
+      const matches = (member: Member) =>
+        (holder === undefined || member.holder === holder) && (keeps === undefined || digestOf(member.grant) !== keeps)
       cuts.note(channel, holder, now())
       authority.forget(channel)
       for (const session of live.all(channel))

@@ -6,7 +6,7 @@ import { type AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
 import type { AgentProof } from "@catenet/domain/edges/AgentProof"
 import type { TunnelOptions } from "@catenet/domain/tunnels/TunnelOptions"
 import { Clock, Context, Effect, Layer } from "effect"
-import { ChannelRoom } from "../channels/ChannelRoom.ts"
+import { ChannelRoom, type MemberCut } from "../channels/ChannelRoom.ts"
 import { Relays } from "../relay/Relays.ts"
 import { authorizeHost, type RouteOrder } from "../routes/RouteOrder.ts"
 import { type Route, Routes } from "../routes/Routes.ts"
@@ -28,7 +28,7 @@ interface Applied {
   readonly setLogin: (token: string, required: boolean) => Effect.Effect<void>
   readonly setPolicy: (token: string, policy: AccessPolicy | null) => Effect.Effect<void>
   /** Ends what a holder has at a channel; without one, what all its members have. They may come again, and are asked about. */
-  readonly cutMembers: (channel: string, holder: string | undefined) => Effect.Effect<void>
+  readonly cutMembers: (cut: MemberCut) => Effect.Effect<void>
 }
 
 /** The orders of a state that was fetched. */
@@ -116,10 +116,7 @@ export class Orders extends Context.Service<
         everywhere({ _tag: "SetOptions", token, options }, () => {
           if (!routes.isRevoked(token)) routes.setOptions(token, options)
         }),
-      cutMembers: (channel, holder) =>
-        everywhere({ _tag: "CutMembers", channel, ...(holder === undefined ? {} : { holder }) }, () =>
-          room.cut(channel, holder)
-        ),
+      cutMembers: (cut) => everywhere({ _tag: "CutMembers", ...cut }, () => room.cut(cut)),
       setPolicy: (token, policy) =>
         everywhere({ _tag: "SetAccessPolicy", token, policy }, () => {
           if (routes.isRevoked(token)) return

@@ -28,7 +28,7 @@ const apply = (orders: Orders["Service"], report: Effect.Effect<void>, order: Ro
     case "SetOptions":
       return orders.setOptions(order.token, order.options)
     case "CutMembers":
-      return orders.cutMembers(order.channel, order.holder)
+      return orders.cutMembers(order)
     case "Report":
       return report
     case "SetAccessPolicy":

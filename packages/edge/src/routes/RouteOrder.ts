@@ -23,7 +23,11 @@ export const RouteOrder = Schema.TaggedUnion({
   SetAgentKeys: { ...edgeOrderFields.SetAgentKeys, token, keys: Schema.Array(Schema.String) },
   SetAccessPolicy: { ...edgeOrderFields.SetAccessPolicy, token },
   /** Members of channels wait and talk in the main process; the others forget what was said of them. */
-  CutMembers: { channel: Schema.String, holder: Schema.optionalKey(Schema.String) },
+  CutMembers: {
+    channel: Schema.String,
+    holder: Schema.optionalKey(Schema.String),
+    keeps: Schema.optionalKey(Schema.String)
+  },
   /** Report at once what has been counted. This one comes from the main process itself. */
   Report: {}
 })

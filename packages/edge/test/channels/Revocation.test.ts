@@ -3,6 +3,7 @@ import * as Members from "@catenet/testing/edge/Members"
 import { eventually, start, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
+import { createHash } from "node:crypto"
 
 const life = Effect.runSync(Scope.make())
 let world: TestEdge
@@ -27,8 +28,8 @@ const talking = async (...[a, b]: readonly [Members.TestMember, Members.TestMemb
   return [one, two] as const
 }
 
-const cut = async ({ channel, holder }: Members.TestMember, whole = false) => {
-  const body = { channel: hex(channel.id), ...(whole ? {} : { holder: hex(holder) }) }
+const cut = async ({ channel, holder }: Members.TestMember, whole = false, keeps?: string) => {
+  const body = { channel: hex(channel.id), ...(whole ? {} : { holder: hex(holder) }), ...(keeps && { keeps }) }
   const { status } = await world.admin("POST", "/internal/channel/cut", { body })
   assert.strictEqual(status, 200)
 }
@@ -53,6 +54,17 @@ describe.concurrent("an order to cut", () => {
     assert.strictEqual((await second[1].take(5)).toString(), "still")
     await cut(a, true)
     assert.isBelow(await endOf(...second), 1_000)
+  })
+
+  it("ends what the holder has by another grant than the one that it names", async () => {
+    const [a, b] = pair()
+    const digest = (grant: Uint8Array) => createHash("sha256").update(grant).digest("hex")
+    const first = await talking(a, b)
+    await cut(a, false, digest(a.grant))
+    first[0].send(Members.ascii("still"))
+    assert.strictEqual((await first[1].take(5)).toString(), "still")
+    await cut(a, false, digest(b.grant))
+    assert.isBelow(await endOf(...first), 1_000)
   })
 
   it("sends those who wait away, who are asked about when they come again", async () => {

@@ -171,13 +171,12 @@ export const make = Effect.gen(function* () {
       sql`select 1 from channel_members where channel = ${channel} and holder = ${holder}`,
     /** Says whether there was a grant before; a row that is inserted has been locked by none. */
     putGrant: (row: { readonly channel: ChannelId; readonly holder: HolderKey; readonly grantHex: Grant }) =>
-      sql<{ readonly replaces: boolean }>`insert into channel_grants ${sql.insert({
+      sql`insert into channel_grants ${sql.insert({
         ...row,
         grantHex: sealing.seal("channel_grants.grant_hex", row.grantHex),
         expiresAt: expiryOf(row.grantHex)
       })}
-        on conflict (channel, holder) do update set grant_hex = excluded.grant_hex, expires_at = excluded.expires_at
-        returning xmax <> 0 as replaces`,
+        on conflict (channel, holder) do update set grant_hex = excluded.grant_hex, expires_at = excluded.expires_at`,
     grants: (slice: typeof PageRequest.Type) =>
       Effect.map(deposited(slice), (rows) => rows.map((row) => new DepositedGrant(row)))
   }

@@ -89,8 +89,9 @@ export class Members extends Context.Service<
 
     const deposit = Effect.fnUntraced(function* (actor: string, place: ChannelPlace, grant: Grant) {
       if ((yield* store.isMember(place)).length === 0) return yield* new MemberNotFound()
-      const [put] = yield* store.putGrant({ ...place, grantHex: grant })
-      if (put?.replaces === true) yield* cuts.cut(place.channel, place.holder)
+      yield* store.putGrant({ ...place, grantHex: grant })
+      // The holder may be talking by a grant that was never deposited.
+      yield* cuts.cut(place.channel, place.holder, grant)
       yield* audits.append(audit("channel_grant_deposited", actor, place.channel, place.holder))
     })
 

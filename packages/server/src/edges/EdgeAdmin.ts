@@ -48,8 +48,8 @@ const orders = (
         headers: { ...headers, ...(call.successor === undefined ? {} : { "x-ct-successor-token": call.successor }) }
       })
     case "CutMembers": {
-      const { channel, holder } = call
-      return orders.cutMembers({ payload: { channel, ...(holder === undefined ? {} : { holder }) } })
+      const { _tag, ...payload } = call
+      return orders.cutMembers({ payload })
     }
     case "SetOptions":
       return orders.setOptions({ headers, payload: call.options })

@@ -32,7 +32,7 @@ export const aboutOf = (call: EdgeOrder): string | null => {
     case "SetLogin":
       return call._tag
     case "CutMembers":
-      return `members ${call.holder ?? ""}`
+      return `members ${call.holder ?? ""}${call.keeps === undefined ? "" : " by another grant"}`
     case "Revoke":
       return null
   }

@@ -12,6 +12,7 @@ import { TestIssuer } from "@catenet/testing/server/TestIssuer"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { createHash } from "node:crypto"
 
 const server = Layer.unwrap(
   Effect.gen(function* () {
@@ -31,9 +32,12 @@ const cutsOf = (channel: string, count: number) =>
     const cuts = Effect.sync(() =>
       edge.orders
         .filter(({ path }) => path === "/internal/channel/cut")
-        .map(({ body }) => JSON.parse(body) as { readonly channel: string; readonly holder?: string })
+        .map(
+          ({ body }) =>
+            JSON.parse(body) as { readonly channel: string; readonly holder?: string; readonly keeps?: string }
+        )
         .filter((order) => order.channel === channel)
-        .map(({ holder }) => holder ?? "all")
+        .map(({ holder, keeps }) => `${holder ?? "all"}${keeps === undefined ? "" : ` but by ${keeps}`}`)
     )
     return yield* until(cuts, (found) => found.length >= count)
   })
@@ -46,21 +50,26 @@ const channelOf = Effect.fn("channelOf")(function* (name: string, as = ada) {
 })
 
 layer(server, { excludeTestServices: true, timeout: "60 seconds" })("edges cut members of channels", (it) => {
-  it.effect("when a member is removed, its grant replaced, the operator changed, and the channel removed", () =>
+  it.effect("when a member is removed, a grant deposited, the operator changed, and the channel removed", () =>
     Effect.gen(function* () {
       yield* ready
       const channel = yield* channelOf("hall")
       const deposit = (expires: bigint) =>
         ask(ada, `/me/channels/${channel}/grants/${keyOf("m")}`, { grant: grantBy("operator", channel, "m", expires) })
+      const by = (expires: bigint) => {
+        const grant = Buffer.from(grantBy("operator", channel, "m", expires), "hex")
+        return `${keyOf("m")} but by ${createHash("sha256").update(grant).digest("hex")}`
+      }
       assert.strictEqual((yield* deposit(4_000_000_000n)).status, 200)
+      assert.deepStrictEqual(yield* cutsOf(channel, 1), [by(4_000_000_000n)], "what it has by another grant")
       assert.strictEqual((yield* deposit(4_000_000_001n)).status, 200)
-      assert.deepStrictEqual(yield* cutsOf(channel, 1), [keyOf("m")], "the first grant takes nothing away")
+      assert.deepStrictEqual((yield* cutsOf(channel, 2))[1], by(4_000_000_001n))
       yield* ask(ada, `/me/channels/${channel}/members/${keyOf("m")}/remove`, {})
-      assert.deepStrictEqual(yield* cutsOf(channel, 2), [keyOf("m"), keyOf("m")])
+      assert.deepStrictEqual((yield* cutsOf(channel, 3))[2], keyOf("m"))
       const rekeyed = { channel, operator_pubkey: keyOf("successor"), confirm_rekey: true }
       assert.strictEqual((yield* ask(ada, "/me/channels", rekeyed)).status, 200)
       assert.strictEqual((yield* ask(ada, `/me/channels/${channel}`, undefined, { method: "DELETE" })).status, 200)
-      assert.deepStrictEqual((yield* cutsOf(channel, 4)).slice(2), ["all", "all"])
+      assert.deepStrictEqual((yield* cutsOf(channel, 5)).slice(3), ["all", "all"])
     })
   )
 

@@ -199,6 +199,13 @@ const causes = {
       ok(yield* deposit(farAhead))
       return { channel, end: deposit(farAhead + 1n) }
     }),
+  "a first grant is deposited while another one is in use": (owner, row) =>
+    Effect.map(channelOf(owner, row), (channel) => ({
+      channel,
+      end: ask(account(owner), `/me/channels/${channel}/grants/${keyOf(`${row}-b`)}`, {
+        grant: grantBy("operator", channel, `${row}-b`, farAhead + 1n)
+      })
+    })),
   "the channel is deleted": (owner, row) =>
     Effect.map(channelOf(owner, row), (channel) => ({
       channel,
