@@ -16,6 +16,7 @@ import { Context, Data, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Refused, Unreachable } from "../Failure.ts"
+import { version } from "../Version.ts"
 import { advice } from "./HttpErrors.ts"
 import * as ProvedRequests from "./ProvedRequests.ts"
 
@@ -31,6 +32,7 @@ const callBound = "10 seconds"
 const Request = Schema.Struct({ token: JoinToken, agent: AgentId, pubkey: PublicKey, proof: Signature })
 const Exchange = Schema.Struct({ token: BootstrapToken, pubkey: PublicKey, proof: Signature })
 const readToken = Schema.decodeEffect(RoutingToken)
+const hexOf = (token: Redacted.Redacted<Uint8Array>) => Hex.encode(Redacted.value(token))
 
 const statusOf = (error: unknown) => (HttpClientError.isHttpClientError(error) ? error.response?.status : undefined)
 
@@ -76,6 +78,11 @@ export class OnboardingClient extends Context.Service<
       token: Redacted.Redacted<Uint8Array>,
       seed: Redacted.Redacted<Uint8Array>
     ): Effect.Effect<Redacted.Redacted<Uint8Array> | undefined, Unreachable>
+    /** Says this agent's version, where its registration did not. A control plane that takes none is as good. */
+    reportVersion(
+      token: Redacted.Redacted<Uint8Array>,
+      seed: Redacted.Redacted<Uint8Array> | undefined
+    ): Effect.Effect<void>
   }
 >()("agent/onboard/OnboardingClient") {
   static readonly layer = (url: string) =>
@@ -119,7 +126,7 @@ export class OnboardingClient extends Context.Service<
           const { httpClient: proving, onceMore } = ProvedRequests.by(httpClient, Effect.succeed(seed))
           const endpoint = { ...enrollment, httpClient: proving, endpoint: "currentToken" } as const
           const ask = yield* HttpApiClient.endpoint(AgentCallsApi, endpoint)
-          const payload = { token: yield* Effect.orDie(readToken(Hex.encode(Redacted.value(token)))) }
+          const payload = { token: yield* Effect.orDie(readToken(hexOf(token))) }
           const what = "say which routing token the tunnel has now"
           const answer = yield* bounded(onceMore(ask({ payload }))).pipe(
             Effect.catchTag("AgentProofRequired", ({ detail }) => Effect.as(Effect.logInfo(detail), undefined)),
@@ -133,9 +140,20 @@ export class OnboardingClient extends Context.Service<
           return answer && Redacted.make(Result.getOrThrow(Hex.decode(Redacted.value(answer.routing_token), 32)))
         })
 
+        const reportVersion = Effect.fn("OnboardingClient.reportVersion")(
+          function* (token: Redacted.Redacted<Uint8Array>, seed: Redacted.Redacted<Uint8Array> | undefined) {
+            const { httpClient: proving, onceMore } = ProvedRequests.by(httpClient, Effect.succeed(seed))
+            const endpoint = { ...enrollment, httpClient: proving, endpoint: "reportVersion" } as const
+            const report = yield* HttpApiClient.endpoint(AgentCallsApi, endpoint)
+            yield* bounded(onceMore(report({ payload: { token: yield* readToken(hexOf(token)), version } })))
+          },
+          Effect.catch((error) => Effect.logDebug(`the control plane took no version: ${why(error)}`))
+        )
+
         return {
           url,
           currentToken,
+          reportVersion,
           meshPort: bounded(networkInfo({})).pipe(
             Effect.map(({ mesh_edge_port }) => mesh_edge_port),
             Effect.mapError(unreachable(url, "say where its edge is"))

@@ -159,8 +159,16 @@ const tunnel = Effect.fnUntraced(function* (
     certificate: report,
     onEcho: yield* OriginProbe.make(config.origin, config.hostname)
   }
-  const accepted = (link: EdgeLink) => Effect.andThen(Effect.sync(StartupMemory.serves), how.accepted(link))
-  const { currentToken } = yield* OnboardingClient
+  const { currentToken, reportVersion } = yield* OnboardingClient
+  const reporting = yield* FiberHandle.make<void>()
+  const accepted = (link: EdgeLink) =>
+    Effect.sync(StartupMemory.serves).pipe(
+      Effect.andThen(how.accepted(link)),
+      // Only a registration on the multiplexed carrier has a place for it.
+      Effect.andThen(
+        link.carrier === "mux" ? Effect.void : FiberHandle.run(reporting, reportVersion(how.token, identity?.seed))
+      )
+    )
   const successor = identity === undefined ? Effect.undefined : currentToken(how.token, identity.seed)
   return yield* Registrar.serve(config, registration, how.handler, streams, accepted, successor)
 })

@@ -69,6 +69,8 @@ describe.skipIf(noQuic).concurrent("an agent with QUIC", () => {
     await using world = await started({})
     const { agent, page, quic, status } = world
     await agent.said("transport_switch", 0)
+    const { calls } = world.stage.plane
+    await eventually(() => calls.includes("POST /agent/version"), "the control plane hears the version")
     await eventually(() => quic.registered.includes("hello.example"), "the name is bound")
     assert.deepStrictEqual(quic.registered, ["A", "hello.example"])
     await eventually(async () => (await status())["transport"] === "quic", "the status says so")
@@ -85,6 +87,7 @@ describe.skipIf(noQuic).concurrent("an agent with QUIC", () => {
     await registered(world.agent)
     assert.isUndefined(sideOf(world.agent))
     assert.strictEqual(world.quic.link.sent, 0)
+    assert.notInclude(world.stage.plane.calls, "POST /agent/version", "the edge knows it")
   })
 
   it("is back within 2 s when its process was killed, and serves what comes then", async () => {

@@ -1,5 +1,6 @@
 import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { startEdge } from "@catenet/testing/agent/Edge"
+import { eventually } from "@catenet/testing/Eventually"
 import { exchange, makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
 import { once } from "node:events"
 import { assert, describe, it } from "vitest"
@@ -23,6 +24,8 @@ describe("a browser tunnel over parked slots", () => {
       await stage.edge.until(() => parked() === 3)
     }
     assert.strictEqual(stage.edge.slots.length, 8)
+    // A parked slot has no place for the version of the agent.
+    await eventually(() => stage.plane.calls.includes("POST /agent/version"), "the control plane hears the version")
   })
 
   it("asks for the framed relay when that is wanted, also of an edge that multiplexes", async () => {

@@ -30,7 +30,8 @@ export const endpointSummaries: Readonly<Record<string, GroupSummaries>> = {
       outstandingBootstraps: "Lists the bootstrap tokens that can still be redeemed, by their hashes.",
       redeemBootstrap:
         "Redeems a bootstrap token for its secret, once; afterwards only the key that redeemed it gets the secret again.",
-      currentToken: "Returns the current routing token of a tunnel for a former one and a proof of an enrolled key."
+      currentToken: "Returns the current routing token of a tunnel for a former one and a proof of an enrolled key.",
+      reportVersion: "Reports the agent's version, for carriers whose registration has no place for it."
     }
   },
   provisioning: {

@@ -1,8 +1,8 @@
 /** An agent's way in: join tokens, their redemption, and the bootstrap exchange that keeps them off command lines. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { AgentProofRequired } from "../certificates/AdmissionErrors.ts"
-import { AgentId, Tenant } from "../enrollment/AgentStatus.ts"
+import { AgentId, AgentVersion, Tenant } from "../enrollment/AgentStatus.ts"
 import {
   AgentAlreadyEnrolled,
   BatchCountOutOfRange,
@@ -17,6 +17,7 @@ import {
 } from "../enrollment/EnrollmentErrors.ts"
 import { OutstandingBootstrapToken, OutstandingJoinToken } from "../enrollment/JoinToken.ts"
 import { RotatedToken } from "../tunnels/Tunnel.ts"
+import { TunnelNotFound } from "../tunnels/TunnelErrors.ts"
 import { NewPublicKey, Signature } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
 import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
@@ -80,6 +81,12 @@ export class EnrollmentApi extends HttpApiGroup.make("enrollment")
       payload: Schema.Struct({ token: RoutingToken }),
       success: RotatedToken,
       error: AgentProofRequired
+    }),
+    /** An agent on a carrier whose registration has no place for its version says it here. */
+    HttpApiEndpoint.post("reportVersion", "/agent/version", {
+      payload: Schema.Struct({ token: RoutingToken, version: AgentVersion }),
+      success: HttpApiSchema.Empty(200),
+      error: [AgentProofRequired, TunnelNotFound]
     })
   )
   .annotate(BodyLimit, maxListBytes)

@@ -14,6 +14,11 @@ export type AgentId = typeof AgentId.Type
 export const Tenant = line(255).pipe(Schema.brand("Tenant"))
 export type Tenant = typeof Tenant.Type
 
+/** The version that an agent program gives itself, without blanks. */
+export const AgentVersion = Schema.String.check(
+  pattern(/^[\x21-\x7e]{1,64}$/u, "a version of 1 to 64 printable characters")
+)
+
 /** How the agent is connected to its edge at present. */
 export const AgentTransport = Schema.Literals(["quic", "tcp-fallback", "masque", "none"])
 export type AgentTransport = typeof AgentTransport.Type

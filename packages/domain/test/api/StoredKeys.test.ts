@@ -15,6 +15,7 @@ const others: Readonly<Record<string, string>> = {
   "POST /agent/dns01-challenge .token": "is no key",
   "POST /agent/dns01-challenge/clear .token": "is no key",
   "POST /agent/routing-token .token": "is no key",
+  "POST /agent/version .token": "is no key",
   "POST /billing/issue .account": "is no key",
   "POST /billing/issue .idempotency_key": "is no key",
   "POST /bootstrap/redeem .token": "is no key",

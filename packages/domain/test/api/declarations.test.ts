@@ -209,6 +209,7 @@ const acts = [
   "/agent/acme-standing/:routing_token/:hostname",
   "/agent/dns01-challenge",
   "/agent/routing-token",
+  "/agent/version",
   "/agent-bridge/call",
   "/billing/issue",
   "/bootstrap/mint",

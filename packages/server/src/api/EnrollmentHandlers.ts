@@ -3,7 +3,7 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { bootstrapSeconds } from "@catenet/domain/enrollment/Bootstrap"
 import { RotatedToken } from "@catenet/domain/tunnels/Tunnel"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
-import { Effect } from "effect"
+import { Effect, Redacted } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AgentProofs } from "../enrollment/AgentProofs.ts"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
@@ -34,6 +34,8 @@ export const EnrollmentHandlers = HttpApiBuilder.group(
         bootstraps.mint(secret, ttl_secs, headers["idempotency-key"]),
       currentToken: ({ payload }) =>
         Effect.map(proofs.successor(payload.token), (routing_token) => new RotatedToken({ routing_token })),
+      reportVersion: ({ payload: { token, version } }) =>
+        Effect.andThen(proofs.admit(Redacted.make(Redacted.value(token))), enrollments.reportVersion(token, version)),
       redeemBootstrap: ({ payload }) => Effect.map(bootstraps.redeem(payload), (secret) => ({ secret }))
     })
   })

@@ -8,7 +8,8 @@ import {
   redeemedJoinTokenSeconds,
   unusedJoinTokenSeconds
 } from "@catenet/domain/values/Quotas"
-import { Effect, Schema, Struct } from "effect"
+import type { RoutingToken } from "@catenet/domain/values/Tokens"
+import { Effect, Redacted, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { keysetOn, PageOfAll } from "../store/KeysetPage.ts"
 
@@ -94,6 +95,9 @@ export const make = Effect.gen(function* () {
       insert into agents (tenant, agent, tunnel, grantee, pubkey, bound_at)
       values (${tenant}, ${row.agent}, ${tunnel}, ${grantee}, ${row.pubkey}, ${row.now})
       on conflict on constraint agents_once do update set pubkey = excluded.pubkey, bound_at = excluded.bound_at`,
+    /** A row where the token is a tunnel's. */
+    noteVersion: (token: RoutingToken, version: string) =>
+      sql`update tunnels set agent_version = ${version} where routing_token = ${Redacted.value(token)} returning 1`,
     outstanding: SqlSchema.findAll({
       Request: PageOfAll,
       Result: OutstandingJoinToken,

@@ -15,11 +15,12 @@ import {
   redeem
 } from "@catenet/domain/enrollment/JoinToken"
 import type { OutstandingJoinToken } from "@catenet/domain/enrollment/JoinToken"
+import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { PublicKey, Signature } from "@catenet/domain/values/Keys"
 import { maxJoinTokensPerTenant, maxTokensPerBatch } from "@catenet/domain/values/Quotas"
 import { IdempotencyKeyReused, type LimitReached } from "@catenet/domain/values/RequestErrors"
-import { JoinToken } from "@catenet/domain/values/Tokens"
+import { JoinToken, type RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { HttpServerRequest } from "effect/http"
@@ -74,6 +75,8 @@ export class Enrollments extends Context.Service<
     }) => Effect.Effect<ReadonlyArray<JoinToken>, BatchCountOutOfRange | IdempotencyKeyReused | LimitReached>
     /** Spends a join token and binds the agent; answers the tenant. The proof is looked at before the token. */
     readonly redeem: (redemption: Redemption) => Effect.Effect<Tenant, EnrollmentRefusal>
+    /** Keeps the version of the agent that serves a tunnel, which its edge does not hear of. */
+    readonly reportVersion: (token: RoutingToken, version: string) => Effect.Effect<void, TunnelNotFound>
     /** Deletes tokens that are over. */
     readonly prune: Effect.Effect<void>
   }
@@ -205,6 +208,9 @@ export class Enrollments extends Context.Service<
         )
         return tenant
       }),
+      reportVersion: Effect.fn("Enrollments.reportVersion")(function* (token: RoutingToken, version: string) {
+        if ((yield* store.noteVersion(token, version)).length === 0) return yield* new TunnelNotFound()
+      }, sqlOrDie),
       prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now))))
     }
   })

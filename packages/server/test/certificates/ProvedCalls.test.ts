@@ -171,6 +171,10 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("an agent's 
       assert.strictEqual(status, "gelb")
       for (const [name, call] of Object.entries(calls))
         assert.deepStrictEqual(yield* send(call, { by: 1 }), { status: 200 }, name)
+      const body = JSON.stringify({ token: Redacted.value(made.token), version: "0.1.0" })
+      const version = { method: "POST", path: "/agent/version", body }
+      assert.propertyVal(yield* send(version), "status", 403)
+      assert.deepStrictEqual(yield* send(version, { by: 1 }), { status: 200 })
     })
   )
 

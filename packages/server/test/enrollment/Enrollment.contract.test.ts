@@ -69,65 +69,80 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("enrollment"
       const proof = AgentRequest.sign(native, first, asked, now)
       const header = { "idempotency-key": "mine" }
       const unknown = "99".repeat(32)
-      yield* Contract.hold("enrollment", operator, [
-        { call: "issue", as: operator, headers: header, body: { tenant: "a" }, status: 200 },
+      yield* Contract.hold(
+        "enrollment",
+        operator,
+        [
+          { call: "issue", as: operator, headers: header, body: { tenant: "a" }, status: 200 },
+          {
+            call: "issue",
+            as: operator,
+            headers: header,
+            body: { tenant: "b" },
+            status: 409,
+            code: "IdempotencyKeyReused"
+          },
+          { call: "issueBatch", as: operator, headers: header, body: { tenant: "a", count: 2 }, status: 200 },
+          {
+            call: "issueBatch",
+            as: operator,
+            body: { tenant: "a", count: 0 },
+            status: 400,
+            code: "BatchCountOutOfRange"
+          },
+          {
+            call: "issueBatch",
+            as: operator,
+            body: { tenant: "a", count: 3, idempotency_key: "mine" },
+            status: 409,
+            code: "IdempotencyKeyReused"
+          },
+          { call: "outstanding", as: operator, status: 200 },
+          { call: "outstanding", as: operator, query: "?cursor=", status: 400, code: "MalformedRequest" },
+          { call: "outstandingBootstraps", as: operator, status: 200 },
+          { call: "outstandingBootstraps", as: operator, query: "?limit=0", status: 400, code: "MalformedRequest" },
+          { call: "redeem", body: redemption(token, unknown), status: 403, code: "JoinProofRefused" },
+          { call: "redeem", body: redemption(unknown), status: 404, code: "JoinTokenUnknown" },
+          { call: "redeem", body: redemption(token), status: 200, answer: { tenant: "t" } },
+          { call: "redeem", body: redemption(token), status: 409, code: "AgentAlreadyEnrolled" },
+          { call: "redeem", body: redemption(token, token, second), status: 409, code: "JoinTokenSpent" },
+          { call: "mintBootstrap", as: operator, headers: header, body: { secret: "a" }, status: 200 },
+          {
+            call: "mintBootstrap",
+            as: operator,
+            headers: header,
+            body: { secret: "b" },
+            status: 409,
+            code: "IdempotencyKeyReused"
+          },
+          { call: "redeemBootstrap", body: keyed(bootstrap, unknown), status: 403, code: "BootstrapProofRefused" },
+          { call: "redeemBootstrap", body: keyed(kept), status: 200, answer: { secret: "s" } },
+          { call: "redeemBootstrap", body: keyed(kept), status: 409, code: "BootstrapAlreadyRedeemed" },
+          { call: "redeemBootstrap", body: { token: bootstrap }, status: 200, answer: { secret: "s" } },
+          { call: "redeemBootstrap", body: { token: bootstrap }, status: 409, code: "BootstrapTokenSpent" },
+          { call: "redeemBootstrap", body: { token: late }, status: 410, code: "BootstrapTokenExpired" },
+          { call: "redeemBootstrap", body: { token: unknown }, status: 404, code: "BootstrapTokenUnknown" },
+          { call: "currentToken", body: { token: served }, status: 403, code: "AgentProofRequired" },
+          {
+            call: "currentToken",
+            headers: { [AgentRequest.header]: proof },
+            body: { token: served },
+            status: 200,
+            answer: { routing_token: served }
+          },
+          { call: "reportVersion", body: { token: served, version: "a b" }, status: 400, code: "MalformedRequest" },
+          {
+            call: "reportVersion",
+            body: { token: "ee".repeat(32), version: "1" },
+            status: 404,
+            code: "TunnelNotFound"
+          },
+          { call: "reportVersion", body: { token: served, version: "0.1.0" }, status: 200 }
+        ],
         {
-          call: "issue",
-          as: operator,
-          headers: header,
-          body: { tenant: "b" },
-          status: 409,
-          code: "IdempotencyKeyReused"
-        },
-        { call: "issueBatch", as: operator, headers: header, body: { tenant: "a", count: 2 }, status: 200 },
-        {
-          call: "issueBatch",
-          as: operator,
-          body: { tenant: "a", count: 0 },
-          status: 400,
-          code: "BatchCountOutOfRange"
-        },
-        {
-          call: "issueBatch",
-          as: operator,
-          body: { tenant: "a", count: 3, idempotency_key: "mine" },
-          status: 409,
-          code: "IdempotencyKeyReused"
-        },
-        { call: "outstanding", as: operator, status: 200 },
-        { call: "outstanding", as: operator, query: "?cursor=", status: 400, code: "MalformedRequest" },
-        { call: "outstandingBootstraps", as: operator, status: 200 },
-        { call: "outstandingBootstraps", as: operator, query: "?limit=0", status: 400, code: "MalformedRequest" },
-        { call: "redeem", body: redemption(token, unknown), status: 403, code: "JoinProofRefused" },
-        { call: "redeem", body: redemption(unknown), status: 404, code: "JoinTokenUnknown" },
-        { call: "redeem", body: redemption(token), status: 200, answer: { tenant: "t" } },
-        { call: "redeem", body: redemption(token), status: 409, code: "AgentAlreadyEnrolled" },
-        { call: "redeem", body: redemption(token, token, second), status: 409, code: "JoinTokenSpent" },
-        { call: "mintBootstrap", as: operator, headers: header, body: { secret: "a" }, status: 200 },
-        {
-          call: "mintBootstrap",
-          as: operator,
-          headers: header,
-          body: { secret: "b" },
-          status: 409,
-          code: "IdempotencyKeyReused"
-        },
-        { call: "redeemBootstrap", body: keyed(bootstrap, unknown), status: 403, code: "BootstrapProofRefused" },
-        { call: "redeemBootstrap", body: keyed(kept), status: 200, answer: { secret: "s" } },
-        { call: "redeemBootstrap", body: keyed(kept), status: 409, code: "BootstrapAlreadyRedeemed" },
-        { call: "redeemBootstrap", body: { token: bootstrap }, status: 200, answer: { secret: "s" } },
-        { call: "redeemBootstrap", body: { token: bootstrap }, status: 409, code: "BootstrapTokenSpent" },
-        { call: "redeemBootstrap", body: { token: late }, status: 410, code: "BootstrapTokenExpired" },
-        { call: "redeemBootstrap", body: { token: unknown }, status: 404, code: "BootstrapTokenUnknown" },
-        { call: "currentToken", body: { token: served }, status: 403, code: "AgentProofRequired" },
-        {
-          call: "currentToken",
-          headers: { [AgentRequest.header]: proof },
-          body: { token: served },
-          status: 200,
-          answer: { routing_token: served }
+          "reportVersion AgentProofRequired": "a tunnel whose agent has proved a key is in ProvedCalls.test.ts"
         }
-      ])
+      )
     })
   )
 })

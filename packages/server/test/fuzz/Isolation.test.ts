@@ -88,6 +88,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "enrollment.mintBootstrap": () => ({ secret: "s" }),
   "enrollment.redeemBootstrap": ({ token }) => ({ token }),
   "enrollment.currentToken": ({ token }) => ({ token }),
+  "enrollment.reportVersion": ({ token }) => ({ token, version: "0.1.0" }),
   "provisioning.provisionTunnel": ({ hostname, subject }) => ({ subject, name: "n", hostname }),
   "admission.issuanceFailed": () => ({ ca: "a", reason: "caa" }),
   "admission.issuanceProgress": () => ({ step: "ordering", agent: "ab".repeat(8) }),

@@ -7,11 +7,13 @@ import * as tunnelOptions from "./0124_tunnel_options.ts"
 import * as seenIssuances from "./0125_seen_issuances.ts"
 import * as rowCaps from "./0126_row_caps.ts"
 import * as provedClaims from "./0127_proved_claims.ts"
+import * as agentVersions from "./0128_agent_versions.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
   "0124_tunnel_options": tunnelOptions.up,
   "0125_seen_issuances": seenIssuances.up,
   "0126_row_caps": rowCaps.up,
-  "0127_proved_claims": provedClaims.up
+  "0127_proved_claims": provedClaims.up,
+  "0128_agent_versions": agentVersions.up
 } as const

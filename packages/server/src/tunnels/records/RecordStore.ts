@@ -44,8 +44,8 @@ export const make = Effect.gen(function* () {
       }),
       Result: Owned,
       execute: ({ after, limit, subject }) => sql`
-        select t.id, t.name, t.hostname, t.routing_token, t.created_at, t.bridge_mode, b.channel, b.agent_version,
-          b.readiness, b.probed_at
+        select t.id, t.name, t.hostname, t.routing_token, t.created_at, t.bridge_mode, b.channel,
+          coalesce(t.agent_version, b.agent_version) as agent_version, b.readiness, b.probed_at
         from tunnels t left join bridges b on b.tunnel_id = t.id where t.subject = ${subject}
         ${after === undefined ? sql`` : sql`and (t.created_at, t.id) > (${after.createdAt}, ${after.id})`}
         order by t.created_at, t.id ${limit === undefined ? sql`` : sql`limit ${limit}`}`

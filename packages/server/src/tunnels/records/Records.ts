@@ -163,7 +163,7 @@ export class Records extends Context.Service<
         bridge_mode: tunnel.bridgeMode,
         bridge_granted: tunnel.channel !== null,
         bridge_last_seen_secs_ago: history._tag === "Silent" ? null : lastSeen(holders),
-        // A serving agent registers with its version; that of the last probe may be old.
+        // On most carriers a serving agent registers with its version; what it reported or a probe found may be old.
         agent_version: versions.length > 0 ? versions.join(", ") : tunnel.agentVersion,
         gaps: gaps(tunnel.readiness),
         probed_at: tunnel.probedAt,

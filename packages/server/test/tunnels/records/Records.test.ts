@@ -1,7 +1,8 @@
+import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { bearerOf } from "@catenet/testing/server/Accounts"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { FactsEdge } from "./FactsEdge.ts"
 import { account, server, tunnel } from "./FactsServer.ts"
 
@@ -97,6 +98,13 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })("what is o
         yield* edge.tunnel(token, { connected: true, sessions, uptime, ...(versions && { versions }) })
         assert.strictEqual(yield* version, shown)
       }
+      // An agent on another carrier says it to the control plane.
+      const { enrollment } = yield* TestServer.client
+      const routing_token = Schema.decodeSync(RoutingToken)(token)
+      yield* enrollment.reportVersion({ payload: { token: routing_token, version: "2.0.0" } })
+      assert.strictEqual(yield* version, "1.2.3, 1.2.4", "who is connected now says better")
+      yield* edge.tunnel(token, { connected: true, sessions, uptime })
+      assert.strictEqual(yield* version, "2.0.0")
     })
   )
 
