@@ -7,7 +7,9 @@ import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { AnswerFollower } from "@catenet/wire/http/AnswerFollower"
 import { abort } from "@catenet/wire/transport/Abort"
+import { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Effect } from "effect"
 import type { Socket } from "node:net"
@@ -49,6 +51,14 @@ export const proxyHeader = (header: OpenHeader | undefined) =>
     ...(header?.server === undefined ? {} : { destination: header.server }),
     ...(header?.host === undefined ? {} : { authority: header.host })
   })
+
+let unnamed = 0
+
+/** Counts the small pieces of a client by its address; one whose address the edge does not name is counted for itself. */
+export const crumbsOf = (crumbs: CrumbBudget, header: OpenHeader | undefined) => {
+  const address = header?.client?.address ?? `client ${++unnamed}`
+  return () => crumbs.spend(address, 1, Scheduler.monotonicMillis())
+}
 
 const nothing = new Uint8Array()
 const cut = (socket: Socket) => Effect.sync(() => void socket.destroy())
@@ -118,7 +128,7 @@ const followAnswers = (client: Duplex, origin: Socket, first: Uint8Array) => {
  * Joins a client with a new connection to the origin and counts it. `client` may be the plain side of a TLS session; `taken` is
  * what was read from it before, and `opening` reads it where nothing was.
  */
-export const join = (origin: OriginSettings, metrics: AgentMetrics["Service"]) => {
+export const join = (origin: OriginSettings, metrics: AgentMetrics["Service"], crumbs = new CrumbBudget()) => {
   const report = lossReport()
   return Effect.fnUntraced(
     function* (client: Duplex, header: OpenHeader | undefined, taken: Uint8Array = nothing, opening?: Opening) {
@@ -136,7 +146,13 @@ export const join = (origin: OriginSettings, metrics: AgentMetrics["Service"]) =
       const follower = followAnswers(client, socket, first)
       const isAnswered = () => follower.isWhole
       yield* Effect.promise((signal) =>
-        splice(client, socket, { counters, signal, isAnswered, onFault: metrics.fault })
+        splice(client, socket, {
+          counters,
+          signal,
+          isAnswered,
+          onFault: metrics.fault,
+          onCrumb: crumbsOf(crumbs, header)
+        })
       ).pipe(Effect.ensuring(Effect.sync(close)))
     },
     (serving, client) =>

@@ -5,26 +5,38 @@
 import { Scheduler } from "@catenet/platform/Scheduler"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { coalesceReads } from "@catenet/wire/transport/Coalesce"
+import type { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
 import { guarded, guard, type OnFault, silence } from "@catenet/wire/transport/FaultBoundary"
 import { arrive, maxSendHeaderBlockLength, maxStreams, streamWindow } from "@catenet/wire/transport/Http2Stream"
+import { SessionPause } from "@catenet/wire/transport/ReadPause"
 import { Effect, FiberSet, Schedule } from "effect"
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import type { Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { AgentCardResponder } from "./AgentCardResponder.ts"
+import { crumbsOf } from "./BrowserClients.ts"
 import { exchange, OriginAway, OriginConnections } from "./Http2Exchange.ts"
 
 const connectionWindow = 2 * 1024 * 1024
 /** A client that asks nothing between so many looks is let go. */
 const lookEvery = "30 seconds"
 const maxQuietLooks = 4
+/** A client whose small frames would have to wait for longer is read again: what it sent meanwhile is counted. */
+const maxRestMillis = 30_000
 
 /** Answers a request in the origin's place, and says that it has. */
 type Answers = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean
 
 /** Takes the connection over; its requests go through `agent`. */
-const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault, answers: Answers) => {
+const begin = (
+  socket: TLSSocket,
+  agent: OriginConnections,
+  onFault: OnFault,
+  answers: Answers,
+  onCrumb: () => number
+) => {
+  const reads = new SessionPause(socket)
   // An HTTP/2 connection has no halves: a peer that ends it is gone.
   socket.allowHalfOpen = false
   // Only a `tls.Server` says this of its sockets; until it is said a session waits for the handshake.
@@ -54,7 +66,7 @@ const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault, an
     }
     guard(stream, fault)
     stream.on("error", () => undefined)
-    coalesceReads(stream)
+    coalesceReads(stream, () => reads.pause(Math.min(onCrumb(), maxRestMillis)))
     const incoming = arrive(stream, headers, fault)
     // A stream that is reset in the packet it began in leads to no work.
     const serve = () => {
@@ -73,6 +85,7 @@ const begin = (socket: TLSSocket, agent: OriginConnections, onFault: OnFault, an
 export const make = (
   dial: (header: OpenHeader | undefined) => Effect.Effect<Socket, unknown>,
   metrics: AgentMetrics["Service"],
+  crumbs: CrumbBudget,
   own?: AgentCardResponder["http2"]
 ) =>
   Effect.fnUntraced(function* (socket: TLSSocket, header: OpenHeader | undefined) {
@@ -96,7 +109,7 @@ export const make = (
         agent.destroy()
         resume(Effect.void)
       })
-      const { look, session } = begin(socket, agent, metrics.fault, answers)
+      const { look, session } = begin(socket, agent, metrics.fault, answers, crumbsOf(crumbs, header))
       run(looks(look))
       return Effect.sync(() => {
         session.destroy()

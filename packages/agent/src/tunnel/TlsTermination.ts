@@ -6,6 +6,7 @@
 import { TLSSocket } from "@catenet/platform/Sockets"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { abort } from "@catenet/wire/transport/Abort"
+import { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Data, Duration, Effect } from "effect"
 import type { Socket } from "node:net"
@@ -147,10 +148,11 @@ export const make = (
   context: Effect.Effect<SecureContext | undefined>,
   metrics: AgentMetrics["Service"],
   bounds: FirstRequestHead.Bounds = FirstRequestHead.usualBounds,
-  card?: AgentCardResponder
+  card?: AgentCardResponder,
+  crumbs = new CrumbBudget()
 ): BrowserClients.Handler => {
-  const join = BrowserClients.join(origin, metrics)
-  const http2 = Http2Clients.make(BrowserClients.dial(origin, metrics), metrics, card?.http2)
+  const join = BrowserClients.join(origin, metrics, crumbs)
+  const http2 = Http2Clients.make(BrowserClients.dial(origin, metrics), metrics, crumbs, card?.http2)
 
   /** What a client said that is not served ends it. */
   const refuse = (plain: Duplex, first: FirstRequestHead.Unserved) => {

@@ -1,5 +1,6 @@
 /** A port behind which the agent ends TLS for an origin: its visitors as an edge would hand them over. */
 import { makeAuthority } from "@catenet/testing/agent/Authority"
+import type { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { type AddressInfo, connect, createServer } from "node:net"
@@ -15,7 +16,8 @@ export const host = "hello.example"
 export const open = Effect.fnUntraced(function* (
   origin: number,
   bounds: FirstRequestHead.Bounds,
-  card?: AgentCardResponder
+  card?: AgentCardResponder,
+  crumbs?: CrumbBudget
 ) {
   const authority = makeAuthority()
   const { cert, key } = authority.leaf(host)
@@ -28,16 +30,23 @@ export const open = Effect.fnUntraced(function* (
     healthPath: undefined
   } as const
   const pair = Effect.succeed(createSecureContext({ cert, key }))
-  const handler = TlsTermination.make(settings, pair, yield* AgentMetrics, bounds, card)
+  const handler = TlsTermination.make(settings, pair, yield* AgentMetrics, bounds, card, crumbs)
   const run = Effect.runForkWith(yield* Effect.context())
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on("error", () => {})
-    run(handler(socket, undefined))
+    const { remoteAddress: address = "", remotePort: port = 0 } = socket
+    run(handler(socket, { registration: 1, kind: "visitor", tls: "passthrough", client: { address, port } }))
   })
   server.listen(0, "127.0.0.1")
   yield* Effect.promise(() => once(server, "listening"))
   yield* Effect.addFinalizer(() => Effect.sync(() => void server.close()))
   const { port } = server.address() as AddressInfo
-  const tls = () => connectTls({ socket: connect(port, "127.0.0.1"), servername: host, ca: authority.pem })
+  const tls = (localAddress = "127.0.0.1", alpn: ReadonlyArray<string> = []) =>
+    connectTls({
+      socket: connect({ port, host: "127.0.0.1", localAddress }),
+      servername: host,
+      ca: authority.pem,
+      ...(alpn.length > 0 && { ALPNProtocols: [...alpn] })
+    })
   return { authority, port, tls }
 })

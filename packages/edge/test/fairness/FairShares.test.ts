@@ -36,7 +36,6 @@ const shared: Readonly<Record<string, readonly [file: string, title: string]>> =
     "terminate/RapidResetLimiter",
     "is that of one address at one tunnel"
   ],
-  "listen/CrumbBudget crumbsPerSecond": ["terminate/Crumbs", "then at the rate of their address"],
   "quic/QuicPeers maxRegistrations": ["quic/QuicPeers", "one tunnel leaves room for another"]
 }
 

@@ -2,12 +2,12 @@
 import { readUntil, servingAgent } from "@catenet/testing/edge/Agent"
 import { http2Fields, http2Frame } from "@catenet/testing/edge/fuzz/Samples"
 import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import { CrumbBudget, crumbBurst, crumbsPerSecond } from "@catenet/wire/transport/CrumbBudget"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer } from "node:http"
 import { connect as connectTcp } from "node:net"
 import { connect, type TLSSocket } from "node:tls"
-import { CrumbBudget, crumbBurst, crumbsPerSecond } from "../../src/listen/CrumbBudget.ts"
 
 const T = token("1")
 const tunnelHost = "app.zone.test"

@@ -13,6 +13,7 @@ import {
   TornStream
 } from "@catenet/wire/transport/Http2Stream"
 import { cutAfter } from "@catenet/wire/transport/LingeringClose"
+import { SessionPause } from "@catenet/wire/transport/ReadPause"
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2"
 import type { TLSSocket } from "node:tls"
 import { type EdgeResponse, fullPage } from "../EdgePages.ts"
@@ -35,11 +36,6 @@ const maxStrikes = 3
 const graceMillis = 2_000
 /** A visitor whose small frames would have to rest for longer is let go. */
 const maxRestMillis = 30_000
-
-/** What reads for a socket, which Node shows but does not document. */
-interface Reading {
-  readonly _handle?: { readonly readStop: () => void; readonly readStart: () => void } | null
-}
 
 export interface Http2Options {
   readonly visitor: Visitor
@@ -75,8 +71,7 @@ export class Http2Visit {
   readonly #blocks: HeaderBlocks
   readonly #mayReset: () => boolean
   readonly #idleMillis: number
-  #resting: NodeJS.Immediate | NodeJS.Timeout | undefined
-  #restMillis = 0
+  readonly #reads: SessionPause
   #asked = false
   #entered = false
 
@@ -84,6 +79,7 @@ export class Http2Visit {
   constructor(socket: TLSSocket, options: Http2Options) {
     const agent = new UpstreamPool(options.connect, options.onFault)
     this.#socket = socket
+    this.#reads = new SessionPause(socket)
     this.#mayReset = options.mayReset
     this.#idleMillis = options.idleMillis
     socket.once("close", () => {
@@ -197,21 +193,8 @@ export class Http2Visit {
 
   /** Does not read the connection for so long, which its flow control would not bring about: a window counts bytes, not frames. */
   #rest(millis: number) {
-    this.#restMillis = millis
     if (millis > maxRestMillis) return this.#calm()
-    if (millis <= 0 || this.#resting !== undefined) return undefined
-    const { _handle: handle }: TLSSocket & Reading = this.#socket
-    handle?.readStop()
-    const wake = () => {
-      this.#resting = undefined
-      const { _handle: handle }: TLSSocket & Reading = this.#socket
-      if (!this.#socket.destroyed) handle?.readStart()
-    }
-    // All small frames of one read are counted before it.
-    this.#resting = Scheduler.setImmediate(() => {
-      this.#resting = Scheduler.setTimeout(wake, this.#restMillis).unref()
-    })
-    return undefined
+    return this.#reads.pause(millis)
   }
 
   #calm() {

@@ -103,7 +103,10 @@ layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices
         assert.include(codes, 0, [...one.lines, ...two.lines].join("\n"))
         for (const [index, { lines }] of [one, two].entries())
           if (codes[index] !== 0) assert.include(lines.at(-1), "another ct-agent channel join is running")
-        assert.strictEqual(yield* Effect.promise(() => run().exited), 0)
+        const again = run()
+        assert.strictEqual(yield* Effect.promise(() => again.exited), 0)
+        // This member accepts: it has the server, and others its clients.
+        assert.match(again.stdout(), /^ct-agent channel serve --mcp-command "COMMAND" --config \/\S+\.env\n$/u)
       }).pipe(Effect.scoped)
     )
 

@@ -1,13 +1,15 @@
 import { eventually } from "@catenet/testing/edge/TestEdge"
-import { Stack } from "@catenet/testing/stack/e2e/Stack"
+import { agent, Stack } from "@catenet/testing/stack/e2e/Stack"
 import { ask } from "@catenet/testing/stack/e2e/Visitor"
 import { X509Certificate } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { connect } from "node:tls"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { boundPath } from "../../src/acme/AcmeRequest.ts"
-import { owner } from "./People.ts"
+import { owner, ownersToken } from "./People.ts"
 import { steadyVisitors } from "./SteadyVisitors.ts"
 import { asAgent } from "./Tunnel.ts"
 
@@ -18,16 +20,13 @@ const perSecond = 50
 
 let stack: Stack
 
-/** The certificate that a visitor of the demo tunnel is shown. */
-const shownNow = () =>
+/** The certificate that a visitor of a tunnel is shown. */
+const shownNow = (servername = "hello.localhost") =>
   new Promise<X509Certificate | undefined>((resolve) => {
-    const socket = connect(
-      { host: "127.0.0.1", port: stack.ports.frontDoor, servername: "hello.localhost", ca: stack.root },
-      () => {
-        resolve(socket.getPeerX509Certificate())
-        socket.destroy()
-      }
-    )
+    const socket = connect({ host: "127.0.0.1", port: stack.ports.frontDoor, servername, ca: stack.root }, () => {
+      resolve(socket.getPeerX509Certificate())
+      socket.destroy()
+    })
     socket.once("error", () => resolve(undefined))
   })
 
@@ -121,6 +120,47 @@ describe("a new tunnel's certificate", () => {
     },
     (renewals + 1) * lifetime * 1000 + 60_000
   )
+
+  it("is ordered by ct-agent expose too, which then is end-to-end", async () => {
+    const home = stack.path("exposing")
+    mkdirSync(home)
+    const server = createServer((_request, response) => response.end("exposed"))
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    const { port } = server.address() as AddressInfo
+    const exposing = agent(["expose", String(port), "--name", "shop"], {
+      HOME: home,
+      CT_AGENT_CP_URL: stack.url(""),
+      CT_OIDC_TOKEN: await ownersToken(stack),
+      CT_ACME_CA_FILE: stack.path("development-root.pem")
+    })
+    try {
+      await eventually(() => exposing.stdout.includes("https://"), "its address")
+      const { hostname } = new URL(exposing.stdout.trim())
+      const target = { host: hostname, port: stack.ports.frontDoor, ca: stack.root }
+      await eventually(
+        async () => {
+          const folder = stack.path("exposing", ".ct-agent", "exposed")
+          const pair = readdirSync(folder, { recursive: true, encoding: "utf8" }).find((path) =>
+            path.endsWith("fullchain.pem")
+          )
+          const own = pair && new X509Certificate(readFileSync(join(folder, pair))).fingerprint256
+          return own !== undefined && own === (await shownNow(hostname))?.fingerprint256
+        },
+        () => `its own certificate is shown: ${exposing.stderr}`
+      )
+      assert.strictEqual((await ask(target)).body.toString(), "exposed")
+      const call = await owner(stack)
+      const tunnels: ReadonlyArray<Record<string, unknown>> = await call("GET", "/me/tunnels")
+      assert.include(
+        tunnels.filter((tunnel) => tunnel["hostname"] === hostname).map(({ status }) => status),
+        "gruen"
+      )
+    } finally {
+      await exposing.stop()
+      server.closeAllConnections()
+      server.close()
+    }
+  })
 
   it("is taken back by its agent when the tunnel is deleted, and shown to no visitor any more", async () => {
     const call = await owner(stack)

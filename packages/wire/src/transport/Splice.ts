@@ -12,6 +12,7 @@ import { StreamReset } from "./Carrier.ts"
 import { coalesceWrites } from "./Coalesce.ts"
 import { guarded, type OnFault } from "./FaultBoundary.ts"
 import { dropLateBody } from "./LateBody.ts"
+import { StreamPause } from "./ReadPause.ts"
 
 /** Counted with every chunk, before it is written on. */
 export interface SpliceCounters {
@@ -29,6 +30,8 @@ export interface SpliceOptions {
   readonly resetCode?: ResetCode
   /** Whether `b` has said all that it owes. When it then breaks, `a` gets the end, and what it still sends is dropped. */
   readonly isAnswered?: () => boolean
+  /** `a` has sent a small piece; returns for how many milliseconds it is not to be read. */
+  readonly onCrumb?: () => number
   /** Receives what the relay's timer, or cutting it, threw; both streams are then destroyed. */
   readonly onFault?: OnFault
 }
@@ -38,6 +41,9 @@ export type SpliceEnd =
   | { readonly _tag: "Reset"; readonly by: "a" | "b"; readonly error: Error | undefined }
   | { readonly _tag: "Idle" }
   | { readonly _tag: "Aborted"; readonly reason: unknown }
+
+/** Smaller pieces cost more than the bytes that they bring. */
+const crumbBytes = 256
 
 const ignore = () => {}
 
@@ -94,16 +100,21 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
     if (directions === 0) settle({ _tag: "Completed" })
   }
 
-  const copy = (from: Duplex, to: Duplex, count: (bytes: number) => void) => {
+  const copy = (from: Duplex, to: Duplex, count: (bytes: number) => void, onCrumb?: () => number) => {
     const least = minOf(from)
     const writing = coalesceWrites(to)
+    const reads = new StreamPause(from)
+    const resume = () => {
+      if (!reads.isPaused && !to.writableNeedDrain) from.resume()
+    }
     from.on("data", (chunk: Buffer) => {
       count(chunk.length)
       passed(chunk.length, least)
       writing(chunk)
       if (!to.write(chunk)) from.pause()
+      if (onCrumb !== undefined && chunk.length < crumbBytes) reads.pause(onCrumb(), guarded(failed, resume))
     })
-    to.on("drain", () => from.resume())
+    to.on("drain", resume)
     if (to.writableFinished) finished()
     else to.on("finish", finished)
     if (from.readableEnded) to.end()
@@ -121,9 +132,10 @@ export const splice = (a: Duplex, b: Duplex, options: SpliceOptions = {}): Promi
     if (side.destroyed && !(isOver() && other.readableEnded)) broken(name, side.errored ?? undefined)
   }
 
-  copy(a, b, (bytes) => {
+  const countUp = (bytes: number) => {
     counters.aToB += bytes
-  })
+  }
+  copy(a, b, countUp, options.onCrumb)
   copy(b, a, (bytes) => {
     counters.bToA += bytes
   })

@@ -1,3 +1,4 @@
+import { eventually } from "@catenet/testing/Eventually"
 import { Dice } from "@catenet/testing/wire/dice"
 import { assert, describe, it } from "@effect/vitest"
 import type { Socket } from "node:net"
@@ -41,6 +42,38 @@ describe("splice", () => {
     assert.strictEqual((await collect(left)).toString(), "late answer")
     assert.deepStrictEqual(await end, { _tag: "Completed" })
     assert.deepStrictEqual(counters, { aToB: 8, bToA: 11 })
+  })
+
+  it("does not read a side while its small pieces have to wait, and reads the other", async () => {
+    const rests = [0, 20, 600_000]
+    let crumbs = 0
+    const { left, right } = await relay({ onCrumb: () => rests[crumbs++] ?? 0 })
+    const heard = { right: "", left: "" }
+    right.on("data", (chunk: Buffer) => (heard.right += chunk.toString()))
+    left.on("data", (chunk: Buffer) => (heard.left += chunk.toString()))
+    for (const [piece, so] of [
+      ["a", "a"],
+      ["b", "ab"],
+      ["c", "abc"]
+    ] as const) {
+      left.write(piece)
+      await eventually(() => heard.right === so, `${so} arrives`)
+    }
+    left.write("d")
+    right.write("x".repeat(300_000))
+    await eventually(() => heard.left.length === 300_000, "the other side is read")
+    assert.deepStrictEqual([heard.right, crumbs], ["abc", 3])
+    left.destroy()
+    right.destroy()
+  })
+
+  it("counts no piece that brings more than it costs", async () => {
+    let crumbs = 0
+    const { left, right } = await relay({ onCrumb: () => ++crumbs })
+    left.end(Buffer.alloc(256))
+    right.end()
+    assert.strictEqual((await collect(right)).length, 256)
+    assert.strictEqual(crumbs, 0)
   })
 
   it("relays what was read before and put back", async () => {
