@@ -1,6 +1,6 @@
 /** `channel member-material` and `channel join-pipeline-role`: what a member shows to those who make it one. */
-import * as ClaimProof from "@catenet/crypto/ClaimProof"
 import * as ChannelIds from "@catenet/crypto/ChannelIds"
+import * as ClaimProof from "@catenet/crypto/ClaimProof"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"

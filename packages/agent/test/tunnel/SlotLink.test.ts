@@ -1,7 +1,7 @@
 import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { startEdge } from "@catenet/testing/agent/Edge"
-import { eventually } from "@catenet/testing/Eventually"
 import { exchange, makeSurroundings, registered } from "@catenet/testing/agent/Surroundings"
+import { eventually } from "@catenet/testing/Eventually"
 import { once } from "node:events"
 import { assert, describe, it } from "vitest"
 import { counter, echo, startOrigin } from "../harness/Origins.ts"

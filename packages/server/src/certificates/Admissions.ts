@@ -7,6 +7,7 @@ import { HostnameGuarded, HostnameUnknown, NotHostnameOwner } from "@catenet/dom
 import type { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { clause } from "@catenet/domain/values/Sentence"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Equal, Layer, Option, Redacted, Result, Schema } from "effect"
 import type { X509Certificate } from "node:crypto"
@@ -88,7 +89,7 @@ export class Admissions extends Context.Service<
       const expected = { hostname, ca, directoryUrl: describe(ca)?.directory_url, now: yield* unixSeconds }
       const found = IssuedCertificate.check(chain, expected)
       if (Result.isSuccess(found)) yield* see(hostname, found.success)
-      else yield* Effect.logDebug(`The certificate of ${hostname} does not count: ${found.failure}.`)
+      else yield* Effect.logDebug(`The certificate of ${hostname} does not count: ${clause(found.failure)}.`)
     })
 
     const complete = Effect.fnUntraced(function* (

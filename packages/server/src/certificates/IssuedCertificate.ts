@@ -3,8 +3,8 @@
  * by itself would use up the budget of its domain: a known public authority is believed only below a root that programs
  * trust, and one that the operator named by the signatures along the chain.
  */
-import { certificateAuthorities } from "@catenet/domain/certificates/CertificateAuthorities"
 import { offerSeconds } from "@catenet/domain/certificates/Admission"
+import { certificateAuthorities } from "@catenet/domain/certificates/CertificateAuthorities"
 import { Result } from "effect"
 import { X509Certificate } from "node:crypto"
 import { getCACertificates } from "node:tls"

@@ -9,7 +9,7 @@ import { Effect, Layer, Semaphore } from "effect"
 import { setRetryAfter } from "./RetryAfter.ts"
 
 /** Requests of one account that wait. */
-export const maxWaiting = 8
+const maxWaiting = 8
 
 interface Turn {
   readonly semaphore: Semaphore.Semaphore

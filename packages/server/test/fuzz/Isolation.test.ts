@@ -90,6 +90,7 @@ const bodies: Readonly<Record<string, (its: Belongings) => unknown>> = {
   "enrollment.currentToken": ({ token }) => ({ token }),
   "enrollment.reportVersion": ({ token }) => ({ token, version: "0.1.0" }),
   "provisioning.provisionTunnel": ({ hostname, subject }) => ({ subject, name: "n", hostname }),
+  "admission.issuanceComplete": () => ({}),
   "admission.issuanceFailed": () => ({ ca: "a", reason: "caa" }),
   "admission.issuanceProgress": () => ({ step: "ordering", agent: "ab".repeat(8) }),
   "admission.setChallenge": ({ hostname, token }) => ({ token, hostname, value: "v" }),

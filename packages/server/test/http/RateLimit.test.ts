@@ -1,5 +1,5 @@
-import { bearerOf, server, sessionOf } from "@catenet/testing/server/Accounts"
 import { until } from "@catenet/testing/Eventually"
+import { bearerOf, server, sessionOf } from "@catenet/testing/server/Accounts"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"

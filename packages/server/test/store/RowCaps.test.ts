@@ -2,12 +2,12 @@
  * No table grows without a limit by what one account, caller or address does. Each table of the schema has a row here: the
  * constant that caps it, or the reason for which it needs none. A new table needs a row.
  */
+import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import * as Quotas from "@catenet/domain/values/Quotas"
 import { bearerOf } from "@catenet/testing/server/Accounts"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
 import * as TestServer from "@catenet/testing/server/TestServer"
-import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
@@ -194,7 +194,7 @@ layer(Layer.provideMerge(database, server), { excludeTestServices: true, timeout
         for (const [table, { cap, reason }] of Object.entries(bounds)) {
           assert.isTrue(cap !== undefined || (reason !== undefined && reason.length > 0), table)
           if (cap !== undefined)
-            assert.isAtLeast(text.split(new RegExp(`\\b${cap}\\b`, "u")).length, 2, `${table}: ${cap}`)
+            assert.isAtLeast(text.split(new RegExp(`\\b${cap}\\b`, "u")).length, 3, `${table}: ${cap}`)
         }
       })
     )

@@ -1,7 +1,9 @@
 /**
  * Caps of tables that grew with what one caller, account or address does. Each is held where rows are written, so that no writer
- * can forget it: the oldest rows of whoever has the most give way. `domain/values/Quotas` has the same numbers.
+ * can forget it: the oldest rows of whoever has the most give way. A change of one of these constants needs a migration that
+ * makes its function anew.
  */
+import * as Quotas from "@catenet/domain/values/Quotas"
 import * as Statements from "./Statements.ts"
 
 /** A function for a trigger, and the trigger after each insert. */
@@ -24,7 +26,7 @@ export const up = Statements.of(
         select ctid from idempotent_answers where caller = new.caller and caller <> ''
           and (created_at, key_hash) < (
             select created_at, key_hash from idempotent_answers where caller = new.caller and caller <> ''
-            order by created_at desc, key_hash desc offset 1999 limit 1)
+            order by created_at desc, key_hash desc offset ${Quotas.maxAnswersPerCaller - 1} limit 1)
           and sealed is not null for update skip locked));`
   ),
   `create function tunnel_enrol(of_id text, by_subject text, named text, token text, usual_most integer, actor text, action text, moment bigint, key text, request text, answer_nonce bytea, answer_sealed bytea, key_caller text, out is_new boolean, out refusal text) returns record language plpgsql as $$
@@ -55,7 +57,7 @@ export const up = Statements.of(
     "new.holder is not null",
     `delete from revoked_tokens r where ctid = any(array(
         select ctid from revoked_tokens where holder = new.holder
-          and id < (select id from revoked_tokens where holder = new.holder order by id desc offset 999 limit 1)
+          and id < (select id from revoked_tokens where holder = new.holder order by id desc offset ${Quotas.maxRevokedPerAccount - 1} limit 1)
         for update skip locked))
         and not exists (select 1 from tunnels t where t.routing_token = r.routing_token)
         and not exists (select 1 from hosts h where h.routing_token = r.routing_token)
@@ -70,7 +72,7 @@ export const up = Statements.of(
     "new.block <> ''",
     `delete from invitation_challenges where ctid = any(array(
         select ctid from invitation_challenges where block = new.block and challenge <> new.challenge
-        order by issued_at desc, challenge offset 99));`
+        order by issued_at desc, challenge offset ${Quotas.maxChallengesPerBlock - 1}));`
   ),
 
   `create index agents_age on agents (tenant, tunnel, grantee, bound_at)`,
@@ -80,7 +82,7 @@ export const up = Statements.of(
     `delete from agents where ctid = any(array(
         select ctid from agents where tenant = new.tenant and tunnel = new.tunnel
           and grantee is not distinct from new.grantee and agent <> new.agent
-        order by bound_at desc, agent offset 999));`
+        order by bound_at desc, agent offset ${Quotas.maxAgentsPerTunnel - 1}));`
   ),
 
   `create index portal_sessions_of_account on portal_sessions (subject, seen_at)`,
@@ -89,7 +91,7 @@ export const up = Statements.of(
     "true",
     `delete from portal_sessions where ctid = any(array(
         select ctid from portal_sessions where subject = new.subject and token_hash <> new.token_hash
-        order by seen_at desc, token_hash offset 199));`
+        order by seen_at desc, token_hash offset ${Quotas.maxSessionsPerAccount - 1}));`
   ),
 
   `create index gate_sessions_of_visitor on gate_sessions (subject, share_link_id, expires_at)`,
@@ -99,7 +101,7 @@ export const up = Statements.of(
     `delete from gate_sessions where ctid = any(array(
         select ctid from gate_sessions where subject is not distinct from new.subject
           and share_link_id is not distinct from new.share_link_id and token_hash <> new.token_hash
-        order by expires_at desc, token_hash offset 999));`
+        order by expires_at desc, token_hash offset ${Quotas.maxGateSessionsPerVisitor - 1}));`
   ),
 
   `create index issuances_age on issuances (at)`
