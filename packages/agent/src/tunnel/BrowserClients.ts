@@ -4,12 +4,12 @@
  */
 import { clause } from "@catenet/domain/values/Sentence"
 import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
+import { Scheduler } from "@catenet/platform/Scheduler"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { AnswerFollower } from "@catenet/wire/http/AnswerFollower"
 import { abort } from "@catenet/wire/transport/Abort"
 import { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
-import { Scheduler } from "@catenet/platform/Scheduler"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Effect } from "effect"
 import type { Socket } from "node:net"

@@ -1,7 +1,7 @@
 /** Small pieces of visitors of an end-to-end name: those of an address that has sent too many wait, and others are read. */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { eventually } from "@catenet/testing/Eventually"
 import { CrumbBudget, crumbBurst } from "@catenet/wire/transport/CrumbBudget"
-import { Scheduler } from "@catenet/platform/Scheduler"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer } from "node:http"

@@ -3,10 +3,11 @@
  * its week when the certificate is seen. The name is resolved first and only addresses of the public internet are called, as the
  * names are accounts' own.
  */
+import { Sockets } from "@catenet/platform/Sockets"
 import { Effect, Layer, Schedule } from "effect"
 import { X509Certificate } from "node:crypto"
 import { lookup } from "node:dns/promises"
-import { connect, type DetailedPeerCertificate } from "node:tls"
+import type { DetailedPeerCertificate } from "node:tls"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
@@ -32,7 +33,7 @@ const chainOf = (certificate: DetailedPeerCertificate): ReadonlyArray<X509Certif
 export const served = (host: string, port: number, servername: string) =>
   Effect.callback<ReadonlyArray<X509Certificate>>((resume) => {
     // Whether the chain is to be believed is decided by whoever asks.
-    const socket = connect({ host, port, servername, rejectUnauthorized: false })
+    const socket = Sockets.dialTls({ host, port, servername, rejectUnauthorized: false })
     socket.once("secureConnect", () => {
       resume(Effect.succeed(chainOf(socket.getPeerCertificate(true))))
       socket.destroy()

@@ -5,9 +5,9 @@
  */
 import { offerSeconds } from "@catenet/domain/certificates/Admission"
 import { certificateAuthorities } from "@catenet/domain/certificates/CertificateAuthorities"
+import { getCACertificates } from "@catenet/platform/Sockets"
 import { Result } from "effect"
 import { X509Certificate } from "node:crypto"
-import { getCACertificates } from "node:tls"
 
 const maxCertificates = 10
 /** Seconds by which an authority's clock may be ahead. */
