@@ -63,7 +63,9 @@ export class EnrollmentApi extends HttpApiGroup.make("enrollment")
       payload: Schema.Struct({ secret: BootstrapSecret, ttl_secs: Schema.optionalKey(Count) }),
       success: Schema.Struct({ token: BootstrapToken }),
       error: [IdempotencyKeyReused, LimitReached]
-    }).middleware(AdminAccess),
+    })
+      .annotate(BodyLimit, maxListBytes)
+      .middleware(AdminAccess),
     HttpApiEndpoint.post("redeemBootstrap", "/bootstrap/redeem", {
       payload: BootstrapRedemption,
       success: Schema.Struct({ secret: BootstrapSecret }),
@@ -89,7 +91,6 @@ export class EnrollmentApi extends HttpApiGroup.make("enrollment")
       error: [AgentProofRequired, TunnelNotFound]
     })
   )
-  .annotate(BodyLimit, maxListBytes)
   .middleware(ReadsBody)
   .add(
     HttpApiEndpoint.get("outstanding", "/enroll/issue", {

@@ -40,6 +40,14 @@ layer(server({ CT_CP_REQUESTS_PER_MIN: "0", CT_CP_UNAUTH_WRITE_PER_MIN: "0", CT_
     })
   )
 
+  it.effect("holds a bootstrap secret of the most characters, each beyond ASCII", () =>
+    Effect.gen(function* () {
+      const admin = { "x-ct-admin-token": TestServer.adminToken }
+      const [minted] = yield* post("/bootstrap/mint", JSON.stringify({ secret: "ä".repeat(8192) }), undefined, admin)
+      assert.strictEqual(minted, 200)
+    })
+  )
+
   it.effect("is longer than 16 KiB at no route that needs neither token nor signature", () =>
     Effect.sync(() => {
       const open: Array<string> = []
