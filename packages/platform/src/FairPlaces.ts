@@ -34,6 +34,11 @@ export class FairPlaces {
     return this.#byAddress.get(address)?.length ?? 0
   }
 
+  /** Whether a newcomer from there could take a place now, before it is worth a handshake. */
+  hasRoom(address: string): boolean {
+    return this.#taken < this.#most || this.heldBy(address) + 1 < this.#largest
+  }
+
   /** Takes a place. Returns how to leave it, which may be called again; nothing when the newcomer is the one that gives way. */
   take(address: string, holder: Holder): (() => void) | undefined {
     if (this.#taken >= this.#most && !this.makeRoom(address, holder)) return undefined

@@ -11,12 +11,13 @@ import { nextChunk } from "@catenet/wire/transport/NextChunk"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Duplex } from "node:stream"
 import { AuditLog } from "../audit/AuditLog.ts"
+import { FairPlaces } from "../listen/FairPlaces.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
 import { JoinPenalties } from "./JoinPenalties.ts"
 import type { Member } from "./Member.ts"
 import { MemberAuthority } from "./MemberAuthority.ts"
-import type { MemberConnection } from "./MemberConnection.ts"
+import { countedBy, type MemberConnection } from "./MemberConnection.ts"
 
 /** Of a whole join at the broker, of each of its steps at the gate. */
 const joinLimit = "15 seconds"
@@ -80,11 +81,11 @@ export class MemberAdmissions extends Context.Service<
     const clock = yield* Clock.Clock
     const now = () => clock.currentTimeMillisUnsafe()
     const penalties = new JoinPenalties(Math.ceil(definitiveRefusals / processes))
-    let open = 0
+    const places = new FairPlaces(channels.brokerConnections)
 
     const takes = (address: string | undefined) => {
       if (!authority.canAsk) return false
-      if (open >= channels.brokerConnections) return false
+      if (!places.hasRoom(countedBy(address))) return false
       if (address === undefined || !penalties.refuses(address, now())) return true
       counters.channelPenaltySheds += 1
       return false
@@ -96,12 +97,14 @@ export class MemberAdmissions extends Context.Service<
       first: First
     ) {
       if (!takes(carrier.address)) return void stream.destroy()
-      open += 1
-      const left = () => {
-        open -= 1
-      }
-      if (carrier.ended === undefined) stream.once("close", left)
-      else void carrier.ended.then(left)
+      let isAdmitted = false
+      const leave = places.take(countedBy(carrier.address), {
+        isIdle: () => !isAdmitted,
+        evict: () => void stream.destroy()
+      })
+      if (leave === undefined) return void stream.destroy()
+      if (carrier.ended === undefined) stream.once("close", leave)
+      else void carrier.ended.then(leave)
       const admission = new BrokerAdmission({
         suite: native,
         first,
@@ -142,6 +145,7 @@ export class MemberAdmissions extends Context.Service<
           : yield* Effect.flatMap(inTime(opening), (step) => inTime(answerTo(step)))
       if (admission.attested !== undefined) counters[counterOf[admission.attested]] += 1
       if (verdict._tag === "Admitted") {
+        isAdmitted = true
         const member = memberOf(verdict, carrier, authorizedAt)
         audit.noteMember(carrier.leg, carrier.address, member.channel, member.holder)
         return { member, early: verdict.early }

@@ -71,6 +71,9 @@ export const atPort = (socket: TLSSocket, phase: Phase): MemberConnection => ({
   phase
 })
 
+/** Whose share of a cap the connection takes. Those that a proxy brings without a name share one. */
+export const countedBy = (address: string | undefined) => (address === undefined ? "unnamed" : addressBlock(address))
+
 /** How joins through a proxy are counted: apart from those that come straight from the address, as the proxy alone vouches for it. */
 const throughProxy = (address: string) => `proxied ${addressBlock(address)}`
 

@@ -11,6 +11,7 @@ import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { makeServe } from "../listen/ConnectionFibers.ts"
+import { FairPlaces } from "../listen/FairPlaces.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -56,6 +57,7 @@ export class WebSocketMembers extends Context.Service<
     const asking = new Set<Duplex>()
     /** Whether each has answered the last ping. */
     const open = new Map<WebSocket, boolean>()
+    const places = new FairPlaces(channels.webSocketConnections)
     const sockets = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -68,13 +70,21 @@ export class WebSocketMembers extends Context.Service<
       origin === undefined || (portal !== undefined && hostOf(origin) === portal.host)
 
     const join = (socket: WebSocket, request: IncomingMessage) => {
-      open.set(socket, true)
-      socket.on("pong", () => open.set(socket, true))
-      socket.once("close", () => open.delete(socket))
       const connection = request.socket
       const carrier = MemberConnection.overWebSocket(
         direct.has(connection) ? connection : { address: MemberConnection.namedByProxy(request) }
       )
+      const leave = places.take(MemberConnection.countedBy(carrier.address), {
+        isIdle: () => false,
+        evict: () => socket.terminate()
+      })
+      if (leave === undefined) return socket.terminate()
+      open.set(socket, true)
+      socket.on("pong", () => open.set(socket, true))
+      socket.once("close", () => {
+        open.delete(socket)
+        leave()
+      })
       run(new WebSocketStream(socket, ending), (stream) => broker.serve(stream, carrier))
     }
 
@@ -85,7 +95,7 @@ export class WebSocketMembers extends Context.Service<
       if (pathOf(request.url) !== path) return refuse(socket, 404)
       if (!mayCome(request)) return refuse(socket, 403)
       const address = direct.has(request.socket) ? request.socket.remoteAddress : MemberConnection.namedByProxy(request)
-      if (open.size >= channels.webSocketConnections || !admissions.takes(address)) {
+      if (!places.hasRoom(MemberConnection.countedBy(address)) || !admissions.takes(address)) {
         counters.webSocketSheds += 1
         return refuse(socket, 503)
       }

@@ -86,4 +86,31 @@ describe("an edge", () => {
     await becomes("parked", most - 1)
     leave(await Members.join(world, late), ...waiting)
   })
+
+  it("has members of an address that takes all places give way to those of another, first those who say nothing", async () => {
+    const crowd = { from: "127.0.0.2" }
+    const waiting: Array<Members.Peer> = []
+    for (let each = 0; each < most - 2; each++) waiting.push(await Members.join(world, pair()[0], crowd))
+    const silent = [await Members.dial(world, crowd), await Members.dial(world, crowd)]
+    // Both are admitted to the broker by now, as one more of their address is not.
+    await eventually(async () => {
+      const one = await Members.join(world, pair()[0], crowd).catch(() => undefined)
+      leave(...(one === undefined ? [] : [one]))
+      return one === undefined
+    }, "no place for one more of the address")
+
+    const [a, b] = pair()
+    const [one, two] = [await Members.join(world, a, { phase: 2 }), await Members.join(world, b, { phase: 2 })]
+    await Promise.all([one, two].map(Members.acknowledged))
+    one.send(Members.ascii("hello"))
+    assert.strictEqual((await two.take(5)).toString(), "hello")
+    await eventually(() => silent.every(({ ended }) => ended), "those who say nothing have gone")
+    assert.isFalse(
+      waiting.some(({ ended }) => ended),
+      "those who wait are still there"
+    )
+    const third = await Members.join(world, pair()[0], { from: "127.0.0.3" })
+    await eventually(() => waiting.filter(({ ended }) => ended).length === 1, "one who waits has gone")
+    leave(one, two, third, ...silent, ...waiting)
+  })
 })

@@ -1,6 +1,6 @@
 /** Members that come by WebSocket through a proxy are known by the address that the proxy names. */
 import * as Members from "@catenet/testing/edge/Members"
-import { start } from "@catenet/testing/edge/TestEdge"
+import { eventually, start } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { namedByProxy } from "../../src/channels/MemberConnection.ts"
@@ -40,5 +40,29 @@ describe("members behind a proxy", () => {
         assert.match(refused, /503/)
         assert.strictEqual((yield* join(known, "192.0.2.8")).length, 32)
       }).pipe(Effect.scoped)
+  )
+
+  it.live("of one address that have taken every WebSocket give way to another one behind the same proxy", () =>
+    Effect.gen(function* () {
+      const variables = { CT_EDGE_WS_CHANNEL_LISTEN: "127.0.0.1:0", CT_EDGE_MAX_WS_CHANNEL_CONNECTIONS: "3" }
+      const world = yield* start(variables)
+      const url = `ws://127.0.0.1:${world.bound.channelWebSocket?.port}/ws/channel`
+      const dial = (address: string) =>
+        Effect.promise(() =>
+          Members.dial(world, { webSocket: { url, ca: world.meshRoot, headers: { "x-forwarded-for": address } } }).then(
+            (peer) => peer,
+            String
+          )
+        )
+      const crowd = [yield* dial("192.0.2.7"), yield* dial("192.0.2.7"), yield* dial("192.0.2.7")]
+      assert.match(String(yield* dial("192.0.2.7")), /503/, "a fourth one of the address")
+      const other = yield* dial("192.0.2.8")
+      assert.instanceOf(other, Members.Peer)
+      const [, , newest] = crowd
+      yield* Effect.promise(() =>
+        eventually(() => newest instanceof Members.Peer && newest.ended, "the newest of the crowd has gone")
+      )
+      for (const peer of [...crowd, other]) if (peer instanceof Members.Peer) peer.socket.destroy()
+    }).pipe(Effect.scoped)
   )
 })
