@@ -2,6 +2,7 @@
  * Members that come by WebSocket, `GET /ws/channel` (data-plane 9). A page of a browser may join only when it is the portal's:
  * a browser says where a page is from, and a page of a stranger must not use the keys of its visitor from here.
  */
+import { FairPlaces } from "@catenet/platform/FairPlaces"
 import { Http, STATUS_CODES } from "@catenet/platform/Http"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { longestMessage, WebSocketStream } from "@catenet/wire/transport/WebSocketStream"
@@ -11,7 +12,6 @@ import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { makeServe } from "../listen/ConnectionFibers.ts"
-import { FairPlaces } from "../listen/FairPlaces.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { Settings } from "../settings/Settings.ts"
