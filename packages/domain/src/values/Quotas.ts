@@ -56,9 +56,9 @@ export const redeemedJoinTokenSeconds = 30 * 86_400
 /** Seconds for which the key of a batch of join tokens gives the same tokens again. */
 export const joinBatchSeconds = 90 * 86_400
 
-/** Bootstrap tokens, in all, that still give out a secret. */
+/** Bootstrap tokens that the operator has minted and that still give out a secret. */
 export const maxBootstrapTokens = 10_000
-/** Those of them that one account has minted. */
+/** The same for one account. */
 export const maxBootstrapTokensPerAccount = 100
 /** Seconds for which a bootstrap token is remembered after it was redeemed or has expired. */
 export const endedBootstrapSeconds = 30 * 86_400

@@ -53,10 +53,9 @@ const makeBootstrapStore = Effect.gen(function* () {
         sql`select pg_advisory_xact_lock(23)`,
         sql`insert into bootstrap_tokens (token_hash, sealed, created_at, expires_at, minted_by)
           select ${row.tokenHash}, ${row.sealed}, ${row.createdAt}::bigint, ${row.expiresAt}::bigint, ${row.mintedBy}
-          where (select count(*) from bootstrap_tokens where redeemed_at is null and expires_at >= ${row.createdAt}::bigint)
-            < ${maxBootstrapTokens}
-          and (select count(*) from bootstrap_tokens where minted_by = ${row.mintedBy} and redeemed_at is null
-            and expires_at >= ${row.createdAt}::bigint) < ${maxBootstrapTokensPerAccount} returning 1`
+          where (select count(*) from bootstrap_tokens where minted_by is not distinct from ${row.mintedBy}::text
+            and redeemed_at is null and expires_at >= ${row.createdAt}::bigint)
+            < ${row.mintedBy === null ? maxBootstrapTokens : maxBootstrapTokensPerAccount} returning 1`
       ),
     /** The row, held until the transaction ends: racing attempts wait here for each other. */
     hold: SqlSchema.findOneOption({

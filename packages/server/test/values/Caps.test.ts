@@ -228,5 +228,24 @@ layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices
         }
       })
     )
+
+    it.effect("has bootstrap tokens of the operator and of accounts leave room for each other", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const filled = (most: number, by: string | null) => sql`
+          insert into bootstrap_tokens (token_hash, sealed, created_at, expires_at, minted_by)
+          select md5('f' || n) || md5(${by ?? "-"} || n), '\\x00'::bytea, 1, extract(epoch from now())::bigint + 600, ${by} from generate_series(1, ${most}::int) n`
+        const mint = (as: typeof ada | "operator") =>
+          as === "operator"
+            ? ask(as, "/bootstrap/mint", { secret: "s" })
+            : ask(as, `/me/channels/${channel}/join-links`, { secret: "s" })
+        yield* sql`delete from bootstrap_tokens`
+        yield* filled(Quotas.maxBootstrapTokens, "others")
+        assert.strictEqual((yield* mint("operator")).status, 200)
+        yield* filled(Quotas.maxBootstrapTokens - 1, null)
+        assert.strictEqual((yield* mint("operator")).status, 403)
+        assert.strictEqual((yield* mint(ada)).status, 200)
+      })
+    )
   }
 )
