@@ -3,7 +3,8 @@
  * session as through the edge, with a ticket in its first message. A client without the origin's key or without the ticket gets no
  * byte. When the port cannot be opened, the agent logs it once and clients come through the edge.
  */
-import { isIPv6 } from "@catenet/platform/IpAddress"
+import { FairPlaces } from "@catenet/platform/FairPlaces"
+import { addressBlock, isIPv6 } from "@catenet/platform/IpAddress"
 import { Sockets } from "@catenet/platform/Sockets"
 import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Effect } from "effect"
@@ -12,7 +13,7 @@ import { keepAliveMillis } from "../carrier/OutgoingProxy.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
-/** Clients that have connected and not yet proved anything. */
+/** Clients that have connected and not yet proved anything. Addresses share these places. */
 export const maxStrangers = 64
 /** Clients at a time, strangers and others. */
 export const maxClients = 8192
@@ -40,18 +41,14 @@ const listen = (host: string, port: number, onConnection: (socket: Socket) => vo
 /** The address that the agent gives to clients; undefined when there is no port. */
 export const open = Effect.fn("DirectListener.open")(function* ({ advertise, port, serve }: Options) {
   const { ending } = yield* AgentMetrics
-  let strangers = 0
+  const strangers = new FairPlaces(maxStrangers)
   const receive = (socket: Socket) => {
     guard(socket, ending(socket))
     socket.on("error", () => {})
-    if (strangers >= maxStrangers) return void socket.resetAndDestroy()
+    const stranger = { isIdle: () => true, evict: () => void socket.resetAndDestroy() }
+    const known = strangers.take(addressBlock(socket.remoteAddress ?? ""), stranger)
+    if (known === undefined) return void socket.resetAndDestroy()
     socket.setKeepAlive(true, keepAliveMillis)
-    strangers++
-    let strange = true
-    const known = () => {
-      if (strange) strangers--
-      strange = false
-    }
     socket.once("close", known)
     guarded(ending(socket), serve)(socket, known)
   }

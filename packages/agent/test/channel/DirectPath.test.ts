@@ -53,6 +53,21 @@ describe("the direct path", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  it.live("has strangers of one address leave room for a peer at another", () =>
+    Effect.gen(function* () {
+      const listener = yield* DirectPath.listen(here)
+      const waiting = yield* Effect.forkScoped(DirectPath.awaitBriefly(listener, own, peer.publicKey))
+      const crowd = { ...listener.address, localAddress: "127.0.0.2" }
+      const silent = Array.from({ length: DirectPath.maxStrangers }, () => connect(crowd).on("error", () => {}))
+      yield* Effect.promise(() => Promise.all(silent.map((socket) => once(socket, "connect"))))
+      const [error] = yield* Effect.promise(() => once(connect(crowd), "error"))
+      assert.strictEqual(error.code, "ECONNRESET")
+      assert.isTrue(Option.isSome(yield* DirectPath.dialBriefly(listener.address, peer, own.publicKey)))
+      assert.isTrue(Option.isSome(yield* Fiber.join(waiting)))
+      for (const socket of silent) socket.destroy()
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
   it("is not dialled into a local network", () => {
     for (const endpoint of [
       "relay-only",

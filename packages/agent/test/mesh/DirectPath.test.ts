@@ -148,7 +148,7 @@ const knock = async (port: number, capability: Capability.Capability, payload: U
 }
 
 describe("the direct listener", () => {
-  it("answers holders of the capability only, records who is refused, and bounds strangers", async () => {
+  it("answers holders of the capability only, records who is refused, and has strangers of one address leave room for another", async () => {
     await using stage = await makeSurroundings()
     await using origin = await startOrigin(echo)
     await using home = await makeHome()
@@ -168,14 +168,14 @@ describe("the direct listener", () => {
     assert.include(metrics, 'ct_agent_events_total{kind="direct_refused"} 3\n')
     assert.include(metrics, "ct_tunnels_failed_total 4\n")
 
-    const silent = Array.from({ length: 64 }, () => connect({ port, host: "127.0.0.1" }))
+    const crowd = { port, host: "127.0.0.1", localAddress: "127.0.0.2" }
+    const silent = Array.from({ length: 64 }, () => connect(crowd).on("error", () => {}))
     await Promise.all(silent.map((socket) => once(socket, "connect")))
-    const [error] = await once(connect({ port, host: "127.0.0.1" }), "error")
+    const [error] = await once(connect(crowd), "error")
     assert.strictEqual(error.code, "ECONNRESET")
+    assert.isTrue(await knock(port, capability, MeshHandshake.ticket(token)), "a client of another address")
+    assert.strictEqual(silent.filter(({ destroyed }) => destroyed).length, 1, "it took the place of one of the crowd")
     for (const socket of silent) socket.destroy()
-    await Promise.all(silent.map((socket) => once(socket, "close")))
-    let admitted = false
-    while (!admitted) admitted = await knock(port, capability, MeshHandshake.ticket(token))
   })
 
   it("is left out with a log line when its port is taken", async () => {

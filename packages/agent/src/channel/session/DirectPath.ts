@@ -5,6 +5,8 @@
 import * as Address from "@catenet/crypto/admission/Address"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { FairPlaces } from "@catenet/platform/FairPlaces"
+import { addressBlock } from "@catenet/platform/IpAddress"
 import { Sockets } from "@catenet/platform/Sockets"
 import { abort } from "@catenet/wire/transport/Abort"
 import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
@@ -22,7 +24,7 @@ import * as DirectQuicPath from "./DirectQuicPath.ts"
 import * as KeyProof from "./KeyProof.ts"
 import { PeerQuicConnection } from "./PeerQuicConnection.ts"
 
-/** Connections at the listener that have proved nothing. */
+/** Connections at the listener that have proved nothing. Addresses share them. */
 export const maxStrangers = 64
 const dialBound = "5 seconds"
 const headStart = "500 millis"
@@ -60,15 +62,12 @@ const cannotListen = (address: HostPort) => (error: Error) =>
 export const listen = Effect.fn("DirectPath.listen")(function* (address: HostPort) {
   const { ending } = yield* AgentMetrics
   let take: Take | undefined
-  let strangers = 0
+  const strangers = new FairPlaces(maxStrangers)
   const receive = (link: Link) => {
-    if (take === undefined || strangers >= maxStrangers) return void abort(link)
-    strangers++
-    let isStrange = true
-    const known = () => {
-      if (isStrange) strangers--
-      isStrange = false
-    }
+    if (take === undefined) return void abort(link)
+    const stranger = { isIdle: () => true, evict: () => void abort(link) }
+    const known = strangers.take(addressBlock(link.remoteAddress ?? ""), stranger)
+    if (known === undefined) return void abort(link)
     link.once("close", known)
     guarded(ending(link), take)(link, known)
   }

@@ -34,6 +34,10 @@ export class PeerQuicConnection extends Duplex {
     void connection.closed.then(() => this.destroy())
   }
 
+  get remoteAddress(): string {
+    return this.#connection.remote.address
+  }
+
   override _read(): void {
     this.#stream.resume()
   }
