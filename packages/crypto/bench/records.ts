@@ -6,7 +6,6 @@ import * as Hex from "../src/Hex.ts"
 import { native } from "../src/native.ts"
 import * as Export from "../src/receipt/Export.ts"
 import * as Receipt from "../src/receipt/Receipt.ts"
-import * as ReceiptChain from "../src/receipt/ReceiptChain.ts"
 import type { Suite } from "../src/Suite.ts"
 import type { Contest } from "./interleaved.ts"
 
@@ -40,9 +39,7 @@ const receipts = (() => {
   const found: Array<Receipt.Receipt> = []
   for (let hour = 0n; hour < 50n; hour++) {
     const event = Receipt.bytesMoved({ connectedAt: 1000n, bytesIn: hour * 1000n, bytesOut: hour * 70_000n })
-    found.push(
-      ok(ReceiptChain.append(native, seed, chain, found.at(-1) ?? ReceiptChain.genesis, 1000n + hour * 3600n, event))
-    )
+    found.push(ok(Receipt.append(native, seed, chain, found.at(-1) ?? Receipt.genesis, 1000n + hour * 3600n, event)))
   }
   return Export.write({ header: { pubkey: Hex.encode(publicKey), edgeId: "primary" }, receipts: found })
 })()

@@ -3,11 +3,11 @@
  * Self-asserted: nothing checks what it claims beyond the signature. The signature covers the fields, not the JSON, so
  * key order and white space are free while list order counts.
  */
-import { Redacted, Schema } from "effect"
+import { type Redacted, Schema } from "effect"
 import * as Integer from "./Integer.ts"
 import * as JsonField from "./JsonField.ts"
 import * as Preimage from "./Preimage.ts"
-import { alive, holds } from "./SignedRecord.ts"
+import { define } from "./SignedRecord.ts"
 import type { Suite } from "./Suite.ts"
 
 const Skill = Schema.Struct({
@@ -59,29 +59,22 @@ export const json = JsonField.form("agent card", Card)
 const skillBytes = (skill: Skill) =>
   Preimage.join(Preimage.text(skill.id), Preimage.text(skill.description), Preimage.list(skill.examples, Preimage.text))
 
-/**
- * The signed bytes.
- *
- * ```ts
- * import { strictEqual } from "node:assert"
- * import * as AgentCard from "@catenet/crypto/AgentCard"
- *
- * const lists = { roleTags: [], skills: [], cells: [], channels: [] }
- * const card = { holder: new Uint8Array(32), ...lists, issuedAt: 0n, expiresAt: 1n }
- * strictEqual(AgentCard.preimage(card).length, 20 + 32 + 4 * 4 + 2 * 8)
- * ```
- */
-export const preimage = (card: Unsigned): Uint8Array =>
-  Preimage.make(
-    "ct-agent-card-v1",
-    Preimage.fixed32(card.holder),
-    Preimage.list(card.roleTags, Preimage.text),
-    Preimage.list(card.skills, skillBytes),
-    Preimage.list(card.cells, Preimage.fixed32),
-    Preimage.list(card.channels, Preimage.fixed32),
-    Integer.u64le(card.issuedAt),
-    Integer.u64le(card.expiresAt)
-  )
+const layout = define({
+  domain: "ct-agent-card-v1",
+  signer: "holder",
+  fields: {
+    holder: Preimage.fixed32,
+    roleTags: Preimage.listOf(Preimage.text),
+    skills: Preimage.listOf(skillBytes),
+    cells: Preimage.listOf(Preimage.fixed32),
+    channels: Preimage.listOf(Preimage.fixed32),
+    issuedAt: Integer.u64le,
+    expiresAt: Integer.u64le
+  }
+})
+
+/** The signed bytes. */
+export const preimage: (card: Unsigned) => Uint8Array = layout.preimage
 
 /**
  * Signs a card; the holder is the seed's own key.
@@ -98,28 +91,11 @@ export const preimage = (card: Unsigned): Uint8Array =>
  * ok(AgentCard.verify(portable, card, 4999) && !AgentCard.verify(portable, card, 5000))
  * ```
  */
-export const sign = (
+export const sign: (
   suite: Suite,
   holderSeed: Redacted.Redacted<Uint8Array>,
   claims: Omit<Unsigned, "holder">
-): AgentCard => {
-  const seed = Redacted.value(holderSeed)
-  const card = { ...claims, holder: suite.ed25519.publicKey(seed) }
-  return { ...card, signature: suite.ed25519.sign(seed, preimage(card)) }
-}
+) => AgentCard = layout.signed
 
-/**
- * Whether the card is alive and signed by the holder it names. `issuedAt` is not compared.
- *
- * ```ts
- * import { ok } from "node:assert"
- * import * as AgentCard from "@catenet/crypto/AgentCard"
- * import { portable } from "@catenet/crypto/portable"
- *
- * const lists = { roleTags: [], skills: [], cells: [], channels: [] }
- * const card = { holder: new Uint8Array(32), ...lists, issuedAt: 0n, expiresAt: 1n, signature: new Uint8Array(64).fill(1) }
- * ok(!AgentCard.verify(portable, card, 0))
- * ```
- */
-export const verify = (suite: Suite, card: AgentCard, now: Integer.Seconds): boolean =>
-  alive(now, card.expiresAt) && holds(suite, card.holder, () => preimage(card), card.signature)
+/** Whether the card is alive and signed by its holder. */
+export const verify: (suite: Suite, card: AgentCard, now: Integer.Seconds) => boolean = layout.isValid

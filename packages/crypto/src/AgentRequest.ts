@@ -7,6 +7,7 @@ import { Redacted, Result } from "effect"
 import * as Hex from "./Hex.ts"
 import * as Integer from "./Integer.ts"
 import * as Preimage from "./Preimage.ts"
+import { defineDetached } from "./SignedRecord.ts"
 import type { Suite } from "./Suite.ts"
 
 /** The header that carries a proof, in lower case. */
@@ -31,19 +32,22 @@ export interface Proof {
   readonly signature: Uint8Array
 }
 
-const preimage = (
+const layout = defineDetached({
+  domain: "ct-agent-request-v1",
+  fields: {
+    key: Preimage.fixed32,
+    method: Preimage.text,
+    path: Preimage.text,
+    bodyDigest: Preimage.fixed32,
+    issuedAt: Integer.u64le
+  }
+})
+
+const recordOf = (
   suite: Suite,
   { body, method, path }: AgentRequest,
   { issuedAt, key }: Pick<Proof, "issuedAt" | "key">
-) =>
-  Preimage.make(
-    "ct-agent-request-v1",
-    Preimage.fixed32(key),
-    Preimage.text(method),
-    Preimage.text(path),
-    Preimage.fixed32(suite.sha256(body)),
-    Integer.u64le(issuedAt)
-  )
+) => ({ key, method, path, bodyDigest: suite.sha256(body), issuedAt })
 
 /**
  * The value of the header, made with the agent's seed.
@@ -65,9 +69,8 @@ export const sign = (
   request: AgentRequest,
   issuedAt: bigint
 ): string => {
-  const seed = Redacted.value(agentSeed)
-  const key = suite.ed25519.publicKey(seed)
-  const signature = suite.ed25519.sign(seed, preimage(suite, request, { key, issuedAt }))
+  const key = suite.ed25519.publicKey(Redacted.value(agentSeed))
+  const signature = layout.sign(suite, agentSeed, recordOf(suite, request, { key, issuedAt }))
   return `${Hex.encode(key)}.${issuedAt}.${Hex.encode(signature)}`
 }
 
@@ -108,4 +111,4 @@ export const read = (value: string): Proof | undefined => {
  * ```
  */
 export const verify = (suite: Suite, request: AgentRequest, proof: Proof): boolean =>
-  suite.ed25519.verify(proof.key, preimage(suite, request, proof), proof.signature)
+  layout.verify(suite, proof.key, recordOf(suite, request, proof), proof.signature)

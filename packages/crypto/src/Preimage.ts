@@ -36,6 +36,38 @@ export const list = <A>(items: ReadonlyArray<A>, item: (value: A) => Uint8Array)
   Bytes.concat(Integer.u32le(items.length), ...items.map(item))
 
 /**
+ * Writes lists of such items.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import * as Hex from "@catenet/crypto/Hex"
+ * import * as Preimage from "@catenet/crypto/Preimage"
+ *
+ * strictEqual(Hex.encode(Preimage.listOf(Preimage.text)(["a"])), "010000000100000061")
+ * ```
+ */
+export const listOf =
+  <A>(item: (value: A) => Uint8Array) =>
+  (items: ReadonlyArray<A>): Uint8Array =>
+    list(items, item)
+
+/**
+ * A text in an older form: u64le byte length, then UTF-8.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import * as Hex from "@catenet/crypto/Hex"
+ * import * as Preimage from "@catenet/crypto/Preimage"
+ *
+ * strictEqual(Hex.encode(Preimage.text64("a")), "010000000000000061")
+ * ```
+ */
+export const text64 = (value: string): Uint8Array => {
+  const bytes = Bytes.fromText(value)
+  return Bytes.concat(Integer.u64le(BigInt(bytes.length)), bytes)
+}
+
+/**
  * A value that may be absent: tag 0, or tag 1 and the value as `item` writes it.
  *
  * ```ts

@@ -3,13 +3,11 @@
  * message of a Noise NN handshake, so that the keys are readable by the one who asked, and not where what passes is heard, kept or
  * logged. That the control plane answers is for the channel to show: with NN anybody may.
  */
-import { Redacted, Result } from "effect"
-import * as Bytes from "./Bytes.ts"
-import * as Integer from "./Integer.ts"
+import { Result } from "effect"
 import { initiate, respond } from "./noise/Noise.ts"
 import type { KeyRefused, ReadError, WriteError } from "./noise/NoiseError.ts"
 import * as Preimage from "./Preimage.ts"
-import { holdsStrictly } from "./SignedRecord.ts"
+import { defineDetached } from "./SignedRecord.ts"
 import type { Suite } from "./Suite.ts"
 
 const label = "ct-edge-ticket-keys-v1"
@@ -27,12 +25,13 @@ export interface Asked extends Question {
 }
 
 /** The signed bytes, and what both sides of the handshake agree on: raw label ‖ u64le length of id ‖ id ‖ message. */
-const preimage = ({ id, message }: Question): Uint8Array => {
-  const name = Bytes.fromText(id)
-  return Preimage.raw(label, Integer.u64le(BigInt(name.length)), name, message)
-}
+const layout = defineDetached({
+  domain: label,
+  isRaw: true,
+  fields: { id: Preimage.text64, message: (message: Uint8Array) => message }
+})
 
-const prologue = (id: string) => preimage({ id, message: new Uint8Array(0) })
+const prologue = (id: string) => layout.preimage({ id, message: new Uint8Array(0) })
 
 /**
  * Asks. `entropy` is 32 fresh random bytes, which are taken.
@@ -82,7 +81,7 @@ export const answer = (
   })
 
 /**
- * The 64-byte signature of a question.
+ * The 64-byte signature of a question, and its check under the key of the edge.
  *
  * ```ts
  * import { ok } from "node:assert"
@@ -96,20 +95,4 @@ export const answer = (
  * ok(TicketKeyRequest.verify(portable, portable.ed25519.publicKey(seed), question, signature))
  * ```
  */
-export const sign = (suite: Suite, edgeSeed: Redacted.Redacted<Uint8Array>, question: Question): Uint8Array =>
-  suite.ed25519.sign(Redacted.value(edgeSeed), preimage(question))
-
-/**
- * Whether the key signed this question.
- *
- * ```ts
- * import { ok } from "node:assert"
- * import { portable } from "@catenet/crypto/portable"
- * import * as TicketKeyRequest from "@catenet/crypto/TicketKeyRequest"
- *
- * const question = { id: "edge-1", message: new Uint8Array(32).fill(9) }
- * ok(!TicketKeyRequest.verify(portable, new Uint8Array(32), question, new Uint8Array(64).fill(1)))
- * ```
- */
-export const verify = (suite: Suite, edgeKey: Uint8Array, question: Question, signature: Uint8Array): boolean =>
-  holdsStrictly(suite, edgeKey, () => preimage(question), signature)
+export const { sign, verify } = layout

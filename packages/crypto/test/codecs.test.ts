@@ -1,6 +1,4 @@
-import * as Coordinate from "@catenet/crypto/admission/Coordinate"
 import * as Join from "@catenet/crypto/admission/Join"
-import * as Staple from "@catenet/crypto/admission/Staple"
 import * as Capability from "@catenet/crypto/Capability"
 import * as Grant from "@catenet/crypto/Grant"
 import * as Invitation from "@catenet/crypto/Invitation"
@@ -9,6 +7,8 @@ import { describe } from "@effect/vitest"
 import { Arbitrary, Option, Result } from "effect"
 import * as any from "./arbitraries.ts"
 import { codecSuite } from "./codec.ts"
+import * as Coordinate from "./records/Coordinate.ts"
+import * as Staple from "./records/Staple.ts"
 
 const { key, signature, text, u64 } = any
 

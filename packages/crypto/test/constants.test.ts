@@ -12,10 +12,10 @@ import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import * as Asset from "@catenet/crypto/release/Asset"
 import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
-import * as ForwardFrame from "@catenet/crypto/upgrade/ForwardFrame"
-import * as Schedule from "@catenet/crypto/upgrade/Schedule"
 import * as PaymentWebhook from "@catenet/crypto/webhook/PaymentWebhook"
 import { assert, it } from "@effect/vitest"
+import * as ForwardFrame from "./records/ForwardFrame.ts"
+import * as Schedule from "./records/Schedule.ts"
 
 it("the limits are those of the specification", () => {
   assert.strictEqual(Integer.maxU64, 18446744073709551615n)

@@ -1,11 +1,9 @@
 /** What every refusal is called, and its sentence; and the name under which each record is refused. */
 import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
-import * as Coordinate from "@catenet/crypto/admission/Coordinate"
 import * as Join from "@catenet/crypto/admission/Join"
 import * as Outcome from "@catenet/crypto/admission/Outcome"
 import * as Possession from "@catenet/crypto/admission/Possession"
 import * as RelayGate from "@catenet/crypto/admission/RelayGate"
-import * as Staple from "@catenet/crypto/admission/Staple"
 import * as AgentCard from "@catenet/crypto/AgentCard"
 import * as Base64 from "@catenet/crypto/Base64"
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
@@ -17,7 +15,6 @@ import * as Integer from "@catenet/crypto/Integer"
 import * as Invitation from "@catenet/crypto/Invitation"
 import * as Json from "@catenet/crypto/Json"
 import * as JsonField from "@catenet/crypto/JsonField"
-import * as CompositionManifest from "@catenet/crypto/manifest/CompositionManifest"
 import * as DemoPrompt from "@catenet/crypto/manifest/DemoPrompt"
 import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
 import * as Bid from "@catenet/crypto/market/Bid"
@@ -28,16 +25,18 @@ import * as Preimage from "@catenet/crypto/Preimage"
 import * as Export from "@catenet/crypto/receipt/Export"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import * as Verification from "@catenet/crypto/receipt/Verification"
-import * as ChecksumFile from "@catenet/crypto/release/ChecksumFile"
 import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import * as SignedRecord from "@catenet/crypto/SignedRecord"
-import * as ForwardFrame from "@catenet/crypto/upgrade/ForwardFrame"
 import * as PaymentWebhook from "@catenet/crypto/webhook/PaymentWebhook"
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result, Schema } from "effect"
 import * as ServiceEnvironment from "../src/manifest/ServiceEnvironment.ts"
 import * as TokenEncoding from "../src/TokenEncoding.ts"
+import * as CompositionManifest from "./records/CompositionManifest.ts"
+import * as Coordinate from "./records/Coordinate.ts"
+import * as ForwardFrame from "./records/ForwardFrame.ts"
+import * as Staple from "./records/Staple.ts"
 
 const record = "grant"
 const receipts = { reason: "Malformed", seq: 7n } as const
@@ -71,7 +70,7 @@ const sentences: ReadonlyArray<readonly [Error & { readonly _tag: string }, stri
   [new Export.NotAnExport({ reason: "Empty" }), "NotAnExport", "the file is empty"],
   [new Export.NotAnExport({ reason: "BadHeader", line: 1 }), "NotAnExport", "the first line is no header"],
   [new Export.NotAnExport({ reason: "BadReceipt", line: 4 }), "NotAnExport", "line 4 is no receipt"],
-  [new ChecksumFile.NoChecksum({ why: "x" }), "NoChecksum", "no checksum: x"],
+  [new ReleaseManifest.NoChecksum({ why: "x" }), "NoChecksum", "no checksum: x"],
   [new ReleaseManifest.ReleaseRefused({ why: "tag" }), "ReleaseRefused", "the release does not verify: tag"],
   [new Envelope.RpcError({ id: 1n, code: -32000, reason: "x" }), "RpcError", "x"],
   [new Envelope.ResponseError({ code: undefined, reason: "x" }), "ResponseError", "x"],

@@ -2,7 +2,6 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as Export from "@catenet/crypto/receipt/Export"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
-import * as ReceiptChain from "@catenet/crypto/receipt/ReceiptChain"
 import { Redacted, Result } from "effect"
 import { execFile } from "node:child_process"
 import { randomUUID } from "node:crypto"
@@ -21,7 +20,7 @@ const chain = { edgeId: "primary", routingTokenHash: "ab".repeat(32) }
 const receiptsOf = (sessions: number): ReadonlyArray<Receipt.Receipt> => {
   const all: Array<Receipt.Receipt> = []
   const add = (ts: bigint, event: Receipt.Event) =>
-    all.push(Result.getOrThrow(ReceiptChain.append(native, seed, chain, all.at(-1) ?? ReceiptChain.genesis, ts, event)))
+    all.push(Result.getOrThrow(Receipt.append(native, seed, chain, all.at(-1) ?? Receipt.genesis, ts, event)))
   for (let index = 0n; index < BigInt(sessions); index++) {
     const connectedAt = 1000n + index * 100n
     add(connectedAt, Receipt.sessionOpen({ connectedAt, transport: "tcp-fallback" }))
@@ -94,7 +93,7 @@ describe("catenet receipts verify", () => {
 
   it("reports a time that no calendar holds", async () => {
     const far = Receipt.sessionOpen({ connectedAt: 2n ** 63n, transport: "mux" })
-    const one = Result.getOrThrow(ReceiptChain.append(native, seed, chain, ReceiptChain.genesis, 2n ** 63n, far))
+    const one = Result.getOrThrow(Receipt.append(native, seed, chain, Receipt.genesis, 2n ** 63n, far))
     const { code, stdout } = await verify(text([one]))
     assert.strictEqual(code, 0)
     assert.include(stdout, `1 (second ${2n ** 63n})`)

@@ -23,7 +23,7 @@ export const bindTopology = ({ put }: { readonly put: boolean }) =>
       ChannelOwnerVariables.bindTopology
     )
     const operator_pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(operatorKey)))
-    const proof = Hex.encode(OperatorBinding.sign(native, operatorKey, topology))
+    const proof = Hex.encode(OperatorBinding.sign(native, operatorKey, { topologyId: topology }))
     if (put) {
       const path = `/me/topologies/${encodeURIComponent(topology)}/operator` as const
       const body = { operator_pubkey, proof }

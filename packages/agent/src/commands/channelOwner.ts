@@ -77,7 +77,7 @@ const taken = Effect.fnUntraced(function* (
 ) {
   const { subject } = yield* AccountClient.ask(account, { method: "GET", path: "/me/account", answer: Subject })
   const derived_from = derivedFrom(native.ed25519.publicKey(Redacted.value(seed)), body.channel, from)
-  const proof = { operator_proof: Hex.encode(OperatorProof.sign(native, seed, subject)) }
+  const proof = { operator_proof: Hex.encode(OperatorProof.sign(native, seed, { subject })) }
   yield* AccountClient.ask(account, {
     method: "POST",
     path: "/me/channels",

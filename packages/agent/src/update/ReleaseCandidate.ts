@@ -5,8 +5,8 @@
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import * as Asset from "@catenet/crypto/release/Asset"
 import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
-import * as ReleaseVersion from "@catenet/crypto/release/ReleaseVersion"
 import { clause } from "@catenet/domain/values/Sentence"
 import { Http } from "@catenet/platform/Http"
 import { Scheduler } from "@catenet/platform/Scheduler"
@@ -177,7 +177,7 @@ export const check = Effect.fn("ReleaseCandidate.check")(function* (source: Sour
   const version = tag.replace(/^v/u, "")
   if (!/^\d{1,10}(?:\.\d{1,10}){1,3}$/u.test(version))
     return yield* step.failed("the release has no version of numbers")
-  if (!ReleaseVersion.isNewer(version, running)) return undefined
+  if (!Asset.isNewer(version, running)) return undefined
 
   // By its version from here on, so that every file is of one release.
   const checksumFile = text(yield* step.get(source, `${version}/${asset}.sha256`, limits.checksumFile))

@@ -2,16 +2,17 @@
  * The signed description of an installable service (section 15.2). A valid signature says who published it, not that the
  * publisher is trusted: the local list decides, and an empty list trusts no publisher.
  */
-import { Redacted, Schema } from "effect"
+import { type Redacted, Schema } from "effect"
 import * as Bytes from "../Bytes.ts"
 import * as Integer from "../Integer.ts"
 import * as JsonField from "../JsonField.ts"
 import * as Preimage from "../Preimage.ts"
-import { alive, holds } from "../SignedRecord.ts"
+import { define } from "../SignedRecord.ts"
 import type { Suite } from "../Suite.ts"
 import * as DemoPrompt from "./DemoPrompt.ts"
 import * as ServiceEnvironment from "./ServiceEnvironment.ts"
 
+const nothing = new Uint8Array()
 const installers = ["compose", "binary", "k8s"] as const
 
 const Bundle = Schema.Struct({
@@ -61,46 +62,34 @@ export type Unsigned = Omit<ServiceManifest, "signature">
 /** The manifest as JSON. */
 export const json = JsonField.form("service manifest", Signed)
 
-/**
- * The signed bytes. An absent block adds nothing; a present one its tag (1 demo prompt, 2 environment) and its bytes.
- *
- * ```ts
- * import { strictEqual } from "node:assert"
- * import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
- *
- * const id = new Uint8Array(32)
- * const bundle = { url: "", sha256: id, composeFile: "" }
- * const named = { publisher: id, manifestId: id, name: "", version: "", installerKind: "compose", bundle }
- * const rest = { envTemplate: [], verify: { script: "", timeoutSecs: 0n }, issuedAt: 0n, expiresAt: 1n }
- * strictEqual(ServiceManifest.preimage({ ...named, ...rest }).length, 28 + 64 + 8 + 1 + 40 + 4 + 12 + 16)
- * ```
- */
-export const preimage = (manifest: Unsigned): Uint8Array => {
-  const { bundle, verify, demoPrompt, environment } = manifest
-  const blocks = [
-    ...(demoPrompt === undefined ? [] : [Integer.u8(1), DemoPrompt.bytes(demoPrompt)]),
-    ...(environment === undefined ? [] : [Integer.u8(2), ServiceEnvironment.bytes(environment)])
-  ]
-  return Preimage.make(
-    "cads-service-manifest-v1",
-    Preimage.fixed32(manifest.publisher),
-    Preimage.fixed32(manifest.manifestId),
-    Preimage.text(manifest.name),
-    Preimage.text(manifest.version),
-    Integer.u8(installers.indexOf(manifest.installerKind)),
-    Preimage.text(bundle.url),
-    Preimage.fixed32(bundle.sha256),
-    Preimage.text(bundle.composeFile),
-    Preimage.list(manifest.envTemplate, ({ name, required, description }) =>
+const layout = define({
+  domain: "cads-service-manifest-v1",
+  signer: "publisher",
+  fields: {
+    publisher: Preimage.fixed32,
+    manifestId: Preimage.fixed32,
+    name: Preimage.text,
+    version: Preimage.text,
+    installerKind: (kind: (typeof installers)[number]) => Integer.u8(installers.indexOf(kind)),
+    bundle: ({ composeFile, sha256, url }: typeof Bundle.Type) =>
+      Bytes.concat(Preimage.text(url), Preimage.fixed32(sha256), Preimage.text(composeFile)),
+    envTemplate: Preimage.listOf(({ description, name, required }: typeof Variable.Type) =>
       Bytes.concat(Preimage.text(name), Integer.u8(required ? 1 : 0), Preimage.text(description))
     ),
-    Preimage.text(verify.script),
-    Integer.u64le(verify.timeoutSecs),
-    Integer.u64le(manifest.issuedAt),
-    Integer.u64le(manifest.expiresAt),
-    ...blocks
-  )
-}
+    verify: ({ script, timeoutSecs }: typeof Verify.Type) =>
+      Bytes.concat(Preimage.text(script), Integer.u64le(timeoutSecs)),
+    issuedAt: Integer.u64le,
+    expiresAt: Integer.u64le,
+    // Blocks at the end, each with a number, are absent from older manifests.
+    demoPrompt: (prompt: DemoPrompt.DemoPrompt | undefined) =>
+      prompt === undefined ? nothing : Bytes.concat(Integer.u8(1), DemoPrompt.bytes(prompt)),
+    environment: (environment: ServiceEnvironment.Environment | undefined) =>
+      environment === undefined ? nothing : Bytes.concat(Integer.u8(2), ServiceEnvironment.bytes(environment))
+  }
+})
+
+/** The signed bytes. */
+export const preimage: (manifest: Unsigned) => Uint8Array = layout.preimage
 
 /**
  * Signs a manifest; the publisher is the seed's own key.
@@ -119,33 +108,14 @@ export const preimage = (manifest: Unsigned): Uint8Array => {
  * ok(ServiceManifest.verify(portable, signed, 9) && !ServiceManifest.verify(portable, { ...signed, name: "other" }, 9))
  * ```
  */
-export const sign = (
+export const sign: (
   suite: Suite,
   publisherSeed: Redacted.Redacted<Uint8Array>,
   manifest: Omit<Unsigned, "publisher">
-): ServiceManifest => {
-  const seed = Redacted.value(publisherSeed)
-  const unsigned = { ...manifest, publisher: suite.ed25519.publicKey(seed) }
-  return { ...unsigned, signature: suite.ed25519.sign(seed, preimage(unsigned)) }
-}
+) => ServiceManifest = layout.signed
 
-/**
- * Whether the manifest is alive and signed by its publisher.
- *
- * ```ts
- * import { ok } from "node:assert"
- * import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
- * import { portable } from "@catenet/crypto/portable"
- *
- * const id = new Uint8Array(32)
- * const bundle = { url: "", sha256: id, composeFile: "" }
- * const named = { publisher: id, manifestId: id, name: "", version: "", installerKind: "k8s", bundle }
- * const rest = { envTemplate: [], verify: { script: "", timeoutSecs: 0n }, issuedAt: 0n, expiresAt: 1n }
- * ok(!ServiceManifest.verify(portable, { ...named, ...rest, signature: new Uint8Array(64).fill(1) }, 0))
- * ```
- */
-export const verify = (suite: Suite, manifest: ServiceManifest, now: Integer.Seconds): boolean =>
-  alive(now, manifest.expiresAt) && holds(suite, manifest.publisher, () => preimage(manifest), manifest.signature)
+/** Whether the manifest is alive and signed by its publisher. It may still be a publisher that nobody trusts (`isTrusted`). */
+export const verify: (suite: Suite, manifest: ServiceManifest, now: Integer.Seconds) => boolean = layout.isValid
 
 /**
  * Whether a publisher is on the local list of trusted keys.

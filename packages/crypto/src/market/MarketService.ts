@@ -4,6 +4,27 @@ import * as Integer from "../Integer.ts"
 import * as JsonField from "../JsonField.ts"
 import * as Preimage from "../Preimage.ts"
 
+/** What kind of capacity is traded (section 8.1). */
+const kinds = ["CloudApiQuota", "LocalHardware"] as const
+
+/** Quota of a cloud interface, or hardware of one's own. */
+export const Kind = Schema.Literals(kinds)
+
+/** A kind of capacity. */
+export type Kind = typeof Kind.Type
+
+/**
+ * The kind's tag byte.
+ *
+ * ```ts
+ * import { deepStrictEqual } from "node:assert"
+ * import * as MarketService from "@catenet/crypto/market/MarketService"
+ *
+ * deepStrictEqual(MarketService.kindBytes("LocalHardware"), Uint8Array.of(1))
+ * ```
+ */
+export const kindBytes = (kind: Kind): Uint8Array => Integer.u8(kinds.indexOf(kind))
+
 const named = ["CodeGeneration", "SecurityReview", "SafetyCheck", "TextGeneration"] as const
 const customTag = 4
 

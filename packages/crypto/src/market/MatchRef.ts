@@ -6,13 +6,13 @@ import * as Bytes from "../Bytes.ts"
 import * as Integer from "../Integer.ts"
 import * as Preimage from "../Preimage.ts"
 import type { Suite } from "../Suite.ts"
-import * as Kind from "./Kind.ts"
+import * as MarketService from "./MarketService.ts"
 
 /** The facts of a match. Neither the service nor the signatures are part of it. */
 export interface MatchFacts {
   readonly provider: Uint8Array
   readonly consumer: Uint8Array
-  readonly kind: Kind.Kind
+  readonly kind: MarketService.Kind
   readonly model: string
   readonly units: bigint
   readonly totalPrice: bigint
@@ -39,7 +39,7 @@ export const ofMatch = (suite: Suite, facts: MatchFacts): Uint8Array =>
       "ct-capacity-match-v1",
       Preimage.fixed32(facts.provider),
       Preimage.fixed32(facts.consumer),
-      Kind.bytes(facts.kind),
+      MarketService.kindBytes(facts.kind),
       Preimage.text(facts.model),
       Integer.u64le(facts.units),
       Integer.u64le(facts.totalPrice),

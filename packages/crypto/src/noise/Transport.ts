@@ -6,8 +6,8 @@
  */
 import { Result } from "effect"
 import { tagLength, type AuthenticationFailed } from "../Suite.ts"
-import type { CipherState } from "./CipherState.ts"
 import { MessageTooLong, type NonceExhausted } from "./NoiseError.ts"
+import type { CipherState } from "./SymmetricState.ts"
 
 /** Bytes of the longest message, handshake or transport. */
 export const maxMessage = 65535

@@ -6,6 +6,7 @@ import { Redacted, Result, Schema } from "effect"
 import * as Bytes from "../Bytes.ts"
 import * as Hex from "../Hex.ts"
 import * as Json from "../Json.ts"
+import type { NotCanonical } from "../Json.ts"
 import * as JsonField from "../JsonField.ts"
 import type { Suite } from "../Suite.ts"
 
@@ -65,22 +66,8 @@ export const contentHash = (suite: Suite, content: Content): Result.Result<Uint8
   return Result.map(Json.canonical(hashed), (text) => suite.sha256(Bytes.fromText(text)))
 }
 
-/**
- * Signs a content with the edge's receipt key.
- *
- * ```ts
- * import { strictEqual } from "node:assert"
- * import { Redacted, Result } from "effect"
- * import * as Receipt from "@catenet/crypto/receipt/Receipt"
- * import { portable } from "@catenet/crypto/portable"
- *
- * const place = { seq: 1n, prevHash: Receipt.genesisHash, ts: 1000n, edgeId: "primary", routingTokenHash: "00".repeat(32) }
- * const event = Receipt.sessionOpen({ connectedAt: 1000n, transport: "quic" })
- * const receipt = Receipt.sign(portable, Redacted.make(new Uint8Array(32).fill(0x42)), { ...place, ...event })
- * strictEqual(Result.getOrThrow(receipt).sig.length, 128)
- * ```
- */
-export const sign = (
+/** Signs a content with the edge's receipt key. */
+const sign = (
   suite: Suite,
   edgeSeed: Redacted.Redacted<Uint8Array>,
   content: Content
@@ -152,3 +139,46 @@ export const sessionClose = (of: {
     reason: of.reason
   }
 })
+
+/**
+ * The hash chain of one tunnel on one edge (section 14.6): `seq` and `prev_hash` count per routing token, so an export of one
+ * tunnel has no gaps. To continue, also after a restart, an edge needs only the tip.
+ */
+export interface Chain {
+  readonly edgeId: string
+  /** `Tokens.hash` of the routing token. */
+  readonly routingTokenHash: string
+}
+
+/** The last receipt of a chain. */
+export type Tip = Pick<Receipt, "seq" | "hash">
+
+/** The tip of an empty chain. */
+export const genesis: Tip = { seq: 0n, hash: genesisHash }
+
+/**
+ * The receipt of an event, following the tip. It is the next tip.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { Redacted, Result } from "effect"
+ * import * as Receipt from "@catenet/crypto/receipt/Receipt"
+ * import { portable } from "@catenet/crypto/portable"
+ *
+ * const seed = Redacted.make(new Uint8Array(32).fill(0x42))
+ * const chain = { edgeId: "primary", routingTokenHash: "00".repeat(32) }
+ * const open = Receipt.sessionOpen({ connectedAt: 1000n, transport: "quic" })
+ * const first = Result.getOrThrow(Receipt.append(portable, seed, chain, Receipt.genesis, 1000n, open))
+ * const second = Result.getOrThrow(Receipt.append(portable, seed, chain, first, 2000n, open))
+ * strictEqual(second.prevHash, first.hash)
+ * ```
+ */
+export const append = (
+  suite: Suite,
+  edgeSeed: Redacted.Redacted<Uint8Array>,
+  chain: Chain,
+  tip: Tip,
+  ts: bigint,
+  event: Event
+): Result.Result<Receipt, NotCanonical> =>
+  sign(suite, edgeSeed, { ...chain, ...event, seq: tip.seq + 1n, prevHash: tip.hash, ts })

@@ -74,7 +74,6 @@ const startsWell = (receipt: Receipt.Receipt, anchor: string | undefined): boole
  * ```ts
  * import { deepStrictEqual } from "node:assert"
  * import { Redacted, Result } from "effect"
- * import * as ReceiptChain from "@catenet/crypto/receipt/ReceiptChain"
  * import * as Receipt from "@catenet/crypto/receipt/Receipt"
  * import * as Verification from "@catenet/crypto/receipt/Verification"
  * import { portable } from "@catenet/crypto/portable"
@@ -83,7 +82,7 @@ const startsWell = (receipt: Receipt.Receipt, anchor: string | undefined): boole
  * const edgeKey = portable.ed25519.publicKey(Redacted.value(seed))
  * const chain = { edgeId: "primary", routingTokenHash: "00".repeat(32) }
  * const open = Receipt.sessionOpen({ connectedAt: 1000n, transport: "quic" })
- * const first = Result.getOrThrow(ReceiptChain.append(portable, seed, chain, ReceiptChain.genesis, 1000n, open))
+ * const first = Result.getOrThrow(Receipt.append(portable, seed, chain, Receipt.genesis, 1000n, open))
  * const forged = { ...first, ts: 1001n }
  * deepStrictEqual(
  *   [first, forged].map((receipt) => Result.isSuccess(Verification.verify(portable, edgeKey, [receipt]))),

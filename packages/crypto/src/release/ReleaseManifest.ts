@@ -8,7 +8,50 @@ import * as Bytes from "../Bytes.ts"
 import * as Hex from "../Hex.ts"
 import * as JsonField from "../JsonField.ts"
 import type { Suite } from "../Suite.ts"
-import * as ChecksumFile from "./ChecksumFile.ts"
+
+// The `.sha256` file beside an asset (section 15.1): lines of `hex`, `hex  name` or `hex *name`.
+
+/** The file does not say exactly one digest for the asset. */
+export class NoChecksum extends Data.TaggedError("NoChecksum")<{ readonly why: string }> {
+  override get message() {
+    return `no checksum: ${this.why}`
+  }
+}
+
+const none = (why: string) => Result.fail(new NoChecksum({ why }))
+
+/**
+ * The digest the file gives for an asset: of the line that names it, else a single line without a name. Blank lines and
+ * `#` comments are skipped, directories in front of a name ignored.
+ *
+ * ```ts
+ * import { strictEqual } from "node:assert"
+ * import { Result } from "effect"
+ * import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
+ *
+ * const text = `# note\n${"00".repeat(32)}  dist/x\n${"11".repeat(32)} *y\n`
+ * strictEqual(Result.getOrThrow(ReleaseManifest.digestOf(text, "y"))[0], 0x11)
+ * strictEqual(Result.isFailure(ReleaseManifest.digestOf(text, "z")), true)
+ * ```
+ */
+export const digestOf = (text: string, asset: string): Result.Result<Uint8Array, NoChecksum> => {
+  const entries: Array<{ readonly digest: Uint8Array; readonly name: string | undefined }> = []
+  for (const line of text.split("\n").map((each) => each.trim())) {
+    if (line === "" || line.startsWith("#")) continue
+    const [, hex = "", path] = /^(\S+)(?:\s+\*?(.+))?$/.exec(line) ?? []
+    const digest = Hex.decode(hex, 32)
+    if (Result.isFailure(digest)) return none("a line does not start with 64 hex characters")
+    entries.push({ digest: digest.success, name: path?.split(/[/\\]/).at(-1) })
+  }
+  const named = entries.filter(({ name }) => name === asset)
+  const unnamed = entries.filter(({ name }) => name === undefined)
+  if (named.length > 1) return none("the asset is listed twice")
+  const [found] = named.length === 1 ? named : unnamed
+  if (found === undefined) return none("the asset is not listed")
+  return named.length === 1 || unnamed.length === 1
+    ? Result.succeed(found.digest)
+    : none("several digests without a name")
+}
 
 const Manifest = Schema.Struct({
   schema: Schema.Literals([1n]),
@@ -147,7 +190,7 @@ export const judge = (suite: Suite, download: Download): Result.Result<Verified,
     const listed = keys.success.length === 0 ? undefined : yield* signedDigest(suite, keys.success, download)
     const digest = suite.sha256(download.content)
     if (listed !== undefined && !Bytes.equal(listed, digest)) return yield* refused("digest")
-    const checksum = ChecksumFile.digestOf(download.checksumFile ?? "", download.asset)
+    const checksum = digestOf(download.checksumFile ?? "", download.asset)
     if (Result.isFailure(checksum)) return yield* refused("per-asset digest")
     if (!Bytes.equal(checksum.success, digest))
       return yield* refused(listed === undefined ? "digest" : "per-asset digest")
@@ -179,7 +222,7 @@ export const expectedDigest = (
     if (Result.isFailure(keys) || keys.success.length === 0) return yield* refused("key")
     const digest = yield* signedDigest(suite, keys.success, listing)
     if (skipChecksum) return digest
-    const checksum = ChecksumFile.digestOf(listing.checksumFile ?? "", listing.asset)
+    const checksum = digestOf(listing.checksumFile ?? "", listing.asset)
     const agrees = Result.isSuccess(checksum) && Bytes.equal(checksum.success, digest)
     return agrees ? digest : yield* refused("per-asset digest")
   })

@@ -3,8 +3,8 @@
  * (RFC 5280, ECDSA P-256 with SHA-256). It has no clock and keeps nothing.
  */
 import { createHash, type KeyObject } from "node:crypto"
-import * as Der from "./DerWriter.ts"
-import { extension, name, sha256WithEcdsa, signed, spki, subjectAltName } from "./Structures.ts"
+import * as Der from "./Der.ts"
+import { extension, name, sha256WithEcdsa, signed, spki, subjectAltName } from "./Der.ts"
 
 /** Validity in epoch milliseconds. */
 export interface Validity {

@@ -4,8 +4,8 @@
  */
 import { Option } from "effect"
 import * as Base64 from "../Base64.ts"
-import { type Node, readAll, readNode } from "./DerReader.ts"
-import * as Der from "./DerWriter.ts"
+import { type Node, readAll, readNode } from "./Der.ts"
+import * as Der from "./Der.ts"
 
 const authorityKeyIdentifier = Der.oid("2.5.29.35")
 const keyIdentifier = 0x80

@@ -4,9 +4,8 @@
  */
 import { Option } from "effect"
 import { createPublicKey, type KeyObject, verify } from "node:crypto"
-import { readAll, readNode, type Node } from "./DerReader.ts"
-import * as Der from "./DerWriter.ts"
-import { name, signed, spki, subjectAltName } from "./Structures.ts"
+import { name, type Node, readAll, readNode, signed, spki, subjectAltName } from "./Der.ts"
+import * as Der from "./Der.ts"
 
 const extensionRequest = "1.2.840.113549.1.9.14"
 const dnsName = 0x82

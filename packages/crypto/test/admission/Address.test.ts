@@ -1,10 +1,10 @@
 import * as Address from "@catenet/crypto/admission/Address"
-import * as Reachability from "@catenet/crypto/admission/Reachability"
 import * as Candidate from "@catenet/crypto/upgrade/Candidate"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary } from "effect"
 import * as NetAddress from "effect/net/NetAddress"
 import * as any from "../arbitraries.ts"
+import * as Reachability from "../records/Reachability.ts"
 import { runs } from "../suite/arbitraries.ts"
 
 const v4 = (value: number) => [value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255]

@@ -7,10 +7,10 @@ import * as RelayGate from "@catenet/crypto/admission/RelayGate"
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Candidate from "@catenet/crypto/upgrade/Candidate"
 import * as ControlMessage from "@catenet/crypto/upgrade/ControlMessage"
-import * as ForwardFrame from "@catenet/crypto/upgrade/ForwardFrame"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Option, Result } from "effect"
 import * as any from "../arbitraries.ts"
+import * as ForwardFrame from "../records/ForwardFrame.ts"
 import { runs } from "../suite/arbitraries.ts"
 
 const grant = Arbitrary.all({ channel: any.key, holder: any.key, ...any.permission, signature: any.signature })

@@ -4,7 +4,6 @@ import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import * as Verification from "@catenet/crypto/receipt/Verification"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Redacted, Result } from "effect"
-import * as ReceiptChain from "../../src/receipt/ReceiptChain.ts"
 import * as any from "../arbitraries.ts"
 import { runs } from "../suite/arbitraries.ts"
 
@@ -24,13 +23,12 @@ const event = Arbitrary.map(
   }
 )
 
-const append = (tip: ReceiptChain.Tip, ts: bigint, happened: Receipt.Event) =>
-  Result.getOrThrow(ReceiptChain.append(native, seed, chain, tip, ts, happened))
+const append = (tip: Receipt.Tip, ts: bigint, happened: Receipt.Event) =>
+  Result.getOrThrow(Receipt.append(native, seed, chain, tip, ts, happened))
 
 const chained = (events: ReadonlyArray<Receipt.Event>): ReadonlyArray<Receipt.Receipt> => {
   const receipts: Array<Receipt.Receipt> = []
-  for (const [i, each] of events.entries())
-    receipts.push(append(receipts.at(-1) ?? ReceiptChain.genesis, BigInt(i), each))
+  for (const [i, each] of events.entries()) receipts.push(append(receipts.at(-1) ?? Receipt.genesis, BigInt(i), each))
   return receipts
 }
 
@@ -152,7 +150,7 @@ describe("a chain of receipts", () => {
 
   it("has no place for fractions", () => {
     const event = { kind: "bytes", payload: { bytes_in: 1.5 } }
-    assert.isTrue(Result.isFailure(ReceiptChain.append(native, seed, chain, ReceiptChain.genesis, 0n, event)))
+    assert.isTrue(Result.isFailure(Receipt.append(native, seed, chain, Receipt.genesis, 0n, event)))
   })
 })
 

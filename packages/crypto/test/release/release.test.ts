@@ -1,10 +1,9 @@
 import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
-import * as ChecksumFile from "@catenet/crypto/release/ChecksumFile"
 import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Redacted, Result } from "effect"
-import * as ReleaseVersion from "../../src/release/ReleaseVersion.ts"
+import * as Asset from "../../src/release/Asset.ts"
 import * as any from "../arbitraries.ts"
 import { flipped, runs } from "../suite/arbitraries.ts"
 
@@ -19,9 +18,9 @@ describe("versions", () => {
     "are ordered strictly and transitively",
     { a: version, b: version, c: version },
     ({ a, b, c }) => {
-      assert.isFalse(ReleaseVersion.isNewer(a, a) || ReleaseVersion.isNewer(`v${a}`, a))
-      assert.isFalse(ReleaseVersion.isNewer(a, b) && ReleaseVersion.isNewer(b, a))
-      if (ReleaseVersion.isNewer(a, b) && ReleaseVersion.isNewer(b, c)) assert.isTrue(ReleaseVersion.isNewer(a, c))
+      assert.isFalse(Asset.isNewer(a, a) || Asset.isNewer(`v${a}`, a))
+      assert.isFalse(Asset.isNewer(a, b) && Asset.isNewer(b, a))
+      if (Asset.isNewer(a, b) && Asset.isNewer(b, c)) assert.isTrue(Asset.isNewer(a, c))
     },
     runs
   )
@@ -77,14 +76,14 @@ describe("a release", () => {
     "has a checksum file that any text may stand in for",
     { noise: any.text },
     ({ noise }) => {
-      ChecksumFile.digestOf(noise, noise)
+      ReleaseManifest.digestOf(noise, noise)
     },
     runs
   )
   it("has a checksum file that says why it does not help", () => {
     const [a, b] = ["aa".repeat(32), "bb".repeat(32)]
     const why = (text: string) =>
-      Result.match(ChecksumFile.digestOf(text, "x"), {
+      Result.match(ReleaseManifest.digestOf(text, "x"), {
         onSuccess: (digest) => Buffer.from(digest).toString("hex"),
         onFailure: (error) => error.why
       })
@@ -104,7 +103,7 @@ describe("a release", () => {
       ["1.x", "1.0"],
       ["1.0", "1.x"],
       ["1.0", "1.0.1"]
-    ].map(([offered = "", running = ""]) => ReleaseVersion.isNewer(offered, running))
+    ].map(([offered = "", running = ""]) => Asset.isNewer(offered, running))
     assert.deepStrictEqual(newer, [true, true, true, false, false, false])
   })
   it("names the manifest when it cannot be read", () => {

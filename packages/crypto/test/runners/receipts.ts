@@ -6,7 +6,6 @@ import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import type * as Verification from "@catenet/crypto/receipt/Verification"
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
-import * as ReceiptChain from "../../src/receipt/ReceiptChain.ts"
 import * as TokenEncoding from "../../src/TokenEncoding.ts"
 import { type Runners, sameHex, secret } from "./runner.ts"
 
@@ -31,11 +30,11 @@ export const receipts: Runners = {
     sameHex(suite.ed25519.publicKey(Result.getOrThrow(Hex.decode(input.seed))), expect.pubkey)
     const routingTokenHash = TokenEncoding.hash(suite, secret(input.routing_token))
     assert.strictEqual(routingTokenHash, expect.routing_token_hash)
-    let tip = ReceiptChain.genesis
+    let tip = Receipt.genesis
     input.events.forEach(({ kind, ts, payload }: any, i: number) => {
       const event = { kind, payload: lossless(payload) }
       const chain = { edgeId: input.edge_id, routingTokenHash }
-      const receipt = Result.getOrThrow(ReceiptChain.append(suite, seed, chain, tip, BigInt(ts), event))
+      const receipt = Result.getOrThrow(Receipt.append(suite, seed, chain, tip, BigInt(ts), event))
       const expected = expect.receipts[i]
       assert.deepStrictEqual(receipt, Result.getOrThrow(Receipt.json.fromJson(lossless(expected.receipt))))
       if (expected.line !== undefined) assert.strictEqual(Receipt.json.write(receipt), expected.line)

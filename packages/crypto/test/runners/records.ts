@@ -1,7 +1,7 @@
-import * as Coordinate from "@catenet/crypto/admission/Coordinate"
-import * as Staple from "@catenet/crypto/admission/Staple"
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
+import * as Coordinate from "../records/Coordinate.ts"
+import * as Staple from "../records/Staple.ts"
 import { bytes, type Runners, sameHex, secret } from "./runner.ts"
 
 const staple = (input: any): Staple.Claims => ({

@@ -1,10 +1,9 @@
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
-import * as ChecksumFile from "@catenet/crypto/release/ChecksumFile"
 import * as ReleaseManifest from "@catenet/crypto/release/ReleaseManifest"
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
-import * as ReleaseVersion from "../../src/release/ReleaseVersion.ts"
+import * as Asset from "../../src/release/Asset.ts"
 import { bytes, type Runners } from "./runner.ts"
 
 export const releaseManifest: Runners = {
@@ -26,12 +25,12 @@ export const releaseManifest: Runners = {
   },
   key: ({ expect }, suite) => assert.isTrue(suite.ed25519.isPublicKey(bytes(expect.public_key))),
   "sha256-file": ({ input, expect }) => {
-    const found = ChecksumFile.digestOf(input.text, input.asset)
+    const found = ReleaseManifest.digestOf(input.text, input.asset)
     assert.strictEqual(Result.isSuccess(found) ? Hex.encode(found.success) : undefined, expect.digest)
     assert.strictEqual(Result.isFailure(found), expect.error ?? false)
   },
   "version-compare": ({ expect }) => {
-    for (const [offered, running] of expect.newer) assert.isTrue(ReleaseVersion.isNewer(offered, running))
-    for (const [offered, running] of expect.not_newer) assert.isFalse(ReleaseVersion.isNewer(offered, running))
+    for (const [offered, running] of expect.newer) assert.isTrue(Asset.isNewer(offered, running))
+    for (const [offered, running] of expect.not_newer) assert.isFalse(Asset.isNewer(offered, running))
   }
 }

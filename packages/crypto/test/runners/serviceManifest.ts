@@ -1,8 +1,8 @@
-import * as CompositionManifest from "@catenet/crypto/manifest/CompositionManifest"
 import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
 import { assert } from "@effect/vitest"
 import { Result } from "effect"
 import * as ServiceEnvironment from "../../src/manifest/ServiceEnvironment.ts"
+import * as CompositionManifest from "../records/CompositionManifest.ts"
 import { bytes, type Runners, sameHex, secret } from "./runner.ts"
 
 const asNumbers = (value: unknown): unknown =>

@@ -11,7 +11,7 @@ export const topologyBinding: Runners = {
   bytes: ({ input, expect }) => sameHex(OperatorBinding.preimage(binding(input)), expect.bytes),
   signature: ({ input, expect }, suite) => {
     if (expect.bytes !== undefined) sameHex(OperatorBinding.preimage(binding(input)), expect.bytes)
-    const proof = OperatorBinding.sign(suite, secret(input.operator_seed), input.topology_id)
+    const proof = OperatorBinding.sign(suite, secret(input.operator_seed), { topologyId: input.topology_id })
     sameHex(proof, expect.proof)
     assert.strictEqual(OperatorBinding.verify(suite, binding(input), proof), expect.valid ?? true)
   },

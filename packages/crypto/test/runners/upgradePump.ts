@@ -5,14 +5,13 @@ import * as Integer from "@catenet/crypto/Integer"
 import type { Suite } from "@catenet/crypto/Suite"
 import * as Candidate from "@catenet/crypto/upgrade/Candidate"
 import * as ControlMessage from "@catenet/crypto/upgrade/ControlMessage"
-import * as ForwardFrame from "@catenet/crypto/upgrade/ForwardFrame"
-import * as Schedule from "@catenet/crypto/upgrade/Schedule"
-import * as TaggedMessage from "@catenet/crypto/upgrade/TaggedMessage"
 import { assert } from "@effect/vitest"
 import { Option, Result } from "effect"
 import * as NetAddress from "effect/net/NetAddress"
 import { readFileSync } from "node:fs"
 import * as NoiseFrame from "../../src/noise/NoiseFrame.ts"
+import * as ForwardFrame from "../records/ForwardFrame.ts"
+import * as Schedule from "../records/Schedule.ts"
 import { bytes, type Runners, sameHex } from "./runner.ts"
 
 const control = (input: any): ControlMessage.ControlMessage => {
@@ -34,12 +33,12 @@ const shown = ForwardFrame.ForwardFrame.$match({
 })
 
 const meaning = (plaintext: Uint8Array): string =>
-  TaggedMessage.TaggedMessage.$match({
+  ControlMessage.TaggedMessage.$match({
     Data: ({ bytes }) => `data: ${Result.getOrThrow(Bytes.toText(bytes))}`,
     Cutover: () => "cutover",
     Control: ({ bytes }) => `control: ${Option.getOrThrow(ControlMessage.decode(bytes))._tag.toLowerCase()}`,
     Ignored: () => "ignored"
-  })(TaggedMessage.decode(plaintext))
+  })(ControlMessage.decodeTaggedMessage(plaintext))
 
 /** The transport key that a vector borrows from the Noise vectors. */
 const borrowedKey = (keysFrom: string): Uint8Array => {
@@ -95,7 +94,8 @@ export const upgradePump: Runners = {
       sameHex(Result.getOrThrow(NoiseFrame.encode(message)), expect.frames[i])
       assert.isTrue(expect.meaning[i].startsWith(meaning(plaintext)), expect.meaning[i])
       const tag = plaintext[0]
-      if (tag === undefined || tag < 3) sameHex(TaggedMessage.encode(TaggedMessage.decode(plaintext)), hex)
+      if (tag === undefined || tag < 3)
+        sameHex(ControlMessage.encodeTaggedMessage(ControlMessage.decodeTaggedMessage(plaintext)), hex)
     })
   },
   backoff: ({ input, expect }) => {

@@ -85,7 +85,7 @@ describe("detached signatures", () => {
   detachedSuite(
     "an operator binding",
     { topologyId: ascii },
-    ({ topologyId }) => OperatorBinding.sign(native, seed, latin(topologyId)),
+    ({ topologyId }) => OperatorBinding.sign(native, seed, { topologyId: latin(topologyId) }),
     ({ topologyId }, signature) =>
       OperatorBinding.verify(native, { topologyId: latin(topologyId), operator: signer }, signature)
   )
@@ -129,12 +129,12 @@ describe("detached signatures", () => {
   detachedSuite(
     "a proof of an operator's account",
     { subject: ascii },
-    ({ subject }) => OperatorProof.sign(native, seed, latin(subject)),
+    ({ subject }) => OperatorProof.sign(native, seed, { subject: latin(subject) }),
     ({ subject }, signature) => OperatorProof.verify(native, { operator: signer, subject: latin(subject) }, signature)
   )
   it("a proof of an operator's account is the same by both suites", () => {
-    const proof = OperatorProof.sign(native, seed, "ada")
-    assert.strictEqual(Hex.encode(OperatorProof.sign(portable, seed, "ada")), Hex.encode(proof))
+    const proof = OperatorProof.sign(native, seed, { subject: "ada" })
+    assert.strictEqual(Hex.encode(OperatorProof.sign(portable, seed, { subject: "ada" })), Hex.encode(proof))
     assert.isFalse(OperatorProof.verify(native, { operator: signer, subject: "adb" }, proof))
   })
   detachedSuite(

@@ -1,7 +1,6 @@
 /** Signed records that travel as JSON: a turned bit may change how a record is written, never what it says. */
 import * as AgentCard from "@catenet/crypto/AgentCard"
 import type { JsonForm } from "@catenet/crypto/JsonField"
-import * as CompositionManifest from "@catenet/crypto/manifest/CompositionManifest"
 import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
 import * as Bid from "@catenet/crypto/market/Bid"
 import * as Offer from "@catenet/crypto/market/Offer"
@@ -9,6 +8,7 @@ import { native } from "@catenet/crypto/native"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Redacted, Result } from "effect"
 import * as any from "../arbitraries.ts"
+import * as CompositionManifest from "../records/CompositionManifest.ts"
 import { flipped, runs } from "../suite/arbitraries.ts"
 
 const { text } = any

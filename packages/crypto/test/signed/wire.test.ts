@@ -1,12 +1,12 @@
 /** Signed records with a wire form: they verify as signed, and with any one bit turned they do not. */
-import * as Coordinate from "@catenet/crypto/admission/Coordinate"
-import * as Staple from "@catenet/crypto/admission/Staple"
 import * as Grant from "@catenet/crypto/Grant"
 import * as Invitation from "@catenet/crypto/Invitation"
 import { native } from "@catenet/crypto/native"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Redacted, Result } from "effect"
 import * as any from "../arbitraries.ts"
+import * as Coordinate from "../records/Coordinate.ts"
+import * as Staple from "../records/Staple.ts"
 import { flipped, runs } from "../suite/arbitraries.ts"
 
 const { key, u64 } = any

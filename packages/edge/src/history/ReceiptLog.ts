@@ -5,7 +5,6 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
-import * as ReceiptChain from "@catenet/crypto/receipt/ReceiptChain"
 import { Redacted, Result, Schema } from "effect"
 import type { Database } from "../sqlite/SqliteDatabase.ts"
 
@@ -17,9 +16,9 @@ export const make = (db: Database, edgeId: string, seed: Redacted.Redacted<Uint8
   /** Appends what happened to the tunnel's chain; call it in the transaction of what it attests. */
   append: (tunnel: string, now: number, event: Receipt.Event): void => {
     const [last] = db.all(TipRow, "select seq, hash from receipts where tunnel = ? order by seq desc limit 1", tunnel)
-    const tip = last === undefined ? ReceiptChain.genesis : { seq: BigInt(last.seq), hash: last.hash }
+    const tip = last === undefined ? Receipt.genesis : { seq: BigInt(last.seq), hash: last.hash }
     const chain = { edgeId, routingTokenHash: tunnel }
-    const receipt = Result.getOrThrow(ReceiptChain.append(native, seed, chain, tip, BigInt(now), event))
+    const receipt = Result.getOrThrow(Receipt.append(native, seed, chain, tip, BigInt(now), event))
     db.run(
       "insert into receipts (tunnel, seq, ts, hash, line) values (?, ?, ?, ?, ?)",
       tunnel,

@@ -2,7 +2,7 @@
  * What a folder of releases holds: a folder for each version, and in it the files of that version. A request names no path: the
  * version and the file that it asks for are looked up among what was listed here.
  */
-import * as ReleaseVersion from "@catenet/crypto/release/ReleaseVersion"
+import * as Asset from "@catenet/crypto/release/Asset"
 import { Files } from "@catenet/platform/Files"
 import { join } from "node:path"
 
@@ -21,8 +21,8 @@ const fileForm = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/u
 export const versionOf = (text: string): string | undefined => versionForm.exec(text)?.[1]
 
 const newestFirst = (a: Release, b: Release) => {
-  if (ReleaseVersion.isNewer(a.version, b.version)) return -1
-  return ReleaseVersion.isNewer(b.version, a.version) ? 1 : 0
+  if (Asset.isNewer(a.version, b.version)) return -1
+  return Asset.isNewer(b.version, a.version) ? 1 : 0
 }
 
 /** The releases, the newest first. Links are not followed. */

@@ -162,7 +162,7 @@ const places = (made: Effect.Success<typeof prepared>): ReadonlyArray<Place> => 
         "operator_pubkey",
         {
           operator_pubkey: keyOf("operator"),
-          proof: Hex.encode(OperatorBinding.sign(native, seedOf("operator"), made.topology))
+          proof: Hex.encode(OperatorBinding.sign(native, seedOf("operator"), { topologyId: made.topology }))
         },
         (key) => ({ operator_pubkey: key, proof: universal })
       )

@@ -88,7 +88,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("edges cut m
       const { body } = yield* ask(ada, "/me/topologies", undefined, { method: "POST" })
       const id = String(body["id"])
       const ends = { a: keyOf("m"), b: keyOf("n") }
-      const proof = Hex.encode(OperatorBinding.sign(native, seedOf("operator"), id))
+      const proof = Hex.encode(OperatorBinding.sign(native, seedOf("operator"), { topologyId: id }))
       yield* ask(ada, `/me/topologies/${id}/edges`, ends)
       yield* ask(ada, `/me/topologies/${id}/edges`, { a: keyOf("m"), b: keyOf("o") })
       yield* ask(ada, `/me/topologies/${id}/operator`, { operator_pubkey, proof }, { method: "PUT" })
@@ -105,7 +105,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("edges cut m
     const id = String(body["id"])
     const binding = {
       operator_pubkey: keyOf(operator),
-      proof: Hex.encode(OperatorBinding.sign(native, seedOf(operator), id))
+      proof: Hex.encode(OperatorBinding.sign(native, seedOf(operator), { topologyId: id }))
     }
     yield* ask(as, `/me/topologies/${id}/operator`, binding, { method: "PUT" })
     for (const agent of agents) yield* ask(as, `/me/topologies/${id}/agents`, { agent: keyOf(agent) })

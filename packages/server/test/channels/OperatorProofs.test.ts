@@ -13,7 +13,8 @@ import { SqlClient } from "effect/sql"
 import { blocked } from "../harness/Blocked.ts"
 
 const [ada, eve] = [account("ada"), account("eve")]
-const proofOf = (operator: string, subject: string) => Hex.encode(OperatorProof.sign(native, seedOf(operator), subject))
+const proofOf = (operator: string, subject: string) =>
+  Hex.encode(OperatorProof.sign(native, seedOf(operator), { subject }))
 
 const register = (as: typeof ada, channel: string, operator: string, more: object = {}) =>
   ask(as, "/me/channels", { channel, operator_pubkey: keyOf(operator), ...more })
@@ -156,7 +157,7 @@ layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices
         for (const agent of ["a", "b"].map(keyOf)) yield* ask(ada, `/me/topologies/${topology}/agents`, { agent })
         yield* ask(ada, `/me/topologies/${topology}/edges`, { a: keyOf("a"), b: keyOf("b") })
         assert.deepStrictEqual(seen(yield* register(ada, channel, "binder")), [403, "NotChannelOwner"])
-        const proof = Hex.encode(OperatorBinding.sign(native, seedOf("binder"), topology))
+        const proof = Hex.encode(OperatorBinding.sign(native, seedOf("binder"), { topologyId: topology }))
         const binding = { operator_pubkey: keyOf("binder"), proof }
         yield* ask(ada, `/me/topologies/${topology}/operator`, binding, { method: "PUT" })
         assert.strictEqual((yield* register(ada, channel, "binder")).status, 200)

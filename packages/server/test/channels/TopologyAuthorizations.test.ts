@@ -25,7 +25,7 @@ const binding = (byte: number, id: TopologyId) => ({
   params: { id },
   payload: Schema.decodeSync(OperatorBinding)({
     operator_pubkey: Hex.encode(publicOf(byte)),
-    proof: Hex.encode(Proof.sign(native, seedOf(byte), id))
+    proof: Hex.encode(Proof.sign(native, seedOf(byte), { topologyId: id }))
   })
 })
 

@@ -132,7 +132,7 @@ export const play = ({ ask }: Client, { owner, word }: Party, names: Map<string,
     yield* post("owner", `${net}/edges`, ends, { again: 409 })
     yield* put(`${net}/edges/channel`, { ...ends, channel: linkOf(of("host"), of("p"), of("q")) })
     yield* put(`${net}/mode`, { mode: "smart-route" })
-    const binding = Hex.encode(OperatorBinding.sign(native, seedOf(of("host")), nets[0] ?? ""))
+    const binding = Hex.encode(OperatorBinding.sign(native, seedOf(of("host")), { topologyId: nets[0] ?? "" }))
     yield* put(`${net}/operator`, { operator_pubkey: key("host"), proof: binding })
     for (const email of [guestEmail, `b@${word}.example`]) yield* post("owner", `${net}/share`, { email })
     yield* post("owner", `${net}/share/b@${word}.example/remove`, undefined, { again: 404 })

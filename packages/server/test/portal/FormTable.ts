@@ -35,7 +35,7 @@ export interface FormRow {
 type OtherPath = "/portal/logout" | "/portal/language" | "/portal/unsubscribe" | "/gate/share" | "/gate/request-access"
 export type Table = Readonly<Record<Addresses.FormPath | Addresses.OperatorFormPath | OtherPath, FormRow>>
 
-const proofOf = (topology: string) => Hex.encode(OperatorBinding.sign(native, seedOf("op"), topology))
+const proofOf = (topology: string) => Hex.encode(OperatorBinding.sign(native, seedOf("op"), { topologyId: topology }))
 
 export const tableOf = (place: Place): Table => {
   const { channel, host, topology } = place

@@ -22,7 +22,7 @@ const key = (digit: string) => digit.repeat(64)
 const [x, y, z] = [key("a"), key("b"), key("c")]
 const seed = Redacted.make(new Uint8Array(32).fill(3))
 const operator_pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))
-const proofFor = (id: string) => Hex.encode(Proof.sign(native, seed, id))
+const proofFor = (id: string) => Hex.encode(Proof.sign(native, seed, { topologyId: id }))
 
 const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, "hex"))
 

@@ -200,7 +200,9 @@ layer(scene, { excludeTestServices: true, timeout: "60 seconds" })("a topology",
             case "Unshare":
               return me.unshare({ params: { id, email: email(event.email) } })
             case "Bind": {
-              const proof = Hex.encode(Proof.sign(native, seedOf(event.key), event.proofValid ? id : "another"))
+              const proof = Hex.encode(
+                Proof.sign(native, seedOf(event.key), { topologyId: event.proofValid ? id : "another" })
+              )
               const operator_pubkey = operatorOf(event.key)
               return me.bindOperator({
                 params,

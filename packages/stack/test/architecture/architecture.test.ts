@@ -53,7 +53,7 @@ const builtIns: Readonly<Record<string, ReadonlyArray<string>>> = {
     // ECDSA P-256 and its key formats are the runtime's.
     "packages/crypto/src/x509/Certificate.ts",
     "packages/crypto/src/x509/CertificateRequest.ts",
-    "packages/crypto/src/x509/Structures.ts"
+    "packages/crypto/src/x509/Der.ts"
   ]
 }
 

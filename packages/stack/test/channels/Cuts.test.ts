@@ -168,7 +168,7 @@ const linked = Effect.fn("linked")(function* (owner: string, row: string) {
   const id = String(body["id"])
   const [a, b] = [`${row}-a`, `${row}-b`] as const
   const channel = linkOf("operator", a, b)
-  const proof = Hex.encode(OperatorBinding.sign(native, seedOf("operator"), id))
+  const proof = Hex.encode(OperatorBinding.sign(native, seedOf("operator"), { topologyId: id }))
   yield* ask(as, `/me/topologies/${id}/operator`, { operator_pubkey, proof }, { method: "PUT" })
   for (const word of [a, b]) yield* ask(as, `/me/topologies/${id}/agents`, { agent: keyOf(word) })
   yield* ask(as, `/me/topologies/${id}/edges`, { a: keyOf(a), b: keyOf(b) })

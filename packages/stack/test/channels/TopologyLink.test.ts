@@ -20,7 +20,7 @@ const operator_pubkey = keyOf("operator")
 const rowOf = Effect.fn("rowOf")(function* (...agents: ReadonlyArray<string>) {
   const { body } = yield* ask(ada, "/me/topologies", undefined, { method: "POST" })
   const id = String(body["id"])
-  const proof = Hex.encode(OperatorBinding.sign(native, seedOf("operator"), id))
+  const proof = Hex.encode(OperatorBinding.sign(native, seedOf("operator"), { topologyId: id }))
   yield* ask(ada, `/me/topologies/${id}/operator`, { operator_pubkey, proof }, { method: "PUT" })
   for (const agent of agents) yield* ask(ada, `/me/topologies/${id}/agents`, { agent: keyOf(agent) })
   for (const [index, agent] of agents.slice(1).entries())

@@ -7,7 +7,6 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
 import { frameOverhead } from "@catenet/crypto/noise/Transport"
 import * as ControlMessage from "@catenet/crypto/upgrade/ControlMessage"
-import * as TaggedMessage from "@catenet/crypto/upgrade/TaggedMessage"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { abort } from "@catenet/wire/transport/Abort"
 import { Option, Result } from "effect"
@@ -17,7 +16,7 @@ import { EndMarkMissing, GracefulEndMarker, type NoiseStream, type Session } fro
 type Done = (error?: Error | null) => void
 type Control = ControlMessage.ControlMessage
 
-const { TaggedMessage: Message } = TaggedMessage
+const { TaggedMessage: Message } = ControlMessage
 
 /** Control messages that wait for their reader; more are dropped. */
 const maxWaiting = 32
@@ -164,14 +163,14 @@ export class TaggedStream extends Duplex {
     else this.#send(Message.Data({ bytes: new Uint8Array() }))
   }
 
-  #frame(message: TaggedMessage.TaggedMessage, output?: Uint8Array): Uint8Array | undefined {
-    const frame = this.#session.transport.encryptFrame(TaggedMessage.encode(message), output)
+  #frame(message: ControlMessage.TaggedMessage, output?: Uint8Array): Uint8Array | undefined {
+    const frame = this.#session.transport.encryptFrame(ControlMessage.encodeTaggedMessage(message), output)
     if (Result.isSuccess(frame)) return frame.success
     this.destroy(frame.failure)
     return undefined
   }
 
-  #send(message: TaggedMessage.TaggedMessage) {
+  #send(message: ControlMessage.TaggedMessage) {
     const frame = this.#frame(message)
     if (frame !== undefined && !this.#relay.writableEnded && !this.#relay.destroyed) this.#relay.write(frame)
   }
@@ -186,7 +185,7 @@ export class TaggedStream extends Duplex {
     if (this.destroyed) return
     const plain = this.#session.transport.decrypt(sealed)
     if (Result.isFailure(plain)) return void this.destroy(plain.failure)
-    const message = TaggedMessage.decode(plain.success)
+    const message = ControlMessage.decodeTaggedMessage(plain.success)
     switch (message._tag) {
       case "Data":
         if (this.#isHearingDirectly)

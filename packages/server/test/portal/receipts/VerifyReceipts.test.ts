@@ -4,7 +4,6 @@ import { native } from "@catenet/crypto/native"
 import * as Export from "@catenet/crypto/receipt/Export"
 import * as FileCheck from "@catenet/crypto/receipt/FileCheck"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
-import * as ReceiptChain from "@catenet/crypto/receipt/ReceiptChain"
 import { server } from "@catenet/testing/server/Accounts"
 import { launch, missing, open } from "@catenet/testing/server/portal/browser/Chromium"
 import { invalidities } from "@catenet/testing/server/portal/HtmlValidity"
@@ -22,18 +21,18 @@ const seed = Redacted.make(new Uint8Array(32).fill(7))
 const pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))
 const otherKey = Hex.encode(native.ed25519.publicKey(new Uint8Array(32).fill(8)))
 const chain = { edgeId: "primary", routingTokenHash: "ab".repeat(32) }
-const opened = (tip: ReceiptChain.Tip, at: bigint) =>
+const opened = (tip: Receipt.Tip, at: bigint) =>
   Result.getOrThrow(
-    ReceiptChain.append(native, seed, chain, tip, at, Receipt.sessionOpen({ connectedAt: at, transport: "mux" }))
+    Receipt.append(native, seed, chain, tip, at, Receipt.sessionOpen({ connectedAt: at, transport: "mux" }))
   )
-const first = opened(ReceiptChain.genesis, 1000n)
+const first = opened(Receipt.genesis, 1000n)
 const receipts = [first, opened(first, 2000n), opened(opened(first, 2000n), 3000n)]
 const good = Export.write({ header: { pubkey, edgeId: "primary", tunnel: "<b>demo</b>" }, receipts })
 const altered = good.replace('"ts":2000', '"ts":2001')
 const truncated = good.slice(0, -40)
 const ofNoCalendar = Export.write({
   header: { pubkey, edgeId: "primary" },
-  receipts: [opened(ReceiptChain.genesis, 2n ** 63n)]
+  receipts: [opened(Receipt.genesis, 2n ** 63n)]
 })
 
 const cases = [

@@ -3,7 +3,6 @@ import { native } from "@catenet/crypto/native"
 import { portable } from "@catenet/crypto/portable"
 import * as Export from "@catenet/crypto/receipt/Export"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
-import * as ReceiptChain from "@catenet/crypto/receipt/ReceiptChain"
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { bearerOf, sessionOf } from "@catenet/testing/server/Accounts"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
@@ -21,13 +20,13 @@ const receiptsOf = (token: string) => {
   const routingTokenHash = TokenEncoding.hash(native, Result.getOrThrow(TokenEncoding.fromHexText(token)))
   const chain = { edgeId: "primary", routingTokenHash }
   const moved = { connectedAt: 1000n, bytesIn: 2n ** 60n + 1n, bytesOut: 7n }
-  let tip = ReceiptChain.genesis
+  let tip = Receipt.genesis
   return [
     Receipt.sessionOpen({ connectedAt: 1000n, transport: "quic" }),
     Receipt.bytesMoved(moved),
     Receipt.sessionClose({ ...moved, disconnectedAt: 5000n, reason: "closed" })
   ].map((event, n) => {
-    const receipt = Result.getOrThrow(ReceiptChain.append(native, seed, chain, tip, BigInt(1000 + n), event))
+    const receipt = Result.getOrThrow(Receipt.append(native, seed, chain, tip, BigInt(1000 + n), event))
     tip = receipt
     return receipt
   })

@@ -2,10 +2,10 @@
  * The frames that carry several streams inside one channel session (section 12.8), big endian. The reader is fed the
  * plaintext as it comes; frames and Noise messages have no common boundaries.
  */
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as Integer from "@catenet/crypto/Integer"
+import { Malformed } from "@catenet/crypto/SignedRecord"
 import { Data, Result } from "effect"
-import * as Bytes from "../Bytes.ts"
-import * as Integer from "../Integer.ts"
-import { Malformed } from "../SignedRecord.ts"
 
 /** Opens, fills or closes a stream. Ids count from 1. */
 export type ForwardFrame = Data.TaggedEnum<{
@@ -23,14 +23,6 @@ export const limits = { target: 2048, data: 1_048_576, chunk: 16_384 } as const
 
 /**
  * The frame's bytes.
- *
- * ```ts
- * import { strictEqual } from "node:assert"
- * import * as Hex from "@catenet/crypto/Hex"
- * import { encode, ForwardFrame } from "@catenet/crypto/upgrade/ForwardFrame"
- *
- * strictEqual(Hex.encode(encode(ForwardFrame.Close({ id: 7, reason: undefined }))), "0300000007000000")
- * ```
  */
 export const encode: (frame: ForwardFrame) => Uint8Array = ForwardFrame.$match({
   Open: ({ id, target }) => {
@@ -60,16 +52,6 @@ const shapes = new Map([
 /**
  * The first frame of a stream and its length, or `undefined` while it is not all there. An unknown tag, an oversize length
  * or bad UTF-8 is refused as soon as it can be seen and ends the session.
- *
- * ```ts
- * import { strictEqual } from "node:assert"
- * import { Result } from "effect"
- * import { encode, ForwardFrame, read } from "@catenet/crypto/upgrade/ForwardFrame"
- *
- * const bytes = encode(ForwardFrame.Open({ id: 7, target: "127.0.0.1:5432" }))
- * strictEqual(Result.getOrThrow(read(bytes)).length, bytes.length)
- * strictEqual(Result.getOrThrow(read(bytes.subarray(1, 1))), undefined)
- * ```
  */
 export const read = (
   stream: Uint8Array

@@ -14,13 +14,6 @@ export const agent: Schedule = { base: 1, max: 100 }
 
 /**
  * Seconds to wait after so many failures; before the first attempt there were none.
- *
- * ```ts
- * import { deepStrictEqual } from "node:assert"
- * import * as Schedule from "@catenet/crypto/upgrade/Schedule"
- *
- * deepStrictEqual([0, 1, 2, 3, 4, 20].map((failures) => Schedule.delay(Schedule.coordinator, failures)), [5, 10, 20, 40, 60, 60])
- * ```
  */
 export const delay = ({ base, max }: Schedule, failures: number): number =>
   Math.min(base * 2 ** Math.min(failures, 16), max)

@@ -3,10 +3,10 @@
  * only entry and turns that into a failure, so nothing escapes.
  * @internal
  */
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as Integer from "@catenet/crypto/Integer"
+import { Malformed } from "@catenet/crypto/SignedRecord"
 import { Result } from "effect"
-import * as Bytes from "./Bytes.ts"
-import * as Integer from "./Integer.ts"
-import { Malformed } from "./SignedRecord.ts"
 
 /** Reads the fields of one record in order. */
 class ByteReader {

@@ -1,11 +1,11 @@
 /** A signed composition of services (section 15.3): which manifests take part, and which of them are linked. */
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as Integer from "@catenet/crypto/Integer"
+import * as JsonField from "@catenet/crypto/JsonField"
+import * as Preimage from "@catenet/crypto/Preimage"
+import { alive, holds } from "@catenet/crypto/SignedRecord"
+import type { Suite } from "@catenet/crypto/Suite"
 import { Redacted, Schema } from "effect"
-import * as Bytes from "../Bytes.ts"
-import * as Integer from "../Integer.ts"
-import * as JsonField from "../JsonField.ts"
-import * as Preimage from "../Preimage.ts"
-import { alive, holds } from "../SignedRecord.ts"
-import type { Suite } from "../Suite.ts"
 
 const hints = ["relay_only", "attempt_direct"] as const
 
@@ -52,16 +52,6 @@ export const json = JsonField.form("composition manifest", Signed)
 
 /**
  * The signed bytes.
- *
- * ```ts
- * import { strictEqual } from "node:assert"
- * import * as CompositionManifest from "@catenet/crypto/manifest/CompositionManifest"
- *
- * const id = new Uint8Array(32)
- * const named = { publisher: id, compositionId: id, name: "", version: "", parts: [] }
- * const links = [{ a: 0, b: 1, upgradeHint: "relay_only" }]
- * strictEqual(CompositionManifest.preimage({ ...named, links, issuedAt: 0n, expiresAt: 1n }).length, 32 + 64 + 8 + 4 + 13 + 16)
- * ```
  */
 export const preimage = (composition: Unsigned): Uint8Array =>
   Preimage.make(
@@ -87,18 +77,6 @@ export const preimage = (composition: Unsigned): Uint8Array =>
 
 /**
  * Signs a composition; the publisher is the seed's own key.
- *
- * ```ts
- * import { ok } from "node:assert"
- * import { Redacted } from "effect"
- * import * as CompositionManifest from "@catenet/crypto/manifest/CompositionManifest"
- * import { portable } from "@catenet/crypto/portable"
- *
- * const seed = Redacted.make(new Uint8Array(32).fill(0x31))
- * const named = { compositionId: new Uint8Array(32), name: "three", version: "1", parts: [], links: [] }
- * const signed = CompositionManifest.sign(portable, seed, { ...named, issuedAt: 0n, expiresAt: 10n })
- * ok(CompositionManifest.verify(portable, signed, 9) && !CompositionManifest.verify(portable, signed, 10))
- * ```
  */
 export const sign = (
   suite: Suite,
@@ -112,17 +90,6 @@ export const sign = (
 
 /**
  * Whether the composition is alive and signed by its publisher.
- *
- * ```ts
- * import { ok } from "node:assert"
- * import * as CompositionManifest from "@catenet/crypto/manifest/CompositionManifest"
- * import { portable } from "@catenet/crypto/portable"
- *
- * const id = new Uint8Array(32)
- * const named = { publisher: id, compositionId: id, name: "", version: "", parts: [], links: [] }
- * const forged = { ...named, issuedAt: 0n, expiresAt: 1n, signature: new Uint8Array(64).fill(1) }
- * ok(!CompositionManifest.verify(portable, forged, 0))
- * ```
  */
 export const verify = (suite: Suite, composition: CompositionManifest, now: Integer.Seconds): boolean =>
   alive(now, composition.expiresAt) &&
