@@ -1,4 +1,4 @@
-/** The command line of a user's own account: the login, and what is done with it. */
+/** Command definitions for a user's account: login, logout, tunnels. */
 import { Argument, Command, Flag } from "effect/cli"
 import { group, loaded } from "./LoadedCommand.ts"
 

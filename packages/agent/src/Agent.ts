@@ -1,7 +1,7 @@
 /**
- * The agent as a library for Effect programs: `forward` gives a local service a public address for as long as a scope is open, and
- * `layer` serves a tunnel whose tokens the program has. Neither installs signal handlers or writes to the terminal; what the agent
- * logs goes to the loggers of the program. `Agent.promise.ts` has `forward` as a promise.
+ * The agent as a library for Effect programs: `forward` gives a local service a public address while a scope is open; `layer`
+ * serves a tunnel whose tokens the program has. Neither installs signal handlers or writes to the terminal; logs go to the
+ * program's loggers. `promise.ts` offers `forward` as a promise.
  */
 import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -17,8 +17,8 @@ import type { BearerSource } from "./settings/LoginVariables.ts"
 import * as Settings from "./settings/Settings.ts"
 
 /**
- * Whose tunnels these are. `token` is an access token of the identity provider, `tokenFile` a file with one that is read at every
- * use. Without either, the login that `ct-agent login` has stored is used.
+ * The account that owns the tunnels. `token` is an access token of the identity provider, `tokenFile` a file with one that is
+ * read at every use. Without either, the login stored by `ct-agent login` is used.
  */
 export interface Credentials {
   readonly token?: string | Redacted.Redacted | undefined
@@ -31,7 +31,7 @@ export interface ForwardOptions {
   /** Base URL of the control plane. */
   readonly controlPlane: string
   readonly credentials?: Credentials | undefined
-  /** Name of the tunnel, which is taken up again or made; without it one for each machine and port. */
+  /** Name of the tunnel, which is reused or created; by default one for each machine and port. */
   readonly name?: string | undefined
   /** Folder of keys and tokens, mode 0700; without it `~/.ct-agent`. */
   readonly stateDir?: string | undefined
@@ -44,7 +44,7 @@ export interface Forwarding {
   /** Where visitors reach the service. */
   readonly url: string
   readonly hostname: string
-  /** Fails when the agent gives up; never succeeds. Reconnecting is no end. */
+  /** Fails when the agent gives up; never succeeds. Reconnecting does not end it. */
   readonly ended: Effect.Effect<never, ForwardError>
 }
 
@@ -64,8 +64,8 @@ const registered = Effect.flatMap(AgentMetrics, ({ session }) =>
 const platform = Layer.mergeAll(NodeFileSystem.layer, OutgoingHttp.layerForLists)
 
 /**
- * Gives a local service a public HTTPS address, and succeeds once visitors reach the edge by it. The agent serves until the scope
- * closes; it then finishes what it serves, for ten seconds at most. The tunnel and its name are kept for the next time.
+ * Gives a local service a public HTTPS address, and succeeds once visitors can reach the edge by it. The agent serves until the
+ * scope closes; it then finishes open requests, for at most ten seconds. Tunnel and name are kept for the next time.
  */
 export const forward: (options: ForwardOptions) => Effect.Effect<Forwarding, ForwardError, Scope.Scope> = Effect.fn(
   "Agent.forward"
@@ -93,8 +93,8 @@ export const forward: (options: ForwardOptions) => Effect.Effect<Forwarding, For
 })
 
 /**
- * Serves a tunnel for as long as the layer is used. `variables` are those of the agent's guide (`CT_AGENT_CP_URL`,
- * `CT_AGENT_HOSTNAME`, `CT_AGENT_TOKEN` ...); nothing is read from the environment. The layer is built once the tunnel is registered.
+ * Serves a tunnel while the layer is in use. `variables` are those of the agent's guide (`CT_AGENT_CP_URL`, `CT_AGENT_HOSTNAME`,
+ * `CT_AGENT_TOKEN` ...); nothing is read from the environment. The layer is built once the tunnel is registered.
  */
 export const layer = (variables: Readonly<Record<string, string>>): Layer.Layer<never, ForwardError> =>
   Layer.effectDiscard(

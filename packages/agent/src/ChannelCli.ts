@@ -1,4 +1,4 @@
-/** The command line of `channel` and of what stands below it. */
+/** Command definitions of `channel` and its subcommands. */
 import * as Documentation from "@catenet/platform/Documentation"
 import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

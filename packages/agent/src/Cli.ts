@@ -1,4 +1,4 @@
-/** The command line: each command's flags and help, and the file that holds its body. */
+/** The command line: flags and help of each command, and the file with its body. */
 import * as Documentation from "@catenet/platform/Documentation"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { ConfigProvider, Effect } from "effect"

@@ -1,7 +1,7 @@
 /**
- * Why the agent gives up. Each failure is one sentence that says what happened and what to do, and carries the exit code that a
- * supervisor can act on: 2 the command was used wrongly, 3 the configuration is wrong, 4 the control plane or the edge refused, 5 they cannot be reached. It is
- * shown where the screen of its command is known (`Console`), not by the runtime.
+ * Errors that end a command. Each has one sentence with what happened and what to do, and an exit code for supervisors: 2 wrong
+ * usage, 3 wrong configuration, 4 refused by the control plane or the edge, 5 unreachable. `LoadedCommand` prints them, not the
+ * runtime.
  */
 import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Data, Runtime } from "effect"
@@ -15,10 +15,10 @@ export class UsageWrong extends Data.TaggedError("UsageWrong")<{ readonly detail
   }
 }
 
-/** The other side answered and said no, and asking again will not help. Exit code 4. */
+/** The other side refused, and retrying will not help. Exit code 4. */
 export class Refused extends Data.TaggedError("Refused")<{
   readonly detail: string
-  /** Of the answer to a user's call. */
+  /** HTTP status of the response, for a call as a user. */
   readonly status?: number
 }> {
   override readonly [Runtime.errorExitCode] = 4
@@ -28,7 +28,7 @@ export class Refused extends Data.TaggedError("Refused")<{
   }
 }
 
-/** No answer came, or not in time, or not one that can be understood. Exit code 5. */
+/** No response, or a late or invalid one. Exit code 5. */
 export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly detail: string }> {
   override readonly [Runtime.errorExitCode] = 5
   override readonly [Runtime.errorReported] = false
@@ -37,7 +37,7 @@ export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly deta
   }
 }
 
-/** The peer of a channel did not do what it was called for. Exit code 1. */
+/** The channel's peer did not do what it was called for. Exit code 1. */
 export class CallFailed extends Data.TaggedError("CallFailed")<{ readonly detail: string }> {
   override readonly [Runtime.errorExitCode] = 1
   override readonly [Runtime.errorReported] = false
@@ -46,7 +46,7 @@ export class CallFailed extends Data.TaggedError("CallFailed")<{ readonly detail
   }
 }
 
-/** The reply of a call is an error, which stdout shows as it came. Exit code 2. */
+/** The reply to a call is an error; stdout shows it unchanged. Exit code 2. */
 export class ErrorReplied extends Data.TaggedError("ErrorReplied")<{ readonly detail: string }> {
   override readonly [Runtime.errorExitCode] = 2
   override readonly [Runtime.errorReported] = false

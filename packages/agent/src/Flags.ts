@@ -1,4 +1,4 @@
-/** The flags that every command understands. */
+/** Flags that every command accepts. */
 import { Effect, Option } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 import { defaultFile } from "./settings/EnvironmentFile.ts"

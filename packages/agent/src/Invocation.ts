@@ -1,4 +1,4 @@
-/** How this program is run again: one file that brings Node along runs itself, else Node runs the file that it runs now. */
+/** The command that starts this program again: a single executable runs itself; otherwise Node runs the current file. */
 import { resolve } from "node:path"
 import { isSea } from "node:sea"
 

@@ -1,4 +1,7 @@
-/** Commands whose bodies are in files of their own, so that a command loads what it needs and no more. */
+/**
+ * Loads the body of a command only when it is used, and runs it with the screen, log and telemetry that flags and variables
+ * select.
+ */
 import { serializations } from "@catenet/domain/api/RedactedTelemetry"
 import * as Telemetry from "@catenet/platform/Telemetry"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -19,9 +22,7 @@ const agentTelemetryLayer = Telemetry.layer({ serviceName: "ct-agent", serviceVe
   Layer.provide([OutgoingHttp.layer, NodeFileSystem.layer])
 )
 
-// Runs the body of a command with the screen and the log that its flags ask for, and telemetry when that is configured.
-
-/** The last words of a failed command: one line for each problem. */
+/** Prints a failed command's problems, one per line. */
 const report = Effect.fnUntraced(function* ({ message }: Failure) {
   const screen = yield* Screen
   for (const problem of message.split("\n"))
@@ -44,7 +45,7 @@ const withConsole = <A, R>(body: Effect.Effect<A, Failure, R>) =>
     return yield* Effect.provide(Effect.tapError(proxied, report), screen)
   })
 
-/** The body of a command, in a file that is loaded when the command is given. */
+/** A command's body, from a file that is loaded when the command runs. */
 export const loaded =
   <Module, Options, R>(
     load: () => Promise<Module>,
@@ -53,6 +54,6 @@ export const loaded =
   (options: Options) =>
     Effect.flatMap(Effect.promise(load), (module) => withConsole(body(module, options)))
 
-/** The body of a command that only groups others: it cannot be given alone. */
+/** The body of a command that only groups others and cannot be used alone. */
 export const group = (path: string, commands: string) => () =>
   withConsole(Effect.fail(new UsageWrong({ detail: `${path} needs a command: ${commands}. See ${path} --help.` })))

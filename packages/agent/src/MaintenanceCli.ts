@@ -1,4 +1,4 @@
-/** The commands that keep an agent running and up to date. */
+/** Command definitions that keep an agent running and up to date: `service` and `update`. */
 import { Command, Flag } from "effect/cli"
 import { loaded } from "./LoadedCommand.ts"
 import { managers } from "./service/ServiceDefinition.ts"

@@ -1,4 +1,4 @@
-/** The command line of how agents find and engage each other: offers, the directory and pipelines. */
+/** Command definitions for finding agents: offers, the directory and pipelines. */
 import * as Documentation from "@catenet/platform/Documentation"
 import { Argument, Command, Flag } from "effect/cli"
 import { group, loaded } from "./LoadedCommand.ts"

@@ -1,4 +1,4 @@
-/** The command line of those who make channels: keys, material, grants and invitations. */
+/** Command definitions for operators of channels: keys, membership data, grants and invitations. */
 import { Argument, Command, Flag } from "effect/cli"
 import { loaded } from "./LoadedCommand.ts"
 
@@ -168,7 +168,7 @@ const redeem = Command.make(
   ])
 )
 
-/** What stands below `channel` beside the sessions. */
+/** The subcommands of `channel` for its operator. */
 export const operatorCommands = [
   init,
   operatorInit,

@@ -1,4 +1,4 @@
-/** The command line of a channel's owner at the control plane: registration, allow-list, members. */
+/** Command definitions for a channel's owner at the control plane: registration, allow-list, members. */
 import { Argument, Command, Flag } from "effect/cli"
 import { group, loaded } from "./LoadedCommand.ts"
 
@@ -144,5 +144,5 @@ const claimInvite = Command.make(
   ])
 )
 
-/** What stands below `channel` for its owner. */
+/** The subcommands of `channel` for its owner. */
 export const ownerCommands = [register, allowlist, members, claimInvite] as const

@@ -1,4 +1,4 @@
-/** Runs the program in this process. Signals are left to the commands: a serving agent drains, all others just end. */
+/** Runs the program in this process. Commands handle signals themselves: a serving agent drains, others just end. */
 import { redact } from "@catenet/domain/values/Redaction"
 import { youngCollector } from "@catenet/platform/BufferCollector"
 import { Scheduler } from "@catenet/platform/Scheduler"
@@ -11,7 +11,7 @@ import { run } from "./Cli.ts"
 const usage = 2
 const interrupted = 130
 
-/** What no command has shown: a fault of the program itself. */
+/** An error that no command has reported: a defect of the program. */
 const report = (error: unknown) => {
   if (error instanceof Error && !Runtime.getErrorReported(error)) return
   process.stderr.write(redact(`Error: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`))
@@ -29,7 +29,7 @@ const codeOf = (cause: Cause.Cause<unknown>) => {
 /** How long a reader of the log may hold up the end. Results are waited for as long as somebody reads them. */
 const logMillis = 1_000
 
-/** What was written has left the process: `process.exit` throws away what still waits for its reader. */
+/** Waits until all output has left the process, because `process.exit` discards what is still buffered. */
 const written = async () => {
   const late = new Promise<void>((resolve) => Scheduler.setTimeout(resolve, logMillis))
   const log = Promise.race([flushed(process.stderr), late])

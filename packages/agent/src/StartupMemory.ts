@@ -1,6 +1,6 @@
 /**
- * Keeps what only the start of a program needs out of its memory at rest. A program calls this, a library never. Does nothing in a
- * program that is run from its sources, where the next restart is near. Imports nothing that is large.
+ * Frees memory that only startup needs. For programs, not for libraries. Does nothing when run from sources. Imports nothing
+ * large.
  */
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { setFlagsFromString } from "node:v8"
@@ -8,9 +8,9 @@ import { runInNewContext } from "node:vm"
 
 const fromSources = import.meta.url.endsWith(".ts")
 
-/** For programs that do not say when they serve, and those whose start takes this long. */
+/** For programs that do not report when they serve, and for slow starts. */
 const longestStartMillis = 5000
-/** In which the first requests get their answers. */
+/** Time for the first requests to be answered. */
 const quietMillis = 200
 
 const setFlag = (name: string, isOn: boolean) => setFlagsFromString(isOn ? `--${name}` : `--no-${name}`)
@@ -20,16 +20,16 @@ const setCompilers = (isOn: boolean) => {
 }
 
 /**
- * glibc returns the free end of its heap to the system only when it is twice as long as the longest block that was ever mapped
- * apart and freed, which is the text of the program, 1.3 MB; what the start has left there is shorter. Six blocks that are not
- * written, and freed at once, make it longer.
+ * glibc returns the free end of its heap to the system only when it is twice as long as the longest block that was mapped
+ * separately and freed: here the text of the program, 1.3 MB. What startup has left there is shorter, and six unwritten blocks,
+ * freed at once, make it longer.
  */
 const trimHeap = () => {
   const blocks = Array.from({ length: 6 }, () => Buffer.allocUnsafeSlow(1_048_576).buffer)
   for (const block of blocks) if (block instanceof ArrayBuffer) block.transfer(0)
 }
 
-/** Frees what is unused, with the code of all functions that do not run now: those that run again are compiled again. */
+/** Frees unused memory, including the code of functions that are not running; it is compiled again when needed. */
 const collect = () => {
   const flags = ["expose-gc", "stress-flush-code", "compact-on-every-full-gc"]
   for (const name of flags) setFlag(name, true)
@@ -43,8 +43,8 @@ const collect = () => {
 let end = () => {}
 
 /**
- * To be called before anything large is loaded. Until the program serves, V8 interprets and its three compilers stay off: what
- * they compile of a start hardly runs again, and the optimizing ones' own pages are a tenth of the resident memory at rest.
+ * Call this before anything large is loaded. Until the program serves, V8 interprets and its three compilers are off: what they
+ * compile during startup hardly runs again, and the optimizing compilers' own pages are a tenth of the resident memory at rest.
  */
 export const begin = (): void => {
   if (fromSources) return

@@ -1,4 +1,4 @@
-/** Unix seconds, as records that are signed have them. */
+/** The current time in Unix seconds, as signed records use it. */
 import { Clock, Effect } from "effect"
 
 export const unixSeconds: Effect.Effect<bigint> = Effect.map(Clock.currentTimeMillis, (millis) =>

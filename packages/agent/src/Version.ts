@@ -1,4 +1,4 @@
-/** The version of this program, the same as in package.json (a test holds it). Imports nothing, so that `--version` is fast. */
+/** The version of this program, equal to package.json (a test checks it). Imports nothing, so that `--version` is fast. */
 export const version = "0.1.0"
 
 /** The one line that `ct-agent --version` prints. */

@@ -1,7 +1,7 @@
 /**
- * Entry point of `ct-agent`. Answers `--version` before anything else is loaded; ends every failure with one line for each
- * problem on stderr and the exit code that belongs to it. A newer version is on trial under this one, which then loads nothing
- * either; `--self-test` is how an update asks a program whether it loads.
+ * Entry point of `ct-agent`. Answers `--version` before loading anything; reports failures as one line per problem on stderr with
+ * the exit code of the failure. While a newer version is on trial, this process only supervises it. `--self-test` lets an update
+ * check that a program loads.
  */
 import { begin } from "./StartupMemory.ts"
 import { role } from "./update/TrialRole.ts"

@@ -5,7 +5,7 @@ import * as Agent from "./Agent.ts"
 export type { Credentials } from "./Agent.ts"
 
 export interface ForwardOptions extends Agent.ForwardOptions {
-  /** Gives the attempt up, and stops serving when it is aborted later. */
+  /** Abandons the attempt; after it, stops serving. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -15,7 +15,7 @@ export interface Forwarding extends AsyncDisposable {
   readonly hostname: string
   /** Rejects when the agent gives up; resolves when it was stopped. */
   readonly ended: Promise<void>
-  /** Finishes what is served, for ten seconds at most. */
+  /** Finishes open requests, for at most ten seconds. */
   readonly close: () => Promise<void>
 }
 

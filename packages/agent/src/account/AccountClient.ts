@@ -1,6 +1,6 @@
 /**
- * Calls of the control plane as a user: with the bearer token of that user, bounded by 10 s, and sorted into what commands end
- * with. What the control plane says of a refusal is the sentence to print.
+ * Calls the control plane as a user, with the user's bearer token and a limit of 10 s. A refusal's own text is the sentence to
+ * print.
  */
 import { clause, ended } from "@catenet/domain/values/Sentence"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
@@ -14,7 +14,7 @@ import type { BearerSource } from "../settings/LoginVariables.ts"
 
 const bound = "10 seconds"
 
-/** Where a user's calls go, and whose they are. */
+/** The control plane to call, and the account to call it as. */
 export interface Account {
   readonly controlPlane: string
   readonly source: BearerSource
@@ -25,9 +25,9 @@ export interface Call<A, I> {
   /** Below the control plane's address. */
   readonly path: string
   readonly body?: unknown
-  /** Makes a repeated call the same one. */
+  /** Marks a repeated call as the same one. */
   readonly idempotencyKey?: string
-  /** What to do about a refusal, by its status. */
+  /** Advice about a refusal, by its status. */
   readonly advice?: ReadonlyMap<number, string>
   /** Of the answer. */
   readonly answer: Schema.Codec<A, I>
@@ -54,7 +54,7 @@ const requestOf = <A, I>({ body, idempotencyKey, method, path }: Call<A, I>, url
   return body === undefined ? keyed : HttpClientRequest.bodyJsonUnsafe(keyed, body)
 }
 
-/** A control plane of another make says it in plain text. */
+/** A control plane of another implementation answers in plain text. */
 const saidIn = (text: string, type: string) =>
   Option.getOrUndefined(problemOf(text))?.detail ?? (/^text\/plain\b/iu.test(type) ? text.trim() : "")
 
@@ -65,7 +65,7 @@ const refusal = (status: number, refusalDetail: string, advice = status === 401 
   return new Refused({ detail: advice === "" ? detail : `${ended(detail)} ${advice}`, status })
 }
 
-/** What the control plane answers. */
+/** The response of the control plane. */
 export const ask = Effect.fn("AccountClient.ask")(function* <A, I>(
   { controlPlane, source }: Account,
   call: Call<A, I>

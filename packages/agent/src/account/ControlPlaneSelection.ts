@@ -1,4 +1,4 @@
-/** Which control plane a user's command asks: the one that is configured, or else the one of the stored login. */
+/** Selects the control plane of a user's command: the configured one, or the one of the stored login. */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Effect } from "effect"
 import * as StoredLogin from "../login/StoredLogin.ts"
@@ -7,7 +7,7 @@ import type { Account } from "./AccountClient.ts"
 
 export type Given = Parameters<typeof LoginVariables.sourceOf>[0] & { readonly controlPlane: string | undefined }
 
-/** The address of the control plane, where it is known. */
+/** The control plane's address, if known. */
 export const controlPlaneOf = Effect.fnUntraced(function* ({ controlPlane, ...given }: Given) {
   if (controlPlane !== undefined) return controlPlane
   const { stored } = LoginVariables.sourceOf(given)

@@ -1,6 +1,6 @@
 /**
- * Registers a card in the directory of the control plane: with the operator's token by the contract's route, else as a user, with
- * a proof by the holder key. Where neither is possible, it says what is missing.
+ * Registers a card in the control plane's directory: with the operator's token, or as a user with a proof signed by the holder
+ * key. If neither is possible, it names what is missing.
  */
 import type * as AgentCard from "@catenet/crypto/AgentCard"
 import * as DirectoryProof from "@catenet/crypto/DirectoryProof"

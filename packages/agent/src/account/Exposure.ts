@@ -1,6 +1,6 @@
 /**
- * Gives a local service a public address: takes up the account's tunnel of that name, or makes it, and serves it. One process of a
- * machine serves a tunnel at a time.
+ * Gives a local service a public address: finds or creates the account's tunnel of that name, and serves it. Only one process of
+ * a machine serves a tunnel at a time.
  */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { ended } from "@catenet/domain/values/Sentence"
@@ -20,9 +20,9 @@ import type { Account } from "./AccountClient.ts"
 import * as TunnelClient from "./TunnelClient.ts"
 
 /**
- * The tunnel of `expose`: found by its name or made, with a folder of its own on this machine that keeps what its agent needs, so
- * that the next `expose` serves the same address and redeems nothing again. Whatever step is interrupted, the next run finds the
- * tunnel by its name and gets what is missing.
+ * The tunnel of `expose`: found by its name or created, with a folder on this machine for what its agent needs, so that the next
+ * `expose` serves the same address without redeeming anything. After an interruption at any step, the next run finds the tunnel
+ * and gets what is missing.
  */
 interface Exposed {
   readonly tunnel: Tunnel
@@ -30,7 +30,7 @@ interface Exposed {
   /** Where visitors reach it. */
   readonly url: string
   readonly stateDir: string
-  /** Whether what its agent serves with is of an earlier run. */
+  /** Whether the agent's tokens are from an earlier run. */
   readonly isKept: boolean
 }
 
@@ -45,7 +45,7 @@ const found = Effect.fnUntraced(function* (account: Account, name: string) {
   return made
 })
 
-/** Gets tokens and stores them as onboarding reads them: the one for this machine's key is redeemed there. */
+/** Gets tokens and stores them in the form that onboarding reads; the join token is redeemed there for this machine's key. */
 const install = Effect.fnUntraced(function* (account: Account, tunnel: Tunnel, stateDir: string) {
   const { join_token, public_url, routing_token } = yield* TunnelClient.install(account, tunnel)
   const url = public_url ?? `https://${tunnel.hostname ?? ""}/`
@@ -61,7 +61,7 @@ const keptUrl = Effect.fnUntraced(function* (stateDir: string) {
   return secret === undefined || bytes === undefined ? undefined : new TextDecoder().decode(bytes)
 })
 
-/** `base` is the folder of all of them; `isFresh` gets new tokens also where there are some. */
+/** `base` is the folder of all exposed tunnels; `isFresh` replaces existing tokens. */
 const exposedTunnel = Effect.fn("Exposure.of")(function* (
   account: Account,
   name: string,
@@ -101,7 +101,7 @@ export const originOf = Effect.fnUntraced(function* (target: string) {
   return origin
 })
 
-/** Agents of the same tunnel share its visitors, so each machine and port has a name of its own. */
+/** Agents of one tunnel share its visitors, so each machine and port gets its own name. */
 export const nameOf = ({ name, origin }: Pick<Exposure, "name" | "origin">) =>
   name ?? `${hostname().split(".")[0] ?? "machine"}-${origin.port}`.slice(-60)
 
@@ -116,7 +116,7 @@ const settingsOf = ({ account, origin, variables }: Exposure, { hostname: host, 
       CT_AGENT_HOSTNAME: host,
       CT_AGENT_ORIGIN: formatHostPort(origin),
       CT_AGENT_STATE_DIR: stateDir,
-      // A certificate of its own makes the name end-to-end; until it is there the edge ends TLS.
+      // With its own certificate the name becomes end-to-end (gruen); until then the edge terminates TLS.
       CT_AGENT_ORIGIN_TLS: "terminate",
       CT_ACME_CERT_OUT_DIR: join(stateDir, "certificate")
     })
@@ -159,7 +159,7 @@ export const serve = Effect.fn("Exposure.serve")(function* <R>(
   )
 })
 
-/** Deletes the tunnel and what is kept of it here. */
+/** Deletes the tunnel and its folder on this machine. */
 export const remove = Effect.fn("Exposure.remove")(function* (exposure: Exposure) {
   const fs = yield* FileSystem.FileSystem
   const name = nameOf(exposure)

@@ -16,12 +16,12 @@ export const remove = Effect.fn("TunnelClient.remove")(function* (account: Accou
   yield* ask(account, { method: "DELETE", path: `/me/tunnels/${id}`, answer: Schema.Unknown })
 })
 
-/** What an agent needs to serve it, with a new join token. */
+/** What an agent needs to serve the tunnel, with a new join token. */
 export const install = Effect.fn("TunnelClient.install")(function* (account: Account, { id }: Tunnel) {
   return yield* ask(account, { method: "POST", path: `/me/tunnels/${id}/install`, body: {}, answer: Installation })
 })
 
-/** The one own tunnel that is called so: by its id, its host name or its name. */
+/** The account's own tunnel with this id, host name or name; it must be unique. */
 export const named = Effect.fn("TunnelClient.named")(function* (account: Account, wanted: string) {
   const own = (yield* list(account)).filter(({ owned }) => owned)
   const byId = own.filter(({ hostname, id }) => id === wanted || hostname === wanted)

@@ -1,6 +1,6 @@
 /**
- * The proxy of this process, if it has one: each connection that leaves this machine is opened here, by HTTP CONNECT (RFC 9110
- * section 9.3.6). The proxy resolves the names, so a machine without public DNS can run an agent.
+ * The process's HTTP proxy, if any: every outgoing connection is opened here, by HTTP CONNECT (RFC 9110 section 9.3.6). The proxy
+ * resolves names, so an agent can run on a machine without public DNS.
  */
 import { Http } from "@catenet/platform/Http"
 import { isIP } from "@catenet/platform/IpAddress"
@@ -12,12 +12,12 @@ import { Unreachable } from "../Failure.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import type { ProxySettings } from "../settings/ProxyVariables.ts"
 
-/** Milliseconds of silence after which the system asks whether the peer of a TCP connection is still there. */
+/** TCP keep-alive delay in milliseconds. */
 export const keepAliveMillis = 20_000
 
 const connectMillis = 10_000
 
-/** The proxy gave no connection. The message continues "the control plane cannot be asked". */
+/** The proxy did not connect. The message continues "the control plane cannot be asked". */
 export class ProxyFailed extends Error {
   override readonly name = "ProxyFailed"
 }
@@ -51,7 +51,7 @@ export const provide =
           return yield* Effect.raceFirst(proxied, Deferred.await(refused))
         })
 
-/** The proxy for a connection to this address; undefined where it is made directly. */
+/** The proxy for connections to this address; undefined for direct connections. */
 export const proxyFor = (target: HostPort): Effect.Effect<Proxy | undefined> =>
   Effect.map(OutgoingProxy, (proxy) => (proxy?.bypasses(target) === true ? undefined : proxy))
 
@@ -63,7 +63,7 @@ const reasonOf = ({ credentials, credentialsVariable }: Proxy, status: number, t
   return status === 403 ? `does not permit connections to ${target} (403)` : `answered ${status} for ${target}`
 }
 
-/** Opens a byte stream to the target; `done` is called once. The result aborts what is still being opened. */
+/** Opens a byte stream to the target; `done` is called once. The result aborts the attempt. */
 const open = (proxy: Proxy, target: HostPort, done: (error: ProxyFailed | undefined, socket?: Socket) => void) => {
   const { credentials, host, port, variable } = proxy
   const at = `the proxy ${formatHostPort(proxy)}`
@@ -109,7 +109,7 @@ const open = (proxy: Proxy, target: HostPort, done: (error: ProxyFailed | undefi
   }
 }
 
-/** The proxy for a connection to an edge, whose use is logged once. */
+/** The proxy for connections to an edge; its use is logged once. */
 export const proxyForEdge = Effect.fnUntraced(function* (edge: HostPort) {
   const proxy = yield* proxyFor(edge)
   if (proxy?.isLogged === false) {
@@ -137,7 +137,7 @@ export const createConnection =
     const host = url.hostname.replace(/^\[|\]$/gu, "")
     const port = url.port === "" ? (isSecure ? 443 : 80) : Number(url.port)
     open(proxy, { host, port }, (error, socket) => {
-      // Node takes no socket beside an error.
+      // Node accepts no socket together with an error.
       if (socket === undefined) return (done as (error: Error | null) => void)(error ?? null)
       if (!isSecure) return done(null, socket)
       const roots = ca === undefined ? {} : { ca: typeof ca === "string" ? ca : [...ca] }

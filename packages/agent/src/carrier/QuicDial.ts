@@ -1,6 +1,6 @@
 /**
- * QUIC for this agent or client: everything that dials or listens shares one QUIC process, which is started where the first of
- * them needs it and ends with the last. What checks no certificate has another one.
+ * QUIC for this agent or client: dialers and listeners share one QUIC process, started by the first user and ended with the last.
+ * Connections that check no certificate use a second one.
  */
 import { isIP } from "@catenet/platform/IpAddress"
 import * as QuicProcess from "@catenet/wire/quic/process/QuicProcess"
@@ -19,16 +19,19 @@ export class QuicUnreachable extends Data.TaggedError("QuicUnreachable")<{
   override get message() {
     return `${this.peer} by QUIC: ${this.why}`
   }
-  /** Whether the certificate of the peer is the reason. The runtime gives no code: this word is in all of its sentences on them. */
+  /**
+   * Whether the peer's certificate is the reason. The runtime gives no code, but all its messages about certificates contain this
+   * word.
+   */
   get isUntrusted() {
     return /certificate/iu.test(this.why)
   }
 }
 
 export interface QuicTarget extends HostPort {
-  /** What the certificate must be for; edges and agents are `localhost`. */
+  /** Expected name of the certificate; edges and agents use `localhost`. */
   readonly serverName?: string
-  /** PEM of the roots, or of the one leaf that is trusted; undefined where the streams prove the peer themselves. */
+  /** PEM of the roots, or of the only trusted leaf; undefined if the streams authenticate the peer themselves. */
   readonly roots: string | undefined
   /** Bounds all of it; 5 s is the agent's (agent.md 5.1). */
   readonly millis?: number
@@ -39,7 +42,7 @@ export interface QuicTarget extends HostPort {
 const dialMillis = 5_000
 /** Agent.md 5.1. More streams than the 100 of the reference kind: each visitor is one. */
 const agentTransport = { keepAlive: 5_000, idle: 30_000, streams: 4_096 }
-/** A lost connection is dialed again before its process is given up. */
+/** A lost connection is dialed again before its process is abandoned. */
 const idleTimeToLive = "30 seconds"
 
 const addressesOf = async (host: string) =>
@@ -56,11 +59,11 @@ const reasonOf = (error: unknown) => (error instanceof Error ? error.message : S
 export class QuicDial extends Context.Service<
   QuicDial,
   {
-    /** Whether the runtime of the QUIC process is there and QUIC can leave this machine. */
+    /** Whether the QUIC process's runtime is installed and QUIC can leave this machine. */
     readonly isInstalled: boolean
-    /** The shared process, for what listens. It is there for at least as long as the scope. */
+    /** The shared process, for listeners; kept at least as long as the scope. */
     readonly process: Effect.Effect<QuicProcess.QuicProcess, QuicProcess.QuicFailed, Scope.Scope>
-    /** A connection that ends with the scope. Streams come paused. */
+    /** A connection that ends with the scope. Its streams are paused at first. */
     readonly dial: (target: QuicTarget) => Effect.Effect<QuicConnection, QuicUnreachable, Scope.Scope>
   }
 >()("agent/carrier/QuicDial") {
@@ -126,6 +129,6 @@ export class QuicDial extends Context.Service<
     })
   })
   static readonly layer = Layer.effect(this, this.make)
-  /** For those who use it where it is there. */
+  /** For programs that use QUIC if it is available. */
   static readonly layerWhere = (isWanted: boolean): Layer.Layer<never> => (isWanted ? this.layer : Layer.empty)
 }

@@ -1,4 +1,7 @@
-/** Asks an edge on a QUIC stream of its own: a role goes out, and what comes back until the end is the answer (data-plane 2.2). */
+/**
+ * Sends a request to an edge on a QUIC stream of its own: the role goes out, everything until the end is the response (data-plane
+ * 2.2).
+ */
 import { encodeQuicRole, type QuicRole } from "@catenet/wire/frames/QuicRole"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import { Effect, Result } from "effect"
@@ -6,7 +9,7 @@ import { Effect, Result } from "effect"
 const maxBytes = 4_096
 const answerMillis = 10_000
 
-/** Undefined where nothing came in time; empty where the stream was ended or reset without an answer. */
+/** Undefined if nothing came in time; empty if the stream ended or was reset without a response. */
 export const ask = (connection: QuicConnection, role: QuicRole, millis = answerMillis) =>
   Effect.callback<Buffer | undefined>((resume) => {
     const opened = connection.open()
@@ -27,7 +30,7 @@ export const ask = (connection: QuicConnection, role: QuicRole, millis = answerM
     return Effect.sync(() => void stream.destroy())
   }).pipe(Effect.timeoutOrElse({ duration: millis, orElse: () => Effect.undefined }))
 
-/** Whether the edge said `OK`, and undefined where it said neither that nor `NO`. */
+/** Whether the edge answered `OK`; undefined if neither `OK` nor `NO`. */
 export const admitted = (connection: QuicConnection, role: QuicRole, millis?: number) =>
   Effect.map(ask(connection, role, millis), (reply) => {
     const word = reply?.toString("latin1")

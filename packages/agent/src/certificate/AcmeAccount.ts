@@ -1,6 +1,6 @@
 /**
- * An account at one ACME server: signs requests with its key (RFC 8555 section 6.2), keeps nonces, and asks again where the
- * server does not accept one. The account's URL is kept by the caller, which has one for each directory.
+ * An account at an ACME server: signs requests with its key (RFC 8555 section 6.2), keeps nonces, and retries when the server
+ * rejects one. The caller stores the account's URL for each directory.
  */
 import { Effect, Redacted, Schema } from "effect"
 import { calculateJwkThumbprint, exportJWK, FlattenedSign } from "jose"
@@ -64,8 +64,8 @@ const directoryOf = Effect.fnUntraced(function* ({ call, server }: AcmeTransport
 const text = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
 /**
- * Opens the account of this key, and makes it where there is none. `known` is its URL, where that is kept; `requiresBinding`
- * says that the server takes none without a binding.
+ * Opens the key's account, and creates it if needed. `known` is its URL if it is stored; `requiresBinding` says that the server
+ * requires an external account binding.
  */
 export const open = Effect.fn("AcmeAccount.open")(function* (
   transport: AcmeTransport,

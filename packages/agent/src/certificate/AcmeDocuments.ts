@@ -1,4 +1,4 @@
-/** What an ACME server answers (RFC 8555, RFC 9773), as far as it is read. Everything else is refused before it is used. */
+/** The parts of ACME responses that are used (RFC 8555, RFC 9773). Anything else is rejected. */
 import { Schema } from "effect"
 
 const Address = Schema.String.check(Schema.isMaxLength(2048))
@@ -39,7 +39,7 @@ export type Order = typeof Order.Type
 export const Challenge = Schema.Struct({
   type: Text,
   url: Address,
-  /** Part of a name in DNS and of what is signed: nothing but base64url. */
+  /** Part of a DNS name and of signed text: only base64url. */
   token: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,512}$/))),
   error: Schema.optionalKey(Problem)
 })
@@ -52,7 +52,7 @@ export const Authorization = Schema.Struct({
 })
 export type Authorization = typeof Authorization.Type
 
-/** What is read of an account, and of the list that it names. Not every server has one. */
+/** The used parts of an account and its list of orders. Not every server has one. */
 export const Account = Schema.Struct({ orders: Schema.optionalKey(Address) })
 export const Orders = Schema.Struct({ orders: Schema.Array(Address) })
 

@@ -1,6 +1,6 @@
 /**
- * Why a certificate authority gave no certificate: one sentence that says what happened and who can do something about it, and
- * the reason in the words of the control plane, which can choose another authority by it.
+ * Why a CA issued no certificate: a sentence with what happened and who can fix it, and the reason code with which the control
+ * plane may choose another CA.
  */
 import type { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
 import { clause } from "@catenet/domain/values/Sentence"
@@ -11,9 +11,9 @@ export type Reason = typeof IssuanceFailure.Type.reason
 export class AcmeFailed extends Data.TaggedError("AcmeFailed")<{
   readonly reason: Reason
   readonly detail: string
-  /** Last part of the type of the server's problem document, where it sent one. */
+  /** Last part of the problem's type, if the server sent one. */
   readonly type?: string
-  /** Seconds after which the server said to come again. */
+  /** Seconds to wait, if the server sent Retry-After. */
   readonly retryAfter?: number
 }> {
   override get message() {
@@ -23,7 +23,7 @@ export class AcmeFailed extends Data.TaggedError("AcmeFailed")<{
 
 const namespace = "urn:ietf:params:acme:error:"
 
-/** A problem document (RFC 7807, RFC 8555 section 6.7), as far as it is read. */
+/** The used parts of a problem document (RFC 7807, RFC 8555 section 6.7). */
 export interface Problem {
   readonly type?: string
   readonly detail?: string
@@ -59,7 +59,7 @@ const remedies: ReadonlyMap<string, readonly [reason: Reason, remedy: string]> =
   ["userActionRequired", ["rejected", "the operator must agree to the authority's new terms"]]
 ])
 
-/** One line of what the server wrote, without control characters and halves of characters, and not more than fits in a log. */
+/** The server's text as one line without control characters or broken surrogates, limited for the log. */
 const quoted = (text: string) => {
   const line = text
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
@@ -70,7 +70,7 @@ const quoted = (text: string) => {
 
 const typeOf = ({ subproblems = [], type = "" }: Problem) => {
   const own = type.startsWith(namespace) ? type.slice(namespace.length) : type
-  // "compound" says that the reasons are below.
+  // "compound" means that the reasons are in the subproblems.
   const [below] = subproblems
   return own === "compound" && below?.type?.startsWith(namespace) === true ? below.type.slice(namespace.length) : own
 }
@@ -107,7 +107,7 @@ export const unknownIssuer = (server: string, why: string) =>
     detail: `${server} cannot be trusted: ${quoted(why)}; let CT_ACME_CA_FILE name the root certificate that it is trusted by.`
   })
 
-/** The type of a failure where the server answered what no ACME server may answer. */
+/** The type of a failure caused by an invalid ACME response. */
 export const improper = "improper"
 
 /** Nothing of such an answer is used. */

@@ -1,4 +1,4 @@
-/** Brings one order of one host name to its certificate. What is remembered between the steps is the server's own state. */
+/** Completes one order for one host name, and revokes its certificate. The state between steps is the server's. */
 import * as CertificateRequest from "@catenet/crypto/x509/CertificateRequest"
 import { Effect, type FileSystem, Schedule, type Scope } from "effect"
 import { calculateJwkThumbprint, exportJWK } from "jose"
@@ -13,14 +13,14 @@ import * as AcmeTransport from "./AcmeTransport.ts"
 import type { Answer } from "./AcmeTransport.ts"
 import * as Folder from "./CertificateFolder.ts"
 
-// Takes a certificate back at its authority (RFC 8555 section 7.6), where the tunnel of its name is gone. Best effort.
+// Revokes a certificate (RFC 8555 section 7.6) whose tunnel was deleted. Best effort.
 
-/** RFC 5280 section 5.3.1: the name is not in use any more. */
+/** RFC 5280 section 5.3.1: the name is no longer in use. */
 const cessationOfOperation = 5
 
 /**
- * Revokes the certificate that was ordered here last and is in its place, at the account that ordered it. False where there is
- * none, or it was revoked before.
+ * Revokes the installed certificate if this agent ordered it, with the account that ordered it. False if there is none, or it was
+ * already revoked.
  */
 export const revoke = Effect.fn("AcmeOrder.revoke")(function* (places: Folder.Places, roots: string | undefined) {
   const leaf = yield* Folder.leaf(places)
@@ -51,7 +51,7 @@ const pollSeconds = 3
 /** Of the whole order, with the time that DNS needs. */
 const orderBound = "300 seconds"
 
-/** Makes the proof visible for as long as the scope is open. */
+/** Publishes the proof while the scope is open. */
 export type Prove = (
   keyAuthorization: string
 ) => Effect.Effect<void, AcmeFailed | StateUnusable, FileSystem.FileSystem | Scope.Scope>
@@ -62,7 +62,7 @@ export interface Placed {
   readonly order: Documents.Order
 }
 
-/** Places an order for one name. `replaces` names the certificate that it renews, where the server wants to know (RFC 9773). */
+/** Places an order for one name. `replaces` identifies the certificate being renewed, if the server supports it (RFC 9773). */
 export const place = Effect.fn("AcmeOrder.place")(function* (
   { directory, post, server }: AcmeAccount.AcmeAccount,
   host: string,
@@ -83,18 +83,18 @@ export const read = Effect.fn("AcmeOrder.read")(function* ({ post, server }: Acm
   return { url, order: yield* decoded(server, "its order", Documents.Order, yield* post(url)) }
 })
 
-/** The order that is looked for was placed last, or nearly so. */
+/** The wanted order is among the last ones placed. */
 const maxRead = 10
 
-/** What a server refuses or says improperly counts as none; that it cannot be asked is a failure. */
+/** A refusal or an invalid response counts as no order; an unreachable server is a failure. */
 const orNone = <A, R>(reading: Effect.Effect<A, AcmeFailed, R>) =>
   Effect.catchTag(reading, "AcmeFailed", (error) =>
     error.reason === "ca-unavailable" && error.type !== improper ? Effect.fail(error) : Effect.undefined
   )
 
 /**
- * An order for this name alone that can still be fulfilled, where the server lists the orders of the account (RFC 8555 section
- * 7.1.2.1). A server that lists none gives the same order again when it is asked for the same name.
+ * An open order for exactly this name, if the server lists the account's orders (RFC 8555 section 7.1.2.1). A server without such
+ * a list returns the same order when it is placed again.
  */
 export const find = Effect.fn("AcmeOrder.find")(function* (account: AcmeAccount.AcmeAccount, host: string) {
   const { post, server, url } = account
@@ -110,7 +110,7 @@ export const find = Effect.fn("AcmeOrder.find")(function* (account: AcmeAccount.
   return undefined
 }, orNone)
 
-/** What the server wants to be left alone for; it may not keep the agent for longer than one poll's bound. */
+/** The server's Retry-After, limited so that it cannot delay the agent for longer than one poll. */
 const pause = ({ retryAfter }: Pick<Answer, "retryAfter">) =>
   Effect.sleep(`${Math.min(Math.max(retryAfter ?? pollSeconds, 1), 60)} seconds`)
 

@@ -1,6 +1,6 @@
 /**
- * What is to be done next about an order (RFC 8555 section 7.1.6), from what its server says and what was done so far. It is
- * asked anew after every answer, so that an order that another process began is continued in the same way. Pure.
+ * The next step of an order (RFC 8555 section 7.1.6), from the server's state and what was done so far. It is evaluated after
+ * each response, so an order begun by another process continues in the same way.
  */
 import type { Authorization, Challenge, Order } from "./AcmeDocuments.ts"
 import type { Problem } from "./AcmeFailed.ts"
@@ -19,7 +19,7 @@ export type AcmeOrderStep =
   | { readonly _tag: "NotOffered" }
   | { readonly _tag: "Failed"; readonly problem: Problem }
 
-/** What is known of an order. */
+/** The known state of an order. */
 export interface Progress {
   readonly order: Order
   /** As it was read last; undefined before. */
@@ -54,7 +54,7 @@ const authorize = ({ authorization, order, proved }: Progress, method: Method): 
   }
 }
 
-/** The next step of an order whose name is proved by this method. */
+/** The next step of an order that is validated by this method. */
 export const stepOf = (progress: Progress, method: Method): AcmeOrderStep => {
   const { certificate, error, status } = progress.order
   switch (status) {

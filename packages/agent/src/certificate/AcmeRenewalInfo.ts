@@ -1,4 +1,4 @@
-/** When the authority of a certificate wants it renewed (RFC 9773). What cannot be asked counts as no suggestion. */
+/** When the CA suggests renewal (RFC 9773). If it cannot be asked, there is no suggestion. */
 import { certificateId } from "@catenet/crypto/x509/CertificateId"
 import { DateTime, Effect, Option } from "effect"
 import { createHash, type X509Certificate } from "node:crypto"
@@ -7,7 +7,7 @@ import { Directory, RenewalInfo } from "./AcmeDocuments.ts"
 import * as AcmeTransport from "./AcmeTransport.ts"
 import * as RenewalSchedule from "./RenewalSchedule.ts"
 
-/** How ACME names this certificate; undefined where it does not say who issued it. */
+/** The certificate's ARI identifier; undefined if it does not name its issuer. */
 export const idOf = (leaf: X509Certificate) => Option.getOrUndefined(certificateId(leaf.raw))
 
 const suggested = Effect.fnUntraced(
@@ -27,10 +27,10 @@ const suggested = Effect.fnUntraced(
   Effect.orElseSucceed(() => undefined)
 )
 
-/** A number from 0 to 1 that is the same for the same certificate, so that a restart does not draw again. */
+/** A number from 0 to 1 derived from the certificate, so that a restart does not choose another time. */
 const shareOf = (leaf: X509Certificate) => createHash("sha256").update(leaf.raw).digest().readUInt32BE(0) / 2 ** 32
 
-/** Unix milliseconds. `directory` is that of the certificate's authority, where it is known. */
+/** Unix milliseconds. `directory` is the issuing CA's, if known. */
 export const dueAt = Effect.fn("AcmeRenewalInfo.dueAt")(function* (
   leaf: X509Certificate,
   directory: string | undefined,
@@ -41,7 +41,7 @@ export const dueAt = Effect.fn("AcmeRenewalInfo.dueAt")(function* (
   return RenewalSchedule.dueAt(lifetime, window, shareOf(leaf))
 })
 
-/** What the clock of an authority says, in Unix milliseconds; undefined where it cannot be asked. */
+/** The CA's clock in Unix milliseconds; undefined if it cannot be asked. */
 export const dateOf = Effect.fn("AcmeRenewalInfo.dateOf")(function* (directory: string, roots: string | undefined) {
   const { call } = AcmeTransport.make(directory, roots)
   return yield* call("GET", directory).pipe(

@@ -1,6 +1,6 @@
 /**
- * HTTPS to one ACME server. Requests go only to the origin of its directory, over TLS, so that no answer leads the agent to
- * another address; no redirect is followed; answers are read to a bound and in 30 s.
+ * HTTPS to one ACME server. Requests go only to the origin of its directory, so a response cannot direct the agent elsewhere; no
+ * redirects; responses are limited in size and to 30 s.
  */
 import { Http } from "@catenet/platform/Http"
 import { Clock, Effect } from "effect"
@@ -21,7 +21,7 @@ export interface Answer {
   readonly location: string | undefined
   /** Seconds, from `Retry-After`. */
   readonly retryAfter: number | undefined
-  /** What the server's clock says, in Unix milliseconds; undefined where it does not say. */
+  /** The server's clock in Unix milliseconds; undefined if it sent none. */
   readonly date: number | undefined
 }
 
@@ -60,11 +60,11 @@ const read = async (response: IncomingMessage) => {
 
 const describe = (error: unknown) => {
   if (!(error instanceof Error)) return String(error)
-  // What Node adds behind the semicolon is advice for those who start Node themselves.
+  // What Node appends after the semicolon is advice for people who start Node themselves.
   return "code" in error && error.message === "" ? String(error.code) : error.message.replace(/;.*$/s, "")
 }
 
-/** What Node says of a certificate whose root is not among those that are trusted. */
+/** Node's error codes for a certificate with an untrusted root. */
 const unknownRoot = new Set<unknown>([
   "DEPTH_ZERO_SELF_SIGNED_CERT",
   "SELF_SIGNED_CERT_IN_CHAIN",
@@ -78,7 +78,7 @@ const failedCall = (server: string, error: Error) =>
     ? unknownIssuer(server, describe(error))
     : unreachable(server, describe(error))
 
-/** `ca` are the roots to trust, PEM; without it those of this system. */
+/** `ca` are the trusted roots, PEM; by default those of the system. */
 export const make = (directory: string, ca: string | undefined): AcmeTransport => {
   const { host: server, origin } = new URL(directory)
 

@@ -1,7 +1,4 @@
-/**
- * Whether what an authority gave is the certificate that was ordered: for this key, this name and this time, and followed by
- * the certificates that issued it, in their order. Pure.
- */
+/** Checks that the CA issued what was ordered: for this key, name and time, followed by its issuers in order. */
 import { Result } from "effect"
 import { type KeyObject, X509Certificate } from "node:crypto"
 
@@ -19,7 +16,7 @@ export interface Checked {
 }
 
 const maxCertificates = 10
-/** Milliseconds: clocks that differ by less are taken for right, so a certificate may begin this much later than the clock says. */
+/** Milliseconds of clock difference that are tolerated: a certificate may start this much in the future. */
 export const clockTolerance = 3_600_000
 
 const block = /-----BEGIN CERTIFICATE-----\r?\n[A-Za-z0-9+/=\r\n]+-----END CERTIFICATE-----/g

@@ -1,7 +1,7 @@
 /**
- * The folder of the certificate: `privkey.pem`, `fullchain.pem` and `acme-account-key.der`, and in `acme-state.json` what must
- * outlive the process: the accounts, an order that is open with its key, and that the control plane has not yet heard of a
- * certificate. Every file is replaced whole or not at all; of the pair the key is put in its place first.
+ * The certificate's folder: `privkey.pem`, `fullchain.pem`, `acme-account-key.der`, and `acme-state.json` with what must survive
+ * the process: the accounts, an open order and its key, and whether the control plane still has to be notified. Every file is
+ * replaced atomically; the key before the chain.
  */
 import { Effect, FileSystem, Schema } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
@@ -26,11 +26,11 @@ const CertificateState = Schema.Struct({
   order: Schema.optionalKey(OpenOrder),
   /** An order is being placed, and its server's answer was not yet remembered. */
   placing: Schema.optionalKey(Schema.Struct({ directory: Schema.String, hostname: Schema.String })),
-  /** The host name whose certificate the control plane does not know of yet. */
+  /** The host name whose certificate must still be reported to the control plane. */
   completion: Schema.optionalKey(Schema.String),
   /** The certificate that was ordered last: the SHA-256 of it, and its authority's directory. */
   issued: Schema.optionalKey(Schema.Struct({ fingerprint: Schema.String, directory: Schema.String })),
-  /** SHA-256 of a certificate that the server which serves with it was not yet made to read. */
+  /** SHA-256 of a certificate that the server has not loaded yet. */
   unloaded: Schema.optionalKey(Schema.String),
   /** SHA-256 of a certificate that was revoked: it counts as none. */
   revoked: Schema.optionalKey(Schema.String)
@@ -50,14 +50,14 @@ const statePath = ({ folder }: Places) => `${folder}/acme-state.json`
 const keyPath = ({ folder }: Places) => `${folder}/privkey.pem`
 const chainPath = ({ folder }: Places) => `${folder}/fullchain.pem`
 
-/** The pair and what is remembered of it. */
+/** The pair and its stored state. */
 export const filesOf = (places: Places): ReadonlyArray<string> => [
   chainPath(places),
   keyPath(places),
   statePath(places)
 ]
 
-/** Readable for others, where the umask lets them: it is public, and web servers read it. */
+/** Readable by others if the umask allows it: the chain is public, and web servers read it. */
 const publicMode = 0o644
 
 export const newKey = (): KeyObject => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
@@ -74,7 +74,7 @@ const refuseLink = Effect.fnUntraced(function* (path: string) {
     })
 })
 
-/** What is remembered. A file that cannot be understood is refused: an open order and the accounts would be forgotten. */
+/** The stored state. A file that cannot be parsed is an error, because the open order and the accounts would be lost. */
 export const readState = Effect.fn("CertificateFolder.readState")(function* (places: Places) {
   const path = statePath(places)
   yield* refuseLink(path)
@@ -95,11 +95,11 @@ export const writeState = Effect.fn("CertificateFolder.writeState")(function* (
   ])
 })
 
-/** The account's key, made at the first time. One that cannot be read is refused and not replaced. */
+/** The account's key, created on first use. An unreadable key is an error and is not replaced. */
 export const accountKey = Effect.fn("CertificateFolder.accountKey")(function* ({ accountKey: path }: Places) {
   const bytes = yield* KeyFile.read(path)
   if (bytes === undefined) {
-    // A link that leads nowhere: the key that is meant is on a disk that is not there now.
+    // A dangling link: the key may be on a disk that is not mounted.
     yield* refuseLink(path)
     const key = newKey()
     yield* PrivateFile.replaceAll([{ path, bytes: key.export({ type: "pkcs8", format: "der" }) }])
@@ -122,7 +122,7 @@ const contents = (places: Places, key: KeyObject, chain: string) => [
 /** More than a pair has. */
 const room = 32_768
 
-/** Fails where a new pair could not be put in its place: an authority is not asked for one that would be lost. */
+/** Fails if a new pair could not be installed, before the CA is asked for one. */
 export const check = Effect.fn("CertificateFolder.check")(function* (places: Places) {
   const paths = [keyPath(places), chainPath(places)]
   yield* Effect.forEach(paths, refuseLink, { discard: true })
@@ -158,7 +158,7 @@ const isPair = (certificate: X509Certificate | undefined, key: Uint8Array | unde
   }
 }
 
-/** The leaf of the pair that is in its place; undefined where there is no pair that belongs together. */
+/** The leaf of the installed pair; undefined unless key and chain match. */
 export const leaf = Effect.fn("CertificateFolder.leaf")(function* (places: Places) {
   const certificate = certificateOf(yield* PrivateFile.read(chainPath(places)))
   return isPair(certificate, yield* PrivateFile.read(keyPath(places))) ? certificate : undefined
@@ -166,28 +166,28 @@ export const leaf = Effect.fn("CertificateFolder.leaf")(function* (places: Place
 
 const certificates = /-----BEGIN CERTIFICATE-----\r?\n[A-Za-z0-9+/=\r\n]+-----END CERTIFICATE-----/g
 
-/** The certificates in `fullchain.pem`, without what stands between them; undefined where there is none. */
+/** The certificates in `fullchain.pem`, without text between them; undefined if there are none. */
 export const chain = Effect.fn("CertificateFolder.chain")(function* (places: Places) {
   const bytes = yield* PrivateFile.read(chainPath(places))
   return new TextDecoder().decode(bytes).match(certificates)?.join("\n")
 })
 
-/** Whether both files of the pair are there, whatever is in them. */
+/** Whether both files exist, whatever their content. */
 export const isThere = Effect.fn("CertificateFolder.isThere")(function* (places: Places) {
   const fs = yield* FileSystem.FileSystem
   const has = (path: string) => Effect.orElseSucceed(fs.exists(path), () => true)
   return (yield* has(keyPath(places))) && (yield* has(chainPath(places)))
 })
 
-/** Whether the pair is there, and the server that serves with it has read it. */
+/** Whether the pair exists and the server that uses it has loaded it. */
 export const isServed = Effect.fn("CertificateFolder.isServed")(function* (places: Places) {
   const found = yield* leaf(places)
   return found !== undefined && (yield* readState(places)).unloaded !== found.fingerprint256
 })
 
 /**
- * Ends what a process began that died between the two files: a new key whose chain is still beside its place gets it, and where
- * that cannot be the old key comes back.
+ * Completes a replacement that was interrupted between the two files: installs the staged chain of a new key, or else restores
+ * the old key.
  */
 export const repair = Effect.fn("CertificateFolder.repair")(function* (places: Places) {
   const path = chainPath(places)

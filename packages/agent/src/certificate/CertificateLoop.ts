@@ -1,4 +1,4 @@
-/** Looks after the certificate for as long as it runs: at once, and then as the last outcome says, a little by chance. */
+/** Maintains the certificate: at startup, then at the time that the last outcome asks for, with some jitter. */
 import { timeText } from "@catenet/domain/values/Format"
 import { Cause, Clock, Effect, Random } from "effect"
 import type { Refused, StateUnusable, Unreachable } from "../Failure.ts"
@@ -30,7 +30,7 @@ const faulty: Outcome = {
 
 const at = (millis: number) => `${timeText(Math.floor(millis / 1000))} UTC`
 
-/** Continues "the certificate". `next` is when it is looked at again. */
+/** Continues "the certificate". `next` is the time of the next check. */
 const describe = (outcome: Outcome, next: number, failed: string): string => {
   switch (outcome._tag) {
     case "Waiting":
@@ -52,10 +52,10 @@ const elsewhere: Outcome = {
   isTurn: true
 }
 
-/** After a pair was lost, so long until the next one that is lost is replaced at once: an authority does not issue without end. */
+/** After a loss was repaired, the next one waits this long, because CAs limit the number of certificates. */
 const replacedEvery = "10 minutes"
 
-/** Waits until two looks of a second apart miss a file of the pair; for ever where there is none to be lost. */
+/** Waits until two checks a second apart find a file of the pair missing; forever if there is none to lose. */
 const lost = Effect.fnUntraced(function* ({ places }: Options, isHeld: boolean) {
   const change = yield* FileWatcher.make(Folder.filesOf(places))
   let missed = (yield* Folder.isThere(places)) ? 0 : 1
@@ -66,14 +66,14 @@ const lost = Effect.fnUntraced(function* ({ places }: Options, isHeld: boolean) 
   }
 }, Effect.scoped)
 
-/** Sleeps, unless the pair is lost meanwhile; says whether it was. `isHeld`: it was there a moment ago. */
+/** Sleeps until the time is over or the pair is lost, and returns whether it was lost. `isHeld`: it existed a moment ago. */
 const rest = (options: Options, seconds: number, hasLost: boolean, isHeld: boolean) =>
   Effect.raceFirst(
     Effect.as(Effect.sleep(`${seconds} seconds`), false),
     Effect.as(hasLost ? Effect.delay(lost(options, isHeld), replacedEvery) : lost(options, isHeld), true)
   )
 
-/** Looks once. How it ended, and what was not done where it failed; continues "the certificate". */
+/** Checks once. Returns how it ended, and what was not done after a failure; continues "the certificate". */
 const look = (options: Options) =>
   Effect.match(Certificates.look(options), {
     onSuccess: (found): readonly [Outcome, string] => [found ?? elsewhere, "was not issued"],
@@ -96,7 +96,7 @@ export const run = Effect.fn("CertificateLoop.run")(function* (options: Options)
     const [outcome, verb] = yield* look(options)
     times = outcome._tag === last ? times + 1 : 0
     last = outcome._tag
-    // Never sooner: an authority that said when to come back means it.
+    // Never earlier, because the CA named the time.
     const seconds = pause(outcome, times) * (1 + 0.1 * (yield* Random.next))
     const isHeld = outcome._tag === "Current" || outcome._tag === "Issued"
     if (isHeld) isGone = false

@@ -1,4 +1,4 @@
-/** What the orders of this agent need, from its settings; read before the network is asked for anything. */
+/** The options for certificate orders, from the agent's settings; read before any network access. */
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { Admission, CertificateAuthority } from "@catenet/domain/certificates/Admission"
 import { Hostname } from "@catenet/domain/values/Hostname"

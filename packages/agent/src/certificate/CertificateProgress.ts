@@ -1,6 +1,6 @@
 /**
- * What an agent says while it works on its certificate: to its control plane, which lets the agents of a tunnel order one after
- * another, and to the people who read its log and its status.
+ * Reports progress of a certificate order: to the control plane, which lets the agents of a tunnel order one at a time, and to
+ * log and status.
  */
 import type { CertificateStanding, IssuanceStep } from "@catenet/domain/certificates/CertificateStanding"
 import { ordinal, timeText } from "@catenet/domain/values/Format"
@@ -17,7 +17,7 @@ export interface CertificateProgress {
   readonly report: (message: string, log?: typeof Effect.logInfo) => Effect.Effect<void>
 }
 
-/** What is done for it; each continues "the certificate". */
+/** The current step; each text continues "the certificate". */
 export const doing: Readonly<Record<IssuanceStep, string | undefined>> = {
   waiting: undefined,
   ordering: "is being ordered",
@@ -46,7 +46,7 @@ const nameOf = Effect.fnUntraced(function* (places: Folder.Places) {
   return createHash("sha256").update(key).digest("hex").slice(0, 16)
 })
 
-/** `show` gets the words whenever they are others. */
+/** `show` is called when the text changes. */
 export const make = Effect.fnUntraced(function* (
   asked: Asked,
   places: Folder.Places,

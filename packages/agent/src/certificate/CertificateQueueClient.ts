@@ -1,4 +1,4 @@
-/** What the control plane is asked about a certificate: whether one may be ordered, where, and that it is there. */
+/** Calls of the control plane about a certificate: whether and where it may be ordered, and that it was installed. */
 import { maxChainLength } from "@catenet/domain/api/AdmissionApi"
 import { AgentCallsApi } from "@catenet/domain/api/AgentCallsApi"
 import type { Admission } from "@catenet/domain/certificates/Admission"
@@ -16,16 +16,16 @@ import * as ProvedRequests from "../onboard/ProvedRequests.ts"
 import { AcmeFailed } from "./AcmeFailed.ts"
 import * as DnsProofRetry from "./DnsProofRetry.ts"
 
-/** The control plane knows no tunnel of this host name any more. */
+/** The control plane no longer knows a tunnel with this host name. */
 export class HostnameGone extends Refused {}
 
 const callBound = "10 seconds"
-/** An order does not wait longer to say how far it is. */
+/** Limit of a progress report, so that it does not delay the order. */
 const reportTimeout = "3 seconds"
-/** The name servers of a zone may take that long to agree. */
+/** Name servers of a zone may take this long to agree. */
 const propagationBound = "180 seconds"
 
-/** Who asks, and for which name. */
+/** The agent that asks, and the host name. */
 export interface Asked {
   readonly token: RoutingToken
   readonly hostname: Hostname
@@ -33,7 +33,7 @@ export interface Asked {
 
 export interface Answered {
   readonly admission: Admission
-  /** What the control plane's clock said, in Unix milliseconds; undefined where it did not say. */
+  /** The control plane's clock in Unix milliseconds; undefined if it sent none. */
   readonly date: number | undefined
 }
 
@@ -41,17 +41,20 @@ export class CertificateQueueClient extends Context.Service<
   CertificateQueueClient,
   {
     readonly ask: (asked: Asked) => Effect.Effect<Answered, Refused | Unreachable>
-    /** The certificate is there; `chain` is it in PEM. May be repeated. */
+    /** Reports that the certificate `chain` (PEM) is installed. May be repeated. */
     readonly complete: (asked: Asked, chain: string | undefined) => Effect.Effect<void, Refused | Unreachable>
-    /** An authority gave no certificate; where the name stands then, undefined where the control plane does not take note. */
+    /**
+     * Reports that a CA issued no certificate. Returns the new state of the name; undefined if the control plane does not record
+     * it.
+     */
     readonly fail: (asked: Asked, failure: IssuanceFailure) => Effect.Effect<Admission | undefined>
-    /** Where the name stands, for people; undefined where the control plane does not say. */
+    /** The state of the name as text; undefined if the control plane does not provide it. */
     readonly standing: (asked: Asked) => Effect.Effect<CertificateStanding | undefined>
-    /** Says what this agent does. False when it is another agent's turn; a control plane that does not answer leaves it this one's. */
+    /** Reports the current step. False if it is another agent's turn; true if the control plane does not answer. */
     readonly progress: (asked: Asked, progress: IssuanceProgress) => Effect.Effect<boolean>
-    /** Publishes a value in DNS and waits until it is seen; undefined where the control plane has no DNS to publish in. */
+    /** Publishes a value in DNS and waits until it is visible; undefined if the control plane has no DNS server. */
     readonly publish: (asked: Asked, value: string) => Effect.Effect<"published" | "no broker", AcmeFailed>
-    /** Takes it away again, if it can. */
+    /** Removes it again. Best effort. */
     readonly clear: (asked: Asked) => Effect.Effect<void>
   }
 >()("agent/certificate/CertificateQueueClient") {
@@ -130,7 +133,7 @@ export class CertificateQueueClient extends Context.Service<
               Effect.orElseSucceed(() => true)
             ),
           publish: Effect.fn("CertificateQueueClient.publish")(function* (asked, value) {
-            // The authority has not been asked to look: the order stays as it is, and nothing new is ordered.
+            // The CA has not been asked to validate: the order stays open, and no new one is placed.
             const failed = (detail: string) =>
               Effect.fail(new AcmeFailed({ reason: "dns", detail, type: DnsProofRetry.notPublished }))
             return yield* publishOnce(asked, value).pipe(

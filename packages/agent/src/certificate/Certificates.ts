@@ -1,6 +1,6 @@
 /**
- * Keeps the certificate of one host name: looks whether there is one, whether it is time to renew it and whether the control
- * plane lets it be ordered, orders it, and says that it is there.
+ * Maintains the certificate of one host name: checks whether it exists and is due, orders it when the control plane permits, and
+ * reports it.
  */
 import type { Admission, CertificateAuthority } from "@catenet/domain/certificates/Admission"
 import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
@@ -21,7 +21,7 @@ import * as Issuance from "./Issuance.ts"
 import * as ReloadCommand from "./ReloadCommand.ts"
 import { judgedTime, type Outcome } from "./RenewalSchedule.ts"
 
-/** Says that the certificate is there. It is remembered until then. */
+/** Reports that the certificate is installed. Stored until it has succeeded. */
 const complete = Effect.fnUntraced(function* (options: Options) {
   // The visitors that follow are for an agent that has the pair.
   yield* options.changed ?? Effect.void
@@ -40,7 +40,7 @@ const complete = Effect.fnUntraced(function* (options: Options) {
 const covers = (leaf: X509Certificate, host: string, now: number) =>
   leaf.checkHost(host, { subject: "never" }) !== undefined && leaf.validToDate.getTime() > now
 
-/** The certificate in the folder, if it serves this name, with the time at which it is to be renewed. */
+/** The installed certificate, if it is valid for this name, and when to renew it. */
 const current = Effect.fnUntraced(function* (options: Options, now: number) {
   const leaf = yield* Folder.leaf(options.places)
   if (leaf === undefined || !covers(leaf, options.hostname, now)) return undefined
@@ -51,8 +51,8 @@ const current = Effect.fnUntraced(function* (options: Options, now: number) {
 })
 
 /**
- * Makes the server that serves with the pair read it, once for each certificate. Where that fails the control plane does not
- * hear of the certificate: the edge goes on with its own, and passes no visitor to a server that has none.
+ * Makes the server that uses the pair load it, once for each certificate. If that fails, the certificate is not reported: the
+ * edge keeps terminating TLS instead of passing visitors to a server without a certificate.
  */
 const reloaded = Effect.fnUntraced(function* (
   { places, progress, reload }: Options,
@@ -85,7 +85,7 @@ const oneLine = (text: string) =>
     .slice(0, 500)
     .toWellFormed()
 
-/** Says why an authority failed. The admission that follows, where it names another one. */
+/** Reports why a CA failed. Returns the next admission, if it names another CA. */
 const giveBack = Effect.fnUntraced(function* (options: Options, ca: string, error: AcmeFailed) {
   const { retryAfter } = error
   const admission = yield* CertificateQueueClient
@@ -103,7 +103,7 @@ const giveBack = Effect.fnUntraced(function* (options: Options, ca: string, erro
     : next
 })
 
-/** Orders at the authority that is assigned, and at the one that takes its place when it fails. */
+/** Orders at the assigned CA, and at its replacement if it fails. */
 const obtained: (
   options: Options,
   ca: CertificateAuthority,
@@ -121,7 +121,7 @@ const obtained: (
     })
   )
 
-/** The name, or this agent among those of the tunnel, waits for its turn; why, as the control plane sees it. */
+/** The name, or this agent among those of the tunnel, has to wait; the text is the control plane's reason. */
 const waits = Effect.fnUntraced(function* (options: Options, status: Admission["status"], isTurn: boolean) {
   const standing = yield* CertificateQueueClient.use(({ standing }) => standing(options))
   const text = standing === undefined ? "waits for its turn" : waiting(standing)
@@ -161,7 +161,7 @@ const revoke = Effect.fnUntraced(
   )
 )
 
-/** What the control plane says of the name; the certificate of one that it does not know any more is taken back. */
+/** Asks the control plane about the name. If it no longer knows the name, its certificate is revoked. */
 const asked = (options: Options) =>
   Effect.tapErrorTag(
     CertificateQueueClient.use(({ ask }) => ask(options)),
@@ -185,7 +185,7 @@ const looked = Effect.fnUntraced(function* (options: Options) {
   const { admission, date: serverDate } = yield* authority === undefined
     ? answer
     : CertificateOptions.withCustomCa(authority, answer)
-  // Where the control plane is away, the user's own authority says what time it is.
+  // If the control plane is unreachable, the user's CA provides the time.
   const date =
     serverDate ??
     (authority === undefined ? undefined : yield* AcmeRenewalInfo.dateOf(authority.directory, options.roots))
@@ -197,7 +197,7 @@ const looked = Effect.fnUntraced(function* (options: Options) {
   if (unread !== undefined) return unread
   const { completion, order: open } = yield* Folder.readState(places)
   const isDue = found === undefined || now >= found.dueAt || open?.hostname === hostname
-  // A completion call that was lost would leave the name gelb for ever.
+  // A lost completion report would leave the name edge-terminated (gelb) for ever.
   if (found !== undefined && (completion === hostname || admission.status !== "gruen"))
     yield* authority !== undefined && isDue ? Effect.ignore(complete(options)) : complete(options)
   if (!isDue)
@@ -207,7 +207,7 @@ const looked = Effect.fnUntraced(function* (options: Options) {
   )
 })
 
-/** Ends what a process began that died, unless another one is at it. What cannot be repaired is said. */
+/** Repairs what an interrupted process left, unless another one is active. Failures are logged. */
 export const repair = Effect.fn("Certificates.repair")(
   function* (places: Folder.Places) {
     yield* PrivateFile.folder(places.folder)
@@ -217,13 +217,13 @@ export const repair = Effect.fn("Certificates.repair")(
   Effect.catchTag("StateUnusable", ({ message }) => Effect.logWarning(message))
 )
 
-/** Looks once, and does what is to be done. Undefined when another process is at it in this folder. */
+/** Checks once and does what is due. Undefined if another process is active in this folder. */
 export const look = Effect.fn("Certificates.look")(function* (options: Options) {
   yield* PrivateFile.folder(options.places.folder)
   return (yield* FolderLock.take(options.places.folder, ".acme.lock")) ? yield* looked(options) : undefined
 }, Effect.scoped)
 
-/** The edge serves this tunnel no more: asks whether it was deleted. Nothing is ordered. */
+/** The edge no longer serves this tunnel: asks whether it was deleted. Orders nothing. */
 export const leave = Effect.fn("Certificates.leave")(
   function* (options: Options) {
     yield* PrivateFile.folder(options.places.folder)

@@ -1,7 +1,6 @@
 /**
- * Where an ACME client leaves the certificates that prove a host name by TLS-ALPN-01 (RFC 8737), and where the serving agent
- * looks for them: one file for each host in the state folder, so that both may be different processes. It keeps what it is given;
- * whether the certificate proves anything is between the client and the authority.
+ * TLS-ALPN-01 challenge certificates (RFC 8737): the ACME client writes them, the serving agent reads them, one file per host in
+ * the state folder, so both may be different processes. They are not checked here.
  */
 import { createSecureContext } from "@catenet/platform/Sockets"
 import { serverTls } from "@catenet/wire/transport/ServerTls"
@@ -15,10 +14,10 @@ export interface Challenge {
   readonly key: string
 }
 
-/** A challenge that is older belongs to a client that died. */
+/** Older challenges belong to a client that died. */
 const longestMillis = 3_600_000
 
-/** A client that lives says so this often: its challenge counts again soon after the clock of the machine was set. */
+/** How often an active client refreshes its challenge, so that it counts again soon after the clock was set. */
 const renewedEvery = "1 second"
 
 const folderOf = (stateDir: string) => `${stateDir}/tls-alpn-01`
@@ -60,7 +59,7 @@ export const isOffered = Effect.fn("Challenges.isOffered")(function* (stateDir: 
   return age !== undefined && age < longestMillis
 })
 
-/** The challenge that is pending for this host, ready to be shown. One that cannot be used is said and counts as none. */
+/** The pending challenge for this host. An unusable one is logged and ignored. */
 export const pending = Effect.fn("Challenges.pending")(function* (
   stateDir: string,
   host: string

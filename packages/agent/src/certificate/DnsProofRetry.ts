@@ -1,10 +1,10 @@
-/** When the control plane is asked again to publish a proof: the same value, for the same order. */
+/** Retries publishing a DNS proof at the control plane: the same value, for the same order. */
 import { clause } from "@catenet/domain/values/Sentence"
 import { Clock, Effect } from "effect"
 import { HttpClientError } from "effect/http"
 import { describe } from "../onboard/HttpErrors.ts"
 
-/** The type of a failure before which the authority was not asked to look. */
+/** The type of a failure before which the CA was not asked to validate. */
 export const notPublished = "notPublished"
 
 /** It has waited for the name servers by itself. */
@@ -16,13 +16,13 @@ const longestWhileAway = 30
 const retryAfterOf = (error: object) =>
   "retry_after" in error && typeof error.retry_after === "number" ? error.retry_after : soon
 
-/** Seconds that a Retry-After asks for: a number, or a date (RFC 9110). */
+/** Seconds of a Retry-After: a number, or a date (RFC 9110). */
 const secondsOf = (text: string | undefined, now: number) => {
   const seconds = /^\d{1,9}$/u.test(text ?? "") ? Number(text) : (Date.parse(text ?? "") - now) / 1000
   return Number.isNaN(seconds) ? 0 : Math.ceil(seconds)
 }
 
-/** Seconds after which it is asked again, `failures` answers that were none having come before; undefined where it has said no. */
+/** Seconds until the next attempt after `failures` unsuccessful ones; undefined after a refusal. */
 const pauseOf = (error: { readonly _tag: string }, failures: number, now: number) => {
   switch (error._tag) {
     case "DnsBusy":
@@ -40,7 +40,7 @@ const pauseOf = (error: { readonly _tag: string }, failures: number, now: number
   }
 }
 
-/** Asks until there is an answer; the caller sets the bound. */
+/** Retries until there is an answer; the caller limits the time. */
 export const retry = <A, E extends { readonly _tag: string }, R>(
   publish: Effect.Effect<A, E, R>,
   failures = 0

@@ -1,6 +1,6 @@
 /**
- * Orders one certificate, from the account to the files. Everything that cannot be repeated is remembered before the next step
- * begins: a process that dies at any point is followed by one that continues the same order with the same key.
+ * Orders one certificate, from the account to the files. Each step that cannot be repeated is stored before the next one begins,
+ * so that after a crash the same order continues with the same key.
  */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
 import type { CertificateAuthority } from "@catenet/domain/certificates/Admission"
@@ -22,7 +22,7 @@ import { type Asked, CertificateQueueClient } from "./CertificateQueueClient.ts"
 import * as Challenges from "./Challenges.ts"
 import * as DnsProofRetry from "./DnsProofRetry.ts"
 
-/** Makes the proof of a host name visible to an authority until the scope closes, by either method. */
+/** Publishes the proof of a host name until the scope closes, by either method. */
 const day = 86_400_000
 
 /** The serving agent of this state folder shows a certificate with the proof. */
@@ -37,7 +37,7 @@ const byTls =
       yield* Challenges.offer(stateDir, hostname, { certificate: Certificate.pem(der), key: pemOf(key) })
     })
 
-/** The control plane publishes the proof, where it has a DNS server to publish in. */
+/** The control plane publishes the proof, if it has a DNS server. */
 const byDns =
   (asked: Asked, { clear, publish }: CertificateQueueClient["Service"]): Prove =>
   (keyAuthorization) =>
@@ -52,7 +52,7 @@ const byDns =
         })
     })
 
-/** The type of a failure that says that a method cannot be tried at all. */
+/** The type of a failure meaning that a method cannot be used at all. */
 const notAvailable = "notOffered"
 
 const fulfill = (
@@ -64,17 +64,17 @@ const fulfill = (
 
 export interface Options extends Asked {
   readonly places: Folder.Places
-  /** Where the serving agent looks for proofs. */
+  /** The folder in which the serving agent looks for proofs. */
   readonly stateDir: string
-  /** Roots to trust the authority's server by, PEM; undefined for those of this system. */
+  /** Roots for the CA's server, PEM; undefined for the system's. */
   readonly roots: string | undefined
   /** In the order in which they are tried. */
   readonly methods: ReadonlyArray<Method>
-  /** Without it nothing is said of an order, and no other agent of the tunnel is waited for. */
+  /** If undefined, orders are not reported, and other agents of the tunnel are not waited for. */
   readonly progress?: CertificateProgress
-  /** Whether a validation is sure to reach this agent among those of the tunnel; where it is not, DNS is tried first. */
+  /** Whether a validation always reaches this agent of the tunnel; otherwise DNS is tried first. */
   readonly isReached?: () => boolean
-  /** Says to the edge what has changed of the proof or the pair; without it no agent serves in this process. */
+  /** Tells the edge about changes of the proof or the pair; undefined if no agent serves in this process. */
   readonly changed?: Effect.Effect<void>
 }
 
@@ -82,7 +82,7 @@ export interface Options extends Asked {
 const mayTryAnother = ({ reason, type }: AcmeFailed) =>
   type === notAvailable || reason === "connection" || reason === "dns"
 
-/** The type of a failure where the certificate of an order is not the one that was ordered: the same order has no other. */
+/** The type of a failure in which the order's certificate is not the one ordered; the order has no other. */
 const wrongCertificate = "wrongCertificate"
 
 /** After these the order is still there. */
@@ -113,7 +113,7 @@ const account = Effect.fnUntraced(function* ({ places, roots }: Options, ca: Cer
   return opened
 })
 
-/** An account that the server does not know any more is made anew at the next attempt. */
+/** If the server no longer knows the account, a new one is created at the next attempt. */
 const forgetAccount = Effect.fnUntraced(function* ({ places }: Options, { directory_url }: CertificateAuthority) {
   const state = yield* Folder.readState(places)
   const accounts = state.accounts.filter(({ directory }) => directory !== directory_url)
@@ -135,8 +135,7 @@ const place = (acme: AcmeAccount.AcmeAccount, hostname: string, replaces: string
   )
 
 /**
- * The order that is open at this authority for this name, or a new one. One that a process placed that died before it heard the
- * answer is looked for at the server.
+ * The open order for this name at this CA, or a new one. An order whose response was lost in a crash is looked up at the server.
  */
 const openOrder = Effect.fnUntraced(function* (
   { hostname, places }: Options,
@@ -150,7 +149,7 @@ const openOrder = Effect.fnUntraced(function* (
     const found = yield* Effect.result(AcmeOrder.read(acme, order.url))
     if (Result.isSuccess(found) && found.success.order.status !== "invalid")
       return { ...found.success, key: createPrivateKey(order.key) }
-    // What a server says improperly of an order it will say again: a new one is the way out.
+    // A server will repeat an invalid response about an order, so a new order is placed.
     if (Result.isFailure(found) && found.failure.reason === "ca-unavailable" && found.failure.type !== improper)
       return yield* found.failure
   }
@@ -168,7 +167,7 @@ const openOrder = Effect.fnUntraced(function* (
   return { ...placed, key }
 })
 
-/** Puts the pair in its place; from then on the control plane is to hear of it. */
+/** Installs the pair; from now on the control plane must be told. */
 const store = Effect.fnUntraced(function* (
   { hostname, places }: Options,
   ca: CertificateAuthority,
@@ -182,7 +181,7 @@ const store = Effect.fnUntraced(function* (
   yield* Folder.writeState(places, { ...state, completion: hostname, issued, unloaded: fingerprint })
 })
 
-/** Orders a certificate and puts it into its files. `now` is what the certificate's dates are judged by. */
+/** Orders a certificate and installs it. `now` is the time against which its dates are checked. */
 export const obtain = Effect.fn("Issuance.obtain")(function* (
   options: Options,
   ca: CertificateAuthority,
@@ -226,7 +225,7 @@ export const obtain = Effect.fn("Issuance.obtain")(function* (
         mayTryAnother(error)
           ? Effect.andThen(
               Effect.logInfo(error.message),
-              // What the first method met says more than that the next cannot be tried.
+              // The first method's error is more useful than that the second one cannot be used.
               Effect.mapError(tried(method), (next) =>
                 next._tag === "AcmeFailed" && next.type === notAvailable && error.type !== notAvailable ? error : next
               )

@@ -1,18 +1,21 @@
-/** CT_ACME_RELOAD_CMD: lets a server that holds the pair itself take the new one. It gets none of the agent's variables. */
+/**
+ * Runs CT_ACME_RELOAD_CMD, which makes a server that uses the pair load the new one. The command gets none of the agent's
+ * variables.
+ */
 import { Processes } from "@catenet/platform/Processes"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { Effect } from "effect"
 
 const usualBound = 60_000
-/** What it writes beyond this is not read. */
+/** Output beyond this is not read. */
 const longestOutput = 65_536
 
-/** The last line of what it said that says something. */
+/** The last non-empty line of its output. */
 const lastLine = (output: string) => output.trim().split("\n").at(-1)?.slice(0, 300) ?? ""
 
 /**
- * Runs the command with `sh`; undefined when it succeeded, else why it did not, as a sentence goes on. A command that takes too
- * long is ended with every process that it began. One that leaves a process behind has succeeded all the same.
+ * Runs the command with `sh`; undefined if it succeeded, else the reason as the end of a sentence. A command that takes too long
+ * is killed with all its processes. A command that leaves a background process has succeeded.
  */
 export const run = Effect.fn("ReloadCommand.run")((command: string, folder: string, bound: number = usualBound) =>
   Effect.callback<string | undefined>((resume) => {
@@ -27,13 +30,13 @@ export const run = Effect.fn("ReloadCommand.run")((command: string, folder: stri
       if (output.length < longestOutput) output += text
     })
     const settle = (failed: string | undefined) => {
-      // A process that it left behind may hold the pipe.
+      // A background process may still hold the pipe.
       child.stderr.destroy()
       resume(Effect.succeed(failed))
     }
     child.once("error", (error) => settle(error.message))
     child.once("exit", (code, signal) =>
-      // What it said last may still lie in the pipe.
+      // The last output may still be in the pipe.
       Scheduler.setImmediate(() =>
         settle(
           code === 0 ? undefined : [`it ended with ${code ?? signal}`, lastLine(output)].filter(Boolean).join(": ")

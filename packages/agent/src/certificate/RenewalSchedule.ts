@@ -1,7 +1,7 @@
-/** How long the certificate is left alone after what happened last. Pure; the caller adds a little chance. */
+/** When to look at the certificate again, from the last outcome and the certificate's lifetime. The caller adds jitter. */
 import { clockTolerance } from "./CertificateChain.ts"
 
-/** When a certificate is to be renewed: when a third of its life is left, or when its authority suggests. Pure. */
+/** When to renew a certificate: when a third of its lifetime is left, or when its CA suggests. */
 export interface Lifetime {
   /** Unix milliseconds, as the other times. */
   readonly notBefore: number
@@ -15,8 +15,8 @@ export interface Window {
 }
 
 /**
- * `share` from 0 to 1 picks the moment within the window; the same certificate has always the same. A window is never waited
- * for until less than a tenth of the life is left, whatever it says.
+ * `share`, from 0 to 1, picks the time within the window and is constant for a certificate. Renewal happens at the latest when a
+ * tenth of the lifetime is left, whatever the window says.
  */
 export const dueAt = ({ notAfter, notBefore }: Lifetime, window: Window | undefined, share: number): number => {
   const life = Math.max(notAfter - notBefore, 0)
@@ -25,13 +25,13 @@ export const dueAt = ({ notAfter, notBefore }: Lifetime, window: Window | undefi
 }
 
 /**
- * The time by which certificates are judged. Where this machine's clock is far off the control plane's, the latter counts: a
- * step of a year must neither order a certificate nor let one expire unseen.
+ * The time used to check certificates. If this machine's clock differs a lot from the control plane's, the latter is used: a
+ * wrong year must neither order a certificate nor let one expire.
  */
 export const judgedTime = (own: number, theirs: number | undefined): number =>
   theirs !== undefined && Math.abs(theirs - own) > clockTolerance ? theirs : own
 
-/** What a failure leaves undone: the certificate of an offer that ends, a renewal in time, or what only this machine's disk kept. */
+/** What a failure leaves undone: the certificate of an offer that expires, a renewal, or what only this machine lacks. */
 export type Haste = "offer" | "renewal" | "disk"
 
 /** How one look at the certificate ended. Times are Unix milliseconds. */
@@ -42,7 +42,7 @@ export type Outcome =
       readonly status: "rot" | "gelb" | "gruen"
       /** Continue "the name". */
       readonly note: string
-      /** Whether it waits for another agent or process that is in an order, which most often takes seconds. */
+      /** Whether it waits for another agent's or process's order, which usually takes seconds. */
       readonly isTurn: boolean
     }
   /** `until`: when it ends. */
@@ -52,9 +52,9 @@ export type Outcome =
       readonly sentence: string
       readonly retryAfter: number | undefined
       readonly haste: Haste
-      /** Whether the authority or the control plane is away, or has a fault, and did not say no. */
+      /** Whether CA or control plane are unreachable or have an internal error, rather than refusing. */
       readonly isUnreachable: boolean
-      /** Whether it is away, as far as the agent can tell. */
+      /** Whether it is unreachable, as far as the agent can tell. */
       readonly isUnanswered: boolean
     }
 

@@ -1,6 +1,6 @@
 /**
- * `channel agent-card`: writes this agent's signed card, where asked as an A2A card too, and registers it in the directory: with
- * the operator's token, or as a user with a proof by the holder key. With `--verify` it reads a card instead.
+ * `channel agent-card`: writes the agent's signed card, optionally as an A2A card, and registers it in the directory. With
+ * `--verify` it checks a card.
  */
 import * as A2aCard from "@catenet/crypto/A2aCard"
 import * as AgentCard from "@catenet/crypto/AgentCard"
@@ -45,7 +45,7 @@ const verify = Effect.fn("agentCard.verify")(function* (path: string) {
   screen.result(`valid  holder=${holder}  role_tags=[${roles}]  expires_at=${expires}`)
 })
 
-/** What the A2A part says. Its address is the agent's own, which the card's address shows where nothing else is set. */
+/** The A2A fields. The address defaults to the agent's own, from the card's address. */
 const describe = Effect.fnUntraced(function* ({
   cardA2aUrl,
   cardDescription,

@@ -1,4 +1,4 @@
-/** `channel bind-topology`: the proof by which an operator's key is bound to a topology; with --put it is bound. */
+/** `channel bind-topology`: proves an operator's key for a topology; `--put` also binds it. */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"

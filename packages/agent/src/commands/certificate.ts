@@ -1,4 +1,4 @@
-/** `certificate`: orders or renews the certificate of the tunnel's host name once, or with `--watch` for as long as it runs. */
+/** `certificate`: orders or renews the tunnel's certificate once, or continuously with `--watch`. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect } from "effect"
 import * as CertificateLoop from "../certificate/CertificateLoop.ts"
@@ -19,7 +19,7 @@ import * as Signals from "../terminal/Signals.ts"
 
 const date = (millis: number) => new Date(millis).toISOString()
 
-/** The end of the command that looks once. */
+/** How the one-time command ends. */
 const end = Effect.fnUntraced(function* (outcome: Outcome | undefined, folder: string) {
   const screen = yield* Screen
   if (outcome === undefined)

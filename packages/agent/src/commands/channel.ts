@@ -1,4 +1,4 @@
-/** `channel`, `channel mcp` and `channel serve`: joins a channel and wires the session to what flags and variables say. */
+/** `channel`, `channel mcp` and `channel serve`: joins a channel and connects the session as flags and variables ask. */
 import { native } from "@catenet/crypto/native"
 import { clause } from "@catenet/domain/values/Sentence"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
@@ -78,7 +78,7 @@ const openStream = (
     const session = yield* Effect.flatMap(ChannelSession.meet(broker, member, reach), (met) =>
       ChannelSession.open(met, member)
     ).pipe(
-      // The client shows these sentences to a person, who needs the next step as well.
+      // The client shows these sentences to a person, who also needs the next step.
       Effect.catchTags({
         AllStrategiesFailed: (error) => Effect.fail(ChannelFailure.ofDialer(error)),
         HandshakeFailed: (error) => Effect.fail(ChannelFailure.ofHandshake(error))
@@ -98,7 +98,7 @@ const standardMcp = Effect.fnUntraced(function* (settings: Settings, broker: Fal
   yield* McpFacade.serve(link, process.stdin, process.stdout)
 })
 
-/** What is done with the channel: what the variables say, its tools for local MCP clients, or a local MCP server for the peer. */
+/** What the channel is used for: what the variables say, its tools for local MCP clients, or a local MCP server for the peer. */
 export type Use =
   | { readonly as: "variables" }
   | { readonly as: "mcp" }
@@ -109,7 +109,7 @@ const usedAs = (settings: Settings, use: Use): Settings =>
     ? { ...settings, sessionHandler: { _tag: "Serve" }, serving: { ...settings.serving, mcpCommand: use.mcpCommand } }
     : settings
 
-/** One session with a peer at a known address, whose key the operator of this member has named. */
+/** One session with a peer at a known address, whose key is configured. */
 const withoutEdge = Effect.fnUntraced(function* (
   settings: Settings,
   { address, peerCertificate }: Extract<Settings["meeting"], { readonly _tag: "Direct" }>,
@@ -134,7 +134,7 @@ const withoutEdge = Effect.fnUntraced(function* (
     return yield* DirectPath.awaitPeer(listener, noise, noiseKey)
   })
   const direct = yield* isInitiator ? DirectPath.dial(address, noise, noiseKey, peerCertificate) : waiting
-  // Without an edge there is no grant: whom the operators of both have named may do everything.
+  // Without an edge there is no grant: configured peers have all rights.
   const peer = {
     noiseKey,
     isInitiator,

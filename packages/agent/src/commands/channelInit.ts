@@ -1,4 +1,4 @@
-/** `channel init` and `channel operator-init`: new keys, as lines that a shell reads. Nothing is sent anywhere. */
+/** `channel init` and `channel operator-init`: generates keys as shell variables. Uses no network. */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -13,7 +13,10 @@ export interface Output {
   readonly force: boolean
 }
 
-/** To a file that only this user may read, or else to stdout. A key that is lost is lost for ever: no file is replaced unasked. */
+/**
+ * Writes to a file readable only by this user, or to stdout. A lost key cannot be recovered, so no file is replaced without
+ * `--force`.
+ */
 const put = Effect.fnUntraced(function* (lines: ReadonlyArray<string>, { force, out }: Output) {
   const screen = yield* Screen
   if (Option.isNone(out)) return screen.result(lines.join("\n"))

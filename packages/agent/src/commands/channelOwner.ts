@@ -1,4 +1,4 @@
-/** `channel register`, `allowlist`, `members` and `claim-invite`: what the owner of a channel does at the control plane. */
+/** `channel register`, `allowlist`, `members` and `claim-invite`: the calls of a channel's owner. */
 import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"

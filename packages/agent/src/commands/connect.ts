@@ -1,4 +1,4 @@
-/** `connect`: uses a mesh tunnel from the other end. */
+/** `connect`: connects to a mesh tunnel as a client. */
 import * as Capability from "@catenet/crypto/Capability"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import type * as VariableReader from "@catenet/platform/VariableReader"

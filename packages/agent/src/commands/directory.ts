@@ -1,4 +1,4 @@
-/** `channel directory` and `channel directory remove`: the entries of an account in the public directory of agents. */
+/** `channel directory`: lists and removes an account's entries in the public directory of agents. */
 import { OwnDirectoryEntry } from "@catenet/domain/agents/Directory"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Schema } from "effect"

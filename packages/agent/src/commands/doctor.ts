@@ -1,4 +1,4 @@
-/** `doctor`: asks, from the configuration outward, everything that a serving agent depends on, and says what to fix. */
+/** `doctor`: checks everything a serving agent depends on, from the configuration outward, and suggests remedies. */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Clock, Effect, Fiber, Redacted, Result } from "effect"

@@ -1,4 +1,4 @@
-/** `expose`: a public address for a local service in one command, on a tunnel that is made when there is none yet. */
+/** `expose`: a public address for a local service in one command; creates the tunnel if needed. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Option, Schedule } from "effect"
 import { encodeQR } from "qr"

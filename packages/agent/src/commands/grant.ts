@@ -1,4 +1,4 @@
-/** `channel grant`: a member grant, signed by the channel's operator and checked before it is printed. */
+/** `channel grant`: signs a member's grant and verifies it before printing. */
 import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -17,7 +17,7 @@ import { Prompts } from "../terminal/Prompts.ts"
 import { Screen } from "../terminal/Screen.ts"
 import { unixSeconds } from "../UnixTime.ts"
 
-/** Asks for what a grant says, each until the answer is good; on a pipe the first bad answer ends it. */
+/** Asks for the fields of a grant, repeating invalid answers; on a pipe the first invalid answer ends it. */
 const units: ReadonlyMap<string, number> = new Map([
   ["s", 1],
   ["m", 60],
@@ -85,7 +85,7 @@ const asked = Effect.gen(function* () {
 
 const given = Effect.flatMap(configFile, (named) => EnvironmentFile.read(named, ChannelOwnerVariables.grantMember))
 
-/** Leaves it with the control plane, where its member collects it. */
+/** Stores it at the control plane, where the member collects it. */
 const deposit = Effect.fnUntraced(function* (
   known: ControlPlaneSelection.Given,
   { channel, holder }: Grant.Grant,

@@ -1,4 +1,4 @@
-/** `help variables`: every variable that a command of this program reads. */
+/** `help variables`, and the arguments of the program before they are parsed. */
 import * as Documentation from "@catenet/platform/Documentation"
 import { Effect } from "effect"
 import * as ChannelOwnerVariables from "../settings/ChannelOwnerVariables.ts"
@@ -6,9 +6,9 @@ import * as Variables from "../settings/Variables.ts"
 import { wrap } from "../terminal/LineWrap.ts"
 import { Screen } from "../terminal/Screen.ts"
 
-// Help of a command that is not there is wrong usage, and not the help of another command.
+// `--help` of an unknown command is a usage error, not the help of its parent.
 
-/** A command by its name and those below it; what a command takes itself is not known here. */
+/** A command and its subcommands, without arguments. */
 export interface CommandTree {
   readonly name: string
   readonly subcommands: ReadonlyArray<{ readonly commands: ReadonlyArray<CommandTree> }>
@@ -16,7 +16,7 @@ export interface CommandTree {
 
 const isHelp = (word: string) => word === "--help" || word === "-h"
 
-/** Whether the words before the first flag lead to a command. One without others below it may take them as its arguments. */
+/** Whether the words before the first flag name a command. A command without subcommands may have arguments. */
 const isKnown = (tree: CommandTree, [word, ...rest]: ReadonlyArray<string>): boolean => {
   const below = tree.subcommands.flatMap(({ commands }) => commands)
   if (word === undefined || below.length === 0) return true
@@ -37,7 +37,7 @@ const renamed = (given: ReadonlyArray<string>): ReadonlyArray<string> => {
   ]
 }
 
-/** The arguments of the program, without the wish for help where the command is unknown, which is said then. */
+/** The arguments of the program. For an unknown command `--help` is removed, so that the error is reported. */
 export const argumentsOf = (tree: CommandTree, args: ReadonlyArray<string>): ReadonlyArray<string> => {
   const given = renamed(args)
   const flag = given.findIndex((word) => word.startsWith("-"))

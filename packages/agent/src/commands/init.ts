@@ -1,4 +1,4 @@
-/** `init`: asks for what an agent needs and writes the configuration file, readable for its owner only. */
+/** `init`: asks for the settings of an agent and writes the configuration file, readable by its owner only. */
 import { ConfigurationInvalid, sentence } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Effect, FileSystem, Option } from "effect"
@@ -27,7 +27,7 @@ const unanswered = ConfigurationInvalid.of(
   "run ct-agent init again"
 )
 
-/** Asks until the answer is good; on a pipe the first bad answer ends it. */
+/** Asks until the answer is valid; on a pipe the first invalid answer ends it. */
 const ask = Effect.fnUntraced(function* (
   name: string,
   question: string,

@@ -1,4 +1,4 @@
-/** A bare invitation, which `channel invite` signs for an identity, and `channel redeem`, by which that becomes a member. */
+/** Bare invitations: `channel invite` signs one for an identity, `channel redeem` makes that identity a member. */
 import * as Hex from "@catenet/crypto/Hex"
 import * as Invitation from "@catenet/crypto/Invitation"
 import { native } from "@catenet/crypto/native"
@@ -13,7 +13,7 @@ import * as ChannelOwnerVariables from "../settings/ChannelOwnerVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import { Screen } from "../terminal/Screen.ts"
 
-/** Whether `channel invite` is to sign for an identity: one of its own variables is set, and a missing one is named then. */
+/** Whether `channel invite` signs for an identity: one of its variables is set, and a missing one is then reported. */
 export const isAsked = Effect.gen(function* () {
   const names = ["CT_INVITE_IDENTITY", "CT_INVITE_CHANNEL", "CT_INVITE_DIRECTION", "CT_INVITE_EXPIRES"]
   const texts = yield* EnvironmentFile.texts(yield* configFile, names)

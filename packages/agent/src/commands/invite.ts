@@ -1,4 +1,4 @@
-/** `channel invite`: prepares a membership of the operator's channel, and prints the one line by which another machine takes it up. */
+/** `channel invite`: prepares a membership of the operator's channel and prints the one-line command that joins with it. */
 import * as Hex from "@catenet/crypto/Hex"
 import * as InviteLink from "@catenet/crypto/invite/InviteLink"
 import * as PreparedMembership from "@catenet/crypto/invite/PreparedMembership"
@@ -30,14 +30,14 @@ interface Options {
   readonly mcp: boolean
   /** How many days the grant is good for. */
   readonly days: number
-  /** What `npx` runs on the other machine, in place of what the control plane serves. */
+  /** The package that `npx` runs on the other machine instead of the control plane's. */
   readonly program: Option.Option<string>
 }
 
-/** Milliseconds in which a control plane says whether it has the package. */
+/** Milliseconds for the control plane to say whether it has the package. */
 const packageBound = 5000
 
-/** The package of the agent, where the control plane serves it: then the line brings the program along. */
+/** The agent's package, if the control plane serves it, so that the printed line also installs the program. */
 const packageOf = Effect.fnUntraced(function* (controlPlane: string) {
   const send = yield* OutgoingHttp.send
   return yield* Effect.tryPromise(async (signal) => {
@@ -50,13 +50,13 @@ const packageOf = Effect.fnUntraced(function* (controlPlane: string) {
   }).pipe(Effect.orElseSucceed(() => Option.none<string>()))
 })
 
-/** A file that is named as the program itself is run by `npx` as it is, so it is named as a package. */
+/** `npx` runs a file named as the program itself, so it is named as a package. */
 const programLine = (from: string) =>
   /^https?:/u.test(from) ? `npx --yes ${from}` : `npx --yes --package '${from.replaceAll("'", "'\\''")}' ct-agent`
 
 type Given = Values<typeof ChannelOwnerVariables.invite>
 
-/** Where the edge is, as the variables of the one who joins. */
+/** The edge's addresses, as variables for the new member. */
 const placeOf = Effect.fnUntraced(function* (given: Given) {
   const { broker, frontDoor, frontDoorCertificate, relay } = given
   const pem = yield* pemOf("CT_CHANNEL_FRONT_DOOR_CERT", frontDoorCertificate)
@@ -86,7 +86,7 @@ const placeOf = Effect.fnUntraced(function* (given: Given) {
   return place
 })
 
-/** What it signs would be refused, and the one who joins could not tell why. */
+/** What it signs would be rejected, and the new member could not tell why. */
 const otherOperator = ConfigurationInvalid.of(
   "CT_CHANNEL_OPERATOR_KEY",
   "is not the key of this channel's operator",
@@ -121,7 +121,7 @@ const link = Effect.fn("invite.link")(
     const answer = yield* Effect.gen(function* () {
       const token = yield* Credential.resolve(LoginVariables.sourceOf(given))
       const asked = { whom: "The control plane", token }
-      // Who may not read the channel may still be let make a link.
+      // An account that may not read the channel may still be allowed to create links.
       const known = yield* Effect.catchIf(
         JsonHttp.ask({ ...asked, url }),
         ({ isUnreachable }) => isUnreachable !== true,

@@ -1,4 +1,6 @@
-/** `channel join`: redeems an invite link, makes this member's Noise key, and stores what `channel` needs, for this user only. */
+/**
+ * `channel join`: redeems an invite link, generates the member's Noise key, and stores what `channel` needs, for this user only.
+ */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import * as InviteLink from "@catenet/crypto/invite/InviteLink"
@@ -17,8 +19,8 @@ import * as PrivateFile from "../state/PrivateFile.ts"
 import { Screen } from "../terminal/Screen.ts"
 
 /**
- * The memberships of this user, a file each, and beside it the keys of a join that is not finished: stored before they are used, so
- * that the same line finishes what was cut.
+ * This user's memberships, one file each, and the keys of unfinished joins beside them: stored before use, so that the same line
+ * completes an interrupted join.
  */
 const keyLength = 32
 
@@ -58,7 +60,7 @@ export const enterFolder = Effect.fn("join.join")(function* (link: InviteLink.In
   const pending = pathOf(folder, `${id}.keys`)
   const known = yield* PrivateFile.read(file)
   const contents = known === undefined ? yield* redeem(link, file, pending) : new TextDecoder().decode(known)
-  // Also those of a join that was cut after it had stored the membership.
+  // Including those of a join that was interrupted after it had stored the membership.
   yield* PrivateFile.remove(pending)
   return { id, file, contents }
 })

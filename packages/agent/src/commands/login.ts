@@ -1,4 +1,4 @@
-/** `login`: gets tokens for a person who confirms in a browser, on this machine or another, and stores them for this user only. */
+/** `login`: gets tokens after a person confirms in a browser, on this machine or another, and stores them for this user only. */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Option } from "effect"
@@ -16,7 +16,7 @@ import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 import { Screen } from "../terminal/Screen.ts"
 
-/** The address that was given to the command, or else the configured one. */
+/** The address given to the command, or the configured one. */
 const named = Effect.fnUntraced(function* (given: Option.Option<string>, configured: string | undefined) {
   if (Option.isNone(given)) return configured
   const parsed = baseUrl.parse(given.value)
@@ -35,7 +35,7 @@ const issuerOf = Effect.fnUntraced(function* (issuer: string | undefined, contro
   )
 })
 
-/** Makes sure that the login can be stored, before a person is asked for anything. */
+/** Checks that the login can be stored, before a person is asked for anything. */
 const ready = Effect.fnUntraced(function* (path: string) {
   yield* PrivateFile.folder(dirname(path))
   yield* PrivateFile.replaceAll([{ path: `${path}.probe`, bytes: new TextEncoder().encode("a rename works here") }])

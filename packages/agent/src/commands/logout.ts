@@ -1,4 +1,4 @@
-/** `logout`: ends the stored login at the identity provider and removes it from this machine, the latter in any case. */
+/** `logout`: ends the stored login at the identity provider, and in any case deletes it from this machine. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Result } from "effect"
 import { configFile } from "../Flags.ts"

@@ -1,4 +1,4 @@
-/** `channel member-material` and `channel join-pipeline-role`: what a member shows to those who make it one. */
+/** `channel member-material` and `channel join-pipeline-role`: the data that a member presents to join. */
 import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as ClaimProof from "@catenet/crypto/ClaimProof"
 import * as Hex from "@catenet/crypto/Hex"

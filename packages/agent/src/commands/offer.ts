@@ -1,4 +1,4 @@
-/** `offer`: prints the signed capacity offer of a serving member, or with `--verify` says whether one is signed and alive. */
+/** `offer`: prints a serving member's signed capacity offer; `--verify` checks one. */
 import * as Hex from "@catenet/crypto/Hex"
 import * as Json from "@catenet/crypto/Json"
 import * as Offer from "@catenet/crypto/market/Offer"

@@ -1,4 +1,4 @@
-/** `relay-node`: relays members of channels that cannot reach each other, behind the gate of an edge or dialled by itself. */
+/** `relay-node`: relays channel members that cannot reach each other, behind an edge's gate or dialed directly. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Layer } from "effect"
 import * as RelayNode from "../channel/node/RelayNode.ts"

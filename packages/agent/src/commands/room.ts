@@ -1,4 +1,4 @@
-/** `channel room`: a member of every channel of a room in one process, or a call of one of its peers. */
+/** `channel room`: joins all channels of a room in one process, or calls one of its peers. */
 import { clause } from "@catenet/domain/values/Sentence"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"

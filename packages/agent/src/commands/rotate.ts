@@ -1,4 +1,4 @@
-/** `rotate`: a new origin key and capability; the old key stays served from the key folder. */
+/** `rotate`: generates a new origin key and capability; the old key is still accepted from the key folder. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -1,4 +1,4 @@
-/** The bare command and `onboard`: gets what the agent needs, registers, and serves until a signal or a final refusal. */
+/** The command without a name, and `onboard`: enrolls if needed, registers, and serves until a signal or a final refusal. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect } from "effect"
 import { configFile } from "../Flags.ts"
@@ -14,14 +14,14 @@ import * as TrialRole from "../update/TrialRole.ts"
 import * as UpdateLoop from "../update/UpdateLoop.ts"
 import { version } from "../Version.ts"
 
-/** The settings of this start; fails with every problem at once. */
+/** The settings of this start; fails with all problems at once. */
 const settings = Effect.fnUntraced(function* (mustEnroll: boolean) {
   const config = yield* Settings.readForStart(yield* configFile, mustEnroll)
   yield* Effect.forEach(config.warnings, (warning) => Effect.logWarning(warning), { discard: true })
   return config
 })
 
-/** Ends with `restart` when a newer program is in this one's place; `asked` has it look for one. */
+/** Ends with `restart` when a newer program has been installed; `asked` triggers a check. */
 const updates = Effect.fnUntraced(function* (
   { autoUpdate }: Settings.Settings,
   started: Trial.Started | undefined,
@@ -59,7 +59,7 @@ export const serve = ({ onboard }: { readonly onboard: boolean }) =>
     const serving = Effect.gen(function* () {
       const config = yield* settings(onboard)
       const hangUp = yield* UpdateLoop.make
-      // Where nothing looks for updates, the signal stops the agent, which finishes what it serves.
+      // Without updates the signal stops the agent, which finishes open requests.
       const looks = config.autoUpdate !== undefined && started !== undefined
       const [asked, stop] = looks ? [hangUp, Effect.never] : [Effect.never, hangUp]
       const what = `${config.hostname ?? "mesh"} -> ${formatHostPort(config.origin)}`

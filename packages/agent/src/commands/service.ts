@@ -1,4 +1,4 @@
-/** `service`: prints what the machine's service manager needs to keep this agent running. It installs nothing itself. */
+/** `service`: prints a service definition for the machine's service manager. Installs nothing. */
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { ConfigProvider, Effect, Option } from "effect"
 import { userInfo } from "node:os"
@@ -23,7 +23,7 @@ const next: Readonly<Record<ServiceDefinition.Manager, string>> = {
 /** A service has no variables of this shell, so only the file counts. */
 const fromFileAlone = Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromUnknown({}))
 
-/** Where the agent writes: what is not there yet is made in the folder of the file. */
+/** Folders that the agent writes to; missing files are created in them. */
 const writesOf = (settings: Settings.Settings, folder: string) => {
   const { capabilityOut, certificate, edgeCertificate, originKey, originKeyDir, stateDir } = settings
   const folders = [stateDir, certificate?.folder, originKeyDir]

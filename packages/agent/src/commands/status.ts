@@ -1,4 +1,4 @@
-/** `status`: the running agent's own report, or the last events of its ring when it serves no endpoints. */
+/** `status`: the running agent's report, or its last stored events if it serves no endpoints. */
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
 import { AgentStatus } from "@catenet/domain/enrollment/AgentStatus"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"

@@ -1,4 +1,4 @@
-/** `topology-proof`: the holder key's signature with which an account places this agent in a topology. It asks no network. */
+/** `topology-proof`: signs with the holder key that an account may place this agent in a topology. Uses no network. */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"

@@ -1,4 +1,4 @@
-/** `tunnels`, `tunnel create` and `tunnel delete`: a user's tunnels without the portal. */
+/** `tunnels`, `tunnel create` and `tunnel delete`: manages a user's tunnels without the portal. */
 import { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Schema } from "effect"

@@ -1,4 +1,4 @@
-/** `update`: puts the newest release in the place of this program. */
+/** `update`: replaces this program with the newest release. */
 import * as Json from "@catenet/crypto/Json"
 import { ended } from "@catenet/domain/values/Sentence"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"

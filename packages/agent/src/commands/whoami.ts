@@ -1,4 +1,4 @@
-/** `whoami`: as whom this machine's commands act, by the word of the control plane where one is known. */
+/** `whoami`: the user as whom commands act, confirmed by the control plane if one is known. */
 import { Account } from "@catenet/domain/billing/Credits"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -12,7 +12,7 @@ import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
 import { Screen } from "../terminal/Screen.ts"
 
-/** What an access token says of its user, for the user's own eyes: it is not verified here, the control plane does that. */
+/** The claims of an access token, for the user's own information: not verified here, the control plane does that. */
 const Payload = Schema.fromJsonString(
   Schema.Struct({
     email: Schema.optionalKey(Schema.String),
@@ -22,7 +22,7 @@ const Payload = Schema.fromJsonString(
 )
 const decode = Schema.decodeUnknownOption(Payload)
 
-/** Empty for a token that is not a JWT. */
+/** Empty if the token is not a JWT. */
 const tokenClaims = (token: Redacted.Redacted) => {
   const payload = Redacted.value(token).split(".")[1] ?? ""
   return Option.getOrElse(decode(Buffer.from(payload, "base64url").toString()), () => ({}) as typeof Payload.Type)

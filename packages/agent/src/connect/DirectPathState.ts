@@ -1,12 +1,12 @@
-/** What one client process has learnt about the direct path to its origin. It dials nothing itself. */
+/** What a client process knows about the direct path to its origin. Dials nothing. */
 import { Clock, Effect } from "effect"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
-/** After a failure the direct path is left alone for a while, so that not every stream waits for it. */
+/** After a failure the direct path is not tried for a while, so that not every stream waits for it. */
 export const restMillis = 60_000
 
 export interface DirectPathState {
-  /** Where the origin was reached last. */
+  /** Where the origin was last reached. */
   readonly address: () => HostPort | undefined
   /** Whether a stream through the edge should ask for the direct path. */
   readonly wanted: Effect.Effect<boolean>

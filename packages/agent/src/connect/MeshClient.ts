@@ -1,7 +1,7 @@
 /**
- * The client's side of a mesh tunnel: from a capability to a sealed stream that ends at the origin. Each stream is a TLS
- * connection of its own (role C), tried at the edge's address and then at its port 443, or a stream of one QUIC connection. When the agent tells of a direct path,
- * the stream moves there if that works soon, and later ones begin there.
+ * Client side of a mesh tunnel: from a capability to an encrypted stream to the origin. Each stream is a TLS connection (role C),
+ * tried at the edge's address and then its port 443, or a stream of a shared QUIC connection. When the agent offers a direct
+ * path, streams move to it if it works soon.
  */
 import type { Capability } from "@catenet/crypto/Capability"
 import { native } from "@catenet/crypto/native"
@@ -25,7 +25,7 @@ import * as Origin from "../tunnel/Origin.ts"
 import type { DirectPathState } from "./DirectPathState.ts"
 import type { QuicPath } from "./QuicPath.ts"
 
-/** The edge asks for more work than a client should do, or its challenge never came. */
+/** The edge demands more work than a client should do, or sent no challenge. */
 export class RendezvousFailed extends Data.TaggedError("RendezvousFailed")<{
   readonly edge: string
   readonly why: string
@@ -41,22 +41,22 @@ export interface Target {
   /** PEM of the edge's root. */
   readonly ca: string
   readonly datagrams: boolean
-  /** What is known about the direct path; undefined to stay on the edge. */
+  /** The state of the direct path; undefined to stay on the edge. */
   readonly route: DirectPathState | undefined
-  /** The way to the edge by QUIC, where there is one. */
+  /** QUIC to the edge, if available. */
   readonly quic?: QuicPath | undefined
-  /** What a callback of a connection throws ends that connection alone. */
+  /** An exception in a connection's callback ends only that connection. */
   readonly faults: ProcessFaults
 }
 
 const nothing = new Uint8Array()
-/** How long the direct path is tried; the stream through the edge stands ready meanwhile. */
+/** How long the direct path is tried; meanwhile the stream through the edge is ready. */
 const directMillis = 1500
 /** Bounds the challenge and its proof of work. */
 const rendezvousMillis = 10_000
 const slice = 4096
 
-/** Searches in slices, so that other streams go on meanwhile. Gives no answer after its caller is gone. */
+/** Searches in slices, so that other streams continue. Gives no answer once its caller is gone. */
 const solve = async (challenge: ProofOfWork.Challenge, token: Uint8Array, signal: AbortSignal) => {
   for (let from = 0n; !signal.aborted; from += BigInt(slice)) {
     const found = ProofOfWork.search(native, challenge, token, from, slice)
@@ -169,7 +169,7 @@ const directly = (target: Target, address: HostPort) =>
     return yield* ticketed(target, socket)
   }).pipe(Effect.timeout(directMillis), Effect.option)
 
-/** The same by QUIC, where the edge knows of such a port. */
+/** The same by QUIC, if the edge has such a port. */
 const directlyByQuic = (target: Target, quic: QuicPath) =>
   Effect.gen(function* () {
     const stream = yield* quic.direct
@@ -198,7 +198,7 @@ export const open = Effect.fn("MeshClient.open")(function* (target: Target) {
     session,
     socket
   } = yield* byEdge(target, asks ? MeshHandshake.question : nothing).pipe(
-    // An agent that takes the question for nonsense is not asked again soon.
+    // An agent that rejects the question is not asked again soon.
     Effect.tapErrorTag("RendezvousFailed", () => (asks ? route.failed : Effect.void))
   )
   const relayed = guarded(new NoiseStream(socket, session, { datagrams }), target.faults)

@@ -1,4 +1,4 @@
-/** Brings local clients to a mesh origin: a TCP port, a UDP port, or this process's own stdin and stdout. */
+/** Forwards local clients to a mesh origin: a TCP port, a UDP port, or stdin and stdout. */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { isIPv6 } from "@catenet/platform/IpAddress"
 import { Sockets } from "@catenet/platform/Sockets"
@@ -16,7 +16,7 @@ import * as UdpRelay from "../mesh/UdpRelay.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import * as MeshClient from "./MeshClient.ts"
 
-/** A new stream is tried for about ten seconds, so that a restarting edge or agent is not noticed. */
+/** A new stream is retried for about ten seconds, so that a restart of edge or agent goes unnoticed. */
 const patience = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("1 second")]).pipe(
   Schedule.upTo({ duration: "10 seconds" })
 )
@@ -39,7 +39,7 @@ const serveTcp = Effect.fnUntraced(function* (target: MeshClient.Target, client:
   yield* Effect.promise((signal) => splice(client, stream, { signal, onFault: target.faults.report }))
 })
 
-/** Listens until interrupted; every connection has a stream of its own. */
+/** Listens until interrupted; every connection has its own stream. */
 export const tcp = Effect.fn("PortForward.tcp")(function* (target: MeshClient.Target, listen: HostPort) {
   const clients = yield* FiberSet.make<void>()
   const run = yield* FiberSet.runtime(clients)<Effect.Services<ReturnType<typeof serveTcp>>>()
@@ -69,7 +69,7 @@ export const tcp = Effect.fn("PortForward.tcp")(function* (target: MeshClient.Ta
   return yield* Effect.never
 })
 
-/** Lives until nothing has come from either side for a minute. */
+/** Lives until neither side has sent anything for a minute. */
 const serveUdp = Effect.fnUntraced(function* (
   stream: NoiseStream,
   touched: () => number,
@@ -84,7 +84,7 @@ const serveUdp = Effect.fnUntraced(function* (
   stream.destroy()
 })
 
-/** Listens until interrupted; every peer address has a session of its own. */
+/** Listens until interrupted; every peer address has its own session. */
 export const udp = Effect.fn("PortForward.udp")(function* (target: MeshClient.Target, listen: HostPort) {
   const fibers = yield* FiberSet.make<void>()
   const run = yield* FiberSet.runtime(fibers)<Effect.Services<ReturnType<typeof reach>>>()
@@ -101,7 +101,7 @@ export const udp = Effect.fn("PortForward.udp")(function* (target: MeshClient.Ta
     if (session !== undefined) session.touched++
     if (!UdpRelay.isCongested(socket)) socket.send(data, from.port, from.address)
   }
-  // What a datagram makes fail is lost with the datagram; all clients share the socket.
+  // An error for one datagram loses only that datagram; all clients share the socket.
   guard(socket, target.faults.report)
   socket.on("message", (datagram, from) => {
     const key = `${from.address} ${from.port}`

@@ -1,6 +1,6 @@
 /**
- * One client's way to the edge by QUIC: a connection that its streams share, begun when the first of them needs it, and the path that
- * leads around the edge, where the agent has said one (data-plane 4.4 and 4.6).
+ * A client's QUIC connection to the edge, shared by its streams and opened on first use, and the direct path around the edge if
+ * the agent has offered one (data-plane 4.4 and 4.6).
  */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
 import { decodePeerReply } from "@catenet/wire/frames/QuicRole"
@@ -17,7 +17,7 @@ import { restMillis } from "./DirectPathState.ts"
 const maxStreams = 90
 const dialMillis = 3_000
 const directMillis = 1_500
-/** Closing a connection throws away what is still on its way. */
+/** Closing a connection discards data in transit. */
 const closeDelay = "2 seconds"
 
 export interface QuicPath {
@@ -26,7 +26,7 @@ export interface QuicPath {
   readonly worked: (way: "quic" | "tls") => void
   /** A stream to the edge. */
   readonly stream: Effect.Effect<CarrierStream, QuicUnreachable>
-  /** A stream to the agent itself; undefined where there is no such path now. */
+  /** A stream directly to the agent; undefined if there is no such path. */
   readonly direct: Effect.Effect<CarrierStream | undefined>
   readonly directFailed: Effect.Effect<void>
 }
@@ -51,7 +51,7 @@ export const make = Effect.fn("QuicPath.make")(function* (
 
   const unreachable = (why: string) => new QuicUnreachable({ peer: formatHostPort(edge), why })
 
-  /** A connection in a scope of its own, which ends with it. */
+  /** A connection with its own scope. */
   const dial = Effect.fnUntraced(function* (target: Parameters<typeof quic.dial>[0]) {
     const scope = yield* Scope.fork(outer)
     const close = (exit: Exit.Exit<unknown, unknown>) => Scope.close(scope, exit)
@@ -99,7 +99,7 @@ export const make = Effect.fn("QuicPath.make")(function* (
     return opened.success
   })
 
-  /** Where the agent listens, as the edge says. */
+  /** The agent's listener, as reported by the edge. */
   const asked = Effect.gen(function* () {
     const { connection } = yield* holding
     const reply = yield* QuicRequest.ask(connection, { role: "P", token: Redacted.value(token) })

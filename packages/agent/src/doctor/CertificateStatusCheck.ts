@@ -1,4 +1,4 @@
-/** Where the host name stands on its way to a certificate, as the control plane knows it. */
+/** Doctor checks of the certificate: its progress at the control plane, the one that visitors see, and the user's own CA. */
 import type { CertificateStanding } from "@catenet/domain/certificates/CertificateStanding"
 import { durationText, timeText } from "@catenet/domain/values/Format"
 import { ended } from "@catenet/domain/values/Sentence"
@@ -15,7 +15,7 @@ import type { OwnCertificate, Settings } from "../settings/Settings.ts"
 import * as AgentIdentity from "../state/AgentIdentity.ts"
 import * as DoctorCheck from "./DoctorCheck.ts"
 
-/** Whether the authority of the user's own answers, and what it means to have one. */
+/** Whether the user's own CA answers, and what using one means. */
 const what = "certificate authority"
 
 const meaning =
@@ -40,12 +40,12 @@ export const checkCustomCa = ({ authority, authorityRoots }: OwnCertificate) =>
         )
       )
 
-/** Whether a certificate is good for the visitors of a host: its names and its time. Who signed it is the visitors' question. Pure. */
+/** Whether a certificate is valid for the visitors of a host: names and time. Its issuer is for visitors to judge. */
 const dayMillis = 86_400_000
-/** A certificate that is to be renewed is renewed before so little is left. */
+/** Certificates are renewed before so little is left. */
 const shortDays = 14
 
-/** What is good about it, or what is wrong; both continue the certificate's place. `now` is Unix milliseconds. */
+/** A finding or a problem; both continue the certificate's location. `now` is Unix milliseconds. */
 export const judge = (certificate: X509Certificate, host: string, now: number): Result.Result<string, string> => {
   const { subjectAltName, validFrom, validFromDate, validTo, validToDate } = certificate
   if (certificate.checkHost(host, { subject: "never" }) === undefined) {

@@ -1,15 +1,15 @@
-/** One question that `doctor` asks, and its answer. */
+/** One check of `doctor` and its finding. */
 import { Effect } from "effect"
 import type { Failure } from "../Failure.ts"
 
 export interface Finding {
   readonly check: string
   readonly outcome: "ok" | "failed" | "skipped"
-  /** What was found; for a failure also what to fix. */
+  /** The finding; for a failure also the remedy. */
   readonly detail: string
 }
 
-/** A finding and, when it is a failure, the error that gives the exit code. */
+/** A finding and, for a failure, the error with its exit code. */
 export interface Checked {
   readonly finding: Finding
   readonly failure: Failure | undefined
@@ -20,7 +20,7 @@ export const skipped = (check: string, detail: string): Checked => ({
   failure: undefined
 })
 
-/** Runs a question whose success is the sentence to show. */
+/** Runs a check whose success is the sentence to show. */
 export const run = <R>(check: string, question: Effect.Effect<string, Failure, R>): Effect.Effect<Checked, never, R> =>
   Effect.match(question, {
     onSuccess: (detail): Checked => ({ finding: { check, outcome: "ok", detail }, failure: undefined }),

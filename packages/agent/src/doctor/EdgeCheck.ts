@@ -1,4 +1,7 @@
-/** Asks an edge the way a serving agent does, as far as a registration that takes no visitors. */
+/**
+ * Doctor checks of the edge: connects as a serving agent does, up to a registration that takes no visitors, and asks whether QUIC
+ * answers.
+ */
 import { clause, ended } from "@catenet/domain/values/Sentence"
 import { decodeAddressReply } from "@catenet/wire/frames/QuicRole"
 import { Mux } from "@catenet/wire/transport/Mux"
@@ -59,7 +62,7 @@ export const tls = Effect.fnUntraced(function* (edge: HostPort, ca: string) {
   return `certificate trusted, ${protocol}`
 })
 
-/** Registers without taking streams, and withdraws. Undefined when the edge does not multiplex: a slot would take a visitor. */
+/** Registers without accepting streams, and withdraws. Undefined if the edge does not multiplex: a slot would take a visitor. */
 export const token = Effect.fnUntraced(function* (edge: HostPort, ca: string, registration: Registration) {
   const socket = yield* Effect.mapError(
     EdgeDial.dial(edge, ca, ["ct-edge-mux", "ct-edge"]),

@@ -1,4 +1,4 @@
-/** The plain network questions: does a name resolve, does a port accept, what certificate does it show. */
+/** Basic network checks: whether a name resolves, whether a port accepts, and which certificate it shows. */
 import { ended } from "@catenet/domain/values/Sentence"
 import { isIP } from "@catenet/platform/IpAddress"
 import { Sockets } from "@catenet/platform/Sockets"
@@ -11,7 +11,7 @@ import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 const boundMillis = 5000
 
-/** Where this machine reaches an address: what its name resolves to, or the proxy that resolves it. */
+/** How this machine reaches an address: the resolved addresses, or the proxy that resolves it. */
 export const route = Effect.fnUntraced(function* (target: HostPort, fix: string) {
   const proxy = yield* OutgoingProxy.proxyFor(target)
   return proxy === undefined
@@ -19,7 +19,7 @@ export const route = Effect.fnUntraced(function* (target: HostPort, fix: string)
     : `resolved by the proxy ${formatHostPort(proxy)}`
 })
 
-/** Succeeds when the address accepts a connection, which the proxy makes where there is one. */
+/** Succeeds if the address, or the proxy for it, accepts a connection. */
 export const reaches = Effect.fnUntraced(function* (target: HostPort, fix: string) {
   const proxy = yield* OutgoingProxy.proxyFor(target)
   if (proxy === undefined) return yield* accepts(target, fix)

@@ -1,7 +1,6 @@
 /**
- * The bearer token of this user at the control plane: the variable, else its file, which is read at every use, else the stored
- * login, whose tokens are refreshed when they end. A file that cannot be read, and a provider that does not answer, are faults
- * that may pass, and not the same as no token.
+ * The user's bearer token: the variable, else its file (read at every use), else the stored login, whose tokens are refreshed. An
+ * unreadable file or an unresponsive provider is a temporary error, not a missing token.
  */
 import type { CredentialState } from "@catenet/domain/enrollment/AgentStatus"
 import { Clock, Data, Effect, FileSystem, Redacted, Result, Schedule } from "effect"
@@ -13,7 +12,7 @@ import * as StoredLogin from "./StoredLogin.ts"
 /** There is no token, or it cannot be read now. The reason is the beginning of a sentence. */
 export class TokenMissing extends Data.TaggedError("TokenMissing")<{
   readonly reason: string
-  /** `passing`: the same may work later. `refused`: the identity provider said no. */
+  /** `passing`: may work later. `refused`: refused by the identity provider. */
   readonly kind: "none" | "passing" | "refused"
 }> {}
 
@@ -44,7 +43,7 @@ const readStored = (path: string) =>
     ({ message }) => new TokenMissing({ reason: `the stored login cannot be used: ${message}`, kind: "none" })
   )
 
-/** Asks for new tokens, and stores them before they are used. The caller holds the lock. */
+/** Requests new tokens and stores them before use. The caller holds the lock. */
 const refreshed = Effect.fnUntraced(function* (
   path: string,
   login: StoredLogin.StoredLogin,
@@ -59,7 +58,7 @@ const refreshed = Effect.fnUntraced(function* (
           new TokenMissing({ reason: `the identity provider does not refresh the login: ${reason}`, kind: "passing" })
         ),
       ProviderRefused: Effect.fnUntraced(function* ({ reason }) {
-        // A file without it says to every process that a person has to log in again.
+        // Without it the file tells every process that a person must log in again.
         yield* Effect.ignore(StoredLogin.write(path, { ...login, refreshToken: undefined }))
         return yield* new TokenMissing({
           reason: `the identity provider ended the login (${reason}): run ct-agent login again`,
@@ -74,7 +73,7 @@ const refreshed = Effect.fnUntraced(function* (
     ...login,
     accessToken,
     accessExpiresAt,
-    // An answer without a refresh token leaves the old one good.
+    // A response without a refresh token means that the old one stays valid.
     refreshToken: given.refreshToken ?? token,
     refreshExpiresAt: isNew ? given.refreshExpiresAt : (given.refreshExpiresAt ?? login.refreshExpiresAt)
   }
@@ -88,7 +87,7 @@ const refreshed = Effect.fnUntraced(function* (
   return accessToken
 })
 
-/** An answer that has come is stored: the refresh token that was used for it may be good no more. */
+/** A response is always stored, because its refresh token may no longer be valid. */
 const refresh = (...[path, login, token]: [string, StoredLogin.StoredLogin, Redacted.Redacted]) =>
   Effect.uninterruptibleMask((restore) => refreshed(path, login, token, restore))
 
@@ -113,7 +112,7 @@ const ofStored = Effect.fnUntraced(function* (path: string) {
   )
 })
 
-/** What the variable or its file gives; undefined when neither does. */
+/** The token of the variable or its file; undefined if neither is set. */
 const fromVariables = Effect.fnUntraced(function* ({ token, tokenFile }: BearerSource) {
   if (token !== undefined) return token
   if (tokenFile === undefined) return undefined
@@ -121,7 +120,7 @@ const fromVariables = Effect.fnUntraced(function* ({ token, tokenFile }: BearerS
   return text === "" ? undefined : Redacted.make(text)
 })
 
-/** Fails when there is none. */
+/** Fails if there is none. */
 export const resolve = Effect.fn("Credential.resolve")(function* (source: BearerSource) {
   return (yield* fromVariables(source)) ?? (yield* ofStored(source.stored))
 })
@@ -148,7 +147,7 @@ export const stateOf = Effect.fn("Credential.stateOf")(function* ({
   return text === "" ? yield* stateOfStored(stored) : "env"
 })
 
-/** Says at the start what is seen late otherwise: a token that cannot be read, and a login that has ended. */
+/** Warns at startup about problems that would appear late: an unreadable token, or an expired login. */
 export const warn = Effect.fn("Credential.warn")(function* ({ stored, token, tokenFile }: BearerSource) {
   if (token !== undefined) return
   if (tokenFile !== undefined)

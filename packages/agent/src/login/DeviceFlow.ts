@@ -1,7 +1,6 @@
 /**
- * Login by another device (RFC 8628): the provider gives a code, a person enters it in a browser of their own, and meanwhile this
- * asks for the tokens at the interval that the provider wants. Silence of the provider is waited out for as long as the code is
- * good.
+ * Login from another device (RFC 8628): the provider gives a code, a person enters it in a browser, and this polls for the tokens
+ * at the provider's interval. Timeouts are tolerated while the code is valid.
  */
 import { clause } from "@catenet/domain/values/Sentence"
 import { Clock, Effect, Redacted } from "effect"
@@ -11,7 +10,7 @@ import type { StoredLogin } from "./StoredLogin.ts"
 
 const standardInterval = 5
 const standardLife = 600
-/** A provider that says less is asked no more often. */
+/** A shorter interval of the provider is ignored. */
 const minInterval = 1
 
 export interface Asked {
@@ -29,7 +28,7 @@ const ends: ReadonlyMap<string | undefined, () => Refused> = new Map([
   ["access_denied", () => new Refused({ detail: "The login was declined at the identity provider." })]
 ])
 
-/** Asks once; a number is the pause until the next time. */
+/** Polls once; a number is the pause until the next attempt. */
 const once = Effect.fnUntraced(function* ({ clientId, issuer }: Asked, device: Device, interval: number) {
   const form = {
     grant_type: "urn:ietf:params:oauth:grant-type:device_code",
@@ -51,7 +50,7 @@ const once = Effect.fnUntraced(function* ({ clientId, issuer }: Asked, device: D
   )
 })
 
-/** The tokens, once a person has confirmed; `show` is given what that person needs. */
+/** The tokens, once a person has confirmed; `show` receives what that person needs. */
 export const run = Effect.fn("DeviceFlow.run")(function* (asked: Asked, show: (device: Device) => Effect.Effect<void>) {
   const { clientId, controlPlane, issuer } = asked
   const device = yield* IdentityProviderClient.device(issuer, clientId).pipe(
@@ -74,7 +73,7 @@ export const run = Effect.fn("DeviceFlow.run")(function* (asked: Asked, show: (d
   const end = (yield* Clock.currentTimeMillis) + (device.expires_in ?? standardLife) * 1000
   let interval = Math.max(minInterval, device.interval ?? standardInterval)
   while (true) {
-    // Not past the end of the code, which is known at once.
+    // Not after the code has expired.
     yield* Effect.sleep(Math.max(0, Math.min(interval * 1000, end - (yield* Clock.currentTimeMillis))))
     if ((yield* Clock.currentTimeMillis) >= end) return yield* ended()
     const answer = yield* once(asked, device, interval)

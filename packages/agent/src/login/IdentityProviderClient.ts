@@ -1,6 +1,6 @@
 /**
- * The calls of the identity provider: a device's authorization, and tokens. Each is bounded by 15 s. What comes back is sorted
- * into an answer, an error that the provider has named, and silence.
+ * Calls of the identity provider: device authorization, tokens, and which provider a control plane names. Each is limited to 15 s
+ * and results in a response, a named error, or silence.
  */
 import { clause } from "@catenet/domain/values/Sentence"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
@@ -11,7 +11,7 @@ import { describe } from "../onboard/HttpErrors.ts"
 import { baseUrl } from "../settings/HostPort.ts"
 import { quoted } from "./StoredLogin.ts"
 
-/** Which identity provider a control plane takes tokens of: the first that its protected-resource metadata names (RFC 9728). */
+/** The identity provider whose tokens a control plane accepts: the first one in its protected-resource metadata (RFC 9728). */
 const discoveryBound = "10 seconds"
 const decodeResourceMetadata = Schema.decodeUnknownEffect(
   Schema.fromJsonString(Schema.Struct({ authorization_servers: Schema.NonEmptyArray(Schema.String) }))
@@ -51,14 +51,14 @@ export const issuerOf = Effect.fn("IdentityProviderClient.issuerOf")(function* (
 
 const bound = "15 seconds"
 
-/** The provider answered with an error; asking the same again does not help, but where `code` says to wait. */
+/** The provider answered with an error; retrying does not help, unless `code` says to wait. */
 export class ProviderRefused extends Data.TaggedError("ProviderRefused")<{
-  /** Of RFC 6749 and 8628; undefined where the answer is none of these. */
+  /** A code of RFC 6749 or 8628; undefined for any other error. */
   readonly code: string | undefined
   readonly reason: string
 }> {}
 
-/** No answer, or one that says that the provider is not well. */
+/** No response, or a server error. */
 export class ProviderAway extends Data.TaggedError("ProviderAway")<{ readonly reason: string }> {}
 
 /** Where a realm has its endpoints. */
@@ -120,7 +120,7 @@ const readDevice = read(
   })
 )
 
-/** Asks for a code that a person enters. */
+/** Requests a code for a person to enter. */
 export const device = Effect.fn("IdentityProviderClient.device")(function* (issuer: string, clientId: string) {
   const form = { client_id: clientId, scope: "openid" }
   return yield* Effect.flatMap(post(endpoint(issuer, "auth/device"), form), readDevice)
@@ -135,7 +135,7 @@ const readTokens = read(
   })
 )
 
-/** Tokens as they were given, with the Unix seconds at which they end. */
+/** The tokens, and their expiry in Unix seconds. */
 export const tokens = Effect.fn("IdentityProviderClient.tokens")(function* (
   issuer: string,
   form: Readonly<Record<string, string>>
@@ -147,7 +147,7 @@ export const tokens = Effect.fn("IdentityProviderClient.tokens")(function* (
     accessToken: given.access_token,
     refreshToken: given.refresh_token,
     accessExpiresAt: endOf(given.expires_in),
-    // Keycloak says 0 of a token that does not end.
+    // Keycloak sends 0 for a token that does not expire.
     refreshExpiresAt: given.refresh_expires_in === 0 ? undefined : endOf(given.refresh_expires_in)
   }
 })

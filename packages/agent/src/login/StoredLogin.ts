@@ -1,6 +1,6 @@
 /**
- * What `ct-agent login` stores: one JSON file that only its owner may read, replaced whole or not at all. A file that another
- * user owns or may read is not used: who can write it chooses as whom this user acts, and who can read it acts as this user.
+ * The stored login of `ct-agent login`: one JSON file, replaced atomically. A file that another user owns or can read is
+ * rejected: who can write it chooses whom this user acts as, and who can read it can act as this user.
  */
 import { redact } from "@catenet/domain/values/Redaction"
 import { Effect, FileSystem, Option, Redacted, Schema } from "effect"
@@ -9,7 +9,7 @@ import { StateUnusable } from "../Failure.ts"
 import { unusable } from "../state/FileErrors.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 
-/** Times are Unix seconds; undefined is one that the identity provider did not say. */
+/** Times are Unix seconds; undefined if the identity provider did not send one. */
 export interface StoredLogin {
   readonly accessToken: Redacted.Redacted
   readonly refreshToken: Redacted.Redacted | undefined
@@ -43,7 +43,7 @@ const longest = 131_072
 const again = "Run ct-agent login again"
 const wrong = (path: string, what: string) => new StateUnusable({ path, detail: `${what}. ${again}.` })
 
-/** The bytes of a file that this user alone owns and may read; undefined when there is none. */
+/** The content of a file that only this user owns and may read; undefined if it does not exist. */
 const ownBytes = Effect.fnUntraced(
   function* (path: string) {
     const fs = yield* FileSystem.FileSystem
@@ -69,7 +69,7 @@ const ownBytes = Effect.fnUntraced(
     Effect.mapError(reading, (error) => (error instanceof StateUnusable ? error : unusable(path)(error)))
 )
 
-/** The login in this file; undefined when there is no file. Fails when the file cannot be used. */
+/** The login in this file; undefined if there is no file. Fails if the file cannot be used. */
 export const read = Effect.fn("StoredLogin.read")(function* (path: string) {
   const bytes = yield* ownBytes(path)
   if (bytes === undefined) return undefined
@@ -102,7 +102,7 @@ const text = (login: StoredLogin) =>
     2
   )}\n`
 
-/** Replaces what is there. The folder is made for this user alone where it is not there. */
+/** Replaces the file. Creates the folder, accessible only to this user, if needed. */
 export const write = Effect.fn("StoredLogin.write")(function* (path: string, login: StoredLogin) {
   yield* PrivateFile.folder(dirname(path))
   yield* PrivateFile.replaceAll([{ path, bytes: new TextEncoder().encode(text(login)) }])
@@ -114,11 +114,11 @@ export const forget = (path: string) => PrivateFile.remove(path)
 /** Seconds that a token must still be good for when it is used. */
 const margin = 30
 
-/** Whether the access token can be used now. One whose end is unknown cannot. */
+/** Whether the access token can be used now. Not if its expiry is unknown. */
 export const isFresh = ({ accessExpiresAt }: StoredLogin, now: number) =>
   accessExpiresAt !== undefined && accessExpiresAt - now > margin
 
-/** Whether the identity provider may give another access token for it. */
+/** Whether the identity provider may still issue another access token for it. */
 export const isRefreshable = ({ refreshExpiresAt, refreshToken }: StoredLogin, now: number) =>
   refreshToken !== undefined && (refreshExpiresAt === undefined || refreshExpiresAt > now)
 

@@ -1,7 +1,7 @@
 /**
- * The agent's own port for mesh clients that can reach this machine (CT_AGENT_DIRECT_ADVERTISE): TCP, and on it the same Noise
- * session as through the edge, with a ticket in its first message. A client without the origin's key or without the ticket gets no
- * byte. When the port cannot be opened, the agent logs it once and clients come through the edge.
+ * The agent's own TCP port for mesh clients (CT_AGENT_DIRECT_ADVERTISE): the same Noise session as through the edge, with a
+ * ticket in its first message. A client without the origin's key or the ticket gets no data. If the port cannot be opened, this
+ * is logged once and clients use the edge.
  */
 import { FairPlaces } from "@catenet/platform/FairPlaces"
 import { addressBlock, isIPv6 } from "@catenet/platform/IpAddress"
@@ -32,13 +32,13 @@ const listen = (host: string, port: number, onConnection: (socket: Socket) => vo
     server.maxConnections = maxClients
     server.once("error", (error) => resume(Effect.fail(error)))
     server.listen(port, host, () => {
-      // A machine without descriptors refuses single connections; that is not the end of the port.
+      // A machine out of file descriptors rejects single connections; the port stays open.
       server.on("error", () => {})
       resume(Effect.succeed(server))
     })
   })
 
-/** The address that the agent gives to clients; undefined when there is no port. */
+/** The address that the agent gives to clients; undefined without a port. */
 export const open = Effect.fn("DirectListener.open")(function* ({ advertise, port, serve }: Options) {
   const { ending } = yield* AgentMetrics
   const strangers = new FairPlaces(maxStrangers)
@@ -54,7 +54,7 @@ export const open = Effect.fn("DirectListener.open")(function* ({ advertise, por
   }
   const everywhere = isIPv6(advertise) ? "::" : "0.0.0.0"
   return yield* Effect.acquireRelease(
-    // Behind a port forwarding the advertised address is not this machine's own.
+    // Behind port forwarding, the advertised address is not this machine's own.
     listen(advertise, port, receive).pipe(Effect.catch(() => listen(everywhere, port, receive))),
     (server) => Effect.sync(() => void server.close())
   ).pipe(

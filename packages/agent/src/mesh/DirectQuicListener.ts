@@ -1,7 +1,7 @@
 /**
- * The agent's own port for mesh clients by QUIC, as those of the reference kind dial it: they get its address and its certificate
- * from the edge (`D` and `P`, data-plane 4.6) and trust that certificate alone. One stream of a connection is served, by the same
- * Noise session as at the TCP port, and a client that proves nothing loses its connection.
+ * The agent's own QUIC port for mesh clients of the reference kind: they get its address and certificate from the edge (`D` and
+ * `P`, data-plane 4.6) and trust only that certificate. One stream per connection is served, with the same Noise session as on
+ * TCP; a client that does not prove itself is disconnected.
  */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
 import { isIPv6 } from "@catenet/platform/IpAddress"
@@ -17,7 +17,10 @@ import { formatHostPort } from "../settings/HostPort.ts"
 import { dialQuic } from "../tunnel/EdgeConnection.ts"
 import { maxStrangers } from "./DirectListener.ts"
 
-/** A certificate of an agent's own port, for those who trust it alone or prove the agent on the stream. It is made anew at each start. */
+/**
+ * The self-signed certificate of an agent's own port, for clients that trust it alone or authenticate the agent on the stream.
+ * Created at each start.
+ */
 const day = 86_400_000
 const validDays = 3_650
 
@@ -37,7 +40,7 @@ export const selfSignedCertificate = (now: number): SelfSigned => {
 }
 
 const transport = { keepAlive: 5_000, idle: 30_000, streams: 1 }
-/** How a connection is closed whose client proved nothing. */
+/** The close code for a client that proved nothing. */
 const unproved = 1
 /** In which a client opens its stream. */
 const firstStream = "5 seconds"
@@ -50,7 +53,7 @@ export interface Options {
   readonly serve: (stream: Duplex, admitted: () => void) => void
 }
 
-/** Where the agent listens now; undefined where there is no such port. */
+/** The agent's current address; undefined without a port. */
 export const open = Effect.fn("DirectQuicListener.open")(function* ({ advertise, port, serve }: Options) {
   const quic = yield* QuicDial
   if (!quic.isInstalled) return undefined
@@ -77,7 +80,7 @@ export const open = Effect.fn("DirectQuicListener.open")(function* ({ advertise,
     connection.take((stream) => {
       if (isTaken) return stream.reset("refused", "one stream of a connection is served")
       isTaken = true
-      // A client that was served closes it: what was written last may still be on its way.
+      // A served client closes the connection itself, because the last data may be in transit.
       stream.once("close", () => void (isStrange && connection.close(unproved)))
       serve(stream, known)
     })
@@ -93,7 +96,7 @@ export const open = Effect.fn("DirectQuicListener.open")(function* ({ advertise,
       }
     )
   })
-  // Behind a port forwarding the advertised address is not this machine's own.
+  // Behind port forwarding, the advertised address is not this machine's own.
   const everywhere = isIPv6(advertise) ? "::" : "0.0.0.0"
   return yield* listen(advertise).pipe(
     Effect.catch(() => listen(everywhere)),
@@ -103,7 +106,7 @@ export const open = Effect.fn("DirectQuicListener.open")(function* ({ advertise,
   )
 })
 
-/** Says it to the edge, on a connection of its own; an edge without QUIC does not hear of it. */
+/** Tells the edge, on a connection of its own; an edge without QUIC does not learn it. */
 export const advertise = Effect.fn("DirectQuicListener.advertise")(
   function* (token: Uint8Array, listener: DirectListener) {
     const { connection } = yield* dialQuic(yield* ConnectionInfo)

@@ -14,15 +14,15 @@ import { formatHostPort, type HostPort, parseHostPort } from "../settings/HostPo
 import type { Session } from "./NoiseStream.ts"
 
 /**
- * What client and origin tell each other about a direct path, in the payloads of the Noise handshake, which no third party can read
- * or change it. On a path through the edge a client may ask where the origin can be reached directly, and one that knows the
- * answer understands that the origin then waits for its first frame. On the direct path it shows the token of the
- * capability, which only its holders know: the tunnel's visitor token, or in older ones its routing token.
+ * Messages about a direct path in the payloads of the Noise handshake, which no third party can read or change. Through the edge,
+ * a client may ask where the origin can be reached directly; a client that knows this expects the origin to wait for its first
+ * frame. On the direct path it shows a token that only holders of the capability know: the tunnel's visitor token, or in older
+ * capabilities its routing token.
  */
 const ticketMark = 1
 const questionMark = 2
 
-/** The payload of a first message that asks where the origin can be reached directly. */
+/** The first message's payload that asks for the direct address. */
 export const question = Uint8Array.of(questionMark)
 
 /** The payload of a first message on the direct path (data-plane.md 4.6). */
@@ -31,7 +31,7 @@ export const ticket = (token: Uint8Array) => Uint8Array.from([ticketMark, ...tok
 export type Payload =
   { readonly _tag: "Nothing" | "Question" } | { readonly _tag: "Ticket"; readonly token: Uint8Array }
 
-/** What a client says in its first message; undefined when it is none of this. */
+/** A client's first message; undefined if it is none of these. */
 export const readPayload = (payload: Uint8Array): Payload | undefined => {
   if (payload.length === 0) return { _tag: "Nothing" }
   if (payload.length === 1 && payload[0] === questionMark) return { _tag: "Question" }
@@ -40,11 +40,11 @@ export const readPayload = (payload: Uint8Array): Payload | undefined => {
 
 const utf8 = new TextEncoder()
 
-/** The payload of the second message that answers the question; nothing when there is no direct path. */
+/** The second message's payload with the address; empty without a direct path. */
 export const answerDirectQuestion = (listener: HostPort | undefined) =>
   listener === undefined ? new Uint8Array() : Uint8Array.from([questionMark, ...utf8.encode(formatHostPort(listener))])
 
-/** The address in the second message; undefined when there is none that can be dialled. */
+/** The address in the second message; undefined if there is none that can be dialed. */
 export const readAnswer = (payload: Uint8Array): HostPort | undefined => {
   if (payload[0] !== questionMark) return undefined
   const address = parseHostPort(new TextDecoder().decode(payload.subarray(1)))
@@ -54,9 +54,9 @@ export const readAnswer = (payload: Uint8Array): HostPort | undefined => {
 /** The peer did not prove its key, did not answer in time, or went away. */
 export class HandshakeFailed extends Data.TaggedError("HandshakeFailed")<{
   readonly why: string
-  /** The peer knew the origin's key, and was refused for what it said. */
+  /** The peer knew the origin's key, but its message was refused. */
   readonly forUs: boolean
-  /** The peer left before it sent a message. */
+  /** The peer disconnected before it sent a message. */
   readonly hasLeft: boolean
 }> {
   override get message() {
@@ -69,10 +69,10 @@ const nothing = new Uint8Array()
 
 const failed = (why: string) => new HandshakeFailed({ why, forUs: false, hasLeft: false })
 
-/** The payload of the second message for that of the first, or why there is none. */
+/** The second message's payload for the first's, or why there is none. */
 export type Reply = (payload: Uint8Array) => Result.Result<Uint8Array, string>
 
-/** The first framed message, and the decoder with what came behind it. The stream is left paused. */
+/** The first framed message, and the decoder with the rest. The stream is left paused. */
 const firstMessage = (stream: Duplex) =>
   Effect.callback<Omit<Session, "transport"> & { readonly message: Uint8Array }, HandshakeFailed>((resume) => {
     const decoder = new NoiseFrame.FrameDecoder()
@@ -106,7 +106,7 @@ const firstMessage = (stream: Duplex) =>
     stream.on("end", ended)
     stream.on("close", ended)
     stream.on("error", broken)
-    // The owner of the stream before left it paused.
+    // The previous owner left it paused.
     stream.resume()
     return Effect.sync(cleanup)
   }).pipe(
@@ -126,8 +126,8 @@ const orFail = <A, E extends { readonly message: string }>(result: Result.Result
   Effect.fromResult(Result.mapError(result, ({ message }) => failed(message)))
 
 /**
- * The origin's side. Every key is tried on the first message; the one that opens it answers. With `expected` an initiator that
- * proves another static key gets no answer at all.
+ * The origin's side. Every key is tried on the first message, and the one that decrypts it answers. With `expected`, an initiator
+ * with another static key gets no response at all.
  */
 export const answer = Effect.fn("MeshHandshake.answer")(function* (
   stream: Duplex,
@@ -160,9 +160,7 @@ export const answer = Effect.fn("MeshHandshake.answer")(function* (
   return yield* failed("the first message is for none of this origin's keys")
 })
 
-/**
- * The client's side. Without `own` its static key is for this session only. Gives the session and what the origin said.
- */
+/** The client's side. Without `own` it uses a new static key for this session. Returns the session and the origin's payload. */
 export const begin = Effect.fn("MeshHandshake.begin")(function* (
   stream: Duplex,
   originKey: Uint8Array,

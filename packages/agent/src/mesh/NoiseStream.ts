@@ -1,8 +1,7 @@
 /**
- * A Noise session as a stream: what is written goes out in sealed frames, what comes in is opened and read as plain bytes. An end
- * is the end of the carrier's half, behind the last whole frame. A frame that is torn or not authentic breaks the stream, so that
- * a cut transfer is not taken for a complete one. Between two frames a cut looks like an end; {@link NoiseStream.markEnd} tells
- * them apart where both sides do so.
+ * A Noise session as a stream: writes become encrypted frames, reads are decrypted. The end of the carrier's half after a whole
+ * frame is the end of the stream; a truncated or forged frame is an error. A cut between two frames looks like an end unless both
+ * sides mark theirs ({@link NoiseStream.markEnd}).
  */
 import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
 import { frameOverhead, type Transport } from "@catenet/crypto/noise/Transport"
@@ -10,17 +9,17 @@ import { abort } from "@catenet/wire/transport/Abort"
 import { Deferred, Effect, Result } from "effect"
 import { Duplex } from "node:stream"
 
-// * Tells the end of a peer from its death. A carrier says the same of both, and so can the edge that carries it. A side that marks its
-// end says so by an empty message before all others, and sends another one as its last.
+// Distinguishes a peer's end from its death, which a carrier reports in the same way. A side that marks its end announces this
+// with an empty first message, and sends another one as its last.
 
-/** The peer marks its end, and has gone without. */
+/** The peer marks its end, but disconnected without it. */
 export class EndMarkMissing extends Error {
   override readonly name = "EndMarkMissing"
   override readonly message = "the peer went away before it had ended"
 }
 
 export class GracefulEndMarker {
-  /** Whether this side marks its end, and expects it of a peer that says so. */
+  /** Whether this side marks its end, and expects it from a peer that announces it. */
   isMarking = false
   #isFirst = true
   #isMarked = false
@@ -46,9 +45,9 @@ export class GracefulEndMarker {
 
 export interface Session {
   readonly transport: Transport
-  /** Reads the carrier's frames from where the handshake ended. */
+  /** Reads the carrier's frames from the end of the handshake. */
   readonly decoder: NoiseFrame.FrameDecoder
-  /** Whole messages that came together with the handshake. */
+  /** Whole messages that arrived with the handshake. */
   readonly early: ReadonlyArray<Uint8Array>
 }
 
@@ -61,7 +60,7 @@ export class NoiseStream extends Duplex {
   readonly #begun = Deferred.makeUnsafe<boolean>()
   readonly #marks = new GracefulEndMarker()
 
-  /** Takes the carrier over. With `datagrams` every write is one frame and every frame is one read. */
+  /** Takes over the carrier. With `datagrams`, every write is one frame and every frame one read. */
   constructor(carrier: Duplex, session: Session, { datagrams = false }: { readonly datagrams?: boolean } = {}) {
     super({ allowHalfOpen: true, readableObjectMode: datagrams })
     this.#carrier = carrier
@@ -84,10 +83,10 @@ export class NoiseStream extends Duplex {
     carrier.on("data", (chunk: Uint8Array) => this.#receive(chunk))
   }
 
-  /** True when the peer's first frame has come, empty or not; false when the stream is over without one. */
+  /** True once the peer's first frame has arrived, empty or not; false if the stream ended without one. */
   get begun(): Effect.Effect<boolean> {
     return Effect.suspend(() => {
-      // Lets the carrier flow: its owner before left it paused.
+      // Resumes the carrier, which its previous owner left paused.
       this.read(0)
       return Deferred.await(this.#begun)
     })
@@ -140,7 +139,7 @@ export class NoiseStream extends Duplex {
 
   override _destroy(error: Error | null, done: Done) {
     this.#settle(false)
-    // The carrier learns of the end when both halves are over; an earlier end leaves it half open.
+    // The carrier is ended when both halves are over; an earlier end leaves it half open.
     if (error !== null || !this.readableEnded || !this.writableFinished) abort(this.#carrier)
     done(error)
   }
@@ -161,7 +160,7 @@ export class NoiseStream extends Duplex {
     if (Result.isFailure(plain)) return void this.destroy(plain.failure)
     this.#settle(true)
     this.#marks.heard(plain.success.length === 0)
-    // Outside of datagram mode an empty chunk would say nothing, and Node takes it for a pause.
+    // Outside datagram mode an empty chunk means nothing, and Node treats it as a pause.
     if (plain.success.length === 0 && !this.#datagrams) return
     if (!this.push(plain.success)) this.#carrier.pause()
   }

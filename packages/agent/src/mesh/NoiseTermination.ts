@@ -1,7 +1,6 @@
 /**
- * Mesh mode: the client and the origin speak Noise end to end, the edge carries sealed frames. After the handshake the origin is
- * dialled at once, since there the server may speak first. The agent waits only for a client that got a direct path, because that
- * client probably goes there.
+ * Mesh mode: client and origin speak Noise end to end through the edge. After the handshake the origin is dialed at once, because
+ * the server may speak first, except for a client that was offered a direct path and will probably use it.
  */
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { native } from "@catenet/crypto/native"
@@ -22,9 +21,9 @@ import { NoiseStream } from "./NoiseStream.ts"
 import * as UdpRelay from "./UdpRelay.ts"
 
 const nothing = new Uint8Array()
-/** How long a client that got a direct path may take to come back. */
+/** Time for a client that was offered a direct path to come back. */
 const patience = "10 seconds"
-/** The edge's `NO` can mean many things; so many in a row are taken for a revocation. */
+/** The edge's `NO` can mean many things; this many in a row count as a revocation. */
 const revokedAfter = 3
 
 /** Serves mesh clients of the owner of these keys. */
@@ -59,7 +58,7 @@ export const make = Effect.fnUntraced(function* (
     return Effect.logInfo(error.message)
   }
 
-  /** Serves what comes through the edge, and gives clients that ask the address of the direct listener. */
+  /** Serves sessions through the edge, and tells clients that ask the direct listener's address. */
   const relayed = (listener: HostPort | undefined): BrowserClients.Handler => {
     const offer = MeshHandshake.answerDirectQuestion(listener)
     const reply: MeshHandshake.Reply = (payload) => {

@@ -1,8 +1,7 @@
 /**
- * The keys by which clients know this origin, and the capability that brings clients here (agent.md 3.2 and 3.3).
- *
- * With CT_AGENT_ORIGIN_KEY both live on disk, beside the routing token, and are shared by every agent that is given the same
- * files; without it all are new in each process. Retired keys go on being served from CT_AGENT_ORIGIN_KEY_DIR.
+ * The keys by which clients identify this origin, and the capability that leads clients here (agent.md 3.2 and 3.3). With
+ * CT_AGENT_ORIGIN_KEY both are stored on disk, beside the routing token, and shared by all agents that get these files; without
+ * it each process has new ones. Retired keys in CT_AGENT_ORIGIN_KEY_DIR are still accepted.
  */
 import * as Capability from "@catenet/crypto/Capability"
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
@@ -19,18 +18,18 @@ import * as KeyFile from "../state/KeyFile.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 
 /**
- * The routing token of a mesh tunnel, which the capability does not hold: a private file beside the origin key. It is hex with
- * a line end, so that it is not taken for a key where the origin key lies among the retired ones.
+ * The routing token of a mesh tunnel, which the capability does not contain: a private file beside the origin key. It is hex with
+ * a newline, so that it is not taken for a key in the folder of retired keys.
  */
 const placeOf = (originKey: string) => `${originKey}.token`
 
-/** What is to be written for the agents of this origin key. */
+/** The file to write for the agents of this origin key. */
 const routingTokenContent = (originKey: string, token: Redacted.Redacted<Uint8Array>): PrivateFile.Content => ({
   path: placeOf(originKey),
   bytes: new TextEncoder().encode(`${Redacted.value(TokenEncoding.hexText(token))}\n`)
 })
 
-/** The stored token; undefined when there is none yet. Another file is not taken for one. */
+/** The stored token; undefined if there is none. Any other content is an error. */
 const readRoutingToken = Effect.fn("OriginKeys.read")(function* (originKey: string) {
   const path = placeOf(originKey)
   const bytes = yield* KeyFile.read(path)
@@ -52,7 +51,7 @@ export interface Places {
 export interface OriginKeys {
   /** The current key first. */
   readonly keys: ReadonlyArray<KeyPair>
-  /** What the agent registers with. The capability names the tunnel by what is made of it. */
+  /** The token with which the agent registers. The capability contains a value derived from it. */
   readonly token: Redacted.Redacted<Uint8Array>
 }
 
@@ -64,7 +63,7 @@ const readKey = Effect.fnUntraced(function* (path: string) {
   return content === undefined ? undefined : Result.getOrUndefined(OriginKey.fromFile(content))
 })
 
-/** The origin's own key; undefined when there is none yet. Another file is not taken for one, and not overwritten. */
+/** The origin's key; undefined if there is none. Any other content is an error and is not overwritten. */
 const readOwnKey = Effect.fnUntraced(function* (path: string) {
   const content = yield* KeyFile.read(path)
   if (content === undefined || content.length === 0) return undefined
@@ -120,7 +119,7 @@ const write = (
     { path, bytes: Capability.encode(capability) }
   ])
 
-/** The routing token of a stored capability: what it holds itself, or the one of those at hand of which it was made. */
+/** The routing token of a stored capability: the one in it, or the known one from which it was derived. */
 const tokenOf = (
   stored: Capability.Capability,
   atHand: ReadonlyArray<Redacted.Redacted<Uint8Array> | undefined>
@@ -129,7 +128,7 @@ const tokenOf = (
     ? atHand.find((token) => token !== undefined && sameBytes(VisitorToken.of(native, token), stored.routingToken))
     : stored.routingToken
 
-/** Fails when what is stored cannot be used. Touches nothing. */
+/** Fails if the stored files cannot be used. Changes nothing. */
 export const check = Effect.fn("OriginKeys.check")(function* (places: Places) {
   if (places.originKey !== undefined) {
     yield* readOwnKey(places.originKey)
@@ -139,8 +138,8 @@ export const check = Effect.fn("OriginKeys.check")(function* (places: Places) {
 })
 
 /**
- * Loads what is stored, and makes and stores what is missing. A new capability is made of `given`, or without it of the stored
- * routing token or a random one. A capability of `replaced` is made anew.
+ * Loads what is stored, and creates and stores what is missing. A new capability is made from `given`, else from the stored
+ * routing token, else from a random one. A capability of `replaced` is remade.
  */
 export const load = Effect.fn("OriginKeys.load")(function* (
   places: Places,
@@ -182,8 +181,8 @@ export const load = Effect.fn("OriginKeys.load")(function* (
 })
 
 /**
- * Puts into the capability what the edge takes from clients: the visitor token, or where it knows none the routing token. What
- * else the file says stays, since the key may have been rotated meanwhile; a capability of another tunnel is left alone.
+ * Puts the token that the edge accepts from clients into the capability: the visitor token, or the routing token for an edge that
+ * does not know it. Everything else stays, because the key may have been rotated; a capability of another tunnel is not changed.
  */
 export const share = Effect.fn("OriginKeys.share")(function* (
   { capability: path }: Places,
@@ -200,7 +199,7 @@ export const share = Effect.fn("OriginKeys.share")(function* (
     : Effect.logWarning(`this edge knows no visitor tokens: who has ${path} could also register as the agent`)
 })
 
-/** Makes a new key, retires the old one, and re-makes the capability with the same token and address. */
+/** Creates a new key, retires the old one, and rewrites the capability with the same token and address. */
 export const rotate = Effect.fn("OriginKeys.rotate")(function* (places: Places) {
   const { originKey, originKeyDir, capability: path } = places
   if (originKey === undefined || originKeyDir === undefined)

@@ -1,4 +1,4 @@
-/** UDP on either end of a Noise session: one frame is one datagram, both ways. The first direction to end takes the other along. */
+/** Relays UDP over a Noise session: one frame is one datagram, in both directions. When one direction ends, so does the other. */
 import { clause } from "@catenet/domain/values/Sentence"
 import { isIPv6 } from "@catenet/platform/IpAddress"
 import { Sockets } from "@catenet/platform/Sockets"
@@ -14,7 +14,7 @@ import type { NoiseStream } from "./NoiseStream.ts"
 /** Bytes of datagrams that may wait for the network card. */
 export const longestQueue = 1_048_576
 
-/** Whether a datagram has to be dropped, as any network would, because the system does not take those before it. */
+/** Whether a datagram must be dropped, as in any network, because the system has not accepted the earlier ones. */
 export const isCongested = (socket: Socket) => socket.getSendQueueSize() > longestQueue
 
 /** A UDP socket that talks to this address only. */
@@ -33,7 +33,7 @@ const connected = (address: HostPort) =>
     return Effect.sync(() => void socket.close())
   })
 
-/** Copies until the stream ends. An ICMP refusal of one datagram is not the end: the service may come back. */
+/** Copies until the stream ends. An ICMP error for one datagram is not the end: the service may come back. */
 const copy = (stream: NoiseStream, socket: Socket, counters: { aToB: number; bToA: number }) =>
   Effect.callback<void>((resume) => {
     const done = () => resume(Effect.void)

@@ -1,6 +1,6 @@
 /**
- * The registration state and the traffic counters of the running agent. Everything is a number or a string in memory;
- * `MetricsPage` and `StatusReport` render it.
+ * Registration state and traffic counters of the running agent, as numbers and strings in memory; `MetricsPage` and
+ * `LocalHttpServer` render them.
  */
 import type { OriginEcho } from "@catenet/wire/frames/MuxEcho"
 import type { OnFault } from "@catenet/wire/transport/FaultBoundary"
@@ -23,7 +23,7 @@ export interface Requests {
 export interface Traffic {
   tunnelsOpened: number
   tunnelsFailed: number
-  /** Byte counts of streams that have ended; those of running streams are added when they are read. */
+  /** Byte counts of ended streams; those of running streams are added on reading. */
   bytesToOrigin: number
   bytesToClient: number
   handshakes: number
@@ -37,7 +37,7 @@ export interface StreamCounters {
   bToA: number
 }
 
-/** What carries the session of a channel: a rung of the ladder to the edge, or a way around it. */
+/** The transport of a channel session: a connection strategy to the edge, or a direct one. */
 export type ChannelCarrier =
   | "broker"
   | "relay"
@@ -50,14 +50,14 @@ export type ChannelCarrier =
   | "gate"
   | "circuit"
 
-/** How far a member has come with its next peer. */
+/** A member's progress with its next peer. */
 export const channelStates = ["joining", "waiting", "refused", "unreachable"] as const
 export interface Joining {
   readonly state: (typeof channelStates)[number]
   readonly reason: string | undefined
 }
 
-/** A pair of a room, as far as this member has come with it. */
+/** A member's state in a pair of a room. */
 export interface Pair {
   readonly name: string
   /** The holder at the other end, and the channel, in hex. */
@@ -94,17 +94,17 @@ export interface Session {
   lastError: string | undefined
 }
 
-/** Where the certificate of the host name stands, in words that continue "the certificate", since a time in Unix milliseconds. */
+/** The state of the host name's certificate, in words that continue "the certificate", since a time in Unix milliseconds. */
 export interface CertificateNote {
   current: { readonly text: string; readonly since: number } | undefined
 }
 
-/** What the origin did when an edge last asked for it. */
+/** The origin's state when an edge last asked for it. */
 export interface Probe {
   last: { readonly echo: OriginEcho; readonly at: number } | undefined
 }
 
-/** Reads what this process has done as a relay node; undefined in one that is none. */
+/** Reads the relay node's counters; undefined in a process that is none. */
 export interface RelayNodeReader {
   read: (() => RelayNodeCounts) | undefined
 }
@@ -117,7 +117,7 @@ export class AgentMetrics extends Context.Service<
     readonly session: Session
     readonly traffic: Traffic
     readonly requests: Requests
-    /** Whether the agent is stopping: it finishes what runs. */
+    /** Whether the agent is stopping and finishes open requests. */
     readonly draining: { is: boolean }
     readonly probe: Probe
     readonly certificate: CertificateNote
@@ -127,21 +127,21 @@ export class AgentMetrics extends Context.Service<
     readonly total: () => Traffic
     /** Counters of one stream, included in `total` until `close` folds them in. */
     readonly openStream: () => { readonly counters: StreamCounters; readonly close: () => void }
-    /** Streams being served, those that wait for their client's first byte included. */
+    /** Streams being served, including those waiting for their client's first byte. */
     readonly tasksLive: () => number
     readonly taskBegan: () => void
     readonly taskEnded: () => void
-    /** Counts a session of a channel that is carried so; the result ends it. */
+    /** Counts a channel session with this transport; the returned function ends it. */
     readonly channelOpened: (carrier: ChannelCarrier) => () => void
-    /** Says how far it has come. */
+    /** Sets the progress. */
     readonly joining: (state: Joining["state"], reason?: string) => void
-    /** Undefined in a process that is no member of a channel. */
+    /** Undefined in a process that is no channel member. */
     readonly channel: () => Joining | undefined
     /** The pairs of a room; undefined in every other process. */
     readonly room: { pairs: ReadonlyArray<Pair> | undefined }
     /** Sessions of channels by their carrier; empty in a process that has had none. */
     readonly channels: () => ReadonlyMap<ChannelCarrier, ChannelCounts>
-    /** Takes what a callback of a connection threw; the caller ends that connection. */
+    /** Counts an exception thrown in a connection's callback; the caller ends that connection. */
     readonly fault: OnFault
     /** Reports it and destroys the connection. */
     readonly ending: (connection: { readonly destroy: () => unknown }) => OnFault

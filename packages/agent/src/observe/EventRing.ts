@@ -1,9 +1,7 @@
 /**
- * The event ring: `events.jsonl`, one JSON object a line, at most 1 MiB, rotated to `events.jsonl.1`.
- *
- * Several processes may share a ring: each line is one append, and only the holder of a lock file rotates. A line that a crash
- * tore is closed by the next process before its first own line, and readers skip it. Nothing here ever fails the caller; what
- * could not be written is counted.
+ * The event ring: `events.jsonl`, one JSON object per line, at most 1 MiB, rotated to `events.jsonl.1`. Several processes may
+ * share it: each line is one append, and only the holder of a lock file rotates. A line torn by a crash is closed by the next
+ * writer, and readers skip it. Errors never reach the caller; lost lines are counted.
  */
 import { Clock, Effect, FileSystem, Option, Semaphore } from "effect"
 import * as PrivateFile from "../state/PrivateFile.ts"
@@ -46,7 +44,7 @@ export const make = Effect.fnUntraced(function* (directory: string) {
       Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(0))
     )
 
-  /** Narrows the mode of an existing file and says whether its last line is torn. */
+  /** Restricts the mode of an existing file and returns whether its last line is incomplete. */
   const inspect = Effect.gen(function* () {
     const file = yield* fs.open(path, { flag: "r", noFollow: true })
     const size = Number((yield* file.stat).size)
@@ -73,7 +71,7 @@ export const make = Effect.fnUntraced(function* (directory: string) {
 
   const takeLock = Effect.isSuccess(fs.writeFileString(lock, "", { flag: "wx", mode: 0o600 }))
 
-  /** Who does not get the lock appends past the cap: the holder is about to rotate. */
+  /** Without the lock, lines are appended beyond the limit: the holder is about to rotate. */
   const rotate = Effect.fnUntraced(function* (incoming: number) {
     const held = (yield* takeLock) || ((yield* Effect.isSuccess(dropStaleLock)) && (yield* takeLock))
     if (!held) return

@@ -1,12 +1,12 @@
 /**
- * Records what happens to the agent: one line into the ring, one into the log, one more in the count of its kind. A line is one
- * flat JSON object: the fields of its kind and the stamps `ts`, `session`, `conn` and `kind`.
+ * Records the agent's events in the ring, the log and the counters. An event is one flat JSON object: its fields, and `ts`,
+ * `session`, `conn` and `kind`.
  */
 import { Context, Effect, Layer } from "effect"
 import { AgentMetrics } from "./AgentMetrics.ts"
 import * as EventRing from "./EventRing.ts"
 
-// The twelve kinds of local events, in the order in which `/metrics` counts them, and what each of them carries.
+// The twelve kinds of events, in the order of `/metrics`, and the fields of each.
 
 /** The fields of every kind besides its stamps. */
 interface Fields {
@@ -46,7 +46,7 @@ export const eventKinds = [
   "credential_degraded"
 ] as const satisfies ReadonlyArray<EventKind>
 
-/** Marks the log entry of an event, so that the log can print the event's own line. */
+/** Marks an event's log entry, so that the log prints the event's own line. */
 export const eventAnnotation = "event"
 
 export class Events extends Context.Service<
@@ -57,7 +57,7 @@ export class Events extends Context.Service<
     readonly ring: EventRing.EventRing
   }
 >()("agent/observe/Events") {
-  /** Events of an agent whose state is in this folder. */
+  /** Events of an agent with this state folder. */
   static readonly layer = (directory: string) =>
     Layer.effect(
       Events,

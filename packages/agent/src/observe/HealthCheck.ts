@@ -1,20 +1,19 @@
 /**
- * Whether the agent is healthy. One that serves a tunnel is registered, and has heard from the edge within the last 90 seconds. A
- * member of a channel has a session, or waits for its peer: the edge's own bounds end a wait at which nothing is heard. One of a
- * room does so in every pair. Pure.
+ * Whether the agent is healthy: a tunnel is registered and has heard from the edge within 90 seconds; a channel member has a
+ * session or waits for its peer; a room member does so in every pair.
  */
 import { Result } from "effect"
 import type { ChannelCounts, Joining, Pair, Session } from "./AgentMetrics.ts"
 
 const silenceMillis = 90_000
 
-/** What is known of a member of a channel. */
+/** The known state of a channel member. */
 export interface Membership {
   readonly joining: Joining
   readonly sessions: Iterable<ChannelCounts>
 }
 
-/** The state of a member, in one word. */
+/** The member's state in one word. */
 export const stateOf = ({ joining, sessions }: Membership): Joining["state"] | "in-session" =>
   Array.from(sessions).some(({ open }) => open > 0) ? "in-session" : joining.state
 

@@ -1,4 +1,7 @@
-/** Serves the local endpoints on CT_AGENT_METRICS_LISTEN. When the address cannot be bound, the agent logs it once and serves the tunnel anyway. */
+/**
+ * Serves the local endpoints on CT_AGENT_METRICS_LISTEN. If the address cannot be bound, this is logged once and the tunnel is
+ * served anyway.
+ */
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
 import { AgentStatus, type CredentialState } from "@catenet/domain/enrollment/AgentStatus"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
@@ -119,7 +122,7 @@ const reportStatus = ({
 const standardLines = 100
 const maxLines = 1000
 
-/** 1 to 1000; 100 for anything that is no number. */
+/** 1 to 1000; 100 if it is no number. */
 export const lineCount = (n: string | undefined) => {
   const number = n !== undefined && /^[+-]?\d{1,15}$/.test(n.trim()) ? Number(n) : standardLines
   return Math.min(maxLines, Math.max(1, number))
@@ -207,10 +210,10 @@ const announce = Layer.effectDiscard(
   })
 )
 
-/** A stopping agent waits no longer for what it answers: one that is being replaced begins to serve again only after that. */
+/** A stopping agent does not wait for its responses: its replacement can serve only after it has ended. */
 const grace = "250 millis"
 
-/** Ends the connections that are left: readers keep theirs, and Node would wait for them. */
+/** Closes the remaining connections: clients keep theirs alive, and Node would wait for them. */
 const cut = (server: Server) =>
   Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections())))
 

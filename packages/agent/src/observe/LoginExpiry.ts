@@ -1,4 +1,4 @@
-/** Records that the stored login has ended and cannot be refreshed: once in a process, when it is first seen. */
+/** Records once per process that the stored login has expired and cannot be refreshed. */
 import { Effect, Schedule } from "effect"
 import * as Credential from "../login/Credential.ts"
 import type { BearerSource } from "../settings/LoginVariables.ts"
@@ -6,7 +6,7 @@ import { Events } from "./Events.ts"
 
 const interval = "30 seconds"
 
-/** Looks until it has ended. */
+/** Polls until the login has expired. */
 export const run = Effect.fn("LoginExpiry.run")(function* (source: BearerSource) {
   const events = yield* Events
   yield* Credential.stateOf(source).pipe(

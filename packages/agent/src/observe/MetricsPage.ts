@@ -1,6 +1,6 @@
 /**
- * The twelve series of `/metrics` in the contract's order, Prometheus text format 0.0.4. Faults of connections follow once there
- * was one, and sessions of channels in a process that has had some, and those of a relay node. Pure.
+ * The twelve series of `/metrics` in the contract's order (Prometheus text format 0.0.4), followed by connection errors, channel
+ * sessions and relay node counts if there are any.
  */
 import { type Family as AnyFamily, render as text } from "@catenet/platform/PrometheusText"
 import {
@@ -41,7 +41,7 @@ const ofChannels = (channels: Sample["channels"], count: keyof ChannelCounts): F
 
 const pairStates = ["in-session", ...channelStates] as const
 
-/** The states of the pairs of a room, all of them where there is one. */
+/** The states of a room's pairs, all of them if there is one. */
 const ofPairs = (pairs: Sample["pairs"]): Family["samples"] =>
   pairs.length === 0
     ? []

@@ -1,4 +1,4 @@
-/** What a relay node has done since its start, and the series of `/metrics` that such a process alone has. Pure. */
+/** The counters of a relay node and their series in `/metrics`. */
 import type { Family } from "@catenet/platform/PrometheusText"
 
 export interface RelayNodeCounts {

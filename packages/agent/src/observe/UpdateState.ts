@@ -1,4 +1,4 @@
-/** Where updates stand, as `/status` says it. */
+/** The state of updates, and its text in `/status`. */
 
 export interface UpdateState {
   /** Of this process. */

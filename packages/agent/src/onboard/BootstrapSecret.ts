@@ -1,6 +1,6 @@
 /**
- * What a bootstrap token was exchanged for, in `bootstrap.secret` of the state folder: stored before it is used, and without the
- * join token as soon as that is spent.
+ * The tokens that a bootstrap token was exchanged for, in `bootstrap.secret` of the state folder: stored before use; the join
+ * token is removed once it is spent.
  */
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
@@ -35,7 +35,7 @@ const parse = (text: string): Result.Result<Kept, unknown> =>
 /** The stored secret, or undefined before the first exchange. */
 export const restore = Effect.fn("BootstrapSecret.restore")(function* (stateDir: string) {
   const path = at(stateDir)
-  // What an interrupted start has staged is asked for again.
+  // A secret that an interrupted start has staged is requested again.
   yield* PrivateFile.discard([path])
   const bytes = yield* PrivateFile.read(path)
   if (bytes === undefined) return undefined
@@ -76,7 +76,7 @@ export const exchange = Effect.fn("BootstrapSecret.exchange")(function* (
   return kept
 }, Effect.uninterruptible)
 
-/** Stores tokens that were given to this user and not for a bootstrap token. */
+/** Stores tokens that were issued to this user, not for a bootstrap token. */
 export const keep = Effect.fn("BootstrapSecret.keep")(function* (
   stateDir: string,
   { joinToken, token }: { readonly joinToken: string; readonly token: string }

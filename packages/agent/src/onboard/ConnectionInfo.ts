@@ -1,8 +1,6 @@
 /**
- * Where the edge is and which root certificate it must show, kept while the agent runs.
- *
- * The root comes from CT_AGENT_EDGE_CERT_URL. Without it a file that CT_AGENT_EDGE_CERT names comes first and the control plane
- * second, until one of them has it. It is pinned: a root that was fetched is written to the file, and the file serves when no server
+ * The edge's address and pinned root certificate. The root comes from CT_AGENT_EDGE_CERT_URL; without it from the file
+ * CT_AGENT_EDGE_CERT, or else from the control plane. A fetched root is written to the file, which is used when no server
  * answers.
  */
 import { ended } from "@catenet/domain/values/Sentence"
@@ -98,9 +96,9 @@ export class ConnectionInfo extends Context.Service<
         const fetchedOrNot = Effect.orElseSucceed(fetched, () => undefined)
 
         let askedAt = Number.NEGATIVE_INFINITY
-        /** Why the control plane gave none, while it is asked now and then. */
+        /** Why the control plane has not provided it, while it is polled. */
         let absence = ""
-        /** The control plane is asked less often than the disk: many agents may wait for it at once. */
+        /** The control plane is polled less often than the disk: many agents may wait for it. */
         const fetchedAtTimes = Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
           if (now - askedAt < askMillis) return undefined

@@ -1,11 +1,11 @@
 /**
- * Why a call of the control plane got no answer that can be used, without the address: paths of the contract hold routing tokens,
- * and what is said here goes to logs and screens.
+ * Describes why a call of the control plane failed, without its address: paths contain routing tokens, and the text goes to logs
+ * and screens.
  */
 import { HttpClientError } from "effect/http"
 import { ProxyFailed } from "../carrier/OutgoingProxy.ts"
 
-/** The innermost message: the system's own words are below those of the client. */
+/** The innermost message: the system's error is below the client's. */
 const innermost = (error: Error): string =>
   error.cause instanceof Error && error.cause.message !== "" ? innermost(error.cause) : error.message
 

@@ -1,10 +1,7 @@
 /**
- * From what the agent was given to what it can serve with: a routing token and, when it ever enrolled, its identity.
- *
- * Nothing is redeemed twice: a stored identity and a stored bootstrap secret are used before any token is spent, and a bootstrap
- * secret is stored before it is used. The key is stored before a token is redeemed, so that an agent whose answer was lost asks
- * again with the same key and is recognised. A spent token ends in a sentence that says which of the possible
- * causes it was.
+ * From what the agent was given to what it can serve with: a routing token and, if it enrolled, its identity. Nothing is redeemed
+ * twice: stored identities and secrets are used before a token is spent, and everything is stored before it is used, so that an
+ * agent that lost a response retries with the same key and is recognized. A spent token is reported with its possible causes.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -21,9 +18,8 @@ import * as BootstrapSecret from "./BootstrapSecret.ts"
 import { OnboardingClient } from "./OnboardingClient.ts"
 
 /**
- * The routing token that took the place of the one this agent was given: an owner replaces it, and the end of a grant does. It
- * is kept in `routing-token` of the state folder, behind the hash of the given one, so that another token that is set later
- * is used as it is.
+ * The routing token that replaced the given one, because an owner replaced it or a grant ended. It is stored in `routing-token`
+ * of the state folder with the hash of the given one, so that another token that is set later is used unchanged.
  */
 export type Token = Redacted.Redacted<Uint8Array>
 
@@ -42,13 +38,16 @@ const read = Effect.fnUntraced(function* (stateDir: string) {
   return token === undefined ? undefined : { given, token }
 })
 
-/** What the tunnel of this given token has now, as far as is known. What cannot be read is asked for again when it is needed. */
+/**
+ * The current token of the given token's tunnel, as far as known. An unreadable file is ignored and the token requested again
+ * when needed.
+ */
 export const current = Effect.fn("Onboarding.current")(function* (stateDir: string, given: Token) {
   const kept = yield* Effect.orElseSucceed(read(stateDir), () => undefined)
   return kept?.given === TokenEncoding.hash(native, given) ? kept.token : given
 })
 
-/** Keeps the token that took the place of `old`, which was given or had itself taken the place of the given one. */
+/** Stores the token that replaced `old`, which was given or had itself replaced the given one. */
 export const keep = Effect.fn("Onboarding.keep")(function* (stateDir: string, { old, token }: TokenReplaced) {
   const kept = yield* Effect.orElseSucceed(read(stateDir), () => undefined)
   const hashed = TokenEncoding.hash(native, old)
@@ -116,7 +115,7 @@ const enroll = Effect.fnUntraced(function* (
   return { seed, agent: agentId, tenant }
 })
 
-/** The whole onboarding. With `required`, an agent that is not enrolled and has no join token is refused. */
+/** The whole onboarding. With `required`, an agent that is not enrolled and has no join token fails. */
 export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Settings, required: boolean) {
   const restored = yield* AgentIdentity.restore(settings.stateDir)
   const agentId = yield* AgentIdentity.agentId(settings.stateDir, settings.agentId)
@@ -167,7 +166,7 @@ export const onboard = Effect.fn("Onboarding.onboard")(function* (settings: Sett
   return { agentId, identity, token } satisfies Onboarded
 })
 
-/** `onboard`, bounded by CT_AGENT_ONBOARD_TIMEOUT_SECS when that is set. */
+/** `onboard`, limited by CT_AGENT_ONBOARD_TIMEOUT_SECS if set. */
 export const bounded = (settings: Settings, required: boolean) => {
   const seconds = settings.onboardTimeoutSecs
   const whole = onboard(settings, required)

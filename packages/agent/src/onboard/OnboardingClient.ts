@@ -1,7 +1,4 @@
-/**
- * The calls of the agent to the control plane. Each is bounded by 10 s, and what comes back is sorted into the three things that
- * matter here: an answer, a refusal that asking again does not change, and silence.
- */
+/** The agent's calls of the control plane. Each is limited to 10 s and results in a response, a final refusal, or silence. */
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Enrollment from "@catenet/crypto/Enrollment"
 import * as Hex from "@catenet/crypto/Hex"
@@ -54,8 +51,8 @@ export class OnboardingClient extends Context.Service<
     /** The DER of the edge's root, from this base address or from the control plane. */
     ca(base: string | undefined): Effect.Effect<Uint8Array, Unreachable>
     /**
-     * Redeems a join token with the proof that the seed's owner asks; the tenant it was issued for. A token that this seed has
-     * redeemed before is answered in the same way.
+     * Redeems a join token with the seed's proof; returns the tenant. A token that this seed redeemed before gets the same
+     * response.
      */
     redeem(
       token: Redacted.Redacted<Uint8Array>,
@@ -63,16 +60,16 @@ export class OnboardingClient extends Context.Service<
       seed: Redacted.Redacted<Uint8Array>
     ): Effect.Effect<string, TokenSpent | Refused | Unreachable>
     /**
-     * Exchanges a bootstrap token for the text of its secret, with the proof that the seed's owner asks. A token that this seed
-     * has redeemed before is answered in the same way.
+     * Exchanges a bootstrap token for the text of its secret, with the seed's proof. A token that this seed redeemed before gets
+     * the same response.
      */
     exchange(
       token: Redacted.Redacted,
       seed: Redacted.Redacted<Uint8Array>
     ): Effect.Effect<Redacted.Redacted, TokenSpent | ConfigurationInvalid | Refused | Unreachable>
     /**
-     * The routing token of the tunnel that has or had this one, by the proof of an enrolled key; undefined where the key is not
-     * enrolled for the tunnel, or the tunnel is gone.
+     * The current routing token of this token's tunnel, with the proof of an enrolled key; undefined if the key is not enrolled
+     * for the tunnel or the tunnel does not exist.
      */
     currentToken(
       token: Redacted.Redacted<Uint8Array>,
@@ -110,7 +107,7 @@ export class OnboardingClient extends Context.Service<
             orElse: () => Effect.fail(new Error(`no answer within ${callBound}`))
           })
 
-        /** What an error of a token exchange means, when its answer was not one that the API declares. */
+        /** The meaning of a token exchange's error, if the response is none that the API declares. */
         const sorted = (what: string) => (error: unknown) => {
           const code = statusOf(error)
           if (code === 409) return new TokenSpent({ detail: "The control plane answered 409." })

@@ -1,6 +1,6 @@
 /**
- * The HTTP client of the agent. It follows no redirect, so no secret goes to another address, bounds every answer, and goes through
- * the proxy of this process, if there is one.
+ * The agent's HTTP client: no redirects, so no secret goes to another address; responses are limited; it uses the process's
+ * proxy.
  */
 import { Http } from "@catenet/platform/Http"
 import { strictFetch } from "@catenet/platform/StrictFetch"
@@ -10,13 +10,13 @@ import { Readable } from "node:stream"
 import type { ReadableStream } from "node:stream/web"
 import { createConnection, OutgoingProxy } from "../carrier/OutgoingProxy.ts"
 
-/** Bytes of an answer. The longest that is asked for is a certificate. */
+/** Limit of a response in bytes. The longest is a certificate. */
 export const longestAnswer = 65_536
 
 type Fetch = typeof globalThis.fetch
 type Proxy = NonNullable<Effect.Success<typeof OutgoingProxy>>
 
-/** Statuses whose answers have no body. */
+/** Statuses without a response body. */
 const bodiless = new Set([101, 204, 205, 304])
 
 /** By Node's HTTP client, since `fetch` has no option for the connection. */
@@ -65,5 +65,5 @@ export const layer = sendingBy(send)
 /** For lists of an account, which are as long as its limits permit. */
 export const layerForLists = sendingBy(sendForUpTo(4_194_304))
 
-/** For what listens on this machine or beside it: never through a proxy. */
+/** For services on this machine or beside it: never through a proxy. */
 export const layerLocal = sendingBy(Effect.succeed(strictFetch(globalThis.fetch, longestAnswer)))

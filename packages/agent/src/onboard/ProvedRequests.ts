@@ -1,6 +1,6 @@
 /**
- * Calls of an enrolled agent carry the proof of its key, since the routing token is known to others too. The second in a proof
- * is the server's, as its answers say it: an agent whose clock is wrong gets its certificate too.
+ * Signs an enrolled agent's requests with its key, because others may know the routing token. The timestamp follows the server's
+ * clock, so that an agent with a wrong clock works too.
  */
 import * as AgentRequest from "@catenet/crypto/AgentRequest"
 import { native } from "@catenet/crypto/native"
@@ -8,15 +8,15 @@ import { AgentProofRequired } from "@catenet/domain/certificates/AdmissionErrors
 import { Clock, Effect, type Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 
-/** The key of an enrolled agent; undefined for one that is not. */
+/** The key of an enrolled agent; undefined otherwise. */
 export type Seed = Effect.Effect<Redacted.Redacted<Uint8Array> | undefined>
 
 const nothing = new Uint8Array()
 
-/** Which calls are repeated: those whose proof named another second than the server's, which it has said now. */
+/** Retried calls: those rejected because of their timestamp; the response has set the clock. */
 const isStale = (error: unknown) => error instanceof AgentProofRequired && error.reason === "stale"
 
-/** A client that signs what it sends, before the server's address comes in front, and the repetition of a call by it. */
+/** A client that signs its requests, before the server's address is prepended, and retries a call once. */
 export const by = (client: HttpClient.HttpClient, seed: Seed) => {
   let ahead = 0
   const signed = (request: HttpClientRequest.HttpClientRequest) =>

@@ -1,6 +1,6 @@
 /**
- * Fills the roles of a pipeline (signed-bytes.md 8.5) from the offers of those who serve on the roles' channels, and bids each
- * chosen one its floor. A provider that does not take the bid is left out, and the roles are filled anew without it.
+ * Fills the roles of a pipeline (signed-bytes.md 8.5): chooses among the offers on the roles' channels and bids each chosen
+ * provider its floor price. A provider that refuses the bid is excluded and the roles are filled again.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import type * as Json from "@catenet/crypto/Json"
@@ -20,7 +20,7 @@ interface Candidate extends Offering {
   readonly provider: RoleProvider
 }
 
-/** A role that was bid for, and what its provider said to the bid. */
+/** A role and its provider's response to the bid. */
 export interface Match {
   readonly role: Role
   readonly provider: RoleProvider
@@ -28,14 +28,14 @@ export interface Match {
   readonly reference: string
 }
 
-/** A role that no provider fits, apart from those that were asked and did not take the bid. */
+/** A role for which no provider fits, apart from those that refused the bid. */
 interface Unfilled {
   readonly tag: string
   readonly units: bigint
   readonly refused: number
 }
 
-/** What came of a run, and the turns that follow from it. */
+/** The result of a run, and the updated history. */
 interface Outcome {
   readonly turns: Turns
   readonly answer: Result.Result<ReadonlyArray<Match>, Unfilled>
@@ -56,7 +56,7 @@ const candidateOf = (provider: RoleProvider): Candidate => {
 const bidSeconds = 300n
 const noTerms = new Uint8Array(32)
 
-/** The price is the floor: what this bid promises for all units together. */
+/** The price is the floor: the bid's total for all units. */
 const bidOn = Effect.fnUntraced(function* (
   role: Role,
   { call, holder, offer }: RoleProvider,
@@ -133,7 +133,7 @@ interface Bidding {
   readonly now: bigint
 }
 
-/** Whether every provider took its bid. One that took it in an earlier round is not asked again. */
+/** Whether every provider accepted its bid. One that accepted in an earlier round is not asked again. */
 const bidForAll = Effect.fnUntraced(function* (
   roles: ReadonlyArray<Role>,
   assignments: ReadonlyArray<Assignment<Candidate>>,

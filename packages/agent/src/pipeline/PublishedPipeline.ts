@@ -1,4 +1,4 @@
-/** A published pipeline, which anyone may read at the control plane: all of it, or the key of its operator. */
+/** Reads a published pipeline, or its operator's key, from the control plane. */
 import * as Hex from "@catenet/crypto/Hex"
 import { PipelineSpec } from "@catenet/domain/agents/Pipeline"
 import { lossless } from "@catenet/domain/api/LosslessJson"
@@ -14,7 +14,7 @@ const Named = Schema.fromJsonString(
   Schema.Struct({ operator_pubkey_hex: Schema.optionalKey(Schema.NullOr(Schema.String)) })
 )
 
-/** What the control plane publishes under this id, as far as a command needs it. */
+/** The published pipeline, as far as the command needs it. */
 const ask = Effect.fnUntraced(function* <A>(
   controlPlane: string,
   pipeline: string,
@@ -73,7 +73,7 @@ export const operatorOf = Effect.fn("PublishedPipeline.operatorOf")(function* (
 
 const decodeSpec = Schema.decodeUnknownOption(lossless(PipelineSpec))
 
-/** All of it, with the public key of its operator: the one that is given, or else the one that it names. */
+/** The whole pipeline with its operator's public key: the given one, or the one that it names. */
 export const read = Effect.fn("PublishedPipeline.read")(function* (
   controlPlane: string,
   pipeline: string,

@@ -1,4 +1,4 @@
-/** One who serves on the channel of a role, in a session that stays open: its offer, and calls of its tools. */
+/** Finds the providers of a role on its derived channel, and keeps a session with each: its offer, and calls of its tools. */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import type * as Json from "@catenet/crypto/Json"
@@ -13,10 +13,10 @@ import type * as FallbackDialer from "../channel/session/FallbackDialer.ts"
 import * as SessionLifecycle from "../channel/session/SessionLifecycle.ts"
 import { unixSeconds } from "../UnixTime.ts"
 
-// * Who serves a role: the members that wait on its derived channel. The edge brings together those that wait the longest, and who
-// serves waits again behind the others, so all have been met when one comes a second time.
+// The members waiting on a role's derived channel. The edge connects those that have waited longest, and a provider that has
+// served waits again behind the others, so all have been met when one comes a second time.
 
-/** Of one role; more are not looked for. */
+/** Limit of providers for one role. */
 const maxProviders = 64
 const maxFailures = 3
 
@@ -71,7 +71,7 @@ export const meetAll = Effect.fn("RoleProvider.meetAll")(function* (
   return found
 })
 
-/** What a provider answered cannot be used, or it did not answer. */
+/** A provider's response is unusable or missing. */
 export class ProviderFailed extends Data.TaggedError("ProviderFailed")<{ readonly why: string }> {
   override get message() {
     return this.why
@@ -84,7 +84,7 @@ export interface RoleProvider {
   readonly call: (tool: string, args: Json.Json) => Effect.Effect<Json.Json, ProviderFailed>
 }
 
-/** A service may take the two minutes that its command has; offers and bids are answered at once. */
+/** A service may take the two minutes of its command; offers and bids are immediate. */
 const boundOf = (tool: string) => (tool.startsWith("service/") ? "125 seconds" : "15 seconds")
 
 const failed = ({ message }: { readonly message: string }) => new ProviderFailed({ why: message })
@@ -101,7 +101,7 @@ const callOf = (client: RpcClient.RpcClient): RoleProvider["call"] =>
     return yield* Effect.mapError(Effect.fromResult(Envelope.readResponse(reply)), failed)
   })
 
-/** Asks the peer of a session for its offer, which must be its own, signed and alive. */
+/** Asks the session's peer for its offer, which must be its own, signed and not expired. */
 const ofSession = Effect.fn("RoleProvider.ofSession")(function* ({
   peerHolder,
   stream

@@ -1,6 +1,6 @@
 /**
- * Serves one tunnel: loads the keys, enrolls, registers at the edge, carries visitors to the origin and keeps the certificate. It
- * knows neither signals nor a terminal; commands and the library add those.
+ * Serves one tunnel: loads keys, enrolls, registers at the edge, forwards visitors to the origin and maintains the certificate.
+ * Signals and terminal are the caller's.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { Effect, FiberHandle, Layer, Redacted, Schedule } from "effect"
@@ -51,7 +51,7 @@ const openLocalEndpoints = Effect.fn("TunnelService.openLocalEndpoints")(functio
   yield* Layer.build(layer(listen, credential))
 })
 
-/** Reads what this machine has to bring along, before the network is asked for anything and a token is spent. */
+/** Reads this machine's files before the network is used and a token is spent. */
 const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
   const { terminate } = config.origin
   if (config.certificate !== undefined) yield* Certificates.repair(CertificateOptions.placesOf(config.certificate))
@@ -60,7 +60,7 @@ const ready = Effect.fnUntraced(function* (config: Settings.Settings) {
 })
 type Pair = Effect.Success<ReturnType<typeof ready>>
 
-/** What the edges hear of the certificate, and the look to be taken when it changes. */
+/** The certificate status for the edges, and the function to call when it changes. */
 const certificateReport = Effect.fnUntraced(function* (config: Settings.Settings, pair: Pair) {
   const report = new CertificateReport()
   const { hostname: host, mode, stateDir } = config
@@ -87,7 +87,7 @@ const browser = Effect.fnUntraced(function* ({ cardFile, origin, stateDir }: Set
   return yield* TlsAlpnResponder.make(stateDir, origin, metrics, ordinary)
 })
 
-/** Where the keys and the capability of this start are. */
+/** The locations of the keys and the capability. */
 const placesOf = Effect.fnUntraced(function* (config: Settings.Settings) {
   const { capabilityOut, capabilityOutNamed, originKey, originKeyDir, stateDir } = config
   const substitute = `${stateDir}/capability.bin`
@@ -95,7 +95,7 @@ const placesOf = Effect.fnUntraced(function* (config: Settings.Settings) {
   return { capability, originKey, originKeyDir }
 })
 
-/** What an agent serves with; `replaced` is the token that the present one took the place of while it ran. */
+/** The agent's tokens and keys; `replaced` is the token that the current one has replaced while the agent ran. */
 interface Served extends Onboarding.Onboarded {
   readonly replaced?: Onboarding.Token
 }
@@ -129,7 +129,7 @@ const mesh = Effect.fnUntraced(function* (
           Effect.provideContext(DirectQuicListener.advertise(Redacted.value(token), listenerByQuic), services)
         )
   )
-  // An old capability still works where the new one cannot be written.
+  // An old capability still works if the new one cannot be written.
   const accepted = ({ visitorTokens }: EdgeLink) =>
     OriginKeys.share(places, token, visitorTokens).pipe(
       Effect.catch((error) => Effect.logWarning(error.message)),
@@ -174,15 +174,15 @@ const tunnel = Effect.fnUntraced(function* (
 })
 
 /**
- * Keeps the certificate of the host name, from the first registration on: the authority asks the serving agent for a proof.
- * The effect that it gives is for the end of a tunnel that the edge serves no more.
+ * Maintains the certificate from the first registration on, because the CA asks the serving agent for a proof. The returned
+ * effect is for a tunnel that the edge no longer serves.
  */
 const certificates = Effect.fnUntraced(function* (
   config: Settings.Settings,
   { identity, token }: Onboarding.Onboarded,
   { changed, report }: Reported
 ) {
-  // An edge that does not heed which agent has the order may ask another agent of the tunnel for the proof.
+  // An edge without support for order tracking may ask another agent of the tunnel for the proof.
   const reported = { changed, isReached: () => report.isHeeded }
   const { certificate, controlPlane, hostname, stateDir } = config
   if (certificate === undefined || hostname === undefined || token === undefined) return Effect.void
@@ -213,7 +213,7 @@ const certificates = Effect.fnUntraced(function* (
   return Effect.provide(Certificates.leave(options), admission)
 })
 
-/** Serves with one token, until another one takes its place. */
+/** Serves with one token until another replaces it. */
 const serving = (config: Settings.Settings, pair: Pair, served: Served) =>
   Effect.scoped(
     Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /**
- * The agent as a service of systemd or launchd, as text. The manager starts it again whenever it ends, but systemd not after an
- * exit code that asks for a change by a person (2 usage, 3 configuration, 4 refused). Pure.
+ * The agent as a systemd or launchd service definition. The manager restarts it whenever it ends; systemd does not after an exit
+ * code that needs a person (2 usage, 3 configuration, 4 refused).
  */
 import { markup } from "@catenet/platform/Markup"
 import { hardening, quoted } from "./SystemdHardening.ts"
@@ -10,17 +10,17 @@ export type Manager = "systemd" | "launchd"
 export const managers = ["systemd", "launchd"] as const satisfies ReadonlyArray<Manager>
 
 export interface Service {
-  /** What is served, for people. */
+  /** The served address, for people. */
   readonly what: string
   /** The program and its arguments, with absolute paths. */
   readonly command: ReadonlyArray<string>
-  /** Where it runs: relative paths of the configuration are meant from here. */
+  /** The working directory for relative paths of the configuration. */
   readonly folder: string
-  /** Whose files it may read. */
+  /** The user whose files it may read. */
   readonly user: string
-  /** What it writes to, with absolute paths. */
+  /** Absolute paths that it writes to. */
   readonly writes: ReadonlyArray<string>
-  /** It listens on a port that is kept for root. */
+  /** It listens on a privileged port. */
   readonly lowPort: boolean
 }
 

@@ -1,9 +1,9 @@
 /**
- * What a unit of systemd takes from any program of ours that talks to the network: rights, devices, and what it could change in
- * the kernel. Memory that is written and then executed stays allowed: V8 compiles to such memory.
+ * Systemd restrictions for our network programs: privileges, devices and kernel settings. Writable and executable memory stays
+ * allowed, because V8 compiles to it.
  */
 
-/** A word of a command line: quotes and backslashes escaped, specifiers and variables taken literally. */
+/** A word of a command line: quotes and backslashes escaped, specifiers and variables literal. */
 export const quoted = (text: string): string =>
   `"${text
     .replaceAll("\\", "\\\\")
@@ -12,7 +12,7 @@ export const quoted = (text: string): string =>
     .replaceAll("$", () => "$$")}"`
 
 export interface Needs {
-  /** Listens on a port that is kept for root; nothing else of root's rights is left then either. */
+  /** For a privileged port; all other capabilities are dropped then too. */
   readonly lowPort: boolean
 }
 

@@ -1,4 +1,4 @@
-/** The variables of `channel agent-card`: those of a card, where it goes, and whose account registers it. */
+/** Variables of `channel agent-card`: the card, its destination, and the account that registers it. */
 import * as Parser from "@catenet/platform/Parser"
 import { secretBytes } from "@catenet/platform/SecretParser"
 import { required } from "@catenet/platform/Variable"

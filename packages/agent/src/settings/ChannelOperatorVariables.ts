@@ -1,4 +1,4 @@
-/** The variables of those who make channels: keys, grants and invitations of members, and what is derived from them. */
+/** Variables for operators of channels: keys, grants and invitations. */
 import * as Hex from "@catenet/crypto/Hex"
 import * as Parser from "@catenet/platform/Parser"
 import { secretBytes } from "@catenet/platform/SecretParser"

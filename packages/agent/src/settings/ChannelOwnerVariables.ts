@@ -1,4 +1,4 @@
-/** The variables of the commands that make a channel, name its members and own it. */
+/** Variables of the commands that create a channel, name its members and own it, and of the bridge tools. */
 import * as Hex from "@catenet/crypto/Hex"
 import * as Parser from "@catenet/platform/Parser"
 import { secretBytes } from "@catenet/platform/SecretParser"
@@ -115,7 +115,7 @@ export const register = {
   ...ChannelOperatorVariables.derivation
 }
 
-/** Of the commands that make channels and their members, as far as no other command reads them. */
+/** Of the commands for operators, as far as no other command reads them. */
 export const operator = {
   ...ChannelOperatorVariables.memberMaterial,
   noisePubkey: ChannelOperatorVariables.material.noisePubkey,

@@ -1,4 +1,4 @@
-/** The variables of a certificate authority of the user's own, which takes the place of those of the control plane. */
+/** Variables of the user's own CA, which replaces those of the control plane. */
 import type { Problem } from "@catenet/platform/ConfigurationInvalid"
 import { parseUrl } from "@catenet/platform/NetworkParser"
 import * as Parser from "@catenet/platform/Parser"
@@ -25,7 +25,7 @@ const hmacKey = Parser.make(
   "base64url",
   (text) => {
     const bytes = Buffer.from(text, "base64url")
-    // Decoding is lenient: only what comes out of encoding again is base64url.
+    // Decoding is lenient: only what encodes to the same text is base64url.
     return bytes.length > 0 && bytes.toString("base64url") === text.replace(/={1,2}$/, "")
       ? Redacted.make(text)
       : undefined

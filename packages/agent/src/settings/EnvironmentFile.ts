@@ -1,6 +1,6 @@
 /**
- * Where the variables come from: the environment, and below it a file of `KEY=VALUE` lines, so that secrets need not stand in
- * the environment of a shell or in argv.
+ * Reads variables from the environment, and below it from a file of `KEY=VALUE` lines, so that secrets need not be in a shell's
+ * environment or in argv.
  */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import * as VariableReader from "@catenet/platform/VariableReader"
@@ -40,7 +40,7 @@ const otherFormats: ReadonlyMap<string, string> = new Map([
   [".json", "JSON"]
 ])
 
-/** Refuses a file that is named as one of another format: read as lines of KEY=VALUE, its settings would be lost silently. */
+/** Rejects a file with the name of another format: read as KEY=VALUE lines, its settings would be lost silently. */
 const requireLines = (path: string) => {
   const format = otherFormats.get(extname(path).toLowerCase())
   return format === undefined
@@ -85,7 +85,7 @@ export const texts = Effect.fn("EnvironmentFile.texts")(function* (
   return Object.assign({}, ...found.toReversed()) as Readonly<Record<string, string>>
 })
 
-/** Of the commands that a person gives around a program that goes on: they are set in the same environment on purpose. */
+/** Variables of one-time commands around a running agent: they are set in the same environment on purpose. */
 const ofPeople = new Set(
   [
     ...Object.values(login),
@@ -95,7 +95,7 @@ const ofPeople = new Set(
   ].map(({ name }) => name)
 )
 
-/** Says in one line which variables are set that this command does not read, and that another one of this program does. */
+/** Warns in one line about variables that are set and that only other commands read. */
 export const warnUnread = Effect.fn("EnvironmentFile.warnUnread")(function* (
   named: string | undefined,
   variables: VariableReader.Variables
@@ -121,7 +121,7 @@ export const read = Effect.fn("EnvironmentFile.read")(function* <const V extends
   })
 })
 
-/** The proxy of the process; undefined for direct connections. Other faults of the sources are left to the command's own reading. */
+/** The process's proxy; undefined for direct connections. Other problems are left to the command. */
 export const proxy = Effect.fn("EnvironmentFile.proxy")(
   function* (named: string | undefined) {
     const environment = yield* ConfigProvider.ConfigProvider

@@ -1,4 +1,4 @@
-/** Where to connect or listen: `host:port`, stricter than other programs take it, since edges and peers read it as well. */
+/** `host:port` to connect to or listen on. Stricter than other programs, because edges and peers parse it too. */
 import { isIP } from "@catenet/platform/IpAddress"
 import { formatAddress, parseUrl } from "@catenet/platform/NetworkParser"
 import * as Parser from "@catenet/platform/Parser"

@@ -1,4 +1,4 @@
-/** Where a bearer token of the user comes from, and where the login of `ct-agent login` is stored. */
+/** Variables of the user's bearer token and stored login, and of the commands that act as a user. */
 import * as Parser from "@catenet/platform/Parser"
 import { defaulted, optional, type Variable } from "@catenet/platform/Variable"
 import { Redacted } from "effect"
@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { baseUrl } from "./HostPort.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
 
-/** The contract names a file of this secret that is read at every use, so it is not read once as other files of secrets are. */
+/** The contract reads this secret's file at every use, unlike other files of secrets. */
 const bearer = (meaning: string): Variable<Redacted.Redacted | undefined> => ({
   ...optional(
     "CT_OIDC_TOKEN",
@@ -17,7 +17,7 @@ const bearer = (meaning: string): Variable<Redacted.Redacted | undefined> => ({
   isSecret: true
 })
 
-/** Where a bearer token comes from. The first wins. */
+/** The sources of a bearer token; the first wins. */
 export interface BearerSource {
   readonly token: Redacted.Redacted | undefined
   readonly tokenFile: string | undefined
@@ -25,7 +25,7 @@ export interface BearerSource {
   readonly stored: string
 }
 
-/** What a command reads that needs a bearer token; `meaning` is that of the token for it. */
+/** Variables of a command that needs a bearer token; `meaning` describes the token. */
 export const variables = (meaning: string) =>
   ({
     bearer: bearer(meaning),

@@ -1,4 +1,4 @@
-/** The variables of a member's card and of its capacity offer. */
+/** Variables of a member's card and capacity offer. */
 import * as Hex from "@catenet/crypto/Hex"
 import * as Parser from "@catenet/platform/Parser"
 import { secretBytes } from "@catenet/platform/SecretParser"
@@ -63,7 +63,7 @@ const httpsAddress = Parser.make(
   { example: "https://agent.example/.well-known/agent-card.json" }
 )
 
-/** Of `channel agent-card` alone: where the card goes, and what A2A wants to know. */
+/** Only of `channel agent-card`: the card's destination, and fields that A2A needs. */
 export const cardFile = {
   cardOut: defaulted(
     "CT_AGENT_CARD_OUT",

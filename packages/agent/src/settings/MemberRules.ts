@@ -1,4 +1,4 @@
-/** What the variables of `channel` must be together. Pure: every problem is a sentence with what to do. */
+/** Rules across the variables of `channel`: problems, each with a remedy, and warnings about values without effect. */
 import * as Bytes from "@catenet/crypto/Bytes"
 import type * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
@@ -17,7 +17,7 @@ export const isOwn = (name: string): boolean => /^(?:CT_|OTEL_)/i.test(name)
 /** Sentences about values of `channel` that are legal but probably not meant, or have no effect beside the others. Pure. */
 type Values = VariableReader.Values<typeof Variables.channel>
 
-/** Those of the other mode, or of a role that does not need them. */
+/** Variables of the other mode, or of a role that does not need them. */
 const outOfPlace = (values: Values) => {
   const { advertise, broker, channel, frontDoor, frontDoorCertificate, frontDoorOnly, grant, listen, relayOnly } =
     values
@@ -163,7 +163,7 @@ const grantRules = (grant: Grant.Grant, { channel, holderKey, role }: Partial, n
 /** The mode is chosen by the broker alone; the other two are of no use without one. */
 const isBrokered = ({ broker, frontDoor, relay }: Partial) => (broker ?? relay ?? frontDoor) !== undefined
 
-/** Where the edge is reached, and by whom. */
+/** The edge's addresses, and this member's keys. */
 export const edgeRules = ({
   broker,
   frontDoor,

@@ -1,4 +1,4 @@
-/** The settings of a channel member, read once and typed, with every problem and not only the first. */
+/** The settings of a channel member. All problems are reported, not only the first. */
 import * as Address from "@catenet/crypto/admission/Address"
 import type * as AgentCard from "@catenet/crypto/AgentCard"
 import type * as Grant from "@catenet/crypto/Grant"
@@ -23,7 +23,7 @@ import { channel } from "./Variables.ts"
 export type Meeting = Data.TaggedEnum<{
   Direct: {
     readonly address: HostPort
-    /** The only certificate of the peer that is taken by QUIC. */
+    /** The only accepted certificate of the peer over QUIC. */
     readonly peerCertificate: string | undefined
     readonly transports?: ReadonlyArray<PortTransport>
   }
@@ -32,7 +32,7 @@ export type Meeting = Data.TaggedEnum<{
     readonly relay: HostPort
     readonly frontDoor: HostPort | undefined
     readonly isFrontDoorOnly: boolean
-    /** The only certificate that is trusted; without it the edge's is not checked, and the front door is not dialled. */
+    /** The only trusted certificate; without it the edge's is not checked, and the front door is not used. */
     readonly root: string | undefined
     /** How the edge's own ports are tried, in order; other ways go by these, too. */
     readonly transports?: ReadonlyArray<PortTransport>
@@ -49,7 +49,7 @@ export type Meeting = Data.TaggedEnum<{
 }>
 export const Meeting = Data.taggedEnum<Meeting>()
 
-/** What the session is wired to. */
+/** What the session is connected to. */
 export type LocalSide = Data.TaggedEnum<{
   CallService: { readonly service: string }
   Call: { readonly method: string; readonly params: Json.Json | undefined }
@@ -62,9 +62,9 @@ const LocalSide = Data.taggedEnum<LocalSide>()
 export interface Serving {
   readonly concurrency: number
   readonly handlerCommand: string | undefined
-  /** A local MCP server whose tools are offered as well. */
+  /** A local MCP server whose tools are also offered. */
   readonly mcpCommand: string | undefined
-  /** Names of variables that handler commands get besides the usual ones. */
+  /** Additional variables for handler commands. */
   readonly passes: ReadonlyArray<string>
   readonly services: ReadonlyArray<MarketService.Service> | undefined
   readonly card: CardTerms | undefined
@@ -80,13 +80,13 @@ export interface InstallTerms {
   readonly trustedFile: string | undefined
   readonly workDir: string | undefined
   readonly isDisabled: boolean
-  /** Names of variables that installed services may get. */
+  /** Variables that installed services may get. */
   readonly passes: ReadonlyArray<string>
 }
 
-/** What the bridge tools work with, and who may use them. */
+/** What the bridge tools need, and who may use them. */
 export interface BridgeTerms {
-  /** The Noise key of the only peer that gets them. */
+  /** The Noise key of the only peer that may use them. */
   readonly peer: Uint8Array | undefined
   readonly controlPlane: string | undefined
   readonly channel: Uint8Array | undefined
@@ -96,12 +96,12 @@ export interface BridgeTerms {
   readonly install: InstallTerms
 }
 
-/** What a card says, until it is signed. */
+/** The card's content before it is signed. */
 export interface CardTerms extends Pick<AgentCard.AgentCard, "roleTags" | "skills" | "cells" | "channels"> {
   readonly ttlSecs: number
 }
 
-/** What is offered, until it is signed, and how often one peer may bid. */
+/** The offer's content before it is signed, and a peer's bid limit. */
 export interface OfferTerms extends Pick<
   Offer.Offer,
   "kind" | "models" | "unitsAvailable" | "minPrice" | "currencyId" | "services"
@@ -113,7 +113,7 @@ export interface OfferTerms extends Pick<
 export interface MemberSettings {
   readonly role: Role
   readonly noiseKey: Redacted.Redacted<Uint8Array>
-  /** The key that the peer must prove besides what the edge says. */
+  /** The key that the peer must prove in addition to the edge's information. */
   readonly peerNoiseKey: Uint8Array | undefined
   readonly meeting: Meeting
   readonly sessionHandler: LocalSide
@@ -136,7 +136,7 @@ const localSideOf = ({ call, callParams, callService, serve, streamCommand, stre
     : LocalSide.StreamHandler({ command: streamCommand, service: streamService ?? "" })
 }
 
-/** The listener, unless this member is relay-only by its own word or by the address that it advertises. */
+/** The listener, unless this member is relay-only by choice or because of its advertised address. */
 const listenOf = ({ advertise, listen, relayOnly }: Values) => {
   if (relayOnly?.isOn === true || listen === undefined) return undefined
   const advertised = formatHostPort(advertise ?? listen)
@@ -149,7 +149,7 @@ const listenOf = ({ advertise, listen, relayOnly }: Values) => {
   return isReachable ? { address: listen, advertised } : undefined
 }
 
-/** The PEM of a root that a variable gives as text or as a file. */
+/** The PEM of a root given as text or as a file. */
 export const pemOf = Effect.fnUntraced(function* (variable: string, text: TrustAnchor.TrustAnchor | undefined) {
   if (text === undefined) return undefined
   const fs = yield* FileSystem.FileSystem

@@ -1,4 +1,4 @@
-/** The variables of `channel`: how a member joins, what it serves, and what it calls. */
+/** Variables of `channel`: how a member joins, what it serves, and what it calls. */
 import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Json from "@catenet/crypto/Json"
@@ -25,7 +25,7 @@ const roles: ReadonlyMap<string, Role> = new Map([
 
 const role = Parser.make("initiate or accept", (text) => roles.get(text.toLowerCase()))
 
-/** A switch that only these words turn on, in any case; the text shows whether another one was meant as yes. */
+/** A switch that only these words turn on, in any case; the text shows whether another word was meant as yes. */
 export interface Switch {
   readonly isOn: boolean
   readonly text: string
@@ -51,7 +51,7 @@ const socketAddress: Parser.Parser<HostPort> = Parser.make(
 
 const isLoopback = (host: string) => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(host)
 
-/** In plain only within this machine: what is sealed is the session, not the join. */
+/** Unencrypted only within this machine: the session is encrypted, but the join is not. */
 const webSocketUrl = Parser.make(
   "a wss address",
   (text) => {
@@ -104,7 +104,7 @@ const json = Parser.make("a JSON value", (text) => Result.getOrUndefined(Json.pa
   example: `{"name":"ping","arguments":{}}`
 })
 
-/** The same key, or the reason why the tools behind it are not offered. */
+/** The same key, or the reason why its tools are not offered. */
 const bridgePeer = Parser.make("64 hex digits", (text) => ({ key: Result.getOrUndefined(Hex.decode(text, 32)) }))
 
 const keys = {
@@ -227,7 +227,7 @@ const serving = {
   )
 }
 
-/** What a member calls once. */
+/** A member's one-time call. */
 const calling = {
   callService: optional(
     "CT_CHANNEL_CALL_SERVICE",

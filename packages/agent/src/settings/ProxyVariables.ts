@@ -1,6 +1,5 @@
 /**
- * The HTTP proxy for everything that the agent asks outside of this machine: CT_AGENT_PROXY, or HTTPS_PROXY and NO_PROXY of the
- * environment when CT_AGENT_PROXY asks for them.
+ * The HTTP proxy for outgoing connections: CT_AGENT_PROXY, or HTTPS_PROXY and NO_PROXY if CT_AGENT_PROXY selects the environment.
  */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { BlockList, isIP } from "@catenet/platform/IpAddress"
@@ -18,7 +17,7 @@ export interface ProxySettings extends HostPort {
   readonly credentialsVariable: string
   /** `user:password`. */
   readonly credentials: Redacted.Redacted | undefined
-  /** Whether a connection to this address is made without the proxy. */
+  /** Whether connections to this address bypass the proxy. */
   readonly bypasses: (target: HostPort) => boolean
 }
 
@@ -92,7 +91,7 @@ const entryOf = (entry: string): ((target: HostPort) => boolean) => {
   }
 }
 
-/** What NO_PROXY leaves out, as curl and Go read it. */
+/** Addresses excluded by NO_PROXY, as curl and Go interpret it. */
 export const bypassOf = (list: string): ((target: HostPort) => boolean) => {
   const entries = list.split(/[\s,]+/u).flatMap((entry) => (entry === "" ? [] : [entryOf(entry)]))
   return (target) => entries.some((matches) => matches(target))
@@ -137,7 +136,7 @@ const ofEnvironment = Effect.fnUntraced(function* (own: Redacted.Redacted | unde
   return settings
 })
 
-/** The proxy that is set; undefined for direct connections. */
+/** The configured proxy; undefined for direct connections. */
 export const settingsOf = Effect.fn("ProxyVariables.settingsOf")(function* ({
   proxy,
   proxyCredentials

@@ -1,4 +1,4 @@
-/** The settings of a member of a room: those of a member of each of its channels. */
+/** The settings of a room member: those of a member of each of its channels. */
 import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import type { Problem } from "@catenet/platform/ConfigurationInvalid"
@@ -13,7 +13,7 @@ import { standardStateDir } from "./TunnelVariables.ts"
 import type * as Variables from "./Variables.ts"
 import { room } from "./Variables.ts"
 
-/** What the variables of `channel room` must be together. Pure. */
+/** Rules across the variables of `channel room`. */
 type Partial = VariableReader.PartialValues<typeof Variables.room>
 
 const pairRules = ({ grants, holderKey }: Partial): ReadonlyArray<Problem> => {
@@ -74,7 +74,7 @@ export const read = Effect.fn("RoomSettings.read")(function* (named: string | un
   yield* EnvironmentFile.warnUnread(named, room)
   return yield* Effect.forEach(grants.pairs, ({ grant, name, peer }) =>
     Effect.map(
-      // Where both may begin, the edge says who does.
+      // If both may begin, the edge decides.
       MemberSettings.settingsOf({
         ...values,
         ...inRoom,

@@ -1,4 +1,4 @@
-/** The variables of `channel room`: the grants of a holder for all of its pairs, and those of any member. */
+/** Variables of `channel room`: the grants for all pairs, and those of any member. */
 import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Parser from "@catenet/platform/Parser"
@@ -8,7 +8,7 @@ import * as MemberVariables from "./MemberVariables.ts"
 
 /** A grant of this holder, and the holder at the other end of its channel. */
 export interface PairGrant {
-  /** What the peer is called here: as the operator of this member says, or the first digits of its key. */
+  /** The peer's local name: given by the operator of this member, or the first digits of its key. */
   readonly name: string
   readonly peer: Uint8Array
   readonly grant: Redacted.Redacted<Grant.Grant>
@@ -16,7 +16,7 @@ export interface PairGrant {
 
 export interface PairGrants {
   readonly pairs: ReadonlyArray<PairGrant>
-  /** What is wrong with the first line that cannot be used. */
+  /** The problem of the first invalid line. */
   readonly problem: string | undefined
 }
 
@@ -64,7 +64,7 @@ const grants = Parser.make("a line for each pair: the peer's holder key, the gra
   isSecret: true
 })
 
-/** What is of one pair, or of a way that a room does not go. */
+/** Variables of a single pair, or of a transport that a room does not use. */
 const {
   address: _address,
   advertise: _advertise,

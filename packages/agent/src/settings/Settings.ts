@@ -1,4 +1,4 @@
-/** The settings of an agent that serves a tunnel, read once and typed, with every problem and not only the first. */
+/** The settings of an agent that serves a tunnel. All problems are reported, not only the first. */
 import type { Problem } from "@catenet/platform/ConfigurationInvalid"
 import * as VariableReader from "@catenet/platform/VariableReader"
 import { type ConfigProvider, Effect, FileSystem, type Redacted } from "effect"
@@ -11,13 +11,13 @@ import * as TunnelVariables from "./TunnelVariables.ts"
 import * as UpdateVariables from "./UpdateVariables.ts"
 import { credential, names } from "./Variables.ts"
 
-/** Where the capability of a mesh tunnel is written when CT_AGENT_CAPABILITY_OUT is not set. */
+/** Default location of a mesh tunnel's capability. */
 export const standardCapability = "/shared/capability.bin"
 
 export interface Origin extends HostPort {
   readonly protocol: "tcp" | "udp"
   readonly proxyProtocol: "none" | "v2"
-  /** What the origin is asked for over HTTP, to learn whether it is up. */
+  /** The HTTP request that checks whether the origin is up. */
   readonly healthPath: string | undefined
   /** Set when the agent terminates TLS: the files of the chain and the key. */
   readonly terminate: { readonly certificate: string; readonly key: string; readonly isAwaited: boolean } | undefined
@@ -63,9 +63,9 @@ export interface Settings {
   readonly edge: HostPort | undefined
   readonly edgeCertificate: EdgeCertificate
   readonly fallback443: boolean
-  /** What carries visitors, in the order in which it is tried. */
+  /** The transports for visitors, in order. */
   readonly transports: ReadonlyArray<TunnelTransports.Carrier>
-  /** Prefers the framed relay where it does not multiplex. */
+  /** Prefers the framed relay if it does not multiplex. */
   readonly framed: boolean
   readonly poolSize: number
   readonly maxServing: number
@@ -105,7 +105,7 @@ const pairOf = ({ certificate, certificateFolder, key }: VariableReader.PartialV
 
 const unset = (variable: string, remedy: string): Problem => ({ variable, problem: "is not set", remedy })
 
-/** What the variables must be together. */
+/** Rules across the variables. */
 const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<Problem> => {
   const { cardFile, healthPath, hostname, mode, protocol, tls } = values
   const { certificate, key } = pairOf(values)
@@ -254,7 +254,7 @@ const settingsOf = (values: Values): Settings => {
 /** The settings of a serving agent, from the environment and the file that `named` names. */
 export const read = (named: string | undefined) => Effect.map(EnvironmentFile.read(named, variables, rules), settingsOf)
 
-/** What onboarding will miss, unless an earlier start has stored it: said with everything else that is missing. */
+/** What onboarding will need, unless an earlier start has stored it: reported with all other missing values. */
 const missingTokens = Effect.fnUntraced(function* (named: string | undefined, mustEnroll: boolean) {
   const fs = yield* FileSystem.FileSystem
   const { CT_AGENT_STATE_DIR: folder = TunnelVariables.standardStateDir } = yield* EnvironmentFile.texts(named, [
@@ -281,7 +281,7 @@ const missingTokens = Effect.fnUntraced(function* (named: string | undefined, mu
         ]
 })
 
-/** The same for a start, which needs more; it also says what is set in vain. */
+/** The same for a start, which needs more; also warns about values without effect. */
 export const readForStart = Effect.fn("Settings.readForStart")(function* (
   named: string | undefined,
   mustEnroll: boolean

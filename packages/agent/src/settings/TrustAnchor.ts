@@ -1,13 +1,12 @@
 /**
- * A trust anchor in a variable: the hex digits of its DER, which is what the contract has, or a PEM text, or the path of a file that
- * holds either form or the DER itself.
+ * A trust anchor in a variable: hex of its DER (the contract's form), PEM text, or the path of a file with either or with DER.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import * as Parser from "@catenet/platform/Parser"
 import { Data, Result } from "effect"
 import { X509Certificate } from "node:crypto"
 
-/** What the text is, before any file is read. */
+/** The kind of the text, before any file is read. */
 export type TrustAnchor = Data.TaggedEnum<{
   Pem: { readonly pem: string }
   File: { readonly path: string }
@@ -30,7 +29,7 @@ const frameProblem = (der: Uint8Array): string | undefined => {
   return missing > 0 ? `is cut: ${missing} bytes are missing` : `has ${-missing} bytes behind its end`
 }
 
-/** The certificate of DER bytes as PEM, or why they are none. */
+/** DER bytes as a PEM certificate, or the problem with them. */
 const ofDer = (der: Uint8Array): TrustAnchor => {
   const problem = frameProblem(der)
   if (problem !== undefined) return TrustAnchor.Unusable({ why: problem })
@@ -57,20 +56,20 @@ const ofHex = (text: string): TrustAnchor => {
   })
 }
 
-/** What a variable's text is. */
+/** The kinds of text in such a variable. */
 const read = (text: string): TrustAnchor => {
   if (text.startsWith("-----BEGIN")) return ofPem(text)
   return /[/.\\]/.test(text) ? TrustAnchor.File({ path: text }) : ofHex(text)
 }
 
-/** What a file holds: PEM, hex digits, or DER. */
+/** A file's content: PEM, hex digits, or DER. */
 export const ofFile = (bytes: Uint8Array): TrustAnchor => {
   if (bytes[0] === sequenceTag && bytes[1] !== undefined && bytes[1] >= 0x80) return ofDer(bytes)
   const text = new TextDecoder().decode(bytes).trim()
   return text.startsWith("-----BEGIN") ? ofPem(text) : ofHex(text)
 }
 
-/** Takes every text: what is wrong with one is said more precisely than a parser can. */
+/** Accepts any text: problems are reported more precisely later than a parser could. */
 export const certificate: Parser.Parser<TrustAnchor> = Parser.make(
   "a certificate: hex of its DER, PEM, or the path of a file",
   read

@@ -1,11 +1,11 @@
-/** What carries the visitors between the edge and this agent, in the order in which it is tried. */
+/** The transports between agent and edge, in the order in which they are tried, for tunnels and for channels. */
 import type { Problem } from "@catenet/platform/ConfigurationInvalid"
 import * as Parser from "@catenet/platform/Parser"
 import { optional } from "@catenet/platform/Variable"
 
-// How a member of a channel tries the edge's own ports, in order: TLS on TCP, and QUIC on UDP; and whether direct paths use QUIC.
+// The order in which a channel member tries the edge's ports, TLS on TCP and QUIC on UDP, and whether direct paths use QUIC.
 
-/** An edge of the reference kind has no TLS there, and says so at once. */
+/** An edge of the reference kind has no TLS there and fails at once. */
 export const standard = ["tls", "quic"] as const
 export type PortTransport = (typeof standard)[number]
 

@@ -1,4 +1,4 @@
-/** The variables of an agent that serves a tunnel, and of the commands around it. */
+/** Variables of an agent that serves a tunnel, and of related commands. */
 import * as NetworkParser from "@catenet/platform/NetworkParser"
 import * as Parser from "@catenet/platform/Parser"
 import { secret, secretHex } from "@catenet/platform/SecretParser"
@@ -27,7 +27,7 @@ const agentName = Parser.make(
 /** A switch that only `0`, `false` and nothing turn off; the text shows whether that was meant. */
 const flag = Parser.make("anything but 0 and false", (text) => ({ isOn: !/^(?:0|false)$/i.test(text), text }))
 
-/** The target of a request: printable, without a fragment, so that it is one line and says nothing else. */
+/** A request target: printable, without a fragment, in one line. */
 const requestPath = Parser.make(
   "a path with an optional query",
   (text) => (/^\/[\x21\x22\x24-\x7e]{0,1023}$/.test(text) ? text : undefined),
@@ -238,7 +238,7 @@ export const requiredCertificate = {
   })
 }
 
-/** The folder where it makes no difference whether it was named. */
+/** The folder, if it does not matter whether it was set. */
 export const stateDir = defaulted("CT_AGENT_STATE_DIR", Parser.writablePath, standardStateDir, stateFolder)
 
 /** The control plane where a command can do without. */

@@ -1,13 +1,13 @@
-/** The variables of updates, and where this program's releases are. */
+/** Variables of updates, and where releases are found. */
 import * as Asset from "@catenet/crypto/release/Asset"
 import * as Parser from "@catenet/platform/Parser"
 import { defaulted, optional } from "@catenet/platform/Variable"
 import type * as VariableReader from "@catenet/platform/VariableReader"
 import { baseUrl } from "./HostPort.ts"
 
-// Public keys of which one has signed every release that this program updates itself to, 64 hex digits each.
+// Release keys, 64 hex digits each: every release that this program installs is signed by one of them.
 
-/** Put in by `scripts/build.mjs`, between commas; there are none in the sources. */
+/** Inserted by `scripts/build.mjs`, separated by commas; empty in the sources. */
 declare const CATENET_RELEASE_KEYS: string | undefined
 
 const compiledIn: ReadonlyArray<string> =
@@ -22,7 +22,7 @@ const publicKey = Parser.make(
   { remedy: "copy all of it, or unset it to use the keys of this build" }
 )
 
-/** Seconds; who asks more often than this gains nothing. */
+/** Seconds; polling more often has no benefit. */
 const shortestInterval = 300
 
 export const source = {
@@ -58,7 +58,7 @@ export const variables = {
   )
 } as const
 
-/** Releases, and by what they are judged. */
+/** The source of releases, and the keys that verify them. */
 export interface Source {
   /** Base address of the releases. */
   readonly url: string
@@ -71,7 +71,7 @@ export interface Source {
   readonly bounds?: { readonly connect: number; readonly whole: number }
 }
 
-/** The releases of these variables; without an address there are none. */
+/** The release source of these variables; undefined without an address. */
 export const sourceOf = (
   {
     releaseKey,
@@ -91,7 +91,7 @@ export const sourceOf = (
       }
 }
 
-/** What a serving agent does about updates. */
+/** A serving agent's update settings. */
 export interface AutoUpdate {
   readonly source: Source
   readonly intervalSecs: number

@@ -1,6 +1,6 @@
 /**
- * The variables of all commands, each command's in a record of its own, in the order of the guide and of `--help`. A variable
- * that is in none of them is not read.
+ * The variables of all commands, one record per command, in the order of the guide and of `--help`. A variable in none of them is
+ * not read.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { TopologyId } from "@catenet/domain/values/Ids"
@@ -70,7 +70,7 @@ const tunnel = TunnelVariables.variables
 
 export const status = { metricsListen: tunnel.metricsListen, stateDir: TunnelVariables.stateDir }
 
-/** Of every command that goes on. */
+/** Of every long-running command. */
 export const longRunning = { metricsListen: tunnel.metricsListen, stateDir: tunnel.stateDir }
 
 export const rotate = {
@@ -87,7 +87,7 @@ export const connect = {
   transports: tunnel.transports
 }
 
-/** Of `certificate`: those of the bare command, some of which it cannot do without. */
+/** Of `certificate`: those of the serving agent, some of which it requires. */
 export const certificate = {
   controlPlane: tunnel.controlPlane,
   ...TunnelVariables.requiredCertificate,
@@ -99,8 +99,8 @@ export const certificate = {
 }
 
 /**
- * What `expose` takes of an agent's configuration: how the edge is reached, and what is served locally beside the tunnel. What
- * names another tunnel, its tokens and its folders is left out: an agent of that tunnel may be configured in the same place.
+ * The part of an agent's configuration that `expose` uses: how the edge is reached, and what is served locally beside the tunnel.
+ * Variables of another tunnel, its tokens and folders are ignored: its agent may be configured in the same place.
  */
 export const exposePassedOn = [
   tunnel.edge,
@@ -123,7 +123,7 @@ export const exposePassedOn = [
 /** Of `update`. */
 export const update = { controlPlane: TunnelVariables.knownControlPlane, ...UpdateVariables.source }
 
-/** Of the bare command, and of those around a tunnel. */
+/** Of the serving agent, and of commands around a tunnel. */
 export const agent = {
   ...tunnel,
   ...UpdateVariables.variables,
@@ -134,7 +134,7 @@ export const agent = {
   ...topologyProof
 }
 
-/** Those of them that most agents need. */
+/** Those that most agents need. */
 export const first = {
   controlPlane: tunnel.controlPlane,
   joinToken: tunnel.joinToken,
@@ -195,7 +195,7 @@ export const room = {
 /** Read only by `channel agent-card` and by `pipeline`. */
 export const ofMarket = { ...MarketVariables.cardFile, ...PipelineVariables.own }
 
-/** All of them. A name that several commands read stands here once for each. */
+/** All variables. A name that several commands read appears once for each. */
 export const variables: VariableReader.Variables = {
   ...ChannelOwnerVariables.operator,
   ...channel,
@@ -205,7 +205,7 @@ export const variables: VariableReader.Variables = {
   ...agent
 }
 
-/** The names of all of them, with those of the files of secrets. */
+/** The names of all variables, including those of secret files. */
 export const names: ReadonlyArray<string> = [...new Set(VariableReader.namesOf(variables))]
 
 export const secrets = Object.values(variables).flatMap(({ isSecret, name }) => (isSecret ? [name] : []))

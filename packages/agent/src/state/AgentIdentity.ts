@@ -1,10 +1,8 @@
 /**
- * The identity of an enrolled agent on disk (agent.md 3.1): `identity.key` (32 raw bytes), `agent` and `tenant` (text without a
- * newline), all with mode 0600. The join token is never stored.
- *
- * All three are staged before a join token is redeemed and renamed in this order after it. While `identity.key.new` is there, an
- * enrollment is under way whose outcome may be unknown, and its key is used again; when it is gone and another one is there, the
- * renames were interrupted and are finished.
+ * The identity of an enrolled agent on disk (agent.md 3.1): `identity.key` (32 raw bytes), `agent` and `tenant` (text without
+ * newline), all mode 0600. The join token is never stored. All three are staged before a join token is redeemed and renamed in
+ * this order after it. While `identity.key.new` exists, an enrollment with unknown outcome is under way and its key is used
+ * again; if only others exist, interrupted renames are completed.
  */
 import { Clock, Effect, FileSystem, Redacted } from "effect"
 import { StateUnusable } from "../Failure.ts"
@@ -36,8 +34,8 @@ const seedBytes = 32
 const tenantBytes = 1024
 
 /**
- * Writes and syncs everything that an enrollment stores, but for the tenant, which gets room, so that neither a full disk nor a
- * wrong mode nor a lost answer costs the join token. Answers the key to enroll with.
+ * Writes and syncs everything that an enrollment stores, except the tenant, for which it reserves room, so that neither a full
+ * disk nor a wrong mode nor a lost response costs the join token. Returns the key to enroll with.
  */
 export const prepare = Effect.fn("AgentIdentity.prepare")(function* <E, R>(
   directory: string,
@@ -46,7 +44,7 @@ export const prepare = Effect.fn("AgentIdentity.prepare")(function* <E, R>(
 ) {
   const paths = at(directory)
   yield* PrivateFile.folder(directory)
-  // What is in the way of a rename shows itself when it is read.
+  // An obstacle to a rename shows when it is read.
   yield* Effect.forEach(Object.values(paths), PrivateFile.read, { discard: true })
   const kept = yield* PrivateFile.readStaged(paths.key)
   const usable = kept !== undefined && kept.length === seedBytes ? kept : undefined
@@ -59,20 +57,20 @@ export const prepare = Effect.fn("AgentIdentity.prepare")(function* <E, R>(
   return Redacted.make(seed)
 })
 
-/** Forgets a prepared enrollment that was refused. The key goes last: until then it says that the rest is not to be taken. */
+/** Removes a prepared enrollment that was refused. The key is removed last: until then it marks the rest as invalid. */
 export const forget = (directory: string) => {
   const { agent, key, tenant } = at(directory)
   return PrivateFile.discard([tenant, agent, key])
 }
 
-/** Stores the identity that was prepared. Uninterruptible, because the join token behind it is already spent. */
+/** Stores the prepared identity. Uninterruptible, because its join token is already spent. */
 export const complete = Effect.fn("AgentIdentity.complete")(function* (directory: string, tenant: string) {
   const paths = at(directory)
   yield* PrivateFile.rewrite({ path: paths.tenant, bytes: utf8.encode(tenant) })
   yield* PrivateFile.commit([paths.key, paths.agent, paths.tenant])
 }, Effect.uninterruptible)
 
-/** Finishes renames that were interrupted: those of an enrollment begin with the key. */
+/** Completes interrupted renames: those of an enrollment begin with the key. */
 const finish = Effect.fnUntraced(function* ({ agent, key, tenant }: ReturnType<typeof at>) {
   if ((yield* PrivateFile.readStaged(key)) !== undefined) return
   for (const path of [agent, tenant])
@@ -98,7 +96,7 @@ export const restore = Effect.fn("AgentIdentity.restore")(function* (directory: 
   return { seed: Redacted.make(seed), agent, tenant } satisfies AgentIdentity
 })
 
-/** The key of the identity in a folder, read each time; undefined before the first enrollment, or where it cannot be used. */
+/** The identity's key, read each time; undefined before the first enrollment, or if it cannot be used. */
 export const seedIn = (directory: string) =>
   Effect.map(FileSystem.FileSystem, (fs) =>
     restore(directory).pipe(
@@ -108,7 +106,7 @@ export const seedIn = (directory: string) =>
     )
   )
 
-/** The name of this agent: the configured one, else the stored one, else a new one that is stored at once. */
+/** This agent's name: the configured one, else the stored one, else a new one that is stored immediately. */
 export const agentId = Effect.fn("AgentIdentity.agentId")(function* (
   directory: string,
   configured: string | undefined

@@ -1,13 +1,10 @@
-/**
- * The backup of a file, beside it as `<name>.old` while several files are replaced together: where one of them cannot be,
- * those before it are restored.
- */
+/** Backs up a file as `<name>.old` while several files are replaced together; if one cannot be, the earlier ones are restored. */
 import { Effect, FileSystem } from "effect"
 import { unusable } from "./FileErrors.ts"
 
 const backupOf = (path: string) => `${path}.old`
 
-/** Keeps what is there, if anything is: the same file by a second name, or a copy where the disk has no such names. */
+/** Keeps the existing file, if any: as a hard link, or as a copy if the disk has no hard links. */
 export const keep = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const copy = Effect.gen(function* () {
@@ -23,7 +20,7 @@ export const keep = Effect.fnUntraced(function* (path: string) {
   )
 })
 
-/** Puts the backup in the place of the file, as far as that can be done; true where there was one. */
+/** Restores the backup if possible; true if there was one. */
 export const restore = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* fs.rename(backupOf(path), path).pipe(

@@ -1,9 +1,9 @@
-/** The sentence about a file of the agent's own that cannot be used: what is wrong with it, and what to do. */
+/** Describes why one of the agent's files cannot be used, and what to do. */
 import { clause } from "@catenet/domain/values/Sentence"
 import type { PlatformError } from "effect"
 import { StateUnusable } from "../Failure.ts"
 
-/** The system's own words, without the call and the path behind them. */
+/** The system's message without the call and the path after it. */
 export const describe = ({ message, reason }: PlatformError.PlatformError) =>
   reason.cause instanceof Error ? reason.cause.message.replace(/,.*/s, "") : message
 

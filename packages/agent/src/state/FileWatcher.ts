@@ -1,6 +1,6 @@
 /**
- * Says when one of some files has come, gone or changed, within a second. The files are looked at by a plain timer: an agent at rest
- * does nothing else that often, and a fiber each second would keep a mebibyte of its code and garbage in memory.
+ * Reports within a second when files appear, change or disappear. Uses a plain timer: a fiber per second would keep a mebibyte of
+ * code and garbage alive in an idle agent.
  */
 import { Files } from "@catenet/platform/Files"
 import { Scheduler } from "@catenet/platform/Scheduler"
@@ -8,23 +8,23 @@ import { Effect, Queue } from "effect"
 
 const lookMillis = 1000
 
-/** Nothing of a file that is not there, which is no error here: one would be made at each look. */
+/** Nothing for a missing file, without creating an error at every check. */
 const stateOf = (path: string) =>
   Files.stat(path, { throwIfNoEntry: false }).then(
     (found) => (found === undefined ? "" : `${found.ino} ${found.size} ${found.mtimeMs}`),
     () => "unreadable"
   )
 
-/** What differs whenever one of the files does. */
+/** A value that changes whenever one of the files does. */
 const statesOf = async (paths: ReadonlyArray<string>) => (await Promise.all(paths.map(stateOf))).join()
 
-/** Waits until something has changed since this was made, or since it was waited for last; for one who waits. */
+/** Waits until something has changed since this was created, or since the last wait; for a single waiter. */
 export const make = Effect.fn("FileWatcher.make")(function* (paths: ReadonlyArray<string>) {
   const changes = yield* Queue.sliding<void>(1)
   let last = yield* Effect.promise(() => statesOf(paths))
   let isLooking = false
   const look = async () => {
-    // A file system that does not answer is asked once.
+    // An unresponsive file system is asked only once.
     if (isLooking) return
     isLooking = true
     const states = await statesOf(paths)

@@ -1,6 +1,6 @@
 /**
- * One user at a time of a folder: a lock of the system on a file in it, which ends with the process however that ends. It is
- * that of SQLite, which the runtime brings on every system.
+ * Locks a folder or file for one process. The lock is the operating system's (through SQLite, which the runtime includes), so it
+ * ends with the process.
  */
 import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, FileSystem, type Scope } from "effect"
@@ -9,9 +9,10 @@ import { StateUnusable } from "../Failure.ts"
 import { unusable } from "./FileErrors.ts"
 import * as PrivateFile from "./PrivateFile.ts"
 
-// One process at a time reads and changes a file: a stored login, whose refresh token two processes must not use, or the turns of a pipeline.
+// Only one process at a time reads and changes such a file: a stored login, whose refresh token must be used once, or a
+// pipeline's history.
 
-/** A refresh takes 15 seconds at most, and a run of bids hardly longer. */
+/** A refresh takes at most 15 seconds, and a run of bids hardly longer. */
 const patience = 20_000
 const pause = 100
 
@@ -42,7 +43,7 @@ export const holding =
 /** Windows cannot refuse a link here. */
 const noFollow = process.platform !== "win32"
 
-/** SQLITE_BUSY and SQLITE_LOCKED; the higher bits of a code only tell their kinds apart. */
+/** SQLITE_BUSY and SQLITE_LOCKED; the higher bits distinguish only their kinds. */
 const busy = new Set([5, 6])
 const isBusy = (error: unknown) =>
   error instanceof Error && "errcode" in error && busy.has(Number(error.errcode) & 0xff)
@@ -51,16 +52,16 @@ const isBusy = (error: unknown) =>
 export const take = Effect.fn("FolderLock.take")(function* (folder: string, name: string) {
   const path = `${folder}/${name}`
   const fs = yield* FileSystem.FileSystem
-  // The system says what is wrong with the file; SQLite does not.
+  // The system reports what is wrong with the file; SQLite does not.
   yield* Effect.mapError(Effect.scoped(fs.open(path, { flag: "a+", mode: 0o600, noFollow })), unusable(path))
   return yield* Effect.acquireRelease(
     Effect.try({
       try: () => {
-        // Loaded by those that lock: an agent that serves holds 2 MB less.
+        // Loaded only when a lock is needed: a serving agent saves 2 MB.
         const { DatabaseSync } = process.getBuiltinModule("node:sqlite")
         const database = new DatabaseSync(path)
         try {
-          // Nothing is written, so that a full disk does not keep the lock from being taken.
+          // Nothing is written, so a full disk does not prevent locking.
           database.exec("pragma busy_timeout = 0; pragma journal_mode = memory; begin exclusive")
           return database
         } catch (error) {

@@ -1,6 +1,6 @@
 /**
- * Keys of the agent's own that stand in files. One that another user put there is refused, since that user knows it; one that
- * others can read is narrowed to its owner, and said. Root reads the keys of every user, for whom it acts.
+ * Reads keys from files. A key that another user put there is rejected, because that user knows it; one that others can read is
+ * restricted to its owner, with a warning. Root reads any user's keys.
  */
 import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, FileSystem, Option } from "effect"
@@ -10,11 +10,11 @@ import * as PrivateFile from "./PrivateFile.ts"
 
 // A card or an offer in a file, as text.
 
-/** Bytes of the longest file that is read. */
+/** Size limit of a key file. */
 export const longest = 1_048_576
 export const tooLong = `it is longer than ${longest / 1_048_576} MiB`
 
-/** Why the file is not what it should be: `kind` says what that is. */
+/** Why the file is invalid: `kind` says what it should be. */
 export const invalid = (path: string, kind: string, why: string): CallFailed =>
   new CallFailed({ detail: `${path} is no valid ${kind}: ${clause(why)}.` })
 
@@ -52,7 +52,7 @@ const check = Effect.fnUntraced(function* (path: string) {
   if ((mode & 0o077) !== 0) yield* narrow(path)
 })
 
-/** The content, or undefined when there is no such file. */
+/** The content; undefined if the file does not exist. */
 export const read = Effect.fn("KeyFile.read")(function* (path: string) {
   yield* check(path).pipe(
     Effect.catchReason("PlatformError", "NotFound", () => Effect.void),

@@ -1,10 +1,7 @@
 /**
- * Files that only their owner may read, replaced whole or not at all. New content is staged beside the target as `<name>.new`,
- * created with mode 0600 in the same system call that creates it, synced, and renamed. A staged file of a dead process is
- * overwritten; a link in its place is not followed.
- *
- * What is written after something that cannot be repeated is staged before it, with room for what is not known yet (`reserve`),
- * and committed after it.
+ * Files that only their owner can read, replaced atomically. New content is staged as `<name>.new`, created with mode 0600,
+ * synced and renamed. A staged file left by a dead process is overwritten; a link in its place is not followed. What is written
+ * after a step that cannot be repeated is staged before it (`reserve`) and committed after it.
  */
 import { Effect, FileSystem } from "effect"
 import * as FileBackup from "./FileBackup.ts"
@@ -30,7 +27,7 @@ const writeStaged = Effect.fnUntraced(function* ({ path, bytes, mode = 0o600 }: 
 /** Writes new content beside the target and syncs it. The target stays as it is until `commit`. */
 export const stage = (content: Content) => Effect.mapError(writeStaged(content), unusable(content.path))
 
-/** Stages blanks, so that this many bytes can be written later on a disk that is full by then. */
+/** Stages blanks, so that this many bytes can be written later even if the disk is full by then. */
 export const reserve = (path: string, length: number) =>
   stage({ path, bytes: new TextEncoder().encode(" ".repeat(length)) })
 
@@ -42,7 +39,7 @@ const rewriteStaged = Effect.fnUntraced(function* ({ path, bytes }: Content) {
   yield* file.sync
 }, Effect.scoped)
 
-/** Writes into the place that `reserve` made. */
+/** Writes into the space reserved by `reserve`. */
 export const rewrite = (content: Content) => Effect.mapError(rewriteStaged(content), unusable(content.path))
 
 /** Syncs the folder, without which a rename may be forgotten. Not every system can; then it does nothing. */
@@ -66,16 +63,13 @@ export const commit = Effect.fn("PrivateFile.commit")(function* (paths: Readonly
   if (paths[0] !== undefined) yield* syncFolder(paths[0])
 }, Effect.uninterruptible)
 
-/** Forgets what was staged, in this order. */
+/** Removes staged files, in this order. */
 export const discard = Effect.fnUntraced(function* (paths: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.forEach(paths, (path) => Effect.ignore(fs.remove(staged(path), { force: true })), { discard: true })
 })
 
-/**
- * Replaces all of these files, in this order. When one cannot be staged or put in its place all stay as they were, and nothing
- * staged stays behind.
- */
+/** Replaces all files, in this order. If one cannot be staged or renamed, all stay unchanged and nothing staged is left. */
 export const replaceAll = Effect.fn("PrivateFile.replaceAll")(function* (contents: ReadonlyArray<Content>) {
   const paths = contents.map(({ path }) => path)
   // The last one needs no way back: after it nothing can fail.
@@ -90,16 +84,16 @@ export const replaceAll = Effect.fn("PrivateFile.replaceAll")(function* (content
   )
 }, Effect.uninterruptible)
 
-/** Removes a file that is not needed any more. */
+/** Removes a file that is no longer needed. */
 export const remove = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   yield* Effect.mapError(fs.remove(path, { force: true }), unusable(path))
 })
 
-/** What is staged for this file, or undefined. */
+/** The staged content of this file, or undefined. */
 export const readStaged = (path: string) => read(staged(path))
 
-/** The content, or undefined when there is no such file. */
+/** The content; undefined if the file does not exist. */
 export const read = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* fs.readFile(path).pipe(
@@ -113,7 +107,7 @@ export const read = Effect.fnUntraced(function* (path: string) {
 export const folder = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(path, { recursive: true, mode: 0o700 }).pipe(
-    // So Node says it of a disk that is read-only, too; without `recursive` it says which.
+    // Node reports the same for a read-only disk; without `recursive` it distinguishes them.
     Effect.catchReason("PlatformError", "NotFound", () => fs.makeDirectory(path, { mode: 0o700 })),
     Effect.mapError(unusable(path))
   )

@@ -1,15 +1,15 @@
-/** Text for a terminal of 100 columns: longer lines go on below, rows of a table below their second column. */
+/** Wraps text at 100 columns, table rows below their second column, and formats the usage errors of the command line. */
 import { Effect, Option } from "effect"
 import { CliOutput, type HelpDoc } from "effect/cli"
 
 /**
- * How the command line answers about itself: asked-for help on stdout, and on stderr a short usage with the complaint as its last
- * line, where a person looks.
+ * The command line's answers: requested help on stdout, and on stderr a short usage with the error as its last line, where a
+ * person looks.
  */
 const formatter = (stream: NodeJS.WriteStream) =>
   CliOutput.defaultFormatter({ colors: stream.isTTY && (process.env["NO_COLOR"] ?? "") === "" })
 
-/** The library names the choices of a flag behind its description, also where the form of the flag has them already. */
+/** The library lists a flag's choices after its description, even if its form already shows them. */
 const namedOnce = (flag: HelpDoc.FlagDoc): HelpDoc.FlagDoc =>
   flag.type.includes("|")
     ? { ...flag, description: Option.map(flag.description, (text) => text.replace(/ \(choices: [^)]*\)$/u, "")) }
@@ -18,7 +18,7 @@ const namedOnce = (flag: HelpDoc.FlagDoc): HelpDoc.FlagDoc =>
 const withChoicesOnce = (doc: HelpDoc.HelpDoc): HelpDoc.HelpDoc =>
   doc.globalFlags === undefined ? doc : { ...doc, globalFlags: doc.globalFlags.map(namedOnce) }
 
-/** What a command is called with, and the names below it. */
+/** A command's arguments and its subcommands. */
 const shortUsage = ({ subcommands = [], usage }: HelpDoc.HelpDoc, path: ReadonlyArray<string>) => {
   const names = subcommands.flatMap(({ commands }) => commands.map(({ name }) => name))
   const below = names.length === 0 ? [] : ["", "COMMANDS", `  ${names.join(", ")}`]
@@ -44,7 +44,7 @@ export const layer = CliOutput.layerPresenter({
 })
 
 const widest = 100
-/** Where a second column may begin; one that begins later is moved to `latest`, with longer first ones in a line of their own. */
+/** Limit of the second column's position; a later one is moved to `latest`, with longer first columns in their own line. */
 const farthest = 46
 const latest = 34
 
@@ -82,5 +82,5 @@ const wrapLine = (line: string): ReadonlyArray<string> => {
   return filled(line.trimStart().split(" "), indent, indent)
 }
 
-/** The same text with lines of at most 100 columns, as far as its words permit. */
+/** The text wrapped at 100 columns, as far as its words permit. */
 export const wrap = (text: string): string => text.split("\n").flatMap(wrapLine).join("\n")

@@ -1,7 +1,6 @@
 /**
- * One log line for each entry, on stderr: `12:30:05 info  text key=value` or, with JSON, one object. The stack of a defect
- * follows, indented. The entry of an event is the
- * event's own line. Secrets are `Redacted` before they come here; what still looks like one is taken out.
+ * One log line per entry on stderr: `12:30:05 info text key=value`, or a JSON object. A defect's stack follows, indented. Events
+ * print their own line. Secrets are `Redacted` before they get here; anything that still looks like one is removed.
  */
 import { redact } from "@catenet/domain/values/Redaction"
 import { Cause, Effect, Logger, type LogLevel, References } from "effect"
@@ -9,7 +8,7 @@ import { eventAnnotation } from "../observe/Events.ts"
 import { version } from "../Version.ts"
 import { Screen } from "./Screen.ts"
 
-/** Text from elsewhere for a terminal or a log: control characters, and those that turn the direction of text, become escapes. */
+/** Escapes untrusted text for a terminal or log: control characters, and those that change the text's direction. */
 // eslint-disable-next-line no-control-regex
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
@@ -27,7 +26,7 @@ const shade: Readonly<Partial<Record<LogLevel.LogLevel, string>>> = {
 
 const bare = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value))
 
-/** `program event: kind conn=N key=value ...`, keys sorted, the stamps left out. */
+/** `program event: kind conn=N key=value ...` with sorted keys, without the stamps. */
 const eventText = (line: string) => {
   const { kind, conn, ts: _ts, session: _session, ...fields }: Record<string, unknown> = JSON.parse(line)
   const rest = Object.entries(fields)
@@ -55,7 +54,7 @@ const framesOf = (cause: Cause.Cause<unknown>): ReadonlyArray<string> => {
   const squashed = Cause.squash(cause)
   if (!Cause.hasDies(cause) || !(squashed instanceof Error)) return []
   const { message, stack = "" } = squashed
-  // The message comes first in the stack and may hold lines that look like frames.
+  // The message comes first in the stack and may contain lines that look like frames.
   const at = stack.indexOf(message)
   return (at < 0 ? "" : stack.slice(at + message.length)).split("\n").filter((line) => /^\s+at /u.test(line))
 }
@@ -88,7 +87,7 @@ const make = (screen: Screen["Service"]) => {
     const time =
       screen.colors || screen.live ? date.toTimeString().slice(0, 8) : date.toISOString().replace(/\.\d+/u, "")
     const line = `${time} ${logLevel.toLowerCase().padEnd(5)} ${said}${extra.join("")}${failed === undefined ? "" : `: ${failed}`}`
-    // What a peer or a visitor sent may be in it: a terminal must not take that for commands.
+    // It may contain text of a peer or visitor, which a terminal must not interpret as commands.
     const text = [line, ...frames.map((frame) => frame.trim())].map(printable).join("\n    ")
     const color = screen.colors ? shade[logLevel] : undefined
     return log(color === undefined ? text : `${color}${text}\u001b[0m`)

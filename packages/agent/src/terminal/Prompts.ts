@@ -1,4 +1,4 @@
-/** Asks on the terminal, or reads the answers line by line from a pipe, unasked. Questions go to stderr: stdout is for results. */
+/** Asks on the terminal, or reads the answers line by line from a pipe. Questions go to stderr; stdout is for results. */
 import { Context, Effect, Layer, Option } from "effect"
 import { createInterface } from "node:readline"
 import { Writable } from "node:stream"
@@ -8,7 +8,7 @@ export class Prompts extends Context.Service<
   {
     /** Whether a person answers, who can be asked again. */
     readonly interactive: boolean
-    /** The next line; none when there are no more. `hidden` answers are not echoed. */
+    /** The next line; none at the end. `hidden` answers are not echoed. */
     ask(question: string, hidden: boolean): Effect.Effect<Option.Option<string>>
   }
 >()("agent/terminal/Prompts") {

@@ -1,6 +1,6 @@
 /**
- * Where the words of a running agent go: log lines and results as plain lines, and on a terminal one live status line below them.
- * Named boundary file: it writes to the process's own streams.
+ * Where a running agent writes: log lines and results as plain lines, and on a terminal one live status line below them. Boundary
+ * file: it writes to the process's streams.
  */
 import { Context, Effect, Layer } from "effect"
 
@@ -42,7 +42,7 @@ export class Screen extends Context.Service<
         const { stdout, stderr, env } = process
         const plain = env["NO_COLOR"] !== undefined && env["NO_COLOR"] !== ""
         const live = stdout.isTTY && stderr.isTTY && !json && env["TERM"] !== "dumb"
-        // Who reads the words may go away; that is no reason to stop serving.
+        // The reader of the output may go away; the agent keeps serving.
         for (const stream of [stdout, stderr]) stream.on("error", () => {})
         let shown = ""
         const show = (text: string) => {

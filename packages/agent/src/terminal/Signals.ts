@@ -1,6 +1,6 @@
 /**
- * The signals that ask a program to stop. The first is an event to act upon; a second SIGINT or SIGTERM ends the process at once. A
- * terminal that closes may send SIGHUP more than once, so that a second one changes nothing.
+ * The signals that stop a program. The first is an event; a second SIGINT or SIGTERM ends the process at once. A closing terminal
+ * may send SIGHUP repeatedly, so a second one is ignored.
  */
 import { Clock, Effect } from "effect"
 import { role } from "../update/TrialRole.ts"
@@ -35,7 +35,7 @@ const from = (signals: ReadonlyArray<Signal>, now: () => number) =>
     })
   })
 
-/** Succeeds at the first SIGINT, SIGTERM or SIGHUP. From then on the next one exits, so that a drain can be cut short. */
+/** Succeeds at the first SIGINT, SIGTERM or SIGHUP. After that the next one exits, so that a drain can be cut short. */
 export const first = firstOf([...impatient, "SIGHUP"])
 
 /** The same for a program to which SIGHUP may mean something else. */

@@ -21,7 +21,7 @@ export interface Shown {
   readonly traffic: Pick<Traffic, "bytesToOrigin" | "bytesToClient">
   readonly requests: Requests
   readonly open: number
-  /** No stream is taken any more. */
+  /** No more streams are accepted. */
   readonly isStopping: boolean
 }
 
@@ -35,14 +35,14 @@ const carried = ({ requests: { count }, traffic }: Shown) =>
   `${count === undefined ? "" : `${count} ${count === 1 ? "request" : "requests"} | `}` +
   `${bytes(traffic.bytesToOrigin)} in, ${bytes(traffic.bytesToClient)} out`
 
-/** What counts comes first: a narrow terminal cuts the address, which was printed before. */
+/** Important values come first: a narrow terminal cuts off the address, which was printed before. */
 export const describe = (what: string, shown: Shown): string =>
   `ct-agent ${stateOf(shown)} | ${carried(shown)} | ${shown.open} open | ${what}`
 
-/** What stays on the screen: what was served, and that nothing is any more. */
+/** The final line: what was served, and that serving has stopped. */
 export const farewell = (what: string, shown: Shown): string => `ct-agent stopped | ${carried(shown)} | ${what}`
 
-/** Runs until interrupted, and then for as long as the agent drains; the line it leaves is the truth. */
+/** Runs until interrupted, and then while the agent drains; the final line is accurate. */
 export const run = Effect.fn("StatusLine.run")(function* (what: string) {
   const screen = yield* Screen
   if (!screen.live) return yield* Effect.never

@@ -1,6 +1,6 @@
 /**
- * Answers the well-known path of an agent's card from a file, in the origin's place (CT_AGENT_CARD_FILE). The file is read for each
- * request, so that a card that is written anew is served at once; it is neither verified nor changed.
+ * Serves an agent's card from a file in place of the origin (CT_AGENT_CARD_FILE). The file is read for each request; it is
+ * neither verified nor changed.
  */
 import { Effect, FileSystem } from "effect"
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
@@ -44,8 +44,8 @@ const requestLine = /^(?:\r?\n)*([A-Z_-]{1,32}) +([^ \r\n]+) +HTTP\/[\d.]+ *\r?\
 const fieldOf = (name: string) => new RegExp(`^${name}:(.*)\r?\n`, "gimu")
 
 /**
- * The head for the origin, whose connection ends with the answer: so each request of HTTP/1 comes by here. A client that asks for
- * another protocol goes on in that.
+ * The head for the origin, whose connection ends with the response, so that each HTTP/1 request passes here. A client that asks
+ * for another protocol continues in that.
  */
 const once = (head: string, rest: Buffer) => {
   const tokens = [...head.matchAll(fieldOf("connection"))].flatMap(([, value = ""]) => value.split(","))
@@ -57,17 +57,17 @@ const once = (head: string, rest: Buffer) => {
   return Buffer.concat([Buffer.from(`${line}${field}${bare.slice(line.length)}`, "latin1"), rest])
 }
 
-/** What follows of a client's first bytes: an answer, or what the origin gets. */
+/** The continuation for a client's first bytes: a response, or what the origin receives. */
 type Follows = { readonly answer: Buffer } | { readonly origin: Buffer }
 
 export interface AgentCardResponder {
-  /** Of a client of HTTP/1, by its whole first head and what came with it, or by the beginning of something else. */
+  /** For an HTTP/1 client, by its whole first head and what came with it, or by the beginning of something else. */
   readonly http1: (begun: Buffer) => Effect.Effect<Follows>
-  /** Of one request of HTTP/2: what answers it; undefined for all that is the origin's. */
+  /** For an HTTP/2 request: the response; undefined for everything that goes to the origin. */
   readonly http2: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => Effect.Effect<void> | undefined
 }
 
-/** Says now that the file cannot be read: it may be written later. */
+/** Warns now that the file cannot be read: it may be written later. */
 export const make = Effect.fn("AgentCardResponder.make")(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const read = Effect.gen(function* () {

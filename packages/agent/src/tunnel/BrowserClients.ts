@@ -1,6 +1,6 @@
 /**
- * Browser mode: the bytes of one client go to the origin as they are. The origin is dialled when the client's first bytes are
- * there, so that a client that says nothing costs it nothing.
+ * Browser mode: forwards a client's bytes to the origin unchanged. The origin is dialed when the client's first bytes arrive, so
+ * that silent clients cost it nothing.
  */
 import { clause } from "@catenet/domain/values/Sentence"
 import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
@@ -20,8 +20,8 @@ import * as Origin from "./Origin.ts"
 import { awaitReadable } from "./StreamHelloPeek.ts"
 
 /**
- * Counts the HTTP/1.1 requests of a connection by their heads: a client begins a head with a packet of its own. It is for a
- * person's eyes; nothing is read into the bytes, and pipelined requests count as one.
+ * Counts a connection's HTTP/1.1 requests by their heads, which clients begin in a new packet. For display only; pipelined
+ * requests count as one.
  */
 const head = /^[A-Z]{3,12} [^ \r\n]{1,2000} HTTP\/1\.[01]\r\n/u
 const looked = 2_048
@@ -29,7 +29,7 @@ const looked = 2_048
 const beginsHead = (chunk: Uint8Array) =>
   head.test(Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.length, looked)).toString("latin1"))
 
-/** Counts what this client says, and what it has said already. The stream is to be read by another from now on. */
+/** Counts a client's requests, including its opening bytes. Another reader consumes the stream. */
 export const count = (requests: Requests, client: Duplex, opening: Uint8Array) => {
   const see = (chunk: Uint8Array) => {
     if (beginsHead(chunk)) requests.count = (requests.count ?? 0) + 1
@@ -39,8 +39,8 @@ export const count = (requests: Requests, client: Duplex, opening: Uint8Array) =
 }
 
 /**
- * Serves one client until both directions have ended. Never fails: what goes wrong is counted, logged and reported to the edge.
- * `taken` is what was read from it before and could not be put back.
+ * Serves one client until both directions have ended. Never fails: errors are counted, logged and reported to the edge. `taken`
+ * are bytes that were read before and could not be put back.
  */
 export type Handler = (stream: Duplex, header: OpenHeader | undefined, taken?: Uint8Array) => Effect.Effect<void>
 
@@ -63,7 +63,7 @@ export const crumbsOf = (crumbs: CrumbBudget, header: OpenHeader | undefined) =>
 const nothing = new Uint8Array()
 const cut = (socket: Socket) => Effect.sync(() => void socket.destroy())
 
-/** What the client says first, where the origin may be the one to speak first; undefined when they are not to be joined. */
+/** The client's first bytes, if the origin may speak first; undefined if they are not to be connected. */
 type Opening = (socket: Socket) => Effect.Effect<Uint8Array | undefined>
 
 const remedyOf = ({ code }: Origin.OriginDown) =>
@@ -71,7 +71,7 @@ const remedyOf = ({ code }: Origin.OriginDown) =>
     ? "The limit of open files is reached: raise it (LimitNOFILE= of the service, or ulimit -n) and restart the agent."
     : "Start the local service, or correct CT_AGENT_ORIGIN."
 
-/** Says that the origin is down once, not for each of its clients, and so of its return. */
+/** Logs once that the origin is down, not for each client, and once that it is back. */
 const lossReport = () => {
   let down = false
   return {
@@ -115,7 +115,7 @@ export const dial = (origin: OriginSettings, metrics: AgentMetrics["Service"]) =
   )
 }
 
-/** Follows what both say; they are to be read by another from now on. */
+/** Counts both directions; another reader consumes them. */
 const followAnswers = (client: Duplex, origin: Socket, first: Uint8Array) => {
   const follower = new AnswerFollower()
   follower.asks(first)
@@ -125,8 +125,8 @@ const followAnswers = (client: Duplex, origin: Socket, first: Uint8Array) => {
 }
 
 /**
- * Joins a client with a new connection to the origin and counts it. `client` may be the plain side of a TLS session; `taken` is
- * what was read from it before, and `opening` reads it where nothing was.
+ * Connects a client with a new connection to the origin and counts it. `client` may be the plain side of a TLS session; `taken`
+ * are bytes that were read before, `opening` reads them if none were.
  */
 export const join = (origin: OriginSettings, metrics: AgentMetrics["Service"], crumbs = new CrumbBudget()) => {
   const report = lossReport()

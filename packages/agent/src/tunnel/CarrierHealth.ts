@@ -1,6 +1,6 @@
 /**
- * What one agent has learnt of the carriers to its edge. One that could not be reached rests: it is tried again after the others, until
- * it answers or some minutes have passed. QUIC is probed meanwhile, ever more rarely where it does not last (agent.md 5.2). Pure.
+ * Which transports to the edge work. A transport that failed is tried after the others until it answers or some minutes have
+ * passed; QUIC is probed meanwhile, less often where it does not last (agent.md 5.2). Also the backoff between registrations.
  */
 import { Effect, Random } from "effect"
 import type { Reconnect } from "../settings/Settings.ts"
@@ -13,7 +13,10 @@ import type { Carrier } from "../settings/TunnelTransports.ts"
 export interface RegistrationBackoff {
   /** The next pause in milliseconds, or undefined when the attempts are used up. */
   readonly next: Effect.Effect<number | undefined>
-  /** A registration that held for a while was lost: the next attempt is made at once, and the others begin at the base with a full budget. */
+  /**
+   * A registration that held for a while was lost: the next attempt is immediate, later ones start at the base with a full
+   * budget.
+   */
   lost(): void
 }
 
@@ -53,7 +56,7 @@ export interface CarrierHealth {
   readonly order: (wanted: ReadonlyArray<Carrier>) => ReadonlyArray<Carrier>
   readonly failed: (carriers: ReadonlyArray<Carrier>) => void
   readonly reached: (carriers: ReadonlyArray<Carrier>) => void
-  /** TLS was refused at once; whether that has happened too often for an edge that is being started again. */
+  /** TLS was refused immediately; whether that happened too often for a restarting edge. */
   readonly staysRefused: () => boolean
   /** A session by QUIC is over. */
   readonly quicEnded: (lastedMillis: number) => void

@@ -1,8 +1,7 @@
 /**
- * The certificate chain and key with which the agent terminates TLS. Looked at again when a connection comes and the last look is
- * 30 seconds old, or the twentieth of a short life; a changed pair is taken, a pair that cannot be used is said once and the old
- * one stays. A pair that the agent is still to order may be missing: then every connection looks, so that the first visitor after
- * the issuance is served.
+ * The certificate and key for TLS termination. Checked when a connection arrives and the last check is 30 seconds old (or a
+ * twentieth of a short lifetime): a changed pair is loaded, an unusable one is logged once and the old one kept. If the pair is
+ * still to be ordered, every connection checks, so that the first visitor after issuance is served.
  */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { createSecureContext } from "@catenet/platform/Sockets"
@@ -11,17 +10,17 @@ import { serverTls } from "@catenet/wire/transport/ServerTls"
 import { Clock, Effect, FileSystem, Option } from "effect"
 import { createPrivateKey, X509Certificate } from "node:crypto"
 
-// * What this agent says of its certificate to the edges that it is registered at: with each registration as it is then, and once
-// to each whenever it changes. Edges of before do not hear it.
+// What the agent tells its edges about its certificate: the current status with each registration, and every change. Older edges
+// ignore it.
 
 /** One registration. */
 interface Listener {
   readonly heeds: boolean
-  /** Resolves when the edge has read it, or is gone. */
+  /** Resolves when the edge has read it or is gone. */
   readonly say: (state: CertificateState) => Promise<unknown>
 }
 
-/** An edge that is slow to read keeps no order waiting for longer. */
+/** A slow edge does not delay an order longer than this. */
 const readMillis = 3_000
 
 export class CertificateReport {
@@ -32,20 +31,20 @@ export class CertificateReport {
     return this.#state
   }
 
-  /** Whether every edge gives a validation to the agent with the open order. */
+  /** Whether every edge routes validations to the agent with the open order. */
   get isHeeded(): boolean {
     for (const { heeds } of this.#listeners) if (!heeds) return false
     return this.#listeners.size > 0
   }
 
-  /** `said` is what the registration was made with. Returns how to leave. */
+  /** `said` is the status in the registration. Returns the function to unregister. */
   join(listener: Listener, state: CertificateState | undefined): () => void {
     this.#listeners.add(listener)
     if (this.#state !== undefined && this.#state !== state) void listener.say(this.#state)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Says a state that is another one, and waits until the edges have read it. */
+  /** Reports a changed status, and waits until the edges have read it. */
   report(state: CertificateState): Effect.Effect<void> {
     return Effect.suspend(() => {
       const { certificate, order } = this.#state ?? {}
@@ -60,7 +59,7 @@ export class CertificateReport {
 export interface Files {
   readonly certificate: string
   readonly key: string
-  /** Whether the pair may be made later: it is the one that this agent orders. */
+  /** Whether the pair may be created later: it is the one that this agent orders. */
   readonly isAwaited: boolean
 }
 
@@ -75,7 +74,7 @@ export const isMissing = Effect.fnUntraced(function* ({ certificate, isAwaited, 
   return isAwaited && !found.every(Boolean)
 })
 
-/** Loads the pair and its leaf, or says in one sentence which file is wrong and what to do. */
+/** Loads the pair and its leaf, or describes in one sentence which file is wrong and what to do. */
 export const load = Effect.fn("CertificatePair.load")(function* ({ certificate, key }: Omit<Files, "isAwaited">) {
   const fs = yield* FileSystem.FileSystem
   const read = (variable: string, path: string) =>
@@ -143,7 +142,7 @@ export const watch = Effect.fn("CertificatePair.watch")(function* (files: Files)
   )
   return Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    // A clock that was set back would make the last look a young one for as long as it was ahead.
+    // If the clock was set back, the last check would look recent for that time.
     if (pair === undefined || now < lookedAt || now - lookedAt >= pair.lookMillis) {
       lookedAt = now
       yield* reload

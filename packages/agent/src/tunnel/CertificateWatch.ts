@@ -1,6 +1,6 @@
 /**
- * Looks what this agent has of the certificate of its host, and says it to the edges: with several agents of one tunnel they give
- * visitors to those that have one, and an authority that validates the name to the one whose order it is.
+ * Reports the agent's certificate status to the edges: among several agents of a tunnel, they send visitors to one that has a
+ * certificate, and a validating CA to the one that placed the order.
  */
 import type { CertificateState } from "@catenet/wire/frames/MuxCertificate"
 import { Effect, FileSystem, Semaphore } from "effect"
@@ -12,7 +12,7 @@ import type { Settings } from "../settings/Settings.ts"
 import * as FileWatcher from "../state/FileWatcher.ts"
 import type { CertificateReport } from "./CertificatePair.ts"
 
-/** Whether this agent, or the origin behind it, has the certificate of the host, and by which files that changes. */
+/** Whether this agent, or the origin behind it, has the host's certificate, and the files on which this depends. */
 type Held = "held" | "none" | "unknown"
 
 interface CertificateProbe {
@@ -22,7 +22,10 @@ interface CertificateProbe {
 
 const stateOf = (isHeld: boolean): Held => (isHeld ? "held" : "none")
 
-/** `pair` gives the one with which this agent ends TLS; without it the origin may have the certificate that is ordered here. */
+/**
+ * `pair` returns the one with which this agent terminates TLS; without it the origin may have the certificate that is ordered
+ * here.
+ */
 export const of = (
   { certificate, origin }: Settings,
   pair: Effect.Effect<SecureContext | undefined> | undefined
@@ -42,7 +45,7 @@ export const of = (
 /** After a change of the files, which may be half of it; another process may order in this state folder. */
 const looksAfterChange = 60
 const soon = "1 second"
-/** What no file shows: that a challenge has become old. */
+/** Not visible in files: that a challenge has expired. */
 const seldom = "30 seconds"
 
 interface Surroundings {
@@ -50,11 +53,11 @@ interface Surroundings {
   readonly host: string
   readonly report: CertificateReport
   readonly certificate: Effect.Effect<CertificateState["certificate"], never, FileSystem.FileSystem>
-  /** By which the answer of `certificate` changes. */
+  /** Values that change the result of `certificate`. */
   readonly files: ReadonlyArray<string>
 }
 
-/** The look to be taken when something has changed; one is taken within a second of a change of the files besides, for as long as the scope lives. */
+/** The function to call after a change; files are also checked within a second of a change, while the scope is open. */
 export const make = Effect.fn("CertificateWatch.make")(function* (surroundings: Surroundings) {
   const { certificate, files, host, report, stateDir } = surroundings
   const fs = yield* FileSystem.FileSystem

@@ -1,6 +1,6 @@
 /**
- * One attempt to register, by the carriers of CT_AGENT_TRANSPORTS in their order. TLS goes to the edge's address, then to its port 443
- * when that is allowed; each is dialled once with all of our protocols on offer that are wanted, and what the edge selected is spoken.
+ * One registration attempt, by the transports of CT_AGENT_TRANSPORTS in order. TLS tries the edge's address, then its port 443 if
+ * allowed; each is dialed once, offering all wanted protocols.
  */
 import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
 import { Data, Effect, Result, type Scope } from "effect"
@@ -66,7 +66,7 @@ export const dialQuic = Effect.fn("EdgeConnection.dialQuic")(function* (info: Co
   return { edge: formatHostPort(address), connection }
 })
 
-/** An additional link to an edge that is linked already, if it leads to a `wanted` process. It lives in the scope. */
+/** An additional link to an edge that is already linked, if it leads to a `wanted` process. It lives in the scope. */
 export const additionalLink = Effect.fn("EdgeConnection.additionalLink")(function* (
   info: ConnectionInfo["Service"],
   edge: string,
@@ -93,7 +93,7 @@ const firstOf = (attempts: ReadonlyArray<Opening>): Opening =>
     )
   )
 
-/** What is offered by TLS, in the order of preference; the carriers that a dial with that has tried. */
+/** ALPN protocols offered over TLS, in order of preference, and the transports that such a dial covers. */
 const offers = (carrier: Carrier, wanted: ReadonlyArray<Carrier>): ReadonlyArray<Carrier> =>
   carrier === "mux" && wanted.includes("slots") ? ["mux", "slots"] : [carrier]
 
@@ -149,7 +149,7 @@ export const connect = Effect.fn("EdgeConnection.connect")(function* (
       if (carrier !== "quic" || failure.final || usable.length === 1) return yield* failure
       carrierHealth.failed(trying)
     }
-    // An edge that is being started again refuses TLS at once, and would leave QUIC waiting.
+    // A restarting edge refuses TLS at once, but would keep QUIC waiting.
     if (failure._tag === "DialFailed" && failure.isRefused === true && !carrierHealth.staysRefused())
       return yield* failure
     if (failure._tag === "DialFailed" || failure._tag === "QuicUnreachable") carrierHealth.failed(trying)

@@ -1,6 +1,6 @@
 /**
- * Opens a TLS connection to the edge. The edge's certificate is checked for the name that is asked for, `localhost` unless said
- * otherwise, against the pinned root and nothing else; the address is resolved anew at every dial.
+ * Opens a TLS connection to the edge. The edge's certificate is verified only against the pinned root, for the requested name
+ * (`localhost` by default); the address is resolved at every dial.
  */
 import { Sockets } from "@catenet/platform/Sockets"
 import { Data, Effect } from "effect"
@@ -11,9 +11,8 @@ import * as OutgoingProxy from "../carrier/OutgoingProxy.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
 /**
- * No usable connection to the edge. `untrusted` when its certificate does not come from the pinned root, `isRefused` when the machine
- * answered that there is no edge, as it does while one is started again, `isTorn` when a connection was closed during its TLS
- * handshake, as an edge does that holds this member back.
+ * No usable connection to the edge. `untrusted`: its certificate is not from the pinned root; `isRefused`: connection refused, as
+ * during a restart; `isTorn`: closed during the TLS handshake, as by an edge that limits this member.
  */
 export class DialFailed extends Data.TaggedError("DialFailed")<{
   readonly edge: string
@@ -55,8 +54,8 @@ export interface DialOptions {
 }
 
 /**
- * A connected socket that allows half-open use. `alpn` is what is offered; look at `alpnProtocol` for what was selected. Without
- * a root no certificate is checked: then only what is said on the connection can prove anything.
+ * A connected socket that allows half-open use. `alpn` is offered; `alpnProtocol` is selected. Without a root no certificate is
+ * checked, so only what is sent on the connection can prove anything.
  */
 export const dial = Effect.fn("EdgeDial.dial")(function* (
   address: HostPort,
@@ -85,7 +84,7 @@ export const dial = Effect.fn("EdgeDial.dial")(function* (
       const socket = Sockets.dialTls(options)
       const failed = (error: Error) => {
         const code = codeOf(error)
-        // What Node adds behind the semicolon is advice for programs that trust the system's roots.
+        // What Node appends after the semicolon is advice for programs that trust the system's roots.
         const why = error.message === "" ? (code ?? "the connection failed") : error.message.replace(/;.*$/s, "")
         const isRefused = code === "ECONNREFUSED" || code === "ECONNRESET"
         const isTorn = closes.has(code)

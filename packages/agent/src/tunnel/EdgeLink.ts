@@ -1,4 +1,4 @@
-/** A registration that an edge has accepted, whatever carries it. */
+/** A registration that an edge has accepted, over any transport. */
 import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
 import { Effect, Exit, Scope } from "effect"
 import type { Carrier } from "../settings/TunnelTransports.ts"
@@ -7,9 +7,9 @@ import type { Carrier } from "../settings/TunnelTransports.ts"
 export interface LinkEnd {
   readonly reason: string
   readonly final: boolean
-  /** The edge took the routing token back; another one may have taken its place. */
+  /** The edge revoked the routing token; another may have replaced it. */
   readonly isRevoked?: boolean
-  /** The edge went silent, and what carried this may not come through to it any more. */
+  /** The edge went silent; the transport may no longer get through. */
   readonly isSilent?: boolean
 }
 
@@ -17,30 +17,30 @@ export interface EdgeLink {
   /** `host:port` of the edge. */
   readonly edge: string
   readonly carrier: Carrier
-  /** Which process of the edge it leads to, where the edge has several. */
+  /** The edge process at the other end, if the edge has several. */
   readonly edgeProcess: EdgeProcess | undefined
   /** The edge lets mesh clients in by visitor tokens. */
   readonly visitorTokens: boolean
   /** Waits for the end of the registration. */
   readonly ended: Effect.Effect<LinkEnd>
-  /** Of a link that says nothing of its end where the other side was killed. */
+  /** For a transport that does not report when the other side was killed. */
   readonly inquiry?: {
-    /** Clients come through it, or have come a moment ago. */
+    /** Clients use it, or did a moment ago. */
     isUsed(): boolean
-    /** Asks the edge, and waits for the answer. */
+    /** Asks the edge, and waits for the response. */
     readonly answered: Effect.Effect<void>
   }
   /** Grows whenever anything arrives from the edge. */
   received(): number
-  /** Asks the edge for no more streams; those that run go on. */
+  /** Asks the edge to open no more streams; running ones continue. */
   retire(): void
   /** After `retire`: waits until the last stream has ended. */
   readonly drained: Effect.Effect<void>
-  /** Ends everything at once. */
+  /** Ends everything immediately. */
   close(): void
 }
 
-/** Lets the streams of a link that is over finish, then closes it and its scope. */
+/** Lets the streams of an ended link finish, then closes it and its scope. */
 export const discard = Effect.fnUntraced(function* (link: EdgeLink, scope: Scope.Closeable) {
   link.retire()
   yield* link.drained

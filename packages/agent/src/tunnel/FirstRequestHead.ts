@@ -1,15 +1,14 @@
 /**
- * What a client says first within the TLS that this agent ends, before the origin hears of it. A client that begins like
- * HTTP/1 is read to the end of its first request head, within a bound of time and of bytes, and at intervals where it comes in
- * small pieces: half a head is held here and costs the origin no connection. Every other client is the origin's from its first byte, or its first line, on.
+ * Reads a client's first request head inside TLS before the origin is dialed: an HTTP/1 head completely, within limits of time
+ * and size, so that half a head costs the origin no connection. Other clients go to the origin from their first byte or line.
  */
 import { Effect, Option } from "effect"
 import type { Duplex } from "node:stream"
 import { awaitReadable } from "./StreamHelloPeek.ts"
 
 /**
- * Follows what a client says first, to the end of the first head of HTTP/1, or to the byte that no such head has. Each byte is
- * looked at once, in however many pieces they come. Lenient where servers are: it only tells a head from other languages. Pure.
+ * Parses a client's first bytes, to the end of the first HTTP/1 head, or to a byte that no such head contains. Each byte is
+ * examined once, however they are split. As lenient as servers are: it only distinguishes a head from other protocols.
  */
 type State = "start" | "method" | "target" | "version" | "lineStart" | "carriageReturn" | "field"
 
@@ -23,7 +22,7 @@ const longestMethod = 32
 const version = Buffer.from("HTTP/")
 
 const isMethod = (byte: number) => (byte >= 0x41 && byte <= 0x5a) || byte === 0x2d || byte === 0x5f
-/** Digits, the dot between them, and what may stand before the end of the line. */
+/** Digits, the dot between them, and what may precede the end of the line. */
 const endsVersion = (byte: number) =>
   (byte >= 0x30 && byte <= 0x39) || byte === 0x2e || byte === space || byte === carriageReturn
 
@@ -37,7 +36,7 @@ export class RequestHeadReader {
     return state
   }
 
-  /** The state after a byte of the first line; undefined where no head of HTTP/1 goes on so. */
+  /** The state after a byte of the first line; undefined if it cannot be an HTTP/1 head. */
   #inFirstLine(byte: number): State | undefined {
     const length = this.#length++
     switch (this.#state) {
@@ -80,7 +79,7 @@ export class RequestHeadReader {
   }
 }
 
-// How often a client is read whose request head comes in small pieces: each costs its TLS record and a turn, whatever it brings.
+// How often a client is read whose request head arrives in small pieces: each costs a TLS record and a turn of the loop.
 
 /** Larger pieces are few within the size of a head. */
 const crumbBytes = 256
@@ -102,12 +101,12 @@ interface Buffering {
   readonly _readableState?: { highWaterMark: number }
 }
 
-/** A stream that is not read goes on to decrypt until `highWaterMark` bytes lie there: with one byte, one piece more. */
+/** An unread stream keeps decrypting up to `highWaterMark` bytes: with one byte, one more piece. */
 const setReadAhead = ({ _readableState: state }: Duplex & Buffering, bytes: number) => {
   if (state !== undefined) state.highWaterMark = bytes
 }
 
-/** Hears of each piece of a head that is not complete, and rests where they are small: what came meanwhile is read as one. */
+/** Called for each piece of an incomplete head; pauses for small pieces, so that what arrives meanwhile is read as one. */
 const makeHeaderReadThrottle = (client: Duplex, { firstMillis, laterMillis }: Rests) => {
   const readAhead = client.readableHighWaterMark
   let crumbs = 0
@@ -130,17 +129,17 @@ const makeHeaderReadThrottle = (client: Duplex, { firstMillis, laterMillis }: Re
 export interface Bounds {
   /** From the first byte of a head to its last. */
   readonly headMillis: number
-  /** After so long without a word the origin may be one that speaks first. */
+  /** After this silence the origin may be one that speaks first. */
   readonly silentMillis: number
   readonly pace: Rests
 }
 
 export const usualBounds: Bounds = { headMillis: 15_000, silentMillis: 1_000, pace: usualRests }
 
-/** As much as the edge takes of a head where it ends TLS. */
+/** The same limit as the edge's for a head. */
 export const longestHead = 65_536
 
-/** The client ended before its head was complete, or its head is not taken. */
+/** The client ended before its head was complete, or its head is rejected. */
 export type Unserved = { readonly _tag: "Gone" } | { readonly _tag: "Refused"; readonly status: 408 | 431 }
 
 /** A whole head with what followed it, or the beginning of something else. */
@@ -152,7 +151,7 @@ const take = Effect.fnUntraced(function* (client: Duplex, rests: Rests) {
   const taken: Array<Buffer> = []
   let length = 0
   while (yield* awaitReadable(client)) {
-    // All that lies there as one piece; without its length Node gives one for each that came.
+    // Everything buffered as one piece; without the length Node returns the pieces as they arrived.
     const more: Buffer | null = client.read(Math.min(client.readableLength, longestHead - length))
     if (more === null) continue
     taken.push(more)
@@ -170,7 +169,7 @@ const begin = (client: Duplex, { headMillis, pace }: Bounds) =>
     Option.getOrElse((): First => ({ _tag: "Refused", status: 408 }))
   )
 
-/** Reads what the client says first. Of a silent client nothing is taken. */
+/** Reads the client's first bytes. Nothing is taken from a silent client. */
 export const read = Effect.fnUntraced(function* (client: Duplex, bounds: Bounds) {
   const spoke = yield* Effect.timeoutOption(awaitReadable(client), bounds.silentMillis)
   return Option.isNone(spoke) ? ({ _tag: "Silent" } as const) : yield* begin(client, bounds)

@@ -1,6 +1,6 @@
 /**
- * Clients that speak HTTP/2 within the TLS that this agent ends: each request becomes an HTTP/1.1 request to the origin, as at
- * the edge while that ends TLS, so that nothing changes for a visitor when the name turns green.
+ * HTTP/2 clients inside TLS that the agent terminates: each request becomes an HTTP/1.1 request to the origin, as at the edge, so
+ * that nothing changes for visitors when a name becomes end-to-end (gruen).
  */
 import { Scheduler } from "@catenet/platform/Scheduler"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
@@ -19,16 +19,16 @@ import { crumbsOf } from "./BrowserClients.ts"
 import { exchange, OriginAway, OriginConnections } from "./Http2Exchange.ts"
 
 const connectionWindow = 2 * 1024 * 1024
-/** A client that asks nothing between so many looks is let go. */
+/** A client without requests between this many checks is disconnected. */
 const lookEvery = "30 seconds"
 const maxQuietLooks = 4
 /** A client whose small frames would have to wait for longer is read again: what it sent meanwhile is counted. */
 const maxRestMillis = 30_000
 
-/** Answers a request in the origin's place, and says that it has. */
+/** Answers a request in place of the origin; returns whether it did. */
 type Answers = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => boolean
 
-/** Takes the connection over; its requests go through `agent`. */
+/** Takes over the connection; its requests go through `agent`. */
 const begin = (
   socket: TLSSocket,
   agent: OriginConnections,
@@ -39,7 +39,7 @@ const begin = (
   const reads = new SessionPause(socket)
   // An HTTP/2 connection has no halves: a peer that ends it is gone.
   socket.allowHalfOpen = false
-  // Only a `tls.Server` says this of its sockets; until it is said a session waits for the handshake.
+  // Only a `tls.Server` emits this for its sockets; without it a session waits for the handshake.
   Object.assign(socket, { secureConnecting: false })
   // Loaded for the first client that speaks it: an idle program then holds 5 MB less.
   const session = process.getBuiltinModule("node:http2").performServerHandshake(socket, {
@@ -68,7 +68,7 @@ const begin = (
     stream.on("error", () => undefined)
     coalesceReads(stream, () => reads.pause(Math.min(onCrumb(), maxRestMillis)))
     const incoming = arrive(stream, headers, fault)
-    // A stream that is reset in the packet it began in leads to no work.
+    // A stream that is reset in its first packet causes no work.
     const serve = () => {
       if (!stream.closed && !answers(stream, headers)) exchange(incoming, agent, fault)
     }
@@ -81,7 +81,7 @@ const begin = (
   return { session, look }
 }
 
-/** `dial` gives a connection to the origin that is ready for its first byte, or fails with what was said about it. */
+/** `dial` returns a connection to the origin ready for its first byte, or fails with the reason. */
 export const make = (
   dial: (header: OpenHeader | undefined) => Effect.Effect<Socket, unknown>,
   metrics: AgentMetrics["Service"],

@@ -1,6 +1,6 @@
 /**
- * One request of a client that speaks HTTP/2, carried as HTTP/1.1 to the origin and back, trailers included. CONNECT is not
- * carried. A safe request without a body is asked again when the kept connection it went to broke before any answer.
+ * Carries one HTTP/2 request as HTTP/1.1 to the origin and back, with trailers. CONNECT is not carried. A safe request without a
+ * body is retried if its kept connection broke before any response.
  */
 import { clause } from "@catenet/domain/values/Sentence"
 import { Http } from "@catenet/platform/Http"
@@ -25,10 +25,10 @@ import type { Duplex } from "node:stream"
 /** HTTP/1.1 connections to the origin for one client that speaks HTTP/2: kept alive and used again, never shared between clients. */
 type Opened = (error: Error | null, stream: Duplex) => void
 
-/** Dials the origin, and says what came of it unless it is given up before. */
+/** Dials the origin and reports the result, unless aborted before. */
 type Connect = (opened: (error: Error | null, socket: Duplex | undefined) => void) => void
 
-/** A request whose origin is down is answered, not repeated. */
+/** A request is answered, not retried, if its origin is down. */
 export class OriginAway extends Error {}
 
 export class OriginConnections extends KeepAliveAgent {
@@ -50,8 +50,8 @@ export class OriginConnections extends KeepAliveAgent {
 }
 
 /**
- * The fields of an HTTP/2 client's request for an HTTP/1.1 origin. Nothing is added; what only a login gate may say, and its cookies,
- * are left out.
+ * Maps an HTTP/2 request's fields for an HTTP/1.1 origin. Nothing is added; fields and cookies that only a login gate may set are
+ * removed.
  */
 const passes = (name: string) =>
   !name.startsWith(":") &&
@@ -60,7 +60,7 @@ const passes = (name: string) =>
   hyphenated(name) !== "expect" &&
   !hyphenated(name).startsWith("x-gate-")
 
-/** The request's fields for the origin. With a body its end is marked by chunks where no length says it. */
+/** The request's fields for the origin. A body without a length is chunked. */
 const toOrigin = (headers: IncomingHttpHeaders, authority: string, hasBody: boolean): OutgoingHttpHeaders => {
   const length = headers["content-length"]
   const cookie = headers.cookie === undefined ? undefined : originCookies(headers.cookie)
@@ -76,7 +76,7 @@ const toOrigin = (headers: IncomingHttpHeaders, authority: string, hasBody: bool
 
 const safeMethods = new Set(["GET", "HEAD", "OPTIONS", "TRACE"])
 
-/** A path and query as they may stand in a request line: nothing but visible ASCII, and no fragment. */
+/** A path and query valid in a request line: visible ASCII without a fragment. */
 const originForm = /^\/[\x21\x22\x24-\x7e]*$/
 const authorityForm = /^[a-z0-9.-]+(?::\d{0,5})?$/i
 
@@ -87,7 +87,7 @@ const respond = (stream: ServerHttp2Stream, status: number, sentence: string) =>
   stream.end(body)
 }
 
-/** Why the request cannot be asked, or the authority that it is for. */
+/** Why the request is invalid, or its authority. */
 const authorityOf = ({ ":authority": named, ":method": method, ":path": path = "/", host }: IncomingHttpHeaders) => {
   if (method === "CONNECT") return { status: 405, sentence: "CONNECT is not served." }
   const authority = named ?? host ?? ""
@@ -122,7 +122,7 @@ export const exchange = (incoming: Incoming, agent: OriginConnections, onFault: 
     stream.once("close", leave)
     let answer: IncomingMessage | undefined
     outgoing.on("error", (error) => {
-      // The answer is whole; what follows it belongs to no request.
+      // The response is complete; further data belongs to no request.
       if (answer?.complete === true) return
       stream.off("close", leave)
       const why = malformation(error)

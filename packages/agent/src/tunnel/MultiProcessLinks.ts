@@ -1,7 +1,7 @@
 /**
- * Additional links to an edge that has several processes, one for each. The kernel there gives a new connection to any of them, so
- * the agent connects again, in rounds that become rare, until it is linked with each; it closes a connection to a process that it
- * is linked with already. The links save visitors a hop between processes; the agent serves without them too.
+ * Additional links to an edge with several processes, one for each. The kernel there assigns connections to any process, so the
+ * agent connects repeatedly, ever more rarely, until it is linked with each; duplicates are closed. The links save a hop between
+ * processes and are optional.
  */
 import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
 import { Effect, Exit, FiberHandle, Queue, Scope } from "effect"
@@ -14,7 +14,7 @@ import type { Serve } from "./MuxLink.ts"
 import type { Registration } from "./Registration.ts"
 
 const triesPerProcess = 4
-/** Between two tries, so that a thousand agents that reconnect together do not make several thousand connections. */
+/** Pause between attempts, so that a thousand agents that reconnect together do not open several thousand connections. */
 const pause = "100 millis"
 /** Milliseconds between two rounds of tries, growing; a process that has ended is being started. */
 const firstRestMillis = 500

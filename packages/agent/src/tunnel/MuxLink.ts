@@ -1,4 +1,4 @@
-/** The preferred carrier: one TLS connection on which the edge opens a stream for each client. */
+/** The preferred transport: one TLS connection on which the edge opens a stream for each client. */
 import { native } from "@catenet/crypto/native"
 import type { CertificateState } from "@catenet/wire/frames/MuxCertificate"
 import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
@@ -20,12 +20,12 @@ export type Serve = (stream: Duplex, header: OpenHeader | undefined) => void
 
 const answerMillis = 10_000
 /**
- * A dead edge is noticed within half a minute, whatever its socket says; not sooner, because after an outage of ten seconds
- * TCP tries again only at twenty.
+ * A dead edge is noticed within half a minute, whatever its socket reports; not sooner, because after an outage of ten seconds
+ * TCP retries only at twenty.
  */
 const keepAlive = { everyMillis: 5_000, deadMillis: 24_000 }
 
-/** The possession proof of an enrolled agent, bound to this TLS session; nothing for one that is not enrolled. */
+/** An enrolled agent's proof of possession, bound to this TLS session; undefined otherwise. */
 const proofOf = (registration: Registration, socket: TLSSocket, challenge: Uint8Array | undefined) => {
   if (registration.identity === undefined || challenge === undefined) return {}
   const binding = channelBinding(socket, challenge)
@@ -48,7 +48,7 @@ const certificateOf = ({ certificate, host }: Registration) =>
     ? undefined
     : { certificates: [{ host, ...certificate.state }] }
 
-/** Says to the edge from now on what changes of the certificate, `said` being what it has heard. */
+/** Reports changes of the certificate to the edge; `said` is the status that it knows. */
 const follow = (mux: Mux, held: Accepted, { certificate, host }: Registration, sent: CertificateState | undefined) => {
   if (certificate === undefined || host === undefined) return
   const heeds = held.answer.heedsCertificates === true
@@ -59,7 +59,7 @@ const follow = (mux: Mux, held: Accepted, { certificate, host }: Registration, s
   void mux.closed.then(certificate.join({ heeds, say: report }, sent))
 }
 
-/** What an edge is asked for that has said this challenge, or none. */
+/** The registration request for an edge that sent this challenge, or none. */
 export const requestOf = (
   registration: Registration,
   socket: TLSSocket,
@@ -77,7 +77,7 @@ export const requestOf = (
   ...(registration.instance && { instance: registration.instance })
 })
 
-/** What was written last is on its way: a socket that is closed before takes that with it. The session bounds the time. */
+/** The last data is in transit: closing the socket would discard it. The session limits the time. */
 const flushed = (socket: TLSSocket) =>
   Effect.callback<void>((resume) => {
     if (socket.destroyed || socket.writableFinished) return resume(Effect.void)
@@ -86,8 +86,8 @@ const flushed = (socket: TLSSocket) =>
   })
 
 /**
- * Registers on a connected socket whose selected ALPN is ours, if the connection leads to a process that is `wanted`. The
- * function owns the socket and closes it on failure.
+ * Registers on a connected socket whose selected ALPN is ours, if the connection leads to a `wanted` process. The function owns
+ * the socket and closes it on failure.
  */
 export const open = Effect.fn("MuxLink.open")(function* (
   edge: string,

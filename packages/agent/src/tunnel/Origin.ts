@@ -1,19 +1,19 @@
-/** Connects to the local service. The name is resolved anew for each connection. */
+/** Connects to the local service, resolving its name for each connection. */
 import { Socket } from "@catenet/platform/Sockets"
 import { Cause, Data, Effect, FiberSet, Schedule } from "effect"
 import type { LookupFunction } from "node:net"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 
-/** The streams being served: each in a fiber of its own, all of them known, so that a stopping agent can let them finish. */
+/** The streams being served, each in its own fiber, so that a stopping agent can let them finish. */
 export interface ActiveStreams {
-  /** Serves in the background. A defect is reported; ending the stream is up to what is run. */
+  /** Serves in the background. Defects are reported; the run itself ends the stream. */
   run(serving: Effect.Effect<void>): void
   /** Waits until nothing is being served. */
   readonly idle: Effect.Effect<void>
 }
 
-/** Closing the scope ends every stream that is still being served. */
+/** Closing the scope ends all streams that are still served. */
 export const make = Effect.gen(function* () {
   const metrics = yield* AgentMetrics
   const fibers = yield* FiberSet.make<void>()
@@ -37,7 +37,7 @@ export class OriginDown extends Data.TaggedError("OriginDown")<{
   readonly origin: string
   readonly why: string
   readonly late: boolean
-  /** The system's name of the error, where it has one. */
+  /** The system's error code, if any. */
   readonly code?: string | undefined
 }> {
   override get message() {
@@ -57,12 +57,12 @@ const ofThisMachine: LookupFunction = (_host, { all }, done) =>
 
 type Done = (error?: Error | null) => void
 
-/** What writing fails with when the peer has closed. */
+/** Write errors after the peer has closed. */
 const peerClosed: ReadonlySet<unknown> = new Set(["EPIPE", "ECONNRESET"])
 
 /**
- * A service that refuses an upload answers and closes at once. Node destroys a socket when a write fails, with the answer unread:
- * here what can no longer be written is dropped, and reading goes on to what the service said last.
+ * A service that rejects an upload responds and closes at once. Node destroys a socket when a write fails, with the response
+ * unread: here unwritable data is dropped, and reading continues to the response.
  */
 class OriginSocket extends Socket {
   override _write(chunk: unknown, encoding: BufferEncoding, done: Done): void {

@@ -1,7 +1,6 @@
 /**
- * What the agent answers when an edge asks for its origin: it connects there as it does for a client, and with
- * CT_AGENT_HEALTH_PATH it asks for that path over HTTP. It goes nowhere else, follows no redirect and reads no body. One probe
- * runs at a time; whatever asks meanwhile gets its answer.
+ * Answers the edge's health probes: connects to the origin as for a client, or with CT_AGENT_HEALTH_PATH requests that path over
+ * HTTP. No redirects, no body. One probe runs at a time and answers all concurrent ones.
  */
 import { Http } from "@catenet/platform/Http"
 import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
@@ -27,7 +26,7 @@ const verdictOf = ({ code, late }: Origin.OriginDown): OriginVerdict => {
   return code === "ENOTFOUND" || code === "EAI_AGAIN" ? "unresolved" : "unreachable"
 }
 
-/** GET on the connected socket. Only the head of the answer is waited for. */
+/** GET on the connected socket. Waits only for the head of the response. */
 const get = (socket: Socket, path: string, host: string) =>
   Effect.callback<Found>((resume) => {
     const asking = Http.request({
@@ -40,13 +39,13 @@ const get = (socket: Socket, path: string, host: string) =>
       const isUp = statusCode >= 200 && statusCode < 400
       resume(Effect.succeed(isUp ? { verdict: "up" } : { verdict: "status", status: statusCode }))
     })
-    // After the answer, too, what the origin still says must not end the process.
+    // After the response, further data of the origin must not end the process.
     asking.on("error", () => undefined)
     asking.end()
     return Effect.sync(() => asking.destroy())
   })
 
-/** `host` is what the origin is asked as. */
+/** `host` is the origin's Host header. */
 const probe = Effect.fnUntraced(function* (origin: OriginSettings, host: string) {
   const { ending } = yield* AgentMetrics
   const found = Effect.acquireUseRelease(

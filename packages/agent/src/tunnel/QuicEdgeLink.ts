@@ -1,6 +1,6 @@
 /**
- * The carrier of the reference kind: one QUIC connection, on which the edge opens a stream for each client and says nothing of
- * whom it is for (data-plane 2). It proves no key, and the edge cannot be asked for no more streams.
+ * The reference transport: one QUIC connection on which the edge opens a stream for each client without naming it (data-plane 2).
+ * It proves no key, and the agent cannot ask the edge to pause.
  */
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { revokedClose } from "@catenet/wire/frames/QuicRole"
@@ -21,10 +21,10 @@ const no =
 /** How long after its last client a link counts as used. */
 const usedMillis = 15_000
 
-/** Closing a connection throws away what is still on its way. */
+/** Closing a connection discards data in transit. */
 const closeDelay = "2 seconds"
 
-/** This carrier says nothing of certificates. */
+/** This transport does not report certificates. */
 const unheard = { heeds: false, say: () => Promise.resolve() }
 
 /** Why the connection is over, and whether for good. */
@@ -78,7 +78,7 @@ export const open = Effect.fn("QuicEdgeLink.open")(function* (
   yield* say({ role: "A", token }, no)
   if (host !== undefined) yield* say({ role: "H", token, host }, `${host} is not authorized for this tunnel, or ${no}`)
 
-  /** Asks for something that every edge answers. */
+  /** Sends a request that every edge answers. */
   const listen = Effect.gen(function* () {
     for (let unanswered = 0; unanswered < maxUnanswered;) {
       yield* Effect.sleep(tickMillis)

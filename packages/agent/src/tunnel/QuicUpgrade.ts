@@ -1,6 +1,6 @@
 /**
- * Brings an agent back to QUIC that wants it and is registered by TLS: dials now and then, and registers by QUIC before the other
- * registration is let go (agent.md 5.2).
+ * Moves an agent from TLS back to QUIC: dials periodically, and registers by QUIC before releasing the other registration
+ * (agent.md 5.2).
  */
 import { Effect, Exit, Fiber, Schedule, Scope } from "effect"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
@@ -14,18 +14,18 @@ import * as QuicEdgeLink from "./QuicEdgeLink.ts"
 import type { Registration } from "./Registration.ts"
 
 /**
- * An edge whose QUIC process was killed sends nothing any more, which a connection is given up for after ten seconds. So the edge is
- * asked, often while clients come by QUIC and now and then while none do, and while it leaves a question unanswered the agent
- * registers anew beside the old link. On a link that is slow and not dead the answer comes first, as it was asked for first.
+ * An edge whose QUIC process was killed sends nothing, and a connection is given up only after ten seconds. So the edge is asked,
+ * often while clients use QUIC and occasionally otherwise, and while a question is unanswered the agent registers again beside
+ * the old link. On a slow link the answer arrives first, because it was asked first.
  */
 const askMillis = 500
-/** An idle link is asked once in so many turns. */
+/** An idle link is asked once in this many turns. */
 const idleTurns = 10
-/** An answer on a good link takes a hundredth of it. */
+/** On a good link the answer takes a hundredth of this. */
 const patienceMillis = 700
 const againMillis = 300
 
-/** What `register` has made once it was needed. Runs until interrupted otherwise. */
+/** The result of `register`, if it was needed. Otherwise runs until interrupted. */
 const awaitRestart = Effect.fn("QuicUpgrade.run")(function* <A, E, R>(
   { answered, isUsed }: NonNullable<EdgeLink["inquiry"]>,
   register: Effect.Effect<A, E, R>
@@ -39,7 +39,7 @@ const awaitRestart = Effect.fn("QuicUpgrade.run")(function* <A, E, R>(
     )
     yield* Effect.raceFirst(answered, Effect.asVoid(Fiber.await(anew)))
     yield* Fiber.interrupt(anew)
-    // What was made in the moment of the answer is used too.
+    // A registration that succeeded at the moment of the answer is used too.
     const made = yield* Fiber.await(anew)
     if (Exit.isSuccess(made)) return made.value
   }
@@ -51,7 +51,7 @@ export interface Held {
   readonly scope: Scope.Closeable
 }
 
-/** Whether QUIC is wanted rather than what carries the visitors now. */
+/** Whether QUIC is preferred to the current transport. */
 export const isWanted = (wanted: ReadonlyArray<Carrier>, now: Carrier) => {
   const at = wanted.indexOf("quic")
   return at >= 0 && at < wanted.indexOf(now)
@@ -78,7 +78,7 @@ const attempt = Effect.fnUntraced(function* (
   )
 })
 
-/** Another link by QUIC, as soon as the one that there is leaves a question unanswered. */
+/** Another QUIC link, as soon as the current one leaves a question unanswered. */
 export const successor = (
   inquiry: NonNullable<EdgeLink["inquiry"]>,
   registration: Registration,

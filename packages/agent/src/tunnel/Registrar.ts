@@ -1,6 +1,6 @@
 /**
- * Keeps the agent registered: establishes a link, serves what comes through it, and when it ends begins again with a growing
- * pause. Ends only by a final refusal, by an exhausted budget of attempts, or by interruption.
+ * Keeps the agent registered: connects, serves streams, and reconnects with backoff. Ends only by a final refusal, when the
+ * attempts are used up, or by interruption.
  */
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { clause } from "@catenet/domain/values/Sentence"
@@ -40,17 +40,17 @@ const tick = "15 seconds"
 const heldMillis = 2_000
 /** How long a stopping agent continues to serve its streams. */
 const drainSeconds = 10
-/** How long what they said last may take to be sent. */
+/** Time for the last data to be sent. */
 const sendLimit = "2500 millis"
 
 const isSame = (a: Token, b: Token) => ConstantTime.equal(Redacted.value(a), Redacted.value(b))
 
-/** `next` has taken the registration over. */
+/** `next` has replaced the registration. */
 interface End extends LinkEnd {
   readonly next?: QuicUpgrade.Held
 }
 
-/** Marks the agent as heard from whenever something has arrived since the last tick. Runs until interrupted. */
+/** Marks the edge as alive whenever something has arrived since the last tick. Runs until interrupted. */
 export const listen = (link: Pick<EdgeLink, "received">, metrics: Pick<AgentMetrics["Service"], "heard">) => {
   let seen = link.received()
   return Effect.sync(() => {
@@ -67,7 +67,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
   streams: ActiveStreams,
   /** Runs after an edge has accepted the registration and before anything reports it. */
   accepted: (link: EdgeLink) => Effect.Effect<void, never, FileSystem.FileSystem> = () => Effect.void,
-  /** The token that took the place of the registration's, where there is one that this agent may have. */
+  /** The token that replaced the registration's, if there is one for this agent. */
   successor: Effect.Effect<Token | undefined, Unreachable> = Effect.undefined
 ) {
   const metrics = yield* AgentMetrics
@@ -121,7 +121,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
       })
     )
 
-  /** What may take the place of a link: QUIC that answers, or another connection where this one does not. */
+  /** A replacement for a link: QUIC once it answers, or another connection if this one does not. */
   const better = ({ carrier, inquiry }: EdgeLink, over: Deferred.Deferred<End>) =>
     inquiry === undefined
       ? QuicUpgrade.isWanted(wanted, carrier)
@@ -138,8 +138,8 @@ export const serve = Effect.fn("Registrar.serve")(function* (
         )
 
   /**
-   * Registers, unless that is done, and waits for the end of the registration, or until a better carrier has taken it over; the link
-   * itself may go on serving in the background.
+   * Registers if needed, and waits for the end of the registration, or until a better transport has replaced it; the link may
+   * continue to serve in the background.
    */
   const once = Effect.fnUntraced(function* (begun?: QuicUpgrade.Held) {
     const { link, scope } = begun ?? (yield* register)
@@ -186,7 +186,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
     return end
   })
 
-  /** Asks for no more streams, and gives those that run a while to finish. */
+  /** Asks for no more streams, and gives running ones a while to finish. */
   const drain = Effect.gen(function* () {
     metrics.draining.is = true
     const all = () => [...links.keys(), ...additional.links()]
@@ -245,7 +245,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
     }
   })
 
-  // Who goes on with another token keeps nothing of this one: the edge has cut its streams.
+  // When the token changes, nothing of the old link is kept: the edge has cut its streams.
   return yield* Effect.onExit(keepRegistered, (exit) =>
     Exit.isFailure(exit) && Result.getOrUndefined(Cause.findError(exit.cause)) instanceof TokenReplaced
       ? Effect.sync(() => {

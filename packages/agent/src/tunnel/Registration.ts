@@ -1,4 +1,4 @@
-/** What the agent registers at an edge, and how an edge says no. */
+/** What the agent registers at an edge, and how an edge refuses. */
 import { clause } from "@catenet/domain/values/Sentence"
 import type { OnEcho } from "@catenet/wire/transport/Echoes"
 import { Data, type Redacted } from "effect"
@@ -6,21 +6,21 @@ import type { CertificateReport } from "./CertificatePair.ts"
 
 export interface Registration {
   readonly token: Redacted.Redacted<Uint8Array>
-  /** The host name that browsers ask for; undefined in mesh mode. */
+  /** The host name for browsers; undefined in mesh mode. */
   readonly host: string | undefined
   readonly agentId: string
-  /** Signs what the edge challenges with; absent when this agent was never enrolled. */
+  /** Signs the edge's challenge; undefined if this agent was never enrolled. */
   readonly identity: Redacted.Redacted<Uint8Array> | undefined
   readonly proxyProtocol: boolean
-  /** Asks the origin for the edge; without it the edge is not offered any echo. */
+  /** Asks the origin on behalf of the edge; without it echo is not offered. */
   readonly onEcho?: OnEcho
-  /** Without it the edge hears nothing of certificates. */
+  /** Without it the edge learns nothing about certificates. */
   readonly certificate?: CertificateReport
-  /** 8 bytes that tell this running agent from others with the same identity. */
+  /** 8 bytes that distinguish this running agent from others with the same identity. */
   readonly instance?: Uint8Array
 }
 
-/** The edge answered and said no. `final` when asking again cannot help. */
+/** The edge refused. `final` if retrying cannot help. */
 export class RegistrationRefused extends Data.TaggedError("RegistrationRefused")<{
   readonly edge: string
   readonly code: string
@@ -42,7 +42,7 @@ export class RegistrationLost extends Data.TaggedError("RegistrationLost")<{
   }
 }
 
-/** What to do about it; the edge's own sentence says what it is. */
+/** The remedy; the edge's own sentence says what happened. */
 const finalCodes: ReadonlyMap<string, string> = new Map([
   ["revoked", "provision a new tunnel in the portal and set its CT_AGENT_TOKEN"],
   ["host-malformed", "correct CT_AGENT_HOSTNAME"],
@@ -59,7 +59,7 @@ const advice: ReadonlyMap<string, string> = new Map([
   ["no", "check CT_AGENT_TOKEN, and let CT_AGENT_TRANSPORTS name mux, which proves the key of an enrolled agent"]
 ])
 
-/** A refusal with its reason and what to do about it. */
+/** A refusal with its reason and remedy. */
 export const refused = (edge: string, code: string, sentence: string) => {
   const next = finalCodes.get(code) ?? advice.get(code)
   const text = clause(sentence)

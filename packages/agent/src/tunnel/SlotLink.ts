@@ -1,6 +1,6 @@
 /**
- * The carrier for edges that do not multiplex (data-plane.md 5): a pool of parked TLS connections, each of which serves one
- * client. A replacement is parked as soon as a slot is taken.
+ * The transport for edges that do not multiplex (data-plane.md 5): a pool of parked TLS connections, each for one client. A taken
+ * slot is replaced at once.
  */
 import type { BrowserSlot, MeshSlot } from "@catenet/wire/frames/Role"
 import { type AgentSlot, parkAgentSlot } from "@catenet/wire/transport/AgentSlot"
@@ -93,7 +93,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
       return yield* park()
     })
 
-  /** Ends a slot that should be pinged and gets nothing for half a minute. */
+  /** Ends a slot that should be pinged and receives nothing for half a minute. */
   const silence = Effect.fnUntraced(function* (socket: TLSSocket) {
     let quiet = 0
     let seen = socket.bytesRead
@@ -106,7 +106,7 @@ export const open = Effect.fn("SlotLink.open")(function* (options: SlotOptions, 
     return false
   })
 
-  /** Waits until the slot is taken or lost, and says whether it was taken. */
+  /** Waits until the slot is taken or lost; returns whether it was taken. */
   const occupy = ({ socket, slot }: Parked) => {
     idle.add(socket)
     const taken = Effect.map(

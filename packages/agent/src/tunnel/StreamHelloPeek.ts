@@ -1,9 +1,9 @@
-/** Looks at the ClientHello with which a client begins, and loses none of its bytes. */
+/** Reads a client's ClientHello without consuming it. */
 import { type ClientHello, ClientHelloReader } from "@catenet/wire/frames/ClientHello"
 import { Clock, Effect, Option } from "effect"
 import type { Duplex } from "node:stream"
 
-// Waits for the first bytes of a client without reading them.
+// Waits for a client's first bytes without reading them.
 
 /** True when bytes can be read, false when the client ended or broke without sending any. Nothing is consumed. */
 export const awaitReadable = (stream: Duplex): Effect.Effect<boolean> =>
@@ -15,7 +15,7 @@ export const awaitReadable = (stream: Duplex): Effect.Effect<boolean> =>
       resume(Effect.succeed(some))
     }
     const readable = () => {
-      // At the end of a stream 'readable' comes once more, with nothing to read.
+      // At the end of a stream 'readable' is emitted once more, with nothing to read.
       if (stream.readableLength > 0) settle(true)
       else stream.read(0)
     }
@@ -38,7 +38,7 @@ const headerBytes = 5
 const shortest = 6
 const longest = 18_432
 
-/** A handshake record of TLS 1.0 to 1.3 whose first message, as far as it is there, is a ClientHello. */
+/** A TLS 1.0 to 1.3 handshake record whose first message is a ClientHello, as far as it has arrived. */
 export const isTlsHello = (bytes: Uint8Array): boolean => {
   const [type, major, minor = 0xff, high = 0, low = 0, message] = bytes
   const length = high * 256 + low
@@ -69,9 +69,9 @@ export const isUndecided = (bytes: Uint8Array): boolean => {
 export const handshakeMillis = 10_000
 
 export interface Peeked {
-  /** Undefined when the client begins with something else, or does not get to the end of it. */
+  /** Undefined if the client begins with something else, or does not complete it. */
   readonly hello: ClientHello | undefined
-  /** What could not be put back, because the client has ended: the next reader begins with it. Mostly nothing. */
+  /** Bytes that could not be put back because the client has ended: the next reader begins with them. Usually empty. */
   readonly taken: Uint8Array
 }
 
@@ -79,10 +79,7 @@ const nothing = new Uint8Array()
 
 const begun = new WeakMap<Duplex, number>()
 
-/**
- * What is left of the time for a client's hello and handshake. All who look at the hello, and the handshake behind it, share one
- * bound, from the first of them on.
- */
+/** The rest of the time for a client's hello and handshake. All readers share one limit, from the first of them on. */
 export const handshakeLeft = (stream: Duplex): Effect.Effect<number> =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const since = begun.get(stream) ?? now

@@ -1,8 +1,7 @@
 /**
- * TLS-ALPN-01 (RFC 8737): a certificate authority that validates a host of this tunnel is answered by the agent itself while a
- * challenge for the host is pending. Without one the origin may answer, when it holds its own certificates and speaks TLS and
- * the access window is open; else the authority is refused by a TLS alert. Other visitors are not touched. A stream of a slot
- * whose bytes the origin gets as they are is looked at only while some challenge is pending.
+ * TLS-ALPN-01 (RFC 8737): while a challenge for a host of this tunnel is pending, the agent answers a validating CA itself.
+ * Otherwise the origin may answer if it terminates TLS and the access window is open; else the CA gets a TLS alert. Other
+ * visitors are unaffected. Streams that are forwarded unread are inspected only while a challenge is pending.
  */
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { splice } from "@catenet/wire/transport/Splice"
@@ -31,19 +30,19 @@ const refuse = (stream: Duplex) => {
   stream.resume()
 }
 
-/** Who offers more than the one protocol is a visitor (RFC 8737 section 3). */
+/** A client that offers more than this protocol is a visitor (RFC 8737 section 3). */
 const isValidation = ([first, ...others]: ReadonlyArray<string>) => first === acmeAlpn && others.length === 0
 
 const nothing = new Uint8Array()
 
-/** Who a client of a slot is, by its hello: slots do not say what a stream is. */
+/** Identifies a slot's client by its hello: slots do not say what a stream is. */
 const byHello = (stream: Duplex) =>
   Effect.map(StreamHelloPeek.peek(stream), ({ hello, taken }) => ({
     host: hello !== undefined && isValidation(hello.alpn) ? hello.serverName : undefined,
     taken
   }))
 
-/** Shows the challenge certificate and says whether the authority took it. No byte follows the handshake. */
+/** Shows the challenge certificate and returns whether the CA accepted it. No byte follows the handshake. */
 const show = (stream: Duplex, secureContext: SecureContext, ending: AgentMetrics["Service"]["ending"]) =>
   Effect.callback<boolean>((resume) => {
     const socket = TlsTermination.openTlsServerSocket(stream, { secureContext, ALPNProtocols: [acmeAlpn] }, ending)
@@ -62,7 +61,7 @@ const show = (stream: Duplex, secureContext: SecureContext, ending: AgentMetrics
     })
   )
 
-/** Lets the origin answer. False when it is down or does not speak TLS; then nothing was said to the client. */
+/** Lets the origin answer. False if it is down or does not speak TLS; then nothing was sent to the client. */
 const byOrigin = Effect.fnUntraced(
   function* (origin: OriginSettings, stream: Duplex, header: OpenHeader | undefined) {
     const { taken } = yield* StreamHelloPeek.peek(stream)
@@ -96,10 +95,10 @@ export const make = Effect.fnUntraced(function* (
 ) {
   const fs = yield* FileSystem.FileSystem
 
-  /** The host that is being validated; undefined for every other visitor. */
+  /** The host being validated; undefined for all other visitors. */
   const validated = Effect.fnUntraced(function* (stream: Duplex, header: OpenHeader | undefined) {
     if (header !== undefined) return { host: header.kind === "acme" ? header.host : undefined, taken: nothing }
-    // An origin that gets the bytes as they are answers an authority by itself: it waits for no look at them.
+    // An origin that gets the bytes unchanged answers CAs itself, so they are not inspected.
     const looks = origin.terminate !== undefined || (yield* Challenges.somePending(stateDir))
     return looks ? yield* byHello(stream) : { host: undefined, taken: nothing }
   })

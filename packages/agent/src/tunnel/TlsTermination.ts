@@ -1,7 +1,7 @@
 /**
- * Browser mode with CT_AGENT_ORIGIN_TLS=terminate: the agent ends the client's TLS and hands plain bytes to the origin. Streams
- * that do not begin with a ClientHello are forwarded as they are. The first request head is complete before the origin is
- * dialled, as it is where the edge ends TLS.
+ * Browser mode with CT_AGENT_ORIGIN_TLS=terminate: the agent terminates the client's TLS and forwards plain bytes to the origin.
+ * Streams that do not begin with a ClientHello are forwarded unchanged. The first request head is complete before the origin is
+ * dialed, as at the edge.
  */
 import { TLSSocket } from "@catenet/platform/Sockets"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
@@ -21,18 +21,18 @@ import * as Http2Clients from "./Http2Clients.ts"
 import * as StreamHelloPeek from "./StreamHelloPeek.ts"
 import { awaitReadable } from "./StreamHelloPeek.ts"
 
-// The server's side of a TLS session on any stream.
+// The server side of a TLS session on any stream.
 
 /**
- * A duplex for Node's TLS to run on, which stays open until the TLS session closes it. Node takes the close of the stream under a
- * TLS session for a cut, even when both sides have ended before and only its own last step is open.
+ * A duplex for Node's TLS that stays open until the TLS session closes it. Node takes the close of the underlying stream for a
+ * cut, even if both sides have ended before and only its own last step is missing.
  */
 type Done = (error?: Error | null) => void
 
 export class HalfOpenDuplex extends Duplex {
   readonly #under: Duplex
 
-  /** Takes the stream over. */
+  /** Takes over the stream. */
   constructor(under: Duplex) {
     super({ autoDestroy: false, allowHalfOpen: true })
     this.#under = under
@@ -68,8 +68,8 @@ export class HalfOpenDuplex extends Duplex {
 }
 
 /**
- * Takes the stream over. The socket emits `secure` after the handshake, and `close` in any case; `ending` makes what a fault in
- * one of its callbacks does.
+ * Takes over the stream. The socket emits `secure` after the handshake, and `close` in any case; `ending` handles an exception in
+ * one of its callbacks.
  */
 export const openTlsServerSocket = (
   stream: Duplex,
@@ -78,7 +78,7 @@ export const openTlsServerSocket = (
 ): TLSSocket => {
   const socket = new TLSSocket(new HalfOpenDuplex(stream), { ...options, isServer: true })
   guard(socket, ending(socket))
-  // Only sockets of a `tls.Server` end by themselves when TLS breaks after the handshake. Others emit this event of Node's own
+  // Only sockets of a `tls.Server` end by themselves when TLS fails after the handshake. Others emit this internal event of Node
   // and stay open, and the client would wait for ever.
   socket.once("_tlsError", (error: Error) => socket.destroy(error))
   return socket
@@ -96,8 +96,8 @@ const nothing = new Uint8Array()
 const internalError = Buffer.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 80)
 
 /**
- * The first bytes, as many as the decision needs unless the client ends before. A client that begins like TLS and says no more
- * for a while is none: the origin gets what it said.
+ * The first bytes, as many as the decision needs unless the client ends before. A client that begins like TLS and then stops for
+ * a while does not speak TLS: the origin gets its bytes.
  */
 const take = Effect.fnUntraced(function* (stream: Duplex, before: Uint8Array) {
   let taken = Buffer.from(before)
@@ -112,7 +112,7 @@ const take = Effect.fnUntraced(function* (stream: Duplex, before: Uint8Array) {
   return taken
 })
 
-/** The edge offers the same where it ends TLS; a client that speaks no HTTP is offered nothing there either. */
+/** As at the edge; a client that does not speak HTTP is offered nothing there either. */
 const web = ["h2", "http/1.1"]
 
 const accept = (
@@ -142,7 +142,7 @@ const accept = (
     })
   )
 
-/** `context` gives the pair to use for a new connection; undefined while there is none. */
+/** `context` returns the pair for a new connection; undefined while there is none. */
 export const make = (
   origin: Origin,
   context: Effect.Effect<SecureContext | undefined>,
@@ -154,13 +154,13 @@ export const make = (
   const join = BrowserClients.join(origin, metrics, crumbs)
   const http2 = Http2Clients.make(BrowserClients.dial(origin, metrics), metrics, crumbs, card?.http2)
 
-  /** What a client said that is not served ends it. */
+  /** Data from a client that is not served ends it. */
   const refuse = (plain: Duplex, first: FirstRequestHead.Unserved) => {
     metrics.traffic.tunnelsFailed++
     return FirstRequestHead.refuse(plain, first)
   }
 
-  /** The client is silent: the origin is heard first, or the client speaks after all. */
+  /** The client is silent: the origin speaks first, or the client does after all. */
   const opening = (plain: Duplex) => (socket: Socket) =>
     Effect.flatMap(FirstRequestHead.readUnless(plain, awaitReadable(socket), bounds), (first) =>
       first._tag === "Begun" ? Effect.succeed(first.bytes) : Effect.as(refuse(plain, first), undefined)
@@ -186,7 +186,7 @@ export const make = (
       if (first.length === 0) return void stream.end()
       if (!StreamHelloPeek.isTlsHello(first)) {
         if (card === undefined) return yield* join(stream, header, first)
-        // Where the edge ends TLS the card is at the same address.
+        // At the edge the card has the same address.
         stream.unshift(first)
         return yield* serveHttp1(stream, header)
       }
@@ -209,7 +209,7 @@ export const make = (
     (serving, stream) =>
       Effect.catchTag(serving, "TlsFailed", (error) => {
         metrics.traffic.tunnelsFailed++
-        // An alert that is on its way is the better answer.
+        // An alert in transit is the better answer.
         if (!stream.writableEnded) abort(stream, "refused", error.message)
         return Effect.logInfo(error.message)
       })

@@ -1,7 +1,7 @@
 /**
- * The file of this program, replaced by a newer one. Whatever ends the process at whatever step, the file is whole: the old
- * program or the new one, by one rename. What a serving agent has fetched takes its place when it has registered; what a person
- * asks for takes it at once, and the old one is kept beside it until the new one has registered.
+ * Replaces this program's file by a newer one. At any interruption the file is complete: the old program or the new one, by a
+ * single rename. What a serving agent downloads takes effect once the new version has registered; what a person requests takes
+ * effect at once, and the old file is kept until the new version has registered.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import { Processes } from "@catenet/platform/Processes"
@@ -11,12 +11,12 @@ import { dirname } from "node:path"
 import { UpdateFailed } from "./ReleaseCandidate.ts"
 import { decode, placesOf, type Trial } from "./TrialFiles.ts"
 
-/** Milliseconds in which a program loads all that serving needs and says its version; a machine may be busy. */
+/** Milliseconds for a program to load everything that serving needs and print its version, even on a busy machine. */
 const versionBound = 30_000
 
 const isBusy = (error: unknown) => error instanceof Error && "code" in error && error.code === "ETXTBSY"
 
-/** Fails with "busy" where a process that was started meanwhile has the file open, as it was being written. */
+/** Fails with "busy" if a process that was started meanwhile still has the file open for writing. */
 const hasVersion = (path: string, version: string) =>
   Effect.callback<boolean, "busy">((resume) => {
     const failed = (error: unknown) => resume(isBusy(error) ? Effect.fail("busy") : Effect.succeed(false))
@@ -25,11 +25,11 @@ const hasVersion = (path: string, version: string) =>
         error === null ? resume(Effect.succeed(stdout.trim() === `ct-agent ${version}`)) : failed(error)
       )
     } catch (error) {
-      // Node throws what it does not expect of starting a program.
+      // Node throws unexpected errors of starting a program.
       failed(error)
     }
   }).pipe(
-    // It closes what it got within a moment.
+    // It closes the inherited file within a moment.
     Effect.retry({ schedule: Schedule.spaced("100 millis"), times: 50 }),
     Effect.orElseSucceed(() => false)
   )
@@ -37,7 +37,7 @@ const hasVersion = (path: string, version: string) =>
 const failed = (what: string) => (error: { readonly message: string }) =>
   new UpdateFailed({ step: "apply", reason: `${what}: ${error.message}` })
 
-/** A version that takes the place of another one. */
+/** A version that replaces another. */
 export interface NewVersion {
   readonly from: string
   readonly to: string
@@ -62,7 +62,7 @@ const isWindows = process.platform === "win32"
 export interface ExecutableFile {
   readonly path: string
   readonly places: ReturnType<typeof placesOf>
-  /** The note of a trial, where there is one. */
+  /** The note of a trial, if there is one. */
   readonly readTrial: Effect.Effect<Trial | undefined>
   /** Milliseconds since the note was written. */
   readonly trialAge: Effect.Effect<number>
@@ -80,13 +80,13 @@ export interface ExecutableFile {
   readonly reported: (trial: Trial) => Effect.Effect<void, UpdateFailed>
   /** Whether the new version waits beside the program. */
   readonly isWaiting: Effect.Effect<boolean>
-  /** Whether the old program is there to come back. */
+  /** Whether the old program exists and can be restored. */
   readonly isKept: Effect.Effect<boolean>
   /** The new version stays. Without the note nothing is put back, and the old one is not needed. */
   readonly confirm: (trial: Trial) => Effect.Effect<void>
-  /** There is no trial any more: what was left of one goes. */
+  /** There is no trial any more: its remains are removed. */
   readonly clear: Effect.Effect<void>
-  /** The old version comes back, and the new one is not tried again by itself. */
+  /** The old version is restored, and the new one is not tried again automatically. */
   readonly rollBack: (trial: Trial, how: string) => Effect.Effect<void, UpdateFailed>
 }
 
@@ -106,7 +106,7 @@ export const make = Effect.fnUntraced(function* (path: string) {
     yield* fs.chmod(place, mode)
   }, Effect.scoped)
 
-  /** A rename is on the disk when its folder is; Windows cannot be asked for that. */
+  /** A rename is durable when its folder is synced; Windows does not support that. */
   const flush = isWindows
     ? Effect.void
     : Effect.scoped(Effect.flatMap(fs.open(folder, { flag: "r" }), (handle) => handle.sync))
@@ -120,7 +120,7 @@ export const make = Effect.fnUntraced(function* (path: string) {
     Effect.mapError(failed(`${places.trial} cannot be written`))
   )
 
-  /** The same file by a second name, or a copy where the disk has no such names. */
+  /** The same file as a hard link, or a copy if the disk has no hard links. */
   const keep = Effect.gen(function* () {
     const kept = `${places.old}.new`
     yield* gone(kept)
@@ -135,7 +135,7 @@ export const make = Effect.fnUntraced(function* (path: string) {
     yield* flush
   })
 
-  /** It must run here, load what serving needs, and be the version that it is meant to be. */
+  /** It must run here, load what serving needs, and have the expected version. */
   const writeNew = Effect.fnUntraced(function* (content: Uint8Array, { to }: NewVersion) {
     yield* Effect.mapError(write(places.new, content, 0o755), failed(`${places.new} cannot be written`))
     if (yield* hasVersion(places.new, to)) return
@@ -209,7 +209,7 @@ export const make = Effect.fnUntraced(function* (path: string) {
 
     confirm: ({ digest }: Trial) =>
       Effect.gen(function* () {
-        // Another agent of this machine may have confirmed it, and have fetched a version that is newer still.
+        // Another agent of this machine may have confirmed it and downloaded an even newer version.
         if ((yield* readTrial)?.digest !== digest) return
         if (yield* is(places.next)) yield* put(places.next)
         yield* gone(places.trial)

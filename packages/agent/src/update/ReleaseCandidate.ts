@@ -1,6 +1,6 @@
 /**
- * Looks for a newer release and fetches it. Nothing of it counts before the manifest's signature by a pinned key holds; the tag,
- * the digest and the checksum file must all agree with it, and the asset with them.
+ * Finds and downloads a newer release. Nothing is trusted before the manifest's signature by a pinned key verifies; the tag,
+ * digests and checksum file must agree with it.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
@@ -14,8 +14,8 @@ import { Data, Effect, Result } from "effect"
 import { createConnection, proxyFor } from "../carrier/OutgoingProxy.ts"
 import type { Source } from "../settings/UpdateVariables.ts"
 
-// * Fetches files of releases. The host is believed nothing: how long it may take and how much it may send is bounded, it leads
-// nowhere else, and what it sends is in memory until it has been verified.
+// Downloads release files. The host is not trusted: time and size are limited, redirects are not followed, and the file stays in
+// memory until it is verified.
 
 /** In milliseconds: the contract's bounds of a download. */
 const connectBound = 20_000
@@ -29,7 +29,7 @@ export class FetchFailed extends Data.TaggedError("FetchFailed")<{ readonly reas
 }
 
 interface Bounds {
-  /** Bytes that are taken. */
+  /** Size limit in bytes. */
   readonly most: number
   readonly connect?: number
   readonly whole?: number
@@ -37,7 +37,7 @@ interface Bounds {
 
 const seconds = (millis: number) => `${millis / 1000} s`
 
-/** The file; `undefined` where the host says that there is none. */
+/** The file; `undefined` if the host says that it does not exist. */
 export const downloadAsset = Effect.fn("ReleaseCandidate.get")(function* (
   address: string,
   { connect = connectBound, most, whole = wholeBound }: Bounds
@@ -70,7 +70,7 @@ export const downloadAsset = Effect.fn("ReleaseCandidate.get")(function* (
       Scheduler.clearTimeout(lasting)
     }
     request.once("socket", (socket) => {
-      // A proxy's connection comes connected.
+      // A proxy's connection is already connected.
       if (isPlain && !socket.connecting) return Scheduler.clearTimeout(connecting)
       socket.once(isPlain ? "connect" : "secureConnect", () => Scheduler.clearTimeout(connecting))
     })
@@ -106,7 +106,7 @@ export const downloadAsset = Effect.fn("ReleaseCandidate.get")(function* (
 export class UpdateFailed extends Data.TaggedError("UpdateFailed")<{
   readonly step: "check" | "apply"
   readonly reason: string
-  /** Another process of this machine is at it, and it is worth to ask again soon. */
+  /** Another process of this machine is updating; retry soon. */
   readonly isBusy?: boolean
   /** The host of the releases did not answer, or not in full. */
   readonly isAway?: boolean
@@ -156,7 +156,7 @@ const signed = Effect.fnUntraced(function* (source: Source, release: string, { g
   return { manifest, signature }
 })
 
-/** A release that is newer than this program and whose manifest holds; `undefined` where the newest is not newer. */
+/** A newer release with a valid manifest; `undefined` if the newest is not newer. */
 export const check = Effect.fn("ReleaseCandidate.check")(function* (source: Source, running: string) {
   const step = failing("check")
   const { asset } = source
@@ -179,7 +179,7 @@ export const check = Effect.fn("ReleaseCandidate.check")(function* (source: Sour
     return yield* step.failed("the release has no version of numbers")
   if (!Asset.isNewer(version, running)) return undefined
 
-  // By its version from here on, so that every file is of one release.
+  // From here on by its version, so that all files belong to one release.
   const checksumFile = text(yield* step.get(source, `${version}/${asset}.sha256`, limits.checksumFile))
   const { manifest, signature } = yield* signed(source, version, step)
   const listing = { pinnedKeys: source.keys, manifest, signature, tag, asset, checksumFile }

@@ -1,6 +1,6 @@
 /**
- * Where a version on trial stands at a start of the program, and its end when it has registered. What a failure of it does is the
- * matter of its parent, the old version: nothing of the new one has to work for that.
+ * The state of a trial version when the program starts, and its end once it has registered. A failed trial is handled by its
+ * parent, the old version, so nothing of the new one needs to work for that.
  */
 import { Effect } from "effect"
 import { isSea } from "node:sea"
@@ -12,15 +12,13 @@ import { supervise } from "./TrialParent.ts"
 import * as TrialRole from "./TrialRole.ts"
 import { environment, hasParent } from "./TrialRole.ts"
 
-/** Hands over to the version that is on trial, or to the program that is in this one's place. Nothing may be open any more. */
+/** Hands over to the version on trial, or to the program that replaced this one. Nothing may be open any more. */
 const args = () => process.argv.slice(2)
 
-/**
- * This process becomes the parent of what is on trial, as the executable that is kept for it. It never returns.
- */
+/** This process becomes the trial's parent, as the executable that is kept for it. It never returns. */
 export const withTrial = (parent: string) =>
   Effect.callback<never>(() => {
-    // The one that waits already goes on with the newer version.
+    // The waiting parent already continues with the newer version.
     if (hasParent()) process.exit(0)
     if (process.platform !== "win32") process.execve?.(parent, [parent, ...args()], environment("parent"))
     supervise(programOf(parent), args())
@@ -33,13 +31,13 @@ export interface Started {
   readonly program: ExecutableFile.ExecutableFile
   /** This process is on trial. */
   readonly trial: Trial | undefined
-  /** The executable that is the parent of what is on trial, before this process serves. */
+  /** The executable that supervises the trial, before this process serves. */
   readonly parent: string | undefined
-  /** A version that was tried before this one came back. */
+  /** A version that was tried before this one was restored. */
   readonly rejected: Trial | undefined
 }
 
-/** The program as one file, with what an update before this start has left; `undefined` where Node runs it from a file. */
+/** The program as one file, with what an earlier update has left; `undefined` if Node runs it from a file. */
 export const begin = Effect.fn("Trial.begin")(function* (
   executable: string | undefined = isSea() ? process.execPath : undefined,
   running: string = version,
@@ -53,7 +51,8 @@ export const begin = Effect.fn("Trial.begin")(function* (
   const isNew = noted.to === running
   if (noted.failed !== undefined && !isNew) return { ...none, rejected: noted }
   if (isChild && isNew) return { ...none, trial: noted }
-  // What waits beside this version, or this one with the old version beside it; else an update was cut, or a person was here.
+  // A version waiting beside this one, or this one with the old version beside it; otherwise an update was interrupted or a
+  // person intervened.
   const parent =
     noted.from === running && (yield* program.isWaiting)
       ? program.path
@@ -70,14 +69,14 @@ export const begin = Effect.fn("Trial.begin")(function* (
     yield* Effect.ignore(program.rollBack(noted, how))
     return isNew ? { ...none, parent: program.path } : { ...none, rejected: { ...noted, failed: how } }
   }
-  // Where the note cannot be written, the old program could not be put back either.
+  // If the note cannot be written, the old program could not be restored either.
   return yield* Effect.match(program.started(noted), {
     onFailure: () => none,
     onSuccess: () => ({ ...none, parent })
   })
 })
 
-/** Runs what serves; a version on trial stays once it has registered. */
+/** Runs the serving agent; a version on trial is kept once it has registered. */
 export const guard = <A, E, R>(started: Started | undefined, serving: Effect.Effect<A, E, R>) => {
   const { program, trial } = started ?? {}
   if (program === undefined || trial === undefined) return serving

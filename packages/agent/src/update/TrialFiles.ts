@@ -1,9 +1,7 @@
 /**
- * The files of a version on trial, beside the program, and the note that says where the trial stands. The parent of a trial reads
- * them and loads nothing else, so that no Effect is here.
- *
- * A new version that a serving agent has fetched waits as `next`, and the program stays the old one until the new one has
- * registered. One that a person has put in the place of the program has the old one beside it, as `old`.
+ * The files of a version on trial, beside the program. The parent of a trial loads nothing else, so no Effect is imported here. A
+ * version downloaded by a serving agent waits as `next` until it has registered; one that a person installed keeps the old
+ * version as `old`.
  */
 import { Files } from "@catenet/platform/Files"
 import { basename, dirname, join } from "node:path"
@@ -17,7 +15,7 @@ export interface Trial {
   /** Seconds in which it registers. */
   readonly seconds: number
   readonly starts: number
-  /** How it failed, as the end of a sentence that begins with its version; nothing while it is on trial. */
+  /** How it failed, as the end of a sentence that begins with its version; undefined while on trial. */
   readonly failed: string | undefined
   /** Whether the failure is an event already. */
   readonly said: boolean
@@ -60,13 +58,13 @@ export const placesOf = (path: string) => ({
   running: beside(path, "running")
 })
 
-/** The program that an executable is of: a version on trial and one that is kept have names of their own. */
+/** The program that an executable belongs to: trial and kept versions have their own names. */
 export const programOf = (executable: string): string => {
   const [, name] = /^\.(.+)\.(?:next|old)$/u.exec(basename(executable)) ?? []
   return name === undefined ? executable : join(dirname(executable), name)
 }
 
-/** The files as the parent of a trial uses them: at once, since it does nothing else meanwhile. */
+/** The files for the parent of a trial: synchronous, because it does nothing else. */
 export const open = (path: string) => {
   const places = placesOf(path)
   const write = (trial: Trial) => {
@@ -84,10 +82,10 @@ export const open = (path: string) => {
         return undefined
       }
     },
-    /** What is on trial; nothing where its old version is not there to come back. */
+    /** The version on trial; undefined if its old version cannot be restored. */
     candidate: (): string | undefined =>
       Files.existsSync(places.next) ? places.next : Files.existsSync(places.old) ? path : undefined,
-    /** The old version comes back. */
+    /** Restores the old version. */
     rollBack: (trial: Trial, failed: string) => {
       write({ ...trial, failed })
       if (Files.existsSync(places.next)) Files.rmSync(places.next, { force: true })

@@ -1,7 +1,7 @@
 /**
- * The old version, while a new one shows that it serves: it starts it as a child, passes signals on, and takes its place again when
- * the child ends before it has registered or has not registered in time. So it does not matter at what the new version fails, or
- * whether a manager of services would start it again. When the new version has registered, the parent waits for its end.
+ * The old version while a new one is on trial: starts it as a child, forwards signals, and takes over again if the child ends or
+ * does not register in time. So it does not matter how the new version fails, or whether a service manager would restart it.
+ * After the registration the parent waits for the child's end.
  */
 import { Files } from "@catenet/platform/Files"
 import { Processes } from "@catenet/platform/Processes"
@@ -10,22 +10,22 @@ import type { ChildProcess } from "node:child_process"
 import * as TrialFiles from "./TrialFiles.ts"
 import { environment } from "./TrialRole.ts"
 
-/** Milliseconds between two looks at the note. */
+/** Milliseconds between checks of the note. */
 const pace = 200
-/** Milliseconds in which a version that is given up ends by itself. */
+/** Milliseconds for an abandoned version to end by itself. */
 const patience = 15_000
 
 const passed = ["SIGTERM", "SIGINT", "SIGHUP"] as const
 const numbers: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGSEGV: 11, SIGTERM: 15 }
 
-/** Starts a child that gets the signals of this process. It listens for them first: one that comes between ends this process alone. */
+/** Starts a child that receives this process's signals. Listens for them first: one in between ends only this process. */
 const spawnWithSignals = (
   path: string,
   args: ReadonlyArray<string>,
   options: { readonly argv0?: string; readonly env?: NodeJS.ProcessEnv },
   isPassed: (signal: NodeJS.Signals) => boolean
 ): ChildProcess => {
-  // Callbacks run when this turn of the event loop is over, so that there is a child by then.
+  // Callbacks run after this turn of the event loop, when the child exists.
   const pass = (signal: NodeJS.Signals) => {
     if (isPassed(signal)) child.kill(signal)
   }
@@ -43,7 +43,7 @@ const spawnWithSignals = (
 const endAs = (code: number | null, signal: NodeJS.Signals | null) =>
   process.exit(code ?? 128 + (numbers[signal ?? ""] ?? 0))
 
-/** Goes on as a program; where the system cannot replace a process, the program is a child and this one ends with it. */
+/** Continues as a program; if the system cannot replace a process, the program is a child and this process ends with it. */
 const become = (path: string, args: ReadonlyArray<string>) => {
   if (process.platform !== "win32") process.execve?.(path, [path, ...args], environment())
   const child = spawnWithSignals(path, args, {}, () => true)
@@ -57,11 +57,11 @@ const rollBack = (files: Files, trial: TrialFiles.Trial, how: string) => {
   try {
     files.rollBack(trial, how)
   } catch {
-    // What cannot be written is not counted either: the old version serves without a trial.
+    // If it cannot be written it is not counted: the old version serves without a trial.
   }
 }
 
-/** Runs what is on trial. `path` is the program. */
+/** Runs the version on trial. `path` is the program. */
 export const supervise = (path: string, args: ReadonlyArray<string>): void => {
   const files = TrialFiles.open(path)
   const trial = files.read()
@@ -70,7 +70,7 @@ export const supervise = (path: string, args: ReadonlyArray<string>): void => {
   try {
     watch(path, args, files, trial, candidate)
   } catch (error) {
-    // Node throws what it does not expect of starting a program.
+    // Node throws unexpected errors of starting a program.
     rollBack(files, trial, `does not start: ${error instanceof Error ? error.message : String(error)}`)
     become(path, args)
   }
@@ -111,7 +111,7 @@ const watch = (path: string, args: ReadonlyArray<string>, files: Files, trial: T
     if (now?.digest !== trial.digest) {
       settle()
       hasRegistered = true
-      // One that came while the child was not listening yet would have ended it.
+      // A signal before the child was listening would have ended it.
       if (isAsked) child.kill("SIGHUP")
     }
     // Another agent of this machine has tried the same version.
@@ -134,7 +134,7 @@ const watch = (path: string, args: ReadonlyArray<string>, files: Files, trial: T
   )
 }
 
-/** The child has brought a version that is newer still: the program is the parent of that one. */
+/** The child has installed an even newer version: the program supervises that one. */
 const again = (path: string, args: ReadonlyArray<string>) => {
   if (process.platform !== "win32" && Files.existsSync(path))
     process.execve?.(path, [path, ...args], environment("parent"))

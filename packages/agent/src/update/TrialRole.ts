@@ -1,6 +1,7 @@
 /**
- * What a process is to a version on trial: its `parent`, which is the old version and does nothing but wait for it, or the `child`
- * that is on trial. The variable is taken out of the environment: what the agent starts is neither.
+ * This process's role in a trial: `parent`, the old version that only waits, or `child`, the version on trial. The variable is
+ * removed from the environment, so that programs started by the agent have no role. Also whether a supervisor restarts this
+ * process.
  */
 
 /** Whether something starts this program again when it ends. Pure. */
@@ -11,13 +12,13 @@ export interface Surroundings {
   readonly ppid: number
 }
 
-/** Set by supervisors of processes and by what runs containers, in what they start. */
+/** Set by process supervisors and container runtimes. */
 const marks = new Set(["SUPERVISOR_ENABLED", "PM2_HOME", "RC_SVCNAME", "S6_SERVICE_PATH", "KUBERNETES_SERVICE_HOST"])
 
 /** A version on trial is a child of the process that the manager started. */
 const isSystemds = ({ env, pid, ppid }: Surroundings) => {
   const started = env["SYSTEMD_EXEC_PID"]
-  // A terminal of a desktop inherits both variables from the session, which is a service of its own.
+  // A desktop's terminal inherits both variables from the session, which is itself a service.
   if (started !== undefined) return started === String(pid) || started === String(ppid)
   return env["INVOCATION_ID"] !== undefined && ppid === 1
 }
@@ -25,7 +26,7 @@ const isSystemds = ({ env, pid, ppid }: Surroundings) => {
 export const isSupervised = (surroundings: Surroundings): boolean => {
   const { env, pid, platform, ppid } = surroundings
   if (Object.entries(env).some(([name, value]) => marks.has(name) && value !== "")) return true
-  // A terminal of macOS has a name of 0, and what launchd starts has its label.
+  // In a macOS terminal the name is 0; a launchd job has its label.
   if (platform === "darwin") return ppid === 1 || !["", "0"].includes(env["XPC_SERVICE_NAME"] ?? "")
   // A service of Windows has no session of a person.
   if (platform === "win32") return (env["SESSIONNAME"] ?? "") === ""
@@ -46,10 +47,10 @@ const parent = process.ppid
 
 export const role: TrialRole | undefined = given === "parent" || given === "child" ? given : undefined
 
-/** Whether the parent still waits for this process, and goes on when it ends. */
+/** Whether the parent still waits for this process and continues when it ends. */
 export const hasParent = (): boolean => role === "child" && process.ppid === parent
 
-/** What tells who has started this process. */
+/** What shows which program started this process. */
 export const surroundings = () => ({
   platform: process.platform,
   env: process.env,

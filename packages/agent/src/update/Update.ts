@@ -1,4 +1,4 @@
-/** One update from the look for it to the new program in its place. */
+/** One update, from the check to the replaced program. */
 import * as Hex from "@catenet/crypto/Hex"
 import { Effect } from "effect"
 import { basename, dirname } from "node:path"
@@ -14,13 +14,13 @@ interface Wanted {
   /** The version that runs. */
   readonly running: string
   readonly state: UpdateState
-  /** A version that was rolled back is tried again only when a person asks. */
+  /** A version that was rolled back is tried again only on request. */
   readonly byHand: boolean
   /** Seconds in which the new version registers. */
   readonly trialSeconds: number
 }
 
-/** Milliseconds after which a trial whose time is over counts as one that was cut. */
+/** Milliseconds after which an expired trial counts as interrupted. */
 const trialMargin = 60_000
 
 const failed = (reason: string, isBusy = false) => new ReleaseCandidate.UpdateFailed({ step: "apply", reason, isBusy })
@@ -51,7 +51,7 @@ const apply = Effect.fnUntraced(function* (
   yield* byHand ? program.replace(content, next) : program.stage(content, next)
 }, Effect.scoped)
 
-/** The version that is in the place of this program now; `undefined` where none is newer. The state says where it stands. */
+/** The version that has replaced this program; `undefined` if none is newer. The state shows the progress. */
 export const run = Effect.fn("Update.run")(
   function* (wanted: Wanted) {
     const { running, source, state } = wanted

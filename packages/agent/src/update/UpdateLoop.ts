@@ -1,4 +1,4 @@
-/** Looks for updates while the agent serves: after each interval, and at once when it is asked to. */
+/** Checks for updates while the agent serves: after each interval, and at SIGHUP. */
 import { Clock, Effect, Queue } from "effect"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import { Events } from "../observe/Events.ts"
@@ -6,12 +6,12 @@ import type { AutoUpdate } from "../settings/UpdateVariables.ts"
 import type { ExecutableFile } from "./ExecutableFile.ts"
 import * as Update from "./Update.ts"
 
-// A person or a manager of services asks a serving agent by SIGHUP to look for an update now.
+// A person or a service manager asks for an update check by SIGHUP.
 
 /**
- * Listens until the scope ends, and gives what waits for the next SIGHUP. Without a listener the signal would end the process, so
- * it stands from before the agent is registered until nothing is served any more. One that comes while nothing waits is kept, and
- * several of them count as one.
+ * Listens until the scope ends, and returns an effect that waits for the next SIGHUP. Without a listener the signal would end the
+ * process, so it is installed before the agent registers and removed after it stops serving. A signal without a waiter is kept;
+ * several count as one.
  */
 export const make = Effect.gen(function* () {
   const asked = yield* Queue.sliding<void>(1)
@@ -27,8 +27,8 @@ export const make = Effect.gen(function* () {
 })
 
 /**
- * Succeeds when a newer program is in the place of this one. A failure is said, and the next interval tries again; `asked` ends
- * when that is to be now.
+ * Succeeds when a newer program has replaced this one. Failures are logged, and the next interval retries; `asked` ends when a
+ * check is requested.
  */
 export const run = Effect.fn("UpdateLoop.run")(function* (
   { intervalSecs, source, trialSeconds }: AutoUpdate,

@@ -1,4 +1,7 @@
-/** A bridge tool: only the peer whose key the operator of this member has named may call it, and every call is an event. */
+/**
+ * A bridge tool: only the peer whose key the member's operator has configured may call it, and every call is recorded as an
+ * event.
+ */
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import type * as Json from "@catenet/crypto/Json"
 import { Effect } from "effect"
@@ -12,10 +15,10 @@ export interface BridgeTool {
   readonly answer: (args: Json.Json) => Effect.Effect<Json.Json, ToolFailed>
 }
 
-/** How long one call may take. */
+/** Time limit of a call. */
 const callBound = "30 seconds"
 
-/** The tools as the peer with this key gets them. */
+/** The tools for the peer with this key. */
 export const gated = Effect.fn("BridgeTool.gated")(function* (peer: Uint8Array, tools: ReadonlyArray<BridgeTool>) {
   const events = yield* Events
   return tools.map(({ answer, description, isReadOnly, name }): Tool => {

@@ -1,4 +1,4 @@
-/** The bridge tools of a serving member; none without a peer that may use them. */
+/** The bridge tools of a serving member; none unless a peer is allowed to use them. */
 import * as Hex from "@catenet/crypto/Hex"
 import type * as Json from "@catenet/crypto/Json"
 import { Effect, FileSystem, Option, Record } from "effect"
@@ -15,9 +15,9 @@ import { searchPath } from "../serve/HandlerEnvironment.ts"
 import * as BridgeTool from "./BridgeTool.ts"
 import * as JsonHttp from "./JsonHttp.ts"
 
-// The bridge tools that act as the channel's owner at the control plane. The channel is always the agent's own.
+// Bridge tools that act as the channel's owner at the control plane, always on the agent's own channel.
 
-/** Asks below the agent's own channel. */
+/** Calls a path below the agent's own channel. */
 const asker = (terms: BridgeTerms, fs: FileSystem.FileSystem) =>
   Effect.fnUntraced(function* (path: string, body?: Json.Json) {
     const { channel, controlPlane } = terms
@@ -130,7 +130,7 @@ export const manifestInstallTool = (install: Installer.Install): BridgeTool.Brid
   })
 })
 
-// What the bridge peer may know of this agent's configuration: addresses and what is set, never a secret.
+// What the bridge peer may learn of the agent's configuration: addresses, and what is set; never a secret.
 
 /** Whether a program of this name is on the path; it is not run. */
 const isOnPath = Effect.fnUntraced(function* (program: string) {
@@ -194,7 +194,7 @@ type Settings = Pick<MemberSettings, "bridge" | "meeting" | "role">
 
 const none: ReadonlyArray<Tool> = []
 
-/** Those of several members in one process, in their order. One installer works for them all, since one may work in a folder. */
+/** The tools of several members in one process, in order. They share one installer, because only one may use a folder. */
 export const ofAll = Effect.fn("BridgeTools.ofAll")(function* (members: ReadonlyArray<Settings>) {
   const terms = members.find(({ bridge }) => bridge.peer !== undefined)?.bridge.install
   if (terms === undefined) return members.map(() => none)

@@ -1,4 +1,4 @@
-/** JSON over HTTP for the bridge tools: no redirect is followed, and an answer has no more bytes than a message of a channel. */
+/** JSON over HTTP for the bridge tools: no redirects, and responses are limited to the size of a channel message. */
 import * as Json from "@catenet/crypto/Json"
 import { redact } from "@catenet/domain/values/Redaction"
 import { Effect, Redacted, Result } from "effect"
@@ -6,7 +6,7 @@ import * as OutgoingHttp from "../../onboard/OutgoingHttp.ts"
 import { textOf, ToolFailed } from "../rpc/Tool.ts"
 
 export interface Ask {
-  /** Whom, as the beginning of a sentence. */
+  /** The callee, as the beginning of a sentence. */
   readonly whom: string
   readonly url: string
   readonly method?: "GET" | "POST"

@@ -1,4 +1,4 @@
-/** One call of one tool of a channel's peer, for programs that are members themselves and have no command line. */
+/** A single call of a tool of a channel's peer, for programs that are members themselves. */
 import type { Grant } from "@catenet/crypto/Grant"
 import type * as Json from "@catenet/crypto/Json"
 import { native } from "@catenet/crypto/native"
@@ -12,11 +12,11 @@ import * as RpcClient from "../rpc/RpcClient.ts"
 import { refusalHint } from "../session/ChannelFailure.ts"
 import * as ChannelSession from "../session/ChannelSession.ts"
 
-/** Where the edge is: its own ports, its front door, or both. */
+/** The edge's addresses: its own ports, its front door, or both. */
 export interface EdgePlace {
   readonly ports: { readonly broker: HostPort; readonly relay: HostPort } | undefined
   readonly frontDoor: HostPort | undefined
-  /** The only root that is trusted, PEM. */
+  /** The only trusted root, PEM. */
   readonly root: string
 }
 

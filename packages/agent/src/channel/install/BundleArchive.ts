@@ -1,10 +1,8 @@
 /**
- * The files of a bundle, read from the blocks of a tar archive (POSIX ustar, with the long names of pax and GNU). It takes files
- * and folders with plain paths alone: a link, a device, or a path that leads elsewhere refuses the whole. Pure.
- *
- * It stands here because readers of npm take more than this one may: modern-tar takes a damaged pax header for another path, nanotar
- * looks at no sum and cleans paths instead of refusing them, tar-stream and tar bring four and five packages; what refuses
- * links, duplicates and paths, half of this file, would stay in front of each.
+ * Reads a bundle from the blocks of a tar archive (POSIX ustar with the long names of pax and GNU). Only files and folders with
+ * plain paths are accepted: a link, a device or a path outside rejects the archive. Packages from npm accept more than this may:
+ * modern-tar reads a damaged pax header as another path, nanotar ignores checksums and rewrites paths, tar-stream and tar bring
+ * four and five packages; the checks, half of this file, would remain.
  */
 import { Result } from "effect"
 
@@ -17,7 +15,7 @@ export interface ArchiveFile {
 
 export interface Archive {
   readonly files: ReadonlyArray<ArchiveFile>
-  /** Folders that the archive names; those of its files need not be among them. */
+  /** Folders named by the archive; files may be in others. */
   readonly folders: ReadonlyArray<string>
 }
 
@@ -150,7 +148,7 @@ const readAll = (bytes: Uint8Array): Archive => {
   return { files, folders }
 }
 
-/** The failure ends a sentence that begins with "the bundle". */
+/** The failure is the end of a sentence that begins with "the bundle". */
 export const read = (bytes: Uint8Array): Result.Result<Archive, string> => {
   try {
     return Result.succeed(readAll(bytes))

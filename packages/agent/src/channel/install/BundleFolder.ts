@@ -1,4 +1,4 @@
-/** The folder of an installed service: filled beside its place and moved there whole, so that a half of a bundle is never run. */
+/** The folder of an installed service: filled in a temporary place and renamed, so that an incomplete bundle never runs. */
 import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, FileSystem, type PlatformError } from "effect"
 import { describe } from "../../state/FileErrors.ts"
@@ -71,7 +71,7 @@ export const remove = Effect.fn("BundleFolder.remove")(function* (place: Place) 
   yield* Effect.ignore(fs.remove(folderOf(place), { recursive: true, force: true }))
 })
 
-/** Removes what an install that was cut off has left, and gives the folders of those that were finished. */
+/** Removes what interrupted installs left, and returns the folders of complete ones. */
 export const repair = Effect.fn("BundleFolder.repair")(function* (workDir: string) {
   const fs = yield* FileSystem.FileSystem
   const active: Array<InstallRecord.InstallRecord> = []

@@ -1,4 +1,4 @@
-/** The agent's own files in the folder of an installed service: what it is, and the environment that it was given. */
+/** The agent's own files in the folder of an installed service: its description and its environment. */
 import * as Hex from "@catenet/crypto/Hex"
 import type { ServiceManifest } from "@catenet/crypto/manifest/ServiceManifest"
 import { Effect, FileSystem, Option, Schema } from "effect"
@@ -6,7 +6,7 @@ import * as PrivateFile from "../../state/PrivateFile.ts"
 
 const Activation = Schema.Struct({
   schema: Schema.Literal(1),
-  /** A folder whose service never came to work is removed at the next start. */
+  /** The folder of a service that never worked is removed at the next start. */
   state: Schema.Literals(["installing", "active"]),
   manifest_id: Schema.String,
   publisher_pubkey: Schema.String,
@@ -48,7 +48,7 @@ const textOf = Effect.fnUntraced(function* (path: string) {
   return yield* Effect.orElseSucceed(fs.readFileString(path), () => "")
 })
 
-/** Undefined for a folder that this agent has not made. */
+/** Undefined for a folder that this agent did not create. */
 export const read = (folder: string) =>
   Effect.map(textOf(`${folder}/${activationFile}`), (text) => Option.getOrUndefined(decode(text)))
 

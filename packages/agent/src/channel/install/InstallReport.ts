@@ -1,11 +1,11 @@
-/** What the caller of an install gets (signed-bytes.md 15.2.2). Pure. */
+/** The report and the errors of an install (signed-bytes.md 15.2.2). */
 import type * as Json from "@catenet/crypto/Json"
 import { Data } from "effect"
 import { textOf } from "../rpc/Tool.ts"
 
-// Why an install came to nothing. The words go into its report: `reason` and `step` for programs, `detail` for people.
+// Why an install failed: `reason` and `step` for programs, `detail` for people.
 
-/** Refused before anything was run, and nothing is left of it. */
+/** Rejected before anything was run; nothing is left. */
 export class InstallRejected extends Data.TaggedError("InstallRejected")<{
   readonly reason: string
   readonly detail: string
@@ -13,7 +13,7 @@ export class InstallRejected extends Data.TaggedError("InstallRejected")<{
   readonly manifestId: string | undefined
 }> {}
 
-/** The bundle was taken, and its service did not come to work. What it left is removed. */
+/** The bundle was accepted, but its service did not work. It is removed. */
 export class InstallFailed extends Data.TaggedError("InstallFailed")<{
   readonly step: "unpack" | "start" | "verify"
   readonly detail: string

@@ -1,4 +1,4 @@
-/** Keeps the programs of installed services running: one that ends is started again, and all of them end with the scope. */
+/** Keeps the programs of installed services running: restarts one that ends, and stops all with the scope. */
 import { Deferred, Duration, Effect, Fiber } from "effect"
 import { RestartBackoff } from "../serve/RejoinBackoff.ts"
 import { InstallFailed } from "./InstallReport.ts"
@@ -9,13 +9,13 @@ const pauses = { first: 500, longest: 60_000, steady: 60_000 }
 const endOf = (code: number | null) => (code === null ? "by a signal" : `with ${code}`)
 
 export interface InstalledServices {
-  /** Succeeds when its program runs. The effect that it gives fails when the program ends for the first time. */
+  /** Succeeds when the program runs. The returned effect fails when the program ends for the first time. */
   readonly start: (
     service: ServiceProcess.Service
   ) => Effect.Effect<{ readonly firstEnd: Effect.Effect<never, InstallFailed> }, InstallFailed>
   /** Succeeds when its processes have ended. */
   readonly stop: (project: string) => Effect.Effect<void>
-  /** Takes what a program of this project prints. */
+  /** Receives the output of this project's program. */
   readonly log: (project: string) => (line: string) => void
 }
 

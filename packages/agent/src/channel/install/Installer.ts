@@ -1,6 +1,6 @@
 /**
- * Installs services from signed manifests into one folder and keeps them running. One install at a time; whatever goes wrong, what
- * was written for it is removed again.
+ * Installs services from signed manifests into one folder and keeps them running. One install at a time; a failed install is
+ * removed.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import type * as Json from "@catenet/crypto/Json"
@@ -21,7 +21,7 @@ import * as ManifestApproval from "./ManifestApproval.ts"
 import * as ServiceBundle from "./ServiceBundle.ts"
 import * as ServiceProcess from "./ServiceProcess.ts"
 
-// Whether a service that was just started works: its verify script says so, or it has run for a moment.
+// Whether a service that was just started works: its verify script passes, or it has run for a moment.
 
 /** The whole call has 20 s, so a longer time of the manifest is cut. */
 const maxSeconds = 10
@@ -34,7 +34,7 @@ const scriptExit = Effect.fnUntraced(function* (script: ServiceProcess.Service, 
   return yield* ended
 }, Effect.scoped)
 
-/** What the script, which runs beside the service, has said. */
+/** Output of the script that runs beside the service. */
 const runStartupCheck = Effect.fn("Installer.run")(function* (
   service: ServiceProcess.Service,
   script: { readonly path: string; readonly seconds: bigint } | undefined,
@@ -58,12 +58,12 @@ const runStartupCheck = Effect.fn("Installer.run")(function* (
   return passed
 })
 
-/** The folder of all installed services, which one process works in at a time. What was installed before is started again. */
+/** The folder of all installed services, used by one process at a time. Services installed before are started again. */
 type OpenedFolder = { readonly path: string } | { readonly unusable: string }
 
 const lock = ".ct-agent.lock"
 
-/** Starts those whose publisher is still trusted. */
+/** Starts services whose publisher is still trusted. */
 const resume = Effect.fnUntraced(function* (
   workDir: string,
   terms: InstallTerms,
@@ -146,7 +146,7 @@ interface Prepared {
   readonly verifySeconds: bigint
 }
 
-/** Writes the service, starts it and tries it. What does not work is stopped and removed. */
+/** Writes the service, starts it and checks it. If it does not work it is stopped and removed. */
 const activate = Effect.fnUntraced(function* (services: InstalledServices.InstalledServices, prepared: Prepared) {
   const { activation, contents, place, variables, verifySeconds } = prepared
   const { archive, program, verify } = contents
@@ -209,7 +209,7 @@ const statusOf = (exit: Exit.Exit<Json.Json, InstallRejected>) => {
   return Exit.hasFails(exit) ? "rejected" : "failed"
 }
 
-/** Starts what was installed before, and gives the way to install more: a report, or why this agent installs nothing at all. */
+/** Starts installed services, and returns a function that installs more, or the reason why this agent installs none. */
 export const make = Effect.fn("Installer.make")(function* (terms: InstallTerms) {
   const fs = yield* FileSystem.FileSystem
   const events = yield* Events

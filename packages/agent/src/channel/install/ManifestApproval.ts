@@ -1,6 +1,6 @@
 /**
- * What must hold before a service is installed: its manifest is signed by a publisher of the agent's own list, alive, and of the
- * one kind that this agent runs. Nothing is written and nothing is run here.
+ * Checks a manifest before installation: signed by a trusted publisher, not expired, and of the kind that this agent runs. Writes
+ * and runs nothing.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import * as ServiceManifest from "@catenet/crypto/manifest/ServiceManifest"
@@ -12,11 +12,11 @@ import { unixSeconds } from "../../UnixTime.ts"
 import { InstallRejected } from "./InstallReport.ts"
 import { addressOf, type Bounds, fetchBytes } from "./SecureDownload.ts"
 
-/** Whose manifests may be installed: the keys of the variable, and those of the file, which is read at every use. */
+/** Publishers whose manifests may be installed: the keys of the variable, and those of the file, which is read at every use. */
 const unreadable = (detail: string) =>
   new InstallRejected({ reason: "trust_allowlist_unreadable", detail, manifestId: undefined })
 
-/** One key a line; what stands behind a `#` is a comment. A line that is no key makes the whole list unusable. */
+/** One key per line; `#` begins a comment. An invalid line makes the whole list unusable. */
 const ofFile = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const text = yield* Effect.mapError(fs.readFileString(path), () =>
@@ -52,7 +52,7 @@ const manifestBounds: Bounds = { bytes: 65_536, seconds: 8 }
 /** Names that a service may have in its environment. */
 const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/u
 
-/** What this agent's one installer does not do, and what a manifest must not say. */
+/** Limits of this agent's installer, and what a manifest must not contain. */
 const refusalOf = ({ bundle, envTemplate, environment, installerKind, verify }: Manifest) => {
   if (installerKind !== "binary")
     return [

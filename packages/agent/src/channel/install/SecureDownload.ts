@@ -1,17 +1,17 @@
-/** Bytes at an https address, of a bounded number, within a bounded time. No redirect is followed. */
+/** Downloads from an https address with limits on size and time. No redirects. */
 import { maxManifestLocation } from "@catenet/domain/values/Quotas"
 import { AnswerTooLong } from "@catenet/platform/StrictFetch"
 import { Data, Effect } from "effect"
 import { sendForUpTo } from "../../onboard/OutgoingHttp.ts"
 
-/** The address, or undefined for one that is not fetched: another scheme, or a name and a password in it. */
+/** The address; undefined if it has another scheme or contains credentials. */
 export const addressOf = (text: string): URL | undefined => {
   if (text.length > maxManifestLocation || !URL.canParse(text)) return undefined
   const url = new URL(text)
   return url.protocol === "https:" && url.username + url.password === "" ? url : undefined
 }
 
-/** `why` ends a sentence that begins with what was fetched. */
+/** `why` is the end of a sentence about the downloaded file. */
 export class NotFetched extends Data.TaggedError("NotFetched")<{ readonly why: string }> {}
 
 export interface Bounds {

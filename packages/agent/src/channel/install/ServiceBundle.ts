@@ -1,4 +1,4 @@
-/** The bundle of an approved manifest: fetched, compared with its digest, and read. Nothing is written here. */
+/** Downloads the bundle of an approved manifest, compares its digest, and reads it. Writes nothing. */
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import * as Hex from "@catenet/crypto/Hex"
 import { clause } from "@catenet/domain/values/Sentence"
@@ -28,7 +28,7 @@ const elf: ReadonlyMap<string, number> = new Map([
   ["s390x", 22],
   ["loong64", 258]
 ])
-/** Those of Mach-O. */
+/** Magic numbers of Mach-O. */
 const mach: ReadonlyMap<string, number> = new Map([
   ["x64", 0x0100_0007],
   ["arm64", 0x0100_000c]
@@ -36,7 +36,7 @@ const mach: ReadonlyMap<string, number> = new Map([
 
 const other = (what: string, { arch, platform }: Machine) => `is ${what}, and this machine is ${platform} on ${arch}`
 
-/** Why it is none, as the end of a sentence; undefined for one that may be run. */
+/** Why it cannot be run, as the end of a sentence; undefined if it can. */
 export const refusalOf = (bytes: Uint8Array, machine: Machine): string | undefined => {
   const { arch, platform } = machine
   const head = Buffer.from(bytes.subarray(0, 64))
@@ -52,7 +52,7 @@ export const refusalOf = (bytes: Uint8Array, machine: Machine): string | undefin
     return isOwn ? undefined : other(`a program in ELF for another system or processor (${number})`, machine)
   }
   const magic = head.readUInt32BE(0)
-  // A file for several processors says so itself.
+  // A universal binary names its processors itself.
   if (magic === 0xcafe_babe || magic === 0xcafe_babf)
     return platform === "darwin" ? undefined : other("a program for macOS", machine)
   if (magic === 0xcffa_edfe)
@@ -68,7 +68,7 @@ const maxUnpackedBytes = 64 * 1024 * 1024
 
 const unzip = promisify(gunzip)
 
-/** `code` is that of zlib for an output that is longer than it may be. */
+/** `code` is zlib's code for output beyond the limit. */
 const unzipProblem = (error: unknown) =>
   error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE"
     ? `has more than ${maxUnpackedBytes} bytes when it is unpacked`
@@ -78,7 +78,7 @@ const plainPath = (path: string) => path.replace(/^(?:\.\/+)+/u, "")
 
 export interface Contents {
   readonly archive: BundleArchive.Archive
-  /** Of the archive's files, the one that runs, and the one that says whether it works. */
+  /** The archive's files, the program, and the verify script. */
   readonly program: string
   readonly verify: string | undefined
 }

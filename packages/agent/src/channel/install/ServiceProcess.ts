@@ -1,6 +1,6 @@
 /**
- * A program of an installed service, in a process group of its own, which ends as a whole: with this program in any case, since a
- * shell in the group waits for the end of a pipe that only this program holds.
+ * A program of an installed service, in its own process group. The group ends with this process in any case, because its shell
+ * waits on a pipe that only this process holds.
  */
 import { clause } from "@catenet/domain/values/Sentence"
 import { Processes } from "@catenet/platform/Processes"
@@ -12,7 +12,7 @@ import { InstallFailed } from "./InstallReport.ts"
 
 export interface Service {
   readonly project: string
-  /** Where it lies and runs. */
+  /** The folder in which it is installed and runs. */
   readonly folder: string
   /** Of the folder's files, the one that runs. */
   readonly program: string
@@ -27,7 +27,7 @@ export interface Running {
 /** The shell that waits is in the group that it kills. */
 const guarded = `(cat <&3 >/dev/null; kill -9 0) & exec "$0" 3<&-`
 
-/** After it was asked to end. */
+/** Time to end after SIGTERM. */
 const graceMillis = 2000
 
 const endGroup = (pid: number | undefined) => {
@@ -35,11 +35,11 @@ const endGroup = (pid: number | undefined) => {
   try {
     process.kill(-pid, "SIGTERM")
   } catch {
-    // There is no such group any more.
+    // The group no longer exists.
   }
 }
 
-/** A running program; its group ends when the scope closes. What it prints goes to `log`, line by line. */
+/** A running program; its group ends when the scope closes. Its output goes to `log`, line by line. */
 export const start = Effect.fn("ServiceProcess.start")(function* (
   { folder, program, project, variables }: Service,
   log: (line: string) => void
@@ -58,7 +58,7 @@ export const start = Effect.fn("ServiceProcess.start")(function* (
       ([code]) => (typeof code === "number" ? code : null),
       () => null
     )
-    // What the program has left behind would keep its pipes open.
+    // Background processes of the program would keep its pipes open.
     child.once("exit", () => killGroup(child))
     for (const stream of child.stdio) stream?.on("error", () => {})
     for (const stream of [child.stdout, child.stderr]) if (stream !== null) readLines(stream, log)

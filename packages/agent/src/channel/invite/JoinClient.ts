@@ -1,4 +1,4 @@
-/** The calls of one who joins by a link: the membership for its token, and the redemption of the invitation in it. */
+/** Joins by an invite link: fetches the membership for the link's token and redeems its invitation. */
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Invitation from "@catenet/crypto/Invitation"
@@ -16,7 +16,7 @@ import { HttpClient } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { Refused, Unreachable } from "../../Failure.ts"
 
-// The prepared membership that a link gives out, with the variables that it may set and no others. Pure.
+// The prepared membership of a link. It may set only these variables.
 
 /** Variables of `channel` that an invite may set, and no others. */
 const variables = [
@@ -43,7 +43,7 @@ type Prepared = typeof Prepared.Type
 
 const decode = Schema.decodeUnknownResult(Prepared)
 
-/** Fails when it was sealed under another key, or is none. */
+/** Fails if it was sealed under another key or is invalid. */
 const openPrepared = (key: Redacted.Redacted<Uint8Array>, text: string): Result.Result<Prepared, unknown> =>
   Result.flatMap(PreparedMembership.open(native, key, text), decode)
 
@@ -58,7 +58,7 @@ const unreachable = (controlPlane: string) => (error: unknown) =>
         detail: `The control plane at ${controlPlane} does not answer: ${clause(error instanceof Error ? error.message : "no answer")}. Try the same line again.`
       })
 
-/** The membership behind the link; again for the same seed, whose owner asks. */
+/** The membership of the link; the same again for the same seed. */
 export const membership = Effect.fn("JoinClient.membership")(function* (
   { controlPlane, key, token }: InviteLink,
   seed: Redacted.Redacted<Uint8Array>
@@ -89,7 +89,7 @@ export const membership = Effect.fn("JoinClient.membership")(function* (
   )
 })
 
-/** Makes the holder a member with this Noise key. `again` when an earlier attempt of this machine may have done so. */
+/** Makes the holder a member with this Noise key. `again` if an earlier attempt of this machine may have succeeded. */
 export const redeem = Effect.fn("JoinClient.redeem")(function* (
   { controlPlane }: Pick<InviteLink, "controlPlane">,
   { holderKey, invitation: text }: Pick<Prepared, "holderKey" | "invitation">,

@@ -1,4 +1,4 @@
-/** Calls the peer once and prints its answer on stdout, byte for byte, with a newline behind it. */
+/** Calls the peer once and prints the response on stdout, byte for byte, followed by a newline. */
 import * as Bytes from "@catenet/crypto/Bytes"
 import type * as Json from "@catenet/crypto/Json"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
@@ -11,7 +11,7 @@ import { textOf } from "../rpc/Tool.ts"
 
 const failed = (error: { readonly message: string }) => new CallFailed({ detail: error.message })
 
-/** What stdin has, trimmed. Read before the peer is looked for. */
+/** stdin, trimmed. Read before the peer is looked for. */
 export const input = Effect.tryPromise({
   try: () => buffer(process.stdin),
   catch: () =>

@@ -1,4 +1,4 @@
-/** What a session is wired to: the first of a call, a stream handler, the tools, and stdin with stdout. */
+/** Connects a session to what the settings ask for, in this order: a call, a stream handler, tools, or stdin and stdout. */
 import { countReads } from "@catenet/wire/transport/BufferMemory"
 import { flushed } from "@catenet/wire/transport/Flushed"
 import { Effect, Fiber, type FileSystem, type Scope } from "effect"
@@ -20,9 +20,9 @@ import { PeerRefused } from "../session/Peer.ts"
 import { SessionTermination } from "../session/SessionLifecycle.ts"
 import * as OneShotCall from "./OneShotCall.ts"
 
-// Joins a session with this process's stdin and stdout. The end of stdin ends the session, once the peer has ended too.
+// Connects a session with stdin and stdout. The end of stdin ends the session, once the peer has ended too.
 
-/** How long the peer may take to end, after this side has. */
+/** Time for the peer to end after this side has. */
 const drainMillis = 30_000
 
 /**
@@ -84,10 +84,10 @@ const delayed = (meeting: Meeting) =>
     ? Effect.sleep(closeDelay)
     : Effect.void
 
-/** How long a peer may go on after the command has ended: all that it said may still be on its way. */
+/** Time for a peer to continue after the command has ended: its data may still be in transit. */
 const rawCloseBound = "10 seconds"
 
-/** A process that ends takes along what its QUIC connection has not sent; TCP leaves that to the machine. */
+/** A process that ends discards unsent QUIC data; with TCP the operating system sends the rest. */
 const underWay = ({ carriedBy }: ChannelSession.ChannelSession) =>
   Effect.suspend(() => (carriedBy().endsWith("quic") ? Effect.sleep("3 seconds") : Effect.void))
 
@@ -95,7 +95,7 @@ const underWay = ({ carriedBy }: ChannelSession.ChannelSession) =>
 const rawly = <A, E, R>({ peerRights, stream }: ChannelSession.ChannelSession, join: Effect.Effect<A, E, R>) =>
   peerRights === "rw"
     ? Effect.andThen(
-        // Nothing in the bytes themselves says whether they are all.
+        // The bytes themselves do not show whether they are complete.
         Effect.sync(() => stream.markEnd()),
         join
       )
@@ -108,7 +108,7 @@ const rawly = <A, E, R>({ peerRights, stream }: ChannelSession.ChannelSession, j
 /** Whether a session of this kind is raw bytes. */
 export const isRaw = ({ sessionHandler: { _tag } }: MemberSettings) => _tag === "Pipe" || _tag === "StreamHandler"
 
-/** Reads and makes what is needed before a peer is looked for. */
+/** Prepares what is needed before a peer is looked for. */
 export const of = Effect.fn("SessionHandler.of")(function* (
   settings: MemberSettings
 ): Effect.fn.Return<SessionHandler, CallFailed, Scope.Scope | Events | FileSystem.FileSystem> {

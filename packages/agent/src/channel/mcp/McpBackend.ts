@@ -1,6 +1,6 @@
 /**
- * Offers the tools of a local MCP server to the peer of a channel, beside the built-in ones. A server that ends is started again;
- * until it runs, its tools stay listed, and calls fail with a sentence that says so.
+ * Offers the tools of a local MCP server to the peer of a channel. A server that ends is restarted; meanwhile its tools stay
+ * listed, and calls fail with an explanation.
  */
 import * as Json from "@catenet/crypto/Json"
 import * as JsonText from "@catenet/crypto/Json"
@@ -26,7 +26,7 @@ interface Listeners {
   readonly onEnd: () => void
 }
 
-/** What a call gets while there is no server; it is started again. */
+/** The error of calls while there is no server; it is being restarted. */
 const restarting = new ToolFailed({
   reason: "the MCP server has ended and is being restarted: try again in a few seconds"
 })
@@ -116,7 +116,7 @@ class McpProcess {
   }
 }
 
-/** How long a server may take to say what it is, and to list its tools. */
+/** Time for a server to initialize and to list its tools. */
 const startBound = "30 seconds"
 const pauses = { first: 200, longest: 10_000, steady: 10_000 }
 
@@ -179,7 +179,7 @@ const listing = (tools: ReadonlyArray<Tool>) => Json.write(tools.map(({ listed =
 export interface McpBackend {
   /** The server's tools as they are now. */
   readonly tools: () => ReadonlyArray<Tool>
-  /** Calls the listener whenever their list is another one, until what it returns is called. */
+  /** Calls the listener when the list changes, until the returned function is called. */
   readonly onChange: (listener: () => void) => () => void
 }
 

@@ -1,6 +1,6 @@
 /**
- * A standard MCP server for local clients, on stdin and stdout, whose tools are those of the peer at the other end of a channel. They
- * are listed live, and the client is notified when they have changed or the peer has come; progress and cancellation pass through.
+ * A standard MCP server on stdin and stdout, whose tools are those of the channel's peer. Tools are listed live; the client is
+ * notified of changes; progress and cancellation pass through.
  */
 import type * as Json from "@catenet/crypto/Json"
 import * as JsonText from "@catenet/crypto/Json"
@@ -34,7 +34,7 @@ const initialized = (params: Json.Json | undefined): JsonObject => ({
   serverInfo: { name: "ct-agent", title: "The peer of a Catenet channel", version }
 })
 
-/** In one page, whatever the client is: not every one asks for the next. */
+/** In one page, because not every client asks for the next. */
 const list = (link: PeerConnection) =>
   Effect.map(
     McpResult.read((params) => link.call("tools/list", params)),
@@ -67,7 +67,7 @@ export const serve = Effect.fn("McpFacade.serve")(function* (link: PeerConnectio
   const run = yield* FiberSet.runtime(fibers)<never>()
   const running = new Map<Json.Json, Fiber.Fiber<void>>()
   let version: string | undefined
-  /** What the client knows of the peer's tools, once it has asked: their list, or that it was not had. */
+  /** What the client knows of the peer's tools: their list, or that it could not be had. */
   let known: { readonly list: string | undefined } | undefined
 
   const listed = list(link).pipe(
@@ -109,7 +109,7 @@ export const serve = Effect.fn("McpFacade.serve")(function* (link: PeerConnectio
     error: { code, message }
   })
 
-  /** What a message is answered with; undefined when it is no request, or the client has cancelled it. */
+  /** The response to a message; undefined if it is no request, or the client has cancelled it. */
   const respond = (message: JsonObject): Effect.Effect<JsonObject | undefined> => {
     const method = memberOf(message, "method")
     const id = memberOf(message, "id")
@@ -166,7 +166,7 @@ export const serve = Effect.fn("McpFacade.serve")(function* (link: PeerConnectio
       Effect.sync(() => writeLine(stdout, refusal(id, isTooLong ? invalidRequest : parseError, `the message ${why}`)))
     )
 
-  /** Whether what the client knows may no longer be so. */
+  /** Whether the client's list may be outdated. */
   const isChanged = Effect.fnUntraced(function* (news: ReadonlyArray<News>) {
     const before = known
     if (before === undefined) return false

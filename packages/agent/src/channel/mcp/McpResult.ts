@@ -1,15 +1,15 @@
-/** How the contract's tools look to MCP clients, and what MCP's errors are. Pure. */
+/** Maps the contract's tools and errors to MCP. */
 import * as Json from "@catenet/crypto/Json"
 import { codes } from "@catenet/crypto/rpc/Envelope"
 import { Effect, Option, Record } from "effect"
 import { isObject, type JsonObject, textOf } from "../rpc/Tool.ts"
 
-// Every page of a list of tools, of a local MCP server or of a peer.
+// All pages of a list of tools, from a local MCP server or a peer.
 
 /** Pages that are read. */
 const maxPages = 100
 
-/** The entries of all pages; `ask` gets the parameters of a request for one. */
+/** The entries of all pages; `ask` gets the parameters of each request. */
 export const read = Effect.fnUntraced(function* <E>(ask: (params: JsonObject) => Effect.Effect<Json.Json, E>) {
   const entries: Array<JsonObject> = []
   let params: JsonObject = {}
@@ -28,11 +28,11 @@ export const read = Effect.fnUntraced(function* <E>(ask: (params: JsonObject) =>
 export const newest = "2025-11-25"
 const versions = new Set([newest, "2025-06-18", "2025-03-26", "2024-11-05"])
 
-/** The version of the answer to a client that asks for this one. */
+/** The protocol version to answer to a client that asks for this one. */
 export const versionFor = (asked: string | undefined): string =>
   asked !== undefined && versions.has(asked) ? asked : newest
 
-/** Whether messages of this version may come several in one line: JSON-RPC batches were in MCP until the version of 2025-06-18. */
+/** Whether this version allows several messages in one line: MCP had JSON-RPC batches before 2025-06-18. */
 export const allowsBatches = (version: string | undefined): boolean =>
   version === "2025-03-26" || version === "2024-11-05"
 
@@ -56,7 +56,7 @@ export const listed = (entry: Json.Json): JsonObject => {
 
 const textContent = (text: string): Json.Json => [{ type: "text", text }]
 
-/** The result of a call: what an MCP server of the peer has said, or a value of the contract as text and as structure. */
+/** The result of a call: an MCP result of the peer unchanged, or a contract value as text and structured content. */
 export const resultOf = (value: Json.Json): JsonObject => {
   if (isObject(value) && Array.isArray(memberOf(value, "content"))) return value
   const output = isObject(value) && Object.keys(value).length === 1 ? textOf(value, "output") : undefined
@@ -66,7 +66,7 @@ export const resultOf = (value: Json.Json): JsonObject => {
   }
 }
 
-/** A tool that failed: a result that says so, which models read. */
+/** A failed tool: a result that models can read. */
 export const failure = (text: string): JsonObject => ({ content: textContent(text), isError: true })
 
 /** Whether an error of the peer is about the request itself, and so an error of the protocol here as well. */

@@ -1,4 +1,4 @@
-/** A session with the peer of a local MCP server: opened as soon as the peer is there, and again when it was lost. */
+/** The session between a local MCP server and its channel peer: opened when the peer is present, reopened when lost. */
 import type * as Json from "@catenet/crypto/Json"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import { Clock, Data, Deferred, Duration, Effect, Exit, Queue, Result } from "effect"
@@ -17,7 +17,7 @@ export class PeerFailed extends Data.TaggedError("PeerFailed")<{
   }
 }
 
-/** Seconds that the peer may take to come, and then to say what it is. */
+/** Seconds for the peer to connect, and then to initialize. */
 const patienceSeconds = 30
 /** Milliseconds between sessions that are opened without a call. */
 const pauses = { first: 1000, longest: 60_000, steady: 60_000 }
@@ -26,7 +26,7 @@ const idleMillis = 300_000
 
 const failed = (reason: string, code?: number) => new PeerFailed({ reason, code })
 
-/** A session was opened, or the peer has said that its tools have changed. */
+/** A session was opened, or the peer's tools have changed. */
 export type News = "opened" | "changed"
 
 export interface PeerConnection {
@@ -64,7 +64,7 @@ const within = <A, R>(opening: Effect.Effect<A, PeerFailed, R>, why: string) =>
     orElse: () => Effect.fail(failed(why))
   })
 
-/** `open` waits for the peer and gives the stream of a new session, which lives until it ends or the scope closes. */
+/** `open` waits for the peer and returns the stream of a new session, which lives until it ends or the scope closes. */
 export const make = Effect.fn("PeerConnection.make")(function* <R>(
   open: Effect.Effect<Duplex, { readonly message: string }, R>
 ) {
@@ -93,7 +93,7 @@ export const make = Effect.fn("PeerConnection.make")(function* <R>(
     return current
   })
 
-  /** The session that there is, or the one that is being opened, by whomever. */
+  /** The current session, or the one being opened. */
   const session: Effect.Effect<Session, PeerFailed, R> = Effect.suspend(() => {
     if (current !== undefined && isUsable(current)) return Effect.succeed(current)
     if (opening !== undefined) return Deferred.await(opening)

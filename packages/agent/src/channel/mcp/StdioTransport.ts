@@ -1,4 +1,4 @@
-/** JSON messages of a local MCP program, one a line (the stdio transport of the Model Context Protocol). */
+/** JSON messages of a local MCP program, one per line (the stdio transport of the Model Context Protocol). */
 import * as Json from "@catenet/crypto/Json"
 import { Result } from "effect"
 import type { Readable, Writable } from "node:stream"
@@ -7,14 +7,14 @@ import { isObject, type JsonObject } from "../rpc/Tool.ts"
 /** Bytes that a line may have. */
 export const longestLine = 4 * 1024 * 1024
 
-/** A line that is no message. */
+/** An invalid line. */
 export interface Unreadable {
   /** The id of the message, where one could be found. */
   readonly id: Json.Json | undefined
   /** Whether it has a method, as responses have not. */
   readonly isRequest: boolean
   readonly isTooLong: boolean
-  /** A clause that says what is wrong with it. */
+  /** A clause saying what is wrong with it. */
   readonly why: string
 }
 
@@ -33,7 +33,7 @@ const opening = new Set([code("{"), code("[")])
 const closing = new Set([code("}"), code("]")])
 const lineFeed = 10
 
-/** Finds what an answer needs, the `id`, in a message that is not parsed, whatever is before it. */
+/** Finds the `id` needed for a response in a message that cannot be parsed. */
 class IdSearch {
   #depth = 0
   #isText = false
@@ -88,7 +88,7 @@ class IdSearch {
 
 const tooLong = `is longer than ${longestLine} bytes, the most that ct-agent reads`
 
-/** Reads a stream to its end. A line that is no message is reported, and reading goes on; empty lines are skipped. */
+/** Reads a stream to its end. Invalid lines are reported and skipped, empty ones ignored. */
 export const readLines = (stream: Readable, { onBatch, onMessage, onUnreadable }: LineReader): void => {
   let parts: Array<Buffer> = []
   let length = 0

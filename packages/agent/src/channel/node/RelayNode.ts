@@ -1,6 +1,6 @@
 /**
- * A relay for members of channels, behind the gate of an edge or dialled by itself: it takes their joins on plain TCP, pairs them
- * and copies what they say, which is sealed.
+ * A relay for channel members, behind an edge's gate or dialed directly: accepts joins on plain TCP, pairs members and copies
+ * their encrypted messages.
  */
 import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
 import * as Address from "@catenet/crypto/admission/Address"
@@ -38,7 +38,7 @@ export const holdsGrant =
       ? isAlive(grant, now)
       : operators.some((operator) => Result.isSuccess(Grant.verify(native, grant, operator, now)))
 
-/** The grant of the member; when it was refused or has left, the connection is over. */
+/** The member's grant; if it is rejected or the member leaves, the connection ends. */
 const admit = Effect.fn("RelayNode.admit")(function* (socket: Socket, operators: ReadonlyArray<Uint8Array>) {
   const clock = yield* Clock.Clock
   const admission = new BrokerAdmission({
@@ -82,7 +82,7 @@ const admit = Effect.fn("RelayNode.admit")(function* (socket: Socket, operators:
 
 export interface NodeOptions {
   readonly listen: HostPort
-  /** Whose grants are taken; without any the gate in front has checked them. */
+  /** Operators whose grants are accepted; if there are none, the gate in front has checked them. */
   readonly operators: ReadonlyArray<Uint8Array>
   readonly maxConnections: number
 }
@@ -99,7 +99,7 @@ const leaveTime = "2 seconds"
 
 const noKey = new Uint8Array(0)
 
-/** All come to be relayed, by a grant that was checked when they came. */
+/** All members come to be relayed; their grants were checked on arrival. */
 const memberOf = (grant: Grant.Grant): Leg["member"] => ({
   channel: Hex.encode(grant.channel),
   holder: Hex.encode(grant.holder),
@@ -139,7 +139,7 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, maxConnecti
   })
   const run = yield* FiberSet.makeRuntime()
 
-  /** Behind the last word: what the member still says is forgotten, and a moment later it is gone whatever it does. */
+  /** After the final answer, further input is ignored, and the connection is closed a moment later in any case. */
   const leave = (socket: Socket) => {
     socket.resume()
     run(
@@ -189,7 +189,7 @@ export const make = Effect.fn("RelayNode.make")(function* ({ listen, maxConnecti
       )
       yield* Effect.raceFirst(relaying, Effect.andThen(Effect.sleep(left), over))
     }).pipe(Effect.scoped)
-  /** A member that waits says nothing; one that does, or goes away, is over. */
+  /** A waiting member must stay silent; if it sends data or disconnects, it is removed. */
   const park = (socket: Socket, grant: Grant.Grant): Leg => {
     const gone = () => {
       release()

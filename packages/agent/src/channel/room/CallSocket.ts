@@ -1,6 +1,6 @@
 /**
- * Where other programs of this user call the peers of a running room: a socket in its state folder. The first request names
- * a peer, the ones behind it are for that peer, and each is answered as the peer does.
+ * A socket in the state folder by which other programs of this user call the peers of a running room. The first request selects
+ * the peer; the following ones are for that peer.
  */
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
@@ -16,7 +16,7 @@ import type * as RpcClient from "../rpc/RpcClient.ts"
 import { textOf } from "../rpc/Tool.ts"
 import type { RoomPair } from "./RoomPair.ts"
 
-/** How long a call waits for a peer that is not there. */
+/** How long a call waits for an absent peer. */
 const patience = "30 seconds"
 /** Programs that call at the same time. */
 const maxCallers = 64
@@ -32,7 +32,7 @@ export const open = (stateDir: string) =>
     return Effect.sync(() => socket.destroy())
   })
 
-/** The room knows no such peer, or the peer did not come. */
+/** The room has no such peer, or the peer did not come. */
 export class PeerAway extends Data.TaggedError("PeerAway")<{ readonly why: string }> {
   override get message() {
     return this.why
@@ -41,14 +41,14 @@ export class PeerAway extends Data.TaggedError("PeerAway")<{ readonly why: strin
 
 const naming = "room/peer"
 
-/** Says whom the requests on this connection are for, once that peer is there. */
+/** Selects the peer for this connection's requests, once that peer is present. */
 export const name = Effect.fnUntraced(function* (client: RpcClient.RpcClient, peer: string) {
   const reply = yield* Effect.mapError(client.request(naming, { peer }), ({ message: why }) => new PeerAway({ why }))
   const named = Envelope.readResponse(reply)
   if (Result.isFailure(named)) return yield* new PeerAway({ why: named.failure.reason })
 })
 
-/** The peer that the first request names, when it is there. */
+/** The peer named by the first request, if present. */
 const named = Effect.fnUntraced(function* ({ id, method, params }: Envelope.Request, pairs: ReadonlyArray<RoomPair>) {
   const refuse = (reason: string) => new Envelope.RpcError({ id, code: Envelope.codes.toolFailed, reason })
   const peer = method === naming ? textOf(params ?? null, "peer") : undefined
@@ -103,13 +103,13 @@ const bind = Effect.fnUntraced(function* (server: Server, stateDir: string) {
       "end the other process, or give this one a folder of its own"
     )
   }
-  // A process that was killed has left it.
+  // A killed process has left the socket.
   yield* Effect.promise(() => Files.rm(path, { force: true }))
   yield* listen(server, path)
   yield* Effect.promise(() => Files.chmod(path, 0o600))
 })
 
-/** Takes calls for as long as the scope is open. Where the system has no such sockets, the room goes on without. */
+/** Accepts calls while the scope is open. Without support for such sockets the room works without them. */
 export const serving = Effect.fn("CallSocket.serving")(function* (stateDir: string, pairs: ReadonlyArray<RoomPair>) {
   const { ending } = yield* AgentMetrics
   const run = yield* FiberSet.makeRuntime()

@@ -1,4 +1,4 @@
-/** A member of a room: every pair at the same time, and calls of its peers by other programs of this user. */
+/** A member of a room: all pairs run at once, and other programs of this user can call the peers. */
 import { Effect, Layer } from "effect"
 import { Unreachable } from "../../Failure.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
@@ -19,7 +19,7 @@ export const pairsOf = Effect.fnUntraced(function* (pairs: ReadonlyArray<PairSet
   })
 })
 
-/** Every pair, until its grant ends. The tools are the same in all, apart from those of the bridge, which know their channel. */
+/** Runs all pairs until their grants end. All have the same tools, except the bridge's, which belong to a channel. */
 export const stand = Effect.fnUntraced(function* (settings: ReadonlyArray<PairSettings>, stateDir: string) {
   const metrics = yield* AgentMetrics
   const [first] = settings

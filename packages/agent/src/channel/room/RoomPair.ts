@@ -1,4 +1,4 @@
-/** A member of a room with one of its peers: it meets the peer, stands in a session with it, and meets it again when that is over. */
+/** One pair of a room: meets the peer, keeps a session with it, and meets it again afterwards. */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { Deferred, Effect, Redacted } from "effect"
@@ -15,7 +15,7 @@ import type * as FallbackDialer from "../session/FallbackDialer.ts"
 import * as SessionLifecycle from "../session/SessionLifecycle.ts"
 import { SessionTermination } from "../session/SessionLifecycle.ts"
 
-// What a process says of one pair of a room: the metrics of the agent, of which joins and sessions are this pair's.
+// The agent's metrics as one pair of a room changes them: joins and sessions are the pair's.
 
 /** A pair that has not joined yet. */
 const pairOf = (
@@ -47,8 +47,8 @@ const pairMetrics = (metrics: AgentMetrics["Service"], pair: Pair): AgentMetrics
 })
 
 /**
- * The session of a pair in a room: both members serve on it and both call, for as long as they are there. An empty message now and
- * then keeps it, and finds out when the other machine is gone without a word.
+ * A pair's session: both members serve and call on it while they are present. Periodic empty messages keep it alive and detect a
+ * dead peer.
  */
 const keepAliveEvery = "20 seconds"
 /** So many times without a byte of the peer, and the session is over. */
@@ -56,7 +56,7 @@ const maxSilent = 3
 
 export interface PairSessionOptions {
   readonly tools: ReadonlyArray<Tool>
-  /** Gets the client of the session, and undefined when that is over. */
+  /** Receives the session's client, and undefined when the session is over. */
   readonly using: (client: RpcClient.RpcClient | undefined) => void
 }
 
@@ -65,7 +65,7 @@ export const stand = Effect.fn("RoomPair.stand")(function* (
   { tools, using }: PairSessionOptions
 ) {
   const { answers, requests } = split(session.stream)
-  /** Requests that run, in either direction: their silence is not that of a machine that is gone. */
+  /** Running requests in either direction: their silence does not mean that the peer is dead. */
   let running = 0
   const client = RpcClient.make(answers)
 
@@ -105,7 +105,7 @@ export const stand = Effect.fn("RoomPair.stand")(function* (
   yield* ChannelSession.close(session)
 })
 
-/** All pairs of a member dial the same edge, so that each waits for longer while it is gone. */
+/** All pairs of a member dial the same edge, so each waits longer while it is unreachable. */
 const failedMillis = 2_000
 
 export class RoomPair {

@@ -1,6 +1,6 @@
 /**
- * The messages of a session, each behind its length (u16be): whole ones, in order, no more than a few ahead of their reader. A frame
- * is independent of the session's own messages: one may span several.
+ * Reads a session's messages, each behind its length (u16be), whole and in order, buffering only a few. A message may span
+ * several frames.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
@@ -28,8 +28,8 @@ export class MessageReader {
   #end: Effect.Effect<undefined, MessagesCut> | undefined
 
   /**
-   * Takes the readable side over. What `take` accepts as it comes is not put in the line; `onEnd` is called once, when no more
-   * messages come, with how the session was cut where it was.
+   * Takes over the readable side. Messages that `take` accepts are not queued; `onEnd` is called once when no more messages will
+   * come, with the error if the session was cut.
    */
   constructor(
     stream: Duplex,
@@ -48,10 +48,10 @@ export class MessageReader {
     stream.on("close", () => this.#finish("the connection was closed"))
   }
 
-  /** The next message; undefined when the peer has ended between two. One reader at a time, which may give up and come again. */
+  /** The next message; undefined if the peer ended between two. Only one reader at a time; it may stop and continue later. */
   readonly next: Effect.Effect<Uint8Array | undefined, MessagesCut> = Effect.suspend(() => this.#shift())
 
-  /** No more messages come. */
+  /** No more messages will come. */
   get isOver(): boolean {
     return this.#end !== undefined
   }
@@ -79,7 +79,7 @@ export class MessageReader {
   #wake() {
     const reader = this.#reader
     this.#reader = undefined
-    // It may run at once, and wait for the next message.
+    // Called synchronously; it may request the next message.
     if (reader !== undefined) Deferred.doneUnsafe(reader, Effect.void)
   }
 

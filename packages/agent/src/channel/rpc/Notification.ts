@@ -1,6 +1,6 @@
 /**
- * Messages beside requests and responses, between members that both know them: progress towards a caller that has asked for it, the
- * cancellation of a request that is running, and that the tools have changed. Others neither send nor get them.
+ * Notifications between members that support them: progress, cancellation, and that the tools have changed. Other members neither
+ * send nor receive them.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Json from "@catenet/crypto/Json"
@@ -9,16 +9,16 @@ import { Option, Record, Result } from "effect"
 import { isObject, type JsonObject } from "./Tool.ts"
 
 /**
- * The extension that two members of this program agree on in `initialize`: many calls run at once on one session, each answered when
- * it is done, and the serving side tells when its tools have changed. A member that does not ask for it is served one request at a
- * time, in order, as the contract has it; one that does not know it answers without it. Pure.
+ * An extension that two members of this program agree on in `initialize`: many calls run concurrently on one session, and the
+ * serving side reports changes of its tools. A member that does not ask for it is served one request at a time, in order, as in
+ * the contract; one that does not know it ignores it.
  */
 const name = "catenet/concurrent"
 
 /** Calls of one session that run at the same time; the next ones wait for their turn. */
 export const maxAtOnce = 64
 
-/** What the calling side sends with `initialize`. */
+/** The calling side's part of `initialize`. */
 export const offer = (clientInfo: JsonObject): JsonObject => ({
   protocolVersion: "2024-11-05",
   capabilities: { experimental: { [name]: {} } },
@@ -52,7 +52,7 @@ interface Notification {
 
 /** The notification that a message is, or undefined for any other message. */
 export const any = (message: Uint8Array): Notification | undefined => {
-  // Most messages are something else; those are not parsed here.
+  // Most messages are something else and are not parsed here.
   if (!Buffer.from(message.buffer, message.byteOffset, message.byteLength).includes(prefix)) return undefined
   const value = Result.getOrUndefined(Result.flatMap(Bytes.toText(message), Json.parse))
   if (!isObject(value) || Option.isSome(Record.get(value, "id"))) return undefined

@@ -1,7 +1,4 @@
-/**
- * Calls the peer's tools on one session: one request at a time, or many where the peer has agreed to it; each response is given to
- * the request whose id it has.
- */
+/** Calls the peer's tools on a session: one request at a time, or many if the peer agreed to it. Responses are matched by id. */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Json from "@catenet/crypto/Json"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
@@ -21,8 +18,8 @@ export class RequestTooLong extends Data.TaggedError("RequestTooLong")<{ readonl
 
 export interface RpcClient {
   /**
-   * The bytes of the response. With `report` the peer is asked to tell its progress. Interruption cancels the request at a peer that
-   * knows how; with one that runs a request at a time it waits until the line is free again.
+   * The bytes of the response. With `report`, the peer is asked for progress. Interruption cancels the request if the peer
+   * supports it; otherwise it waits until the session is free again.
    */
   readonly request: (
     method: string,
@@ -32,7 +29,9 @@ export interface RpcClient {
 }
 
 export interface SessionClient extends RpcClient {
-  /** Asks the peer to run many calls at once, before any other request. A peer that does not know how is called as before. */
+  /**
+   * Asks the peer to run calls concurrently, before any other request. A peer that does not support it is called one at a time.
+   */
   readonly initialize: Effect.Effect<void, MessagesCut>
 }
 
@@ -56,7 +55,7 @@ const idOf = (message: Uint8Array): Json.Json | undefined => {
 
 const unanswered = new MessagesCut({ why: "the peer ended without an answer" })
 
-/** `onToolsChanged` is called when the peer tells so. */
+/** `onToolsChanged` is called when the peer reports it. */
 export const make = (stream: Duplex, onToolsChanged: () => void = () => {}): SessionClient => {
   const line = Semaphore.makeUnsafe(1)
   const pending = new Map<Json.Json | undefined, Pending>()
@@ -74,7 +73,7 @@ export const make = (stream: Duplex, onToolsChanged: () => void = () => {}): Ses
     const notification = Notification.any(message)
     if (notification !== undefined) notified(notification)
     else {
-      // In order there is one to answer, whatever id the peer gives; but one that knows no cancellation answers that as well.
+      // In order, only one response is outstanding, whatever its id; a peer without cancellation also answers cancelled requests.
       const [first] = pending.values()
       const found = isConcurrent || hasCancelled ? pending.get(idOf(message)) : first
       if (found !== undefined) Deferred.doneUnsafe(found.reply, Effect.succeed(Bytes.copy(message)))

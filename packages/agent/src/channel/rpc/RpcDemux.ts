@@ -1,6 +1,6 @@
 /**
- * A session on which both members call: its messages as two streams, one of the peer's requests and one of its answers to ours.
- * What is written to either goes out as it comes, one whole message a write.
+ * Splits a session on which both members call into two streams: the peer's requests, and its responses to ours. Each write is one
+ * whole message.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Json from "@catenet/crypto/Json"
@@ -39,7 +39,7 @@ class Half extends Duplex {
   }
 }
 
-/** Whether it answers a request of this side; what cannot be read is a request, which is then refused. */
+/** Whether it answers a request of this side. An unreadable message counts as a request, which is then rejected. */
 export const isAnswer = (message: Uint8Array): boolean => {
   const value = Result.getOrUndefined(Result.flatMap(Bytes.toText(message), Json.parse))
   if (!isObject(value)) return false
@@ -47,7 +47,7 @@ export const isAnswer = (message: Uint8Array): boolean => {
   return typeof method === "string" ? method === Notification.progress : "result" in value || "error" in value
 }
 
-/** Takes the readable side over. The end of either half destroys the session; the session's end is that of both. */
+/** Takes over the readable side. The end of either half destroys the session, and the session's end ends both. */
 export const split = (session: Duplex): RpcDemux => {
   const decoder = new NoiseFrame.FrameDecoder()
   const full = new Set<Half>()

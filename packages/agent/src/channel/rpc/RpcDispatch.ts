@@ -1,4 +1,4 @@
-/** One request of a peer, answered: the three methods, and the codes of their errors (signed-bytes.md 20). */
+/** Answers one request of a peer: the three methods and their error codes (signed-bytes.md 20). */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Json from "@catenet/crypto/Json"
 import * as Permission from "@catenet/crypto/Permission"
@@ -9,17 +9,16 @@ import { version } from "../../Version.ts"
 import * as Notification from "./Notification.ts"
 import { type Caller, type JsonObject, textOf, type Tool } from "./Tool.ts"
 
-// * The tools of a member by name, a page at a time: a list that no frame carries goes on behind a cursor, as MCP has it, which is
-// the last name of the page before. Pure.
+// Tools by name in pages: a list too long for a message continues at a cursor, as in MCP, which is the last name of the page.
 
-/** What is left is for the response around it. */
+/** The rest is for the response around it. */
 const pageBytes = maxMessage - 1024
 
 const byName = (a: Tool, b: Tool) => (a.name < b.name ? -1 : 1)
 
 const bytesOf = (entry: JsonObject) => Bytes.fromText(`${Json.write(entry).toWellFormed()},`).length
 
-/** A tool whose schema is too long is listed without it, and one whose name is too long is not. */
+/** A tool with a too long schema is listed without it; one with a too long name is omitted. */
 const shortest = ({ description, listed = {}, name }: Tool) =>
   [
     { name, description, ...listed },
@@ -52,7 +51,7 @@ const initialized = (request: Envelope.Request): Json.Json => ({
 const refuse = (id: Json.Json, code: Envelope.RpcError["code"], reason: string) =>
   Effect.fail(new Envelope.RpcError({ id, code, reason }))
 
-/** Why a caller is refused, with what to do. */
+/** Why a caller is refused, and what to do. */
 const grantOf = ({ rights }: Caller) =>
   `Your grant permits ${rights === "r" ? "reading alone (r)" : "writing alone (w)"}; ask the operator of the channel for one with rw.`
 
@@ -72,7 +71,7 @@ const call = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller: Cal
     )
   })
 
-/** The tool runs, and its caller hears that it has ended, and nothing of how. */
+/** The tool runs; its caller learns that it ended, but not how. */
 const unseen = (id: Json.Json, run: ReturnType<Tool["run"]>) =>
   run.pipe(
     Effect.as(null),
@@ -94,7 +93,7 @@ const resultOf = (request: Envelope.Request, tools: ReadonlyArray<Tool>, caller:
   }
 }
 
-/** The bytes of the response, which fit a frame. A defect of a tool is its failure, and says nothing of the inside. */
+/** The bytes of the response, limited to a frame. A defect of a tool becomes a failure without internal details. */
 export const respond = Effect.fn("RpcDispatch.respond")(function* (
   read: ReturnType<typeof Envelope.readRequest>,
   tools: ReadonlyArray<Tool>,

@@ -1,6 +1,6 @@
 /**
- * Serves tools on one session until the peer ends or is silent for too long: one request at a time, in order, or many at once where
- * the peer has asked for it.
+ * Serves tools on a session until the peer ends or is silent for too long: requests in order, or concurrently if the peer asked
+ * for it.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Json from "@catenet/crypto/Json"
@@ -15,14 +15,14 @@ import { type Caller, isObject, type JsonObject, type Tool } from "./Tool.ts"
 
 /** Without a new request. */
 const idle = "300 seconds"
-/** How soon a place that is wanted is given up by a session that was silent for longer. */
+/** How long a session must be silent before its place can be given to another. */
 const idlePause = "10 seconds"
 
 const probePause = "1 second"
 
 /**
- * A peer that has ended may wait for the answer, or be gone without having said so. An empty message, which no reader sees, finds it
- * out: where nothing takes it, the connection is cut.
+ * A peer that has ended its side may wait for the response or be dead. An empty message, which no reader sees, finds out: if
+ * nothing accepts it, the connection is cut.
  */
 const probing = (stream: Duplex, probe: () => void) =>
   Effect.suspend(() => (stream.readableEnded ? Effect.sync(probe) : Effect.void)).pipe(
@@ -30,29 +30,29 @@ const probing = (stream: Duplex, probe: () => void) =>
     Effect.forever
   )
 
-/** What the caller wants its progress to be called, where it wants any. */
+/** The caller's progress token, if it wants progress. */
 const progressTokenOf = ({ params }: Envelope.Request): Json.Json | undefined => {
   const member = (value: Json.Json | undefined, name: string) =>
     isObject(value) ? Option.getOrUndefined(Record.get(value, name)) : undefined
   return member(member(params, "_meta"), "progressToken")
 }
 
-/** The identity of a request among those that run. */
+/** Identifies a running request. */
 const keyOf = (id: Json.Json) => Json.write(id)
 
 export interface ServeOptions {
   /** The tools as they are at each request. */
   readonly tools: () => ReadonlyArray<Tool>
   readonly caller: Caller
-  /** Calls the listener whenever the tools have changed, until what it returns is called. */
+  /** Calls the listener when the tools change, until the returned function is called. */
   readonly onToolsChanged?: (listener: () => void) => () => void
   /** Sends something that no reader sees. */
   readonly probe?: () => void
-  /** The session is kept although no request comes. */
+  /** The session is kept even without requests. */
   readonly isStanding?: boolean
   /** Whether another peer may be waiting for the place of this session. If not, an idle session that receives notifications is kept. */
   readonly isWanted?: () => boolean
-  /** Is called when a request begins and when it has been answered. */
+  /** Called when a request begins and when it has been answered. */
   readonly working?: (isWorking: boolean) => void
 }
 

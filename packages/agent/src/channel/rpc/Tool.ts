@@ -1,18 +1,18 @@
-/** What a member offers to its peer: named functions from JSON to JSON. */
+/** A tool that a member offers to its peer: a named function from JSON to JSON. */
 import type * as Json from "@catenet/crypto/Json"
 import type { Rights } from "@catenet/crypto/Permission"
 import { Data, type Effect, Option, Record } from "effect"
 
-/** Who calls: the key that the peer has proved in the handshake, and what its grant permits. */
+/** The caller: its key, proved in the handshake, and the rights of its grant. */
 export interface Caller {
   readonly noiseKey: Uint8Array
   readonly rights: Rights
 }
 
-/** The tool did not do what it was asked; the text goes to the caller. */
+/** The tool failed; the text goes to the caller. */
 export class ToolFailed extends Data.TaggedError("ToolFailed")<{
   readonly reason: string
-  /** Whom the tool asked could not answer; it may do so later. */
+  /** A service behind the tool is unreachable; a retry may succeed. */
   readonly isUnreachable?: boolean
 }> {
   override get message() {
@@ -27,7 +27,7 @@ export interface Tool {
   readonly isReadOnly: boolean
   /** Further fields of its entry in `tools/list`. */
   readonly listed?: { readonly [key: string]: Json.Json }
-  /** `report` is there when the caller wants to know of progress. */
+  /** `report` is set if the caller wants progress. */
   readonly run: (
     args: Json.Json,
     caller: Caller,

@@ -1,6 +1,6 @@
 /**
- * What a handler command finds in its environment: what programs need to run at all, and what the operator names. Nothing that is
- * this program's own gets there, so no key, grant or token does. Named boundary file: it reads the process's environment.
+ * The environment of handler commands: what programs need to run, and what the operator names. The agent's own variables are
+ * never passed, so no key, grant or token is. Boundary file: it reads the process's environment.
  */
 import { isOwn } from "../../settings/MemberRules.ts"
 
@@ -28,7 +28,7 @@ const plain = new Set([
 const isPassed = (name: string, named: ReadonlySet<string>) =>
   !isOwn(name) && (plain.has(name.toUpperCase()) || name.startsWith("LC_") || named.has(name))
 
-/** The folders in which programs are looked for. */
+/** The search path for programs. */
 export const searchPath = (): string => process.env["PATH"] ?? ""
 
 /** The environment of a command for this service. */
@@ -38,7 +38,7 @@ export const environmentOf = (service: string, named: ReadonlyArray<string>): No
   return { ...Object.fromEntries(passed), CT_SERVICE_TYPE: service }
 }
 
-/** The values of those of these variables that are set, and that the operator lets programs of others have. */
+/** The values of those of these variables that are set and that the operator allows for installed programs. */
 export const valuesOf = (
   names: ReadonlyArray<string>,
   named: ReadonlyArray<string>

@@ -1,4 +1,4 @@
-/** A command of the operator, run by the shell in a process group of its own, which ends as a whole. */
+/** Runs a command of the operator in its own process group, which is ended as a whole. */
 import { redact } from "@catenet/domain/values/Redaction"
 import { Processes } from "@catenet/platform/Processes"
 import { Data, Duration, Effect } from "effect"
@@ -9,8 +9,8 @@ import { ToolFailed } from "../rpc/Tool.ts"
 import { environmentOf } from "./HandlerEnvironment.ts"
 
 /**
- * A service call by a command: the input on stdin, the trimmed stdout as the answer. Everything else is a failure whose text shows
- * the end of stderr without secrets.
+ * Serves a call by a command: input on stdin, trimmed stdout as the response. Any other outcome is a failure that shows the end
+ * of stderr without secrets.
  */
 const patienceSeconds = 120
 /** Bytes of stderr that a failure shows. */
@@ -21,11 +21,11 @@ export const longestAnswer = 1024 * 1024
 interface Ended {
   readonly stdout: string
   readonly stderr: string
-  /** Why it is no answer. */
+  /** Why there is no response. */
   readonly problem: string | undefined
 }
 
-/** The last bytes of what was written. */
+/** The last bytes of the output. */
 class Tail {
   #kept = Buffer.alloc(0)
   add(chunk: Buffer) {
@@ -50,7 +50,7 @@ const run = (child: ChildProcessWithoutNullStreams, input: string, onLine: (line
       tail.add(chunk)
     })
     readLines(child.stderr, onLine)
-    // What the command has left behind would keep its pipes open.
+    // Background processes of the command would keep its pipes open.
     child.once("exit", () => killGroup(child))
     child.once("close", (code, signal) => {
       const problem =
@@ -84,10 +84,10 @@ export const call = Effect.fn("HandlerProcess.call")(function* (command: Command
   return stdout
 }, Effect.scoped)
 
-/** The lines of what a command prints, without secrets, for the log. A line that does not end is cut. */
+/** A command's output lines for the log, without secrets. Lines without an end are cut. */
 const longestLine = 2048
 
-/** `onLine` gets each line once it has ended, and the rest when the stream ends. */
+/** `onLine` gets each complete line, and the rest when the stream ends. */
 export const readLines = (stream: Readable, onLine: (line: string) => void): void => {
   const decoder = new StringDecoder("utf8")
   let partial = ""
@@ -104,9 +104,9 @@ export const readLines = (stream: Readable, onLine: (line: string) => void): voi
 
 export interface Command {
   readonly line: string
-  /** What the command finds in CT_SERVICE_TYPE. */
+  /** Value of CT_SERVICE_TYPE for the command. */
   readonly service: string
-  /** Names of further variables that it gets. */
+  /** Names of further variables passed to it. */
   readonly passes: ReadonlyArray<string>
 }
 
@@ -117,13 +117,13 @@ export class SpawnFailed extends Data.TaggedError("SpawnFailed")<{ readonly why:
   }
 }
 
-/** Ends every process of the group. The group may be gone already. */
+/** Kills all processes of the group, which may no longer exist. */
 export const killGroup = ({ pid }: { readonly pid?: number | undefined }): void => {
   if (pid === undefined) return
   try {
     process.kill(-pid, "SIGKILL")
   } catch {
-    // There is no such group any more.
+    // The group no longer exists.
   }
 }
 
@@ -136,7 +136,7 @@ export const start = Effect.fn("HandlerProcess.start")(({ line, passes, service 
         env: environmentOf(service, passes),
         stdio: ["pipe", "pipe", "pipe"]
       })
-      // A command that does not read its input breaks the pipe; that is no fault.
+      // A command that does not read its input breaks the pipe, which is not an error.
       for (const stream of [child.stdin, child.stdout, child.stderr]) stream.on("error", () => {})
       child.once("error", ({ message }) => resume(Effect.fail(new SpawnFailed({ why: message }))))
       child.once("spawn", () => resume(Effect.succeed(child)))

@@ -1,4 +1,4 @@
-/** The tools of a serving member, made once from its settings. */
+/** The tools of a serving member, from its settings. */
 import * as AgentCard from "@catenet/crypto/AgentCard"
 import type * as Json from "@catenet/crypto/Json"
 import * as MarketService from "@catenet/crypto/market/MarketService"
@@ -12,8 +12,8 @@ import * as HandlerProcess from "./HandlerProcess.ts"
 import { OfferBook } from "./OfferBook.ts"
 
 /**
- * How many service commands run at the same time: CT_CHANNEL_SERVE_CONCURRENCY of them in all, and the first one of each session at
- * once, so that no session waits for what another one has started. Of those that wait, the session that runs the fewest is next.
+ * Limits concurrent service commands: CT_CHANNEL_SERVE_CONCURRENCY in all, and the first one of each session at once, so that no
+ * session waits for another's. Among those waiting, the session that runs the fewest is next.
  */
 interface Waiting {
   readonly caller: Caller
@@ -60,7 +60,7 @@ export class HandlerPlaces {
       this.#waiting.add(waiting)
       return Effect.onInterrupt(Deferred.await(waiting.turn), () =>
         Effect.sync(() => {
-          // It may have got its turn just before.
+          // It may just have been given its place.
           if (!this.#waiting.delete(waiting)) this.#give(caller)
         })
       )
@@ -131,7 +131,7 @@ const serviceTool = (service: string, line: string, passes: ReadonlyArray<string
   })
 })
 
-/** The slugs to serve: those asked for, or those of the offer; an offer is a ceiling. */
+/** The slugs to serve: the requested ones, or those of the offer, which limits them. */
 export const servicesOf = ({ offer, services }: Pick<Serving, "offer" | "services">) => {
   const slugs = (list: ReadonlyArray<MarketService.Service>) =>
     [...new Set(list.map(MarketService.slug))].filter((slug) => slug !== "")

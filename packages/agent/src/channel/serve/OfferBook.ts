@@ -1,6 +1,6 @@
 /**
- * This member's capacity offer: signed anew before it expires, and what of it has been promised. A bid that was made before the newer
- * one was signed is for the older one, as long as that is valid.
+ * This member's capacity offer: re-signed before it expires, with the units already promised. A bid signed before the newest
+ * offer counts against the older one while that is valid.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import type * as Json from "@catenet/crypto/Json"
@@ -33,7 +33,7 @@ const wantsOf = ({ expiresAt, kind, model, service, totalPrice, units }: Bid.Bid
   expires_at: expiresAt
 })
 
-/** An offer that is shown lives on for a tenth of its time, and no longer than a minute of it: enough to bid on it. */
+/** An offer that was shown stays valid for a tenth of its lifetime, at most a minute: enough to bid on it. */
 const restOf = (ttlSecs: number) => BigInt(Math.min(60, Math.floor(ttlSecs / 10)))
 
 const refuse = (reason: string) => Result.fail(new ToolFailed({ reason }))
@@ -42,7 +42,7 @@ export class OfferBook {
   readonly #terms: OfferTerms
   readonly #holderKey: Redacted.Redacted<Uint8Array>
   #offer: Offer.Offer | undefined
-  /** The one before, which is taken at its word until it expires. */
+  /** The previous offer, which is honored until it expires. */
   #older: Offer.Offer | undefined
   #promised: Commitments = new Map()
   #bids: BidRates = noBids
@@ -52,7 +52,7 @@ export class OfferBook {
     this.#holderKey = holderKey
   }
 
-  /** The offer to show now. What was promised of an expired one is over with it. */
+  /** The offer to show now. Units promised by an expired offer are free again. */
   current(now: bigint): Offer.Offer {
     const { limit: _, ttlSecs, ...terms } = this.#terms
     if (this.#older !== undefined && now >= this.#older.expiresAt) {
@@ -86,7 +86,7 @@ export class OfferBook {
     return promised !== null
   }
 
-  /** Takes a bid, or says why not, in the order of signed-bytes.md 8.4. */
+  /** Accepts a bid, or says why not, in the order of signed-bytes.md 8.4. */
   bid(args: Json.Json, { noiseKey }: Caller, now: bigint): Result.Result<Json.Json, ToolFailed> {
     const given = isObject(args) ? args["bid"] : undefined
     if (given === undefined) return refuse("auction/bid wants a bid")

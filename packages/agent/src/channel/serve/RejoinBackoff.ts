@@ -1,10 +1,10 @@
-/** How long a serving member waits before it joins again. Pure: what happened goes in, milliseconds come out. */
+/** Backoff of a serving member before it joins again, and of programs before they are restarted. */
 
 /** How long to wait before a command that has ended is started again: doubling, until one has run for a while. Pure. */
 interface Limits {
   readonly first: number
   readonly longest: number
-  /** A command that ran for more than this is no failure of its start. */
+  /** A command that ran longer than this did not fail at startup. */
   readonly steady: number
 }
 
@@ -25,7 +25,7 @@ export class RestartBackoff {
   }
 }
 
-/** What ended the last attempt, or the session that it led to. */
+/** How the last attempt, or its session, ended. */
 export type Outcome = "served" | "expired" | "refused" | "torn" | "flapped" | "failed"
 
 const baseMillis = 200
@@ -33,7 +33,7 @@ const baseMillis = 200
 /** A session that failed sooner counts as a flap. */
 export const flapMillis = 500
 
-/** The kinds whose pause doubles, each up to its own bound. */
+/** The outcomes with a doubling pause, each with a limit. */
 const standard = { refused: 30_000, torn: 10_000, flapped: 10_000, failed: baseMillis }
 const none = { refused: 0, torn: 0, flapped: 0, failed: 0 }
 
@@ -48,10 +48,10 @@ export class RejoinBackoff {
     this.#most = { ...standard, ...most }
   }
 
-  /** The pause after this outcome. Some kinds double while they go on; any session that held begins anew. */
+  /** The pause after this outcome. Some outcomes double it while they repeat; a session that held resets it. */
   after(outcome: Outcome): number {
     const count = doubles(outcome) ? this.#counts[outcome] : 0
-    // What was not refused, torn or at once over has got somewhere, unless several members share the way.
+    // What was not refused or cut at once has made progress, unless several members share the connection.
     const isDoubling = doubles(outcome) && this.#most[outcome] > baseMillis
     this.#counts = isDoubling ? { ...this.#counts, [outcome]: count + 1 } : none
     if (!isDoubling) return outcome === "served" ? 0 : baseMillis

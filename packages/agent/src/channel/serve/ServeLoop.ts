@@ -1,7 +1,4 @@
-/**
- * Serves one peer after the other, several at the same time. The next peer is admitted while earlier sessions run, as long as a permit
- * is free; it is taken before the admission and held for the session.
- */
+/** Serves peers one after another, several at a time. A permit is taken before a peer is admitted and held for its session. */
 import { Clock, Effect, Semaphore } from "effect"
 import type { Scope } from "effect"
 import { refusalHint } from "../session/ChannelFailure.ts"
@@ -13,7 +10,7 @@ interface Failure {
   readonly message: string
 }
 
-/** What a failed admission was, and what to say of it. */
+/** A failed admission's outcome and message. */
 const admissionFailed = (
   error: Failure | FallbackDialer.AllStrategiesFailed
 ): { readonly outcome: Outcome; readonly message: string } => {
@@ -33,7 +30,7 @@ export const run = Effect.fn("ServeLoop.run")(function* <A, E1 extends Failure, 
   backoff = new RejoinBackoff()
 ): Effect.fn.Return<never, never, R1 | R2 | Scope.Scope> {
   const permits = yield* Semaphore.make(concurrency)
-  /** What sessions that failed at once ask the next admission to wait. */
+  /** Pause that immediately failing sessions impose on the next admission. */
   let pause = 0
 
   const session = Effect.fnUntraced(function* (admitted: A) {

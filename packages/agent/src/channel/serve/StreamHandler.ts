@@ -1,6 +1,6 @@
 /**
- * A session as the raw bytes of one command: the peer's bytes on its stdin, its stdout to the peer, stderr to this program's. The
- * command and all it has started end with the session.
+ * Connects a session to one command: the peer's bytes are its stdin, its stdout goes to the peer. The command and its children
+ * end with the session.
  */
 import { abort } from "@catenet/wire/transport/Abort"
 import { countReads } from "@catenet/wire/transport/BufferMemory"
@@ -31,7 +31,7 @@ export const join = Effect.fn("StreamHandler.join")(
       stream.once("close", over)
       return Effect.sync(() => stream.off("close", over))
     })
-    // No pipeline, which would end the session with the input: a command that reads no more may have more to say.
+    // No `pipeline`, which would end the session with the input: a command that has stopped reading may still write.
     stream.pipe(child.stdin)
     countReads(stream)
     child.stdin.once("close", () => stream.resume())

@@ -1,4 +1,4 @@
-/** Why a channel command gives up, as the failure of a command: a sentence with the next step, and the exit code of its kind. */
+/** Maps channel errors to command failures: a sentence with the next step, and an exit code. */
 import { unavailable } from "@catenet/crypto/admission/Refusal"
 import { clause, ended } from "@catenet/domain/values/Sentence"
 import { Effect } from "effect"
@@ -8,7 +8,7 @@ import type * as FallbackDialer from "./FallbackDialer.ts"
 import type { PeerRefused } from "./Peer.ts"
 import type { SessionTermination } from "./SessionLifecycle.ts"
 
-/** What a member can do about the edge's refusal, by the token that came with it. Pure. */
+/** What a member can do about the edge's refusal, by its token. */
 const hints = new Map([
   [
     "possession",
@@ -41,7 +41,7 @@ const hints = new Map([
   ]
 ])
 
-/** A sentence or two; a token that is not known is shown as it is. */
+/** One or two sentences; an unknown token is shown as it is. */
 export const refusalHint = (token: string | undefined): string => {
   if (token === undefined)
     return "The edge refused the join and said no reason. Look at the audit log of the edge, or ask its operator."

@@ -1,6 +1,6 @@
 /**
- * A sealed session with the peer of a channel. Broker mode: the member meets its peer at the edge, and goes on over the relay; the
- * edge sees sealed frames. The peer's key is proved before a byte of the application is read or sent.
+ * An encrypted session with a channel peer. In broker mode the members meet at the edge and continue over its relay, which sees
+ * only encrypted frames. The peer's key is verified before any application data is read or sent.
  */
 import * as Address from "@catenet/crypto/admission/Address"
 import * as Bytes from "@catenet/crypto/Bytes"
@@ -43,7 +43,7 @@ export type SessionStream = NoiseStream | TaggedStream
 
 export interface ChannelSession {
   readonly stream: SessionStream
-  /** Moves the session to a direct link, where it can: true once it has moved. */
+  /** Moves the session to a direct connection if possible: true once it has moved. */
   readonly move: Effect.Effect<boolean, never, AgentMetrics | SecureRandom.SecureRandom> | undefined
   readonly carrier: ChannelCarrier
   /** Fails when the edge ends a session that does not go through it. */
@@ -51,12 +51,12 @@ export interface ChannelSession {
   /** The key that the peer has proved. */
   readonly peerKey: Uint8Array
   readonly peerHolder: Uint8Array | undefined
-  /** What the peer may do in this session. */
+  /** The peer's rights in this session. */
   readonly peerRights: Rights
   readonly peerGrantEnds: bigint | undefined
-  /** Sealed bytes of the connection, those of joining included. */
+  /** Encrypted bytes of the connection, including those of the join. */
   readonly bytes: () => { readonly sent: number; readonly received: number }
-  /** What carries the session now. */
+  /** The current transport of the session. */
   readonly carriedBy: () => ChannelCarrier
 }
 
@@ -68,7 +68,7 @@ const peerOf = (
 
 /** A peer at the other end of a carrier. */
 export interface Met {
-  /** What carries the session, and the connection below, whose bytes are counted. */
+  /** The session's transport, and the connection whose bytes are counted. */
   readonly leg: Pick<FallbackDialer.BrokerConnection, "stream" | "socket">
   readonly carrier: ChannelCarrier
   readonly peer: Pick<Peer.Peer, "holder" | "isInitiator" | "noiseKey" | "rights" | "grantEnds" | "observed">
@@ -78,7 +78,7 @@ export interface Met {
   readonly tether?: Duplex
 }
 
-/** Where this member listens for peers, and what it calls that place to them. */
+/** Where this member listens for peers, and the address that it gives them. */
 export interface Reach {
   readonly listener: DirectPath.Listener
   readonly advertised: string
@@ -89,7 +89,7 @@ interface Joined {
   readonly peer: Peer.Peer
 }
 
-/** How this member would come to a direct path with a peer; undefined where there is none. */
+/** How this member would open a direct path; undefined if it cannot. */
 const directWay = (
   peer: Peer.Peer,
   { dialable = DirectPath.dialable, noise }: Member,
@@ -104,7 +104,7 @@ const directWay = (
     : undefined
 }
 
-/** How long a peer that has come directly may take to come to the relay, too. */
+/** Time for a peer that connected directly to come to the relay, too. */
 const tetherBound = "3 seconds"
 
 /** A direct path that the relay has not confirmed is closed again. */
@@ -122,8 +122,8 @@ const confirmed = (coming: Fiber.Fiber<Option.Option<DirectPath.Direct>>) =>
   )
 
 /**
- * The relay first, and then the direct path, behind which the relay stays: so the edge can end the session. The one that is dialled
- * waits before the other can know that it has come, and takes the relay when something is said there.
+ * First the relay, then the direct path, with the relay kept behind it, so that the edge can end the session. The dialed member
+ * waits before the other knows that it has come, and uses the relay if something arrives there.
  */
 const tethered = Effect.fnUntraced(function* (
   known: Peer.Peer,
@@ -145,7 +145,7 @@ const tethered = Effect.fnUntraced(function* (
   return { ...overDirect(direct.value, peer), tether: leg.stream }
 }, Effect.scoped)
 
-/** How long a peer that left an unmarked leg may take to come to the relay. One that left for good never comes. */
+/** Time for a peer that left an unmarked connection to come to the relay. One that left for good never comes. */
 const followMillis = 10_000
 
 /** Waits for a peer. The carrier is the caller's. */
@@ -162,7 +162,7 @@ export const meet = Effect.fn("ChannelSession.meet")(function* (
     )
     const completion = yield* RelayKeepAlive.of(first, known.isInitiator)
     if (completion === "spliced") return met(first, known)
-    // Only the first word shows it: the peer answers, or it leaves for the relay, or the edge closes the leg late.
+    // Only the first message shows it: the peer answers, or leaves for the relay, or the edge closes the connection late.
     const proved = completion === "unsaid" ? yield* Effect.result(proving(first.stream, known, member)) : undefined
     if (proved !== undefined && Result.isSuccess(proved)) return { ...met(first, known), stream: proved.success }
     if (!first.stream.destroyed) first.stream.end()
@@ -184,7 +184,7 @@ export const meet = Effect.fn("ChannelSession.meet")(function* (
 
 const relayed = (joined: Joined | undefined) => (joined === undefined ? undefined : met(joined.leg, joined.peer))
 
-/** Joins the peer at the relay; undefined when it does not come, and is met anew. */
+/** Joins the peer at the relay; undefined if it does not come and must be met again. */
 const relayLeg = Effect.fnUntraced(function* (
   broker: FallbackDialer.Broker,
   member: Member,
@@ -256,12 +256,12 @@ export const open = Effect.fn("ChannelSession.open")(function* (met: Met, member
   return session
 })
 
-/** How long the peer may take to end, when this side is done with the session. */
+/** Time for the peer to end once this side is done with the session. */
 const closeBound = "2 seconds"
 
 /**
- * Ends this side and lets the peer end its own, for a short while. What was written is on its way until then: a stream that is
- * destroyed while its peer still sends takes that with it.
+ * Ends this side and gives the peer a short time to end its own. Until then written data is in transit: destroying a stream while
+ * its peer still sends would discard it.
  */
 export const close = Effect.fnUntraced(function* ({ stream }: ChannelSession, bound: Duration.Input = closeBound) {
   yield* Effect.callback<void>((resume) => {

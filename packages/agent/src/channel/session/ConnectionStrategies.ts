@@ -1,4 +1,4 @@
-/** The ways to an edge, in the order in which a member tries them. Pure. */
+/** The ways to connect to an edge, in the order in which a member tries them. */
 import type { Phase } from "@catenet/crypto/admission/Join"
 import type { HostPort } from "../../settings/HostPort.ts"
 import type { Meeting } from "../../settings/MemberSettings.ts"
@@ -11,14 +11,14 @@ export interface ConnectionStrategy {
   readonly address: HostPort
   readonly serverName: string
   readonly alpn: ReadonlyArray<string>
-  /** The only root that is trusted, PEM; undefined checks no certificate. */
+  /** The only trusted root, PEM; undefined checks no certificate. */
   readonly root: string | undefined
   readonly dialMillis: number
   /** A WebSocket at this address, instead of the bytes themselves. */
   readonly url?: URL
 }
 
-/** Whether a phase counts there only when it is said: the edge's own ports have one each. */
+/** Whether the phase must be sent: the edge's own ports have one each. */
 export const asksForPhase = ({ name }: ConnectionStrategy): boolean => name === "front-door" || name === "camouflage"
 
 type Node = NonNullable<Extract<Meeting, { readonly _tag: "Broker" }>["node"]>
@@ -28,11 +28,11 @@ const webProtocols = ["h2", "http/1.1"]
 const portMillis = 5_000
 const frontDoorMillis = 10_000
 
-/** Whether the edge keeps a connection with this selected protocol alive, and looks for a phase marker on it. */
+/** Whether the edge sends keep-alives with this ALPN protocol and expects a phase marker. */
 export const hasKeepalive = (alpn: string | false | null): boolean =>
   alpn === "ct-edge-channel-ka" || alpn === "http/1.1"
 
-/** A relay node is where the peer comes, too, so that nothing else is tried. */
+/** The peer comes to the relay node too, so nothing else is tried. */
 const toNode = ({ address, root, way }: Node): ConnectionStrategy => ({
   name: way,
   address,

@@ -1,6 +1,6 @@
 /**
- * The way between two members without an edge: TCP, or QUIC at the same port, and on it the same Noise session. Every failure on this
- * way leaves the relay. Who reaches the port and does not prove the peer's key gets no byte.
+ * A direct path between two members: TCP, or QUIC on the same port, with the same Noise session. On any failure the relay is
+ * used. A client that does not prove the peer's key gets no data.
  */
 import * as Address from "@catenet/crypto/admission/Address"
 import type { KeyPair } from "@catenet/crypto/Suite"
@@ -30,18 +30,18 @@ const dialBound = "5 seconds"
 const headStart = "500 millis"
 const waitBound = "8 seconds"
 
-/** What carries a direct session. */
+/** The transport of a direct session. */
 export type Link = Socket | PeerQuicConnection
 
-/** Gets a connection, and says when its peer has proved itself. */
+/** Receives a connection, and reports when its peer has proved itself. */
 type Take = (link: Link, proved: () => void) => void
 
 export const carrierOf = (link: Link) => (link instanceof PeerQuicConnection ? "direct-quic" : "direct")
 
-/** A port at which one peer at a time is waited for; connections that come meanwhile are closed. */
+/** A port at which one peer at a time is awaited; other connections are closed meanwhile. */
 export interface Listener {
   readonly address: HostPort
-  /** Gives every connection to `take` until the result is called. */
+  /** Passes every connection to `take` until the returned function is called. */
   readonly receive: (take: Take) => () => void
 }
 
@@ -124,7 +124,7 @@ export const awaitPeer = Effect.fn("DirectPath.awaitPeer")(function* (
   return yield* Deferred.await(found)
 }, Effect.scoped)
 
-/** The same for a while; none when the peer does not come. */
+/** The same with a time limit; undefined if the peer does not come. */
 export const awaitBriefly = (listener: Listener, noise: KeyPair, peerKey: Uint8Array) =>
   Effect.timeoutOption(awaitPeer(listener, noise, peerKey), waitBound)
 
@@ -136,7 +136,7 @@ const byTcp = Effect.fnUntraced(function* (address: HostPort) {
   return socket
 })
 
-/** The first of both that connects. QUIC costs a process, so TCP may go ahead until it has failed or taken a while. */
+/** The first of both that connects. QUIC needs a process, so TCP goes first until it fails or takes too long. */
 const connect = Effect.fnUntraced(function* (address: HostPort, roots: string | undefined) {
   const byQuic = yield* DirectQuicPath.dialer(address, roots)
   if (byQuic === undefined) return yield* byTcp(address)
@@ -179,7 +179,7 @@ export const dialable = (endpoint: string): HostPort | undefined => {
 
 const hostOf = (endpoint: string) => endpoint.slice(0, endpoint.lastIndexOf(":")).replace(/^\[|\]$/g, "")
 
-/** What peers get to know, as an address: a name is looked up, and port 0 is the listener's. */
+/** The advertised address: names are resolved, and port 0 becomes the listener's. */
 export const resolve = Effect.fn("DirectPath.resolve")(function* (advertised: string, port: number) {
   const parsed = parseHostPort(advertised)
   const host = parsed?.host ?? ""
@@ -191,7 +191,7 @@ export const resolve = Effect.fn("DirectPath.resolve")(function* (advertised: st
   return formatHostPort({ host: found.address, port: parsed === undefined || parsed.port === 0 ? port : parsed.port })
 })
 
-/** Whether the peer can come at all: not when this member's own address is seen as another one, behind a NAT. */
+/** Whether the peer can reach this member at all: not if its own address is translated by a NAT. */
 export const isReachable = (advertised: string, observed: string | undefined): boolean => {
   const own = Address.parse(advertised)
   const seen = observed === undefined ? undefined : Address.parse(observed)

@@ -1,6 +1,6 @@
 /**
- * The way between two members by QUIC (data-plane 8.5): one stream of a connection, on which both prove their Noise keys. Its TLS
- * proves no one, as no member knows the certificate of another.
+ * A direct path by QUIC (data-plane 8.5): one stream on which both members prove their Noise keys. TLS authenticates nobody,
+ * because members do not know each other's certificates.
  */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
@@ -20,7 +20,7 @@ const maxSilent = 64
 const transport = { keepAlive: 5_000, idle: 20_000, streams: 1 }
 const firstStream = "5 seconds"
 
-/** QUIC of this process; undefined where it cannot be had. */
+/** QUIC of this process; undefined if unavailable. */
 const installed = Effect.map(
   Effect.serviceOption(QuicDial),
   Option.filter(({ isInstalled }) => isInstalled)
@@ -65,7 +65,7 @@ export const listen = Effect.fn("DirectQuicPath.listen")(function* (
 ) {
   const quic = yield* installed
   if (Option.isNone(quic)) return
-  // The connections of a port end with it, so that it lives until the last of them has ended.
+  // Closing the port ends its connections, so it stays open until the last of them has ended.
   const own = yield* Scope.make()
   const run = yield* Scope.provide(FiberSet.makeRuntime<AgentMetrics>(), own)
   let isOver = false

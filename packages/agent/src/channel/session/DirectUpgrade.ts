@@ -1,6 +1,6 @@
 /**
- * Moves a session from the relay to a direct link (signed-bytes.md 13.2): the member that began the session offers a listener of
- * its own, the other one dials it, and both prove their keys anew. Whatever fails, the session stays on the relay.
+ * Moves a session from the relay to a direct connection (signed-bytes.md 13.2): the initiator offers a listener, the other member
+ * dials it, and both prove their keys again. On any failure the session stays on the relay.
  */
 import * as Address from "@catenet/crypto/admission/Address"
 import type { KeyPair } from "@catenet/crypto/Suite"
@@ -16,11 +16,11 @@ import { formatHostPort, type HostPort, parseHostPort } from "../../settings/Hos
 import * as DirectPath from "./DirectPath.ts"
 import type { TaggedStream } from "./TaggedStream.ts"
 
-// Where a member could listen for its peer, and which of a peer's addresses it dials. Pure.
+// Addresses at which a member can listen for its peer, and which of the peer's addresses it dials.
 
 /**
- * `own` is the address from which this member talks to the edge, `observed` where the edge saw it. An address is offered only where
- * the port that is opened is the one that a peer reaches: its own global one without a NAT in between, or one of its own network.
+ * `own` is the local address towards the edge, `observed` the address that the edge saw. An address is offered only if a peer can
+ * reach the opened port: a global one without NAT, or one of the same network.
  */
 export const of = (own: string | undefined, observed: string | undefined): Reachability => {
   const ip = own === undefined || isIP(own) === 0 ? undefined : NetAddress.ipFromStringUnsafe(own)
@@ -47,9 +47,9 @@ const offered = (host: string, ip: NetAddress.IpAddress, observed: string | unde
 const stepLimit = "5 seconds"
 const keepAliveEvery = "60 seconds"
 
-/** Where this member can listen, and what of a peer's offer it would dial. */
+/** Where this member can listen, and which of a peer's offers it dials. */
 export interface Reachability {
-  /** Where to listen, and the text of an offer of that port; undefined where no peer could come. */
+  /** Where to listen, and the text of the offer; undefined if no peer could connect. */
   readonly listen: { readonly host: string; readonly offer: (port: number) => string } | undefined
   readonly choose: (endpoint: string) => HostPort | undefined
 }
@@ -85,7 +85,7 @@ const offering = Effect.fnUntraced(function* ({ noise, peerKey, reachability, st
   if (reply._tag !== "Ready") return Option.none<DirectPath.Direct>()
   const direct = yield* Effect.timeout(Fiber.join(coming), stepLimit)
   stream.attach(direct.stream)
-  // The first message of the initiator proves that it has come as far as this side.
+  // The initiator's first message proves that it has got as far as this side.
   const isThere = yield* Effect.timeout(direct.stream.begun, stepLimit)
   return isThere ? Option.some(direct) : Option.none<DirectPath.Direct>()
 })
@@ -106,7 +106,7 @@ const answering = Effect.fnUntraced(function* ({ noise, peerKey, reachability, s
   return Option.some(direct)
 })
 
-/** One attempt. Gives the direct link when this side's direction has moved to it. */
+/** One attempt. Returns the direct connection once this side's direction has moved to it. */
 export const attempt = Effect.fn("DirectUpgrade.attempt")(function* (
   mover: Mover
 ): Effect.fn.Return<Option.Option<DirectPath.Direct>, never, AgentMetrics | SecureRandom.SecureRandom> {
@@ -124,7 +124,7 @@ export const attempt = Effect.fn("DirectUpgrade.attempt")(function* (
   return direct
 })
 
-/** Keeps the relay of a session alive that has moved: a relay ends what is silent. */
+/** Keeps a moved session's relay alive, because relays end silent connections. */
 export const keepRelay = (stream: TaggedStream): Effect.Effect<never> =>
   Effect.forever(
     Effect.delay(

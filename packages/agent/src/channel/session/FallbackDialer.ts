@@ -1,6 +1,6 @@
 /**
- * Joins at the edge: one rung after the other until one admits this member. An end of the park is no failure of the rung, so the
- * member joins there again.
+ * Joins at the edge by trying the connection strategies in order. A timeout while waiting for the peer is not a failure of the
+ * strategy; the member joins again.
  */
 import type { Acknowledgement } from "@catenet/crypto/admission/Acknowledgement"
 import * as Address from "@catenet/crypto/admission/Address"
@@ -103,8 +103,8 @@ const connect = Effect.fnUntraced(function* (rung: ConnectionStrategy, { grant, 
 })
 
 /**
- * A member that can only be relayed, and that speaks first, says no phase: the edge joins it with a waiting peer at once, which saves
- * both their second connection. One that answers would leave a marked peer waiting for its first word.
+ * A member that can only be relayed and speaks first sends no phase: the edge then connects it with a waiting peer at once, which
+ * saves both a second connection. If the answering member did so, a marked peer would wait for its first message.
  */
 const isBrief = ({ grant, node }: Broker, endpoint: string) =>
   endpoint === Address.relayOnly && grant.direction === "initiate" && node === undefined
@@ -178,12 +178,12 @@ const dialInOrder = Effect.fnUntraced(function* <E, R>(
 const isAttempt = (error: unknown): error is Attempt["error"] =>
   error instanceof EdgeDial.DialFailed || error instanceof Refused || error instanceof Broken
 
-/** Meets a peer, however long that takes. */
+/** Meets a peer, however long it takes. */
 export const rendezvous = Effect.fn("FallbackDialer.rendezvous")((broker: Broker, endpoint: string) =>
   dialInOrder<never, AgentMetrics>(strategiesFor(broker, "rendezvous"), (rung) => parkedOn(rung, broker, endpoint))
 )
 
-/** Gets a leg to the peer that was met. It fails with `ParkExpired` when that peer does not come. */
+/** Opens a connection to the peer that was met. Fails with `ParkExpired` if that peer does not come. */
 export const relay = Effect.fn("FallbackDialer.relay")((broker: Broker, endpoint: string) =>
   dialInOrder<ParkExpired, AgentMetrics>(strategiesFor(broker, "relay"), (rung) =>
     tryStrategy(rung, broker, endpoint, "relay")

@@ -1,6 +1,6 @@
 /**
- * A member's side of the admission (signed-bytes.md 6), for every carrier: bytes and the time come in, bytes and a verdict go out.
- * It has no stream, no clock and no timer: the caller asks for `dueAt` and says when that time has come.
+ * A member's side of the admission (signed-bytes.md 6) for every transport: bytes and time in, bytes and a verdict out. The
+ * protocol class has no I/O; `join` moves its bytes on a stream.
  */
 import * as Ack from "@catenet/crypto/admission/Acknowledgement"
 import type { Acknowledgement } from "@catenet/crypto/admission/Acknowledgement"
@@ -16,7 +16,7 @@ import type { Duplex } from "node:stream"
 
 // Moves the bytes and the time of a `JoinExchange` on a connected stream.
 
-/** The acknowledgement. The stream is left paused, with the first byte behind the acknowledgement as its next. */
+/** The acknowledgement. The stream is left paused at the first byte after it. */
 export const join = Effect.fn("JoinExchange.join")(function* (
   stream: Duplex,
   options: Omit<Options, "now">,
@@ -26,7 +26,7 @@ export const join = Effect.fn("JoinExchange.join")(function* (
   const clock = yield* Clock.Clock
   const now = () => clock.currentTimeMillisUnsafe()
   const exchange = new JoinExchange(native, { ...options, now: now() })
-  /** Until when the time is waited for. Words of the edge may bring that forward. */
+  /** The deadline. Messages of the edge may bring it forward. */
   let dueAt = exchange.dueAt
   const sooner = Latch.makeUnsafe()
 
@@ -77,17 +77,17 @@ export const bounds = {
   exchange: 45_000,
   /** Without any byte, while a carrier with keepalives is parked. */
   silence: 35_000,
-  /** For the rest of a refusal whose beginning has come. */
+  /** For the rest of a refusal that has begun. */
   refusalTail: 2_000
 } as const
 
 export type Failure = Refused | ParkExpired | Broken
 
-/** What the caller does next. */
+/** The caller's next step. */
 export type Step = Data.TaggedEnum<{
   Wait: {}
   Send: { readonly bytes: Uint8Array }
-  /** `rest` came behind the acknowledgement and belongs to the session. */
+  /** `rest` arrived after the acknowledgement and belongs to the session. */
   Admitted: { readonly acknowledgement: Acknowledgement; readonly rest: Uint8Array }
   Failed: { readonly error: Failure }
 }>
@@ -95,7 +95,7 @@ export const Step = Data.taggedEnum<Step>()
 
 export interface Options extends Join.Body {
   readonly holderKey: Redacted.Redacted<Uint8Array>
-  /** Undefined says none, so that the edge joins this member with a peer in any. */
+  /** Undefined sends no phase, so the edge connects this member with any peer. */
   readonly phase: Join.Phase | undefined
   /** The edge keeps this carrier alive, which is also the dialect with a phase marker. */
   readonly hasKeepalive: boolean
@@ -105,14 +105,14 @@ export interface Options extends Join.Body {
 const nothing = new Uint8Array(0)
 
 export class JoinExchange {
-  /** What the member sends first. */
+  /** The member's first message. */
   readonly opening: Uint8Array
   readonly #suite: Suite
   readonly #options: Options
   #received: Uint8Array = nothing
   #isProved = false
   #heardAt: number
-  /** When the beginning of a refusal came. */
+  /** When the beginning of a refusal arrived. */
   #refusedAt: number | undefined
   #isOver = false
 
@@ -124,7 +124,7 @@ export class JoinExchange {
     this.opening = Join.encode({ grant, endpoint, phase: hasKeepalive ? phase : undefined })
   }
 
-  /** When `elapsed` is to be called, unless bytes come before. */
+  /** When to call `elapsed`, unless bytes arrive before. */
   get dueAt(): number {
     if (this.#refusedAt !== undefined) return this.#refusedAt + bounds.refusalTail
     return this.#isProved && this.#options.hasKeepalive
@@ -145,7 +145,7 @@ export class JoinExchange {
     return this.#isOver ? Step.Wait() : this.#look(true, now)
   }
 
-  /** `dueAt` has come. */
+  /** To be called at `dueAt`. */
   elapsed(now: number): Step {
     if (this.#isOver || now < this.dueAt) return Step.Wait()
     if (this.#refusedAt !== undefined) return this.#look(true, now)
@@ -167,7 +167,7 @@ export class JoinExchange {
   }
 
   #readAcknowledgement(isEnded: boolean, now: number): Step {
-    // Keepalives are not kept, so that a long park does not grow.
+    // Keep-alives are discarded, so a long wait needs no memory.
     const start = this.#received.findIndex((byte) => byte !== 0)
     this.#received = start < 0 ? nothing : this.#received.subarray(start)
     const read = Ack.read(this.#received, isEnded)

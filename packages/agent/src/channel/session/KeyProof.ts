@@ -1,4 +1,4 @@
-/** Both members prove their keys on a carrier, whatever that is, and the session begins. */
+/** Both members prove their keys on a connection, and the session begins. */
 import * as Bytes from "@catenet/crypto/Bytes"
 import type { KeyPair } from "@catenet/crypto/Suite"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
@@ -12,7 +12,7 @@ import { TaggedStream } from "./TaggedStream.ts"
 const nothing = new Uint8Array()
 const noReply = () => Result.succeed(nothing)
 
-/** With it a member says that it would move the session to a direct link. Others send nothing, and read over it. */
+/** Announces that the member can move the session to a direct connection. Others send nothing and ignore it. */
 const mover = Uint8Array.of(1)
 const moverReply = (reply: Uint8Array) => Result.succeed(Bytes.equal(reply, mover) ? mover : nothing)
 

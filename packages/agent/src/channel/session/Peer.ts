@@ -1,4 +1,4 @@
-/** Who the peer of an admitted member is: what the edge says of it, checked before a key of it is used. Pure. */
+/** The peer's identity as the edge reports it, checked before any of its keys is used. */
 import type { Acknowledgement } from "@catenet/crypto/admission/Acknowledgement"
 import * as Address from "@catenet/crypto/admission/Address"
 import * as Bytes from "@catenet/crypto/Bytes"
@@ -11,23 +11,23 @@ import { Data, Result } from "effect"
 import type { Role } from "../../settings/MemberVariables.ts"
 
 export interface Peer {
-  /** `relay-only`, or where the peer listens. */
+  /** `relay-only`, or the peer's address. */
   readonly endpoint: string
   /** The key that the peer must prove in the handshake. */
   readonly noiseKey: Uint8Array
-  /** Undefined when only the configured key says who the peer is. */
+  /** Undefined if only the configured key identifies the peer. */
   readonly holder: Uint8Array | undefined
   /** Whether this member begins the handshake. */
   readonly isInitiator: boolean
   /** This member's own address as the edge saw it. */
   readonly observed: string | undefined
-  /** What the peer's grant permits; both where the edge does not say so. */
+  /** The rights of the peer's grant; both if the edge does not report them. */
   readonly rights: Rights
-  /** When the peer's grant ends, in Unix seconds, where the edge says so. */
+  /** Expiry of the peer's grant in Unix seconds, if the edge reports it. */
   readonly grantEnds: bigint | undefined
 }
 
-/** What the edge says of the peer does not hold. No session is begun. */
+/** The edge's information about the peer is invalid. No session is begun. */
 export class PeerRefused extends Data.TaggedError("PeerRefused")<{ readonly why: string }> {
   override get message() {
     return `The peer is not accepted: ${this.why}`
@@ -36,7 +36,7 @@ export class PeerRefused extends Data.TaggedError("PeerRefused")<{ readonly why:
 
 const refused = (why: string) => Result.fail(new PeerRefused({ why }))
 
-/** Who begins: as the edge says where the grant leaves it open, else as the grant and the own role say. */
+/** Which member begins: as the edge says if the grant permits both, else according to grant and role. */
 const begins = (grant: Grant, role: Role, claimed: Acknowledgement["role"]): boolean => {
   if (grant.direction !== "both") return grant.direction === "initiate"
   return claimed === undefined || !permits(grant.direction, claimed) ? role === "initiate" : claimed === "initiate"

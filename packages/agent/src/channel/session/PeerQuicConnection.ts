@@ -1,6 +1,6 @@
 /**
- * A QUIC connection between two members as one stream. Where a torn stream would look complete, the connection is closed; after the
- * end of both directions it is left open for a while, as neither end knows when its last byte has arrived.
+ * A QUIC connection between two members as one stream. If a cut stream could be taken for a complete one, the connection is
+ * closed; after both directions have ended it stays open for a while, because neither side knows when its last byte has arrived.
  */
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
@@ -57,7 +57,7 @@ export class PeerQuicConnection extends Duplex {
   }
 }
 
-/** Ends when the connection may be given up. */
+/** Ends when the connection may be closed. */
 export const left = (link: PeerQuicConnection, connection: QuicConnection) =>
   Effect.promise(() => new Promise((resolve) => void link.once("close", resolve))).pipe(
     Effect.andThen(

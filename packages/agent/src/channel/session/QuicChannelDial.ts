@@ -1,4 +1,7 @@
-/** Dials the edge's channel ports by QUIC. Where that has failed it is left out for a while: a member joins twice for a session. */
+/**
+ * Dials the edge's channel ports by QUIC. After a failure QUIC is skipped for a while, because a member joins twice for each
+ * session.
+ */
 import { Sockets } from "@catenet/platform/Sockets"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { CarrierStream } from "@catenet/wire/transport/Carrier"
@@ -13,8 +16,8 @@ import { DialFailed } from "../../tunnel/EdgeDial.ts"
 import type { ConnectionStrategy } from "./ConnectionStrategies.ts"
 
 /**
- * The connection of a member by QUIC as one stream (data-plane 7.2 and 8.1): the join is its first stream, whose end is the end of the
- * acknowledgement, and the session another one. The member that speaks first opens that; the other one waits for it.
+ * A member's QUIC connection as one stream (data-plane 7.2 and 8.1): the join is its first stream and ends with the
+ * acknowledgement; the session is another stream, opened by the member that speaks first.
  */
 const parkExpired = "park-expired:"
 const newline = 0x0a
@@ -28,7 +31,7 @@ class QuicBrokerConnection extends Duplex {
   #isJoined = false
   #isProved = false
   #last: number | undefined
-  /** The first two bytes of the word behind the challenge. */
+  /** The first two bytes of the word after the challenge. */
   #said = ""
   readonly localAddress: string | undefined
   bytesRead = 0
@@ -52,7 +55,7 @@ class QuicBrokerConnection extends Duplex {
     })
   }
 
-  /** What is written next is the proof, after which this member says no more on the stream of the join. */
+  /** The next write is the proof, after which this member sends nothing more on the join's stream. */
   proves(): void {
     this.#isProved = true
   }
@@ -76,7 +79,7 @@ class QuicBrokerConnection extends Duplex {
     done()
   }
 
-  /** What was said last is on its way: the edge closes the connection, or this process ends it. */
+  /** The last message is in transit: the edge closes the connection, or this process ends it. */
   override _destroy(error: Error | null, done: Done): void {
     if (!(this.readableEnded && this.writableFinished)) this.#connection.close()
     done(error)
@@ -84,7 +87,7 @@ class QuicBrokerConnection extends Duplex {
 
   #joined(): void {
     this.#isJoined = true
-    // The line ends with the stream. What is no acknowledgement is over.
+    // The line ends with the stream. Without an acknowledgement the join is over.
     if (this.#last === undefined || !this.#isProved || this.#said !== "OK") return void this.push(null)
     if (this.#last !== newline) this.push("\n")
   }
@@ -115,7 +118,7 @@ class QuicBrokerConnection extends Duplex {
     })
   }
 
-  /** The challenge, which comes first, has 32 bytes; the word of the edge behind it begins with `OK`. */
+  /** First the challenge of 32 bytes; the edge's word after it begins with `OK`. */
   #look(chunk: Buffer): void {
     this.#last = chunk.at(-1)
     if (this.#isProved && this.#said.length < 2) this.#said = (this.#said + chunk.toString("latin1", 0, 2)).slice(0, 2)
@@ -125,10 +128,10 @@ class QuicBrokerConnection extends Duplex {
 /** Data-plane 1.4: milliseconds. */
 const transport = { keepAlive: 5_000, idle: 20_000, streams: 4 }
 const leftOutMillis = 300_000
-/** For what was said last to arrive, where the edge does not close the connection first. */
+/** Time for the last message to arrive, if the edge does not close the connection first. */
 const leaveLimit = "30 seconds"
 
-/** Until when each address is left out, in epoch milliseconds. */
+/** Until when each address is skipped, in epoch milliseconds. */
 const leftOut = new Map<string, number>()
 
 /** This machine's address on the way there; no packet is sent. */

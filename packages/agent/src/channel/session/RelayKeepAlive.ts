@@ -1,6 +1,6 @@
 /**
- * The relay behind a direct session: nothing of the application goes over it, and when the edge cuts it, because a member was removed
- * or a grant was taken back, the session is over. Its bytes say that it is kept, and that the session has ended in order.
+ * The relay behind a direct session: it carries no application data, and when the edge cuts it, because a member or grant was
+ * removed, the session ends. Its messages say that it is kept, and that the session ended normally.
  */
 import { abort } from "@catenet/wire/transport/Abort"
 import { Effect, Option } from "effect"
@@ -9,18 +9,18 @@ import { awaitReadable } from "../../tunnel/StreamHelloPeek.ts"
 import type * as FallbackDialer from "./FallbackDialer.ts"
 import { SessionTermination } from "./SessionLifecycle.ts"
 
-// * What becomes of the leg of a rendezvous. Two members that are both in that phase only learn of each other: the edge closes their
-// legs, and they come again to the relay. A peer in no phase has been joined with this leg at once.
+// After a rendezvous, where two members only learn of each other, the edge closes their connections and they come again to the
+// relay. A peer in no phase is connected with this one at once.
 
-/** `unsaid`: neither the edge nor time has said it, and the peer waits for this member's first word if the leg is its own. */
+/** `unsaid`: neither the edge nor the time has decided it, and the peer may wait for this member's first message. */
 export type RendezvousCompletion = "closed" | "spliced" | "unsaid"
 
-/** An edge that does not say what it does closes a leg behind the acknowledgement at once. */
+/** An edge that sends no phase closes a connection right after the acknowledgement. */
 const closeMillis = 1_000
-/** A peer that speaks first has given up by then. */
+/** By then a peer that speaks first has given up. */
 const firstWordMillis = 10_000
 
-/** Waits, where the edge has not said it: for the end of the leg, or for the first word of the peer. */
+/** If the edge did not say, waits for the end of the connection or the peer's first message. */
 export const of = Effect.fn("RelayKeepAlive.of")(function* (
   {
     acknowledgement,
@@ -32,10 +32,10 @@ export const of = Effect.fn("RelayKeepAlive.of")(function* (
   },
   speaksFirst: boolean
 ): Effect.fn.Return<RendezvousCompletion> {
-  // A peer that said its phase may leave for the relay all the same, as members of other makes do.
+  // A peer that sent its phase may still leave for the relay, as other implementations do.
   if (!isMarked) return speaksFirst ? "unsaid" : "spliced"
   if (acknowledgement.next !== undefined) return acknowledgement.next === "peer" ? "spliced" : "closed"
-  // The broker of another edge relays nothing there, and waits until both have left.
+  // Another implementation's broker relays nothing here, and waits until both have left.
   if (rung?.name === "quic") return "closed"
   const millis = speaksFirst ? closeMillis : firstWordMillis
   const readable = yield* Effect.timeoutOption(awaitReadable(stream), millis)
@@ -45,7 +45,7 @@ export const of = Effect.fn("RelayKeepAlive.of")(function* (
 
 const kept = 0
 const farewell = 1
-/** A relay ends what is silent. */
+/** Relays end silent connections. */
 const keepEvery = "60 seconds"
 
 const cutOf = (relay: Duplex) =>
@@ -77,7 +77,7 @@ const keep = (relay: Duplex) =>
     )
   )
 
-/** For as long as the session is used; fails when the relay is cut. `hasEnded` says whether both have ended in order. */
+/** While the session is in use; fails when the relay is cut. `hasEnded` says whether both sides have ended normally. */
 export const hold = (relay: Duplex, hasEnded: () => boolean): Effect.Effect<never, SessionTermination> =>
   Effect.raceFirst(cutOf(relay), keep(relay)).pipe(
     Effect.ensuring(

@@ -1,6 +1,6 @@
 /**
- * Opens the way to a relay node: through the gate of an edge, which checks the member before it copies (signed-bytes.md 6.11), or
- * to the node itself. What the member then says is the join of a broker, in the relay phase.
+ * Connects to a relay node: through an edge's gate, which checks the member first (signed-bytes.md 6.11), or directly. The member
+ * then joins as at a broker in the relay phase.
  */
 import type { Incomplete } from "@catenet/crypto/admission/Outcome"
 import { Broken, type Refused } from "@catenet/crypto/admission/Outcome"
@@ -17,7 +17,7 @@ const ends = ["end", "close", "error"] as const
 
 type Read<A> = (received: Uint8Array, ended: boolean) => Result.Result<A, Incomplete | Refused | Broken>
 
-/** What the edge says next, as far as `read` takes it. The stream is left paused, with the first byte behind it as its next. */
+/** The edge's next message, as far as `read` consumes it. The stream is left paused after it. */
 const next = <A>(stream: Duplex, read: Read<A>, lengthOf: (read: A) => number): Effect.Effect<A, Refused | Broken> =>
   Effect.callback<A, Refused | Broken>((resume) => {
     let received: Uint8Array = new Uint8Array(0)

@@ -1,4 +1,4 @@
-/** What happens around every session: its events, its counts, and the end of the grant that it rests on. */
+/** What every session has in common: its events, its counts, and the expiry of its grant. */
 import type { Grant } from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import { Clock, Data, Effect } from "effect"
@@ -10,7 +10,7 @@ import type { ChannelSession } from "./ChannelSession.ts"
 import * as DirectUpgrade from "./DirectUpgrade.ts"
 import { TaggedStream } from "./TaggedStream.ts"
 
-// How a session ends that does not end in order.
+// A session that ended abnormally.
 
 /** The session broke before both sides had ended. */
 export class SessionTermination extends Data.TaggedError("SessionTermination")<{ readonly why: string }> {
@@ -23,7 +23,7 @@ export class SessionTermination extends Data.TaggedError("SessionTermination")<{
   }
 }
 
-/** What names a peer in events: the holder, or the key where the holder is not known. */
+/** The peer's name in events: its holder key, or its Noise key if the holder is unknown. */
 const nameOf = ({ peerHolder, peerKey }: ChannelSession) => Hex.encode(peerHolder ?? peerKey)
 
 /** Fails when the grant expires, this member's own or another. */
@@ -44,7 +44,7 @@ const peerExpired = "the peer's grant has expired. The operator of the channel c
 
 const statusPause = "30 seconds"
 
-/** What has gone over a session so far. */
+/** The bytes of the session so far. */
 const spoken = (session: ChannelSession, openedAt: number) =>
   Effect.map(Clock.currentTimeMillis, (now) => {
     const { received, sent } = session.bytes()

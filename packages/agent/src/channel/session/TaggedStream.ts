@@ -1,7 +1,7 @@
 /**
- * A session on the relay that may move to a direct link (signed-bytes.md 12.6 and 13): each message on the relay says what it is,
- * and each direction moves at a message of its own, so that no byte is lost or doubled. The relay stays open behind it: when the
- * edge cuts it, the session is over, wherever its bytes go.
+ * A relayed session that may move to a direct connection (signed-bytes.md 12.6 and 13): each relay message is tagged, and each
+ * direction moves at a message of its own, so that no byte is lost or duplicated. The relay stays open: when the edge cuts it,
+ * the session ends.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as NoiseFrame from "@catenet/crypto/noise/NoiseFrame"
@@ -21,13 +21,13 @@ const { TaggedMessage: Message } = ControlMessage
 /** Control messages that wait for their reader; more are dropped. */
 const maxWaiting = 32
 
-/** What a tagged message is longer than what it carries. */
+/** Overhead of a tagged message. */
 const tagBytes = 1
 
-/** Our own: the relay is ended in order. Others take it for no message. */
+/** Our own: the relay ended normally. Other implementations ignore it. */
 const farewell = Uint8Array.of(3)
 
-/** What may follow on the relay while this side is still busy with what came before it. */
+/** Messages that may arrive on the relay while this side still processes earlier ones. */
 const graceMillis = 250
 
 export class TaggedStream extends Duplex {
@@ -41,7 +41,7 @@ export class TaggedStream extends Duplex {
   readonly #controls: Array<Control> = []
   #onControl: ((message: Control) => void) | undefined
 
-  /** Takes the carrier over. */
+  /** Takes over the carrier. */
   constructor(relay: Duplex, session: Session) {
     super({ allowHalfOpen: true })
     this.#relay = relay
@@ -56,7 +56,7 @@ export class TaggedStream extends Duplex {
     relay.on("data", (chunk: Uint8Array) => this.#receive(chunk))
   }
 
-  /** Calls back with the next control message of the peer, the ones that came before first; undefined calls nothing. */
+  /** Calls back with the peer's next control message, earlier ones first; undefined unregisters. */
   onControl(take: ((message: Control) => void) | undefined): void {
     this.#onControl = take
     this.#relay.resume()
@@ -71,13 +71,13 @@ export class TaggedStream extends Duplex {
     this.#send(Message.Control({ bytes: ControlMessage.encode(message) }))
   }
 
-  /** As that of a plain stream. The mark is then the last message of each direction, wherever that goes. */
+  /** As for a plain stream. The mark is then the last message of each direction, on whichever path. */
   markEnd(): void {
     this.#marks.isMarking = true
     this.#mark()
   }
 
-  /** The direct link, proved by both. What the peer has moved is heard on it. */
+  /** The direct connection, proved by both. The peer's moved data is read from it. */
   attach(direct: NoiseStream): void {
     this.#direct = direct
     direct.on("error", (error) => this.destroy(error))
@@ -86,7 +86,7 @@ export class TaggedStream extends Duplex {
     })
   }
 
-  /** All that is written from now on goes over the direct link. */
+  /** From now on everything written goes over the direct connection. */
   cutOver(): void {
     if (this.#direct === undefined || this.writableEnded || this.destroyed) return
     this.#send(Message.Cutover())
@@ -104,7 +104,7 @@ export class TaggedStream extends Duplex {
     else this.keepAlive()
   }
 
-  /** The same on the relay, whatever goes there. */
+  /** The same on the relay. */
   keepAlive(): void {
     const frame = this.#session.transport.encryptFrame(new Uint8Array())
     if (Result.isSuccess(frame) && !this.#relay.destroyed && !this.#relay.writableEnded)
@@ -124,7 +124,7 @@ export class TaggedStream extends Duplex {
       return
     }
     const parts = Array.from(NoiseFrame.split(chunk))
-    // One write for all frames of a chunk, as in a stream that is not tagged.
+    // One write for all frames of a chunk, as in an untagged stream.
     const frames = Buffer.allocUnsafeSlow(chunk.length + parts.length * (tagBytes + frameOverhead))
     let at = 0
     for (const part of parts) {
@@ -213,7 +213,7 @@ export class TaggedStream extends Duplex {
     if (direct === undefined) return void this.destroy(new Error("the peer moved to a direct link that is not there"))
     if (this.#isHearingDirectly) return
     this.#isHearingDirectly = true
-    // What is said on the relay from here on is for this stream and not for its reader.
+    // From here on the relay's messages are handled by this stream and not passed to its reader.
     this.#relay.resume()
     direct.on("data", (chunk: Uint8Array) => {
       if (!this.push(chunk)) direct.pause()

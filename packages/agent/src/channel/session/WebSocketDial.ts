@@ -1,4 +1,4 @@
-/** Opens a WebSocket to the edge, as the byte stream on which a member joins. Redirects are not followed. */
+/** Opens a WebSocket to the edge as the byte stream on which a member joins. No redirects. */
 import { rootCertificates } from "@catenet/platform/Sockets"
 import { longestMessage, WebSocketStream } from "@catenet/wire/transport/WebSocketStream"
 import { WebSocket } from "@effect/platform-node/NodeWS"
