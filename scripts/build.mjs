@@ -4,7 +4,7 @@
  * Sources run directly in development; only here do `.ts` names become `.js`.
  */
 import { spawnSync } from "node:child_process"
-import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import { rolldown } from "rolldown"
 import { lazyBuiltins, lazySegmenter, namedHttpClient } from "./lazyLoads.mjs"
@@ -43,10 +43,13 @@ const tsc = (config) => {
   if (status !== 0) process.exit(1)
 }
 
-const buildLibrary = (name) => {
-  const source = join(root, "packages", name)
-  const target = join(dist, name)
-  const config = join(dist, `tsconfig.${name}.json`)
+/**
+ * Compiles libraries as one program: what they share is read and checked once. It names a sibling in a declaration as its
+ * source does, by its package.
+ */
+const compileLibraries = (names) => {
+  const emitted = join(dist, ".emitted")
+  const config = join(dist, "tsconfig.libraries.json")
   writeJson(config, {
     extends: join(root, "tsconfig.json"),
     compilerOptions: {
@@ -56,20 +59,23 @@ const buildLibrary = (name) => {
       typeRoots: [join(root, "node_modules", "@types")],
       declaration: true,
       rewriteRelativeImportExtensions: true,
-      // Siblings are taken as built, else their sources would be compiled once more here.
-      paths: Object.fromEntries(
-        libraries.flatMap((sibling) => [
-          [`@catenet/${sibling}/internal/*`, [join(dist, sibling, "*")]],
-          [`@catenet/${sibling}/*`, [join(dist, sibling, "*")]]
-        ])
-      ),
-      rootDir: join(source, "src"),
-      outDir: target
+      rootDir: join(root, "packages"),
+      outDir: emitted
     },
-    include: [join(source, "src")]
+    include: names.map((name) => join(root, "packages", name, "src"))
   })
   tsc(config)
   rmSync(config)
+  for (const name of names) {
+    rmSync(join(dist, name), { recursive: true, force: true })
+    renameSync(join(emitted, name, "src"), join(dist, name))
+  }
+  rmSync(emitted, { recursive: true })
+}
+
+const finishLibrary = (name) => {
+  const source = join(root, "packages", name)
+  const target = join(dist, name)
   for (const file of globSync("**/*.d.ts", { cwd: target })) {
     const text = readFileSync(join(target, file), "utf8")
     writeFileSync(join(target, file), text.replaceAll(/((?:from|import)\s*\(?")(\.[^"]*)\.ts"/g, '$1$2.js"'))
@@ -176,10 +182,11 @@ if (unknown.length > 0) {
 const wanted = (name) => args.length === 0 || args.includes(name)
 
 mkdirSync(dist, { recursive: true })
-for (const name of libraries.filter(wanted)) {
-  process.stderr.write(`library ${name} ...\n`)
-  rmSync(join(dist, name), { recursive: true, force: true })
-  buildLibrary(name)
+const published = libraries.filter(wanted)
+if (published.length > 0) {
+  process.stderr.write(`libraries ${published.join(", ")} ...\n`)
+  compileLibraries(published)
+  for (const name of published) finishLibrary(name)
 }
 for (const program of programs.filter(({ name }) => wanted(name))) {
   process.stderr.write(`program ${program.name} ...\n`)

@@ -29,6 +29,7 @@ import { followStartPages } from "./StartPages.ts"
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../../..")
 const libraries = ["platform", "domain", "crypto", "wire", "proxy", "server", "edge", "agent"]
+const packages = [...libraries, "ct-agent", "catenet"]
 
 /** What somebody who checks with TypeScript would write. */
 const typed = `
@@ -49,19 +50,15 @@ describe("the published packages", () => {
   beforeAll(async () => {
     const run = promisify(execFile)
     const built = join(project, "dist")
-    await run(process.execPath, [
-      join(root, "scripts", "build.mjs"),
-      "--out",
-      built,
-      ...libraries,
-      "ct-agent",
-      "catenet"
-    ])
-    for (const name of [...libraries, "ct-agent", "catenet"]) {
+    await run(process.execPath, [join(root, "scripts", "build.mjs"), "--out", built, ...packages])
+    const folders = packages.map((name) => `./${name}`)
+    const { stdout } = await run("npm", ["pack", "--silent", ...folders], { cwd: built })
+    const files = stdout.trim().split("\n")
+    assert.lengthOf(files, packages.length)
+    for (const [n, name] of packages.entries()) {
       const to = join(modules, "@catenet", name)
       mkdirSync(to, { recursive: true })
-      const { stdout } = await run("npm", ["pack", "--silent", "--pack-destination", built], { cwd: join(built, name) })
-      await run("tar", ["-xzf", join(built, stdout.trim()), "--strip-components", "1", "-C", to])
+      await run("tar", ["-xzf", join(built, files[n]!), "--strip-components", "1", "-C", to])
     }
     // The libraries' own dependencies, as an install would lay them out.
     for (const name of readdirSync(join(root, "node_modules")))
