@@ -1,13 +1,13 @@
 import { defineConfig } from "vitest/config"
-import { SecondAttempts } from "./scripts/secondAttempts.mjs"
 
 const postgres = "../testing/src/setup/postgres.ts"
 const agent = "../testing/src/setup/agentProgram.ts"
+const programs = "../testing/src/setup/allPrograms.ts"
 /** What is there before the first test of a package. */
 const setups: Readonly<Record<string, ReadonlyArray<string>>> = {
   agent: [postgres, agent],
-  server: [postgres],
-  stack: [postgres, agent]
+  server: [postgres, programs],
+  stack: [postgres, programs]
 }
 /**
  * Files share a worker and import what they need once, since they leave nothing behind for the next one: their layers end with
@@ -21,16 +21,8 @@ const carryingConnections = new Set(["wire", "proxy", "edge"])
 /** For what hangs. How long something may take is said by the test that holds it, and a slow machine breaks none. */
 const patience = { testTimeout: 180_000, hookTimeout: 180_000 }
 
-/**
- * Tests that talk over sockets and processes may lose a race against a busy machine: they get a second attempt, and the end of
- * the run names them. A property that failed does not, since other values might pass.
- */
-const secondAttempt = { retry: { count: 1, condition: /^(?!.*Property failed)/s } }
-const overSockets = new Set(["edge", "agent", "stack"])
-
 const unit = (name: string) => ({
   test: {
-    ...(overSockets.has(name) ? secondAttempt : {}),
     globalSetup: [...(setups[name] ?? [])],
     ...(carryingConnections.has(name) ? { setupFiles: ["../testing/src/setup/noWarnings.ts"] } : {}),
     name,
@@ -43,9 +35,8 @@ const unit = (name: string) => ({
 })
 
 const wholeProcesses = {
-  ...secondAttempt,
   root: "packages/stack",
-  globalSetup: [postgres, agent],
+  globalSetup: [postgres, programs],
   testTimeout: 300_000,
   hookTimeout: 300_000,
   // Whole stacks: a fourth would take from the others the processor time that their deadlines count on.
@@ -63,7 +54,6 @@ const endToEnd = { test: { ...wholeProcesses, name: "e2e", include: ["test/**/*.
 
 export default defineConfig({
   test: {
-    reporters: ["default", new SecondAttempts()],
     // More than there are processors: a test that uses sockets and processes waits for most of its time.
     maxWorkers: 4,
     projects: [

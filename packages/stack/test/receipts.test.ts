@@ -2,17 +2,16 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as Export from "@catenet/crypto/receipt/Export"
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
+import { platformProgram } from "@catenet/testing/stack/PlatformProgram"
 import { Redacted, Result } from "effect"
 import { execFile } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { join } from "node:path"
 import { afterAll, assert, describe, it } from "vitest"
 
 const folder = mkdtempSync(join(tmpdir(), "catenet-receipts-"))
-const program = join(dirname(fileURLToPath(import.meta.url)), "../src/main.ts")
 const seed = Redacted.make(new Uint8Array(32).fill(7))
 const pubkey = Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))
 const chain = { edgeId: "primary", routingTokenHash: "ab".repeat(32) }
@@ -49,7 +48,7 @@ const verify = (content: string, ...flags: ReadonlyArray<string>) => {
 
 const run = (...args: ReadonlyArray<string>) =>
   new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    const child = execFile(process.execPath, [program, "receipts", ...args], (_, stdout, stderr) =>
+    const child = execFile(process.execPath, [platformProgram, "receipts", ...args], (_, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr })
     )
   })

@@ -1,5 +1,6 @@
 import { until, untilSuccess } from "@catenet/testing/Eventually"
 import { bearerOf } from "@catenet/testing/server/Accounts"
+import { controlPlane } from "@catenet/testing/server/faults/Program"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { adminToken } from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
@@ -16,7 +17,7 @@ const victim = Effect.gen(function* () {
   const port = yield* freePort("127.0.0.1")
   const process_ = yield* Effect.acquireRelease(
     Effect.map(settings, (variables) =>
-      spawn(process.execPath, [`${import.meta.dirname}/../../src/main.ts`], {
+      spawn(process.execPath, [...controlPlane], {
         stdio: "ignore",
         env: {
           NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],

@@ -6,6 +6,7 @@ import { eventually } from "@catenet/testing/Eventually"
 import { httpOrigin } from "@catenet/testing/stack/e2e/Origins"
 import { Stack } from "@catenet/testing/stack/e2e/Stack"
 import { afterBlocking, UpdatingAgent } from "@catenet/testing/stack/e2e/UpdatingAgent"
+import { platformSources } from "@catenet/testing/stack/PlatformProgram"
 import { execFileSync } from "node:child_process"
 import { cpSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
@@ -31,7 +32,7 @@ describe.skipIf(!isWanted || !DebianMachine.possible)("a fresh Debian", () => {
   let attempts = 0
 
   beforeAll(async () => {
-    stack = await Stack.make()
+    stack = await Stack.make(platformSources)
     // The folder of its own releases, which it fills in the background.
     await stack.up(["--no-demo"], { CT_CP_RELEASES_DIR: undefined })
   })
@@ -58,7 +59,7 @@ describe.skipIf(!isWanted || !DebianMachine.possible)("a fresh Debian", () => {
     await afterBlocking()
     const { target, variables } = await provision(stack, `fresh-${attempts}.localhost`, origin.port)
     await using first = await UpdatingAgent.start(stack, machine, variables, "first")
-    await eventually(() => isServed(target), "a visitor is served", 30_000)
+    await eventually(() => isServed(target), "a visitor is served")
     process.stderr.write(`resident, KiB, executable:\n${memoryOf(machine, "^/usr/local/bin/ct-agent")}`)
 
     const releases = await ReleasedAgents.in(stack.folder, stack.path("releases"), stack.secrets["releaseSeed"])
@@ -100,7 +101,7 @@ describe.skipIf(!isWanted || !DebianMachine.possible)("a fresh Debian", () => {
     )
     const run = ["npx", "--yes", stack.url("/agent.tgz")]
     await using third = await UpdatingAgent.start(stack, machine, variables, "third", run)
-    await eventually(() => isServed(target), "a visitor is served", 30_000)
+    await eventually(() => isServed(target), "a visitor is served")
     assert.strictEqual(await third.version(), "0.1.0")
     process.stderr.write(`resident, KiB, bundle:\n${memoryOf(machine, "ct-agent")}`)
     await origin.close()

@@ -4,12 +4,10 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import { connect as connectTls, type TLSSocket } from "node:tls"
-import { fileURLToPath } from "node:url"
 import * as Ports from "../../../../stack/src/Ports.ts"
-
-const program = join(dirname(fileURLToPath(import.meta.url)), "../../../../stack/src/main.ts")
+import { platformProgram } from "../../stack/PlatformProgram.ts"
 
 const listen = (server: Server) =>
   new Promise<number>((resolve) => {
@@ -113,7 +111,7 @@ export class EdgeProgram {
   async start(): Promise<void> {
     const { promise, reject, resolve } = Promise.withResolvers<void>()
     let said = ""
-    const child = spawn(process.execPath, [program, "edge", "--log-format", "json"], {
+    const child = spawn(process.execPath, [platformProgram, "edge", "--log-format", "json"], {
       env: {
         PATH: process.env["PATH"] ?? "",
         NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? join(this.#folder, "compiled"),

@@ -3,9 +3,9 @@ import { Effect, Semaphore } from "effect"
 import { HttpServer } from "effect/http"
 import { NetAddress } from "effect/net"
 import { type ChildProcess, spawn } from "node:child_process"
-import { join } from "node:path"
 import * as Ports from "../../../../stack/src/Ports.ts"
 import { untilSuccess } from "../../Eventually.ts"
+import { platformProgram } from "../../stack/PlatformProgram.ts"
 
 /** Whatever can be killed in the middle of its work. */
 export interface Victim {
@@ -94,13 +94,11 @@ export const start = (options: {
     return { name: options.name, url, strike } satisfies Program
   })
 
-const packages = join(import.meta.dirname, "../../../..")
+/** A replica of the control plane, by the command that users have. */
+export const controlPlane = [platformProgram, "serve"]
 
-/** The control plane's own entry point. */
-export const controlPlane = [join(packages, "server/src/main.ts")]
-
-/** The embedded identity provider, by the command that users have. */
-export const provider = [join(packages, "stack/src/main.ts"), "idp"]
+/** The embedded identity provider. */
+export const provider = [platformProgram, "idp"]
 
 /** Lets the clients of the harness talk to a program instead of a server in this process. */
 export const at = ({ url }: Program) =>

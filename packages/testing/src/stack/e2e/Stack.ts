@@ -7,12 +7,10 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { freePort } from "../../../../stack/src/Ports.ts"
 import { supervised } from "../../../../stack/src/supervisor/ChildProcesses.ts"
 import { agentProgram } from "../../agent/AgentProgram.ts"
-
-const program = join(dirname(fileURLToPath(import.meta.url)), "../../../../stack/src/main.ts")
+import { platformProgram } from "../PlatformProgram.ts"
 
 export interface Ports {
   readonly controlPlane: number
@@ -116,8 +114,11 @@ export class Spawned {
 }
 
 /** Runs the `catenet` command to its end. */
-export const catenet = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
-  new Spawned([program, ...args], env)
+export const catenet = (
+  args: ReadonlyArray<string>,
+  env: Readonly<Record<string, string>> = {},
+  program = platformProgram
+) => new Spawned([program, ...args], env)
 
 /** Runs the `ct-agent` command. */
 export const agent = (
@@ -144,15 +145,17 @@ export const onlyNodeAndNpm = (home: string) => ({
 export class Stack {
   readonly folder: string
   readonly ports: Ports
+  readonly #program: string
   #running: Spawned | undefined
 
-  constructor(folder: string, ports: Ports) {
+  constructor(folder: string, ports: Ports, program = platformProgram) {
     this.folder = folder
     this.ports = ports
+    this.#program = program
   }
 
-  static async make(): Promise<Stack> {
-    return new Stack(mkdtempSync(join(tmpdir(), "catenet-e2e-")), await freePorts())
+  static async make(program = platformProgram): Promise<Stack> {
+    return new Stack(mkdtempSync(join(tmpdir(), "catenet-e2e-")), await freePorts(), program)
   }
 
   get env(): Readonly<Record<string, string>> {
@@ -181,7 +184,7 @@ export class Stack {
   ): Promise<Spawned> {
     const env = Object.entries({ ...this.env, ...endsWithUs, ...more })
     const given = env.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]))
-    this.#running = catenet(["up", ...args], Object.fromEntries(given))
+    this.#running = catenet(["up", ...args], Object.fromEntries(given), this.#program)
     await this.#running.printed("Catenet is up")
     return this.#running
   }
