@@ -1,7 +1,10 @@
 /** The ways in which tests of all packages wait for something that happens in real time, by looking again. */
-import { type Duration, Effect, Schedule } from "effect"
+import { Duration, Effect, Schedule } from "effect"
 
-/** Reads until the value holds, and gives that value; dies after a minute. */
+/** How soon something happens is no rule of these tests, and a busy machine needs longer. */
+const longest: Duration.Input = "150 seconds"
+
+/** Reads until the value holds, and gives that value; dies a while before the test would. */
 export const until = <A, E, R>(
   read: Effect.Effect<A, E, R>,
   holds: (value: A) => boolean,
@@ -10,14 +13,14 @@ export const until = <A, E, R>(
   read.pipe(
     Effect.tap((value) => (holds(value) ? Effect.void : Effect.sleep(pause))),
     Effect.repeat({ until: holds }),
-    Effect.timeout("60 seconds"),
+    Effect.timeout(longest),
     Effect.catchTag("TimeoutError", Effect.die)
   ) as Effect.Effect<A, E, R>
 
 /** Runs again after each failure until it succeeds; dies with the time that is over. */
 export const untilSuccess = <A, E, R>(
   run: Effect.Effect<A, E, R>,
-  within: Duration.Input = "60 seconds",
+  within: Duration.Input = longest,
   pause: Duration.Input = "20 millis"
 ): Effect.Effect<A, never, R> => run.pipe(Effect.retry(Schedule.spaced(pause)), Effect.timeout(within), Effect.orDie)
 
@@ -25,7 +28,7 @@ export const untilSuccess = <A, E, R>(
 export const eventually = async (
   holds: () => boolean | Promise<boolean>,
   what: string | (() => string),
-  millis = 60_000
+  millis = Duration.toMillis(longest)
 ): Promise<void> => {
   const deadline = performance.now() + millis
   while (!(await holds())) {

@@ -1,5 +1,5 @@
 /** One account key at several authorities, and an authority that says when it wants to be asked again. */
-import { until } from "@catenet/testing/Eventually"
+import * as PassingTime from "@catenet/testing/agent/PassingTime"
 import type { ServerOptions } from "@catenet/testing/stack/acme/AcmeStage"
 import * as AcmeStage from "@catenet/testing/stack/acme/AcmeStage"
 import { assert, describe, it } from "@effect/vitest"
@@ -97,8 +97,7 @@ describe("an agent's account", () => {
         report: (words) => Effect.sync(() => void said.push(words))
       }
       yield* CertificateLoop.run({ ...certificates, progress }).pipe(Effect.provide(layer), Effect.forkScoped)
-      const passing = (holds: () => boolean) =>
-        TestClock.withLive(until(Effect.as(clock.adjust("5 seconds"), undefined), holds, "5 millis"))
+      const passing = (holds: () => boolean) => TestClock.withLive(PassingTime.passing(clock, holds))
       yield* passing(() => said.length > 0)
       assert.match(
         said[0] ?? "",

@@ -1,5 +1,5 @@
 /** Faults of the disk on which an agent keeps its certificate, at the time of a renewal: it says what is wrong, and nothing is lost. */
-import { until } from "@catenet/testing/Eventually"
+import * as PassingTime from "@catenet/testing/agent/PassingTime"
 import * as AcmeStage from "@catenet/testing/stack/acme/AcmeStage"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { assert, describe, it } from "@effect/vitest"
@@ -216,8 +216,7 @@ describe("a renewal", () => {
         const next = Effect.fnUntraced(function* (pattern: RegExp) {
           const from = said.length
           const found = () => said.slice(from).some((words) => pattern.test(words))
-          const passing = Effect.as(clock.adjust("5 seconds"), undefined)
-          yield* TestClock.withLive(until(passing, found, "10 millis")).pipe(
+          yield* TestClock.withLive(PassingTime.passing(clock, found)).pipe(
             Effect.onError(() => Effect.logError(`${pattern} was not said: ${said.slice(from).join("\n")}`))
           )
         })

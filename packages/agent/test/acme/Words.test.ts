@@ -1,4 +1,5 @@
 /** What an agent says while it orders, to its log, its `/status` and the portal; each continues "the certificate". */
+import * as PassingTime from "@catenet/testing/agent/PassingTime"
 import { until } from "@catenet/testing/Eventually"
 import type * as AcmePlane from "@catenet/testing/stack/acme/AcmePlane"
 import * as AcmeStage from "@catenet/testing/stack/acme/AcmeStage"
@@ -28,8 +29,7 @@ const start = Effect.fnUntraced(function* (
     const progress = yield* CertificateProgress.make(certificates, certificates.places, (words) => said.push(words))
     yield* CertificateLoop.run({ ...certificates, methods: ["dns-01"], progress })
   }).pipe(Effect.updateService(CertificateQueueClient, change), Effect.provide(layer), Effect.forkScoped)
-  const passing = (holds: () => boolean) =>
-    TestClock.withLive(until(Effect.as(clock.adjust("5 seconds"), undefined), holds, "5 millis"))
+  const passing = (holds: () => boolean) => TestClock.withLive(PassingTime.passing(clock, holds))
   /** In real time: none passes for the agent, which waits for its control plane by the clock. */
   const happens = (holds: () => boolean) => TestClock.withLive(until(Effect.void, holds, "5 millis"))
   return { certificates, happens, passing, plane, said }

@@ -46,7 +46,7 @@ beforeAll(async () => {
       stderr: "ignore"
     })
   )
-}, 60_000)
+})
 afterAll(async () => {
   await client?.close()
   await server?.[Symbol.asyncDispose]()

@@ -15,6 +15,9 @@ import { installMcpPrograms } from "../../../../scripts/install.mjs"
 const programs = join(import.meta.dirname, "../../../../tools/mcp/node_modules/.bin")
 const run = promisify(execFile)
 
+/** Programs that are started again and again are compiled once. */
+const compiled = { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] }
+
 /** The inspector at one end, and this program at the other, in a folder of their own. */
 const between = async (name: string, ...args: ReadonlyArray<string>) => {
   const channel = makeChannel()
@@ -32,7 +35,7 @@ const between = async (name: string, ...args: ReadonlyArray<string>) => {
   const entry = {
     command: process.execPath,
     args: [agentProgram, "channel", "mcp"],
-    env: throughFrontDoor(broker, script, initiator)
+    env: { ...throughFrontDoor(broker, script, initiator), ...compiled }
   }
   writeFileSync(join(home.path, "mcp.json"), JSON.stringify({ mcpServers: { peer: entry } }))
   /** What the inspector prints when it starts our client as an entry of its configuration says. */
@@ -40,7 +43,7 @@ const between = async (name: string, ...args: ReadonlyArray<string>) => {
     const chosen = ["--cli", "--config", "mcp.json", "--server", "peer", ...method]
     const { stdout } = await run(process.execPath, [join(programs, "mcp-inspector"), ...chosen], {
       cwd: home.path,
-      env: { PATH: process.env["PATH"], HOME: home.path, MCP_INSPECTOR_SECRET_STORE: "memory" }
+      env: { PATH: process.env["PATH"], HOME: home.path, MCP_INSPECTOR_SECRET_STORE: "memory", ...compiled }
     })
     return JSON.parse(stdout)
   }

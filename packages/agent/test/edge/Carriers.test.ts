@@ -151,7 +151,7 @@ describe.each(carriers.filter(([name]) => hasQuic || name !== "quic"))("a tunnel
     const [, newest] = agents
     await newest?.process.stop("SIGKILL")
     // What the death of a process without a word costs by QUIC is the idle timeout of 10 s, which its visitors do not wait for.
-    await eventually(async () => (await ask(target)).status === 200, "the other agent serves", 20_000)
+    await eventually(async () => (await ask(target)).status === 200, "the other agent serves")
     const answers = await Promise.all(Array.from({ length: 8 }, () => ask(target)))
     assert.deepStrictEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
   })
@@ -189,11 +189,7 @@ describe.each(carriers.filter(([name]) => hasQuic || name !== "quic"))("a tunnel
       const { receipts } = body as { receipts: ReadonlyArray<{ kind: string; payload: Record<string, unknown> }> }
       return receipts
     }
-    await eventually(
-      async () => (await events()).some(({ kind }) => kind === "session_close"),
-      "the session is closed",
-      20_000
-    )
+    await eventually(async () => (await events()).some(({ kind }) => kind === "session_close"), "the session is closed")
     const [opened, closed] = await events()
     assert.strictEqual(opened?.payload["transport"], transport)
     assert.isAtLeast(Number(closed?.payload["bytes_out"]), megabyte)

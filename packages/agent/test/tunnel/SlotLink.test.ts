@@ -137,6 +137,10 @@ describe("a browser tunnel over parked slots", () => {
     await using agent = runAgent(home, { ...stage.env, CT_AGENT_TCP_FALLBACK_POOL_SIZE: "3" })
     await registered(agent)
     await stage.edge.until(() => stage.edge.slots.length === 3)
+    // The agent holds all three: each of them answers a ping.
+    const before = new Map([...stage.edge.sockets].map((socket) => [socket, socket.bytesRead]))
+    const answers = () => [...before].filter(([socket, size]) => socket.bytesRead > size).length
+    await eventually(() => answers() === 3, "all slots answer pings")
     stage.edge.slots[0]?.close()
     await stage.edge.until(() => stage.edge.slots.length === 4)
     assert.notInclude(agent.lines.join("\n"), "disconnected")

@@ -167,7 +167,7 @@ describe("a pending challenge", () => {
       assert.strictEqual((await stat(path)).mode & 0o777, 0o600)
       // As after the clock of the machine was set by an hour.
       await utimes(path, old, old)
-      await eventually(async () => (await found()) === expected, "the client that lives renews it", 5000)
+      await eventually(async () => (await found()) === expected, "the client that lives renews it")
     }
     await writeFile(path, await left(home, stage.authority.challenge(host, authorization)))
     await utimes(path, old, old)

@@ -122,7 +122,7 @@ describe("members meet", () => {
         assert.strictEqual((await two.rest()).length, 0)
         two.socket.destroy()
       }
-  }, 60_000)
+  })
 
   it("at the port of the rendezvous, which only tells them of each other", async () => {
     const port = world.bound.channelBroker?.port ?? 0

@@ -46,7 +46,7 @@ it.live("HTTP/2 visitors that break the protocol and never acknowledge the setti
       await clients.tls(target, mutate(http2(tunnelHost), chance), { kind: "HTTP/2", seed, chance })
     }
     yield* Effect.promise(() => Promise.all(Array.from({ length: visitorCount }, (_, index) => visit(index + 1))))
-    yield* Effect.promise(() => eventually(() => closed.length >= closedCount, "they are gone", 10_000))
+    yield* Effect.promise(() => eventually(() => closed.length >= closedCount, "they are gone"))
     yield* Effect.promise(megabytes)
     assert.isBelow(closed.filter((socket) => socket.deref() !== undefined).length, closedCount / 20)
   }).pipe(Effect.scoped)

@@ -2,6 +2,7 @@
 import { readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
 import { helloFor } from "@catenet/testing/edge/Hello"
 import { eventually, start, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import { onThisMachine } from "@catenet/testing/Promptness"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createServer } from "node:http"
@@ -85,7 +86,7 @@ describe("a connection of a visitor", () => {
         yield* Effect.promise(async () => {
           for (const millis of await Promise.all([first, second, unread].map(whenClosed))) {
             assert.isAbove(millis, 14_000)
-            assert.isBelow(millis, 22_000)
+            assert.isBelow(millis, onThisMachine(22_000))
           }
           await eventually(async () => (await edge.metrics())["ct_edge_visitor_connections"] === 0, "none is left")
           client.destroy()

@@ -68,8 +68,7 @@ describe("visitors of a tunnel", () => {
         visitors[0]?.destroy()
         await eventually(
           async () => (await edge.metrics())["ct_edge_visitor_connections"] === maxVisitors - 1,
-          "one is gone",
-          5_000
+          "one is gone"
         )
         assert.isTrue(await served(asking(edge, "127.0.0.2", fullTunnel.host)))
         for (const visitor of visitors) visitor.destroy()

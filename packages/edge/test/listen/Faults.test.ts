@@ -59,7 +59,7 @@ const asks = (socket: Effect.Success<ReturnType<typeof visitor>>) =>
   })
 
 const closed = (socket: Duplex) =>
-  Effect.promise(() => eventually(() => socket.destroyed || socket.readableEnded, "the faulty connection ends", 5_000))
+  Effect.promise(() => eventually(() => socket.destroyed || socket.readableEnded, "the faulty connection ends"))
 
 const http1 = (world: TestEdge) =>
   Effect.gen(function* () {

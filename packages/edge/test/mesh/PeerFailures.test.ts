@@ -1,6 +1,7 @@
 /** A connection to another edge that fails is counted, and the log says what to do. */
 import { tlsTo } from "@catenet/testing/edge/Agent"
 import { mintPair, start, token } from "@catenet/testing/edge/TestEdge"
+import { until } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -57,7 +58,8 @@ describe("connections between edges that fail", () => {
         Effect.tryPromise(() => tlsTo(here.frontDoor, here.meshRoot, "app.example.test"))
       )
       assert.isTrue(Exit.isFailure(visit))
-      assert.strictEqual((yield* Effect.promise(() => here.metrics()))["ct_edge_peer_dials_failed_total"], 1)
+      const failed = Effect.map(Effect.promise(here.metrics), (found) => found["ct_edge_peer_dials_failed_total"])
+      assert.strictEqual(yield* until(failed, (count) => count !== 0), 1)
     }).pipe(Effect.scoped)
   )
 })

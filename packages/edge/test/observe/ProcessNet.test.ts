@@ -59,7 +59,7 @@ describe("a throw that reaches the event loop of an edge", () => {
       yield* fail(3)
       yield* asks
       const counted = async () => (await world.metrics())["ct_edge_connection_faults_total"] === 6
-      yield* Effect.promise(() => eventually(counted, "six counted faults", 5_000))
+      yield* Effect.promise(() => eventually(counted, "six counted faults"))
     }).pipe(Effect.scoped)
   )
 

@@ -33,8 +33,7 @@ describe("agents with tokens that the control plane has not named", () => {
         yield* Effect.promise(() =>
           eventually(
             () => slots.filter(({ socket }) => socket.destroyed || socket.readableEnded).length === beyond,
-            "the oldest are closed",
-            5_000
+            "the oldest are closed"
           )
         )
         assert.isTrue(slots.slice(beyond).every(({ socket }) => !socket.readableEnded))

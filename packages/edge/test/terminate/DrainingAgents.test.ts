@@ -51,8 +51,7 @@ const endOf = ({ mux }: { readonly mux: { readonly closed: Promise<{ readonly se
   return Effect.promise(() =>
     eventually(
       () => sentence === "all streams are done",
-      () => `it ends: ${sentence}`,
-      5_000
+      () => `it ends: ${sentence}`
     )
   )
 }

@@ -304,7 +304,7 @@ describe("a visitor that speaks HTTP/2", () => {
         socket.write(packet)
         yield* Effect.sleep("30 millis")
       }
-      yield* Effect.promise(() => eventually(() => heard.size === 6, "six requests at the origin", 10_000))
+      yield* Effect.promise(() => eventually(() => heard.size === 6, "six requests at the origin"))
       assert.deepEqual(Object.fromEntries(heard), {
         all: { body: "abc", trailers: { "x-count": "1" } },
         "no body": { body: "", trailers: { "x-count": "3" } },

@@ -39,7 +39,6 @@ describe("dynamic updates", () => {
           (yield* Effect.flip(set({ name: "_acme-challenge.elsewhere.test", type: "TXT", values: ["x"] }))).message,
           "code 10"
         )
-      }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto)),
-    30_000
+      }).pipe(Effect.scoped, Effect.provide(SecureRandom.layerWebCrypto))
   )
 })

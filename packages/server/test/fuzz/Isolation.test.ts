@@ -25,7 +25,14 @@ const variables = {
   CT_CP_HOSTNAME_ZONE: "zone.example",
   CT_PAYMENT_WEBHOOK_SECRET: webhookSecret,
   CT_BRIDGE_HOLDER_KEY: "11".repeat(32),
-  CT_BRIDGE_NOISE_KEY: "22".repeat(32)
+  CT_BRIDGE_NOISE_KEY: "22".repeat(32),
+  // What the server does by itself once a minute changes rows as well: none of it comes between two looks at them.
+  CT_CP_ACME_BROKER_TICK_SECS: "86400",
+  CT_CP_ALERT_TICK_SECS: "3600",
+  CT_CP_EDGE_COMPARE_SECS: "3600",
+  CT_CP_MAIL_TICK_SECS: "86400",
+  CT_CP_OUTBOX_TICK_SECS: "3600",
+  CT_CP_SERVICE_ACCOUNT_TICK_SECS: "3600"
 }
 const server = Layer.unwrap(
   Effect.gen(function* () {

@@ -67,8 +67,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("QUIC in the
         yield* until(quicPort, (port) => port === 0)
         yield* Effect.promise(() => off.kill())
         yield* until(quicPort, (port) => port === undefined)
-      }).pipe(Effect.scoped),
-    60_000
+      }).pipe(Effect.scoped)
   )
 
   it.effect("is not known of an edge that hangs, refuses, is of another kind or cannot be asked", () =>

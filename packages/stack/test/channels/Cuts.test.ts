@@ -9,6 +9,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as OperatorBinding from "@catenet/crypto/OperatorBinding"
 import { temporaryFolder, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import { onThisMachine } from "@catenet/testing/Promptness"
 import { account, ask } from "@catenet/testing/server/channels/Asking"
 import { grantBy, keyOf, linkOf, materialOf, seedOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
@@ -277,7 +278,7 @@ layer(Layer.merge(stack, surroundings), { excludeTestServices: true, timeout: "1
             rows.map(({ session, way }) => [way, session.torn()]),
             wayNames.map((way) => [way, [true, true]])
           )
-          for (const [way, millis] of took) assert.isBelow(millis, 1_000, way)
+          for (const [way, millis] of took) assert.isBelow(millis, onThisMachine(1_000), way)
         }).pipe(Effect.scoped)
       )
 

@@ -242,11 +242,7 @@ layer(server(), { excludeTestServices: true, timeout: "120 seconds" })("an opera
             providers.map(async (agent) => {
               const base = /http:\/\/[^/]+/u.exec(await agent.said("status, metrics and events at"))?.[0]
               const state = async () => (await fetch(`${base}/status`)).text()
-              await eventually(
-                async () => (await state()).includes('"channel_state":"waiting"'),
-                "a provider waits",
-                30_000
-              )
+              await eventually(async () => (await state()).includes('"channel_state":"waiting"'), "a provider waits")
             })
           )
         )

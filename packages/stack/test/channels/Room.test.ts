@@ -1,6 +1,7 @@
 /** A room of twelve: every pair comes up, in any order of its members, and comes up again after its member was killed. */
 import { type Agent, makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { eventually } from "@catenet/testing/Eventually"
+import { onThisMachine } from "@catenet/testing/Promptness"
 import { keyOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer } from "effect"
@@ -83,7 +84,7 @@ layer(Layer.merge(stack, AgentMetrics.layer), { excludeTestServices: true, timeo
         assert.isTrue(allUp(other), "the other pairs go on")
         yield* Effect.promise(async () => {
           await using again = run()
-          await eventually(() => allUp(), "all pairs again", 20_000)
+          await eventually(() => allUp(), "all pairs again")
           await eventually(async () => (await statusOf()).healthy, "it says so itself")
           const status = await statusOf()
           assert.sameMembers(
@@ -105,7 +106,7 @@ layer(Layer.merge(stack, AgentMetrics.layer), { excludeTestServices: true, timeo
           assert.strictEqual(calls.stdout(), "HELLO\n")
           assert.isTrue(again.lines.every((line) => !line.includes("error")))
         })
-        assert.isBelow(took, 30_000, "milliseconds until 55 pairs talk")
+        assert.isBelow(took, onThisMachine(30_000), "milliseconds until 55 pairs talk")
       }).pipe(Effect.scoped)
     )
   }

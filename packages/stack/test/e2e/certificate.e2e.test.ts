@@ -58,14 +58,10 @@ describe("a new tunnel's certificate", () => {
       }
     }
     const visitors = [visitor(), visitor(), visitor()]
-    await eventually(
-      async () => {
-        const mine = own()
-        return mine !== undefined && (await shownNow())?.fingerprint256 === mine.fingerprint256
-      },
-      "the agent's own certificate is shown",
-      60_000
-    )
+    await eventually(async () => {
+      const mine = own()
+      return mine !== undefined && (await shownNow())?.fingerprint256 === mine.fingerprint256
+    }, "the agent's own certificate is shown")
     const before = answers.length
     await eventually(() => answers.length > before + 30, "visitors go on")
     done.abort()

@@ -101,8 +101,7 @@ describe.skipIf(collector === undefined)("a collector of the OpenTelemetry proje
         for (const service of ["catenet-control-plane", "catenet-edge", "ct-agent"])
           await eventually(
             () => otelcol.servicesOf(signal).has(service),
-            () => `${signal} of ${service}: ${[...otelcol.servicesOf(signal)].join()}`,
-            60_000
+            () => `${signal} of ${service}: ${[...otelcol.servicesOf(signal)].join()}`
           )
       const everything = signals.flatMap(otelcol.written).join("\n")
       for (const [name, secret] of Object.entries(stack.secrets)) assert.notInclude(everything, secret, name)

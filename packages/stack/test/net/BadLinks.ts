@@ -3,6 +3,7 @@
  * One file, since it is one matrix, of links and carriers.
  */
 import { eventually } from "@catenet/testing/Eventually"
+import { onThisMachine } from "@catenet/testing/Promptness"
 import { digestOfStream } from "@catenet/testing/stack/e2e/Origins"
 import { download, upload } from "@catenet/testing/stack/e2e/Transfers"
 import { ask, serves, type Target } from "@catenet/testing/stack/e2e/Visitor"
@@ -30,10 +31,10 @@ interface Row<Kind> {
   readonly live: (room: Room<Kind>) => Promise<void>
 }
 
-/** Fails when it takes longer than that. */
+/** Fails when it takes longer than that, on a machine that is otherwise idle. */
 const within = async <A>(seconds: number, what: string, task: Promise<A>): Promise<A> => {
   const late = new AbortController()
-  const timer = sleep(seconds * 1000, undefined, { signal: late.signal }).then(() => {
+  const timer = sleep(onThisMachine(seconds * 1000), undefined, { signal: late.signal }).then(() => {
     throw new Error(`${what} took longer than ${seconds} s`)
   })
   timer.catch(() => {})
@@ -201,7 +202,7 @@ const bytes: ReadonlyArray<Row<Link>> = [
       await eventually(
         async () => answering() === 0,
         "the end of the answer",
-        (impatientSeconds * 1.25 + roomSeconds) * 1000
+        onThisMachine((impatientSeconds * 1.25 + roomSeconds) * 1000)
       )
     }
   }

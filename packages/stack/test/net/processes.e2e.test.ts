@@ -1,4 +1,5 @@
 import { eventually } from "@catenet/testing/Eventually"
+import { onThisMachine } from "@catenet/testing/Promptness"
 import { agent, catenet } from "@catenet/testing/stack/e2e/Stack"
 import { ask, serves } from "@catenet/testing/stack/e2e/Visitor"
 import { randomBytes } from "node:crypto"
@@ -139,11 +140,11 @@ describe("an edge of several processes", () => {
     })
     try {
       const everywhere = async () => (await edge.status(token)).registrations === processes
-      await eventually(everywhere, "the agent is in each process", healMillis)
+      await eventually(everywhere, "the agent is in each process", onThisMachine(healMillis))
       const [victim = -1] = edge.workers
       process.kill(victim, "SIGKILL")
       await eventually(async () => !(await everywhere()), "the process is gone")
-      await eventually(everywhere, "the agent is in each process again", healMillis)
+      await eventually(everywhere, "the agent is in each process again", onThisMachine(healMillis))
       for (let visitor = 0; visitor < 12; visitor++)
         assert.strictEqual((await ask(edge.target(host))).body.toString(), "real")
     } finally {
@@ -156,12 +157,16 @@ describe("an edge of several processes", () => {
     const [agents] = tunnels
     assert.isDefined(agents)
     const reading = await readers(edge, agents.host, 60)
-    await eventually(() => edge.isHealthy(), "the process of the test before is back", healMillis)
+    await eventually(() => edge.isHealthy(), "the process of the test before is back", onThisMachine(healMillis))
     const before = edge.workers
     const [victim = -1] = before
     process.kill(victim, "SIGKILL")
     const killed = performance.now()
-    await eventually(async () => !(await edge.isHealthy()), "the edge says that a process is gone", healMillis)
+    await eventually(
+      async () => !(await edge.isHealthy()),
+      "the edge says that a process is gone",
+      onThisMachine(healMillis)
+    )
     held = false
     const whole = (await Promise.all(reading)).filter(Boolean).length
     process.stderr.write(`a process killed under 60 visitors: ${whole} were not touched\n`)
@@ -170,12 +175,12 @@ describe("an edge of several processes", () => {
     await eventually(
       async () => edge.workers.filter((pid) => !before.includes(pid)).length === 1 && (await edge.isHealthy()),
       "the process is back",
-      healMillis
+      onThisMachine(healMillis)
     )
     await eventually(
       async () => (await edge.status(agents.token)).registrations === shopAgents,
       "its agents are back",
-      healMillis
+      onThisMachine(healMillis)
     )
     const answers = await Promise.all(Array.from({ length: 30 }, () => ask(edge.target(agents.host))))
     for (const { status } of answers) assert.strictEqual(status, 200)
@@ -227,7 +232,7 @@ describe("an edge of several processes", () => {
     held = false
     assert.deepStrictEqual(new Set(await Promise.all(reading)), new Set([true]))
     await ended
-    await eventually(async () => all.filter(runs).length === 0, "all processes are gone", 2_000)
+    await eventually(async () => all.filter(runs).length === 0, "all processes are gone")
   })
 
   it("leaves no process behind when the main one is killed", async () => {
@@ -237,10 +242,10 @@ describe("an edge of several processes", () => {
     const agents = answering(edge, "last")
     tunnels.push(agents)
     await agents.start(1)
-    await serves(edge.target(agents.host), healMillis)
+    await serves(edge.target(agents.host), onThisMachine(healMillis))
     const all = edge.workers
     assert.lengthOf(all, processes - 1)
     await edge.process.stop("SIGKILL")
-    await eventually(async () => all.filter(runs).length === 0, "all processes are gone", 2_000)
+    await eventually(async () => all.filter(runs).length === 0, "all processes are gone")
   })
 })
