@@ -1,6 +1,7 @@
 /** A member that may no longer talk is cut within a second, whatever it does and however it came. */
 import * as Members from "@catenet/testing/edge/Members"
 import { eventually, start, type TestEdge } from "@catenet/testing/edge/TestEdge"
+import { onThisMachine } from "@catenet/testing/Promptness"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { createHash } from "node:crypto"
@@ -49,11 +50,11 @@ describe.concurrent("an order to cut", () => {
     const first = await talking(a, b)
     const second = await talking(b, c)
     await cut(a)
-    assert.isBelow(await endOf(...first), 1_000)
+    assert.isBelow(await endOf(...first), onThisMachine(1_000))
     second[0].send(Members.ascii("still"))
     assert.strictEqual((await second[1].take(5)).toString(), "still")
     await cut(a, true)
-    assert.isBelow(await endOf(...second), 1_000)
+    assert.isBelow(await endOf(...second), onThisMachine(1_000))
   })
 
   it("ends what the holder has by another grant than the one that it names", async () => {

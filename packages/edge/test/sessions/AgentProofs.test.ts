@@ -42,7 +42,7 @@ const saying = (text: string) => (stream: Duplex) => {
   stream.write(text)
 }
 
-describe("agents of a tunnel whose enrolled agent has proved its key", () => {
+describe.concurrent("agents of a tunnel whose enrolled agent has proved its key", () => {
   it.live("are admitted by the token alone until then; the edge reports the first proof once", () =>
     Effect.gen(function* () {
       const world = yield* start()
@@ -138,12 +138,13 @@ describe("agents of a tunnel whose enrolled agent has proved its key", () => {
         agent_keys: [first],
         agent_proof: "required"
       })
-      for (const processes of ["1", "2"]) {
+      const restarted = Effect.fnUntraced(function* (processes: string) {
         const world = yield* start({ CT_EDGE_PROCESSES: processes }, { controlPlane: before.controlPlane })
         assert.isUndefined(yield* parks(world))
         assert.strictEqual(yield* codeOf(yield* muxAgent(world)), "proof-required")
         yield* registered(yield* muxAgent(world), seeds[0])
-      }
+      })
+      yield* Effect.forEach(["1", "2"], restarted, { concurrency: 2, discard: true })
     }).pipe(Effect.scoped)
   )
 })

@@ -1,6 +1,7 @@
 import { TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Email } from "@catenet/domain/values/Email"
 import { Hostname } from "@catenet/domain/values/Hostname"
+import { onThisMachine } from "@catenet/testing/Promptness"
 import { account, type Address } from "@catenet/testing/server/gate/SignInServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Schema } from "effect"
@@ -169,7 +170,8 @@ layer(Edges.layer.pipe(Layer.provideMerge(controlPlane)), { excludeTestServices:
             )
             const at = performance.now()
             yield* change
-            for (const { closed } of running) assert.isBelow((yield* Effect.promise(() => closed)) - at, 1_000)
+            for (const { closed } of running)
+              assert.isBelow((yield* Effect.promise(() => closed)) - at, onThisMachine(1_000))
             for (const edge of [first, second]) {
               assert.strictEqual((yield* Effect.promise(() => ask(edge, `https://${host}/`, { cookie }))).status, then)
             }
