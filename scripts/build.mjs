@@ -154,7 +154,8 @@ const buildProgram = async ({ description, isSplit, name, package: from }) => {
   const place = isSplit
     ? { dir: target, entryFileNames: "program.js", chunkFileNames: "[name]-[hash].js" }
     : { file: join(target, "program.js"), codeSplitting: false }
-  await bundle.write({ ...place, format: "esm", minify: true })
+  // The identity provider's library finds the lifetime of a token by the name of its class.
+  await bundle.write({ ...place, format: "esm", minify: true, keepNames: isSplit })
   await bundle.close()
   for (const file of globSync("*.js", { cwd: target })) toAscii(join(target, file))
   writeFileSync(join(target, `${name}.js`), launcher(name))
