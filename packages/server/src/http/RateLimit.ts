@@ -22,6 +22,15 @@ const costOf = (headers: Readonly<Record<string, string | undefined>>, longest: 
   return 1 + Math.max(0, Math.ceil(bytes / 1024) - 1)
 }
 
+/** A response costs one more for each of so many bytes after the first. */
+const responseBytes = 64 * 1024
+
+/** What a response costs beside its request: a long list takes as long to write as hundreds of short answers. */
+const costOfResponse = ({ body }: HttpServerResponse.HttpServerResponse): number => {
+  const length = "contentLength" in body ? (body.contentLength ?? 0) : 0
+  return Math.max(0, Math.ceil(length / responseBytes) - 1)
+}
+
 export const layer = Layer.effect(
   RateLimit,
   Effect.gen(function* () {
@@ -38,7 +47,8 @@ export const layer = Layer.effect(
       Effect.gen(function* () {
         const { headers } = yield* HttpServerRequest.HttpServerRequest
         const cost = costOf(headers, Context.get(endpoint.annotations, BodyLimit))
-        const { allowed, remaining, retryAfter } = buckets.take(yield* keyOf, yield* Clock.currentTimeMillis, cost)
+        const key = yield* keyOf
+        const { allowed, remaining, retryAfter } = buckets.take(key, yield* Clock.currentTimeMillis, cost)
         yield* HttpEffect.appendPreResponseHandler((_request, response) =>
           Effect.succeed(
             HttpServerResponse.setHeaders(response, {
@@ -49,7 +59,10 @@ export const layer = Layer.effect(
           )
         )
         if (!allowed) return yield* new RateLimited({ retry_after: retryAfter })
-        return yield* httpEffect
+        const response = yield* httpEffect
+        const more = costOfResponse(response)
+        if (more > 0) buckets.take(key, yield* Clock.currentTimeMillis, more)
+        return response
       })
     )
   })

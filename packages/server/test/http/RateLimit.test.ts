@@ -1,8 +1,11 @@
 import { until } from "@catenet/testing/Eventually"
 import { bearerOf, server, sessionOf } from "@catenet/testing/server/Accounts"
+import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import * as TestServer from "@catenet/testing/server/TestServer"
+import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
 import { request } from "node:http"
 
 const ask = (headers: Readonly<Record<string, string>>, path = "/me/tunnels") =>
@@ -58,6 +61,32 @@ layer(server({ CT_CP_REQUESTS_PER_MIN: "100" }), { excludeTestServices: true, ti
         assert.deepStrictEqual(yield* suggest("ada", 300 * 1024), { status: 404, left: `"caller";r=0` })
         assert.strictEqual((yield* suggest("ada", 100)).status, 429)
         assert.deepStrictEqual(yield* suggest("bob", 100), { status: 404, left: `"caller";r=99` })
+      })
+    )
+
+    it.effect("grows with its response too", () =>
+      Effect.gen(function* () {
+        const authorization = `Bearer ${yield* bearerOf("cleo")}`
+        const listed = Effect.gen(function* () {
+          const answer = yield* TestServer.raw("/me/agents-directory", { headers: { authorization } })
+          const { length } = yield* Effect.promise(() => answer.text())
+          return { length, left: Number(/r=(\d+)/u.exec(answer.headers.get("ratelimit") ?? "")?.[1]) }
+        })
+        const entries = Effect.flatMap(TestDatabase, ({ url }) =>
+          Effect.provide(
+            SqlClient.SqlClient.use(
+              (sql) => sql`insert into directory_agents
+                select lpad(to_hex(n), 64, '1'), 'https://a.example/' || repeat('c', 1000), '{}', '{}', 1, 'cleo', 4000000000
+                from generate_series(1, 100) n`
+            ),
+            PgClient.layer({ url, maxConnections: 1 })
+          )
+        )
+        assert.strictEqual((yield* listed).left, 99)
+        yield* entries
+        const { left, length } = yield* listed
+        assert.deepStrictEqual([left, length > 65_536], [98, true])
+        assert.strictEqual((yield* listed).left, left - Math.ceil(length / 65_536))
       })
     )
   }
