@@ -76,7 +76,7 @@ layer(server({ CT_CP_REQUESTS_PER_MIN: "100" }), { excludeTestServices: true, ti
           Effect.provide(
             SqlClient.SqlClient.use(
               (sql) => sql`insert into directory_agents
-                select lpad(to_hex(n), 64, '1'), 'https://a.example/' || repeat('c', 1000), '{}', '{}', 1, 'cleo', 4000000000
+                select md5('a' || n) || md5('b' || n), 'https://a.example/' || repeat('c', 1000), '{}', '{}', 1, 'cleo', 4000000000
                 from generate_series(1, 100) n`
             ),
             PgClient.layer({ url, maxConnections: 1 })
