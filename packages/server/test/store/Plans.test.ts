@@ -99,6 +99,7 @@ const requests = (bearer: Headers, session: Headers) => {
     post("/internal/channel/authorize", admin, { channel: token(5), holder: token(5) }),
     post("/internal/channel/authorize", admin, { channel: token(5), holder: token(6) }),
     post("/enroll/issue", admin, { tenant: "t" }),
+    post("/channel/invite/challenge", {}),
     post("/bootstrap/redeem", {}, { token: token(5) }),
     post("/me/issue", bearer, { price: 1, idempotency_key: token(9) }),
     post("/me/tunnels", { ...bearer, "idempotency-key": "k" }, { name: "new" }),
@@ -151,6 +152,7 @@ const idle: Readonly<Record<string, string>> = {
   credit_ledger_account: "for an operator who checks a balance by hand",
   gate_codes_sign_in: "asked when a visitor signs out",
   gate_sessions_sign_in: "asked when a visitor signs out",
+  issuances_fingerprint: "asked when a certificate is seen for the first time",
   mailed_notices_mail: "asked when a mail is sent, and when an old one is deleted",
   notice_mails_subject: "asked when an account is deleted",
   service_accounts_due: "asked by a server that may make clients in the realm"

@@ -8,6 +8,7 @@ import * as seenIssuances from "./0125_seen_issuances.ts"
 import * as rowCaps from "./0126_row_caps.ts"
 import * as provedClaims from "./0127_proved_claims.ts"
 import * as agentVersions from "./0128_agent_versions.ts"
+import * as capIndexes from "./0129_cap_indexes.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -15,5 +16,6 @@ export const migrations = {
   "0125_seen_issuances": seenIssuances.up,
   "0126_row_caps": rowCaps.up,
   "0127_proved_claims": provedClaims.up,
-  "0128_agent_versions": agentVersions.up
+  "0128_agent_versions": agentVersions.up,
+  "0129_cap_indexes": capIndexes.up
 } as const
