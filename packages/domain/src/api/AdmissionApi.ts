@@ -37,14 +37,14 @@ export const maxChainLength = 12_288
  * What the agent adds to the report that its certificate has been issued: the chain in PEM, leaf first. It shows that there is
  * one; without it the control plane looks at the name itself. Any other body is taken for none.
  */
-export class IssuedChain extends Schema.Class<IssuedChain>("IssuedChain")({
+export const IssuedChain = Schema.Struct({
   chain: Schema.optionalKey(
     Schema.String.check(
       Schema.isMaxLength(maxChainLength),
       pattern(/^\s*-----BEGIN CERTIFICATE-----\s/u, "certificates in PEM, leaf first")
     )
   )
-}) {}
+})
 
 /** TXT values of the ACME dns-01 challenge are base64url of a SHA-256. */
 const challenge = { token: RoutingToken, hostname: Hostname }
