@@ -33,12 +33,12 @@ export const response = (
   body: Buffer.from(body, "utf8")
 })
 
-/** The answer as the last one on an HTTP/1 connection. */
-export const http1 = ({ status, fields, body }: EdgeResponse): Buffer => {
+/** The answer to a request of this method, as the last one on an HTTP/1 connection. */
+export const http1 = ({ status, fields, body }: EdgeResponse, method?: string): Buffer => {
   const named = { ...fields, "Content-Length": `${body.length}`, Connection: "close" }
   const lines = Object.entries(named).map(([name, value]) => `${name}: ${value}\r\n`)
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${lines.join("")}\r\n`
-  return Buffer.concat([Buffer.from(head, "latin1"), body])
+  return method === "HEAD" ? Buffer.from(head, "latin1") : Buffer.concat([Buffer.from(head, "latin1"), body])
 }
 
 const look = new Markup(smallSheet)

@@ -35,7 +35,7 @@ export const make = Effect.fnUntraced(function* (
   const random = yield* SecureRandom.SecureRandom
   const metrics = yield* AgentMetrics
   const events = yield* Events
-  const bytes = BrowserClients.join(origin, metrics)
+  const bytes = BrowserClients.joining(origin, metrics).join
   const datagrams = UdpRelay.join(origin, metrics)
   const udp = origin.protocol === "udp"
   const visitorToken = VisitorToken.of(native, token)

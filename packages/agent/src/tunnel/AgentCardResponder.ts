@@ -1,9 +1,9 @@
 /**
- * Serves an agent's card from a file in place of the origin (CT_AGENT_CARD_FILE). The file is read for each request; it is
- * neither verified nor changed.
+ * Answers the well-known path of an agent's card from a file, in the origin's place (CT_AGENT_CARD_FILE). The file is read for each
+ * request, so that a card that is written anew is served at once; it is neither verified nor changed.
  */
+import type { GateVerdict } from "@catenet/proxy/internal/GateVerdict"
 import { Effect, FileSystem } from "effect"
-import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2"
 import * as KeyFile from "../state/KeyFile.ts"
 
 const wellKnown = "/.well-known/agent-card.json"
@@ -44,8 +44,8 @@ const requestLine = /^(?:\r?\n)*([A-Z_-]{1,32}) +([^ \r\n]+) +HTTP\/[\d.]+ *\r?\
 const fieldOf = (name: string) => new RegExp(`^${name}:(.*)\r?\n`, "gimu")
 
 /**
- * The head for the origin, whose connection ends with the response, so that each HTTP/1 request passes here. A client that asks
- * for another protocol continues in that.
+ * The head for the origin, whose connection ends with the answer: so each request of HTTP/1 comes by here. A client that asks for
+ * another protocol goes on in that.
  */
 const once = (head: string, rest: Buffer) => {
   const tokens = [...head.matchAll(fieldOf("connection"))].flatMap(([, value = ""]) => value.split(","))
@@ -57,17 +57,17 @@ const once = (head: string, rest: Buffer) => {
   return Buffer.concat([Buffer.from(`${line}${field}${bare.slice(line.length)}`, "latin1"), rest])
 }
 
-/** The continuation for a client's first bytes: a response, or what the origin receives. */
+/** What follows of a client's first bytes: an answer, or what the origin gets. */
 type Follows = { readonly answer: Buffer } | { readonly origin: Buffer }
 
 export interface AgentCardResponder {
-  /** For an HTTP/1 client, by its whole first head and what came with it, or by the beginning of something else. */
+  /** Where the edge ends TLS: of a client of HTTP/1, by its whole first head and what came with it, or by the beginning of something else. */
   readonly http1: (begun: Buffer) => Effect.Effect<Follows>
-  /** For an HTTP/2 request: the response; undefined for everything that goes to the origin. */
-  readonly http2: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => Effect.Effect<void> | undefined
+  /** Where this agent ends TLS: what answers a request; undefined for all that is the origin's. */
+  readonly judge: (method: string, target: string) => Promise<GateVerdict> | undefined
 }
 
-/** Warns now that the file cannot be read: it may be written later. */
+/** Says now that the file cannot be read: it may be written later. */
 export const make = Effect.fn("AgentCardResponder.make")(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
   const read = Effect.gen(function* () {
@@ -98,15 +98,10 @@ export const make = Effect.fn("AgentCardResponder.make")(function* (path: string
       const head = `HTTP/1.1 ${status} ${reasons[status]}\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`
       return { answer: method === "HEAD" ? Buffer.from(head) : Buffer.concat([Buffer.from(head), body]) }
     }),
-    http2: (stream, headers) => {
-      const { ":method": method = "GET", ":path": path = "" } = headers
-      if (!namesCard(path)) return undefined
-      return Effect.map(answerTo(method), ({ body, fields, status }) => {
-        if (stream.destroyed || stream.headersSent) return
-        stream.respond({ ":status": status, ...fields, "content-length": body.length })
-        stream.end(method === "HEAD" ? undefined : body)
-      })
-    }
+    judge: (method, target) =>
+      namesCard(target)
+        ? Effect.runPromise(Effect.map(answerTo(method), (answer): GateVerdict => ({ _tag: "Responds", answer })))
+        : undefined
   }
   return answering
 })

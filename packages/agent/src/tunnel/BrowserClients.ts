@@ -1,6 +1,6 @@
 /**
- * Browser mode: forwards a client's bytes to the origin unchanged. The origin is dialed when the client's first bytes arrive, so
- * that silent clients cost it nothing.
+ * Browser mode: the bytes of one client go to the origin as they are. The origin is dialled when the client's first bytes are
+ * there, so that a client that says nothing costs it nothing.
  */
 import { clause } from "@catenet/domain/values/Sentence"
 import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
@@ -20,8 +20,8 @@ import * as Origin from "./Origin.ts"
 import { awaitReadable } from "./StreamHelloPeek.ts"
 
 /**
- * Counts a connection's HTTP/1.1 requests by their heads, which clients begin in a new packet. For display only; pipelined
- * requests count as one.
+ * Counts the HTTP/1.1 requests of a connection by their heads: a client begins a head with a packet of its own. It is for a
+ * person's eyes; nothing is read into the bytes, and pipelined requests count as one.
  */
 const head = /^[A-Z]{3,12} [^ \r\n]{1,2000} HTTP\/1\.[01]\r\n/u
 const looked = 2_048
@@ -29,7 +29,7 @@ const looked = 2_048
 const beginsHead = (chunk: Uint8Array) =>
   head.test(Buffer.from(chunk.buffer, chunk.byteOffset, Math.min(chunk.length, looked)).toString("latin1"))
 
-/** Counts a client's requests, including its opening bytes. Another reader consumes the stream. */
+/** Counts what this client says, and what it has said already. The stream is to be read by another from now on. */
 export const count = (requests: Requests, client: Duplex, opening: Uint8Array) => {
   const see = (chunk: Uint8Array) => {
     if (beginsHead(chunk)) requests.count = (requests.count ?? 0) + 1
@@ -39,8 +39,8 @@ export const count = (requests: Requests, client: Duplex, opening: Uint8Array) =
 }
 
 /**
- * Serves one client until both directions have ended. Never fails: errors are counted, logged and reported to the edge. `taken`
- * are bytes that were read before and could not be put back.
+ * Serves one client until both directions have ended. Never fails: what goes wrong is counted, logged and reported to the edge.
+ * `taken` is what was read from it before and could not be put back.
  */
 export type Handler = (stream: Duplex, header: OpenHeader | undefined, taken?: Uint8Array) => Effect.Effect<void>
 
@@ -57,21 +57,16 @@ let unnamed = 0
 /** Counts the small pieces of a client by its address; one whose address the edge does not name is counted for itself. */
 export const crumbsOf = (crumbs: CrumbBudget, header: OpenHeader | undefined) => {
   const address = header?.client?.address ?? `client ${++unnamed}`
-  return () => crumbs.spend(address, 1, Scheduler.monotonicMillis())
+  return (pieces = 1) => crumbs.spend(address, pieces, Scheduler.monotonicMillis())
 }
 
 const nothing = new Uint8Array()
-const cut = (socket: Socket) => Effect.sync(() => void socket.destroy())
-
-/** The client's first bytes, if the origin may speak first; undefined if they are not to be connected. */
-type Opening = (socket: Socket) => Effect.Effect<Uint8Array | undefined>
-
 const remedyOf = ({ code }: Origin.OriginDown) =>
   code === "EMFILE" || code === "ENFILE"
     ? "The limit of open files is reached: raise it (LimitNOFILE= of the service, or ulimit -n) and restart the agent."
     : "Start the local service, or correct CT_AGENT_ORIGIN."
 
-/** Logs once that the origin is down, not for each client, and once that it is back. */
+/** Says that the origin is down once, not for each of its clients, and so of its return. */
 const lossReport = () => {
   let down = false
   return {
@@ -115,7 +110,7 @@ export const dial = (origin: OriginSettings, metrics: AgentMetrics["Service"]) =
   )
 }
 
-/** Counts both directions; another reader consumes them. */
+/** Follows what both say; they are to be read by another from now on. */
 const followAnswers = (client: Duplex, origin: Socket, first: Uint8Array) => {
   const follower = new AnswerFollower()
   follower.asks(first)
@@ -124,50 +119,59 @@ const followAnswers = (client: Duplex, origin: Socket, first: Uint8Array) => {
   return follower
 }
 
-/**
- * Connects a client with a new connection to the origin and counts it. `client` may be the plain side of a TLS session; `taken`
- * are bytes that were read before, `opening` reads them if none were.
- */
-export const join = (origin: OriginSettings, metrics: AgentMetrics["Service"], crumbs = new CrumbBudget()) => {
+/** Joins clients with connections to the origin, and counts them. A client may be the plain side of a TLS session. */
+export const joining = (origin: OriginSettings, metrics: AgentMetrics["Service"], crumbs = new CrumbBudget()) => {
   const report = lossReport()
-  return Effect.fnUntraced(
-    function* (client: Duplex, header: OpenHeader | undefined, taken: Uint8Array = nothing, opening?: Opening) {
-      const socket = yield* Origin.dial(origin)
-      guard(socket, metrics.ending(socket))
-      yield* report.up
-      if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
-      const first = opening === undefined ? taken : yield* Effect.onInterrupt(opening(socket), () => cut(socket))
-      if (first === undefined) return void socket.destroy()
+
+  const connect = Effect.fnUntraced(function* (header: OpenHeader | undefined) {
+    const socket = yield* Origin.dial(origin)
+    guard(socket, metrics.ending(socket))
+    yield* report.up
+    if (origin.proxyProtocol === "v2") socket.write(proxyHeader(header))
+    return socket
+  })
+
+  /** Until both directions have ended. `taken` was read from the client before; `onCrumb` as in `splice`. */
+  const carry = (
+    client: Duplex,
+    socket: Socket,
+    onCrumb: (() => number) | undefined,
+    taken: Uint8Array = nothing
+  ): Effect.Effect<void> =>
+    Effect.suspend(() => {
       const { counters, close } = metrics.openStream()
       metrics.traffic.tunnelsOpened++
-      if (metrics.requests.count !== undefined) count(metrics.requests, client, first)
-      if (first.length > 0) socket.write(first)
-      counters.aToB += first.length
-      const follower = followAnswers(client, socket, first)
+      if (metrics.requests.count !== undefined) count(metrics.requests, client, taken)
+      if (taken.length > 0) socket.write(taken)
+      counters.aToB += taken.length
+      const follower = followAnswers(client, socket, taken)
       const isAnswered = () => follower.isWhole
-      yield* Effect.promise((signal) =>
-        splice(client, socket, {
-          counters,
-          signal,
-          isAnswered,
-          onFault: metrics.fault,
-          onCrumb: crumbsOf(crumbs, header)
-        })
+      const options = { counters, isAnswered, onFault: metrics.fault, ...(onCrumb === undefined ? {} : { onCrumb }) }
+      return Effect.promise((signal) => splice(client, socket, { ...options, signal })
       ).pipe(Effect.ensuring(Effect.sync(close)))
+    })
+
+  /** The origin could not be reached for this client. */
+  const failed = (client: Duplex) => (error: Origin.OriginDown) =>
+    Effect.suspend(() => {
+      metrics.traffic.tunnelsFailed++
+      abort(client, error.late ? "origin-timeout" : "origin-unreachable", error.message)
+      return report.down(error)
+    })
+
+  const join = Effect.fnUntraced(
+    function* (client: Duplex, header: OpenHeader | undefined, taken?: Uint8Array) {
+      yield* carry(client, yield* connect(header), crumbsOf(crumbs, header), taken)
     },
-    (serving, client) =>
-      Effect.catchTag(serving, "OriginDown", (error) => {
-        metrics.traffic.tunnelsFailed++
-        abort(client, error.late ? "origin-timeout" : "origin-unreachable", error.message)
-        return report.down(error)
-      })
+    (serving, client) => Effect.catchTag(serving, "OriginDown", failed(client))
   )
+  return { connect, carry, failed, join }
 }
 
 export const make = (origin: OriginSettings, metrics: AgentMetrics["Service"]): Handler => {
-  const serve = join(origin, metrics)
+  const { join } = joining(origin, metrics)
   return Effect.fnUntraced(function* (stream, header, taken = nothing) {
-    if (taken.length > 0 || (yield* awaitReadable(stream))) yield* serve(stream, header, taken)
+    if (taken.length > 0 || (yield* awaitReadable(stream))) yield* join(stream, header, taken)
     else stream.end()
   })
 }

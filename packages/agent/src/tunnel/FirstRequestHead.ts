@@ -175,18 +175,6 @@ export const read = Effect.fnUntraced(function* (client: Duplex, bounds: Bounds)
   return Option.isNone(spoke) ? ({ _tag: "Silent" } as const) : yield* begin(client, bounds)
 })
 
-/** The same for a client that was silent, unless the origin speaks before it: then nothing of the client is waited for. */
-export const readUnless = Effect.fnUntraced(function* (client: Duplex, origin: Effect.Effect<boolean>, bounds: Bounds) {
-  const spoke = yield* Effect.raceFirst(
-    Effect.as(awaitReadable(client), "client" as const),
-    Effect.as(origin, "origin" as const)
-  ).pipe(Effect.timeoutOption(bounds.headMillis))
-  if (Option.isNone(spoke)) return { _tag: "Gone" } satisfies First
-  return spoke.value === "origin"
-    ? ({ _tag: "Begun", bytes: Buffer.alloc(0) } satisfies First)
-    : yield* begin(client, bounds)
-})
-
 const reasons = { 408: "Request Timeout", 431: "Request Header Fields Too Large" } as const
 
 /** After its answer a client that stays is cut. */

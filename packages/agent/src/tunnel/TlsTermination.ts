@@ -1,7 +1,6 @@
 /**
- * Browser mode with CT_AGENT_ORIGIN_TLS=terminate: the agent terminates the client's TLS and forwards plain bytes to the origin.
- * Streams that do not begin with a ClientHello are forwarded unchanged. The first request head is complete before the origin is
- * dialed, as at the edge.
+ * Browser mode with CT_AGENT_ORIGIN_TLS=terminate: the agent ends the client's TLS, and the proxy follows what it says. Streams
+ * that do not begin with a ClientHello are forwarded as they are.
  */
 import { TLSSocket } from "@catenet/platform/Sockets"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
@@ -9,7 +8,6 @@ import { abort } from "@catenet/wire/transport/Abort"
 import { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
 import { Data, Duration, Effect } from "effect"
-import type { Socket } from "node:net"
 import { Duplex } from "node:stream"
 import type { SecureContext, TLSSocketOptions } from "node:tls"
 import type { AgentMetrics } from "../observe/AgentMetrics.ts"
@@ -17,22 +15,22 @@ import type { Origin } from "../settings/Settings.ts"
 import type { AgentCardResponder } from "./AgentCardResponder.ts"
 import * as BrowserClients from "./BrowserClients.ts"
 import * as FirstRequestHead from "./FirstRequestHead.ts"
-import * as Http2Clients from "./Http2Clients.ts"
 import * as StreamHelloPeek from "./StreamHelloPeek.ts"
 import { awaitReadable } from "./StreamHelloPeek.ts"
+import * as TerminatedVisits from "./TerminatedVisits.ts"
 
-// The server side of a TLS session on any stream.
+// The server's side of a TLS session on any stream.
 
 /**
- * A duplex for Node's TLS that stays open until the TLS session closes it. Node takes the close of the underlying stream for a
- * cut, even if both sides have ended before and only its own last step is missing.
+ * A duplex for Node's TLS to run on, which stays open until the TLS session closes it. Node takes the close of the stream under a
+ * TLS session for a cut, even when both sides have ended before and only its own last step is open.
  */
 type Done = (error?: Error | null) => void
 
 export class HalfOpenDuplex extends Duplex {
   readonly #under: Duplex
 
-  /** Takes over the stream. */
+  /** Takes the stream over. */
   constructor(under: Duplex) {
     super({ autoDestroy: false, allowHalfOpen: true })
     this.#under = under
@@ -68,8 +66,8 @@ export class HalfOpenDuplex extends Duplex {
 }
 
 /**
- * Takes over the stream. The socket emits `secure` after the handshake, and `close` in any case; `ending` handles an exception in
- * one of its callbacks.
+ * Takes the stream over. The socket emits `secure` after the handshake, and `close` in any case; `ending` makes what a fault in
+ * one of its callbacks does.
  */
 export const openTlsServerSocket = (
   stream: Duplex,
@@ -78,7 +76,7 @@ export const openTlsServerSocket = (
 ): TLSSocket => {
   const socket = new TLSSocket(new HalfOpenDuplex(stream), { ...options, isServer: true })
   guard(socket, ending(socket))
-  // Only sockets of a `tls.Server` end by themselves when TLS fails after the handshake. Others emit this internal event of Node
+  // Only sockets of a `tls.Server` end by themselves when TLS breaks after the handshake. Others emit this event of Node's own
   // and stay open, and the client would wait for ever.
   socket.once("_tlsError", (error: Error) => socket.destroy(error))
   return socket
@@ -96,8 +94,8 @@ const nothing = new Uint8Array()
 const internalError = Buffer.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 80)
 
 /**
- * The first bytes, as many as the decision needs unless the client ends before. A client that begins like TLS and then stops for
- * a while does not speak TLS: the origin gets its bytes.
+ * The first bytes, as many as the decision needs unless the client ends before. A client that begins like TLS and says no more
+ * for a while is none: the origin gets what it said.
  */
 const take = Effect.fnUntraced(function* (stream: Duplex, before: Uint8Array) {
   let taken = Buffer.from(before)
@@ -112,7 +110,7 @@ const take = Effect.fnUntraced(function* (stream: Duplex, before: Uint8Array) {
   return taken
 })
 
-/** As at the edge; a client that does not speak HTTP is offered nothing there either. */
+/** The edge offers the same where it ends TLS; a client that speaks no HTTP is offered nothing there either. */
 const web = ["h2", "http/1.1"]
 
 const accept = (
@@ -142,7 +140,7 @@ const accept = (
     })
   )
 
-/** `context` returns the pair for a new connection; undefined while there is none. */
+/** `context` gives the pair to use for a new connection; undefined while there is none. */
 export const make = (
   origin: Origin,
   context: Effect.Effect<SecureContext | undefined>,
@@ -151,34 +149,25 @@ export const make = (
   card?: AgentCardResponder,
   crumbs = new CrumbBudget()
 ): BrowserClients.Handler => {
-  const join = BrowserClients.join(origin, metrics, crumbs)
-  const http2 = Http2Clients.make(BrowserClients.dial(origin, metrics), metrics, crumbs, card?.http2)
+  const { join } = BrowserClients.joining(origin, metrics, crumbs)
+  const visits = TerminatedVisits.make(origin, metrics, bounds, card, crumbs)
 
-  /** Data from a client that is not served ends it. */
-  const refuse = (plain: Duplex, first: FirstRequestHead.Unserved) => {
-    metrics.traffic.tunnelsFailed++
-    return FirstRequestHead.refuse(plain, first)
-  }
-
-  /** The client is silent: the origin speaks first, or the client does after all. */
-  const opening = (plain: Duplex) => (socket: Socket) =>
-    Effect.flatMap(FirstRequestHead.readUnless(plain, awaitReadable(socket), bounds), (first) =>
-      first._tag === "Begun" ? Effect.succeed(first.bytes) : Effect.as(refuse(plain, first), undefined)
-    )
-
-  const serveHttp1 = Effect.fnUntraced(function* (plain: Duplex, header: OpenHeader | undefined) {
-    const first = yield* Effect.onInterrupt(FirstRequestHead.read(plain, bounds), () =>
-      Effect.sync(() => void plain.destroy())
-    )
-    if (first._tag === "Silent") return yield* join(plain, header, nothing, opening(plain))
-    if (first._tag !== "Begun") return yield* refuse(plain, first)
-    const follows = card === undefined ? { origin: first.bytes } : yield* card.http1(first.bytes)
-    if ("origin" in follows) yield* join(plain, header, follows.origin)
-    else yield* FirstRequestHead.answer(plain, follows.answer)
+  /** A client whose TLS the edge ends: its card is at the same address. */
+  const serveBehindEdge = Effect.fnUntraced(function* (
+    stream: Duplex,
+    header: OpenHeader | undefined,
+    { http1 }: AgentCardResponder
+  ) {
+    const first = yield* FirstRequestHead.read(stream, bounds)
+    if (first._tag === "Silent") return yield* join(stream, header)
+    if (first._tag !== "Begun") {
+      metrics.traffic.tunnelsFailed++
+      return yield* FirstRequestHead.refuse(stream, first)
+    }
+    const follows = yield* http1(first.bytes)
+    if ("origin" in follows) yield* join(stream, header, follows.origin)
+    else yield* FirstRequestHead.answer(stream, follows.answer)
   })
-
-  const serve = (plain: TLSSocket, header: OpenHeader | undefined) =>
-    plain.alpnProtocol === "h2" ? http2(plain, header) : serveHttp1(plain, header)
 
   return Effect.fnUntraced(
     function* (stream, header, taken = nothing) {
@@ -186,9 +175,8 @@ export const make = (
       if (first.length === 0) return void stream.end()
       if (!StreamHelloPeek.isTlsHello(first)) {
         if (card === undefined) return yield* join(stream, header, first)
-        // At the edge the card has the same address.
         stream.unshift(first)
-        return yield* serveHttp1(stream, header)
+        return yield* serveBehindEdge(stream, header, card)
       }
       const pair = yield* context
       if (pair === undefined) {
@@ -204,12 +192,12 @@ export const make = (
       const [took, plain] = yield* Effect.timed(accept(stream, pair, isWeb, metrics.ending, left))
       metrics.traffic.handshakes++
       metrics.traffic.handshakeMillis += Duration.toMillis(took)
-      yield* serve(plain, header)
+      yield* (plain.alpnProtocol === "h2" ? visits.http2 : visits.http1)(plain, header, hello?.serverName)
     },
     (serving, stream) =>
       Effect.catchTag(serving, "TlsFailed", (error) => {
         metrics.traffic.tunnelsFailed++
-        // An alert in transit is the better answer.
+        // An alert that is on its way is the better answer.
         if (!stream.writableEnded) abort(stream, "refused", error.message)
         return Effect.logInfo(error.message)
       })

@@ -1,3 +1,4 @@
+import { maxHead } from "@catenet/proxy/internal/http1/RequestHead"
 import { eventually } from "@catenet/testing/Eventually"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -68,10 +69,10 @@ describe("a visitor of a tunnel whose agent ends TLS", () => {
     Effect.gen(function* () {
       const service = yield* origin(web)
       const visit = yield* door(service)
-      const long = (bytes: number) => `GET / HTTP/1.1\r\nX: ${"x".repeat(bytes - 23)}\r\n\r\n`
-      assert.lengthOf(long(100), 100)
-      yield* heard(visit(long(FirstRequestHead.longestHead)), "hi")
-      const refused = visit(long(FirstRequestHead.longestHead + 1))
+      const long = (bytes: number) => `${head.slice(0, -4)}\r\nX: ${"x".repeat(bytes - head.length - 1)}\r\n\r\n`
+      assert.lengthOf(long(100), 104)
+      yield* heard(visit(long(maxHead)), "hi")
+      const refused = visit(long(maxHead + 1))
       yield* refused.closed
       assert.match(refused.heard(), /^HTTP\/1\.1 431 /)
       assert.strictEqual(service.connections(), 1)
@@ -154,8 +155,28 @@ describe("a visitor of a tunnel whose agent ends TLS", () => {
   it.live("who speaks another language is the origin's at once", () =>
     Effect.gen(function* () {
       const visit = yield* door(yield* origin((socket) => void socket.pipe(socket)))
-      for (const said of ["over tls", "\x00\x01", "EHLO there\r\n", "PING\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"])
-        yield* heard(visit(said), said)
+      for (const said of ["over tls", "\x00\x01", "EHLO there\r\n", "PING\r\n"]) yield* heard(visit(said), said)
+    }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
+  )
+
+  it.live("cannot have an origin that is more lenient read a request in what is no HTTP to the proxy", () =>
+    Effect.gen(function* () {
+      const told: Array<string> = []
+      const service = yield* origin((socket) => void socket.on("data", (chunk: Buffer) => told.push(chunk.toString())))
+      const visit = yield* door(service)
+      const spoofed = " / HTTP/1.1\r\nHost: hello.example\r\nX-Gate-Email: root@victim.example\r\n\r\n"
+      for (const [first, rest] of [
+        [`get${spoofed}`, ""],
+        ["get", spoofed],
+        ["get / HT", spoofed.slice(5)],
+        ["\t get", spoofed]
+      ] as const) {
+        const visitor = visit(first)
+        yield* Effect.sleep(20)
+        visitor.socket.write(rest)
+        yield* visitor.closed
+      }
+      assert.notInclude(told.join(""), "victim")
     }).pipe(Effect.scoped, Effect.provide(AgentMetrics.layer))
   )
 })

@@ -13,7 +13,7 @@ import { awaitFirstByte } from "@catenet/proxy/internal/http1/FirstByte"
 import { ForwardedStream } from "@catenet/proxy/internal/http1/ForwardedStream"
 import { Http2Visit } from "@catenet/proxy/internal/http2/Http2Connections"
 import { NoAgentServes } from "@catenet/proxy/internal/http2/Http2Exchange"
-import type { Connect } from "@catenet/proxy/internal/http2/UpstreamPool"
+import { type Connect, UpstreamPool } from "@catenet/proxy/internal/http2/UpstreamPool"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { abort } from "@catenet/wire/transport/Abort"
 import { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
@@ -221,7 +221,7 @@ export class TerminatedConnections extends Context.Service<
       const address = endpointsOf(socket).client?.address ?? "unknown"
       const visit = new Http2Visit(socket, {
         visitor: { address, hostname: host },
-        connect: connect(socket, host),
+        upstream: new UpstreamPool(connect(socket, host), report),
         refusal: () => refusal(host),
         ask: (stream, headers) => gated.request(stream, headers, host, address),
         onFault: report,

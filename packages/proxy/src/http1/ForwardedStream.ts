@@ -12,7 +12,7 @@ import { readerOfFields } from "../ContentNegotiation.ts"
 import { type EdgeResponse, http1, plainResponse, readBy, silentPage } from "../EdgePages.ts"
 import type { AskGate, GateVerdict } from "../GateVerdict.ts"
 import { FirstAdmission } from "./FirstAdmission.ts"
-import { crumbBytes, HeaderReadThrottle } from "./HeaderReadThrottle.ts"
+import { crumbBytes, HeaderReadThrottle, type Rests } from "./HeaderReadThrottle.ts"
 import { HeaderReadTimeout } from "./HeaderReadTimeout.ts"
 import { OriginAnswers } from "./OriginAnswers.ts"
 import { isSafe, type RequestHead, type Visitor } from "./RequestHead.ts"
@@ -27,6 +27,8 @@ export interface ForwardedStreamOptions {
   readonly headMillis: number
   /** The visitor has sent small pieces; returns for how many milliseconds it is not to be read. */
   readonly onCrumbs?: ((crumbs: number) => number) | undefined
+  /** How long a visitor rests whose head comes in small pieces. */
+  readonly rests?: Rests | undefined
   /** Asks the login gate about each request. */
   readonly ask?: AskGate | undefined
 }
@@ -45,8 +47,8 @@ export class ForwardedStream extends Duplex {
   #asked: "nothing" | "safe" | "more" = "nothing"
   #requests = 0
   #idleSince: number | undefined
-  /** Of the last request; they say who reads a page. */
-  #lastFields: RequestHead["fields"] = []
+  /** Its fields say who reads a page. */
+  #lastRequest: RequestHead | undefined
   /** Something was passed on. */
   #begun = false
 
@@ -65,9 +67,8 @@ export class ForwardedStream extends Duplex {
       this.#rewriter.expire()
       this.#forward([])
     })
-    this.#pace = new HeaderReadThrottle(socket, fault, () => {
-      if (!this.destroyed && !this.#rewriter.held) this.#visitor.resume()
-    })
+    const wake = () => !this.destroyed && !this.#rewriter.held && this.#visitor.resume()
+    this.#pace = new HeaderReadThrottle(socket, fault, wake, options.rests)
     this.#rewriter = new RequestRewriter(visitor, {
       get httpOnly() {
         return options.httpOnly
@@ -76,7 +77,7 @@ export class ForwardedStream extends Duplex {
         ask === undefined
           ? undefined
           : (request) => {
-              this.#lastFields = request.fields
+              this.#lastRequest = request
               const verdict = ask(request)
               if (verdict === undefined) this.#admission.settle(true)
               void verdict?.then(guarded(fault, (verdict) => this.#judged(verdict)))
@@ -85,7 +86,7 @@ export class ForwardedStream extends Duplex {
       asks: (request) => {
         this.#requests += 1
         this.#idleSince = undefined
-        this.#lastFields = request.fields
+        this.#lastRequest = request
         this.#asked = this.#asked === "nothing" && isSafe(request) ? "safe" : "more"
         return this.#answers.asks(request)
       }
@@ -152,9 +153,8 @@ export class ForwardedStream extends Duplex {
 
   /** To be called every few seconds: ends a connection on which nothing was asked for so long. */
   tend(now: number, idleMillis: number) {
-    if (!this.isIdle) this.#idleSince = undefined
-    else if (this.#idleSince === undefined) this.#idleSince = now
-    else if (now - this.#idleSince >= idleMillis) this.#leave()
+    this.#idleSince = this.isIdle ? (this.#idleSince ?? now) : undefined
+    if (this.#idleSince !== undefined && now - this.#idleSince >= idleMillis) this.#leave()
   }
 
   /** Nothing more comes of the visitor, and nothing but this to it; what it still sends is dropped. */
@@ -293,6 +293,7 @@ export class ForwardedStream extends Duplex {
 
   /** Answers in the place of the origin, as the final response; the visitor's connection closes after it. */
   #respond(answer: EdgeResponse) {
-    this.#leave(http1(readBy(answer, readerOfFields(this.#lastFields))))
+    const { fields = [], method } = this.#lastRequest ?? {}
+    this.#leave(http1(readBy(answer, readerOfFields(fields)), method))
   }
 }

@@ -14,6 +14,17 @@ const headCrumbs = 4
 const firstRestMillis = 1_000
 const restMillis = 4_000
 
+export interface Rests {
+  readonly firstMillis: number
+  readonly laterMillis: number
+  /**
+   * After a rest the pieces that wait are let in for so long, and read as one. A socket of the kernel needs none of it; a stream
+   * that is none gives one piece for each read.
+   */
+  readonly gatherMillis: number
+}
+const usualRests: Rests = { firstMillis: firstRestMillis, laterMillis: restMillis, gatherMillis: 0 }
+
 /** The state of a readable stream, which Node shows but does not document. */
 interface Buffering {
   readonly _readableState?: { highWaterMark: number }
@@ -30,20 +41,27 @@ const setReadAhead = ({ _readableState: state }: TLSSocket & Buffering, bytes: n
 export class HeaderReadThrottle {
   readonly #visitor: TLSSocket
   readonly #wake: () => void
+  readonly #rests: Rests
   #crumbs = 0
   #hasRested = false
   #timer: NodeJS.Timeout | undefined
 
   /** `wake`: the visitor may be read again. */
-  constructor(visitor: TLSSocket, onFault: OnFault, wake: () => void) {
+  constructor(visitor: TLSSocket, onFault: OnFault, wake: () => unknown, rests: Rests = usualRests) {
     this.#visitor = visitor
+    this.#rests = rests
     const readAhead = visitor.readableHighWaterMark
-    this.#wake = guarded(onFault, () => {
+    const read = guarded(onFault, () => {
       this.#timer = undefined
-      setReadAhead(visitor, readAhead)
       // Emits all that lies there as one piece, where `resume` would emit one for each that came.
       if (!visitor.destroyed && visitor.readableLength > 0) visitor.read(visitor.readableLength)
       if (!this.rests) wake()
+    })
+    this.#wake = guarded(onFault, () => {
+      setReadAhead(visitor, readAhead)
+      if (rests.gatherMillis === 0) return read()
+      visitor.read(0)
+      this.#timer = Scheduler.setTimeout(read, rests.gatherMillis).unref()
     })
   }
 
@@ -62,7 +80,7 @@ export class HeaderReadThrottle {
     this.#visitor.pause()
     setReadAhead(this.#visitor, 1)
     // A bound on a raw socket. Most heads come in one piece and start none.
-    this.#timer = Scheduler.setTimeout(this.#wake, this.#hasRested ? restMillis : firstRestMillis).unref()
+    this.#timer = Scheduler.setTimeout(this.#wake, this.#hasRested ? this.#rests.laterMillis : this.#rests.firstMillis).unref()
     this.#hasRested = true
   }
 

@@ -43,7 +43,8 @@ export interface RequestHead {
 /** The visitor as the origin shall know it. */
 export interface Visitor {
   readonly address: string
-  readonly hostname: string
+  /** The name the connection was made for; absent where the ClientHello had none. */
+  readonly hostname: string | undefined
   /** Who it is to the login gate; absent where that was not asked. */
   readonly identity?: string | undefined
 }
@@ -172,7 +173,7 @@ const quotedNode = (address: string) => (address.includes(":") ? `"[${address}]"
 
 /** The fields that name the visitor (RFC 7239 and its older cousins). */
 export const visitorFields = (visitor: Visitor, host: string | undefined): Readonly<Record<string, string>> => {
-  const named = host ?? visitor.hostname
+  const named = host ?? visitor.hostname ?? "unknown"
   return {
     "X-Forwarded-For": visitor.address,
     "X-Forwarded-Proto": "https",
@@ -184,14 +185,16 @@ export const visitorFields = (visitor: Visitor, host: string | undefined): Reado
 
 /** Refuses a request for another host than the connection was made for. */
 export const checkHost = ({ host }: RequestHead, { hostname }: Visitor): Result.Result<void, BadRequest> =>
-  host !== undefined && !(isAuthority(host) && hostnameOf(host) === hostname)
-    ? bad(`this connection is for ${hostname}`, 421)
+  host !== undefined && !(isAuthority(host) && (hostname === undefined || hostnameOf(host) === hostname))
+    ? hostname === undefined
+      ? bad("malformed host")
+      : bad(`this connection is for ${hostname}`, 421)
     : Result.succeed(undefined)
 
 /** The head as it goes to the origin, or a refusal when it asks for another host than the connection was made for. */
 export const rewrite = (head: RequestHead, visitor: Visitor): Result.Result<Buffer, BadRequest> =>
   Result.map(checkHost(head, visitor), () => {
-    let text = `${head.method} ${head.target} HTTP/1.${head.minor}\r\nHost: ${head.host ?? visitor.hostname}\r\n`
+    let text = `${head.method} ${head.target} HTTP/1.${head.minor}\r\nHost: ${head.host ?? visitor.hostname ?? ""}\r\n`
     for (const { name, value } of head.fields) text += `${name}: ${value}\r\n`
     const added = write(Object.entries(visitorFields(visitor, head.host)))
     return Buffer.from(`${text}${head.structure}${added}\r\n`, "latin1")

@@ -12,6 +12,7 @@ import {
   streamWindow,
   TornStream
 } from "@catenet/wire/transport/Http2Stream"
+import type { KeepAliveAgent } from "@catenet/wire/transport/KeepAliveAgent"
 import { cutAfter } from "@catenet/wire/transport/LingeringClose"
 import { SessionPause } from "@catenet/wire/transport/ReadPause"
 import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2"
@@ -22,7 +23,6 @@ import { silenceMillis } from "../http1/FirstByte.ts"
 import type { Visitor } from "../http1/RequestHead.ts"
 import { HeaderBlocks } from "./HeaderBlocks.ts"
 import { proxy, respond } from "./Http2Exchange.ts"
-import { type Connect, UpstreamPool } from "./UpstreamPool.ts"
 
 /** Loaded for the first visitor that speaks it: an idle edge then holds 5 MB less. */
 const http2 = () => process.getBuiltinModule("node:http2")
@@ -39,7 +39,8 @@ const maxRestMillis = 30_000
 
 export interface Http2Options {
   readonly visitor: Visitor
-  readonly connect: Connect
+  /** The connections to origins, which end with the visitor's. */
+  readonly upstream: KeepAliveAgent
   /** An answer the edge gives itself, asked before every request: the window is closed, the host is gone. */
   readonly refusal: () => EdgeResponse | undefined
   /** Takes the places of a visitor, with its first request that may be forwarded; false: there is none. */
@@ -77,13 +78,12 @@ export class Http2Visit {
 
   /** Takes the connection over. */
   constructor(socket: TLSSocket, options: Http2Options) {
-    const agent = new UpstreamPool(options.connect, options.onFault)
     this.#socket = socket
     this.#reads = new SessionPause(socket)
     this.#mayReset = options.mayReset
     this.#idleMillis = options.idleMillis
     socket.once("close", () => {
-      agent.destroy()
+      options.upstream.destroy()
       options.onClose(this)
     })
     // An HTTP/2 connection has no halves: a peer that ends it is gone.
@@ -125,7 +125,7 @@ export class Http2Visit {
         const asked = options.ask(stream, headers)
         const forward = (visitor: Visitor) => {
           this.#entered ||= options.enter(this)
-          if (this.#entered) return proxy(incoming, visitor, agent, fault)
+          if (this.#entered) return proxy(incoming, visitor, options.upstream, fault)
           respond(stream, headers, fullPage())
           return this.drain()
         }

@@ -15,6 +15,7 @@ import {
   tear
 } from "@catenet/wire/transport/Http2Stream"
 import { hasTwoLengths } from "@catenet/wire/transport/HttpFields"
+import type { KeepAliveAgent } from "@catenet/wire/transport/KeepAliveAgent"
 import { Result } from "effect"
 import type { IncomingMessage, RequestOptions } from "node:http"
 import { type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2"
@@ -24,7 +25,7 @@ import { isTrailer } from "../FieldNames.ts"
 import { safeMethods, type Visitor } from "../http1/RequestHead.ts"
 import { toOrigin } from "./Http2Fields.ts"
 import { readRequest } from "./Http2Request.ts"
-import type { Repeatable, UpstreamPool } from "./UpstreamPool.ts"
+import type { Repeatable } from "./UpstreamPool.ts"
 
 /** The tunnel has no agent that could take the request. */
 export class NoAgentServes extends Error {}
@@ -34,10 +35,10 @@ export const respond = (stream: ServerHttp2Stream, asked: IncomingHttpHeaders, a
   if (stream.destroyed || stream.headersSent) return tear(stream)
   const { body, fields, status } = readBy(answer, readerOf(asked.accept, asked["accept-language"]))
   stream.respond({ ":status": status, ...fields, "content-length": body.length })
-  stream.end(body)
+  stream.end(asked[":method"] === "HEAD" ? undefined : body)
 }
 
-export const proxy = (incoming: Incoming, visitor: Visitor, agent: UpstreamPool, onFault: OnFault): void => {
+export const proxy = (incoming: Incoming, visitor: Visitor, agent: KeepAliveAgent, onFault: OnFault): void => {
   const { headers, stream } = incoming
   const read = readRequest(headers, visitor)
   if (Result.isFailure(read)) return respond(stream, headers, plainResponse(read.failure.status, read.failure.reason))

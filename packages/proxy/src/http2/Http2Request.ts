@@ -12,6 +12,8 @@ export interface Http2Request {
 
 const bad = (status: BadRequest["status"], reason: string) => Result.fail(new BadRequest({ status, reason }))
 
+const misdirected = (hostname: string) => bad(421, `this connection is for ${hostname}`)
+
 export const readRequest = (
   headers: IncomingHttpHeaders,
   { hostname }: Visitor
@@ -19,8 +21,11 @@ export const readRequest = (
   const { ":authority": named, ":method": method = "GET", ":path": path = "/", host } = headers
   if (method === "CONNECT") return bad(405, "CONNECT is not served")
   const authorities = [named, host].filter((each) => each !== undefined)
-  const isOther = authorities.some((each) => !isAuthority(each) || hostnameOf(each) !== hostname)
-  if (isOther) return bad(421, `this connection is for ${hostname}`)
+  if (!authorities.every(isAuthority))
+    return hostname === undefined ? bad(400, "malformed host") : misdirected(hostname)
+  if (hostname !== undefined && authorities.some((each) => hostnameOf(each) !== hostname)) return misdirected(hostname)
   const isTarget = isOriginForm(path) || (path === "*" && method === "OPTIONS")
-  return isTarget ? Result.succeed({ method, path, authority: authorities[0] ?? hostname }) : bad(400, "malformed path")
+  return isTarget
+    ? Result.succeed({ method, path, authority: authorities[0] ?? hostname ?? "" })
+    : bad(400, "malformed path")
 }

@@ -106,8 +106,6 @@ const httpClients = new Set([
   // To the authority that is assigned, with roots of its own.
   "packages/agent/src/certificate/AcmeTransport.ts",
   "packages/agent/src/onboard/OutgoingHttp.ts",
-  // To the origin, on connections that are dialled elsewhere.
-  "packages/agent/src/tunnel/Http2Exchange.ts",
   // On a socket that leads to the origin already; it reads no body and follows no redirect.
   "packages/agent/src/tunnel/OriginProbe.ts",
   // Of files that are signed, up to 256 MiB, with bounds of its own; it follows no redirect and sends nothing secret.
