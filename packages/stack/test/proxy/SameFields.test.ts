@@ -1,0 +1,141 @@
+/**
+ * What a visitor says about itself, and what two parsers could read differently, four ways: at the edge and at the agent, over
+ * HTTP/1.1 and over HTTP/2. The origin hears the same, and the visitor is refused in the same way.
+ */
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { createServer, type IncomingMessage } from "node:http"
+import type { AddressInfo } from "node:net"
+import * as BothTiers from "./BothTiers.ts"
+import type { Tier } from "./BothTiers.ts"
+
+type Fields = ReadonlyArray<readonly [name: string, value: string]>
+
+class Place extends Context.Service<
+  Place,
+  {
+    readonly tiers: readonly [edge: Tier, own: Tier]
+    readonly heard: Array<IncomingMessage>
+  }
+>()("stack/test/proxy/SameFields/Place") {
+  static readonly layer = Layer.effect(
+    Place,
+    Effect.gen(function* () {
+      const heard: Array<IncomingMessage> = []
+      const server = createServer((request, response) => {
+        heard.push(request)
+        response.end("ok")
+      })
+      yield* Effect.acquireRelease(
+        Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+        () => Effect.sync(() => (server.closeAllConnections(), void server.close()))
+      )
+      return { tiers: yield* BothTiers.make((server.address() as AddressInfo).port), heard }
+    })
+  )
+}
+
+/** What a visitor sends over HTTP/1.1 and ends, and all that it hears. */
+const say = (tier: Tier, bytes: string) =>
+  Effect.gen(function* () {
+    const socket = yield* BothTiers.dial(tier, "http/1.1")
+    const chunks: Array<Buffer> = []
+    socket.on("data", (chunk: Buffer) => chunks.push(chunk))
+    const ended = new Promise<void>((resolve) => void socket.once("end", resolve).once("close", resolve))
+    socket.write(bytes, "latin1")
+    yield* Effect.promise(() => ended)
+    return Buffer.concat(chunks).toString("latin1")
+  }).pipe(Effect.scoped)
+
+const askHttp2 = (tier: Tier, fields: Fields) =>
+  Effect.gen(function* () {
+    const client = yield* BothTiers.dialHttp2(tier)
+    const status = yield* Effect.promise(
+      () =>
+        new Promise<number>((resolve, reject) => {
+          const stream = client.request({ ":authority": tier.host, ":path": "/", ...Object.fromEntries(fields) })
+          stream.once("response", ({ ":status": status = 0 }) => resolve(status))
+          stream.once("error", reject)
+          stream.resume()
+        })
+    )
+    client.close()
+    return status
+  }).pipe(Effect.scoped)
+
+/** The names of a host differ between the tiers. */
+const described = (request: IncomingMessage | undefined, { host }: Tier) =>
+  Object.entries(request?.headers ?? {})
+    .filter(([name]) => name !== "connection")
+    .map(([name, value]) => `${name}: ${String(value).replaceAll(host, "HOST")}`)
+    .toSorted()
+
+const lies: Fields = [
+  ["x-gate-email", "root@victim.example"],
+  ["x_gate_email", "root@victim.example"],
+  ["x.gate.email", "root@victim.example"],
+  ["x-forwarded-for", "203.0.113.66"],
+  ["x_forwarded_for", "203.0.113.66"],
+  ["x-forwarded-proto", "http"],
+  ["x-forwarded-host", "victim.example"],
+  ["forwarded", "for=203.0.113.66"],
+  ["cookie", "a=1; __Host-ct_gate_session=s; ct_gate_session=s; __Host-ct_gate_browser=b; c=2"],
+  ["x-own", "kept"]
+]
+const told = ["cookie: a=1; c=2", 'forwarded: for=127.0.0.1;host="HOST";proto=https', "host: HOST"]
+const named = ["x-forwarded-for: 127.0.0.1", "x-forwarded-host: HOST", "x-forwarded-proto: https", "x-own: kept"]
+
+const get = (host: string, more = "") => `GET / HTTP/1.1\r\nHost: ${host}\r\n${more}Connection: close\r\n\r\n`
+const post = (host: string, more: string) => `POST / HTTP/1.1\r\nHost: ${host}\r\n${more}\r\n\r\n`
+
+/** Requests that are refused with this status before the origin hears of them. */
+const refused: ReadonlyArray<readonly [what: string, request: (host: string) => string, status: number]> = [
+  ["two lengths", (host) => post(host, "Content-Length: 3\r\nContent-Length: 0"), 400],
+  ["a length and chunks", (host) => post(host, "Content-Length: 3\r\nTransfer-Encoding: chunked"), 400],
+  ["a list of lengths", (host) => post(host, "Content-Length: 3, 3"), 400],
+  ["a length with a sign", (host) => post(host, "Content-Length: +3"), 400],
+  ["an unknown coding", (host) => post(host, "Transfer-Encoding: xchunked"), 400],
+  ["a coding before chunks", (host) => post(host, "Transfer-Encoding: gzip, chunked"), 400],
+  ["white space before the colon", (host) => post(host, "Transfer-Encoding : chunked"), 400],
+  ["a folded line", (host) => get(host, "X: a\r\n Transfer-Encoding: chunked\r\n"), 400],
+  ["a line that ends with LF", (host) => `GET / HTTP/1.1\nHost: ${host}\n\n`, 400],
+  ["a CR within a field", (host) => get(host, "X: a\rX-Gate-Email: b\r\n"), 400],
+  ["a NUL within a field", (host) => get(host, "X: a\0b\r\n"), 400],
+  ["no host", () => "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+  ["two hosts", (host) => get(host, "Host: victim.example\r\n"), 400],
+  ["another host", () => get("victim.example"), 421],
+  ["another host in the target", (host) => `GET http://victim.example/ HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 421],
+  ["CONNECT", (host) => `CONNECT ${host}:443 HTTP/1.1\r\nHost: ${host}\r\n\r\n`, 405],
+  ["the preface of HTTP/2", () => "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400],
+  ["a head above 64 KiB", (host) => get(host, `X: ${"x".repeat(65_536)}\r\n`), 431],
+  ["a malformed chunk", (host) => `${post(host, "Transfer-Encoding: chunked")}zz\r\n`, 400]
+]
+
+layer(Place.layer, { excludeTestServices: true, timeout: "60 seconds" })("a visitor of either tier", (it) => {
+  it.effect("is named to the origin by the proxy, whatever it says about itself, over HTTP/1.1 and HTTP/2", () =>
+    Effect.gen(function* () {
+      const { heard, tiers } = yield* Place
+      for (const tier of tiers) {
+        const lines = lies.map(([name, value]) => `${name}: ${value}\r\n`).join("")
+        assert.match(yield* say(tier, get(tier.host, lines)), /^HTTP\/1\.1 200 /, tier.name)
+        assert.deepStrictEqual(described(heard.at(-1), tier), [...told, ...named], `${tier.name}, HTTP/1.1`)
+        assert.strictEqual(yield* askHttp2(tier, lies), 200)
+        assert.deepStrictEqual(described(heard.at(-1), tier), [...told, ...named], `${tier.name}, HTTP/2`)
+      }
+    })
+  )
+
+  it.effect("is refused where two parsers could read its request differently, and the origin hears nothing", () =>
+    Effect.gen(function* () {
+      const { heard, tiers } = yield* Place
+      heard.length = 0
+      for (const [what, request, status] of refused)
+        for (const tier of tiers) {
+          const answer = yield* say(tier, request(tier.host))
+          assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `), `${what}, ${tier.name}`)
+          const bodied = heard.filter(({ complete }) => complete)
+          assert.lengthOf(bodied, 0, `${what}, ${tier.name}`)
+        }
+    })
+  )
+})
