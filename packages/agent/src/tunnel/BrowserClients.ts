@@ -147,8 +147,9 @@ export const joining = (origin: OriginSettings, metrics: AgentMetrics["Service"]
       const follower = followAnswers(client, socket, taken)
       const isAnswered = () => follower.isWhole
       const options = { counters, isAnswered, onFault: metrics.fault, ...(onCrumb === undefined ? {} : { onCrumb }) }
-      return Effect.promise((signal) => splice(client, socket, { ...options, signal })
-      ).pipe(Effect.ensuring(Effect.sync(close)))
+      return Effect.promise((signal) => splice(client, socket, { ...options, signal })).pipe(
+        Effect.ensuring(Effect.sync(close))
+      )
     })
 
   /** The origin could not be reached for this client. */

@@ -29,6 +29,8 @@ const tendEvery = "2 seconds"
 const gatherMillis = 20
 /** Bytes of the first line in which a protocol that is not HTTP may not name it. */
 const guardedBytes = 65_536
+/** A client whose small frames would have to wait for longer is read again: what it sent meanwhile is counted. */
+const maxRestMillis = 30_000
 /** So many requests of a connection may be reset before they are answered; each one that is answered gives one back. */
 const mostResets = 200
 
@@ -165,7 +167,8 @@ export const make = (
   ) {
     const first = beginning(socket)
     if (first === null) return yield* leave(socket, dialled)
-    if (new FirstRequestHead.RequestHeadReader().push(first) !== "other") return yield* follow(socket, header, hostname, dialled)
+    if (new FirstRequestHead.RequestHeadReader().push(first) !== "other")
+      return yield* follow(socket, header, hostname, dialled)
     const far = dialled ?? (yield* connect(header))
     guardFirstLine(socket, far)
     yield* carry(socket, far, BrowserClients.crumbsOf(crumbs, header))
@@ -215,6 +218,7 @@ export const make = (
       run(dialled)
     })
     let resets = mostResets
+    const crumb = BrowserClients.crumbsOf(crumbs, header)
     const visit = new Http2Visit(socket, {
       visitor: visitorOf(header, hostname),
       upstream,
@@ -224,7 +228,7 @@ export const make = (
       headMillis: bounds.headMillis,
       idleMillis,
       enter: () => true,
-      onCrumb: BrowserClients.crumbsOf(crumbs, header),
+      onCrumb: () => Math.min(crumb(), maxRestMillis),
       mayReset: () => --resets >= 0,
       onClose: () => undefined
     })

@@ -5,7 +5,6 @@ import { Effect } from "effect"
 import { type Socket } from "node:net"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import * as FirstRequestHead from "../../src/tunnel/FirstRequestHead.ts"
-import { RequestHeadReader } from "../../src/tunnel/FirstRequestHead.ts"
 import { type Origin, startOrigin } from "../harness/Origins.ts"
 import * as TerminatingPort from "../harness/TerminatingPort.ts"
 
@@ -197,8 +196,8 @@ describe("the first bytes of a client", () => {
   ]
   for (const [said, judged] of cases)
     it(`${JSON.stringify(said)} is ${judged}, in whatever pieces it comes`, () => {
-      assert.strictEqual(new RequestHeadReader().push(Buffer.from(said)), judged)
-      const reader = new RequestHeadReader()
+      assert.strictEqual(new FirstRequestHead.RequestHeadReader().push(Buffer.from(said)), judged)
+      const reader = new FirstRequestHead.RequestHeadReader()
       const last = Array.from(Buffer.from(said), (byte) => reader.push(Buffer.of(byte))).find(
         (each) => each !== "undecided"
       )

@@ -118,6 +118,10 @@ export const sendBody = (
   })
   const proceed = () => void stream.resume()
   outgoing.on("drain", proceed)
+  // A client that waits for an answer before its first byte has asked all the same; what came with the fields goes with them.
+  setImmediate(() => {
+    if (!isGone() && !outgoing.headersSent) outgoing.flushHeaders()
+  })
   outgoing.once("close", () => {
     if (stream.writableFinished) proceed()
     else stream.pause().once("finish", proceed)
