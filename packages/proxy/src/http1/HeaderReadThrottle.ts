@@ -80,7 +80,10 @@ export class HeaderReadThrottle {
     this.#visitor.pause()
     setReadAhead(this.#visitor, 1)
     // A bound on a raw socket. Most heads come in one piece and start none.
-    this.#timer = Scheduler.setTimeout(this.#wake, this.#hasRested ? this.#rests.laterMillis : this.#rests.firstMillis).unref()
+    this.#timer = Scheduler.setTimeout(
+      this.#wake,
+      this.#hasRested ? this.#rests.laterMillis : this.#rests.firstMillis
+    ).unref()
     this.#hasRested = true
   }
 
