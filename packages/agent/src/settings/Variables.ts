@@ -99,7 +99,8 @@ export const certificate = {
 }
 
 /**
- * The part of an agent's configuration that `expose` uses: how the edge is reached, and what is served locally beside the tunnel.
+ * The part of an agent's configuration that `expose` uses: how the edge is reached, what is served locally beside the tunnel, and
+ * which authority certificates are ordered from.
  * Variables of another tunnel, its tokens and folders are ignored: its agent may be configured in the same place.
  */
 export const exposePassedOn = [
@@ -117,7 +118,9 @@ export const exposePassedOn = [
   tunnel.reconnectBase,
   tunnel.reconnectMax,
   tunnel.tcpOnly,
-  tunnel.transports
+  tunnel.transports,
+  tunnel.authorityRoots,
+  ...Object.values(CustomCa.variables)
 ].map(({ name }) => name)
 
 /** Of `update`. */
