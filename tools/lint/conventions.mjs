@@ -208,6 +208,8 @@ const machineModules = new Set(
     "fs",
     "fs/promises",
     "child_process",
+    "dns",
+    "dns/promises",
     "timers",
     "timers/promises"
   ].map((name) => `node:${name}`)

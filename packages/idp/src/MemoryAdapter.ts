@@ -2,7 +2,9 @@
  * What the provider remembers between requests. Clients are read from the realm's own store, so that a new secret and a
  * deletion take effect at the next request; everything else lives in memory, for as long as it is valid.
  */
+import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { Scheduler } from "@catenet/platform/Scheduler"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import type { Adapter as ProviderAdapter, AdapterFactory, AdapterPayload } from "oidc-provider"
 import type { RealmClient } from "./Realm.ts"
 import type { RealmStore } from "./RealmStore.ts"
@@ -39,7 +41,7 @@ interface Entry {
 const capacity = 200_000
 
 class Memory {
-  readonly entries = new Map<string, Entry>()
+  readonly entries = new BoundedMap<string, Entry>(capacity)
 
   get(key: string): AdapterPayload | undefined {
     const entry = this.entries.get(key)
@@ -49,16 +51,10 @@ class Memory {
   }
 
   set(key: string, payload: AdapterPayload, expiresIn: number | undefined): void {
-    this.entries.delete(key)
     this.entries.set(key, {
       payload,
       expiresAt: expiresIn === undefined ? Number.POSITIVE_INFINITY : Scheduler.wallMillis() + expiresIn * 1000
     })
-    if (this.entries.size <= capacity) return
-    for (const [other, entry] of this.entries) {
-      if (this.entries.size <= capacity && entry.expiresAt > Scheduler.wallMillis()) return
-      this.entries.delete(other)
-    }
   }
 
   find(model: string, matches: (payload: AdapterPayload) => boolean): AdapterPayload | undefined {
@@ -81,7 +77,7 @@ const inMemory = (model: string, memory: Memory): ProviderAdapter => {
     findByUserCode: async (userCode) => memory.find(model, (payload) => payload.userCode === userCode),
     consume: async (id) => {
       const payload = memory.get(key(id))
-      if (payload !== undefined) payload.consumed = Math.floor(Scheduler.wallMillis() / 1000)
+      if (payload !== undefined) payload.consumed = toUnixSeconds(Scheduler.wallMillis())
     },
     destroy: async (id) => void memory.entries.delete(key(id)),
     revokeByGrantId: async (grantId) => memory.deleteWhere((payload) => payload.grantId === grantId)

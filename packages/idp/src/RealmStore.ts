@@ -2,6 +2,7 @@
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import { Entropy } from "@catenet/platform/Entropy"
 import { Files } from "@catenet/platform/Files"
+import * as PrivateFile from "@catenet/platform/PrivateFile"
 import { exportJWK, generateKeyPair, type JWK } from "jose"
 import { join } from "node:path"
 import * as Passwords from "./Passwords.ts"
@@ -160,8 +161,6 @@ export class RealmStore {
   }
 
   #save(): void {
-    const next = `${this.#path}.new`
-    Files.writeFileSync(next, JSON.stringify(this.#content, null, 2), { mode: 0o600 })
-    Files.renameSync(next, this.#path)
+    PrivateFile.replaceNow(this.#path, JSON.stringify(this.#content, null, 2))
   }
 }

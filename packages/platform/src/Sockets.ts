@@ -1,8 +1,9 @@
 /**
- * Connections and datagrams: dialling and listening. A seam (see `Seam`); servers listen to nothing until they are told to. The
+ * Connections, datagrams and names: dialling, listening, resolving. A seam (see `Seam`); servers listen to nothing until they are told to. The
  * classes and functions above do no I/O of their own.
  */
 import * as dgram from "node:dgram"
+import * as dns from "node:dns/promises"
 import * as net from "node:net"
 import * as tls from "node:tls"
 
@@ -15,6 +16,10 @@ export interface Sockets {
   readonly tcpServer: typeof net.createServer
   readonly tlsServer: typeof tls.createServer
   readonly udpSocket: typeof dgram.createSocket
+  /** As the system resolves names, with its own files. */
+  readonly lookup: typeof dns.lookup
+  /** Asks name servers; those of the system unless it is given others. */
+  readonly resolver: (options?: dns.ResolverOptions) => dns.Resolver
 }
 
 export const Sockets: Sockets = {
@@ -22,5 +27,7 @@ export const Sockets: Sockets = {
   dialTls: tls.connect,
   tcpServer: net.createServer,
   tlsServer: tls.createServer,
-  udpSocket: dgram.createSocket
+  udpSocket: dgram.createSocket,
+  lookup: dns.lookup,
+  resolver: (options) => new dns.Resolver(options)
 }

@@ -3,11 +3,11 @@
  * Connections that check no certificate use a second one.
  */
 import { isIP } from "@catenet/platform/IpAddress"
+import { Sockets } from "@catenet/platform/Sockets"
 import * as QuicProcess from "@catenet/wire/quic/process/QuicProcess"
 import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import { Context, Data, Effect, Layer, RcRef, type Scope } from "effect"
-import { lookup } from "node:dns/promises"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
 import { OutgoingProxy } from "./OutgoingProxy.ts"
 
@@ -46,7 +46,7 @@ const agentTransport = { keepAlive: 5_000, idle: 30_000, streams: 4_096 }
 const idleTimeToLive = "30 seconds"
 
 const addressesOf = async (host: string) =>
-  isIP(host) === 0 ? (await lookup(host, { all: true })).map(({ address }) => address) : [host]
+  isIP(host) === 0 ? (await Sockets.lookup(host, { all: true })).map(({ address }) => address) : [host]
 
 const within = <A, R>(millis: number, dialing: Effect.Effect<A, QuicProcess.QuicFailed, R>) =>
   Effect.timeoutOrElse(dialing, {

@@ -6,7 +6,6 @@
 import { Effect, FileSystem, Schema } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { StateUnusable } from "../Failure.ts"
-import * as FileBackup from "../state/FileBackup.ts"
 import * as KeyFile from "../state/KeyFile.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
 
@@ -194,9 +193,9 @@ export const repair = Effect.fn("CertificateFolder.repair")(function* (places: P
   const key = keyPath(places)
   const staged = certificateOf(yield* PrivateFile.readStaged(path))
   const fits = isPair(staged, yield* PrivateFile.read(key))
-  if (fits) yield* Effect.onError(PrivateFile.commit([path]), () => FileBackup.restore(key))
-  else if (isPair(certificateOf(yield* PrivateFile.read(path)), yield* FileBackup.read(key)))
-    yield* FileBackup.restore(key)
-  yield* FileBackup.remove(key)
+  if (fits) yield* Effect.onError(PrivateFile.commit([path]), () => PrivateFile.restoreBackup(key))
+  else if (isPair(certificateOf(yield* PrivateFile.read(path)), yield* PrivateFile.readBackup(key)))
+    yield* PrivateFile.restoreBackup(key)
+  yield* PrivateFile.removeBackup(key)
   yield* PrivateFile.discard([key, path, statePath(places)])
 })

@@ -1,5 +1,6 @@
 /** Maintains the certificate: at startup, then at the time that the last outcome asks for, with some jitter. */
 import { timeText } from "@catenet/domain/values/Format"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { Cause, Clock, Effect, Random } from "effect"
 import type { Refused, StateUnusable, Unreachable } from "../Failure.ts"
 import * as FileWatcher from "../state/FileWatcher.ts"
@@ -28,7 +29,7 @@ const faulty: Outcome = {
   isUnanswered: false
 }
 
-const at = (millis: number) => `${timeText(Math.floor(millis / 1000))} UTC`
+const at = (millis: number) => `${timeText(toUnixSeconds(millis))} UTC`
 
 /** Continues "the certificate". `next` is the time of the next check. */
 const describe = (outcome: Outcome, next: number, failed: string): string => {

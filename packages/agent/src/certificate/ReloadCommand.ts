@@ -1,7 +1,5 @@
-/**
- * Runs CT_ACME_RELOAD_CMD, which makes a server that uses the pair load the new one. The command gets none of the agent's
- * variables.
- */
+/** CT_ACME_RELOAD_CMD: lets a server that holds the pair itself take the new one. It gets none of the agent's variables. */
+import { hasEnded, signalGroup } from "@catenet/platform/ChildProcesses"
 import { Processes } from "@catenet/platform/Processes"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { Effect } from "effect"
@@ -44,12 +42,7 @@ export const run = Effect.fn("ReloadCommand.run")((command: string, folder: stri
       )
     )
     return Effect.sync(() => {
-      if (child.pid === undefined || child.exitCode !== null) return
-      try {
-        process.kill(-child.pid, "SIGKILL")
-      } catch {
-        child.kill("SIGKILL")
-      }
+      if (!hasEnded(child)) signalGroup(child, "SIGKILL")
     })
   }).pipe(
     Effect.timeoutOrElse({ duration: bound, orElse: () => Effect.succeed(`it took longer than ${bound / 1000} s`) })

@@ -8,6 +8,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import * as Json from "@catenet/crypto/Json"
 import { native } from "@catenet/crypto/native"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { unixSecondsBigInt } from "@catenet/platform/UnixTime"
 import type { Values } from "@catenet/platform/VariableReader"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, FileSystem, Option } from "effect"
@@ -20,7 +21,6 @@ import * as CardVariables from "../settings/CardVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import * as KeyFile from "../state/KeyFile.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { unixSeconds } from "../UnixTime.ts"
 
 interface Options {
   readonly a2a: boolean
@@ -35,7 +35,7 @@ const verify = Effect.fn("agentCard.verify")(function* (path: string) {
   const text = yield* KeyFile.readSignedFile(path, "card")
   const json = yield* Effect.mapError(Effect.fromResult(Json.parse(text)), ({ message }) => bad(message))
   const card = yield* Effect.mapError(Effect.fromResult(AgentCard.json.fromJson(json)), ({ why }) => bad(why))
-  const at = yield* unixSeconds
+  const at = yield* unixSecondsBigInt
   if (at >= card.expiresAt) return yield* bad("it has expired")
   if (!AgentCard.verify(native, card, Number(at))) return yield* bad("its signature does not verify")
   if (!A2aCard.holds(native, json)) return yield* bad("the signature of its A2A part does not verify")
@@ -79,7 +79,7 @@ const place = Effect.fnUntraced(
 const write = Effect.fn("agentCard.write")(function* (a2a: boolean) {
   const screen = yield* Screen
   const given = yield* EnvironmentFile.read(yield* configFile, CardVariables.agentCard)
-  const issuedAt = yield* unixSeconds
+  const issuedAt = yield* unixSecondsBigInt
   const card = AgentCard.sign(native, given.holderKey, {
     roleTags: given.cardRoles,
     skills: given.cardSkills ?? [],

@@ -5,7 +5,7 @@ import { native } from "@catenet/crypto/native"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import type { Parser } from "@catenet/platform/Parser"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Clock, Effect, Option, Redacted, Result, Schema } from "effect"
+import { Effect, Option, Redacted, Result, Schema } from "effect"
 import * as AccountClient from "../account/AccountClient.ts"
 import * as ControlPlaneSelection from "../account/ControlPlaneSelection.ts"
 import { configFile } from "../Flags.ts"
@@ -15,7 +15,7 @@ import * as ChannelOwnerVariables from "../settings/ChannelOwnerVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import { Prompts } from "../terminal/Prompts.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { unixSeconds } from "../UnixTime.ts"
+import { unixSeconds, unixSecondsBigInt } from "@catenet/platform/UnixTime"
 
 /** Asks for the fields of a grant, repeating invalid answers; on a pipe the first invalid answer ends it. */
 const units: ReadonlyMap<string, number> = new Map([
@@ -59,7 +59,7 @@ const askClaims = Effect.gen(function* () {
   const channel = yield* by("Channel, 64 hex digits: ", ChannelOperatorVariables.channelId)
   const holder = yield* by("Public holder key of the member, 64 hex digits: ", ChannelOperatorVariables.holder)
   const direction = yield* by("Direction, initiate, accept or both: ", ChannelOperatorVariables.direction)
-  const now = yield* unixSeconds
+  const now = yield* unixSecondsBigInt
   const expiresAt = yield* ask(
     "Ends in, such as 30d: ",
     "a span such as 12h, 30d or 1y, or a time to come in Unix seconds",
@@ -107,7 +107,7 @@ export const grant = ({ deposit: isDeposited, interactive }: Options) =>
     const { channel, direction, expiresAt, holder, operatorKey, ...values } = yield* interactive ? asked : given
     const claims = { channel, holder, direction, rights: "rw", delegable: false, expiresAt } as const
     const signed = Grant.sign(native, operatorKey, claims)
-    const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    const now = yield* unixSeconds
     const operator = native.ed25519.publicKey(Redacted.value(operatorKey))
     const verified = Grant.verify(native, signed, operator, now)
     if (Result.isFailure(verified))

@@ -3,8 +3,9 @@ import * as Hex from "@catenet/crypto/Hex"
 import * as Invitation from "@catenet/crypto/Invitation"
 import { native } from "@catenet/crypto/native"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { unixSeconds } from "@catenet/platform/UnixTime"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import { Clock, Effect, Redacted, Result } from "effect"
+import { Effect, Redacted, Result } from "effect"
 import * as JoinClient from "../channel/invite/JoinClient.ts"
 import { UsageWrong } from "../Failure.ts"
 import { configFile } from "../Flags.ts"
@@ -28,7 +29,7 @@ export const invite = Effect.gen(function* () {
     ...claims
   } = yield* EnvironmentFile.read(yield* configFile, ChannelOwnerVariables.bareInvite)
   const signed = Invitation.sign(native, operatorKey, { ...claims, delegable: isDelegable })
-  const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+  const now = yield* unixSeconds
   const operator = native.ed25519.publicKey(Redacted.value(operatorKey))
   if (Result.isFailure(Invitation.verify(native, signed, operator, now)))
     return yield* ConfigurationInvalid.of(

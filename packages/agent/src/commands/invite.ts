@@ -6,6 +6,7 @@ import * as Json from "@catenet/crypto/Json"
 import { native } from "@catenet/crypto/native"
 import { clause, ended } from "@catenet/domain/values/Sentence"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { unixSecondsBigInt } from "@catenet/platform/UnixTime"
 import type { Values } from "@catenet/platform/VariableReader"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Option, Redacted, Result } from "effect"
@@ -23,7 +24,6 @@ import { formatHostPort } from "../settings/HostPort.ts"
 import * as LoginVariables from "../settings/LoginVariables.ts"
 import { pemOf } from "../settings/MemberSettings.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { unixSeconds } from "../UnixTime.ts"
 import * as BareInvitation from "./invitation.ts"
 
 interface Options {
@@ -112,7 +112,7 @@ const link = Effect.fn("invite.link")(
       direction: given.role === "accept" ? "initiate" : "accept",
       holderKey: Redacted.make(holderKey),
       days,
-      now: yield* unixSeconds,
+      now: yield* unixSecondsBigInt,
       place
     })
     const operator = Hex.encode(native.ed25519.publicKey(Redacted.value(given.operatorKey)))

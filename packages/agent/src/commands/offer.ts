@@ -3,6 +3,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import * as Json from "@catenet/crypto/Json"
 import * as Offer from "@catenet/crypto/market/Offer"
 import { native } from "@catenet/crypto/native"
+import { unixSecondsBigInt } from "@catenet/platform/UnixTime"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Option } from "effect"
 import { configFile } from "../Flags.ts"
@@ -10,14 +11,13 @@ import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import * as MarketVariables from "../settings/MarketVariables.ts"
 import * as KeyFile from "../state/KeyFile.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { unixSeconds } from "../UnixTime.ts"
 
 const verify = Effect.fn("offer.verify")(function* (path: string) {
   const screen = yield* Screen
   const bad = (why: string) => KeyFile.invalid(path, "offer", why)
   const text = yield* KeyFile.readSignedFile(path, "offer")
   const offer = yield* Effect.mapError(Effect.fromResult(Offer.json.parse(text)), ({ message }) => bad(message))
-  const at = yield* unixSeconds
+  const at = yield* unixSecondsBigInt
   if (at >= offer.expiresAt) return yield* bad("it has expired")
   if (!Offer.verify(native, offer, at)) return yield* bad("its signature does not verify")
   const { expiresAt, kind, minPrice, unitsAvailable } = offer
@@ -34,7 +34,7 @@ const verify = Effect.fn("offer.verify")(function* (path: string) {
 const print = Effect.fn("offer.print")(function* () {
   const screen = yield* Screen
   const given = yield* EnvironmentFile.read(yield* configFile, MarketVariables.signedOffer)
-  const issuedAt = yield* unixSeconds
+  const issuedAt = yield* unixSecondsBigInt
   const signed = Offer.sign(native, given.holderKey, {
     kind: given.offerKind,
     models: given.offerModels,

@@ -4,7 +4,6 @@ import { isIP } from "@catenet/platform/IpAddress"
 import { Sockets } from "@catenet/platform/Sockets"
 import { Effect } from "effect"
 import type { X509Certificate } from "node:crypto"
-import { lookup } from "node:dns/promises"
 import * as OutgoingProxy from "../carrier/OutgoingProxy.ts"
 import { Unreachable } from "../Failure.ts"
 import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
@@ -34,7 +33,7 @@ export const reaches = Effect.fnUntraced(function* (target: HostPort, fix: strin
 export const resolve = (host: string, fix: string) =>
   isIP(host) === 0
     ? Effect.tryPromise({
-        try: async () => (await lookup(host, { all: true })).map(({ address }) => address),
+        try: async () => (await Sockets.lookup(host, { all: true })).map(({ address }) => address),
         catch: () => new Unreachable({ detail: `The name ${host} does not resolve. ${fix}` })
       })
     : Effect.succeed([host])

@@ -3,7 +3,8 @@
  * unreadable file or an unresponsive provider is a temporary error, not a missing token.
  */
 import type { CredentialState } from "@catenet/domain/enrollment/AgentStatus"
-import { Clock, Data, Effect, FileSystem, Redacted, Result, Schedule } from "effect"
+import { unixSeconds } from "@catenet/platform/UnixTime"
+import { Data, Effect, FileSystem, Redacted, Result, Schedule } from "effect"
 import type { BearerSource } from "../settings/LoginVariables.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as IdentityProviderClient from "./IdentityProviderClient.ts"
@@ -34,8 +35,6 @@ const readFile = Effect.fnUntraced(function* (path: string) {
     onFailure: () => unreadable
   })
 })
-
-const now = Effect.map(Clock.currentTimeMillis, (millis) => Math.floor(millis / 1000))
 
 const readStored = (path: string) =>
   Effect.mapError(
@@ -94,15 +93,15 @@ const refresh = (...[path, login, token]: [string, StoredLogin.StoredLogin, Reda
 const ofStored = Effect.fnUntraced(function* (path: string) {
   const login = yield* readStored(path)
   if (login === undefined) return yield* none
-  if (StoredLogin.isFresh(login, yield* now)) return login.accessToken
-  if (!StoredLogin.isRefreshable(login, yield* now)) return yield* ended
+  if (StoredLogin.isFresh(login, yield* unixSeconds)) return login.accessToken
+  if (!StoredLogin.isRefreshable(login, yield* unixSeconds)) return yield* ended
   return yield* Effect.gen(function* () {
     // Another process may have refreshed it in between, or logged out.
     const current = yield* readStored(path)
     if (current === undefined) return yield* none
-    if (StoredLogin.isFresh(current, yield* now)) return current.accessToken
+    if (StoredLogin.isFresh(current, yield* unixSeconds)) return current.accessToken
     const { refreshToken } = current
-    if (refreshToken === undefined || !StoredLogin.isRefreshable(current, yield* now)) return yield* ended
+    if (refreshToken === undefined || !StoredLogin.isRefreshable(current, yield* unixSeconds)) return yield* ended
     return yield* refresh(path, current, refreshToken)
   }).pipe(
     FolderLock.holding(path),
@@ -129,7 +128,7 @@ const stateOfStored = Effect.fnUntraced(function* (path: string) {
   const read = yield* Effect.result(StoredLogin.read(path))
   if (Result.isFailure(read)) return "stored-expired" as const
   if (read.success === undefined) return "none" as const
-  const at = yield* now
+  const at = yield* unixSeconds
   if (StoredLogin.isFresh(read.success, at)) return "stored" as const
   return StoredLogin.isRefreshable(read.success, at)
     ? ("stored-expired-refreshable" as const)

@@ -2,9 +2,10 @@
  * Calls of the identity provider: device authorization, tokens, and which provider a control plane names. Each is limited to 15 s
  * and results in a response, a named error, or silence.
  */
+import { unixSeconds } from "@catenet/platform/UnixTime"
 import { clause } from "@catenet/domain/values/Sentence"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
-import { Clock, Data, Effect, Option, Redacted, Schema } from "effect"
+import { Data, Effect, Option, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { Unreachable } from "../Failure.ts"
 import { describe } from "../onboard/HttpErrors.ts"
@@ -140,7 +141,7 @@ export const tokens = Effect.fn("IdentityProviderClient.tokens")(function* (
   issuer: string,
   form: Readonly<Record<string, string>>
 ) {
-  const asked = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+  const asked = yield* unixSeconds
   const given = yield* Effect.flatMap(post(endpoint(issuer, "token"), form), readTokens)
   const endOf = (seconds: number | undefined) => (seconds === undefined ? undefined : asked + Math.floor(seconds))
   return {

@@ -2,6 +2,7 @@
  * Records the agent's events in the ring, the log and the counters. An event is one flat JSON object: its fields, and `ts`,
  * `session`, `conn` and `kind`.
  */
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { Context, Effect, Layer } from "effect"
 import { AgentMetrics } from "./AgentMetrics.ts"
 import * as EventRing from "./EventRing.ts"
@@ -69,7 +70,7 @@ export class Events extends Context.Service<
           record: Effect.fnUntraced(function* (kind, fields) {
             counts.set(kind, (counts.get(kind) ?? 0) + 1)
             const { id, conn } = metrics.session
-            const line = JSON.stringify({ ...fields, ts: Math.floor(metrics.now() / 1000), session: id, conn, kind })
+            const line = JSON.stringify({ ...fields, ts: toUnixSeconds(metrics.now()), session: id, conn, kind })
             yield* ring.append(line)
             yield* Effect.annotateLogs(Effect.logInfo(kind), eventAnnotation, line)
           }),

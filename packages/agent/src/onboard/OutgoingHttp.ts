@@ -3,9 +3,8 @@
  * proxy.
  */
 import { Http } from "@catenet/platform/Http"
-import { strictFetch } from "@catenet/platform/StrictFetch"
-import { Effect, Layer } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { clientBy, type Fetch, strictFetch } from "@catenet/platform/OutgoingHttp"
+import { Effect } from "effect"
 import { Readable } from "node:stream"
 import type { ReadableStream } from "node:stream/web"
 import { createConnection, OutgoingProxy } from "../carrier/OutgoingProxy.ts"
@@ -13,7 +12,6 @@ import { createConnection, OutgoingProxy } from "../carrier/OutgoingProxy.ts"
 /** Limit of a response in bytes. The longest is a certificate. */
 export const longestAnswer = 65_536
 
-type Fetch = typeof globalThis.fetch
 type Proxy = NonNullable<Effect.Success<typeof OutgoingProxy>>
 
 /** Statuses without a response body. */
@@ -57,13 +55,10 @@ export const sendForUpTo = (most: number): Effect.Effect<Fetch> =>
 
 export const send = sendForUpTo(longestAnswer)
 
-const sendingBy = (fetch: Effect.Effect<Fetch>) =>
-  FetchHttpClient.layer.pipe(Layer.provide(Layer.effect(FetchHttpClient.Fetch, fetch)))
-
-export const layer = sendingBy(send)
+export const layer = clientBy(send)
 
 /** For lists of an account, which are as long as its limits permit. */
-export const layerForLists = sendingBy(sendForUpTo(4_194_304))
+export const layerForLists = clientBy(sendForUpTo(4_194_304))
 
-/** For services on this machine or beside it: never through a proxy. */
-export const layerLocal = sendingBy(Effect.succeed(strictFetch(globalThis.fetch, longestAnswer)))
+/** For what listens on this machine or beside it: never through a proxy. */
+export const layerLocal = clientBy(Effect.succeed(strictFetch(globalThis.fetch, longestAnswer)))

@@ -5,6 +5,7 @@
 import * as AgentRequest from "@catenet/crypto/AgentRequest"
 import { native } from "@catenet/crypto/native"
 import { AgentProofRequired } from "@catenet/domain/certificates/AdmissionErrors"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { Clock, Effect, type Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 
@@ -24,7 +25,7 @@ export const by = (client: HttpClient.HttpClient, seed: Seed) => {
       const key = yield* seed
       if (key === undefined) return request
       const body = request.body._tag === "Uint8Array" ? request.body.body : nothing
-      const issuedAt = Math.floor(((yield* Clock.currentTimeMillis) + ahead) / 1000)
+      const issuedAt = toUnixSeconds((yield* Clock.currentTimeMillis) + ahead)
       const [path = ""] = request.url.split("?")
       const proof = AgentRequest.sign(native, key, { method: request.method, path, body }, BigInt(issuedAt))
       return HttpClientRequest.setHeader(request, AgentRequest.header, proof)

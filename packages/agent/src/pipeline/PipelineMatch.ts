@@ -12,7 +12,7 @@ import { type Assignment, matchPipeline, type Offering, type Turns } from "@cate
 import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, Option, Record, type Redacted, Result } from "effect"
 import { isObject } from "../channel/rpc/Tool.ts"
-import { unixSeconds } from "../UnixTime.ts"
+import { unixSecondsBigInt } from "@catenet/platform/UnixTime"
 import { type RoleProvider, ProviderFailed } from "./RoleProvider.ts"
 
 /** A provider in the place of its offer. */
@@ -106,7 +106,7 @@ export const run = Effect.fn("PipelineMatch.run")(function* (
   const refused = new Map<string, Set<string>>(roles.map(({ tag }) => [tag, new Set()]))
   const matches = new Map<string, Match>()
   while (true) {
-    const now = yield* unixSeconds
+    const now = yield* unixSecondsBigInt
     const offered = ({ tag }: { readonly tag: string }) =>
       (candidates.get(tag) ?? []).filter(({ holder_pubkey }) => refused.get(tag)?.has(holder_pubkey) !== true)
     const { answer, turns: after } = matchPipeline(roles, offered, policy, turns, now)

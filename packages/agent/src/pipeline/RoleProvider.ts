@@ -11,7 +11,7 @@ import * as RpcClient from "../channel/rpc/RpcClient.ts"
 import * as ChannelSession from "../channel/session/ChannelSession.ts"
 import type * as FallbackDialer from "../channel/session/FallbackDialer.ts"
 import * as SessionLifecycle from "../channel/session/SessionLifecycle.ts"
-import { unixSeconds } from "../UnixTime.ts"
+import { unixSecondsBigInt } from "@catenet/platform/UnixTime"
 
 // The members waiting on a role's derived channel. The edge connects those that have waited longest, and a provider that has
 // served waits again behind the others, so all have been met when one comes a second time.
@@ -112,7 +112,7 @@ const ofSession = Effect.fn("RoleProvider.ofSession")(function* ({
   const offer = shown.success
   if (peerHolder === undefined || !Bytes.equal(offer.holder, peerHolder))
     return yield* failed({ message: "its offer is signed by another holder" })
-  const now = yield* unixSeconds
+  const now = yield* unixSecondsBigInt
   if (!Offer.verify(native, offer, now))
     return yield* failed({ message: "its offer has expired, or its signature does not verify" })
   const provider: RoleProvider = { holder: Hex.encode(offer.holder), offer, call }

@@ -3,7 +3,7 @@
  * code that needs a person (2 usage, 3 configuration, 4 refused).
  */
 import { markup } from "@catenet/platform/Markup"
-import { hardening, quoted } from "./SystemdHardening.ts"
+import * as SystemdUnit from "@catenet/platform/SystemdUnit"
 
 export type Manager = "systemd" | "launchd"
 
@@ -31,30 +31,21 @@ const isHome = (path: string) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path)
 const fileSystem = ({ command, folder, writes }: Service) => [
   "ProtectSystem=full",
   `ProtectHome=${[...command, folder, ...writes].some(isHome) ? "read-only" : "yes"}`,
-  ...Array.from(new Set(writes), (path) => `ReadWritePaths=${quoted(`-${path}`).replaceAll("$$", () => "$")}`)
+  ...Array.from(
+    new Set(writes),
+    (path) => `ReadWritePaths=${SystemdUnit.quoted(`-${path}`).replaceAll("$$", () => "$")}`
+  )
 ]
 
-const systemd = (service: Service) => systemdUnit(service, fileSystem(service))
-
-const systemdUnit = ({ command, folder, lowPort, user, what }: Service, files: ReadonlyArray<string>) => `[Unit]
-Description=Catenet agent of ${what}
-Wants=network-online.target
-After=network-online.target
-StartLimitIntervalSec=0
-
-[Service]
-ExecStart=${command.map(quoted).join(" ")}
-WorkingDirectory=${folder.replaceAll("%", "%%")}
-User=${user}
-Restart=always
-RestartSec=5
-RestartPreventExitStatus=2 3 4
-TimeoutStopSec=20
-${[...files, ...hardening({ lowPort })].join("\n")}
-
-[Install]
-WantedBy=multi-user.target
-`
+const systemd = (service: Service) =>
+  SystemdUnit.render({
+    description: `Catenet agent of ${service.what}`,
+    start: service.command.map(SystemdUnit.quoted).join(" "),
+    runs: [`WorkingDirectory=${service.folder.replaceAll("%", "%%")}`, `User=${service.user}`],
+    final: [2, 3, 4],
+    stopSeconds: 20,
+    may: [...fileSystem(service), ...SystemdUnit.hardening(service)]
+  })
 
 const text = (value: string) => markup`<string>${value}</string>`.text
 

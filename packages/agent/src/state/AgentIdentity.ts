@@ -4,7 +4,8 @@
  * this order after it. While `identity.key.new` exists, an enrollment with unknown outcome is under way and its key is used
  * again; if only others exist, interrupted renames are completed.
  */
-import { Clock, Effect, FileSystem, Redacted } from "effect"
+import { unixSeconds } from "@catenet/platform/UnixTime"
+import { Effect, FileSystem, Redacted } from "effect"
 import { StateUnusable } from "../Failure.ts"
 import * as KeyFile from "./KeyFile.ts"
 import * as PrivateFile from "./PrivateFile.ts"
@@ -115,7 +116,7 @@ export const agentId = Effect.fn("AgentIdentity.agentId")(function* (
   const path = at(directory).agent
   const stored = yield* text(path)
   if (stored !== undefined) return stored
-  const id = `agent-${Math.floor((yield* Clock.currentTimeMillis) / 1000)}-${process.pid}`
+  const id = `agent-${yield* unixSeconds}-${process.pid}`
   yield* PrivateFile.folder(directory)
   yield* PrivateFile.replaceAll([{ path, bytes: utf8.encode(id) }])
   return id

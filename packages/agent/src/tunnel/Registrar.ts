@@ -4,6 +4,7 @@
  */
 import * as ConstantTime from "@catenet/crypto/ConstantTime"
 import { clause } from "@catenet/domain/values/Sentence"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { abort } from "@catenet/wire/transport/Abort"
 import {
   Cause,
@@ -150,7 +151,7 @@ export const serve = Effect.fn("Registrar.serve")(function* (
     else if (registration.host !== undefined)
       yield* Effect.logInfo(`visitors of ${registration.host} now reach ${formatHostPort(settings.origin)}`)
     if (begun === undefined) metrics.session.live++
-    metrics.session.registeredSince = Math.floor(metrics.now() / 1000)
+    metrics.session.registeredSince = toUnixSeconds(metrics.now())
     metrics.heard()
     metrics.session.carrier = link.carrier
     const transport = link.carrier === "quic" ? "quic" : "tcp-fallback"

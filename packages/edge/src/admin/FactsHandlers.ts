@@ -7,6 +7,7 @@ import { TokenHistory, TokenStatusReport, TokenSums, TunnelHistory } from "@cate
 import { HolderKey, PublicKey } from "@catenet/domain/values/Keys"
 import { Count } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
+import { unixSeconds } from "@catenet/platform/UnixTime"
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -55,7 +56,7 @@ export const FactsHandlers = HttpApiBuilder.group(
     const history = Effect.fnUntraced(function* (token: RoutingToken, limit = 20, figures?: "1") {
       const { sessions } = sessionHistory
       if (sessions === undefined) return yield* new HistoryDisabled({})
-      const now = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+      const now = yield* unixSeconds
       const found = sessions.history(routes.recordsOf(Redacted.value(token)), limit, now, figures === "1")
       return yield* Effect.orDie(decodeHistory(found))
     })
@@ -102,7 +103,7 @@ export const FactsHandlers = HttpApiBuilder.group(
       sums: Effect.fnUntraced(function* ({ payload }) {
         const { sessions } = sessionHistory
         if (sessions === undefined) return yield* new HistoryDisabled({})
-        const now = Math.floor((yield* Clock.currentTimeMillis) / 1_000)
+        const now = yield* unixSeconds
         return payload.tokens
           .flatMap((given) => Option.toArray(readToken(given)))
           .map((token) => {

@@ -2,10 +2,10 @@
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import { maxVersions, TunnelStatusReport } from "@catenet/domain/tunnels/TunnelTraffic"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import type { AgentPool } from "../sessions/AgentPool.ts"
 
-const seconds = (millis: number | undefined) =>
-  millis === undefined ? null : UnixSeconds.make(Math.floor(millis / 1_000))
+const seconds = (millis: number | undefined) => (millis === undefined ? null : UnixSeconds.make(toUnixSeconds(millis)))
 
 /** How many of the tunnels have at least one agent. */
 export const activeIn = (tunnels: Iterable<AgentPool>): number => {

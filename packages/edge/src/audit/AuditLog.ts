@@ -5,6 +5,7 @@
  */
 import { plainAddress } from "@catenet/platform/IpAddress"
 import { retryForever } from "@catenet/platform/RetryForever"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
 import type { Socket } from "node:net"
 import { endpointsOf } from "../listen/ConnectionAddresses.ts"
@@ -67,7 +68,7 @@ const sourceOf = (source: Socket | Remote) =>
 
 /** Notes connections by rows that `append` takes. */
 export const noting = (clock: Clock.Clock, append: (row: AuditRow) => void): Notes => {
-  const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+  const seconds = () => toUnixSeconds(clock.currentTimeMillisUnsafe())
   return {
     note: (transport, socket, token) => append([seconds(), transport, sourceOf(socket), tunnelName(token), "", ""]),
     noteMember: (leg, address, channel, holder) =>
@@ -97,7 +98,7 @@ const keep = Effect.fn("AuditLog.keep")(function* (path: string) {
     }, rows.length)
   })
   const forget = Effect.sync(() => {
-    const before = Math.floor(clock.currentTimeMillisUnsafe() / 1_000) - auditRetentionSeconds
+    const before = toUnixSeconds(clock.currentTimeMillisUnsafe()) - auditRetentionSeconds
     db.write(() => db.run("delete from connections where ts < ?", before))
   })
   const writing = write.pipe(Effect.delay("1 second"), Effect.repeat(Schedule.forever))

@@ -8,7 +8,7 @@
  */
 import { mintCross, mintLeaf, mintRoot, pem } from "@catenet/crypto/x509/Certificate"
 import { retryForever } from "@catenet/platform/RetryForever"
-import { Clock, Context, Duration, Effect, Layer, Option, Path, Schedule } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Path, Schedule } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { Settings } from "../settings/Settings.ts"
 import { CertificateSource } from "../tls/CertificateSource.ts"
@@ -55,18 +55,17 @@ const usable = (root: X509Certificate, key: KeyObject, now: number) =>
 const loadRoot = Effect.fn("CertificateAuthority.loadRoot")(function* (path: string, key: KeyObject) {
   const now = yield* Clock.currentTimeMillis
   const stored = yield* DurableFile.read(path)
-  if (Option.isSome(stored) && usable(yield* readCertificate(path, stored.value), key, now))
-    return Buffer.from(stored.value)
+  if (stored !== undefined && usable(yield* readCertificate(path, stored), key, now)) return Buffer.from(stored)
   const root = mintRoot(commonName, key, { from: now - skew, until: now - skew + rootLife })
-  yield* DurableFile.write(path, root, 0o644)
+  yield* DurableFile.write({ path, bytes: root, mode: 0o644 })
   yield* Effect.logInfo("internal CA: new root certificate")
   return root
 })
 
 const publish = Effect.fn("CertificateAuthority.publish")(function* (path: string, root: Buffer) {
   const published = yield* DurableFile.read(path)
-  if (Option.isSome(published) && root.equals(published.value)) return
-  yield* DurableFile.write(path, root, 0o644)
+  if (published !== undefined && root.equals(published)) return
+  yield* DurableFile.write({ path, bytes: root, mode: 0o644 })
 })
 
 /** The certificate by which the root that was in force before vouches for this one; none without such a root. */
@@ -76,10 +75,10 @@ const loadCross = Effect.fn("CertificateAuthority.loadCross")(function* (folder:
   const oldRootPath = path.join(folder, "edge-ca-cert.old.der")
   const oldKey = yield* DurableFile.read(oldKeyPath)
   const oldRoot = yield* DurableFile.read(oldRootPath)
-  if (Option.isNone(oldKey) || Option.isNone(oldRoot)) return undefined
+  if (oldKey === undefined || oldRoot === undefined) return undefined
   const now = yield* Clock.currentTimeMillis
-  const issuerKey = yield* readKey(oldKeyPath, oldKey.value)
-  const root = yield* readCertificate(oldRootPath, oldRoot.value)
+  const issuerKey = yield* readKey(oldKeyPath, oldKey)
+  const root = yield* readCertificate(oldRootPath, oldRoot)
   const until = root.validToDate.getTime()
   if (!root.checkPrivateKey(issuerKey) || until <= now) return undefined
   yield* Effect.logInfo("internal CA: the root before is still honoured").pipe(
@@ -108,12 +107,10 @@ export class CertificateAuthority extends Context.Service<
     const { certOut } = yield* Settings
     const path = yield* Path.Path
     const folder = path.dirname(certOut)
-    const { chain, key, root } = yield* Effect.gen(function* () {
-      const key = yield* loadKey(path.join(folder, "edge-ca-key.pem"))
-      const root = yield* loadRoot(path.join(folder, "edge-ca-cert.der"), key)
-      yield* publish(certOut, root)
-      return { chain: (yield* loadCross(folder, key)) ?? root, key, root }
-    }).pipe(Effect.catchTag("PlatformError", (error) => Effect.fail(EdgeFileErrors.inaccessible(certOut)(error))))
+    const key = yield* loadKey(path.join(folder, "edge-ca-key.pem"))
+    const root = yield* loadRoot(path.join(folder, "edge-ca-cert.der"), key)
+    yield* publish(certOut, root)
+    const chain = (yield* loadCross(folder, key)) ?? root
     const leaf = new CertificateSource(yield* issueLeaf(key, chain))
     yield* Effect.forkScoped(
       issueLeaf(key, chain).pipe(

@@ -1,27 +1,22 @@
-/** Files that survive a crash: written beside their place, flushed, then renamed, so that a reader sees old or new. */
-import { Effect, FileSystem, Option, Path } from "effect"
+/** The edge's own files: replaced whole or not at all, and read as they were written. */
+import * as PrivateFile from "@catenet/platform/PrivateFile"
+import { Effect, FileSystem, Path } from "effect"
+import * as EdgeFileErrors from "./EdgeFileErrors.ts"
 
-/** Writes `content` to `path` in one step; `mode` holds from the first byte on. Creates missing folders. */
-export const write = Effect.fn("DurableFile.write")(function* (path: string, content: Uint8Array, mode: number) {
+const files = PrivateFile.make(EdgeFileErrors.inaccessible)
+
+/** The content of `path`, or undefined when there is no such file. */
+export const read = files.read
+
+/** Replaces the file; creates missing folders. */
+export const write = Effect.fn("DurableFile.write")(function* (content: PrivateFile.Content) {
   const fs = yield* FileSystem.FileSystem
-  const folders = yield* Path.Path
-  yield* fs.makeDirectory(folders.dirname(path), { recursive: true })
-  const draft = `${path}.new`
-  yield* fs.remove(draft, { force: true })
-  yield* Effect.scoped(
-    Effect.gen(function* () {
-      const file = yield* fs.open(draft, { flag: "wx", mode })
-      yield* file.writeAll(content)
-      yield* file.sync
-    })
+  const paths = yield* Path.Path
+  yield* Effect.mapError(
+    fs.makeDirectory(paths.dirname(content.path), { recursive: true }),
+    EdgeFileErrors.inaccessible(content.path)
   )
-  yield* fs.rename(draft, path)
-})
-
-/** The content of `path`, or none when there is no such file. Any other failure is a failure. */
-export const read = Effect.fn("DurableFile.read")(function* (path: string) {
-  const fs = yield* FileSystem.FileSystem
-  return (yield* fs.exists(path)) ? Option.some(yield* fs.readFile(path)) : Option.none()
+  yield* files.replaceAll([content])
 })
 
 /** Reads the file, or creates it with owner-only permission from what `make` returns. */
@@ -30,8 +25,8 @@ export const readOrCreateSecret = Effect.fn("DurableFile.readOrCreateSecret")(fu
   make: () => Uint8Array
 ) {
   const found = yield* read(path)
-  if (Option.isSome(found)) return found.value
-  const content = make()
-  yield* write(path, content, 0o600)
-  return content
+  if (found !== undefined) return found
+  const bytes = make()
+  yield* write({ path, bytes })
+  return bytes
 })

@@ -4,7 +4,6 @@ import { Entropy } from "@catenet/platform/Entropy"
 import { Effect, Path, Redacted } from "effect"
 import { Settings } from "../settings/Settings.ts"
 import * as DurableFile from "./DurableFile.ts"
-import * as EdgeFileErrors from "./EdgeFileErrors.ts"
 
 const seedBytes = 32
 
@@ -19,8 +18,6 @@ export const load = Effect.fn("Ed25519Seed.load")(function* (
   const { certOut } = yield* Settings
   const path = yield* Path.Path
   const file = path.join(path.dirname(certOut), name)
-  const seed = yield* DurableFile.readOrCreateSecret(file, () => Entropy.randomBytes(seedBytes)).pipe(
-    Effect.mapError(EdgeFileErrors.inaccessible(file))
-  )
+  const seed = yield* DurableFile.readOrCreateSecret(file, () => Entropy.randomBytes(seedBytes))
   return seed.length === seedBytes ? Redacted.make(seed) : yield* damaged(file)
 })

@@ -6,6 +6,7 @@ import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { retryForever } from "@catenet/platform/RetryForever"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { type Pairing, PairingRoom } from "@catenet/wire/channels/PairingRoom"
 import { StreamReset } from "@catenet/wire/transport/Carrier"
 import { guarded } from "@catenet/wire/transport/FaultBoundary"
@@ -28,10 +29,8 @@ const askEvery = "30 seconds"
 /** A session with a relay node on which nothing is said for so long ends. */
 const relayNodeIdleMillis = 300_000
 
-const seconds = (millis: number) => Math.floor(millis / 1_000)
-
 const holds = ({ grant }: Member, operatorKey: Uint8Array, now: number) =>
-  Result.isSuccess(Grant.verify(native, grant, operatorKey, seconds(now)))
+  Result.isSuccess(Grant.verify(native, grant, operatorKey, toUnixSeconds(now)))
 
 const digestOf = (grant: Grant.Grant) => Hex.encode(native.sha256(Grant.encode(grant)))
 
@@ -189,7 +188,7 @@ export class ChannelRoom extends Context.Service<
       return ago
     }
 
-    const isOver = ({ grant }: Member, at: number) => grant.expiresAt <= BigInt(seconds(at))
+    const isOver = ({ grant }: Member, at: number) => grant.expiresAt <= BigInt(toUnixSeconds(at))
 
     const tick = Effect.sync(() => {
       const at = now()

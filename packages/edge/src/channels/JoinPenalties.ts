@@ -2,6 +2,7 @@
  * Who has sent too many joins that can only be guesses (data-plane 12): members of no channel, signatures by no holder. Counted
  * for each address, in fixed windows. Times are arguments, in milliseconds.
  */
+import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { addressBlock } from "@catenet/platform/IpAddress"
 
 const windowMillis = 60_000
@@ -14,7 +15,7 @@ interface Window {
 
 export class JoinPenalties {
   readonly #most: number
-  readonly #windows = new Map<string, Window>()
+  readonly #windows = new BoundedMap<string, Window>(maxAddresses)
 
   constructor(most: number) {
     this.#most = most
@@ -32,12 +33,7 @@ export class JoinPenalties {
       known.count += 1
       return
     }
-    this.#windows.delete(block)
     this.#windows.set(block, { from: now, count: 1 })
-    for (const oldest of this.#windows.keys()) {
-      if (this.#windows.size <= maxAddresses) break
-      this.#windows.delete(oldest)
-    }
   }
 
   /** Whether nothing more is taken from there for now. */

@@ -1,17 +1,13 @@
 /** When each member of a channel was last here. Bounded: of more members the one seen longest ago is forgotten. Times are arguments. */
+import { BoundedMap } from "@catenet/platform/BoundedMap"
+
 const maxSeen = 65_536
 
 export class LastSeenTable {
-  readonly #seen = new Map<string, number>()
+  readonly #seen = new BoundedMap<string, number>(maxSeen)
 
   note(channel: string, holder: string, now: number): void {
-    const key = `${channel} ${holder}`
-    this.#seen.delete(key)
-    this.#seen.set(key, now)
-    for (const oldest of this.#seen.keys()) {
-      if (this.#seen.size <= maxSeen) break
-      this.#seen.delete(oldest)
-    }
+    this.#seen.set(`${channel} ${holder}`, now)
   }
 
   at(channel: string, holder: string): number | undefined {

@@ -5,7 +5,7 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { Entropy } from "@catenet/platform/Entropy"
-import { FairPlaces } from "@catenet/platform/FairPlaces"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { BrokerAdmission, type First, type Step, type Verdict } from "@catenet/wire/channels/BrokerAdmission"
 import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import { nextChunk } from "@catenet/wire/transport/NextChunk"
@@ -126,7 +126,7 @@ export class MemberAdmissions extends Context.Service<
           } else if (step._tag === "Ask") {
             const { answer, at } = yield* authority.ask(Hex.encode(step.channel), Hex.encode(step.holder))
             authorizedAt = at
-            step = admission.answered(answer, Math.floor(now() / 1_000))
+            step = admission.answered(answer, toUnixSeconds(now()))
           } else return step
         }
       })

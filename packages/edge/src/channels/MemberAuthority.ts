@@ -6,6 +6,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import type { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
 import { ChannelId } from "@catenet/domain/channels/Channel"
 import { HolderKey } from "@catenet/domain/values/Keys"
+import { BoundedMap } from "@catenet/platform/BoundedMap"
 import type { MemberAnswer, MemberAuthorization } from "@catenet/wire/channels/BrokerAdmission"
 import { Clock, Context, Effect, Layer, Result } from "effect"
 import { ControlPlane, statusOf } from "../control/ControlPlane.ts"
@@ -45,15 +46,10 @@ export class MemberAuthority extends Context.Service<
 >()("edge/channels/MemberAuthority") {
   static readonly make = Effect.gen(function* () {
     const { client } = yield* ControlPlane
-    const remembered = new Map<string, Asked>()
+    const remembered = new BoundedMap<string, Asked>(maxRemembered)
 
     const remember = (key: string, asked: Asked) => {
-      remembered.delete(key)
       remembered.set(key, asked)
-      for (const oldest of remembered.keys()) {
-        if (remembered.size <= maxRemembered) break
-        remembered.delete(oldest)
-      }
       return asked
     }
     const lastYes = (key: string, now: number): Asked => {

@@ -7,6 +7,7 @@
  */
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { Scheduler } from "@catenet/platform/Scheduler"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { silenceMillis } from "@catenet/proxy/internal/http1/FirstByte"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Socket } from "node:net"
@@ -87,7 +88,7 @@ export class VisitorRouter extends Context.Service<
       return "open"
     }
 
-    const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+    const seconds = () => toUnixSeconds(clock.currentTimeMillisUnsafe())
 
     /**
      * What answers a validation now: the tunnel as for any visitor, where `isOpen` to visitors, an agent from its own order, or

@@ -8,6 +8,7 @@ import { isReached } from "@catenet/domain/tunnels/Reachability"
 import type { SessionEnd } from "@catenet/domain/tunnels/TunnelTraffic"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { retryForever } from "@catenet/platform/RetryForever"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { Clock, Context, Effect, FiberSet, Layer, Schedule } from "effect"
 import * as Ed25519Seed from "../ca/Ed25519Seed.ts"
 import { Routes } from "../routes/Routes.ts"
@@ -74,7 +75,7 @@ const keep = Effect.fn("SessionHistory.keep")(function* (
   const clock = yield* Clock.Clock
   const open = new Map<string, OpenSession>()
   const unnamedTunnels = UnregisteredTunnels.make(db)
-  const now = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+  const now = () => toUnixSeconds(clock.currentTimeMillisUnsafe())
 
   const moved = ({ tunnel, before }: OpenSession) => ({
     bytesIn: tunnel.traffic.aToB - before.in,

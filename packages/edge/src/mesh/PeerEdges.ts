@@ -5,6 +5,7 @@
 import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
 import { pem } from "@catenet/crypto/x509/Certificate"
 import { Hostname } from "@catenet/domain/values/Hostname"
+import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { formatAddress, parseAddress } from "@catenet/platform/NetworkParser"
 import { Clock, Context, Effect, Layer, Redacted, Result } from "effect"
 import type { Socket } from "node:net"
@@ -39,14 +40,12 @@ export class PeerEdges extends Context.Service<
     const failed = yield* makeFailures
     const clock = yield* Clock.Clock
     /** Until when, in epoch milliseconds. */
-    const misses = new Map<string, number>()
+    const misses = new BoundedMap<string, number>(maxMisses)
     const ca = pem(root)
 
     const missed = (host: string) => clock.currentTimeMillisUnsafe() < (misses.get(host) ?? 0)
     const remember = (host: string, millis: number) => {
-      misses.delete(host)
       misses.set(host, clock.currentTimeMillisUnsafe() + millis)
-      for (const oldest of misses.keys()) if (misses.size > maxMisses) misses.delete(oldest)
     }
 
     const locate = Effect.fnUntraced(function* (host: string) {

@@ -1,5 +1,6 @@
 /** The figures of channels (data-plane 13). */
 import type { Family } from "@catenet/platform/PrometheusText"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import type { ChannelPlacement } from "../channels/ChannelPlacement.ts"
 import type { ChannelRoom } from "../channels/ChannelRoom.ts"
 import { maxAddresses } from "../channels/JoinPenalties.ts"
@@ -7,8 +8,6 @@ import type { MemberAdmissions } from "../channels/MemberAdmissions.ts"
 import type { WebSocketMembers } from "../channels/WebSocketMembers.ts"
 import type { Counters } from "../observe/Counters.ts"
 import { counter, gauge, type Sample } from "./MetricFamily.ts"
-
-const seconds = (millis: number) => Math.floor(millis / 1_000)
 
 interface ChannelSources {
   readonly admissions: MemberAdmissions["Service"]
@@ -78,11 +77,11 @@ export const channelFamilies = ({
       counters.webSocketSheds
     ]),
     gauge("channel_broker_loop_last_seen_seconds", "Epoch seconds of the last look at those who wait.", [
-      seconds(room.lastTick()),
+      toUnixSeconds(room.lastTick()),
       { loop: "room" }
     ]),
     gauge("channel_broker_loop_expected_since_seconds", "Epoch seconds since which they are looked at.", [
-      seconds(room.since),
+      toUnixSeconds(room.since),
       { loop: "room" }
     ])
   ]

@@ -5,6 +5,7 @@
 import { type AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
 import type { AgentProof } from "@catenet/domain/edges/AgentProof"
 import type { TunnelOptions } from "@catenet/domain/tunnels/TunnelOptions"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { Clock, Context, Effect, Layer } from "effect"
 import { ChannelRoom, type MemberCut } from "../channels/ChannelRoom.ts"
 import { Relays } from "../relay/Relays.ts"
@@ -81,7 +82,7 @@ export class Orders extends Context.Service<
 
     const closeWindows = (policies: Iterable<readonly [token: string, policy: AccessPolicy]>) => {
       if (!cutAtWindowClose) return
-      const now = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+      const now = toUnixSeconds(clock.currentTimeMillisUnsafe())
       for (const [token, policy] of policies) if (!isOpen(policy, now)) relays.cut(token, "window-closed")
     }
 

@@ -2,6 +2,7 @@
  * One worker as the main process sees it, from its start to its end. It gets everything that is known, then every order. A
  * worker that does not carry an order out in time is killed, because an order must be in force once it is answered.
  */
+import { describeEnd } from "@catenet/platform/ChildProcesses"
 import { Effect } from "effect"
 import type { ChildProcess } from "node:child_process"
 import type { RouteOrder } from "../routes/RouteOrder.ts"
@@ -34,7 +35,7 @@ export class WorkerHandle {
       if (this.#child.pid === undefined) ended(error.message)
     })
     // Not at "exit": messages from before it may still come.
-    this.#child.once("close", (code, signal) => ended(signal === null ? `exit code ${code}` : `signal ${signal}`))
+    this.#child.once("close", (code, signal) => ended(describeEnd({ code, signal })))
   }
 
   /** How it ended, as a sentence fragment. */

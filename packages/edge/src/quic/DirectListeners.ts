@@ -1,4 +1,5 @@
 /** Where agents listen for mesh clients of their own, as they said by `D` (data-plane 2.2): for as long as the tunnel has an agent. */
+import { BoundedMap } from "@catenet/platform/BoundedMap"
 import type { DirectListener } from "@catenet/wire/frames/QuicRole"
 import { Context, Effect, Layer } from "effect"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
@@ -15,7 +16,7 @@ export class DirectListeners extends Context.Service<
 >()("edge/quic/DirectListeners") {
   static readonly make = Effect.gen(function* () {
     const agents = yield* AgentSessions
-    const listeners = new Map<string, DirectListener>()
+    const listeners = new BoundedMap<string, DirectListener>(maxListeners)
     agents.observe({
       connected: () => undefined,
       carried: () => undefined,
@@ -23,14 +24,7 @@ export class DirectListeners extends Context.Service<
     })
     return DirectListeners.of({
       of: (token) => listeners.get(token),
-      advertise: (token, listener) => {
-        listeners.delete(token)
-        listeners.set(token, listener)
-        for (const oldest of listeners.keys()) {
-          if (listeners.size <= maxListeners) break
-          listeners.delete(oldest)
-        }
-      }
+      advertise: (token, listener) => void listeners.set(token, listener)
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)

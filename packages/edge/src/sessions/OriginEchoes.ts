@@ -6,6 +6,7 @@
 import { look, type Reachability, type Sight } from "@catenet/domain/tunnels/Reachability"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { retryForever } from "@catenet/platform/RetryForever"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { guarded } from "@catenet/wire/transport/FaultBoundary"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
@@ -35,7 +36,7 @@ export class OriginEchoes extends Context.Service<
     const seen = new WeakMap<AgentPool, Reachability>()
     const observers = new Set<ReachObserver>()
     const answers = new Map<string, number>()
-    const seconds = (millis: number) => UnixSeconds.make(Math.floor(millis / 1_000))
+    const seconds = (millis: number) => UnixSeconds.make(toUnixSeconds(millis))
 
     const settle = (tunnel: AgentPool, sight: Sight): Reachability => {
       const at = seconds(clock.currentTimeMillisUnsafe())

@@ -4,7 +4,9 @@
  * another key or none stand by behind it. Ownership outlives a restart and lapses after a day without the owner, so that
  * an agent that lost its key is not locked out.
  */
+import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { retryForever } from "@catenet/platform/RetryForever"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { Clock, Context, Effect, FiberSet, Layer, Result, Schedule, Schema } from "effect"
 import { tunnelName } from "../routes/TunnelName.ts"
 import { HistoryDatabase } from "../sqlite/HistoryDatabase.ts"
@@ -26,17 +28,14 @@ interface Owners {
 }
 
 const inMemory = (): Owners => {
-  const owners = new Map<string, Owner>()
+  const owners = new BoundedMap<string, Owner>(maxOwners)
   return {
     get: (tunnel) => owners.get(tunnel),
-    set: (tunnel, owner) => {
-      owners.delete(tunnel)
-      owners.set(tunnel, owner)
-    },
+    set: (tunnel, owner) => void owners.set(tunnel, owner),
     // In the order in which they were seen.
     prune: (before) => {
       for (const [tunnel, { last_seen }] of owners) {
-        if (last_seen >= before && owners.size <= maxOwners) return
+        if (last_seen >= before) return
         owners.delete(tunnel)
       }
     }
@@ -86,7 +85,7 @@ export class TunnelOwnership extends Context.Service<
     const clock = yield* Clock.Clock
     const owners = db === undefined ? inMemory() : inDatabase(db)
     const run = yield* FiberSet.makeRuntime<never>()
-    const seconds = () => Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+    const seconds = () => toUnixSeconds(clock.currentTimeMillisUnsafe())
     /** A damaged database must not end the edge: it is asked in the middle of a connection. */
     const ownerOf = (tunnel: string) => {
       const found = Result.try(() => owners.get(tunnel))

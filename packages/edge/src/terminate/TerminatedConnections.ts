@@ -7,6 +7,7 @@ import { addressBlock } from "@catenet/platform/IpAddress"
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { TLSSocket } from "@catenet/platform/Sockets"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { type EdgeResponse, closedPage, fullPage, offlinePage, unknownName } from "@catenet/proxy/internal/EdgePages"
 import * as FinalResponse from "@catenet/proxy/internal/http1/FinalResponse"
 import { awaitFirstByte } from "@catenet/proxy/internal/http1/FirstByte"
@@ -105,7 +106,7 @@ export class TerminatedConnections extends Context.Service<
     const refusal = (host: string): EdgeResponse | undefined => {
       const route = routes.find(host)
       if (route === undefined) return unknownName(host)
-      const now = Math.floor(clock.currentTimeMillisUnsafe() / 1_000)
+      const now = toUnixSeconds(clock.currentTimeMillisUnsafe())
       const policy = routes.policy(route.token)
       if (policy === null || AccessPolicy.isOpen(policy, now)) return undefined
       counters.accessWindowRefusals += 1

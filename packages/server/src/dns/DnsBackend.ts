@@ -3,9 +3,9 @@
  * operator's where one is named.
  */
 import type { Address } from "@catenet/platform/NetworkParser"
+import { Sockets } from "@catenet/platform/Sockets"
 import { Effect, Layer } from "effect"
 import type { SecureRandom } from "effect/crypto"
-import { resolve4, resolve6, resolveNs } from "node:dns/promises"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as Desec from "./Desec.ts"
@@ -19,9 +19,10 @@ const found = (resolve: () => Promise<ReadonlyArray<string>>) =>
 
 /** The addresses of all name servers. A zone without any cannot be waited for. */
 const ofZone = Effect.fn("DnsBackend.ofZone")(function* (zone: string) {
-  const names = yield* found(() => resolveNs(zone))
+  const resolver = Sockets.resolver()
+  const names = yield* found(() => resolver.resolveNs(zone))
   const addresses = yield* Effect.forEach(
-    names.flatMap((name) => [found(() => resolve4(name)), found(() => resolve6(name))]),
+    names.flatMap((name) => [found(() => resolver.resolve4(name)), found(() => resolver.resolve6(name))]),
     (each) => each,
     { concurrency: "unbounded" }
   )

@@ -3,6 +3,7 @@
  * on its standard input, so nothing of it is in the list of processes; it has the variables that the operator gives it, and none
  * of this program's. Exit code 0 says that the change is made. Whatever the command started ends with it.
  */
+import { signalGroup } from "@catenet/platform/ChildProcesses"
 import { Processes } from "@catenet/platform/Processes"
 import { Effect, Redacted } from "effect"
 import type { ChildProcess } from "node:child_process"
@@ -36,14 +37,7 @@ const revealed = ({ environment }: Hook) =>
   Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, Redacted.value(value)]))
 
 /** Ends the command with everything that it started. */
-const end = ({ pid }: ChildProcess) => {
-  try {
-    // A negative id is that of a group.
-    if (pid !== undefined) process.kill(-pid, "SIGKILL")
-  } catch {
-    // The group has ended by itself.
-  }
-}
+const end = (child: ChildProcess) => signalGroup(child, "SIGKILL")
 
 interface Ended {
   /** What went wrong, if anything did. */

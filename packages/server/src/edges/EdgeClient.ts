@@ -3,6 +3,7 @@ import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import { EdgeAdminAccess } from "@catenet/domain/api/Access"
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
+import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { Effect, Option, Redacted } from "effect"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
@@ -83,7 +84,7 @@ export const make = Effect.gen(function* () {
   const access = HttpApiMiddleware.layerClient(EdgeAdminAccess, ({ next, request }) =>
     next(HttpClientRequest.setHeader(request, AdminHeader.name, Redacted.value(header)))
   )
-  const clients = new Map<string, EdgeClient>()
+  const clients = new BoundedMap<string, EdgeClient>(most)
   const clientAt = Effect.fnUntraced(function* (url: string) {
     const known = clients.get(url)
     if (known !== undefined) return known
@@ -93,7 +94,6 @@ export const make = Effect.gen(function* () {
       Effect.provideService(HttpClient.HttpClient, either)
     )
     const client: EdgeClient = { ...typed, isByPath }
-    if (clients.size >= most) clients.clear()
     clients.set(url, client)
     return client
   })

@@ -2,9 +2,8 @@
  * The HTTP client for the services that are configured: the identity provider, the edges, DNS. It follows no redirect, so no
  * secret goes to another address, and bounds every answer.
  */
-import { strictFetch } from "@catenet/platform/StrictFetch"
-import { Layer } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { clientBy, strictFetch } from "@catenet/platform/OutgoingHttp"
+import { Effect } from "effect"
 
 const mebibyte = 1_048_576
 
@@ -16,8 +15,5 @@ export const longestEdgeAnswer = 16 * mebibyte
 /** For libraries that bring their own client. */
 export const fetchOf = (most: number) => strictFetch(globalThis.fetch, most)
 
-const layerOf = (most: number) =>
-  FetchHttpClient.layer.pipe(Layer.provide(Layer.succeed(FetchHttpClient.Fetch, fetchOf(most))))
-
-export const layer = layerOf(longestAnswer)
-export const layerToEdges = layerOf(longestEdgeAnswer)
+export const layer = clientBy(Effect.sync(() => fetchOf(longestAnswer)))
+export const layerToEdges = clientBy(Effect.sync(() => fetchOf(longestEdgeAnswer)))

@@ -7,6 +7,7 @@
 import { ClientId } from "@catenet/domain/identity/ServiceAccount"
 import { Email } from "@catenet/domain/values/Email"
 import { Subject } from "@catenet/domain/values/Subject"
+import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { Clock, Context, Data, DateTime, Deferred, Effect, Layer, Option, Redacted, Schema, Semaphore } from "effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
@@ -143,16 +144,11 @@ export class AccessTokens extends Context.Service<
       yield* Effect.logWarning(
         "CT_OIDC_ACCESS_AUD is not set, so /me/* accepts tokens of every client of the realm; set it to the audience of this service."
       )
-    const known = new Map<string, Remembered>()
+    const known = new BoundedMap<string, Remembered>(remembered)
     const isForGate = ({ aud }: JWTPayload) =>
       gateAccessAudience !== undefined && [aud].flat().includes(gateAccessAudience)
     const isForAccounts = ({ aud }: JWTPayload) =>
       oidcAccessAudience !== undefined && [aud].flat().includes(oidcAccessAudience)
-
-    const remember = (hash: string, entry: Remembered) => {
-      if (known.size >= remembered) for (const oldest of known.keys()) if (known.delete(oldest)) break
-      known.set(hash, entry)
-    }
 
     const verified = (token: Redacted.Redacted, millis: number, audience: string | undefined) =>
       Effect.tryPromise({
@@ -182,11 +178,11 @@ export class AccessTokens extends Context.Service<
       const entry = { azp: read.payload["azp"], expiresAt: read.payload.exp ?? 0, generation: by }
       const identity = yield* identified(token, read.payload).pipe(
         Effect.catchTag("SubjectUnknown", ({ isFinal }) => {
-          if (isFinal) remember(hash, { identity: undefined, ...entry })
+          if (isFinal) known.set(hash, { identity: undefined, ...entry })
           return new SubjectMissing()
         })
       )
-      remember(hash, { identity, ...entry })
+      known.set(hash, { identity, ...entry })
       return { identity, azp: entry.azp }
     })
 

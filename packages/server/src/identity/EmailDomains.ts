@@ -7,6 +7,7 @@ import { EmailDomainRefused } from "@catenet/domain/identity/AuthenticationError
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import type { Email } from "@catenet/domain/values/Email"
 import type { Subject } from "@catenet/domain/values/Subject"
+import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Settings } from "../settings/Settings.ts"
@@ -35,7 +36,7 @@ export class EmailDomains extends Context.Service<
     const sql = yield* SqlClient.SqlClient
     const { allowedEmailDomains } = yield* Settings
     const domains = allowedEmailDomains === undefined ? undefined : new Set(allowedEmailDomains.map(lowerAscii))
-    const written = new Map<Subject, Email>()
+    const written = new BoundedMap<Subject, Email>(remembered)
 
     const allows = (email: string | null | undefined): boolean =>
       domains === undefined || (email != null && domains.has(email.slice(email.lastIndexOf("@") + 1)))
@@ -45,7 +46,6 @@ export class EmailDomains extends Context.Service<
       if (written.get(subject) === email) return
       yield* sql`insert into account_emails ${sql.insert({ subject, email })}
       on conflict (subject) do update set email = excluded.email where account_emails.email <> excluded.email`
-      if (written.size >= remembered) written.clear()
       written.set(subject, email)
     }, sqlOrDie)
 

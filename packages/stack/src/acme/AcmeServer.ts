@@ -6,7 +6,9 @@
 import * as Certificate from "@catenet/crypto/x509/Certificate"
 import { certificateId } from "@catenet/crypto/x509/CertificateId"
 import * as CertificateRequest from "@catenet/crypto/x509/CertificateRequest"
+import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { Entropy } from "@catenet/platform/Entropy"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { Option } from "effect"
 import type { JWK } from "jose"
 import { createHash, type KeyObject, X509Certificate } from "node:crypto"
@@ -64,7 +66,7 @@ const newId = () => Entropy.randomBytes(16).toString("base64url")
 
 export class AcmeServer {
   readonly #options: Options
-  readonly #nonces = new Set<string>()
+  readonly #nonces = new BoundedMap<string, true>(maxKept)
   readonly #accounts = new Map<string, JWK>()
   readonly #accountOf = new Map<string, string>()
   readonly #orders = new Map<string, Order>()
@@ -93,9 +95,7 @@ export class AcmeServer {
 
   #newNonce() {
     const nonce = newId()
-    this.#nonces.add(nonce)
-    if (this.#nonces.size > maxKept)
-      for (const oldest of this.#nonces) return this.#nonces.delete(oldest) ? nonce : nonce
+    this.#nonces.set(nonce, true)
     return nonce
   }
 
@@ -254,7 +254,7 @@ export class AcmeServer {
     const requested = Option.getOrUndefined(CertificateRequest.read(Buffer.from(csr, "base64url")))
     if (requested === undefined || requested.hosts.length !== 1 || requested.hosts[0] !== order.name)
       throw new AcmeProblem("badCSR", "the request is not for the name that was ordered")
-    const from = Math.floor(now() / 1000) * 1000
+    const from = toUnixSeconds(now()) * 1000
     const der = Certificate.mintLeaf(issuer.commonName, issuer.key, requested.key, [order.name], {
       from,
       until: Math.min(from + lifetimeMillis, Date.parse(new X509Certificate(issuer.root).validTo) - day)

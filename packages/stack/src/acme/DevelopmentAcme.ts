@@ -5,9 +5,9 @@
 import * as Certificate from "@catenet/crypto/x509/Certificate"
 import { mintChallengeExtension } from "@catenet/crypto/x509/Certificate"
 import { Sockets } from "@catenet/platform/Sockets"
+import { Sockets } from "@catenet/platform/Sockets"
 import { Redacted } from "effect"
 import { createHash, generateKeyPairSync } from "node:crypto"
-import { Resolver } from "node:dns/promises"
 import { listen, type Listening } from "./AcmeListener.ts"
 import { AcmeProblem } from "./AcmeProblem.ts"
 import { boundAccount, boundPath } from "./AcmeRequest.ts"
@@ -63,7 +63,7 @@ export const byTls = async ({ host, port }: FrontDoor, name: string, keyAuthoriz
 /** DNS-01. Fails unless the name server answers with the proof. */
 export const byDns = async (server: string | undefined, name: string, keyAuthorization: string) => {
   const wanted = createHash("sha256").update(keyAuthorization).digest("base64url")
-  const resolver = new Resolver({ timeout: waitMillis, tries: 1 })
+  const resolver = Sockets.resolver({ timeout: waitMillis, tries: 1 })
   if (server !== undefined) resolver.setServers([server])
   const records = await resolver.resolveTxt(`_acme-challenge.${name}`).catch((error: Error) => {
     throw new AcmeProblem("dns", `_acme-challenge.${name}: ${error.message}`)

@@ -2,6 +2,7 @@
  * A PostgreSQL server of our own on loopback: initialised on first use, started on a free port that it keeps, stopped
  * with the scope. It never touches a server that another program runs.
  */
+import * as ChildProcesses from "@catenet/platform/ChildProcesses"
 import { Entropy } from "@catenet/platform/Entropy"
 import { Files } from "@catenet/platform/Files"
 import { Processes } from "@catenet/platform/Processes"
@@ -128,14 +129,8 @@ const isReady = (home: PostgresHome.PostgresHome, pid: number) =>
     catch: failed("start")
   })
 
-const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
-
 const end = (child: ChildProcess) =>
-  Effect.callback<void>((resume) => {
-    if (hasEnded(child)) return resume(Effect.void)
-    child.once("exit", () => resume(Effect.void))
-    child.kill("SIGINT")
-  }).pipe(Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.sync(() => void child.kill("SIGQUIT")) }))
+  ChildProcesses.end(child, { ask: () => child.kill("SIGINT"), within: "20 seconds", force: "SIGQUIT" })
 
 const startOnce = Effect.fnUntraced(function* (home: PostgresHome.PostgresHome, given: ReadonlyArray<string>) {
   const child = yield* Effect.acquireRelease(
@@ -153,10 +148,7 @@ const startOnce = Effect.fnUntraced(function* (home: PostgresHome.PostgresHome, 
   const pid = child.pid ?? -1
   let log = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => (log = (log + text).slice(-4000)))
-  const ended = Effect.callback<void>((resume) => {
-    if (hasEnded(child)) return resume(Effect.void)
-    child.once("exit", () => resume(Effect.void))
-  })
+  const ended = Effect.asVoid(ChildProcesses.awaitEnd(child))
   yield* Effect.raceFirst(
     isReady(home, pid).pipe(Effect.retry({ schedule: Schedule.spaced("25 millis"), times: 2400 })),
     ended.pipe(Effect.andThen(Effect.suspend(() => Effect.fail(failed("start")(log.trim())))))

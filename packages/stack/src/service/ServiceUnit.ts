@@ -3,7 +3,7 @@
  * writes to one folder, and gets its secrets from files that root alone can read: the variables by `EnvironmentFile`, what they
  * name by `LoadCredential`. Pure.
  */
-import { hardening, quoted } from "@catenet/agent/internal/service/SystemdHardening"
+import * as SystemdUnit from "@catenet/platform/SystemdUnit"
 import { type Plan, type Program, unitName } from "./ServicePlan.ts"
 
 export interface Unit {
@@ -20,46 +20,37 @@ const what: Readonly<Record<Program, string>> = { serve: "Catenet control plane"
 const start = ({ command, plan }: Unit) => {
   // A variable of the file wins over one of the unit, so those that name files are set for the program by env.
   const handed = plan.credentials.map(([name]) => `"${name}=\${CREDENTIALS_DIRECTORY}/${name}"`)
-  return [...(handed.length === 0 ? [] : ["/usr/bin/env", ...handed]), ...command.map(quoted)].join(" ")
+  return [...(handed.length === 0 ? [] : ["/usr/bin/env", ...handed]), ...command.map(SystemdUnit.quoted)].join(" ")
 }
 
 /** The text; ends with a newline. */
 export const render = (unit: Unit): string => {
   const { config, plan, program } = unit
   const name = unitName(program)
-  const lines = [
-    "[Unit]",
-    `Description=${what[program]}`,
-    "Wants=network-online.target",
-    "After=network-online.target",
-    "StartLimitIntervalSec=0",
-    "",
-    "[Service]",
-    `ExecStart=${start(unit)}`,
-    `EnvironmentFile=${config.replaceAll("%", "%%")}`,
-    ...plan.credentials.map(([variable, path]) => `LoadCredential=${variable}:${path.replaceAll("%", "%%")}`),
-    "DynamicUser=yes",
-    `StateDirectory=${name}`,
-    "StateDirectoryMode=0700",
-    `WorkingDirectory=%S/${name}`,
-    "UMask=0077",
-    "Restart=always",
-    "RestartSec=5",
-    "RestartPreventExitStatus=2 3",
-    `TimeoutStopSec=${plan.stopSeconds}`,
-    ...(plan.descriptors === undefined ? [] : [`LimitNOFILE=${plan.descriptors}`]),
-    ...hardening(plan),
-    // A user namespace of its own would take the right to the low port along.
-    ...(plan.lowPort ? [] : ["PrivateUsers=yes"]),
-    "ProtectSystem=strict",
-    "ProtectHome=yes",
-    "ProtectProc=invisible",
-    "ProcSubset=pid",
-    "RemoveIPC=yes",
-    "",
-    "[Install]",
-    "WantedBy=multi-user.target",
-    ""
-  ]
-  return lines.join("\n")
+  return SystemdUnit.render({
+    description: what[program],
+    start: start(unit),
+    runs: [
+      `EnvironmentFile=${config.replaceAll("%", "%%")}`,
+      ...plan.credentials.map(([variable, path]) => `LoadCredential=${variable}:${path.replaceAll("%", "%%")}`),
+      "DynamicUser=yes",
+      `StateDirectory=${name}`,
+      "StateDirectoryMode=0700",
+      `WorkingDirectory=%S/${name}`,
+      "UMask=0077"
+    ],
+    final: [2, 3],
+    stopSeconds: plan.stopSeconds,
+    may: [
+      ...(plan.descriptors === undefined ? [] : [`LimitNOFILE=${plan.descriptors}`]),
+      ...SystemdUnit.hardening(plan),
+      // A user namespace of its own would take the right to the low port along.
+      ...(plan.lowPort ? [] : ["PrivateUsers=yes"]),
+      "ProtectSystem=strict",
+      "ProtectHome=yes",
+      "ProtectProc=invisible",
+      "ProcSubset=pid",
+      "RemoveIPC=yes"
+    ]
+  })
 }

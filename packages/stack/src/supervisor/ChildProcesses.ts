@@ -2,6 +2,7 @@
  * Starts programs of this command line as child processes and ends them with the scope. A child ends when the
  * parent is gone: its standard input closes (see `ParentWatch`).
  */
+import * as Ending from "@catenet/platform/ChildProcesses"
 import { Processes } from "@catenet/platform/Processes"
 import { Effect, type Scope } from "effect"
 import type { ChildProcess } from "node:child_process"
@@ -43,19 +44,8 @@ const environment = (program: Program) => {
   return { ...Object.fromEntries(kept), ...program.env, [supervised]: "1" }
 }
 
-const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
-
-const awaitEnd = (child: ChildProcess) =>
-  Effect.callback<Ended>((resume) => {
-    const done = () => {
-      const { exitCode, signalCode } = child
-      const how = signalCode === null ? `exit code ${exitCode}` : `signal ${signalCode}`
-      resume(Effect.succeed({ how, code: exitCode ?? 1 }))
-    }
-    if (hasEnded(child)) return done()
-    child.once("exit", done)
-    return Effect.sync(() => child.off("exit", done))
-  })
+const awaitEnd = (child: ChildProcess): Effect.Effect<Ended> =>
+  Effect.map(Ending.awaitEnd(child), (ended) => ({ how: Ending.describeEnd(ended), code: ended.code ?? 1 }))
 
 /** What it has written last is in the log then; a child of its own that holds the pipes is not waited for. */
 const awaitOutput = (child: ChildProcess) =>
@@ -66,14 +56,7 @@ const awaitOutput = (child: ChildProcess) =>
     for (const stream of streams) stream?.once("close", () => --open === 0 && resume(Effect.void))
   }).pipe(Effect.timeoutOption("1 second"), Effect.asVoid)
 
-const end = (child: ChildProcess) =>
-  Effect.sync(() => child.kill("SIGTERM")).pipe(
-    Effect.andThen(awaitEnd(child)),
-    Effect.timeoutOrElse({
-      duration: "35 seconds",
-      orElse: () => Effect.sync(() => void child.kill("SIGKILL")).pipe(Effect.andThen(awaitEnd(child)))
-    })
-  )
+const end = (child: ChildProcess) => Ending.end(child, { ask: () => child.kill("SIGTERM"), within: "35 seconds" })
 
 /** Starts the program once. What it prints goes to the log. */
 export const start = (program: Program, log: RotatingLog): Effect.Effect<Running, never, Scope.Scope> =>

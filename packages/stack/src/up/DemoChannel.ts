@@ -10,6 +10,7 @@ import * as NoiseAttestation from "@catenet/crypto/NoiseAttestation"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { ChannelId, ChannelRegistration, MemberMaterial, NewGrant } from "@catenet/domain/channels/Channel"
 import { Files } from "@catenet/platform/Files"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { Clock, Effect, Redacted, Schema } from "effect"
 import { HttpClient } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
@@ -66,7 +67,7 @@ const grantOf = (
   return Grant.toHex(Grant.sign(native, Redacted.make(operatorKey), claims))
 }
 
-const grantEnd = Effect.map(Clock.currentTimeMillis, (millis) => BigInt(Math.floor(millis / 1000)) + grantSeconds)
+const grantEnd = Effect.map(Clock.currentTimeMillis, (millis) => BigInt(toUnixSeconds(millis)) + grantSeconds)
 
 const depositFrom = Schema.decodeSync(Schema.Struct({ channel_id: ChannelId, grant_hex: NewGrant }))
 const registrationFrom = Schema.decodeSync(ChannelRegistration)

@@ -4,13 +4,13 @@
  */
 import * as Certificates from "@catenet/crypto/x509/Certificate"
 import { Files } from "@catenet/platform/Files"
+import * as PrivateFile from "@catenet/platform/PrivateFile"
 import * as OutgoingHttp from "@catenet/server/internal/http/OutgoingHttp"
 import { Clock, Effect, Schedule, Schema } from "effect"
 import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
 import { makeInFolder } from "../StartFailed.ts"
 import * as Demo from "./Demo.ts"
 import * as Environments from "./Environments.ts"
-import * as PrivateFile from "./PrivateFile.ts"
 import type { Secrets } from "./Secrets.ts"
 import type { UpSettings } from "./Settings.ts"
 import type { StackFolder } from "./StackFolder.ts"
@@ -49,7 +49,7 @@ const makeAuthority = (folder: StackFolder, now: number): Authority => {
   const root = Certificates.pem(
     Certificates.mintRoot(commonName, key, { from: now - day, until: now + rootDays * day }, loopback)
   )
-  PrivateFile.write(folder.developmentRootKey, keyText(key))
+  PrivateFile.replaceNow(folder.developmentRootKey, keyText(key))
   Files.writeFileSync(folder.developmentRoot, root, { flush: true })
   return { commonName, root, key }
 }
@@ -86,7 +86,7 @@ const makeLeaf = (folder: StackFolder, names: ReadonlyArray<string>, issuer: Aut
   const key = newKey()
   const validity = { from: now - day, until: now + leafDays * day }
   const leaf = Certificates.pem(Certificates.mintLeaf(issuer.commonName, issuer.key, key, names, validity))
-  PrivateFile.write(folder.wildcardKey, keyText(key))
+  PrivateFile.replaceNow(folder.wildcardKey, keyText(key))
   Files.writeFileSync(folder.wildcardCertificate, `${leaf}${issuer.root}`)
 }
 

@@ -5,6 +5,7 @@
  */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Files } from "@catenet/platform/Files"
+import * as PrivateFile from "@catenet/platform/PrivateFile"
 import * as QuicProgram from "@catenet/wire/quic/process/QuicProgram"
 import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import { isFree } from "../Ports.ts"
@@ -20,7 +21,6 @@ import * as DemoCertificate from "./DemoCertificate.ts"
 import * as DemoChannel from "./DemoChannel.ts"
 import * as DevelopmentNames from "./DevelopmentNames.ts"
 import * as Environments from "./Environments.ts"
-import * as PrivateFile from "./PrivateFile.ts"
 import * as Programs from "./Programs.ts"
 import * as ProgramVariables from "./ProgramVariables.ts"
 import * as Secrets from "./Secrets.ts"
@@ -72,7 +72,7 @@ class ProcessList {
   readonly set = (name: string, pid: number): Effect.Effect<void> =>
     Effect.sync(() => {
       this.#pids.set(name, pid)
-      PrivateFile.write(this.#path, `${JSON.stringify(Object.fromEntries(this.#pids), null, 2)}\n`)
+      PrivateFile.replaceNow(this.#path, `${JSON.stringify(Object.fromEntries(this.#pids), null, 2)}\n`)
     })
 
   readonly remove: Effect.Effect<void> = Effect.sync(() => Files.rmSync(this.#path, { force: true }))

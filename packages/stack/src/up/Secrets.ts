@@ -2,10 +2,10 @@
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Entropy } from "@catenet/platform/Entropy"
 import { Files } from "@catenet/platform/Files"
+import * as PrivateFile from "@catenet/platform/PrivateFile"
 import { Effect, Schema } from "effect"
 import { basename } from "node:path"
 import { makeInFolder } from "../StartFailed.ts"
-import * as PrivateFile from "./PrivateFile.ts"
 
 export const Secrets = Schema.Struct({
   edgeAdminToken: Schema.String,
@@ -57,6 +57,6 @@ export const load = Effect.fn("Secrets.load")(function* (path: string) {
   const stored = yield* Effect.mapError(decode(text), () => unreadable(path))
   const secrets: Secrets = { ...make(), ...stored }
   if (Object.keys(stored).length < Object.keys(secrets).length)
-    yield* makeInFolder(variable, () => PrivateFile.write(path, `${JSON.stringify(secrets, null, 2)}\n`))
+    yield* makeInFolder(variable, () => PrivateFile.replaceNow(path, `${JSON.stringify(secrets, null, 2)}\n`))
   return secrets
 })

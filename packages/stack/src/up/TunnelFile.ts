@@ -3,12 +3,12 @@
  * ever. The join token in it is spent by the first start; the agent's state folder takes over from there.
  */
 import { Files } from "@catenet/platform/Files"
-import * as PrivateFile from "./PrivateFile.ts"
+import * as PrivateFile from "@catenet/platform/PrivateFile"
 
 export type Variables = Readonly<Record<string, string>>
 
 export const write = (path: string, variables: Variables): void =>
-  PrivateFile.write(
+  PrivateFile.replaceNow(
     path,
     Object.entries(variables)
       .map(([name, value]) => `${name}=${value}\n`)

@@ -85,7 +85,7 @@ const edge: Table = {
   ca: ["tls"],
   control: ["ca"],
   audit: ["sqlite", "routes", "listen"],
-  sessions: ["routes", "sqlite", "audit", "control", "listen"],
+  sessions: ["routes", "sqlite", "audit", "control"],
   history: ["sqlite", "ca", "routes", "sessions"],
   relay: ["listen", "sessions"],
   mesh: ["audit", "relay", "routes", "sessions", "ca", "control"],

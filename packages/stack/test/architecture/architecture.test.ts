@@ -111,7 +111,9 @@ const httpClients = new Set([
   // Of files that are signed, up to 256 MiB, with bounds of its own; it follows no redirect and sends nothing secret.
   "packages/agent/src/update/ReleaseCandidate.ts",
   "packages/edge/src/control/ControlPlane.ts",
-  "packages/platform/src/StrictFetch.ts",
+  "packages/platform/src/OutgoingHttp.ts",
+  // To addresses that accounts have chosen, public ones alone.
+  "packages/platform/src/PublicHttp.ts",
   "packages/proxy/src/http2/Http2Exchange.ts",
   // A script of a page: its policy lets it ask the portal alone.
   "packages/server/src/api/ApiDocs.ts",
@@ -120,7 +122,6 @@ const httpClients = new Set([
   "packages/server/src/portal/invite/InviteScript.ts",
   "packages/server/src/portal/pages/topology/EditorScript.ts",
   "packages/server/src/portal/shell/Script.ts",
-  "packages/server/src/tunnels/alerts/AlertReceivers.ts",
   "packages/stack/src/up/Programs.ts"
 ])
 const makesHttpClient =

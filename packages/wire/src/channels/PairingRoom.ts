@@ -6,6 +6,7 @@ import type { Phase } from "@catenet/crypto/admission/Join"
 import * as Bytes from "@catenet/crypto/Bytes"
 import type { Grant } from "@catenet/crypto/Grant"
 import { permits } from "@catenet/crypto/Permission"
+import { BoundedMap } from "@catenet/platform/BoundedMap"
 
 /** What the room looks at in a member. */
 interface RoomMember {
@@ -85,7 +86,7 @@ export class PairingRoom<P extends Present> {
   readonly #options: RoomOptions<P["member"]>
   readonly #channels = new Map<string, Array<Park<P>>>()
   /** Members of one direction that were refused for another of the same, until when they may come again to wait beside such. */
-  readonly #heard = new Map<string, number>()
+  readonly #heard = new BoundedMap<string, number>(maxHeard)
   #size = 0
 
   constructor(options: RoomOptions<P["member"]>) {
@@ -198,10 +199,7 @@ export class PairingRoom<P extends Present> {
   }
 
   #remember(key: string, now: number): void {
-    this.#heard.delete(key)
     this.#heard.set(key, now + heardMillis)
-    const [oldest] = this.#heard.keys()
-    if (this.#heard.size > maxHeard && oldest !== undefined) this.#heard.delete(oldest)
   }
 
   /** The key that the control plane named last: the other member may have been admitted under the one before. */

@@ -8,7 +8,7 @@ import { native } from "@catenet/crypto/native"
 import { clause } from "@catenet/domain/values/Sentence"
 import { Effect, FileSystem, Result } from "effect"
 import type { InstallTerms } from "../../settings/MemberSettings.ts"
-import { unixSeconds } from "../../UnixTime.ts"
+import { unixSecondsBigInt } from "@catenet/platform/UnixTime"
 import { InstallRejected } from "./InstallReport.ts"
 import { addressOf, type Bounds, fetchBytes } from "./SecureDownload.ts"
 
@@ -108,7 +108,7 @@ export const approve = Effect.fn("ManifestApproval.approve")(function* (
       "publisher_not_on_trust_allowlist",
       "The publisher of the manifest is not on this agent's list (CT_MANIFEST_TRUST_ALLOWLIST)."
     )
-  const now = yield* unixSeconds
+  const now = yield* unixSecondsBigInt
   if (now >= manifest.expiresAt) return yield* rejected("manifest_expired", "The manifest has expired.")
   if (!ServiceManifest.verify(native, manifest, now))
     return yield* rejected("manifest_signature_invalid", "The manifest is not signed by its publisher.")

@@ -1,6 +1,6 @@
 /** Downloads from an https address with limits on size and time. No redirects. */
 import { maxManifestLocation } from "@catenet/domain/values/Quotas"
-import { AnswerTooLong } from "@catenet/platform/StrictFetch"
+import { AnswerTooLong } from "@catenet/platform/OutgoingHttp"
 import { Data, Effect } from "effect"
 import { sendForUpTo } from "../../onboard/OutgoingHttp.ts"
 

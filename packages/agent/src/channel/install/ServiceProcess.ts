@@ -2,12 +2,13 @@
  * A program of an installed service, in its own process group. The group ends with this process in any case, because its shell
  * waits on a pipe that only this process holds.
  */
+import { signalGroup } from "@catenet/platform/ChildProcesses"
 import { clause } from "@catenet/domain/values/Sentence"
 import { Processes } from "@catenet/platform/Processes"
 import { Effect } from "effect"
 import { once } from "node:events"
 import { environmentOf } from "../serve/HandlerEnvironment.ts"
-import { killGroup, readLines } from "../serve/HandlerProcess.ts"
+import { readLines } from "../serve/HandlerProcess.ts"
 import { InstallFailed } from "./InstallReport.ts"
 
 export interface Service {
@@ -30,16 +31,7 @@ const guarded = `(cat <&3 >/dev/null; kill -9 0) & exec "$0" 3<&-`
 /** Time to end after SIGTERM. */
 const graceMillis = 2000
 
-const endGroup = (pid: number | undefined) => {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, "SIGTERM")
-  } catch {
-    // The group no longer exists.
-  }
-}
-
-/** A running program; its group ends when the scope closes. Its output goes to `log`, line by line. */
+/** A running program; its group ends when the scope closes. What it prints goes to `log`, line by line. */
 export const start = Effect.fn("ServiceProcess.start")(function* (
   { folder, program, project, variables }: Service,
   log: (line: string) => void
@@ -58,8 +50,8 @@ export const start = Effect.fn("ServiceProcess.start")(function* (
       ([code]) => (typeof code === "number" ? code : null),
       () => null
     )
-    // Background processes of the program would keep its pipes open.
-    child.once("exit", () => killGroup(child))
+    // What the program has left behind would keep its pipes open.
+    child.once("exit", () => signalGroup(child, "SIGKILL"))
     for (const stream of child.stdio) stream?.on("error", () => {})
     for (const stream of [child.stdout, child.stderr]) if (stream !== null) readLines(stream, log)
     child.once("error", ({ message }) =>
@@ -70,14 +62,14 @@ export const start = Effect.fn("ServiceProcess.start")(function* (
     child.once("spawn", () => resume(Effect.succeed({ child, exit })))
   })
   const { exit } = yield* Effect.acquireRelease(open, ({ child, exit }) =>
-    Effect.sync(() => endGroup(child.pid)).pipe(
+    Effect.sync(() => signalGroup(child, "SIGTERM")).pipe(
       Effect.andThen(
         Effect.timeoutOption(
           Effect.promise(() => exit),
           graceMillis
         )
       ),
-      Effect.andThen(Effect.sync(() => killGroup(child)))
+      Effect.andThen(Effect.sync(() => signalGroup(child, "SIGKILL")))
     )
   )
   const running: Running = { ended: Effect.promise(() => exit) }

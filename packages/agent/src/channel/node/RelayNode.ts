@@ -2,6 +2,7 @@
  * A relay for channel members, behind an edge's gate or dialed directly: accepts joins on plain TCP, pairs members and copies
  * their encrypted messages.
  */
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
 import * as Address from "@catenet/crypto/admission/Address"
 import * as Possession from "@catenet/crypto/admission/Possession"
@@ -58,7 +59,7 @@ const admit = Effect.fn("RelayNode.admit")(function* (socket: Socket, operators:
         const chunk = yield* nextChunk(socket)
         step = chunk === undefined ? admission.end() : admission.push(chunk)
       } else if (step._tag === "Ask") {
-        const now = Math.floor(clock.currentTimeMillisUnsafe() / 1000)
+        const now = toUnixSeconds(clock.currentTimeMillisUnsafe())
         step = admission.answered({ operatorKey: nothing, noise: undefined }, now)
       } else if (step._tag === "Challenge") {
         socket.write(step.bytes)

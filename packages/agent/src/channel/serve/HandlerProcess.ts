@@ -1,4 +1,5 @@
-/** Runs a command of the operator in its own process group, which is ended as a whole. */
+/** A command of the operator, run by the shell in a process group of its own, which ends as a whole. */
+import { signalGroup } from "@catenet/platform/ChildProcesses"
 import { redact } from "@catenet/domain/values/Redaction"
 import { Processes } from "@catenet/platform/Processes"
 import { Data, Duration, Effect } from "effect"
@@ -44,14 +45,14 @@ const run = (child: ChildProcessWithoutNullStreams, input: string, onLine: (line
     child.stdout.on("data", (chunk: Buffer) => {
       length += chunk.length
       if (length <= longestAnswer) chunks.push(chunk)
-      else killGroup(child)
+      else signalGroup(child, "SIGKILL")
     })
     child.stderr.on("data", (chunk: Buffer) => {
       tail.add(chunk)
     })
     readLines(child.stderr, onLine)
-    // Background processes of the command would keep its pipes open.
-    child.once("exit", () => killGroup(child))
+    // What the command has left behind would keep its pipes open.
+    child.once("exit", () => signalGroup(child, "SIGKILL"))
     child.once("close", (code, signal) => {
       const problem =
         length > longestAnswer
@@ -117,16 +118,6 @@ export class SpawnFailed extends Data.TaggedError("SpawnFailed")<{ readonly why:
   }
 }
 
-/** Kills all processes of the group, which may no longer exist. */
-export const killGroup = ({ pid }: { readonly pid?: number | undefined }): void => {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, "SIGKILL")
-  } catch {
-    // The group no longer exists.
-  }
-}
-
 /** A running command; the group is killed when the scope closes. */
 export const start = Effect.fn("HandlerProcess.start")(({ line, passes, service }: Command) =>
   Effect.acquireRelease(
@@ -141,6 +132,6 @@ export const start = Effect.fn("HandlerProcess.start")(({ line, passes, service 
       child.once("error", ({ message }) => resume(Effect.fail(new SpawnFailed({ why: message }))))
       child.once("spawn", () => resume(Effect.succeed(child)))
     }),
-    (child) => Effect.sync(() => killGroup(child))
+    (child) => Effect.sync(() => signalGroup(child, "SIGKILL"))
   )
 )

@@ -6,7 +6,7 @@ import * as Offer from "@catenet/crypto/market/Offer"
 import { native } from "@catenet/crypto/native"
 import { Deferred, Effect } from "effect"
 import type { CardTerms, Serving } from "../../settings/MemberSettings.ts"
-import { unixSeconds } from "../../UnixTime.ts"
+import { unixSecondsBigInt } from "@catenet/platform/UnixTime"
 import { type Caller, textOf, type Tool, ToolFailed } from "../rpc/Tool.ts"
 import * as HandlerProcess from "./HandlerProcess.ts"
 import { OfferBook } from "./OfferBook.ts"
@@ -94,7 +94,7 @@ const cardTool = ({ ttlSecs, ...claims }: CardTerms, holderKey: NonNullable<Serv
   description: "The signed card of this agent.",
   isReadOnly: true,
   run: () =>
-    Effect.map(unixSeconds, (now) =>
+    Effect.map(unixSecondsBigInt, (now) =>
       AgentCard.json.toJson(
         AgentCard.sign(native, holderKey, { ...claims, issuedAt: now, expiresAt: now + BigInt(ttlSecs) })
       )
@@ -106,13 +106,13 @@ const offerTools = (book: OfferBook): ReadonlyArray<Tool> => [
     name: "auction/offer",
     description: "The signed capacity offer of this agent.",
     isReadOnly: true,
-    run: () => Effect.map(unixSeconds, (now) => Offer.json.toJson(book.current(now)))
+    run: () => Effect.map(unixSecondsBigInt, (now) => Offer.json.toJson(book.current(now)))
   },
   {
     name: "auction/bid",
     description: "Bids for units of the offer: {bid} signed by the bidder.",
     isReadOnly: false,
-    run: (args, caller) => Effect.flatMap(unixSeconds, (now) => Effect.fromResult(book.bid(args, caller, now)))
+    run: (args, caller) => Effect.flatMap(unixSecondsBigInt, (now) => Effect.fromResult(book.bid(args, caller, now)))
   }
 ]
 

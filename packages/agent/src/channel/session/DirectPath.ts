@@ -13,7 +13,6 @@ import { guarded, guard } from "@catenet/wire/transport/FaultBoundary"
 import { Deferred, Effect, FiberSet, Result } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import * as Equal from "effect/Equal"
-import { lookup } from "node:dns/promises"
 import type { Server, Socket } from "node:net"
 import { keepAliveMillis } from "../../carrier/OutgoingProxy.ts"
 import type { NoiseStream } from "../../mesh/NoiseStream.ts"
@@ -184,7 +183,7 @@ export const resolve = Effect.fn("DirectPath.resolve")(function* (advertised: st
   const parsed = parseHostPort(advertised)
   const host = parsed?.host ?? ""
   const found = yield* Effect.tryPromise({
-    try: () => lookup(host),
+    try: () => Sockets.lookup(host),
     catch: () =>
       ConfigurationInvalid.of("CT_CHANNEL_ADVERTISE", `names ${host}, which has no address`, "correct the name")
   })

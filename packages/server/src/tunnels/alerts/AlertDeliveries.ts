@@ -215,8 +215,8 @@ export class AlertDeliveries extends Context.Service<
       for (let attempt = 1; ; attempt++) {
         const answer = yield* receivers.post(webhookUrl, message).pipe(
           Effect.catchTags({
-            ReceiverUnreachable: () => Effect.succeed(null),
-            ReceiverForbidden: () => Effect.succeed("forbidden" as const)
+            Unreachable: () => Effect.succeed(null),
+            Forbidden: () => Effect.succeed("forbidden" as const)
           })
         )
         const next = answer === "forbidden" ? forbidden : afterAttempt(attempt, answer, pauses)

@@ -4,8 +4,9 @@
  */
 import type { ProofRecord } from "@catenet/domain/tunnels/HostnameOwnership"
 import { isIPv6 } from "@catenet/platform/IpAddress"
+import { Sockets } from "@catenet/platform/Sockets"
 import { Context, Effect, Layer, Semaphore } from "effect"
-import * as Dns from "node:dns/promises"
+import type * as Dns from "node:dns/promises"
 import { Settings } from "../../settings/Settings.ts"
 
 /** `missing`: DNS answered, and no record is there. `unanswered`: it did not answer. */
@@ -77,7 +78,7 @@ export class Resolver extends Context.Service<
         const turn = yield* turnOf(account)
         return yield* Effect.acquireUseRelease(
           Effect.sync(() => {
-            const resolver = new Dns.Resolver({ timeout: 1500, tries: 2 })
+            const resolver = Sockets.resolver({ timeout: 1500, tries: 2 })
             if (servers !== undefined) resolver.setServers(servers)
             return resolver
           }),

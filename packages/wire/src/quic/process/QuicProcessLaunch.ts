@@ -2,6 +2,7 @@
  * One life of the QUIC process: it is started, connects back with a token that it reads from its standard input, and ends with the scope.
  * @internal
  */
+import * as ChildProcesses from "@catenet/platform/ChildProcesses"
 import { Entropy } from "@catenet/platform/Entropy"
 import { isIPv6 } from "@catenet/platform/IpAddress"
 import { Processes } from "@catenet/platform/Processes"
@@ -60,16 +61,7 @@ const tokenOf = (socket: Socket, take: (token: Buffer) => void) => {
 }
 
 const end = (child: ChildProcess) =>
-  Effect.callback<void>((resume) => {
-    if (child.exitCode !== null || child.signalCode !== null) return resume(Effect.void)
-    child.once("exit", () => resume(Effect.void))
-    child.stdin?.end()
-  }).pipe(
-    Effect.timeoutOrElse({
-      duration: "2 seconds",
-      orElse: () => Effect.sync(() => void child.kill("SIGKILL"))
-    })
-  )
+  ChildProcesses.end(child, { ask: () => void child.stdin?.end(), within: "2 seconds" })
 
 /** The link, once it can be used. `said` takes each line that the process writes, `report` what a callback threw. */
 export const launch = Effect.fn("QuicProcessLaunch.launch")(function* (

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isLoopback, isPublic } from "../../../src/tunnels/alerts/AlertAddresses.ts"
+import { isLoopback, isPublic } from "../src/PublicHttp.ts"
 
 describe("addresses that may be called", () => {
   it("are those of the public internet", () => {

@@ -1,9 +1,11 @@
 /**
- * A `fetch` for calls to a configured service: it follows no redirect, because the secret in a request would go along, and it
- * reads no more of an answer than it was given room for. The caller passes the fetch that it uses.
+ * HTTP to a configured service. It follows no redirect, because the secret in a request would go along, and reads no more of an
+ * answer than it was given room for. The caller passes the `fetch` that it uses. To addresses that others have chosen: `PublicHttp`.
  */
+import { Effect, Layer } from "effect"
+import { FetchHttpClient } from "effect/http"
 
-type Fetch = typeof globalThis.fetch
+export type Fetch = typeof globalThis.fetch
 
 /** The answer is longer than what was asked for can be. */
 export class AnswerTooLong extends Error {
@@ -37,7 +39,7 @@ const read = async (body: NonNullable<Response["body"]>, most: number) => {
  *
  * ```ts
  * import assert from "node:assert/strict"
- * import { AnswerTooLong, strictFetch } from "@catenet/platform/StrictFetch"
+ * import { AnswerTooLong, strictFetch } from "@catenet/platform/OutgoingHttp"
  *
  * const six = () => Promise.resolve(new Response("twelve"))
  * assert.equal(await (await strictFetch(six, 6)("https://issuer.example/")).text(), "twelve")
@@ -51,3 +53,7 @@ export const strictFetch =
     const body = response.body === null ? null : await read(response.body, most)
     return new Response(body, response)
   }
+
+/** The `HttpClient` that sends by this `fetch`. */
+export const clientBy = (fetch: Effect.Effect<Fetch>) =>
+  FetchHttpClient.layer.pipe(Layer.provide(Layer.effect(FetchHttpClient.Fetch, fetch)))

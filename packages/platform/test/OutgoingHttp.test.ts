@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from "node:http"
 import type { AddressInfo } from "node:net"
 import { gzipSync } from "node:zlib"
 import { assert, describe, it } from "vitest"
-import { AnswerTooLong, strictFetch } from "../src/StrictFetch.ts"
+import { AnswerTooLong, strictFetch } from "../src/OutgoingHttp.ts"
 
 const most = 10_000
 
