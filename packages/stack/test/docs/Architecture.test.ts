@@ -1,5 +1,6 @@
 /** The page about the architecture names files that are there, and stays short. */
 import { assert, describe, it } from "@effect/vitest"
+import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
@@ -16,6 +17,16 @@ describe("docs/architecture.md", () => {
       named.filter((file) => !existsSync(join(root, file))),
       []
     )
+  })
+
+  it("leads a reader through at most 20 files in each of its first five journeys", () => {
+    const printed = execFileSync(process.execPath, [join(root, "tools/journeys.mjs"), "--counts"], { encoding: "utf8" })
+    const counts = Array.from(printed.matchAll(/^(.+): (\d+) files/gm), ([, title, files]) => ({
+      title,
+      files: Number(files)
+    }))
+    assert.lengthOf(counts, 5)
+    for (const { files, title } of counts) assert.isTrue(files >= 5 && files <= 20, `${title}: ${files}`)
   })
 
   it("has a section for each journey and at most two screens", () => {
