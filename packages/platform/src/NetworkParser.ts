@@ -1,9 +1,10 @@
 /** Parsers of addresses: hosts with ports, IP addresses, networks, URLs. */
 import { Result } from "effect"
 import { IpNetwork } from "effect/net"
-import { isIP } from "./IpAddress.ts"
+import { isIP, isIPv6 } from "./IpAddress.ts"
 import { listOf, make, type Parser } from "./Parser.ts"
 
+/** The host is a name or an IP literal without brackets. */
 export interface Address {
   readonly host: string
   readonly port: number
@@ -13,12 +14,13 @@ export interface Address {
 export const formatAddress = ({ host, port }: Address): string =>
   host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`
 
-/** `127.0.0.1:8090`, `[::1]:8090` or `name:8090`, port 0 included. */
+/** `127.0.0.1:8090`, `[::1]:8090` or `name:8090`, port 0 included. What stands in brackets is an IPv6 address. */
 export const parseAddress = (text: string): Address | undefined => {
-  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(text)
+  const match = /^(?:\[([0-9a-fA-F:.%]+)\]|([^\s:[\]/@]+)):(\d{1,5})$/.exec(text)
   const host = match?.[1] ?? match?.[2]
   const port = Number(match?.[3])
-  return host === undefined || port > 65_535 ? undefined : { host, port }
+  if (host === undefined || port > 65_535 || (match?.[1] !== undefined && !isIPv6(host))) return undefined
+  return { host, port }
 }
 
 /** An e-mail address that needs no quotes in a header. */

@@ -128,7 +128,7 @@ const rules: Readonly<Record<string, Rule>> = {
       ["name.example:65535", { host: "name.example", port: 65_535 }],
       ["0.0.0.0:0", { host: "0.0.0.0", port: 0 }]
     ],
-    invalid: ["8443", "name", ":80", "::1:80", "name:65536", "a b:80"]
+    invalid: ["8443", "name", ":80", "::1:80", "name:65536", "a b:80", "[:::]:80", "[1.2.3.4]:80", "a@b:80", "a/b:80"]
   },
   addresses: {
     parser: NetworkParser.addresses,
