@@ -215,6 +215,8 @@ const machineModules = new Set(
   ].map((name) => `node:${name}`)
 )
 const randomness = new Set([
+  "generateKeyPair",
+  "generateKeyPairSync",
   "randomBytes",
   "randomFill",
   "randomFillSync",
@@ -223,6 +225,7 @@ const randomness = new Set([
   "getRandomValues"
 ])
 const timers = new Set(["setTimeout", "setInterval", "setImmediate", "clearTimeout", "clearInterval", "clearImmediate"])
+const others = new Set(["fetch", "AbortSignal.timeout"])
 const clocks = new Set(["Date.now", "performance.now", "process.hrtime", "process.hrtime.bigint", "Math.random"])
 const monotonic = "@catenet/wire/transport/MonotonicClock"
 
@@ -250,7 +253,9 @@ const reached = (node) => {
     return machineModules.has(node.arguments[0]?.text) ? node.arguments[0].text : undefined
   const last = called.split(".").at(-1) ?? ""
   if (/^(?:globalThis\.)?(?:web)?crypto\./.test(called) && randomness.has(last)) return called
-  return timers.has(called.replace(/^globalThis\./, "")) || clocks.has(called) ? called : undefined
+  return timers.has(called.replace(/^globalThis\./, "")) || clocks.has(called) || others.has(called)
+    ? called
+    : undefined
 }
 const reaching = new Set()
 for (const file of allPackages.flatMap((name) => filesOf(name, ["src"])).filter((file) => !atMachine.test(file))) {

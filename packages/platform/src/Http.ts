@@ -1,5 +1,5 @@
 /**
- * HTTP of Node, over plain connections and over TLS, for code that needs more of a connection than `fetch` offers. A seam (see
+ * HTTP of Node, over plain connections and over TLS, for code that needs more of a connection than `fetch` offers, and `fetch`. A seam (see
  * `Seam`); servers listen to nothing until they are told to. The classes and the table above do no I/O of their own.
  */
 import * as http from "node:http"
@@ -8,6 +8,7 @@ import * as https from "node:https"
 export { IncomingMessage, Server as HttpServer, ServerResponse, STATUS_CODES } from "node:http"
 
 export interface Http {
+  readonly fetch: typeof globalThis.fetch
   readonly request: typeof http.request
   readonly secureRequest: typeof https.request
   readonly server: typeof http.createServer
@@ -15,6 +16,7 @@ export interface Http {
 }
 
 export const Http: Http = {
+  fetch: (input, init) => globalThis.fetch(input, init),
   request: http.request,
   secureRequest: https.request,
   server: http.createServer,

@@ -3,8 +3,9 @@
  * the process: the accounts, an open order and its key, and whether the control plane still has to be notified. Every file is
  * replaced atomically; the key before the chain.
  */
+import { Entropy } from "@catenet/platform/Entropy"
 import { Effect, FileSystem, Schema } from "effect"
-import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto"
 import { StateUnusable } from "../Failure.ts"
 import * as KeyFile from "../state/KeyFile.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
@@ -59,7 +60,7 @@ export const filesOf = (places: Places): ReadonlyArray<string> => [
 /** Readable by others if the umask allows it: the chain is public, and web servers read it. */
 const publicMode = 0o644
 
-export const newKey = (): KeyObject => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+export const newKey = (): KeyObject => Entropy.newEcKey()
 export const pemOf = (key: KeyObject) => key.export({ type: "pkcs8", format: "pem" }).toString()
 
 /** A link in the way leads to a file that somebody else may own: it is not replaced. */

@@ -42,12 +42,12 @@ const packageOf = Effect.fnUntraced(function* (controlPlane: string) {
   const send = yield* OutgoingHttp.send
   return yield* Effect.tryPromise(async (signal) => {
     const url = `${controlPlane}/agent.tgz`
-    const { ok } = await send(url, {
-      method: "HEAD",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(packageBound)])
-    })
+    const { ok } = await send(url, { method: "HEAD", signal })
     return ok ? Option.some(url) : Option.none<string>()
-  }).pipe(Effect.orElseSucceed(() => Option.none<string>()))
+  }).pipe(
+    Effect.timeout(packageBound),
+    Effect.orElseSucceed(() => Option.none<string>())
+  )
 })
 
 /** `npx` runs a file named as the program itself, so it is named as a package. */

@@ -3,12 +3,12 @@
  * `P`, data-plane 4.6) and trust only that certificate. One stream per connection is served, with the same Noise session as on
  * TCP; a client that does not prove itself is disconnected.
  */
+import { Entropy } from "@catenet/platform/Entropy"
 import * as Certificate from "@catenet/crypto/x509/Certificate"
 import { isIPv6 } from "@catenet/platform/IpAddress"
 import type { DirectListener } from "@catenet/wire/frames/QuicRole"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import { Clock, Effect } from "effect"
-import { generateKeyPairSync } from "node:crypto"
 import type { Duplex } from "node:stream"
 import { QuicDial } from "../carrier/QuicDial.ts"
 import * as QuicRequest from "../carrier/QuicRequest.ts"
@@ -33,7 +33,7 @@ export interface SelfSigned {
 
 /** `now` in epoch milliseconds. */
 export const selfSignedCertificate = (now: number): SelfSigned => {
-  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
+  const privateKey = Entropy.newEcKey()
   const validity = { from: now - day, until: now + validDays * day }
   const certificate = Certificate.mintLeaf("localhost", privateKey, privateKey, ["localhost"], validity)
   return { certificate, key: privateKey.export({ format: "pem", type: "pkcs8" }).toString() }

@@ -25,7 +25,7 @@ const fetchThrough =
     const url = new URL(asked.url)
     const isSecure = url.protocol === "https:"
     const host = url.hostname.replace(/^\[|\]$/gu, "")
-    if (proxy.bypasses({ host, port: Number(url.port) || (isSecure ? 443 : 80) })) return globalThis.fetch(asked)
+    if (proxy.bypasses({ host, port: Number(url.port) || (isSecure ? 443 : 80) })) return Http.fetch(asked)
     const body = asked.body === null ? undefined : Buffer.from(await asked.arrayBuffer())
     return new Promise((resolve, reject) => {
       const sent = (isSecure ? Http.secureRequest : Http.request)(url, {
@@ -51,7 +51,7 @@ const fetchThrough =
 
 /** For answers of up to so many bytes; the answer is in memory. */
 export const sendForUpTo = (most: number): Effect.Effect<Fetch> =>
-  Effect.map(OutgoingProxy, (proxy) => strictFetch(proxy === undefined ? globalThis.fetch : fetchThrough(proxy), most))
+  Effect.map(OutgoingProxy, (proxy) => strictFetch(proxy === undefined ? Http.fetch : fetchThrough(proxy), most))
 
 export const send = sendForUpTo(longestAnswer)
 
@@ -61,4 +61,4 @@ export const layer = clientBy(send)
 export const layerForLists = clientBy(sendForUpTo(4_194_304))
 
 /** For what listens on this machine or beside it: never through a proxy. */
-export const layerLocal = clientBy(Effect.succeed(strictFetch(globalThis.fetch, longestAnswer)))
+export const layerLocal = clientBy(Effect.succeed(strictFetch(Http.fetch, longestAnswer)))

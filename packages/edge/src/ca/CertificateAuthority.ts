@@ -7,9 +7,10 @@
  * pinned the old root go on trusting the edge until that root ends, and new ones get the new root.
  */
 import { mintCross, mintLeaf, mintRoot, pem } from "@catenet/crypto/x509/Certificate"
+import { Entropy } from "@catenet/platform/Entropy"
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Clock, Context, Duration, Effect, Layer, Path, Schedule } from "effect"
-import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto"
 import { Settings } from "../settings/Settings.ts"
 import { CertificateSource } from "../tls/CertificateSource.ts"
 import * as DurableFile from "./DurableFile.ts"
@@ -25,8 +26,6 @@ const skew = Duration.toMillis("1 hour")
 
 /** Host names in the leaf: what agents ask for, and the plain-looking name of the channel front door. */
 const leafHosts = ["localhost", "edge-cdn.invalid"]
-
-const newKey = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
 
 const lostKey = "restore it from your backup; removing it makes a new authority, whose root every agent has to fetch"
 
@@ -44,7 +43,9 @@ const readCertificate = (path: string, content: Uint8Array) =>
 
 const loadKey = (path: string) =>
   Effect.flatMap(
-    DurableFile.readOrCreateSecret(path, () => Buffer.from(newKey().export({ format: "pem", type: "pkcs8" }))),
+    DurableFile.readOrCreateSecret(path, () =>
+      Buffer.from(Entropy.newEcKey().export({ format: "pem", type: "pkcs8" }))
+    ),
     (content) => readKey(path, content)
   )
 
@@ -89,7 +90,7 @@ const loadCross = Effect.fn("CertificateAuthority.loadCross")(function* (folder:
 
 const issueLeaf = Effect.fn("CertificateAuthority.issueLeaf")(function* (caKey: KeyObject, chain: Buffer) {
   const now = yield* Clock.currentTimeMillis
-  const key = newKey()
+  const key = Entropy.newEcKey()
   const leaf = mintLeaf(commonName, caKey, key, leafHosts, { from: now - skew, until: now + leafLife })
   return { key: key.export({ format: "pem", type: "pkcs8" }).toString(), cert: pem(leaf) + pem(chain) }
 })

@@ -2,6 +2,7 @@
  * The HTTP client for the services that are configured: the identity provider, the edges, DNS. It follows no redirect, so no
  * secret goes to another address, and bounds every answer.
  */
+import { Http } from "@catenet/platform/Http"
 import { clientBy, strictFetch } from "@catenet/platform/OutgoingHttp"
 import { Effect } from "effect"
 
@@ -13,7 +14,7 @@ export const longestAnswer = mebibyte
 export const longestEdgeAnswer = 16 * mebibyte
 
 /** For libraries that bring their own client. */
-export const fetchOf = (most: number) => strictFetch(globalThis.fetch, most)
+export const fetchOf = (most: number) => strictFetch(Http.fetch, most)
 
 export const layer = clientBy(Effect.sync(() => fetchOf(longestAnswer)))
 export const layerToEdges = clientBy(Effect.sync(() => fetchOf(longestEdgeAnswer)))

@@ -4,10 +4,11 @@
  */
 import * as Certificate from "@catenet/crypto/x509/Certificate"
 import { mintChallengeExtension } from "@catenet/crypto/x509/Certificate"
+import { Entropy } from "@catenet/platform/Entropy"
 import { Sockets } from "@catenet/platform/Sockets"
 import { Sockets } from "@catenet/platform/Sockets"
 import { Redacted } from "effect"
-import { createHash, generateKeyPairSync } from "node:crypto"
+import { createHash } from "node:crypto"
 import { listen, type Listening } from "./AcmeListener.ts"
 import { AcmeProblem } from "./AcmeProblem.ts"
 import { boundAccount, boundPath } from "./AcmeRequest.ts"
@@ -96,7 +97,7 @@ export const serve = ({
   root
 }: Options): Promise<Listening> => {
   const issuer = { commonName: root.commonName, root: root.pem, key: root.key }
-  const own = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
+  const own = Entropy.newEcKey()
   const validity = { from: now() - day, until: now() + 89 * day }
   const server = (base: string, binding: { readonly kid: string; readonly hmac: Uint8Array } | undefined) =>
     new AcmeServer({

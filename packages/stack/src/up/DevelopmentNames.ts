@@ -3,11 +3,12 @@
  * name below `localhost` stands in it. The edge follows the file, and serves a new name within a few seconds.
  */
 import * as Certificates from "@catenet/crypto/x509/Certificate"
+import { Entropy } from "@catenet/platform/Entropy"
 import { Files } from "@catenet/platform/Files"
 import * as PrivateFile from "@catenet/platform/PrivateFile"
 import * as OutgoingHttp from "@catenet/server/internal/http/OutgoingHttp"
 import { Clock, Effect, Schedule, Schema } from "effect"
-import { createPrivateKey, generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto"
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto"
 import { makeInFolder } from "../StartFailed.ts"
 import * as Demo from "./Demo.ts"
 import * as Environments from "./Environments.ts"
@@ -40,11 +41,10 @@ interface Authority {
   readonly key: KeyObject
 }
 
-const newKey = () => generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey
 const keyText = (key: KeyObject) => key.export({ type: "pkcs8", format: "pem" })
 
 const makeAuthority = (folder: StackFolder, now: number): Authority => {
-  const key = newKey()
+  const key = Entropy.newEcKey()
   const commonName = `Catenet development root ${new Date(now).toISOString().slice(0, 10)}`
   const root = Certificates.pem(
     Certificates.mintRoot(commonName, key, { from: now - day, until: now + rootDays * day }, loopback)
@@ -83,7 +83,7 @@ const isCurrent = (folder: StackFolder, names: ReadonlyArray<string>, root: stri
 }
 
 const makeLeaf = (folder: StackFolder, names: ReadonlyArray<string>, issuer: Authority, now: number) => {
-  const key = newKey()
+  const key = Entropy.newEcKey()
   const validity = { from: now - day, until: now + leafDays * day }
   const leaf = Certificates.pem(Certificates.mintLeaf(issuer.commonName, issuer.key, key, names, validity))
   PrivateFile.replaceNow(folder.wildcardKey, keyText(key))

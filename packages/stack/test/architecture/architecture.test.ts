@@ -125,7 +125,7 @@ const httpClients = new Set([
   "packages/stack/src/up/Programs.ts"
 ])
 const makesHttpClient =
-  /\bFetchHttpClient\b|\bNodeHttpClient\b|(?<![.\w])fetch\(|\bglobalThis\.fetch\b|\bHttp\.(?:request|secureRequest)\b/
+  /\bFetchHttpClient\b|\bNodeHttpClient\b|(?<![.\w])fetch\(|\bglobalThis\.fetch\b|\bHttp\.(?:fetch|request|secureRequest)\b/
 
 const packages = Object.keys(allowed)
 const matches = (specifier: string, entry: string) =>

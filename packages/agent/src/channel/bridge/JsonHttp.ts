@@ -33,13 +33,18 @@ export const ask = Effect.fn("JsonHttp.ask")(function* ({ body, method = "GET", 
       const response = await send(url, {
         method,
         headers,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(bound)]),
+        signal,
         ...(body === undefined ? {} : { body: Json.write(body) })
       })
       return { ok: response.ok, status: response.status, text: await response.text() }
     },
     catch: (cause) => failed(`does not answer: ${cause instanceof Error ? cause.message : "the connection failed"}`)
-  })
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: bound,
+      orElse: () => Effect.fail(failed(`does not answer within ${bound / 1000} seconds`))
+    })
+  )
   const value = text === "" ? null : Result.getOrUndefined(Json.parse(text))
   if (!ok) {
     const detail = value === undefined ? undefined : textOf(value, "detail")
