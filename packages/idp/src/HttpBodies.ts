@@ -1,19 +1,12 @@
 /** Reads small request bodies and writes JSON and HTML answers. */
+import { readBounded } from "@catenet/platform/BoundedRead"
 import type { IncomingMessage, ServerResponse } from "node:http"
 
 const limit = 64 * 1024
 
 /** The body as text; `undefined` when it is larger than 64 KiB. */
-export const readText = async (request: IncomingMessage): Promise<string | undefined> => {
-  const chunks: Array<Buffer> = []
-  let size = 0
-  for await (const chunk of request) {
-    size += chunk.length
-    if (size > limit) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString("utf8")
-}
+export const readText = async (request: IncomingMessage): Promise<string | undefined> =>
+  (await readBounded(request, limit))?.toString("utf8")
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)

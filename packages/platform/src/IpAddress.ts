@@ -1,8 +1,9 @@
 /** IP addresses as sockets, proxies and people write them. */
 import { Result } from "effect"
 import { IpNetwork, NetAddress } from "effect/net"
+import { BlockList, isIP, isIPv6 } from "node:net"
 
-export { BlockList, isIP, isIPv6 } from "node:net"
+export { BlockList, isIP, isIPv6 }
 
 type IpAddress = NetAddress.IpAddress
 
@@ -58,3 +59,17 @@ export const addressBlock = (address: string): string => {
   if (ip === undefined) return address
   return NetAddress.isIpv4Address(ip) ? NetAddress.formatIp(ip) : IpNetwork.format(IpNetwork.fromAddressUnsafe(ip, 64))
 }
+
+const loopback = new BlockList()
+loopback.addSubnet("127.0.0.0", 8, "ipv4")
+loopback.addAddress("::1", "ipv6")
+
+/** Whether an address is this machine itself. */
+export const isLoopback = (address: string): boolean => {
+  const family = isIP(address)
+  return family !== 0 && loopback.check(address, family === 4 ? "ipv4" : "ipv6")
+}
+
+/** Whether a host of a URL is this machine: `localhost`, or a loopback address, IPv6 in brackets. */
+export const isLoopbackHost = (host: string): boolean =>
+  host === "localhost" || isLoopback(host.replace(/^\[(.*)\]$/u, "$1"))

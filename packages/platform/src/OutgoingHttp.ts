@@ -4,6 +4,7 @@
  */
 import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { readBounded } from "./BoundedRead.ts"
 
 export type Fetch = typeof globalThis.fetch
 
@@ -16,20 +17,8 @@ export class AnswerTooLong extends Error {
 }
 
 const read = async (body: NonNullable<Response["body"]>, most: number) => {
-  const chunks: Array<Uint8Array> = []
-  let length = 0
-  // Leaving the loop early cancels the body, and with it the connection.
-  for await (const chunk of body) {
-    length += chunk.length
-    if (length > most) throw new AnswerTooLong(most)
-    chunks.push(chunk)
-  }
-  const whole = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.length
-  }
+  const whole = await readBounded(body, most)
+  if (whole === undefined) throw new AnswerTooLong(most)
   return whole
 }
 

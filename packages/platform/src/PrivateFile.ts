@@ -16,6 +16,10 @@ export interface Content {
   readonly mode?: number
 }
 
+/** The system's own words about a file, without the call and the path behind them. */
+export const describe = ({ message, reason }: PlatformError.PlatformError): string =>
+  reason.cause instanceof Error ? reason.cause.message.replace(/,.*/s, "") : message
+
 const staged = (path: string) => `${path}.new`
 const backupOf = (path: string) => `${path}.old`
 

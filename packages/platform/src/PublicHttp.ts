@@ -63,16 +63,6 @@ export const isPublic = (address: string): boolean => {
   }
 }
 
-const loopback = new BlockList()
-loopback.addSubnet("127.0.0.0", 8, "ipv4")
-loopback.addAddress("::1", "ipv6")
-
-/** Whether an address is this machine itself. */
-export const isLoopback = (address: string): boolean => {
-  const family = isIP(address)
-  return family !== 0 && loopback.check(address, family === 4 ? "ipv4" : "ipv6")
-}
-
 /** The host did not answer. */
 export class Unreachable extends Data.TaggedError("Unreachable") {}
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NetAddress } from "effect/net"
-import { addressBlock, parseIp, parseIpWithPort, plainAddress } from "../src/IpAddress.ts"
+import { addressBlock, isLoopback, isLoopbackHost, parseIp, parseIpWithPort, plainAddress } from "../src/IpAddress.ts"
 
 describe("an IP address", () => {
   it("is read alone, in brackets, with a zone, with a port, and as IPv4 in IPv6", () => {
@@ -49,5 +49,12 @@ describe("an IP address", () => {
       ["", ""]
     ]
     for (const [address, block] of cases) assert.strictEqual(addressBlock(address), block, address)
+  })
+
+  it("is this machine's own on loopback alone, and a host also as localhost", () => {
+    for (const address of ["127.0.0.1", "127.1.2.3", "::1"]) assert.isTrue(isLoopback(address), address)
+    for (const address of ["10.0.0.1", "::2", "localhost", ""]) assert.isFalse(isLoopback(address), address)
+    for (const host of ["localhost", "127.1.2.3", "[::1]"]) assert.isTrue(isLoopbackHost(host), host)
+    for (const host of ["example.com", "localhost.example.com", "[::2]", ""]) assert.isFalse(isLoopbackHost(host), host)
   })
 })

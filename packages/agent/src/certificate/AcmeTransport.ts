@@ -2,6 +2,7 @@
  * HTTPS to one ACME server. Requests go only to the origin of its directory, so a response cannot direct the agent elsewhere; no
  * redirects; responses are limited in size and to 30 s.
  */
+import { readBounded } from "@catenet/platform/BoundedRead"
 import { Http } from "@catenet/platform/Http"
 import { Clock, Effect } from "effect"
 import type { IncomingMessage } from "node:http"
@@ -47,15 +48,9 @@ const secondsOf = (text: string | undefined, now: number) => {
 }
 
 const read = async (response: IncomingMessage) => {
-  const chunks: Array<Buffer> = []
-  let length = 0
-  // Leaving the loop early ends the connection.
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > longestAcmeAnswer) throw new Error(`its answer is longer than ${longestAcmeAnswer} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString("utf8")
+  const answer = await readBounded(response, longestAcmeAnswer)
+  if (answer === undefined) throw new Error(`its answer is longer than ${longestAcmeAnswer} bytes`)
+  return answer.toString("utf8")
 }
 
 const describe = (error: unknown) => {

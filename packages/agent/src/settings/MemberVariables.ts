@@ -3,7 +3,7 @@ import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Json from "@catenet/crypto/Json"
 import * as MarketService from "@catenet/crypto/market/MarketService"
-import { isIP } from "@catenet/platform/IpAddress"
+import { isIP, isLoopbackHost } from "@catenet/platform/IpAddress"
 import * as NetworkParser from "@catenet/platform/NetworkParser"
 import * as Parser from "@catenet/platform/Parser"
 import { secretBytes } from "@catenet/platform/SecretParser"
@@ -49,9 +49,7 @@ const socketAddress: Parser.Parser<HostPort> = Parser.make(
   { example: "203.0.113.7:7001" }
 )
 
-const isLoopback = (host: string) => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(host)
-
-/** Unencrypted only within this machine: the session is encrypted, but the join is not. */
+/** In plain only within this machine: what is sealed is the session, not the join. */
 const webSocketUrl = Parser.make(
   "a wss address",
   (text) => {
@@ -59,7 +57,7 @@ const webSocketUrl = Parser.make(
     const isUsable =
       url !== undefined &&
       url.search + url.hash + url.username === "" &&
-      (url.protocol === "wss:" || isLoopback(url.hostname))
+      (url.protocol === "wss:" || isLoopbackHost(url.hostname))
     return isUsable ? url : undefined
   },
   { example: "wss://portal.example.net/ws/channel" }

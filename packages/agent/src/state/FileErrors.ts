@@ -1,11 +1,8 @@
 /** Describes why one of the agent's files cannot be used, and what to do. */
 import { clause } from "@catenet/domain/values/Sentence"
+import { describe } from "@catenet/platform/PrivateFile"
 import type { PlatformError } from "effect"
 import { StateUnusable } from "../Failure.ts"
-
-/** The system's message without the call and the path after it. */
-export const describe = ({ message, reason }: PlatformError.PlatformError) =>
-  reason.cause instanceof Error ? reason.cause.message.replace(/,.*/s, "") : message
 
 const codeOf = ({ reason: { cause } }: PlatformError.PlatformError) =>
   cause instanceof Error && "code" in cause ? String(cause.code) : ""

@@ -1,5 +1,6 @@
 /** The sentences about files that the edge keeps beside its published root and cannot use. It touches no file. */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { describe } from "@catenet/platform/PrivateFile"
 import type { PlatformError } from "effect"
 
 const variable = "CT_EDGE_CERT_OUT"
@@ -10,10 +11,6 @@ export const damaged = (
   what: string,
   remedy = "restore it from your backup, or remove it to have a new one made"
 ) => ConfigurationInvalid.of(variable, `keeps ${file} beside it, which is not ${what}`, remedy)
-
-/** The system's own words, without the call and the path behind them. */
-const describe = ({ message, reason }: PlatformError.PlatformError) =>
-  reason.cause instanceof Error ? reason.cause.message.replace(/,.*/s, "") : message
 
 /** A file that the system does not let the edge read or write. */
 export const inaccessible = (file: string) => (error: PlatformError.PlatformError) =>

@@ -5,7 +5,7 @@
  */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Files } from "@catenet/platform/Files"
-import { isIP } from "@catenet/platform/IpAddress"
+import { isLoopbackHost } from "@catenet/platform/IpAddress"
 import { getCACertificates, Sockets } from "@catenet/platform/Sockets"
 import { Data, Effect, Redacted } from "effect"
 import type { ConnectionOptions } from "node:tls"
@@ -75,9 +75,6 @@ const refused = (variable: string, problem: string, remedy?: string) =>
 const isMode = (text: string): text is DatabaseVariables.Mode =>
   (DatabaseVariables.modes as ReadonlyArray<string>).includes(text)
 
-const isLoopback = (host: string) =>
-  host === "localhost" || host === "[::1]" || (isIP(host) === 4 && host.startsWith("127."))
-
 /** A socket of the file system is this machine's. */
 const isPath = ({ hostname, searchParams }: URL) =>
   hostname.startsWith("%2F") || (searchParams.get("host") ?? "").startsWith("/")
@@ -88,7 +85,7 @@ const wantedOf = (url: URL, named: Named, variable: string): Wanted | Configurat
     url.searchParams.delete(name)
     return value === null || value === "" ? undefined : value
   }
-  const standard = isPath(url) || isLoopback(url.hostname) ? "disable" : "prefer"
+  const standard = isPath(url) || isLoopbackHost(url.hostname) ? "disable" : "prefer"
   const mode = given("sslmode") ?? named.sslMode ?? standard
   if (!isMode(mode))
     return refused(variable, "has an sslmode that is none", `take one of ${DatabaseVariables.modes.join(", ")}`)

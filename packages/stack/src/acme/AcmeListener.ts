@@ -1,4 +1,5 @@
 /** Serves ACME servers over HTTPS at one port, each below a path of its own. */
+import { readBounded } from "@catenet/platform/BoundedRead"
 import { Http } from "@catenet/platform/Http"
 import type { AddressInfo, Socket } from "node:net"
 import type { Reply } from "./AcmeProblem.ts"
@@ -24,24 +25,13 @@ export interface Options {
   readonly servers: (port: number) => ReadonlyArray<{ readonly path: string; readonly server: Answering }>
 }
 
-const bodyOf = async (request: AsyncIterable<Buffer>) => {
-  const chunks: Array<Buffer> = []
-  let length = 0
-  for await (const chunk of request) {
-    length += chunk.length
-    if (length > longestBody) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString("utf8")
-}
-
 export const listen = async ({ certificate, host, key, port, servers }: Options): Promise<Listening> => {
   let paths: ReturnType<Options["servers"]> = []
   const listener = Http.secureServer({ cert: certificate, key }, (request, response) => {
     const { method = "", url = "" } = request
     const answer = async () => {
       const found = paths.find(({ path }) => url.startsWith(`${path}/`))
-      const body = found === undefined ? undefined : await bodyOf(request as AsyncIterable<Buffer>)
+      const body = found === undefined ? undefined : (await readBounded(request, longestBody))?.toString("utf8")
       if (found === undefined || body === undefined) return { status: 404 }
       return found.server.answer(method, url.slice(found.path.length), body)
     }

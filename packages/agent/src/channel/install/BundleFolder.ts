@@ -1,7 +1,7 @@
 /** The folder of an installed service: filled in a temporary place and renamed, so that an incomplete bundle never runs. */
 import { clause } from "@catenet/domain/values/Sentence"
+import { describe } from "@catenet/platform/PrivateFile"
 import { Effect, FileSystem, type PlatformError } from "effect"
-import { describe } from "../../state/FileErrors.ts"
 import * as PrivateFile from "../../state/PrivateFile.ts"
 import type { Archive } from "./BundleArchive.ts"
 import * as InstallRecord from "./InstallRecord.ts"

@@ -2,6 +2,7 @@
  * Calls the receiver of an alert at a public address. Plain http goes to this machine only, and only where the operator allows it: to
  * an account it would tell which ports of the server answer. For the same reason an error says no more than whether it was policy.
  */
+import { isLoopback } from "@catenet/platform/IpAddress"
 import * as PublicHttp from "@catenet/platform/PublicHttp"
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "../../settings/Settings.ts"
@@ -23,7 +24,7 @@ export class AlertReceivers extends Context.Service<
     const { alertsLoopback } = yield* Settings
     const mayCall = ({ protocol }: URL) => {
       if (protocol === "https:") return PublicHttp.isPublic
-      return alertsLoopback ? PublicHttp.isLoopback : () => false
+      return alertsLoopback ? isLoopback : () => false
     }
     return {
       post: Effect.fn("AlertReceivers.post")(
