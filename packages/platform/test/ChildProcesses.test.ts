@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { ChildProcess } from "node:child_process"
+import { once } from "node:events"
+import * as ChildProcesses from "../src/ChildProcesses.ts"
+import { Processes } from "../src/Processes.ts"
+
+/** A shell that has written a line, so that what it sets is set. */
+const shell = (script: string, options: { readonly detached?: boolean } = {}) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const child = Processes.spawn("/bin/sh", ["-c", script], { ...options, stdio: ["pipe", "pipe", "inherit"] })
+      const [line] = (await once(child.stdout, "data")) as [Buffer]
+      return { child, line: line.toString().trim() }
+    }),
+    ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
+  )
+
+const asked = (child: ChildProcess, within: string) =>
+  ChildProcesses.end(child, { ask: () => child.kill("SIGTERM"), within: within as "1 minute" })
+
+describe("a child process", () => {
+  it.live("that is asked to end is waited for, and how it ended is known long after", () =>
+    Effect.gen(function* () {
+      const { child } = yield* shell("trap 'exit 7' TERM; echo up; while :; do read line; done")
+      yield* asked(child, "1 minute")
+      assert.isTrue(ChildProcesses.hasEnded(child))
+      const ended = yield* ChildProcesses.awaitEnd(child)
+      assert.deepStrictEqual(ended, { code: 7, signal: null })
+      assert.strictEqual(ChildProcesses.describeEnd(ended), "exit code 7")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that does not end in time is killed", () =>
+    Effect.gen(function* () {
+      const { child } = yield* shell("trap '' TERM; echo up; while :; do read line || sleep 1; done")
+      yield* asked(child, "200 millis")
+      assert.strictEqual(ChildProcesses.describeEnd(yield* ChildProcesses.awaitEnd(child)), "signal SIGKILL")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that was never started is not waited for", () =>
+    Effect.gen(function* () {
+      const child = Processes.spawn("/no/such/program", [], { stdio: "ignore" })
+      child.on("error", () => undefined)
+      yield* asked(child, "1 minute")
+      assert.isFalse(ChildProcesses.hasEnded(child))
+    })
+  )
+
+  it.live("ends with every process of its group, and a group that is gone is nobody's", () =>
+    Effect.gen(function* () {
+      const { child, line } = yield* shell("sleep 600 & echo $!; wait", { detached: true })
+      ChildProcesses.signalGroup(child, "SIGKILL")
+      yield* ChildProcesses.awaitEnd(child)
+      yield* Effect.promise(() => once(child, "close"))
+      assert.throws(() => process.kill(Number(line), 0), /ESRCH/)
+      ChildProcesses.signalGroup(child, "SIGKILL")
+    }).pipe(Effect.scoped)
+  )
+})
