@@ -64,6 +64,7 @@ const passed = ({ named }) => {
   return files
 }
 
+const print = (line) => process.stdout.write(`${line}\n`)
 const isBrief = process.argv.includes("--counts")
 const marks = { named: " ", between: "+", connection: ">" }
 let isWrong = false
@@ -71,17 +72,16 @@ for (const journey of journeys) {
   const files = passed(journey)
   const missing = journey.named.filter((file) => !existsSync(join(root, file)))
   isWrong ||= missing.length > 0
-  console.log(`${journey.title}: ${files.size} files${files.size > most ? `, more than ${most}` : ""}`)
+  print(`${journey.title}: ${files.size} files${files.size > most ? `, more than ${most}` : ""}`)
   if (!isBrief)
-    for (const [file, how] of files)
-      console.log(` ${marks[how]} ${file.replace("packages/", "").replace("/src/", "/")}`)
-  for (const file of missing) console.log(` ! ${file} does not exist`)
+    for (const [file, how] of files) print(` ${marks[how]} ${file.replace("packages/", "").replace("/src/", "/")}`)
+  for (const file of missing) print(` ! ${file} does not exist`)
 }
 
 const linesOf = (files) => files.reduce((sum, file) => sum + read(file).split("\n").length - 1, 0)
 const tests = [...filesOf("test"), ...sources.filter((file) => file.startsWith("packages/testing/"))]
 const programs = sources.filter((file) => !file.startsWith("packages/testing/") && !file.includes(".generated."))
-console.log(
+print(
   `${programs.length} source files with ${linesOf(programs)} lines; ${tests.length} files of tests with ${linesOf(tests)} lines`
 )
 process.exitCode = isWrong ? 1 : 0

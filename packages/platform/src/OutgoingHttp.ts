@@ -2,7 +2,7 @@
  * HTTP to a configured service. It follows no redirect, because the secret in a request would go along, and reads no more of an
  * answer than it was given room for. The caller passes the `fetch` that it uses. To addresses that others have chosen: `PublicHttp`.
  */
-import { Effect, Layer } from "effect"
+import { type Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { readBounded } from "./BoundedRead.ts"
 

@@ -19,7 +19,7 @@ export interface Sockets {
   /** As the system resolves names, with its own files. */
   readonly lookup: typeof dns.lookup
   /** Asks name servers; those of the system unless it is given others. */
-  readonly resolver: (options?: dns.ResolverOptions) => dns.Resolver
+  readonly resolver: (options?: ConstructorParameters<typeof dns.Resolver>[0]) => dns.Resolver
 }
 
 export const Sockets: Sockets = {

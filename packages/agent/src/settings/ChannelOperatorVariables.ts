@@ -26,7 +26,7 @@ export const holder = Parser.described(key, { remedy: "set it to the public hold
 
 /** The last second that fits a grant's layout and a number. */
 const maxSeconds = BigInt(Number.MAX_SAFE_INTEGER)
-const unixSeconds = Parser.make(
+export const unixSeconds = Parser.make(
   "a time in Unix seconds",
   (text) => (/^\d{1,16}$/.test(text) && BigInt(text) <= maxSeconds ? BigInt(text) : undefined),
   { example: "1893456000" }

@@ -1,7 +1,6 @@
 /** What a carrier says of the connection of a member, beside its bytes (signed-bytes 6.1). */
 import type { Phase } from "@catenet/crypto/admission/Join"
-import { addressBlock, isIP } from "@catenet/platform/IpAddress"
-import { plainAddress } from "@catenet/platform/IpAddress"
+import { addressBlock, isIP, plainAddress } from "@catenet/platform/IpAddress"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
 import type { IncomingMessage } from "node:http"
 import type { Socket } from "node:net"

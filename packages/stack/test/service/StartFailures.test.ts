@@ -120,7 +120,7 @@ const failures: ReadonlyArray<Failure> = [
     command: "edge",
     fault: "a certificate file below a file",
     variables: { ...edge, CT_EDGE_CERT_OUT: at("file/edge.der") },
-    says: /^Error: CT_EDGE_CERT_OUT keeps .*edge\.der beside it, which cannot be used \(ENOTDIR.*\); name a file in a folder.*\.$/u
+    says: /^Error: CT_EDGE_CERT_OUT keeps .*edge-ca-key\.pem beside it, which cannot be used \(ENOTDIR.*\); name a file in a folder.*\.$/u
   },
   {
     command: "edge",
