@@ -4,6 +4,7 @@ import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import type { Parser } from "@catenet/platform/Parser"
+import { unixSeconds, unixSecondsBigInt } from "@catenet/platform/UnixTime"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Option, Redacted, Result, Schema } from "effect"
 import * as AccountClient from "../account/AccountClient.ts"
@@ -15,7 +16,6 @@ import * as ChannelOwnerVariables from "../settings/ChannelOwnerVariables.ts"
 import * as EnvironmentFile from "../settings/EnvironmentFile.ts"
 import { Prompts } from "../terminal/Prompts.ts"
 import { Screen } from "../terminal/Screen.ts"
-import { unixSeconds, unixSecondsBigInt } from "@catenet/platform/UnixTime"
 
 /** Asks for the fields of a grant, repeating invalid answers; on a pipe the first invalid answer ends it. */
 const units: ReadonlyMap<string, number> = new Map([

@@ -2,9 +2,9 @@
  * Calls of the identity provider: device authorization, tokens, and which provider a control plane names. Each is limited to 15 s
  * and results in a response, a named error, or silence.
  */
-import { unixSeconds } from "@catenet/platform/UnixTime"
 import { clause } from "@catenet/domain/values/Sentence"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
+import { unixSeconds } from "@catenet/platform/UnixTime"
 import { Data, Effect, Option, Redacted, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { Unreachable } from "../Failure.ts"

@@ -3,8 +3,8 @@
  * `P`, data-plane 4.6) and trust only that certificate. One stream per connection is served, with the same Noise session as on
  * TCP; a client that does not prove itself is disconnected.
  */
-import { Entropy } from "@catenet/platform/Entropy"
 import * as Certificate from "@catenet/crypto/x509/Certificate"
+import { Entropy } from "@catenet/platform/Entropy"
 import { isIPv6 } from "@catenet/platform/IpAddress"
 import type { DirectListener } from "@catenet/wire/frames/QuicRole"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"

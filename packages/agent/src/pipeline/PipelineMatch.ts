@@ -10,9 +10,9 @@ import { native } from "@catenet/crypto/native"
 import type { PipelineSpec, Role } from "@catenet/domain/agents/Pipeline"
 import { type Assignment, matchPipeline, type Offering, type Turns } from "@catenet/domain/agents/PipelineMatching"
 import { clause } from "@catenet/domain/values/Sentence"
+import { unixSecondsBigInt } from "@catenet/platform/UnixTime"
 import { Effect, Option, Record, type Redacted, Result } from "effect"
 import { isObject } from "../channel/rpc/Tool.ts"
-import { unixSecondsBigInt } from "@catenet/platform/UnixTime"
 import { type RoleProvider, ProviderFailed } from "./RoleProvider.ts"
 
 /** A provider in the place of its offer. */

@@ -6,12 +6,12 @@ import * as Offer from "@catenet/crypto/market/Offer"
 import { native } from "@catenet/crypto/native"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
 import { clause } from "@catenet/domain/values/Sentence"
+import { unixSecondsBigInt } from "@catenet/platform/UnixTime"
 import { Data, Effect, Option, Result } from "effect"
 import * as RpcClient from "../channel/rpc/RpcClient.ts"
 import * as ChannelSession from "../channel/session/ChannelSession.ts"
 import type * as FallbackDialer from "../channel/session/FallbackDialer.ts"
 import * as SessionLifecycle from "../channel/session/SessionLifecycle.ts"
-import { unixSecondsBigInt } from "@catenet/platform/UnixTime"
 
 // The members waiting on a role's derived channel. The edge connects those that have waited longest, and a provider that has
 // served waits again behind the others, so all have been met when one comes a second time.

@@ -6,7 +6,6 @@
 import { Sockets } from "@catenet/platform/Sockets"
 import { Effect, Layer, Schedule } from "effect"
 import { X509Certificate } from "node:crypto"
-import { lookup } from "node:dns/promises"
 import type { DetailedPeerCertificate } from "node:tls"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -44,7 +43,7 @@ export const served = (host: string, port: number, servername: string) =>
   }).pipe(Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => Effect.succeed([]) }))
 
 const looked = Effect.fnUntraced(function* (hostname: string, port: number) {
-  const addresses = yield* Effect.tryPromise(() => lookup(hostname, { all: true })).pipe(
+  const addresses = yield* Effect.tryPromise(() => Sockets.lookup(hostname, { all: true })).pipe(
     Effect.timeout("5 seconds"),
     Effect.orElseSucceed(() => [])
   )

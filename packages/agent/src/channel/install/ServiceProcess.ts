@@ -2,8 +2,8 @@
  * A program of an installed service, in its own process group. The group ends with this process in any case, because its shell
  * waits on a pipe that only this process holds.
  */
-import { signalGroup } from "@catenet/platform/ChildProcesses"
 import { clause } from "@catenet/domain/values/Sentence"
+import { signalGroup } from "@catenet/platform/ChildProcesses"
 import { Processes } from "@catenet/platform/Processes"
 import { Effect } from "effect"
 import { once } from "node:events"

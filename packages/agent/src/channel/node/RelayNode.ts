@@ -2,7 +2,6 @@
  * A relay for channel members, behind an edge's gate or dialed directly: accepts joins on plain TCP, pairs members and copies
  * their encrypted messages.
  */
-import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
 import * as Address from "@catenet/crypto/admission/Address"
 import * as Possession from "@catenet/crypto/admission/Possession"
@@ -14,6 +13,7 @@ import { native } from "@catenet/crypto/native"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Entropy } from "@catenet/platform/Entropy"
 import { Sockets } from "@catenet/platform/Sockets"
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { BrokerAdmission, type Step } from "@catenet/wire/channels/BrokerAdmission"
 import { PairingRoom, type Present } from "@catenet/wire/channels/PairingRoom"
 import { guard, guarded } from "@catenet/wire/transport/FaultBoundary"

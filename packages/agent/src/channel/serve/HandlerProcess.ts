@@ -1,6 +1,6 @@
 /** A command of the operator, run by the shell in a process group of its own, which ends as a whole. */
-import { signalGroup } from "@catenet/platform/ChildProcesses"
 import { redact } from "@catenet/domain/values/Redaction"
+import { signalGroup } from "@catenet/platform/ChildProcesses"
 import { Processes } from "@catenet/platform/Processes"
 import { Data, Duration, Effect } from "effect"
 import type { ChildProcessWithoutNullStreams } from "node:child_process"
