@@ -1,10 +1,7 @@
 /**
- * Files that only their owner may read, replaced whole or not at all. New content is staged beside the target as `<name>.new`,
- * created with its mode in the same system call that creates it, synced, and renamed. A staged file of a dead process is
- * overwritten; a link in its place is not followed.
- *
- * What is written after something that cannot be repeated is staged before it, with room for what is not known yet (`reserve`),
- * and committed after it.
+ * Files that only their owner can read, replaced atomically. New content is staged as `<name>.new`, created with its mode, synced
+ * and renamed. A staged file left by a dead process is overwritten; a link in its place is not followed. What is written after a
+ * step that cannot be repeated is staged before it (`reserve`) and committed after it.
  */
 import { Effect, FileSystem, type PlatformError } from "effect"
 import { Files } from "./Files.ts"
@@ -156,7 +153,7 @@ export const make = <E>(unusable: (path: string) => (error: PlatformError.Platfo
   const folder = Effect.fnUntraced(function* (path: string) {
     const fs = yield* FileSystem.FileSystem
     yield* fs.makeDirectory(path, { recursive: true, mode: 0o700 }).pipe(
-      // So Node says it of a disk that is read-only, too; without `recursive` it says which.
+      // Node reports the same for a read-only disk; without `recursive` it distinguishes them.
       Effect.catchReason("PlatformError", "NotFound", () => fs.makeDirectory(path, { mode: 0o700 })),
       Effect.mapError(unusable(path))
     )

@@ -12,13 +12,13 @@ export const quoted = (text: string): string =>
     .replaceAll("$", () => "$$")}"`
 
 export interface Needs {
-  /** Listens on a port that is kept for root; nothing else of root's rights is left then either. */
+  /** For a privileged port; all other capabilities are dropped then too. */
   readonly lowPort: boolean
 }
 
 /**
- * What a unit takes from its program: rights, devices, and what it could change in the kernel. Memory that is written and then
- * executed stays allowed: V8 compiles to such memory.
+ * Restrictions of privileges, devices and kernel settings. Writable and executable memory stays allowed, because V8 compiles to
+ * it.
  */
 export const hardening = ({ lowPort }: Needs): ReadonlyArray<string> => [
   "NoNewPrivileges=yes",

@@ -1,4 +1,7 @@
-/** CT_ACME_RELOAD_CMD: lets a server that holds the pair itself take the new one. It gets none of the agent's variables. */
+/**
+ * Runs CT_ACME_RELOAD_CMD, which makes a server that uses the pair load the new one. The command gets none of the agent's
+ * variables.
+ */
 import { hasEnded, signalGroup } from "@catenet/platform/ChildProcesses"
 import { Processes } from "@catenet/platform/Processes"
 import { Scheduler } from "@catenet/platform/Scheduler"

@@ -60,5 +60,5 @@ export const layer = clientBy(send)
 /** For lists of an account, which are as long as its limits permit. */
 export const layerForLists = clientBy(sendForUpTo(4_194_304))
 
-/** For what listens on this machine or beside it: never through a proxy. */
+/** For services on this machine or beside it: never through a proxy. */
 export const layerLocal = clientBy(Effect.succeed(strictFetch(Http.fetch, longestAnswer)))

@@ -49,7 +49,7 @@ const socketAddress: Parser.Parser<HostPort> = Parser.make(
   { example: "203.0.113.7:7001" }
 )
 
-/** In plain only within this machine: what is sealed is the session, not the join. */
+/** Unencrypted only within this machine: the session is encrypted, but the join is not. */
 const webSocketUrl = Parser.make(
   "a wss address",
   (text) => {

@@ -5,6 +5,7 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import { Entropy } from "@catenet/platform/Entropy"
+import { FairPlaces } from "@catenet/platform/FairPlaces"
 import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { BrokerAdmission, type First, type Step, type Verdict } from "@catenet/wire/channels/BrokerAdmission"
 import { closeGracefully } from "@catenet/wire/transport/LingeringClose"

@@ -31,7 +31,7 @@ const guarded = `(cat <&3 >/dev/null; kill -9 0) & exec "$0" 3<&-`
 /** Time to end after SIGTERM. */
 const graceMillis = 2000
 
-/** A running program; its group ends when the scope closes. What it prints goes to `log`, line by line. */
+/** A running program; its group ends when the scope closes. Its output goes to `log`, line by line. */
 export const start = Effect.fn("ServiceProcess.start")(function* (
   { folder, program, project, variables }: Service,
   log: (line: string) => void
@@ -50,7 +50,7 @@ export const start = Effect.fn("ServiceProcess.start")(function* (
       ([code]) => (typeof code === "number" ? code : null),
       () => null
     )
-    // What the program has left behind would keep its pipes open.
+    // Background processes of the program would keep its pipes open.
     child.once("exit", () => signalGroup(child, "SIGKILL"))
     for (const stream of child.stdio) stream?.on("error", () => {})
     for (const stream of [child.stdout, child.stderr]) if (stream !== null) readLines(stream, log)

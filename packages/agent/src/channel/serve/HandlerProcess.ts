@@ -1,4 +1,4 @@
-/** A command of the operator, run by the shell in a process group of its own, which ends as a whole. */
+/** Runs a command of the operator in its own process group, which is ended as a whole. */
 import { redact } from "@catenet/domain/values/Redaction"
 import { signalGroup } from "@catenet/platform/ChildProcesses"
 import { Processes } from "@catenet/platform/Processes"
@@ -51,7 +51,7 @@ const run = (child: ChildProcessWithoutNullStreams, input: string, onLine: (line
       tail.add(chunk)
     })
     readLines(child.stderr, onLine)
-    // What the command has left behind would keep its pipes open.
+    // Background processes of the command would keep its pipes open.
     child.once("exit", () => signalGroup(child, "SIGKILL"))
     child.once("close", (code, signal) => {
       const problem =
