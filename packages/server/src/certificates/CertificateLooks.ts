@@ -3,6 +3,7 @@
  * its week when the certificate is seen. The name is resolved first and only addresses of the public internet are called, as the
  * names are accounts' own.
  */
+import { isPublic } from "@catenet/platform/PublicHttp"
 import { Sockets } from "@catenet/platform/Sockets"
 import { Effect, Layer, Schedule } from "effect"
 import { X509Certificate } from "node:crypto"
@@ -10,7 +11,6 @@ import type { DetailedPeerCertificate } from "node:tls"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { isPublic } from "../tunnels/alerts/AlertAddresses.ts"
 import * as Store from "../tunnels/hostnames/HostStore.ts"
 import { Admissions } from "./Admissions.ts"
 
