@@ -6,10 +6,10 @@ import { servingAgent } from "@catenet/testing/edge/Agent"
 import { latencies, p99 } from "@catenet/testing/edge/floods/Latency"
 import { processOfMembers, program } from "@catenet/testing/edge/QuicMember"
 import { start, type TestEdge, token } from "@catenet/testing/edge/TestEdge"
-import { eventually, untilSuccess } from "@catenet/testing/Eventually"
+import { eventually, until, untilSuccess } from "@catenet/testing/Eventually"
 import type * as Quic from "@catenet/wire/quic/process/QuicProcess"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result } from "effect"
+import { Effect, Option, Result } from "effect"
 import { randomBytes } from "node:crypto"
 import { createSocket, type Socket } from "node:dgram"
 import { once } from "node:events"
@@ -25,15 +25,17 @@ const attempts = 5
 const smallPacket = 150
 const unfinished = "a handshake that is never gone on with"
 
-const udp = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const socket = createSocket("udp4").on("error", () => undefined)
-    socket.bind(0, "127.0.0.1")
-    await once(socket, "listening")
-    return socket
-  }),
-  (socket) => Effect.sync(() => socket.close())
-)
+const udpAt = (address: string) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const socket = createSocket("udp4").on("error", () => undefined)
+      socket.bind(0, address)
+      await once(socket, "listening")
+      return socket
+    }),
+    (socket) => Effect.sync(() => socket.close())
+  )
+const udp = udpAt("127.0.0.1")
 
 const dial = (quic: Quic.QuicProcess, port: number, roots: string, address = "127.0.0.1") =>
   quic.dial({
@@ -43,18 +45,30 @@ const dial = (quic: Quic.QuicProcess, port: number, roots: string, address = "12
     transport: { keepAlive: 3_000, idle: 10_000, streams: 10 }
   })
 
+/** Of a datagram with a long header; it says which connection it is of. */
+const destinationOf = (bytes: Buffer) => bytes.subarray(6, 6 + bytes[5]!).toString("hex")
+
+/** Long header, version 1. */
+const isInitial = (bytes: Buffer) => (bytes[0]! & 0xf0) === 0xc0
+
+/** By which the other side answers. */
+const sourceOf = (bytes: Buffer) => destinationOf(bytes.subarray(1 + bytes[5]!))
+
 /** First datagrams of real handshakes, each of a connection of its own, which go nowhere else. */
 const initials = Effect.fn("initials")(function* (quic: Quic.QuicProcess, roots: string, count: number) {
   const socket = yield* udp
   const seen = new Map<string, Buffer>()
   socket.on("message", (bytes: Buffer) => {
-    // Long header, version 1, Initial: its destination id says which connection it is of.
-    const id = bytes.subarray(6, 6 + bytes[5]!).toString("hex")
-    if ((bytes[0]! & 0xf0) === 0xc0 && !seen.has(id)) seen.set(id, Buffer.from(bytes))
+    const id = destinationOf(bytes)
+    if (isInitial(bytes) && !seen.has(id)) seen.set(id, Buffer.from(bytes))
   })
   const { port } = socket.address()
-  for (let each = 0; each < count; each++) yield* Effect.forkScoped(Effect.ignore(dial(quic, port, roots)))
-  yield* Effect.promise(() => eventually(() => seen.size >= count, "handshakes begin"))
+  for (let each = 1; each <= count; each++) {
+    yield* Effect.forkScoped(Effect.ignore(dial(quic, port, roots)))
+    // More at once would be lost at the receiver.
+    if (each % 40 === 0 || each === count)
+      yield* Effect.promise(() => eventually(() => seen.size >= each, "handshakes begin"))
+  }
   return [...seen.values()].slice(0, count)
 })
 
@@ -186,6 +200,49 @@ describe.skipIf(program === undefined)("strangers at a UDP port", () => {
         yield* taken(world, quic)
       }).pipe(Effect.scoped),
     300_000
+  )
+
+  it.live.each([1, 60])(
+    "with 900 handshakes that are never gone on with, from %i addresses, keep nobody of another address out",
+    (addresses) =>
+      Effect.gen(function* () {
+        const world = yield* start({ CT_EDGE_QUIC: "on", CT_EDGE_MAX_CONNECTIONS_PER_IP: "100000" })
+        const quic = yield* processOfMembers
+        yield* taken(world, quic)
+        const begun = yield* Effect.scoped(initials(quic, world.meshRoot, 900))
+        const sources = yield* Effect.forEach(Array.from({ length: addresses }), (_, n) => udpAt(`127.0.7.${n + 1}`))
+        const halfOpen = new Set<string>()
+        const heard = (bytes: Buffer) => void (isInitial(bytes) && halfOpen.add(destinationOf(bytes)))
+        for (const socket of sources) socket.on("message", heard)
+        const flood = Effect.forEach(
+          begun,
+          (bytes, n) => {
+            if (halfOpen.has(sourceOf(bytes))) return Effect.void
+            sources[n % addresses]!.send(bytes, world.mesh, "127.0.0.1")
+            // A burst would be lost at the receiver.
+            return n % 20 === 0 ? Effect.sleep("5 millis") : Effect.void
+          },
+          { discard: true }
+        )
+        yield* until(Effect.as(flood, halfOpen), ({ size }) => size >= 512, "200 millis")
+        // Until they are late.
+        yield* Effect.sleep("1 second")
+        const newcomer = dial(quic, world.mesh, world.meshRoot).pipe(Effect.timeout("8 seconds"), Effect.option)
+        const connections = yield* Effect.all(
+          Array.from({ length: 17 }, () => newcomer),
+          { concurrency: "unbounded" }
+        )
+        const replies = yield* Effect.forEach(
+          connections,
+          (one) => (Option.isNone(one) ? Effect.succeed(false) : Effect.promise(() => spoken(one.value))),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(
+          replies,
+          Array.from({ length: 17 }, () => true)
+        )
+      }).pipe(Effect.scoped),
+    60_000
   )
 
   it.live("have their share of connections, of IPv6 too, and it is given back", () =>

@@ -36,7 +36,6 @@ export interface Connection {
 /** Each member but one can be used once: whatever is read of it, its address too, ends it (2.9.6). */
 export interface Incoming {
   readonly accept: (options: { readonly zeroRtt: true }) => Connection
-  readonly ignore: () => void
 }
 
 interface TransportOptions {

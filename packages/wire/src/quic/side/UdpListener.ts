@@ -10,13 +10,16 @@ import { Result } from "effect"
 import type { CarrierStream } from "../../transport/Carrier.ts"
 import { FrameReader } from "../../transport/FrameReader.ts"
 import type { Mux } from "../../transport/Mux.ts"
-import { decode, encode, type LinkFrame } from "../link/LinkFrame.ts"
-import { type Closing, type Incoming, type Listener, runtime } from "./DenoQuic.ts"
+import { decode, encode, type Endpoint, type LinkFrame } from "../link/LinkFrame.ts"
+import { type Closing, type Connection, type Incoming, type Listener, runtime } from "./DenoQuic.ts"
 import type { QuicConnections } from "./QuicConnections.ts"
 import { optionsOf } from "./TransportOptions.ts"
+import { UnfinishedHandshakes } from "./UnfinishedHandshakes.ts"
 
-/** Connections that wait for their verdict or their handshake; more are ignored, and their clients come again. */
+/** Connections that wait for their verdict or their handshake. */
 const maxUnfinished = 512
+/** For both. The timeout of an idle connection begins again with each datagram. */
+const handshakeMillis = 10_000
 
 type Listen = LinkFrame & { readonly _tag: "Listen" }
 
@@ -42,7 +45,7 @@ export const listen = async (
     endpoint.close()
   })
   const listener = start(first)
-  let unfinished = 0
+  const unfinished = new UnfinishedHandshakes(maxUnfinished, () => performance.now())
 
   const renew = async () => {
     for (;;) {
@@ -58,12 +61,24 @@ export const listen = async (
 
   const admit = async (incoming: Incoming) => {
     const connection = incoming.accept({ zeroRtt: true })
+    const { hostname: address, port } = connection.remoteAddr
+    const end = () => connection.close(unwanted)
+    const late = setTimeout(end, handshakeMillis)
+    const leave = unfinished.begin(address, end)
+    try {
+      await judge(connection, { address, port })
+    } finally {
+      leave()
+      clearTimeout(late)
+    }
+  }
+
+  const judge = async (connection: Connection, remote: Endpoint) => {
     const opened = link.open({ registration: 0, kind: "mesh", tls: "none" })
     if (Result.isFailure(opened)) return connection.close(unwanted)
     const own = opened.success
     const reader = new FrameReader(own)
-    const { hostname: address, port } = connection.remoteAddr
-    own.write(encode({ _tag: "Incoming", listener: control.id, remote: { address, port } }))
+    own.write(encode({ _tag: "Incoming", listener: control.id, remote }))
     const judged = await reader.next(decode)
     if (Result.isFailure(judged) || judged.success._tag !== "Judged" || judged.success.verdict === "refuse") {
       connection.close(unwanted)
@@ -81,14 +96,7 @@ export const listen = async (
 
   void renew()
   try {
-    for await (const incoming of listener) {
-      if (unfinished >= maxUnfinished) {
-        incoming.ignore()
-        continue
-      }
-      unfinished++
-      void admit(incoming).finally(() => unfinished--)
-    }
+    for await (const incoming of listener) void admit(incoming)
   } catch {
     // The listener was stopped.
   }
