@@ -102,6 +102,7 @@ export class ForwardedStream extends Duplex {
       if (!this.#rewriter.held && !this.#refused) this.push(null)
     })
     socket.on("error", (error) => this.destroy(error))
+    this.on("error", () => undefined) // a reset by the visitor is no fault, also while no relay listens yet
     socket.on("close", () => this.destroy())
     if (socket.destroyed) this.destroy()
     socket.pause()

@@ -6,7 +6,7 @@ import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { startControlPlane } from "@catenet/testing/agent/ControlPlane"
 import { registered } from "@catenet/testing/agent/Surroundings"
 import { eventually, mintPair, start, temporaryFolder, token } from "@catenet/testing/edge/TestEdge"
-import { Effect } from "effect"
+import { Effect, type LogLevel } from "effect"
 import { X509Certificate } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { connect as connectHttp2 } from "node:http2"
@@ -19,11 +19,13 @@ export interface Tier {
   readonly host: string
   readonly port: number
   readonly ca: string
+  /** What the agent has logged. */
+  readonly logged: ReadonlyArray<string>
 }
 
-/** The origin's port is on loopback. */
-export const make = Effect.fnUntraced(function* (originPort: number) {
-  const world = yield* start()
+/** The origin's port is on loopback. `logLevel` is that of the edge, which logs to the loggers of the caller. */
+export const make = Effect.fnUntraced(function* (originPort: number, logLevel: LogLevel.LogLevel = "None") {
+  const world = yield* start({}, { logLevel })
   const plane = yield* Effect.acquireRelease(
     Effect.promise(() => startControlPlane(new X509Certificate(world.meshRoot).raw)),
     (running) => Effect.promise(() => running[Symbol.asyncDispose]())
@@ -49,6 +51,7 @@ export const make = Effect.fnUntraced(function* (originPort: number) {
       (running) => Effect.promise(() => running[Symbol.asyncDispose]())
     )
     yield* Effect.promise(() => registered(agent))
+    return agent.lines
   })
 
   const [edgeHost, ownHost] = ["edge.zone.test", "own.zone.test"]
@@ -58,13 +61,14 @@ export const make = Effect.fnUntraced(function* (originPort: number) {
   const pair = mintPair([ownHost])
   writeFileSync(join(folder, "fullchain.pem"), pair.cert)
   writeFileSync(join(folder, "privkey.pem"), pair.key)
-  yield* Effect.all(
+  const [ofEdge, own] = yield* Effect.all(
     [serve("e", edgeHost, {}), serve("a", ownHost, { CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: folder })],
     { concurrency: 2 }
   )
-  const edge: Tier = { name: "edge-terminated", host: edgeHost, port: world.frontDoor, ca: world.wildcardRoot }
-  const own: Tier = { name: "end-to-end", host: ownHost, port: world.frontDoor, ca: pair.root }
-  return [edge, own] as const
+  const port = world.frontDoor
+  const gelb: Tier = { name: "edge-terminated", host: edgeHost, port, ca: world.wildcardRoot, logged: ofEdge }
+  const gruen: Tier = { name: "end-to-end", host: ownHost, port, ca: pair.root, logged: own }
+  return [gelb, gruen] as const
 })
 
 /** A visitor's TLS connection. */

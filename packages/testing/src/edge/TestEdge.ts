@@ -1,7 +1,7 @@
 /** A whole edge in this process with everything it needs around it: folder, certificates, control plane, admin client. */
 import { mintLeaf, mintRoot, pem } from "@catenet/crypto/x509/Certificate"
 import { Edge, type Bound } from "@catenet/edge/internal/Edge"
-import { ConfigProvider, Context, Effect, Layer, References } from "effect"
+import { ConfigProvider, Context, Effect, Layer, type LogLevel, References } from "effect"
 import { generateKeyPairSync, X509Certificate } from "node:crypto"
 import { writeFileSync, readFileSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -57,7 +57,12 @@ const parseMetrics = (text: string) =>
 /** Starts an edge for the life of the scope. `variables` are added to a complete configuration. */
 export const start = Effect.fn("TestEdge.start")(function* (
   variables: Record<string, string> = {},
-  options: { readonly folder?: string; readonly controlPlane?: ScriptedControlPlane } = {}
+  options: {
+    readonly folder?: string
+    readonly controlPlane?: ScriptedControlPlane
+    /** What it logs, to the loggers of the caller; nothing by default. */
+    readonly logLevel?: LogLevel.LogLevel
+  } = {}
 ) {
   const folder = options.folder ?? (yield* temporaryFolder)
   const controlPlane = options.controlPlane ?? (yield* startControlPlane)
@@ -89,7 +94,7 @@ export const start = Effect.fn("TestEdge.start")(function* (
         )
       )
     )
-  ).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
+  ).pipe(Effect.provideService(References.MinimumLogLevel, options.logLevel ?? "None"))
   const bound = Context.get(context, Edge)
   const admin: TestEdge["admin"] = async (method, path, { headers, body } = {}) => {
     const response = await fetch(`http://127.0.0.1:${bound.admin?.port}${path}`, {
