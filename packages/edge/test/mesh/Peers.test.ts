@@ -1,12 +1,16 @@
-import { readAll, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
+import { readAll, readUntil, servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
 import { startControlPlane } from "@catenet/testing/edge/ControlPlane"
+import { preface, resets } from "@catenet/testing/edge/floods/Frames"
+import { http2Fields, http2Frame } from "@catenet/testing/edge/fuzz/Samples"
 import { eventually, mintPair, start, temporaryFolder, token } from "@catenet/testing/edge/TestEdge"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { copyFileSync } from "node:fs"
+import { createServer } from "node:http"
 import type { Socket } from "node:net"
 import { join } from "node:path"
 import { TLSSocket } from "node:tls"
+import { resetsPerMinute } from "../../src/terminate/RapidResetLimiter.ts"
 
 const T = token("a")
 const meshRelay = { CT_EDGE_MESH_RELAY_ENABLED: "1", CT_EDGE_MESH_RELAY_PRIVATE: "1" }
@@ -97,6 +101,33 @@ describe("two edges", () => {
       yield* Fiber.join(leaving)
       assert.isAtLeast(performance.now() - before, 950)
       assert.notInclude((yield* Effect.promise(() => staying.heard)).toString(), "last")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("give each visitor that one passes to the other a budget of HTTP/2 resets of its own", () =>
+    Effect.gen(function* () {
+      const host = "app.zone.test"
+      const { receiving, serving } = yield* two([host])
+      yield* Effect.promise(() => serving.authorize(T, host, "gelb"))
+      const origin = createServer((_request, response) => void response.end("served"))
+      yield* servingAgent(serving, T, [host], (stream) => void origin.emit("connection", stream))
+      const visit = Effect.acquireRelease(
+        Effect.promise(() => tlsTo(receiving.frontDoor, serving.wildcardRoot, host, ["h2"])),
+        (socket) => Effect.sync(() => socket.destroy())
+      )
+      const [flooding, within] = [yield* visit, yield* visit]
+      const hearing = readAll(flooding)
+      flooding.write(Buffer.concat([preface, resets(host, resetsPerMinute + 200, 8)]))
+      yield* Effect.promise(() => hearing)
+      within.write(Buffer.concat([preface, resets(host, resetsPerMinute - 50, 8)]))
+      const last = 2 * resetsPerMinute + 1
+      const asked = http2Frame(1, 5, 0, http2Fields(0x82, host))
+      asked.writeUInt32BE(last, 5)
+      within.write(asked)
+      yield* Effect.promise(() => readUntil(within, "served"))
+      const metrics = yield* Effect.promise(() => serving.metrics())
+      assert.strictEqual(metrics["ct_edge_rapid_reset_closed_total"], 1)
+      assert.strictEqual(metrics['ct_edge_peer_visitors_total{direction="from_peer"}'], 2)
     }).pipe(Effect.scoped)
   )
 
