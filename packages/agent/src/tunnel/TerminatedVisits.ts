@@ -10,6 +10,7 @@ import { Http2Visit } from "@catenet/proxy/internal/http2/Http2Connections"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
 import { KeepAliveAgent } from "@catenet/wire/transport/KeepAliveAgent"
+import { StalledStreams } from "@catenet/wire/transport/StalledStreams"
 import { Effect, Fiber, Option, Schedule } from "effect"
 import type { ClientRequestArgs } from "node:http"
 import type { Socket } from "node:net"
@@ -33,6 +34,9 @@ const guardedBytes = 65_536
 const maxRestMillis = 30_000
 /** So many requests of a connection may be reset before they are answered; each one that is answered gives one back. */
 const mostResets = 200
+
+/** Responses over HTTP/2 that clients do not read. */
+const maxStalled = 128
 
 /** A request whose origin is down is answered, not repeated. */
 class OriginAway extends Error {}
@@ -106,6 +110,7 @@ export const make = (
   crumbs: CrumbBudget
 ) => {
   const { carry, connect, failed } = BrowserClients.joining(origin, metrics)
+  const stalled = new StalledStreams(maxStalled, metrics.fault)
   const dialForHttp2 = BrowserClients.dial(origin, metrics)
   const judge = (method: string, target: string): Promise<GateVerdict> | undefined => card?.judge(method, target)
 
@@ -218,9 +223,10 @@ export const make = (
       run(dialled)
     })
     let resets = mostResets
+    const visitor = visitorOf(header, hostname)
     const crumb = BrowserClients.crumbsOf(crumbs, header)
     const visit = new Http2Visit(socket, {
-      visitor: visitorOf(header, hostname),
+      visitor,
       upstream,
       refusal: () => undefined,
       ask: (_stream, { ":method": method = "GET", ":path": path = "/" }) => judge(method, path),
@@ -228,6 +234,9 @@ export const make = (
       headMillis: bounds.headMillis,
       idleMillis,
       enter: () => true,
+      // The edge shares an agent's streams between addresses.
+      mayAsk: () => true,
+      onStream: (stream) => stalled.watch(stream, visitor.address),
       onCrumb: () => Math.min(crumb(), maxRestMillis),
       mayReset: () => --resets >= 0,
       onClose: () => undefined

@@ -43,3 +43,25 @@ export const open = (session: CarrierSession, header: OpenHeader): Result.Result
   }
   return opened
 }
+
+/**
+ * Requests that run, by tunnel and address of the visitor: one more than an agent takes of an address is refused before anything is
+ * made for it.
+ */
+export class RequestShares {
+  readonly #running = new Map<string, number>()
+
+  /** Counts the request until its stream closes; false when there are too many. */
+  begin(token: string, address: string, stream: { once: (event: "close", done: () => void) => unknown }): boolean {
+    const key = `${token} ${addressBlock(address)}`
+    const count = this.#running.get(key) ?? 0
+    if (count >= maxPerAddress) return false
+    this.#running.set(key, count + 1)
+    stream.once("close", () => {
+      const left = (this.#running.get(key) ?? 1) - 1
+      if (left > 0) this.#running.set(key, left)
+      else this.#running.delete(key)
+    })
+    return true
+  }
+}

@@ -18,6 +18,7 @@ import { type Connect, UpstreamPool } from "@catenet/proxy/internal/http2/Upstre
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { abort } from "@catenet/wire/transport/Abort"
 import { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
+import { StalledStreams } from "@catenet/wire/transport/StalledStreams"
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import type { Socket } from "node:net"
 import { endpointsOf } from "../listen/ConnectionAddresses.ts"
@@ -30,6 +31,7 @@ import { Relays } from "../relay/Relays.ts"
 import { Routes } from "../routes/Routes.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import type { Attempts, Delivered } from "../sessions/StreamDelivery.ts"
+import { RequestShares } from "../sessions/StreamShares.ts"
 import { Settings } from "../settings/Settings.ts"
 import { CertificateFiles } from "../tls/CertificateFiles.ts"
 import { SessionTickets } from "../tls/SessionTickets.ts"
@@ -40,6 +42,8 @@ import { LoginGate } from "./LoginGate.ts"
 import { RapidResetLimiter } from "./RapidResetLimiter.ts"
 
 const checkEvery = "2 seconds"
+/** Answers over HTTP/2 that their visitors do not read. */
+const maxStalled = 256
 /** How often an HTTP/2 connection is asked about an unfinished header block within the time that a request head has. */
 const headChecks = 6
 
@@ -84,6 +88,8 @@ export class TerminatedConnections extends Context.Service<
     const follow = yield* DrainingAgents.make
     const http2Connections = new Set<Http2Visit>()
     const http1Visits = new Set<ForwardedStream>()
+    const requests = new RequestShares()
+    const stalled = new StalledStreams(maxStalled, report)
     let isLeaving = false
 
     yield* Effect.forkScoped(
@@ -232,6 +238,8 @@ export class TerminatedConnections extends Context.Service<
           places.enter(accepted, tokenOf(host), { isIdle: () => visit.isIdle, evict: () => visit.evict() }),
         onCrumb: () => crumbs.spend(address, 1, Scheduler.monotonicMillis()),
         mayReset: () => resets.spend(tokenOf(host), visitor),
+        onStream: (stream) => stalled.watch(stream, address),
+        mayAsk: (stream) => requests.begin(tokenOf(host), address, stream),
         onClose: (visit) => http2Connections.delete(visit)
       })
       http2Connections.add(visit)

@@ -36,6 +36,7 @@ const shared: Readonly<Record<string, readonly [file: string, title: string]>> =
     "terminate/RapidResetLimiter",
     "is that of one address at one tunnel"
   ],
+  "terminate/TerminatedConnections maxStalled": ["terminate/SlowReaders", "another address keeps its own"],
   "quic/QuicPeers maxRegistrations": ["quic/QuicPeers", "one tunnel leaves room for another"]
 }
 

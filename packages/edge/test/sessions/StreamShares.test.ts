@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { randomBytes } from "node:crypto"
 import { duplexPair } from "node:stream"
-import { open, maxPerAddress } from "../../src/sessions/StreamShares.ts"
+import { maxPerAddress, open, RequestShares } from "../../src/sessions/StreamShares.ts"
 
 /** An edge's session with an agent that takes so many streams. */
 const sessionWith = (maxStreams: number) =>
@@ -65,4 +65,19 @@ describe("the streams of an agent", () => {
       assert.isTrue(Result.isSuccess(visit(session, "192.0.2.1")))
     }).pipe(Effect.scoped)
   )
+})
+
+describe("the requests of visitors", () => {
+  it("are refused to an address that has 2,048 at a tunnel, until one of them ends; others have their own", () => {
+    const shares = new RequestShares()
+    const ends: Array<() => void> = []
+    const stream = { once: (_: "close", done: () => void) => ends.push(done) }
+    for (let at = 0; at < maxPerAddress; at++) assert.isTrue(shares.begin("t", "192.0.2.1", stream))
+    assert.isFalse(shares.begin("t", "192.0.2.1", stream))
+    assert.isTrue(shares.begin("u", "192.0.2.1", stream))
+    assert.isTrue(shares.begin("t", "192.0.2.2", stream))
+    ends[0]?.()
+    assert.isTrue(shares.begin("t", "192.0.2.1", stream))
+    assert.isFalse(shares.begin("t", "192.0.2.1", stream))
+  })
 })

@@ -55,6 +55,10 @@ export interface Http2Options {
   readonly mayReset: () => boolean
   /** The visitor has sent a small DATA frame; returns for how many milliseconds it is not to be read. */
   readonly onCrumb: () => number
+  /** A request is about to be forwarded; false: its address has too many that run. */
+  readonly mayAsk: (stream: ServerHttp2Stream) => boolean
+  /** A stream begins. */
+  readonly onStream: (stream: ServerHttp2Stream) => void
   /** The connection is gone. */
   readonly onClose: (visit: Http2Visit) => void
   /** Called with what a callback threw; the stream that it belongs to has ended, or else the connection. */
@@ -124,6 +128,7 @@ export class Http2Visit {
         if (refusal !== undefined) return respond(stream, headers, refusal)
         const asked = options.ask(stream, headers)
         const forward = (visitor: Visitor) => {
+          if (!options.mayAsk(stream)) return respond(stream, headers, fullPage())
           this.#entered ||= options.enter(this)
           if (this.#entered) return proxy(incoming, visitor, options.upstream, fault)
           respond(stream, headers, fullPage())
@@ -140,6 +145,7 @@ export class Http2Visit {
       }
       guarded(fault, () => {
         this.#enter(stream)
+        options.onStream(stream)
         // A stream that is reset in the packet it began in leads to no work.
         Scheduler.setImmediate(guarded(fault, begin))
       })()
