@@ -111,6 +111,7 @@ const httpClients = new Set([
   // Of files that are signed, up to 256 MiB, with bounds of its own; it follows no redirect and sends nothing secret.
   "packages/agent/src/update/ReleaseCandidate.ts",
   "packages/edge/src/control/ControlPlane.ts",
+  "packages/platform/src/Http.ts",
   "packages/platform/src/OutgoingHttp.ts",
   // To addresses that accounts have chosen, public ones alone.
   "packages/platform/src/PublicHttp.ts",
