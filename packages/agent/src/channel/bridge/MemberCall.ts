@@ -9,8 +9,8 @@ import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import type { HostPort } from "../../settings/HostPort.ts"
 import { Meeting } from "../../settings/MemberSettings.ts"
 import * as RpcClient from "../rpc/RpcClient.ts"
-import { refusalHint } from "../session/ChannelFailure.ts"
 import * as ChannelSession from "../session/ChannelSession.ts"
+import { refusalHint } from "../session/FallbackDialer.ts"
 
 /** The edge's addresses: its own ports, its front door, or both. */
 export interface EdgePlace {

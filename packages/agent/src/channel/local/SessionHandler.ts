@@ -15,9 +15,9 @@ import * as RpcClient from "../rpc/RpcClient.ts"
 import * as RpcServer from "../rpc/RpcServer.ts"
 import * as MemberTools from "../serve/MemberTools.ts"
 import * as StreamHandler from "../serve/StreamHandler.ts"
+import { SessionTermination } from "../session/ChannelFailure.ts"
 import * as ChannelSession from "../session/ChannelSession.ts"
 import { PeerRefused } from "../session/Peer.ts"
-import { SessionTermination } from "../session/SessionLifecycle.ts"
 import * as OneShotCall from "./OneShotCall.ts"
 
 // Connects a session with stdin and stdout. The end of stdin ends the session, once the peer has ended too.

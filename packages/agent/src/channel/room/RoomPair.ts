@@ -10,10 +10,10 @@ import * as RpcServer from "../rpc/RpcServer.ts"
 import type { Tool } from "../rpc/Tool.ts"
 import { RejoinBackoff } from "../serve/RejoinBackoff.ts"
 import * as ServeLoop from "../serve/ServeLoop.ts"
+import { SessionTermination } from "../session/ChannelFailure.ts"
 import * as ChannelSession from "../session/ChannelSession.ts"
 import type * as FallbackDialer from "../session/FallbackDialer.ts"
 import * as SessionLifecycle from "../session/SessionLifecycle.ts"
-import { SessionTermination } from "../session/SessionLifecycle.ts"
 
 // The agent's metrics as one pair of a room changes them: joins and sessions are the pair's.
 

@@ -1,7 +1,7 @@
 /** Serves peers one after another, several at a time. A permit is taken before a peer is admitted and held for its session. */
 import { Clock, Effect, Semaphore } from "effect"
 import type { Scope } from "effect"
-import { refusalHint } from "../session/ChannelFailure.ts"
+import { refusalHint } from "../session/FallbackDialer.ts"
 import type * as FallbackDialer from "../session/FallbackDialer.ts"
 import { flapMillis, type Outcome, RejoinBackoff } from "./RejoinBackoff.ts"
 

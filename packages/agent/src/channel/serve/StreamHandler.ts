@@ -7,7 +7,7 @@ import { countReads } from "@catenet/wire/transport/BufferMemory"
 import { Effect } from "effect"
 import type { Duplex } from "node:stream"
 import { pipeline } from "node:stream/promises"
-import { SessionTermination } from "../session/SessionLifecycle.ts"
+import { SessionTermination } from "../session/ChannelFailure.ts"
 import * as HandlerProcess from "./HandlerProcess.ts"
 
 /** Until the command has ended and its output has been sent, or the session has dropped. */

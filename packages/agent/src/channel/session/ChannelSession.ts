@@ -16,13 +16,13 @@ import type { AgentMetrics, ChannelCarrier } from "../../observe/AgentMetrics.ts
 import type { HostPort } from "../../settings/HostPort.ts"
 import type { Role } from "../../settings/MemberVariables.ts"
 import { awaitReadable } from "../../tunnel/StreamHelloPeek.ts"
+import type { SessionTermination } from "./ChannelFailure.ts"
 import * as DirectPath from "./DirectPath.ts"
 import * as DirectUpgrade from "./DirectUpgrade.ts"
 import * as FallbackDialer from "./FallbackDialer.ts"
 import * as KeyProof from "./KeyProof.ts"
 import * as Peer from "./Peer.ts"
 import * as RelayKeepAlive from "./RelayKeepAlive.ts"
-import type { SessionTermination } from "./SessionLifecycle.ts"
 import { TaggedStream } from "./TaggedStream.ts"
 
 export interface Member {

@@ -6,8 +6,8 @@ import { abort } from "@catenet/wire/transport/Abort"
 import { Effect, Option } from "effect"
 import type { Duplex } from "node:stream"
 import { awaitReadable } from "../../tunnel/StreamHelloPeek.ts"
+import { SessionTermination } from "./ChannelFailure.ts"
 import type * as FallbackDialer from "./FallbackDialer.ts"
-import { SessionTermination } from "./SessionLifecycle.ts"
 
 // After a rendezvous, where two members only learn of each other, the edge closes their connections and they come again to the
 // relay. A peer in no phase is connected with this one at once.

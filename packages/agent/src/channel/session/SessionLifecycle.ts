@@ -1,27 +1,15 @@
 /** What every session has in common: its events, its counts, and the expiry of its grant. */
 import type { Grant } from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
-import { Clock, Data, Effect } from "effect"
+import { Clock, Effect } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { Events } from "../../observe/Events.ts"
 import * as StatusLine from "../../terminal/StatusLine.ts"
+import { SessionTermination } from "./ChannelFailure.ts"
 import type { ChannelSession } from "./ChannelSession.ts"
 import * as DirectUpgrade from "./DirectUpgrade.ts"
 import { TaggedStream } from "./TaggedStream.ts"
-
-// A session that ended abnormally.
-
-/** The session broke before both sides had ended. */
-export class SessionTermination extends Data.TaggedError("SessionTermination")<{ readonly why: string }> {
-  static of(error: unknown): SessionTermination {
-    return new SessionTermination({ why: error instanceof Error ? error.message : String(error) })
-  }
-
-  override get message() {
-    return `The session was cut: ${this.why}`
-  }
-}
 
 /** The peer's name in events: its holder key, or its Noise key if the holder is unknown. */
 const nameOf = ({ peerHolder, peerKey }: ChannelSession) => Hex.encode(peerHolder ?? peerKey)
