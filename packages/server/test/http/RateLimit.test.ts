@@ -77,7 +77,7 @@ layer(server({ CT_CP_REQUESTS_PER_MIN: "100" }), { excludeTestServices: true, ti
             SqlClient.SqlClient.use(
               (sql) => sql`insert into directory_agents
                 select md5('a' || n) || md5('b' || n), 'https://a.example/' || repeat('c', 1000), '{}', '{}', 1, 'cleo', 4000000000
-                from generate_series(1, 100) n`
+                from generate_series(1, 3000) n`
             ),
             PgClient.layer({ url, maxConnections: 1 })
           )
@@ -85,8 +85,9 @@ layer(server({ CT_CP_REQUESTS_PER_MIN: "100" }), { excludeTestServices: true, ti
         assert.strictEqual((yield* listed).left, 99)
         yield* entries
         const { left, length } = yield* listed
-        assert.deepStrictEqual([left, length > 65_536], [98, true])
-        assert.strictEqual((yield* listed).left, left - Math.ceil(length / 65_536))
+        assert.isAbove(length, 3_000_000)
+        // What comes back in the meantime is less than two in a second.
+        assert.isBelow((yield* listed).left, left - 20)
       })
     )
   }
