@@ -1,6 +1,7 @@
 /**
  * A published pipeline of three roles, its operator's topology, and the agents as people run them: six providers that find their
- * consumer by derived channels, at a real edge of a real control plane. Who is chosen shows what the policies do.
+ * consumer by derived channels, at a real edge of a real control plane. Who is chosen shows what the policies do. One file, since one world of
+ * seven agents serves every case.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as ChannelIds from "@catenet/crypto/ChannelIds"

@@ -225,6 +225,7 @@ const numbers: ReadonlyArray<
 
 /** Quantities that repeat no constant: measured ones, defaults that the table of variables has, and the database's start. */
 const others = [
+  "each 64 KiB of its response",
   "heartbeat every 30 s",
   "request fails after 30 seconds",
   "A line of more than 4 MiB",
