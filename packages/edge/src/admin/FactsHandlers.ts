@@ -2,12 +2,20 @@
 import { ChannelPresence, EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import { HistoryDisabled, ReceiptsDisabled } from "@catenet/domain/edges/EdgeErrors"
 import { EdgeId } from "@catenet/domain/edges/EdgeNode"
+import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import { Receipt, ReceiptKey, ReceiptPage } from "@catenet/domain/tunnels/Receipt"
-import { TokenHistory, TokenStatusReport, TokenSums, TunnelHistory } from "@catenet/domain/tunnels/TunnelTraffic"
+import {
+  maxVersions,
+  TokenHistory,
+  TokenStatusReport,
+  TokenSums,
+  TunnelHistory,
+  TunnelStatusReport
+} from "@catenet/domain/tunnels/TunnelTraffic"
 import { HolderKey, PublicKey } from "@catenet/domain/values/Keys"
-import { Count } from "@catenet/domain/values/Numbers"
+import { Count, UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { unixSeconds } from "@catenet/platform/UnixTime"
+import { toUnixSeconds, unixSeconds } from "@catenet/platform/UnixTime"
 import { Clock, Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -17,10 +25,45 @@ import { SessionHistory } from "../history/SessionHistory.ts"
 import { QuicPorts } from "../listen/QuicPorts.ts"
 import { WorkerStats } from "../processes/WorkerStats.ts"
 import { Routes } from "../routes/Routes.ts"
+import type { AgentPool } from "../sessions/AgentPool.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { OriginEchoes } from "../sessions/OriginEchoes.ts"
 import { Settings } from "../settings/Settings.ts"
-import { activeIn, statusOf } from "./TunnelStatus.ts"
+
+/** The status of a tunnel as the admin API words it. A token that was never used reports as not connected. */
+const seconds = (millis: number | undefined) => (millis === undefined ? null : UnixSeconds.make(toUnixSeconds(millis)))
+
+/** How many of the tunnels have at least one agent. */
+const activeIn = (tunnels: Iterable<AgentPool>): number => {
+  let active = 0
+  for (const tunnel of tunnels) if (tunnel.connected) active += 1
+  return active
+}
+
+const versionsOf = (tunnel: AgentPool | undefined) => {
+  const known = Array.from(tunnel?.muxes ?? [], ({ version }) => version).filter((version) => version !== undefined)
+  return known.length === 0 ? {} : { agent_versions: [...new Set(known)].toSorted().slice(0, maxVersions) }
+}
+
+/** `parkedElsewhere` are the slots of the other processes of this edge; `nowMillis` is the moment a connected tunnel was last seen. */
+const statusOf = (
+  tunnel: AgentPool | undefined,
+  reach: Reachability,
+  parkedElsewhere: number,
+  nowMillis: number
+): TunnelStatusReport =>
+  new TunnelStatusReport({
+    connected: tunnel?.connected ?? false,
+    registrations: tunnel?.registrations ?? 0,
+    fallback_parked: (tunnel?.parked ?? 0) + parkedElsewhere,
+    bytes_received: tunnel?.traffic.aToB ?? 0,
+    bytes_sent: tunnel?.traffic.bToA ?? 0,
+    direct: false,
+    connected_since: seconds(tunnel?.connectedSince),
+    last_seen: seconds(tunnel?.connected === true ? nowMillis : tunnel?.lastSeen),
+    reach,
+    ...versionsOf(tunnel)
+  })
 
 const decodeHistory = Schema.decodeUnknownEffect(TunnelHistory)
 const decodeReceipt = Schema.decodeUnknownEffect(Schema.fromJsonString(Receipt))

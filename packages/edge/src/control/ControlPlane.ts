@@ -7,12 +7,28 @@ import { EdgeCallsApi } from "@catenet/domain/api/EdgeCallsApi"
 import type { EdgesApi } from "@catenet/domain/api/EdgesApi"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { type Cause, Context, Effect, Layer, Predicate, Redacted } from "effect"
-import { HttpClient, HttpClientError, HttpClientRequest } from "effect/http"
+import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import * as Ed25519Seed from "../ca/Ed25519Seed.ts"
 import * as EdgeFileErrors from "../ca/EdgeFileErrors.ts"
 import { Settings } from "../settings/Settings.ts"
-import { retryOnce } from "./IdempotentCalls.ts"
+
+/**
+ * Calls of the control plane that change nothing there. One whose connection breaks is made once more: a connection that was kept
+ * may just have been closed by the other side, and a control plane that was started again has closed them all.
+ */
+const questions = new Set(["/internal/channel/authorize", "/internal/gate/check"])
+
+const isIdempotent = ({ method, url }: HttpClientRequest.HttpClientRequest) =>
+  method === "GET" || questions.has(new URL(url).pathname)
+
+const isBroken = ({ reason }: HttpClientError.HttpClientError) => reason._tag === "TransportError"
+
+type Call<R> = Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError, R>
+
+/** The call, made twice at most. */
+const retryOnce = <R>(call: Call<R>, request: HttpClientRequest.HttpClientRequest): Call<R> =>
+  isIdempotent(request) ? Effect.retry(call, { times: 1, while: isBroken }) : call
 
 const callLimit = "10 seconds"
 

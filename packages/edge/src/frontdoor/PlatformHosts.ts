@@ -11,6 +11,7 @@ import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Context, Effect, Layer, Option } from "effect"
 import type { Socket } from "node:net"
+import type { Duplex } from "node:stream"
 import * as WebSocketMembers from "../channels/WebSocketMembers.ts"
 import { endpointsOf } from "../listen/ConnectionAddresses.ts"
 import { makeServe } from "../listen/ConnectionFibers.ts"
@@ -18,7 +19,34 @@ import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Settings, type TerminateHost } from "../settings/Settings.ts"
 import { CertificateFiles } from "../tls/CertificateFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
-import { beginsWith } from "./ConnectionPrefix.ts"
+
+/** Whether a connection begins with a text. Nothing of it is consumed; who is silent for too long begins with nothing. */
+const silence = "5 seconds"
+
+/** The stream is paused before and after. */
+const beginsWith = (stream: Duplex, text: string): Effect.Effect<boolean> =>
+  Effect.callback<boolean>((resume) => {
+    let seen: Buffer = Buffer.alloc(0)
+    const detach = () => {
+      stream.off("data", look).off("close", over)
+      stream.pause()
+      if (seen.length > 0 && !stream.destroyed) stream.unshift(seen)
+    }
+    const settle = (found: boolean) => {
+      detach()
+      resume(Effect.succeed(found))
+    }
+    const over = () => settle(false)
+    const look = (chunk: Buffer) => {
+      seen = Buffer.concat([seen, chunk])
+      const prefix = seen.subarray(0, text.length).toString("latin1")
+      if (!text.startsWith(prefix)) settle(false)
+      else if (prefix.length === text.length) settle(true)
+    }
+    stream.on("data", look).on("close", over)
+    stream.resume()
+    return Effect.sync(detach)
+  }).pipe(Effect.timeoutOrElse({ duration: silence, orElse: () => Effect.succeed(false) }))
 
 const connectMillis = 5_000
 

@@ -9,6 +9,7 @@ import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { silenceMillis } from "@catenet/proxy/internal/http1/FirstByte"
+import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import { Clock, Context, Effect, Layer } from "effect"
 import type { Socket } from "node:net"
 import { AuditLog } from "../audit/AuditLog.ts"
@@ -23,7 +24,20 @@ import type { Attempts, Delivered } from "../sessions/StreamDelivery.ts"
 import { LoginGate } from "../terminate/LoginGate.ts"
 import { TerminatedConnections } from "../terminate/TerminatedConnections.ts"
 import type { Destination } from "./Dispatch.ts"
-import * as TlsAlert from "./TlsAlert.ts"
+
+/** Fatal TLS alerts (RFC 8446 section 6), sent in the clear before any handshake message of ours. */
+const alertCodes = { unrecognizedName: 112, internalError: 80, decodeError: 50 } as const
+
+type Alert = keyof typeof alertCodes
+
+/** The whole record: alert, fatal, code. */
+const record = (alert: Alert): Buffer => Buffer.of(0x15, 0x03, 0x03, 0x00, 0x02, 0x02, alertCodes[alert])
+
+/** Sends the alert and closes. */
+const sendTlsAlert = (socket: Socket, alert: Alert): void => {
+  socket.end(record(alert))
+  closeGracefully(socket)
+}
 
 type ToTunnel = Extract<Destination, { readonly _tag: "Tunnel" }>
 
@@ -106,7 +120,7 @@ export class VisitorRouter extends Context.Service<
       socket: Socket,
       challengeOnly: boolean
     ): Effect.Effect<void> | undefined => {
-      if (!enterUnread(token, socket)) return void TlsAlert.refuse(socket, "internalError")
+      if (!enterUnread(token, socket)) return void sendTlsAlert(socket, "internalError")
       cutSilent(socket)
       const [kind, needs] = speaks === "acme" ? (["acme", "order"] as const) : (["visitor", "certificate"] as const)
       const header = { kind, tls: "passthrough", host, challengeOnly, ...endpointsOf(socket) } as const
@@ -122,7 +136,7 @@ export class VisitorRouter extends Context.Service<
         Effect.catchTag("TunnelOffline", () =>
           Effect.sync(() => {
             counters.visitorsOfOfflineTunnels += 1
-            TlsAlert.refuse(socket, "internalError")
+            sendTlsAlert(socket, "internalError")
           })
         )
       )
@@ -142,13 +156,13 @@ export class VisitorRouter extends Context.Service<
         counters.accessWindowRefusals += 1
         return void socket.destroy()
       }
-      if (enterUnasked(host, route.token, socket) === "gated") return void TlsAlert.refuse(socket, "internalError")
+      if (enterUnasked(host, route.token, socket) === "gated") return void sendTlsAlert(socket, "internalError")
       return passthrough(destination, route.token, socket, false)
     }
 
     /** Where no peer takes the visitor, `here` does what is to be done. */
     const orHere = (host: string, socket: Socket, here: () => Effect.Effect<void> | undefined) => {
-      if (!enterUnread(undefined, socket)) return void TlsAlert.refuse(socket, "internalError")
+      if (!enterUnread(undefined, socket)) return void sendTlsAlert(socket, "internalError")
       return Effect.flatMap(peers.forward(host, socket), (forwarded) => (forwarded ? undefined : here()) ?? Effect.void)
     }
 
@@ -159,7 +173,7 @@ export class VisitorRouter extends Context.Service<
       if (route === undefined) {
         const refuse = () => {
           counters.visitorsOfUnknownHosts += 1
-          return void TlsAlert.refuse(socket, "unrecognizedName")
+          return void sendTlsAlert(socket, "unrecognizedName")
         }
         return source === "itself" ? orHere(host, socket, refuse) : refuse()
       }

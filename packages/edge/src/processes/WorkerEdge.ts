@@ -3,30 +3,137 @@
  * gets everything it knows from the main process, and reports four times a second what it has counted.
  */
 import { retryForever } from "@catenet/platform/RetryForever"
+import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { Mux } from "@catenet/wire/transport/Mux"
 import { Clock, ConfigProvider, Effect, Layer, Queue, Schedule } from "effect"
+import type { Socket } from "node:net"
+import { LocalRoom } from "../channels/LocalRoom.ts"
 import { ControlPlane } from "../control/ControlPlane.ts"
 import { VisitorRouter } from "../frontdoor/VisitorRouter.ts"
 import * as ConnectionLimiter from "../listen/ConnectionLimiter.ts"
 import { descriptorLimit } from "../listen/FileDescriptors.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
+import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
 import { drain } from "../orders/Drain.ts"
 import { Orders } from "../orders/Orders.ts"
 import { Relays } from "../relay/Relays.ts"
+import type { RouteOrder } from "../routes/RouteOrder.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { MuxAgents } from "../sessions/MuxAgents.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as ConnectionLayers from "./ConnectionLayers.ts"
 import * as MainProcessServices from "./MainProcessServices.ts"
+import { type FromMainProcess, ticketKeys } from "./MainProcessServices.ts"
 import { MetricsDelta } from "./MetricsDelta.ts"
 import * as PublicListeners from "./PublicListeners.ts"
-import * as RoomLink from "./RoomLink.ts"
+import { dial, redialEvery } from "./SiblingDial.ts"
+import { siblingLimits } from "./SiblingLimits.ts"
 import * as SiblingLinks from "./SiblingLinks.ts"
 import * as SiblingSocket from "./SiblingSocket.ts"
 import * as SocketPaths from "./SocketPaths.ts"
 import type { WorkerChannel } from "./WorkerChannel.ts"
-import * as WorkerCommands from "./WorkerCommands.ts"
 import type { Init, ToMain, ToWorker } from "./WorkerMessages.ts"
+
+/** Carries out the messages of the main process, one after the other. */
+const apply = (orders: Orders["Service"], report: Effect.Effect<void>, order: RouteOrder): Effect.Effect<void> => {
+  switch (order._tag) {
+    case "AuthorizeHost":
+      return orders.authorize(
+        order.hostname,
+        {
+          token: order.token,
+          tier: order.tier,
+          admissionUntil: order.admissionUntil ?? null,
+          account: order.account
+        },
+        order.requireLogin
+      )
+    case "SetLogin":
+      return orders.setLogin(order.token, order.required)
+    case "Revoke":
+      return orders.revoke(order.token, order.successor)
+    case "SetAgentKeys":
+      return orders.setAgentKeys(order.token, order.keys, order.proof)
+    case "SetOptions":
+      return orders.setOptions(order.token, order.options)
+    case "CutMembers":
+      return orders.cutMembers(order)
+    case "Report":
+      return report
+    case "SetAccessPolicy":
+      return orders.setPolicy(order.token, order.policy)
+  }
+}
+
+/** Applies the orders that came with `Init`. */
+const applyAll = Effect.fn("WorkerEdge.applyAll")(function* (all: ReadonlyArray<RouteOrder>) {
+  const orders = yield* Orders
+  for (const order of all) yield* apply(orders, Effect.void, order)
+})
+
+/** Carries out one message after `Init`; `drain` must not wait for the end of what it begins. */
+const makeWorkerCommands = Effect.fn("WorkerEdge.make")(function* (
+  channel: WorkerChannel<ToMain, ToWorker>,
+  main: FromMainProcess,
+  { drain, report }: { readonly drain: Effect.Effect<void>; readonly report: Effect.Effect<void> }
+) {
+  const orders = yield* Orders
+  return (message: ToWorker): Effect.Effect<void> => {
+    switch (message._tag) {
+      case "Apply": {
+        const applied = Effect.sync(() => channel.send({ _tag: "Applied", id: message.id }))
+        return Effect.andThen(apply(orders, report, message.order), applied)
+      }
+      case "LeafReplaced":
+        return Effect.sync(() => main.leaf.replace(message.pair))
+      case "PairReplaced":
+        return Effect.sync(() => main.pairs.get(message.certificate)?.replace(message.pair))
+      case "TicketKeysChanged":
+        return Effect.sync(() => main.tickets.follow(ticketKeys(message.keys)))
+      case "Ownership":
+        return Effect.sync(() => main.ownershipAnswered(message.id, message.owns))
+      case "Drain":
+        return drain
+      case "Init":
+        return Effect.void
+    }
+  }
+})
+
+// A worker's way to the room of its edge: one session with the main process, for as long as both live.
+
+/** Keeps the link for as long as the scope lives. */
+const openRoomLink = Effect.fn("WorkerEdge.open")(function* (path: string) {
+  const room = yield* LocalRoom
+  const { ending, report } = yield* ConnectionFaults
+
+  const hold = (socket: Socket) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        guard(socket, ending(socket))
+        return new Mux(socket, { side: "dialler", limits: siblingLimits, keepAlive: false, onFault: report })
+      }),
+      (session) =>
+        Effect.promise(() => session.ready).pipe(
+          Effect.andThen(Effect.sync(() => room.linked(session))),
+          Effect.andThen(Effect.promise(() => session.closed))
+        ),
+      (session) =>
+        Effect.sync(() => {
+          room.linked(undefined)
+          session.close("normal")
+        })
+    )
+
+  yield* dial(path).pipe(
+    Effect.flatMap(hold),
+    Effect.ignore,
+    Effect.repeat(Schedule.spaced(redialEvery)),
+    retryForever("linking with the room of the main process"),
+    Effect.forkScoped
+  )
+})
 
 const reportEvery = "250 millis"
 
@@ -61,14 +168,14 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
   const { caps, processes } = yield* Settings
   const orders = yield* Orders
   const health = yield* ListenerHealth
-  yield* WorkerCommands.applyAll(init.orders)
+  yield* applyAll(init.orders)
   const agents = yield* AgentSessions
   agents.awaitReturn()
   const closing = Effect.repeat(orders.closeWindows, Schedule.spaced("5 seconds"))
   yield* Effect.forkScoped(closing.pipe(retryForever("closing access windows")))
   const limiter = ConnectionLimiter.make(caps, descriptorLimit())
   yield* SiblingSocket.open(SocketPaths.socketPath(init.folder, init.index))
-  yield* RoomLink.open(SocketPaths.roomPath(init.folder))
+  yield* openRoomLink(SocketPaths.roomPath(init.folder))
   yield* SiblingLinks.open(SocketPaths.siblingPaths(init.folder, init.index, processes))
   yield* health.expect(yield* PublicListeners.names)
   const listeners = yield* PublicListeners.open(limiter, "one-of-several")
@@ -86,7 +193,7 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
   const services = yield* Effect.context<Effect.Services<typeof leave>>()
   const scope = yield* Effect.scope
   const leaving = Effect.asVoid(Effect.forkIn(Effect.provideContext(leave, services), scope))
-  const carry = yield* WorkerCommands.make(channel, main, { drain: leaving, report: sendReport })
+  const carry = yield* makeWorkerCommands(channel, main, { drain: leaving, report: sendReport })
   return yield* Effect.forever(Effect.flatMap(Queue.take(inbox), carry))
 })
 

@@ -2,18 +2,89 @@
  * The worker processes of this edge, as the main process keeps them: started, initialized, sent every order, started again when
  * they end, and killed when they fall silent. It decides nothing about visitors.
  */
+import { type Address, formatAddress } from "@catenet/platform/NetworkParser"
 import { retryForever } from "@catenet/platform/RetryForever"
-import { Clock, Deferred, Effect, FiberSet, Schedule } from "effect"
+import { Clock, Deferred, Effect, FiberSet, Redacted, References, Schedule } from "effect"
+import { AuditLog } from "../audit/AuditLog.ts"
+import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import type { ConnectionLimiter } from "../listen/ConnectionLimiter.ts"
 import { ListenerHealth } from "../listen/ListenerHealth.ts"
+import * as Counters from "../observe/Counters.ts"
+import { Routes } from "../routes/Routes.ts"
 import { WorkerBroadcast } from "../routes/WorkerBroadcast.ts"
+import { AgentSessions } from "../sessions/AgentSessions.ts"
+import { ProcessIdentity } from "../sessions/ProcessIdentity.ts"
 import { TunnelOwnership } from "../sessions/TunnelOwnership.ts"
 import { Settings } from "../settings/Settings.ts"
-import * as MetricsAggregator from "./MetricsAggregator.ts"
+import { CertificateFiles } from "../tls/CertificateFiles.ts"
+import type { Pair } from "../tls/CertificateSource.ts"
+import { SessionTickets } from "../tls/SessionTickets.ts"
 import { WorkerHandle } from "./WorkerHandle.ts"
-import * as WorkerInit from "./WorkerInit.ts"
-import type { ToMain } from "./WorkerMessages.ts"
+import type { ToMain, ToWorker, WorkerReport } from "./WorkerMessages.ts"
 import { WorkerStats } from "./WorkerStats.ts"
+
+// The first message to a worker: everything that this process knows at that moment. Sends certificates and ticket keys that change later.
+
+/** Public listeners by the variable that names their address. */
+type Addresses = ReadonlyMap<string, Address>
+
+/** `send` gets every certificate that is replaced from now on, and all ticket keys at each change. */
+const makeWorkerInit = Effect.fn("Workers.make")(function* (
+  folder: string,
+  addresses: Addresses,
+  send: (message: ToWorker) => void
+) {
+  const { given } = yield* Settings
+  const { leaf, root } = yield* CertificateAuthority
+  const { followed } = yield* CertificateFiles
+  const tickets = yield* SessionTickets
+  const routes = yield* Routes
+  const { edgeProcess } = yield* ProcessIdentity
+  const edge = Buffer.from(edgeProcess?.edge ?? []).toString("hex")
+  const logLevel = yield* References.MinimumLogLevel
+  const bound = Object.fromEntries(Array.from(addresses, ([name, address]) => [name, formatAddress(address)]))
+  const variables = { ...(given === undefined ? {} : Redacted.value(given)), ...bound }
+
+  leaf.onReplaced((pair: Pair) => send({ _tag: "LeafReplaced", pair }))
+  for (const [certificate, source] of followed)
+    source.onReplaced((pair) => send({ _tag: "PairReplaced", certificate, pair }))
+
+  tickets.onChanged(() => send({ _tag: "TicketKeysChanged", keys: tickets.contents }))
+
+  return (index: number) => ({
+    _tag: "Init" as const,
+    variables,
+    index,
+    edge,
+    folder,
+    logLevel,
+    root: root.toString("base64"),
+    leaf: leaf.current,
+    pairs: Array.from(followed, ([certificate, source]) => [certificate, source.current] as const),
+    ticketKeys: tickets.contents,
+    orders: routes.orders()
+  })
+})
+
+/** Adds what a worker reports to the figures of the main process, so that they are the figures of the edge. */
+const makeMetricsAggregator = Effect.fnUntraced(function* (limiter: ConnectionLimiter) {
+  const counters = yield* Counters.Counters
+  const agents = yield* AgentSessions
+  const audit = yield* AuditLog
+  const workerStats = yield* WorkerStats
+  return (worker: number, report: WorkerReport): void => {
+    Counters.add(counters, report.counted)
+    for (const [token, fromVisitors, toVisitors, visits] of report.traffic) {
+      const tunnel = agents.ensure(token)
+      tunnel.traffic.aToB += fromVisitors
+      tunnel.traffic.bToA += toVisitors
+      tunnel.visits += visits
+    }
+    for (const [listener, reason, count] of report.sheds) limiter.shed(listener, reason, count)
+    audit.write(report.audit)
+    workerStats.note(worker, report)
+  }
+})
 
 const firstPause = 100
 const longestPause = 5_000
@@ -39,7 +110,7 @@ const workerName = (index: number): string => `process ${index}`
 export const start = Effect.fn("Workers.start")(function* (
   limiter: ConnectionLimiter,
   folder: string,
-  addresses: WorkerInit.Addresses
+  addresses: Addresses
 ) {
   const { processes, shutdownGraceSeconds } = yield* Settings
   const broadcast = yield* WorkerBroadcast
@@ -47,10 +118,10 @@ export const start = Effect.fn("Workers.start")(function* (
   const health = yield* ListenerHealth
   const keys = yield* TunnelOwnership
   const clock = yield* Clock.Clock
-  const aggregate = yield* MetricsAggregator.make(limiter)
+  const aggregate = yield* makeMetricsAggregator(limiter)
   const run = yield* FiberSet.makeRuntime<never>()
   const workers = new Map<number, Worker>()
-  const init = yield* WorkerInit.make(folder, addresses, (message) => {
+  const init = yield* makeWorkerInit(folder, addresses, (message) => {
     for (const { handle } of workers.values()) handle.send(message)
   })
   let leaving = false

@@ -12,12 +12,53 @@ import type { Duplex } from "node:stream"
 import { makeServe } from "../listen/ConnectionFibers.ts"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { Counters } from "../observe/Counters.ts"
-import type { AgentPool } from "../sessions/AgentPool.ts"
+import type { AgentPool, Traffic } from "../sessions/AgentPool.ts"
 import type { Delivered } from "../sessions/StreamDelivery.ts"
 import { Settings } from "../settings/Settings.ts"
-import { ByteMeter } from "./ByteMeter.ts"
 import * as FailOver from "./FailOver.ts"
 import { ReplayBuffer } from "./ReplayBuffer.ts"
+
+/** Counts the bytes of one relay while they flow, for its idle limit, and with it its tunnel and the edge. */
+type Totals = Pick<Counters["Service"], "bytesToAgents" | "bytesToVisitors" | "bytesOf">
+
+class ByteMeter implements SpliceCounters {
+  readonly #total: Traffic
+  readonly #edge: Totals
+  /** What the bytes from now on are relayed for. */
+  kind: keyof Totals["bytesOf"]
+  #fromVisitor = 0
+  #fromAgent = 0
+
+  constructor(total: Traffic, edge: Totals, kind: keyof Totals["bytesOf"]) {
+    this.#total = total
+    this.#edge = edge
+    this.kind = kind
+  }
+
+  get aToB() {
+    return this.#fromVisitor
+  }
+
+  set aToB(bytes: number) {
+    const moved = bytes - this.#fromVisitor
+    this.#fromVisitor = bytes
+    this.#total.aToB += moved
+    this.#edge.bytesToAgents += moved
+    this.#edge.bytesOf[this.kind] += moved
+  }
+
+  get bToA() {
+    return this.#fromAgent
+  }
+
+  set bToA(bytes: number) {
+    const moved = bytes - this.#fromAgent
+    this.#fromAgent = bytes
+    this.#total.bToA += moved
+    this.#edge.bytesToVisitors += moved
+    this.#edge.bytesOf[this.kind] += moved
+  }
+}
 
 /** What a relay serves: visitors of hosts, or clients of the mesh. */
 export type Clientele = "browser" | "dataplane"

@@ -46,7 +46,7 @@ const own: Readonly<Record<string, string>> = {
   "sessions/EchoRounds maxOpen": "the edge's own echoes",
   "sessions/EchoRounds maxAgents": "of one tunnel",
   "sessions/TunnelOwnership maxOwners": "the least recently seen make room",
-  "sessions/ProofReports maxWaiting": "reports of the edge to the control plane",
+  "sessions/AgentAdmissions maxWaiting": "reports of the edge to the control plane",
   "sessions/MuxAgents maxRegistrations": "of one connection",
   "terminate/RequestHead maxHead": "bytes of one message",
   "terminate/Http2Connections maxStrikes": "of one connection",

@@ -4,18 +4,43 @@
  * @internal
  */
 import { Result } from "effect"
-import { connect } from "node:net"
-import process, { stdin } from "node:process"
+import { connect, isIPv6 } from "node:net"
+import process from "node:process"
+import { stdin } from "node:process"
 import { createInterface } from "node:readline"
 import type { CarrierStream } from "../../transport/Carrier.ts"
 import { FrameReader } from "../../transport/FrameReader.ts"
 import { Mux } from "../../transport/Mux.ts"
-import { decode, encode } from "../link/LinkFrame.ts"
+import { decode, encode, type LinkFrame } from "../link/LinkFrame.ts"
 import { linkLimits } from "../link/LinkLimits.ts"
 import { runtime } from "./DenoQuic.ts"
 import { QuicConnections } from "./QuicConnections.ts"
-import { dial } from "./UdpDialer.ts"
+import { optionsOf } from "./TransportOptions.ts"
 import { listen } from "./UdpListener.ts"
+
+/**
+ * A QUIC connection that the program asked for, on a UDP socket of its own, which ends with it or with the question.
+ * @internal
+ */
+const dial = async (
+  connections: QuicConnections,
+  control: CarrierStream,
+  reader: FrameReader,
+  { roots, serverName, to, transport }: LinkFrame & { readonly _tag: "Dial" }
+): Promise<void> => {
+  // The runtime's own choice is a socket for both families, which a machine without IPv6 does not have.
+  const endpoint = new runtime.QuicEndpoint({ hostname: isIPv6(to.address) ? "::" : "0.0.0.0", port: 0 })
+  control.once("close", () => endpoint.close())
+  const connection = await runtime.connectQuic({
+    hostname: to.address,
+    port: to.port,
+    serverName,
+    caCerts: roots === "" ? [] : [roots],
+    endpoint,
+    ...optionsOf(transport)
+  })
+  await connections.hold(control, reader, connection)
+}
 
 const failed = (stream: CarrierStream, error: unknown) => {
   stream.end(encode({ _tag: "Failed", why: error instanceof Error ? error.message : String(error) }))
