@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config"
+import { BaseSequencer, type TestSpecification } from "vitest/node"
 
 const postgres = "../testing/src/setup/postgres.ts"
 const agent = "../testing/src/setup/agentProgram.ts"
@@ -39,8 +40,6 @@ const wholeProcesses = {
   globalSetup: [postgres, programs],
   testTimeout: 300_000,
   hookTimeout: 300_000,
-  // Whole stacks: a fourth would take from the others the processor time that their deadlines count on.
-  maxWorkers: 3,
   sequence: { groupOrder: 1 }
 }
 
@@ -52,8 +51,37 @@ const lasting = ["test/**/soak.e2e.test.ts", "test/**/switch.e2e.test.ts"]
 const duration = { test: { ...wholeProcesses, name: "duration", include: lasting } }
 const endToEnd = { test: { ...wholeProcesses, name: "e2e", include: ["test/**/*.e2e.test.ts"], exclude: lasting } }
 
+/** Begun first in their projects, so that none of them is left to run alone at the end. */
+const longest = [
+  "e2e/publish",
+  "e2e/update.",
+  "net/fleet",
+  "net/links",
+  "e2e/channelKills",
+  "e2e/up.",
+  "packages/Deb",
+  "packages/Texts",
+  "channels/Cuts",
+  "gate/LoginGate"
+]
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: Array<TestSpecification>) {
+    const usual = await super.sort(files)
+    const projects = [...new Set(usual.map(({ project }) => project.name))]
+    const placeOf = ({ moduleId }: TestSpecification) => {
+      const at = longest.findIndex((name) => moduleId.includes(`/test/${name}`))
+      return at < 0 ? longest.length : at
+    }
+    return usual.toSorted(
+      (a, b) => projects.indexOf(a.project.name) - projects.indexOf(b.project.name) || placeOf(a) - placeOf(b)
+    )
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     // More than there are processors: a test that uses sockets and processes waits for most of its time.
     maxWorkers: 4,
     projects: [
