@@ -20,6 +20,13 @@ const origin = (): Promise<Server> => {
     if (request.url === "/drop") return void request.socket.destroy()
     if (request.url === "/large") return void response.end(Buffer.alloc(300_000, 7))
     if (request.url === "/odd") return void response.writeHead(200, "fine", { "x-twice": ["1", "2"] }).end("odd")
+    if (request.url === "/endless") {
+      const more = () => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+      }
+      response.on("drain", more)
+      return more()
+    }
     const answer = (body: string) => {
       response.setHeader("trailer", "x-length")
       response.setHeader("connection", "x-own, close")
@@ -212,6 +219,21 @@ describe("a client that speaks HTTP/2 within the TLS that the agent ends", () =>
     assert.strictEqual(await protocol(["http/1.1"]), "http/1.1")
     assert.strictEqual(await protocol(["mqtt"]), false)
     assert.strictEqual(await protocol([]), false)
+  })
+
+  it("keeps 128 answers that no client reads, and tears the newest beyond them", async () => {
+    const [one, two] = [await session(), await session()]
+    const unread = (client: ClientHttp2Session, count: number) =>
+      Array.from({ length: count }, () => client.request({ ":path": "/endless" }).on("error", () => undefined))
+    const [first, newest] = [unread(one, 100), unread(two, 48)]
+    const torn = (streams: typeof first) => streams.filter(({ closed }) => closed).length
+    await eventually(
+      () => torn(newest) === 20,
+      () => `20 are torn, not ${torn(newest)}`
+    )
+    assert.strictEqual(torn(first), 0)
+    one.destroy()
+    two.destroy()
   })
 
   it("gets 502 while the origin is down", async () => {
