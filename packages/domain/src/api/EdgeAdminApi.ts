@@ -9,7 +9,7 @@ import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { AgentProof } from "../edges/AgentProof.ts"
 import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../edges/EdgeErrors.ts"
 import { ReceiptKey, ReceiptPage } from "../tunnels/Receipt.ts"
-import { TunnelOptions } from "../tunnels/TunnelOptions.ts"
+import { TunnelOptions } from "../edges/TunnelOptions.ts"
 import {
   TokenHistory,
   TokenStatusReport,

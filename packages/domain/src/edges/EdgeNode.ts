@@ -1,6 +1,6 @@
 /** An edge server, as the control plane and other edges know it. Not to be confused with an edge of a topology. */
 import { Effect, Schema } from "effect"
-import { TunnelOptions } from "../tunnels/TunnelOptions.ts"
+import { TunnelOptions } from "./TunnelOptions.ts"
 import { Hex64 } from "../values/Hex.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { NewPublicKey, PublicKey, Signature } from "../values/Keys.ts"

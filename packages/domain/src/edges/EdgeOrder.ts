@@ -4,7 +4,6 @@
  */
 import { Effect, Schema } from "effect"
 import { ChannelId } from "../channels/Channel.ts"
-import { TunnelOptions } from "../tunnels/TunnelOptions.ts"
 import { Hex64 } from "../values/Hex.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { HolderKey, PublicKey } from "../values/Keys.ts"
@@ -13,6 +12,7 @@ import { RoutingToken } from "../values/Tokens.ts"
 import { AccessPolicy } from "./AccessPolicy.ts"
 import { AgentProof } from "./AgentProof.ts"
 import { Tier } from "./EdgeNode.ts"
+import { TunnelOptions } from "./TunnelOptions.ts"
 
 /** The fields of each order. */
 export const edgeOrderFields = {

@@ -10,7 +10,7 @@ import { Subject } from "../values/Subject.ts"
 import { label } from "../values/Text.ts"
 import { JoinToken, RoutingToken } from "../values/Tokens.ts"
 import { HostnameProof } from "./HostnameOwnership.ts"
-import { TunnelOptions, TunnelOptionsChange } from "./TunnelOptions.ts"
+import { TunnelOptions, TunnelOptionsChange } from "../edges/TunnelOptions.ts"
 
 /**
  * Where visitors reach a tunnel.

@@ -4,7 +4,7 @@
  */
 import { type AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
 import type { AgentProof } from "@catenet/domain/edges/AgentProof"
-import type { TunnelOptions } from "@catenet/domain/tunnels/TunnelOptions"
+import type { TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
 import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { Clock, Context, Effect, Layer } from "effect"
 import { ChannelRoom, type MemberCut } from "../channels/ChannelRoom.ts"

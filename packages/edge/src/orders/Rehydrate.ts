@@ -5,7 +5,7 @@
  */
 import { cursorIn, maxPage } from "@catenet/domain/api/Page"
 import { type Authorisation, EdgeId } from "@catenet/domain/edges/EdgeNode"
-import { optionsOf } from "@catenet/domain/tunnels/TunnelOptions"
+import { optionsOf } from "@catenet/domain/edges/TunnelOptions"
 import { Effect, Redacted, Schedule } from "effect"
 import { HttpClientError } from "effect/http"
 import { type ControlPlaneClient, statusOf } from "../control/ControlPlane.ts"

@@ -4,7 +4,7 @@
  */
 import type { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import type { AgentProof } from "@catenet/domain/edges/AgentProof"
-import { allOff, isAnyOn, type TunnelOptions } from "@catenet/domain/tunnels/TunnelOptions"
+import { allOff, isAnyOn, type TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "../settings/Settings.ts"
 import { authorizeHost, type RouteOrder } from "./RouteOrder.ts"

@@ -1,6 +1,6 @@
 /** Edge servers, and what an edge has to know about tunnels when it boots. */
 import { Authorisation, EdgeNode, ReportedEdge } from "@catenet/domain/edges/EdgeNode"
-import { allOff, tunnelOptionNames, TunnelOptions } from "@catenet/domain/tunnels/TunnelOptions"
+import { allOff, tunnelOptionNames, TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { PublicKey } from "@catenet/domain/values/Keys"
 import { RoutingToken } from "@catenet/domain/values/Tokens"

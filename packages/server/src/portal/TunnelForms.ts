@@ -2,7 +2,7 @@
 import { ShareLabel, ShareTtl } from "@catenet/domain/tunnels/ShareLink"
 import { BridgeMode, TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import { switchOption, tunnelOptionNames } from "@catenet/domain/tunnels/TunnelOptions"
+import { switchOption, tunnelOptionNames } from "@catenet/domain/edges/TunnelOptions"
 import { Email } from "@catenet/domain/values/Email"
 import { ShareLinkIdInPath } from "@catenet/domain/values/Ids"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"

@@ -1,7 +1,7 @@
 /** The table of tunnels, as their owners and grantees see them. */
 import { AgentProof } from "@catenet/domain/edges/AgentProof"
 import { BridgeMode, Tunnel, TunnelName, TunnelOfSubject } from "@catenet/domain/tunnels/Tunnel"
-import { tunnelOptionNames, TunnelOptions, TunnelOptionsChange } from "@catenet/domain/tunnels/TunnelOptions"
+import { tunnelOptionNames, TunnelOptions, TunnelOptionsChange } from "@catenet/domain/edges/TunnelOptions"
 import type { Audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"

@@ -22,7 +22,7 @@ import {
   type TunnelOfSubject
 } from "@catenet/domain/tunnels/Tunnel"
 import { type TunnelLimitReached, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import { changedOptions } from "@catenet/domain/tunnels/TunnelOptions"
+import { changedOptions } from "@catenet/domain/edges/TunnelOptions"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { TunnelId } from "@catenet/domain/values/Ids"
