@@ -13,26 +13,19 @@ import { Accounts } from "./accounts/Accounts.ts"
 import { Directory } from "./agents/Directory.ts"
 import { Pipelines } from "./agents/Pipelines.ts"
 import { RendezvousRecords } from "./agents/RendezvousRecords.ts"
-import { AccountHandlers } from "./api/AccountHandlers.ts"
-import { AdmissionHandlers } from "./api/AdmissionHandlers.ts"
-import { BadgeHandlers } from "./api/BadgeHandlers.ts"
-import { BridgeHandlers } from "./api/BridgeHandlers.ts"
-import { ChannelHandlers } from "./api/ChannelHandlers.ts"
-import { ClaimHandlers } from "./api/ClaimHandlers.ts"
-import { CreditHandlers } from "./api/CreditHandlers.ts"
-import { DirectoryHandlers } from "./api/DirectoryHandlers.ts"
-import { EdgeHandlers } from "./api/EdgeHandlers.ts"
-import { EnrollmentHandlers } from "./api/EnrollmentHandlers.ts"
-import { InvitationHandlers } from "./api/InvitationHandlers.ts"
-import { PaymentWebhookHandlers } from "./api/PaymentWebhookHandlers.ts"
-import { PipelineHandlers } from "./api/PipelineHandlers.ts"
-import { ProvisioningHandlers } from "./api/ProvisioningHandlers.ts"
-import { RecordHandlers } from "./api/RecordHandlers.ts"
-import { ServiceAccountHandlers } from "./api/ServiceAccountHandlers.ts"
-import { StatusHandlers } from "./api/StatusHandlers.ts"
+import {
+  AccountHandlers,
+  CreditHandlers,
+  PaymentWebhookHandlers,
+  ServiceAccountHandlers
+} from "./api/AccountHandlers.ts"
+import { ChannelHandlers, ClaimHandlers, InvitationHandlers } from "./api/ChannelHandlers.ts"
+import { DirectoryHandlers, PipelineHandlers } from "./api/DirectoryHandlers.ts"
+import { EdgeHandlers, StatusHandlers } from "./api/EdgeHandlers.ts"
+import { AdmissionHandlers, EnrollmentHandlers, ProvisioningHandlers } from "./api/EnrollmentHandlers.ts"
+import { BadgeHandlers, RecordHandlers } from "./api/RecordHandlers.ts"
 import { TopologyHandlers } from "./api/TopologyHandlers.ts"
-import { TunnelControlHandlers } from "./api/TunnelControlHandlers.ts"
-import { TunnelHandlers } from "./api/TunnelHandlers.ts"
+import { BridgeHandlers, TunnelControlHandlers, TunnelHandlers } from "./api/TunnelHandlers.ts"
 import { Credits } from "./billing/Credits.ts"
 import { Payments } from "./billing/Payments.ts"
 import { Admissions } from "./certificates/Admissions.ts"
@@ -67,7 +60,7 @@ import { Limits } from "./http/Limits.ts"
 import * as OneAtATime from "./http/OneAtATime.ts"
 import * as RateLimit from "./http/RateLimit.ts"
 import * as SameOrigin from "./http/SameOrigin.ts"
-import * as AdminAccess from "./identity/AdminAccess.ts"
+import * as AccountAccess from "./identity/AccountAccess.ts"
 import { auditRetention, Audits } from "./identity/Audits.ts"
 import { serviceAccountCleanup, ServiceAccounts } from "./identity/ServiceAccounts.ts"
 import { mailLoops } from "./notices/mail/NoticeMails.ts"
@@ -82,7 +75,7 @@ import { Topologies } from "./topologies/Topologies.ts"
 import { TopologyEditor } from "./topologies/TopologyEditor.ts"
 import { AccessWindows } from "./tunnels/AccessWindows.ts"
 import { Alerts } from "./tunnels/alerts/Alerts.ts"
-import * as AlertWatcher from "./tunnels/alerts/AlertWatcher.ts"
+import * as Outages from "./tunnels/alerts/Outages.ts"
 import { GateSessions } from "./tunnels/GateSessions.ts"
 import { addressRecordLoop } from "./tunnels/hostnames/AddressRecords.ts"
 import { Hosts } from "./tunnels/hostnames/Hosts.ts"
@@ -99,7 +92,7 @@ const background = Layer.mergeAll(
   deliveryLoop,
   EdgeComparisonLoop.layer,
   addressRecordLoop,
-  AlertWatcher.layer,
+  Outages.layer,
   mailLoops,
   serviceAccountCleanup,
   sweepLoop,
@@ -112,7 +105,7 @@ const background = Layer.mergeAll(
 
 /** Who may call, apart from accounts, and how requests are read. */
 const middleware = Layer.mergeAll(
-  AdminAccess.layer,
+  AccountAccess.adminAccessLayer,
   SameOrigin.layer,
   RateLimit.layer,
   OneAtATime.layer,

@@ -2,7 +2,7 @@
  * Why a CA issued no certificate: a sentence with what happened and who can fix it, and the reason code with which the control
  * plane may choose another CA.
  */
-import type { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
+import type { IssuanceFailure } from "@catenet/domain/certificates/CertificateStanding"
 import { clause } from "@catenet/domain/values/Sentence"
 import { Data } from "effect"
 

@@ -3,7 +3,7 @@
  * reports it.
  */
 import type { Admission, CertificateAuthority } from "@catenet/domain/certificates/Admission"
-import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
+import { IssuanceFailure } from "@catenet/domain/certificates/CertificateStanding"
 import { clause, ended } from "@catenet/domain/values/Sentence"
 import { Clock, Effect, Schedule } from "effect"
 import type { X509Certificate } from "node:crypto"

@@ -1,10 +1,10 @@
 /** A pipeline: roles that agents fill by offering capacity, published under an id that its first publisher owns. */
 import { Effect, Result, Schema } from "effect"
 import { boundedArray } from "../values/BoundedArray.ts"
+import { Subject } from "../values/Ids.ts"
 import { OperatorKey } from "../values/Keys.ts"
 import { Uint64 } from "../values/Numbers.ts"
 import { pattern } from "../values/Pattern.ts"
-import { Subject } from "../values/Subject.ts"
 import { line } from "../values/Text.ts"
 import { RoleTagRepeated, RoleWithoutUnits } from "./PipelineErrors.ts"
 

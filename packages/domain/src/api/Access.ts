@@ -13,8 +13,8 @@ import {
   Unauthenticated
 } from "../identity/AuthenticationErrors.ts"
 import type { Email } from "../values/Email.ts"
+import type { Subject } from "../values/Ids.ts"
 import { RateLimited, RouteNotFound } from "../values/RequestErrors.ts"
-import type { Subject } from "../values/Subject.ts"
 
 /** A verified account holder. `email` is one that the provider has verified; a bearer caller never has one. */
 export class Caller extends Context.Service<

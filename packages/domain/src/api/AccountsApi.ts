@@ -1,17 +1,190 @@
 /** An account's credits, what it bought with them, its own audit entries, and its end. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
-import { CreditsOutOfRange, InsufficientCredits, PriceBelowOne } from "../billing/CreditErrors.ts"
+import {
+  AccountUnknown,
+  CreditsOutOfRange,
+  InsufficientCredits,
+  PaymentUnknown,
+  PriceBelowOne,
+  WebhookSignatureRefused
+} from "../billing/CreditErrors.ts"
 import { Account, Issuance, PaymentIntent } from "../billing/Credits.ts"
-import { AuditEntry } from "../identity/AuditEntry.ts"
-import { IdempotencyKey, PaymentId } from "../values/Ids.ts"
-import { literal } from "../values/Pattern.ts"
+import { EdgeUnavailable } from "../edges/EdgeErrors.ts"
+import {
+  IdentityProviderFailed,
+  IdentityProviderNotConfigured,
+  ServiceAccountLimitReached,
+  ServiceAccountNotFound
+} from "../identity/AuthenticationErrors.ts"
+import {
+  ClientIdInPath,
+  CreatedServiceAccount,
+  ServiceAccount,
+  ServiceAccountName
+} from "../identity/ServiceAccount.ts"
+import { HostnameReserved, HostnameTaken, RoutingTokenRevoked } from "../tunnels/HostnameErrors.ts"
+import { TunnelOfSubject } from "../tunnels/Tunnel.ts"
+import { AuditEntry } from "../values/AuditEffect.ts"
+import { Hostname } from "../values/Hostname.ts"
+import { AccountId, IdempotencyKey, PaymentId, Subject } from "../values/Ids.ts"
+import { Count, CountFromText } from "../values/Numbers.ts"
+import { literal, pattern } from "../values/Pattern.ts"
 import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
-import { RoutingToken } from "../values/Tokens.ts"
-import { AccountAccess, BearerAccess, RateLimit, SameOrigin } from "./Access.ts"
-import { idempotencyHeader } from "./Idempotency.ts"
-import { pageQuery } from "./Page.ts"
-import { exactBody, ReadsBody, ReadsParameters } from "./RequestReading.ts"
+import { label, line } from "../values/Text.ts"
+import { ClientSecret, RoutingToken } from "../values/Tokens.ts"
+import { AccountAccess, AdminAccess, BearerAccess, RateLimit, SameOrigin } from "./Access.ts"
+import { idempotencyHeader, pageQuery } from "./Page.ts"
+import { BodyLimit, exactBody, maxListBytes, ReadsBody, ReadsParameters } from "./RequestReading.ts"
+
+/** Accounts and payments as operators and the payment provider see them. */
+export class BillingApi extends HttpApiGroup.make("billing")
+  .add(
+    HttpApiEndpoint.post("openAccount", "/accounts/open", {
+      headers: idempotencyHeader,
+      success: Schema.Struct({ account: AccountId })
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.get("getAccount", "/accounts/:account", {
+      params: { account: AccountId },
+      success: Schema.Struct({ account: AccountId, balance: Count }),
+      error: AccountUnknown
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.post("intendPayment", "/payment/intent", {
+      headers: idempotencyHeader,
+      payload: Schema.Struct({ account: AccountId, credits: Schema.Int }),
+      success: Schema.Struct({ payment: PaymentId }),
+      error: [CreditsOutOfRange, AccountUnknown, IdempotencyKeyReused, LimitReached]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.get("getPayment", "/payment/intent/:payment", {
+      params: { payment: PaymentId },
+      success: PaymentIntent,
+      error: PaymentUnknown
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.post("issue", "/billing/issue", {
+      headers: idempotencyHeader,
+      payload: Schema.Struct({
+        account: AccountId,
+        price: Schema.Int,
+        idempotency_key: Schema.optionalKey(IdempotencyKey)
+      }),
+      success: Schema.Struct({ token: RoutingToken }),
+      error: [PriceBelowOne, InsufficientCredits, AccountUnknown, IdempotencyKeyReused]
+    }).middleware(ReadsBody)
+  )
+  .middleware(AdminAccess)
+  .middleware(RateLimit) {}
+
+/** The provider's event: bytes as they were signed, then the headers that sign them. */
+export class PaymentWebhookApi extends HttpApiGroup.make("paymentWebhook")
+  .add(
+    HttpApiEndpoint.post("confirm", "/payment/webhook", {
+      headers: {
+        "x-ct-webhook-timestamp": CountFromText,
+        "x-ct-webhook-signature": Schema.String.check(pattern(/^[ \t]*[0-9a-fA-F]{64}[ \t]*$/u, "64 hex digits"))
+      },
+      payload: Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/json" })),
+      success: HttpApiSchema.Empty(200),
+      error: [WebhookSignatureRefused, PaymentUnknown]
+    })
+      .annotate(BodyLimit, maxListBytes)
+      .middleware(ReadsBody)
+  )
+  .middleware(RateLimit) {}
+
+/** Machine credentials of an account. */
+const account = { client_id: ClientIdInPath }
+const provider = [IdentityProviderFailed, IdentityProviderNotConfigured] as const
+
+export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
+  .add(
+    HttpApiEndpoint.post("create", "/me/service-accounts", {
+      headers: idempotencyHeader,
+      payload: Schema.Struct({ name: ServiceAccountName }),
+      success: CreatedServiceAccount,
+      error: [ServiceAccountLimitReached, IdempotencyKeyReused, ...provider]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.get("list", "/me/service-accounts", {
+      query: pageQuery,
+      success: Schema.Array(ServiceAccount)
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.get("get", "/me/service-accounts/:client_id", {
+      params: account,
+      success: ServiceAccount,
+      error: ServiceAccountNotFound
+    }),
+    HttpApiEndpoint.post("rotate", "/me/service-accounts/:client_id/rotate", {
+      params: account,
+      success: Schema.Struct({ secret: ClientSecret }),
+      error: [ServiceAccountNotFound, ...provider]
+    }),
+    HttpApiEndpoint.delete("remove", "/me/service-accounts/:client_id", {
+      params: account,
+      success: HttpApiSchema.NoContent,
+      error: [ServiceAccountNotFound, ...provider]
+    })
+  )
+  .middleware(RateLimit)
+  .middleware(BearerAccess) {}
+
+// What operators may read and change of accounts, and the whole audit log.
+
+/** Operators create tunnels for others and bind host names to routing tokens. */
+export class ProvisioningApi extends HttpApiGroup.make("provisioning")
+  .add(
+    HttpApiEndpoint.post("provisionTunnel", "/admin/provision-tunnel", {
+      headers: idempotencyHeader,
+      payload: Schema.Struct({ subject: Subject, name: label(60), hostname: Hostname }),
+      success: Schema.Struct({ routing_token: RoutingToken, hostname: Hostname }),
+      error: [HostnameReserved, HostnameTaken, IdempotencyKeyReused]
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.get("list", "/admin/provision-tunnel", {
+      query: pageQuery,
+      success: Schema.Array(TunnelOfSubject)
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.post("authorizeHost", "/registry/authorize-host/:routing_token/:hostname", {
+      params: { routing_token: RoutingToken, hostname: Hostname },
+      success: HttpApiSchema.Empty(200),
+      error: [HostnameReserved, HostnameTaken, RoutingTokenRevoked, EdgeUnavailable]
+    }).middleware(ReadsParameters)
+  )
+  .middleware(AdminAccess) {}
+
+/** Any that the identity provider may give: limits can be set before the account's first request. */
+const subject = { subject: Subject }
+
+/** As many as a column of the database holds. */
+const limitOfAccount = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2_147_483_647 }))
+
+export class OperatorsApi extends HttpApiGroup.make("operators")
+  .add(
+    HttpApiEndpoint.post("setMaxTunnels", "/admin/accounts/:subject/max-tunnels", {
+      params: subject,
+      payload: Schema.Struct({ max: limitOfAccount }),
+      success: HttpApiSchema.Empty(200)
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.post("setMaxChannels", "/admin/accounts/:subject/max-channels", {
+      params: subject,
+      payload: Schema.Struct({ max: limitOfAccount }),
+      success: HttpApiSchema.Empty(200)
+    }).middleware(ReadsBody),
+    HttpApiEndpoint.get("limits", "/admin/accounts/:subject", {
+      params: subject,
+      success: Schema.Struct({ subject: Subject, max_tunnels: Count, max_channels: Count })
+    }).middleware(ReadsParameters),
+    /** Newest first. */
+    HttpApiEndpoint.get("auditLog", "/admin/audit-log", {
+      query: {
+        actor: Schema.optionalKey(line(255)),
+        action: Schema.optionalKey(line(64)),
+        target: Schema.optionalKey(line(255)),
+        since: Schema.optionalKey(CountFromText),
+        ...pageQuery
+      },
+      success: Schema.Array(AuditEntry)
+    }).middleware(ReadsParameters)
+  )
+  .annotateEndpointsMerge(exactBody)
+  .middleware(AdminAccess) {}
 
 /** What a person types who means to delete an account. */
 export const DeleteConfirmation = literal(["DELETE"])

@@ -19,8 +19,12 @@ import {
   NotAdmitted,
   NotHostnameOwner
 } from "../certificates/AdmissionErrors.ts"
-import { CertificateStanding, IssuanceProgress, IssuanceTurn } from "../certificates/CertificateStanding.ts"
-import { IssuanceFailure } from "../certificates/IssuanceFailure.ts"
+import {
+  CertificateStanding,
+  IssuanceFailure,
+  IssuanceProgress,
+  IssuanceTurn
+} from "../certificates/CertificateStanding.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { pattern } from "../values/Pattern.ts"
 import { line } from "../values/Text.ts"

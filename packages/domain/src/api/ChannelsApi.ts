@@ -15,30 +15,107 @@ import {
   AttestationRefused,
   ChannelLimitReached,
   ChannelNotFound,
+  ChannelUnknown,
+  ClaimInviteGone,
+  ClaimInviteUnknown,
+  ClaimProofRefused,
   GrantMismatch,
   GrantUndecodable,
+  HolderClaimedElsewhere,
   HolderRepeated,
-  MemberNotFound,
-  NotChannelOwner,
+  InvitationExpired,
+  InvitationRefused,
+  InvitationSpent,
   LinkOperatorDiffers,
+  MemberNotFound,
+  NotAllowListed,
+  NotChannelOwner,
+  NothingClaimed,
   OperatorMismatch,
   OperatorProofRefused,
   RoomPairTaken,
   RoomSizeOutOfRange
 } from "../channels/ChannelErrors.ts"
+import { Claim, ClaimedIdentity, ClaimRequest } from "../channels/Claim.ts"
 import { ClaimInvite, InviteLabel, MintedClaimInvite } from "../channels/ClaimInvite.ts"
+import { Challenge, InvitationRedemption } from "../channels/InvitationRedemption.ts"
+import { VerifiedEmailRequired } from "../identity/AuthenticationErrors.ts"
 import { boundedArray } from "../values/BoundedArray.ts"
 import { Email } from "../values/Email.ts"
 import { HolderKey, NewHolderKey, NewOperatorKey, Signature } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
 import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { BootstrapSecret, BootstrapToken } from "../values/Tokens.ts"
-import { BearerAccess, RateLimit } from "./Access.ts"
-import { idempotencyHeader } from "./Idempotency.ts"
-import { pageQuery } from "./Page.ts"
-import { BodyLimit, exactBody, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
+import { BearerAccess, RateLimit, SameOrigin, SessionAccess } from "./Access.ts"
+import { idempotencyHeader, pageQuery } from "./Page.ts"
+import { BodyLimit, exactBody, maxListBytes, ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
+/** Taking up a membership: by a verified e-mail that the owner allow-listed, or by a claim invite. */
 const channel = { channel: ChannelId }
+
+/** Read as any text: a malformed token is an unknown one. */
+const invite = { invite: Schema.RedactedFromValue(Schema.String, { label: "claim invite" }) }
+
+export class ClaimsApi extends HttpApiGroup.make("claims")
+  .add(
+    HttpApiEndpoint.get("list", "/portal/claims", {
+      query: pageQuery,
+      success: Schema.Struct({ claims: Schema.Array(Claim) })
+    }),
+    HttpApiEndpoint.get("collectGrants", "/portal/channels/:channel/grant", {
+      params: channel,
+      success: Schema.Struct({ channel: ChannelId, identities: Schema.Array(ClaimedIdentity) }),
+      error: NothingClaimed
+    }),
+    HttpApiEndpoint.get("showInvite", "/portal/claims/invite", {
+      query: invite,
+      success: ClaimInvite,
+      error: [ClaimInviteUnknown, ClaimInviteGone]
+    })
+  )
+  .middleware(ReadsParameters)
+  .add(
+    HttpApiEndpoint.post("claim", "/portal/channels/:channel/claim", {
+      params: channel,
+      payload: ClaimRequest,
+      success: Schema.Struct({ claimed: Schema.Literal(true) }),
+      error: [
+        AttestationRefused,
+        ClaimProofRefused,
+        VerifiedEmailRequired,
+        NotAllowListed,
+        HolderClaimedElsewhere,
+        LimitReached
+      ]
+    })
+      .middleware(ReadsBody)
+      .middleware(SameOrigin),
+    HttpApiEndpoint.post("confirmInvite", "/portal/claims/confirm", {
+      payload: Schema.Struct(invite),
+      success: Schema.Struct({ channel: ChannelId }),
+      error: [VerifiedEmailRequired, ClaimInviteUnknown, ClaimInviteGone, HolderClaimedElsewhere, LimitReached]
+    })
+      .annotateMerge(exactBody)
+      .middleware(ReadsBody)
+      .middleware(SameOrigin)
+  )
+  .middleware(RateLimit)
+  .middleware(SessionAccess) {}
+
+/** Channel invitations across accounts: public, and gated by what the operator and the invitee have signed. */
+export class InvitationsApi extends HttpApiGroup.make("invitations")
+  .add(
+    HttpApiEndpoint.post("challenge", "/channel/invite/challenge", {
+      success: Schema.Struct({ challenge: Challenge })
+    }),
+    HttpApiEndpoint.post("redeem", "/channel/invite/redeem", {
+      payload: InvitationRedemption,
+      success: HttpApiSchema.Empty(200),
+      error: [InvitationRefused, ChannelUnknown, InvitationSpent, InvitationExpired, LimitReached]
+    }).middleware(ReadsBody)
+  )
+  .middleware(RateLimit) {}
+
 const done = HttpApiSchema.Empty(200)
 
 /** More than a room may have: the service refuses the size by name; the schema bounds what it counts. */

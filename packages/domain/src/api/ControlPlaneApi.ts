@@ -7,27 +7,27 @@ import { flow } from "effect"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { PipelineSpec } from "../agents/Pipeline.ts"
 import { SuggestRequest, Suggestion } from "../topologies/Topology.ts"
-import { AccountsApi, CreditsApi } from "./AccountsApi.ts"
+import {
+  AccountsApi,
+  BillingApi,
+  CreditsApi,
+  OperatorsApi,
+  PaymentWebhookApi,
+  ProvisioningApi,
+  ServiceAccountsApi
+} from "./AccountsApi.ts"
 import { AdmissionApi } from "./AdmissionApi.ts"
-import { BillingApi, PaymentWebhookApi } from "./BillingApi.ts"
 import { BridgeApi } from "./BridgeApi.ts"
-import { ChannelsApi } from "./ChannelsApi.ts"
-import { ClaimsApi } from "./ClaimsApi.ts"
+import { ChannelsApi, ClaimsApi, InvitationsApi } from "./ChannelsApi.ts"
 import { describeApi, documentHead } from "./DescribedApi.ts"
 import { describeEndpoints } from "./DescribedRoutes.ts"
-import { DirectoryApi } from "./DirectoryApi.ts"
+import { DirectoryApi, OperatorPublication, PipelinePublication, PipelinesApi } from "./DirectoryApi.ts"
 import { EdgesApi } from "./EdgesApi.ts"
 import { EnrollmentApi } from "./EnrollmentApi.ts"
-import { InvitationsApi } from "./InvitationsApi.ts"
 import { describeLossless } from "./LosslessJson.ts"
-import { OperatorsApi } from "./OperatorsApi.ts"
-import { OperatorPublication, PipelinePublication, PipelinesApi } from "./PipelinesApi.ts"
-import { ProvisioningApi } from "./ProvisioningApi.ts"
-import { ServiceAccountsApi } from "./ServiceAccountsApi.ts"
 import { StatusApi } from "./StatusApi.ts"
 import { NetworksApi, TopologiesApi } from "./TopologiesApi.ts"
-import { TunnelControlsApi } from "./TunnelControlsApi.ts"
-import { BadgesApi, PortalDownloadsApi, TunnelRecordsApi } from "./TunnelRecordsApi.ts"
+import { BadgesApi, PortalDownloadsApi, TunnelControlsApi, TunnelRecordsApi } from "./TunnelControlsApi.ts"
 import { TunnelsApi } from "./TunnelsApi.ts"
 
 const description = `Errors are RFC 9457 problems of type application/problem+json: \`code\` is a stable identifier, \`detail\` is a

@@ -1,7 +1,7 @@
 /** What the document says of answers: a sentence for each error, and the header fields that a client acts on. */
 import { Option, Record as Records } from "effect"
 import { errorSentences } from "./ErrorSentences.generated.ts"
-import { mapped, type Members, members } from "./JsonMembers.ts"
+import { mapped, type Members, members } from "./LosslessJson.ts"
 
 /** The codes of the errors that an answer may be. */
 const codesOf = (answer: unknown): ReadonlyArray<string> =>

@@ -3,7 +3,7 @@ import { flow, Option, Record, Record as Records } from "effect"
 import { integerText } from "../values/Numbers.ts"
 import { describeAnswers, describeServers } from "./DescribedAnswers.ts"
 import { describeOperations, describeParameters } from "./DescribedOperations.ts"
-import { isRecord, mapped, members, type Members } from "./JsonMembers.ts"
+import { isRecord, mapped, members, type Members } from "./LosslessJson.ts"
 import { exactBodyMark } from "./RequestReading.ts"
 
 /** An example of every body that is sent or answered, and of every parameter, made from their schemas. */

@@ -1,7 +1,7 @@
 /** What the document says of an operation, in sentences: who may call it, how it is repeated, what it takes and answers. */
 import { Option, Record, Record as Records } from "effect"
 import { errorsIn } from "./DescribedAnswers.ts"
-import { isRecord, mapped, type Members } from "./JsonMembers.ts"
+import { isRecord, mapped, type Members } from "./LosslessJson.ts"
 import { exactBodyMark } from "./RequestReading.ts"
 
 /** What a parameter is, by its name; one name means the same in every route but `id`, which is that of the path before it. */

@@ -1,7 +1,7 @@
 /** The OpenAPI document with what every route is for, from the table of summaries. */
 import { Option, Record } from "effect"
 import { endpointSummaries } from "./EndpointSummaries.ts"
-import { isRecord, mapped, type Members } from "./JsonMembers.ts"
+import { isRecord, mapped, type Members } from "./LosslessJson.ts"
 
 const summaryOf = (operationId: unknown): string | undefined => {
   const [group = "", endpoint = ""] = String(operationId).split(".")

@@ -1,5 +1,5 @@
 /** The public agent directory, and the rendezvous records of an operator's self-test. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import {
   DirectoryEntry,
@@ -8,16 +8,96 @@ import {
   OwnDirectoryEntry,
   ProvedRegistration
 } from "../agents/Directory.ts"
-import { AgentNotListed, DirectoryProofRefused } from "../agents/PipelineErrors.ts"
+import { PipelineId, PipelineSpec, PublishedPipeline } from "../agents/Pipeline.ts"
+import {
+  AgentNotListed,
+  DirectoryProofRefused,
+  NotPipelineOwner,
+  PipelineIdTaken,
+  PipelineNotFound,
+  RoleTagRepeated,
+  RoleWithoutUnits
+} from "../agents/PipelineErrors.ts"
 import { AgentId, Tenant } from "../enrollment/AgentStatus.ts"
-import { HolderKey } from "../values/Keys.ts"
+import { Subject } from "../values/Ids.ts"
+import { HolderKey, isSmallEd25519 } from "../values/Keys.ts"
+import { malformedText } from "../values/Pattern.ts"
 import { LimitReached, RouteNotFound } from "../values/RequestErrors.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AdminAccess, BearerAccess, RateLimit } from "./Access.ts"
+import { lossless } from "./LosslessJson.ts"
 import { pageQuery } from "./Page.ts"
-import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
+import { BodyLimit, maxListBytes, ReadsBody, ReadsParameters } from "./RequestReading.ts"
+
+// The pipeline registry: published by accounts and operators, read by anyone.
+
+/** A specification that is stored already keeps the key that it has. */
+const namesGoodOperator = Schema.makeFilter(
+  ({ spec: { operator_pubkey_hex: key } }: { readonly spec: PipelineSpec }) =>
+    key !== null && isSmallEd25519(key)
+      ? { path: ["spec", "operator_pubkey_hex"], issue: "Expected an Ed25519 key that is not of small order" }
+      : undefined,
+  { [malformedText]: true }
+)
+
+/** Publishing replaces what the same owner published under the id. */
+export class PipelinePublication extends Schema.Class<PipelinePublication>("PipelinePublication")(
+  Schema.Struct({ spec: PipelineSpec }).check(namesGoodOperator)
+) {}
+
+/** An operator may publish for another owner. */
+export class OperatorPublication extends Schema.Class<OperatorPublication>("OperatorPublication")(
+  Schema.Struct({
+    owner: Subject.pipe(Schema.withDecodingDefaultKey(Effect.succeed("operator"))),
+    spec: PipelineSpec
+  }).check(namesGoodOperator)
+) {}
 
 const done = HttpApiSchema.Empty(200)
+const invalid = [RoleTagRepeated, RoleWithoutUnits] as const
+
+export class PipelinesApi extends HttpApiGroup.make("pipelines")
+  .add(
+    HttpApiEndpoint.post("publish", "/me/pipelines", {
+      payload: lossless(PipelinePublication),
+      success: done,
+      error: [...invalid, NotPipelineOwner, LimitReached]
+    })
+      .annotate(BodyLimit, maxListBytes)
+      .middleware(ReadsBody)
+      .middleware(RateLimit)
+      .middleware(BearerAccess),
+    HttpApiEndpoint.get("listOwn", "/me/pipelines", { query: pageQuery, success: Schema.Array(PublishedPipeline) })
+      .middleware(ReadsParameters)
+      .middleware(RateLimit)
+      .middleware(BearerAccess),
+    HttpApiEndpoint.delete("withdraw", "/me/pipelines/:id", {
+      params: { id: PipelineId },
+      success: done,
+      error: [NotPipelineOwner, PipelineNotFound]
+    })
+      .middleware(ReadsParameters)
+      .middleware(RateLimit)
+      .middleware(BearerAccess),
+    HttpApiEndpoint.post("publishFor", "/registry/pipelines", {
+      payload: lossless(OperatorPublication),
+      success: done,
+      error: [...invalid, PipelineIdTaken, LimitReached]
+    })
+      .annotate(BodyLimit, maxListBytes)
+      .middleware(ReadsBody)
+      .middleware(AdminAccess),
+    HttpApiEndpoint.get("list", "/registry/pipelines", {
+      query: pageQuery,
+      success: Schema.Array(PublishedPipeline)
+    }).middleware(ReadsParameters),
+    HttpApiEndpoint.get("get", "/registry/pipelines/:id", {
+      params: { id: PipelineId },
+      success: lossless(PipelineSpec),
+      error: PipelineNotFound
+    }).middleware(ReadsParameters)
+  )
+  .middleware(RateLimit) {}
 
 export class DirectoryApi extends HttpApiGroup.make("directory")
   .add(

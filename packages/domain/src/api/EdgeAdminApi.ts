@@ -6,10 +6,9 @@ import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ChannelId } from "../channels/Channel.ts"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
-import { AgentProof } from "../edges/AgentProof.ts"
 import { EdgeUnhealthy, HistoryDisabled, ReceiptsDisabled } from "../edges/EdgeErrors.ts"
+import { AgentProof, TunnelOptions } from "../edges/TunnelOptions.ts"
 import { ReceiptKey, ReceiptPage } from "../tunnels/Receipt.ts"
-import { TunnelOptions } from "../edges/TunnelOptions.ts"
 import {
   TokenHistory,
   TokenStatusReport,

@@ -1,6 +1,6 @@
 /** What edges ask of the control plane, and what they tell it. All behind the admin token. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { ChannelId } from "../channels/Channel.ts"
 import { MemberNotAdmitted } from "../channels/ChannelErrors.ts"
 import {
@@ -88,3 +88,6 @@ export class EdgesApi extends HttpApiGroup.make("edges")
     }).middleware(ReadsBody)
   )
   .middleware(AdminAccess) {}
+
+/** The part of the control plane's API that an edge calls. A client that is made of this holds no schema of the rest. */
+export class EdgeCallsApi extends HttpApi.make("catenet").add(EdgesApi) {}

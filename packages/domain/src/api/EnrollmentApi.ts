@@ -24,8 +24,7 @@ import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { line } from "../values/Text.ts"
 import { BootstrapSecret, BootstrapToken, JoinToken, RoutingToken } from "../values/Tokens.ts"
 import { AdminAccess, RateLimit } from "./Access.ts"
-import { idempotencyHeader } from "./Idempotency.ts"
-import { pageQuery } from "./Page.ts"
+import { idempotencyHeader, pageQuery } from "./Page.ts"
 import { BodyLimit, ReadsBody, ReadsParameters, maxListBytes } from "./RequestReading.ts"
 
 /** With key and proof, an agent whose answer was lost can ask again; without them the secret is given once. */

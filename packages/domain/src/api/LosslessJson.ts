@@ -4,10 +4,52 @@
  * The HTTP layer's own JSON reading rounds such integers, so these bodies travel as text of type `application/json` that
  * `JsonText` reads and writes. The OpenAPI document would call them strings; `describeLossless` puts their schemas back.
  */
-import { Schema } from "effect"
+import { Predicate, Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import * as JsonText from "../values/JsonText.ts"
-import { members } from "./JsonMembers.ts"
+
+/** Reads members of JSON objects of unknown shape, for the transformations of an OpenAPI document. */
+export type Members = Readonly<Record<string, unknown>>
+
+/**
+ * Whether this is an object, and no list.
+ *
+ * @example
+ * ```ts
+ * import { isRecord } from "@catenet/domain/api/LosslessJson"
+ *
+ * if (!isRecord({}) || isRecord([]) || isRecord(null)) throw new Error("only objects have members")
+ * ```
+ */
+export const isRecord = (value: unknown): value is Members => Predicate.isObject(value)
+
+/**
+ * A copy of the members; none of what is not an object.
+ *
+ * @example
+ * ```ts
+ * import { members } from "@catenet/domain/api/LosslessJson"
+ *
+ * if (members({ a: 1 })["a"] !== 1 || Object.keys(members("text")).length > 0) throw new Error("a text has none")
+ * ```
+ */
+export const members = (value: unknown): Record<string, unknown> => ({ ...(isRecord(value) ? value : {}) })
+
+/**
+ * A copy in which every member that is an object is changed, by its name.
+ *
+ * @example
+ * ```ts
+ * import { mapped } from "@catenet/domain/api/LosslessJson"
+ *
+ * const copy = mapped({ get: {}, summary: "s" }, (each, name) => ({ ...each, name }))
+ * if (JSON.stringify(copy) !== '{"get":{"name":"get"},"summary":"s"}') throw new Error("only the object changes")
+ * ```
+ */
+export const mapped = (value: unknown, change: (each: Members, name: string) => unknown): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(members(value)).map(([name, each]) => [name, isRecord(each) ? change(each, name) : each])
+  )
 
 /**
  * A body of this schema, read and written without loss.

@@ -8,6 +8,11 @@ import { Schema } from "effect"
 import { countFromText } from "../values/Numbers.ts"
 import { line } from "../values/Text.ts"
 
+// The `Idempotency-Key` header of creating POSTs: a repeated request is answered as the first one was.
+
+/** Scoped to the caller. Where the body has an `idempotency_key` too, the body's wins. */
+export const idempotencyHeader = { "idempotency-key": Schema.optionalKey(line(255)) }
+
 /** Longest page. */
 export const maxPage = 1000
 

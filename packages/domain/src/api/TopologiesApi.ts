@@ -37,9 +37,8 @@ import { NetUuidInPath, TopologyIdInPath } from "../values/Ids.ts"
 import { HolderKey, NewHolderKey } from "../values/Keys.ts"
 import { IdempotencyKeyReused, LimitReached } from "../values/RequestErrors.ts"
 import { AccountAccess, OneAtATime, RateLimit, SameOrigin } from "./Access.ts"
-import { idempotencyHeader } from "./Idempotency.ts"
 import { lossless } from "./LosslessJson.ts"
-import { pageQuery } from "./Page.ts"
+import { idempotencyHeader, pageQuery } from "./Page.ts"
 import { exactBody, BodyLimit, ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 const id = { id: TopologyIdInPath }

@@ -13,13 +13,11 @@ import { Installation, RotatedToken, Tunnel, TunnelChange, TunnelName } from "..
 import { GrantNotFound, TunnelLimitReached, TunnelNotFound } from "../tunnels/TunnelErrors.ts"
 import { Email } from "../values/Email.ts"
 import { Hostname } from "../values/Hostname.ts"
-import { TunnelIdInPath } from "../values/Ids.ts"
+import { Subject, TunnelIdInPath } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { IdempotencyKeyReused, LimitReached, RateLimited } from "../values/RequestErrors.ts"
-import { Subject } from "../values/Subject.ts"
 import { AccountAccess, RateLimit, SameOrigin } from "./Access.ts"
-import { idempotencyHeader } from "./Idempotency.ts"
-import { pageQuery } from "./Page.ts"
+import { idempotencyHeader, pageQuery } from "./Page.ts"
 import { exactBody, ReadsBody, ReadsParameters } from "./RequestReading.ts"
 
 const id = { id: TunnelIdInPath }

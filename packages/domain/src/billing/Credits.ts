@@ -3,11 +3,10 @@
  * a ledger entry; a balance is the sum of its entries and never negative.
  */
 import { Result, Schema } from "effect"
-import { AccountId, PaymentId } from "../values/Ids.ts"
+import { AccountId, PaymentId, Subject } from "../values/Ids.ts"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { IdempotencyKeyReused } from "../values/RequestErrors.ts"
 import { type Step } from "../values/Step.ts"
-import { Subject } from "../values/Subject.ts"
 import type { RoutingToken } from "../values/Tokens.ts"
 import { AccountUnknown, CreditsOutOfRange, InsufficientCredits, PriceBelowOne, tokenPrice } from "./CreditErrors.ts"
 

@@ -3,6 +3,7 @@ import { Schema, SchemaGetter } from "effect"
 import { Hex278, Hex64 } from "../values/Hex.ts"
 import {
   HolderKey,
+  isSmallEd25519,
   NewHolderKey,
   NewNoiseKey,
   NewOperatorKey,
@@ -12,9 +13,7 @@ import {
   Signature
 } from "../values/Keys.ts"
 import { Count } from "../values/Numbers.ts"
-import { describedAs, patternBy } from "../values/Pattern.ts"
-import { portable } from "../values/PortablePattern.ts"
-import { isSmallEd25519 } from "../values/SmallOrder.ts"
+import { describedAs, patternBy, portable } from "../values/Pattern.ts"
 import { line } from "../values/Text.ts"
 
 /** Chosen by the owner; by convention derived from the keys of its two ends. 64 hex. */

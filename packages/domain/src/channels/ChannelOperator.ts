@@ -7,9 +7,9 @@
  */
 import { Result, Schema } from "effect"
 import { audit, type Audit } from "../values/AuditEffect.ts"
+import type { Subject } from "../values/Ids.ts"
 import type { OperatorKey } from "../values/Keys.ts"
 import { step, type Step } from "../values/Step.ts"
-import type { Subject } from "../values/Subject.ts"
 import type { ChannelId, ChannelRegistration } from "./Channel.ts"
 import { NotChannelOwner, OperatorMismatch } from "./ChannelErrors.ts"
 

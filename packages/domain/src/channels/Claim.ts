@@ -5,8 +5,8 @@
 import { Result, Schema } from "effect"
 import { VerifiedEmailRequired } from "../identity/AuthenticationErrors.ts"
 import type { Email } from "../values/Email.ts"
+import type { Subject } from "../values/Ids.ts"
 import { HolderKey, Signature } from "../values/Keys.ts"
-import type { Subject } from "../values/Subject.ts"
 import { ChannelId, Grant, MemberMaterial } from "./Channel.ts"
 import { AttestationRefused, ClaimProofRefused, HolderClaimedElsewhere, NotAllowListed } from "./ChannelErrors.ts"
 

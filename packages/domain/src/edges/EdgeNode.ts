@@ -1,6 +1,5 @@
 /** An edge server, as the control plane and other edges know it. Not to be confused with an edge of a topology. */
 import { Effect, Schema } from "effect"
-import { TunnelOptions } from "./TunnelOptions.ts"
 import { Hex64 } from "../values/Hex.ts"
 import { Hostname } from "../values/Hostname.ts"
 import { NewPublicKey, PublicKey, Signature } from "../values/Keys.ts"
@@ -9,7 +8,7 @@ import { pattern } from "../values/Pattern.ts"
 import { line } from "../values/Text.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AccessPolicy } from "./AccessPolicy.ts"
-import { AgentProof } from "./AgentProof.ts"
+import { AgentProof, TunnelOptions } from "./TunnelOptions.ts"
 
 /** Whether an edge ends the TLS of a host name (`gelb`) or passes it through. */
 export const Tier = Schema.Literals(["gelb", "passthrough"])

@@ -10,9 +10,8 @@ import { HolderKey, PublicKey } from "../values/Keys.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { RoutingToken } from "../values/Tokens.ts"
 import { AccessPolicy } from "./AccessPolicy.ts"
-import { AgentProof } from "./AgentProof.ts"
 import { Tier } from "./EdgeNode.ts"
-import { TunnelOptions } from "./TunnelOptions.ts"
+import { AgentProof, TunnelOptions } from "./TunnelOptions.ts"
 
 /** The fields of each order. */
 export const edgeOrderFields = {

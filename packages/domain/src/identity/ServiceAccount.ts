@@ -1,8 +1,7 @@
 /** A machine credential: a client of the identity provider that stands for itself, owned by the account that made it. */
 import { Result, Schema, SchemaGetter } from "effect"
 import { UnixSeconds } from "../values/Numbers.ts"
-import { describedAs, pattern } from "../values/Pattern.ts"
-import { portable } from "../values/PortablePattern.ts"
+import { describedAs, pattern, portable } from "../values/Pattern.ts"
 import { label } from "../values/Text.ts"
 import { ClientSecret } from "../values/Tokens.ts"
 import { ServiceAccountLimitReached } from "./AuthenticationErrors.ts"

@@ -4,9 +4,8 @@
  * proof, wherever it is; nothing takes it from an account with a proof.
  */
 import { Result } from "effect"
-import type { TopologyId } from "../values/Ids.ts"
+import type { Subject, TopologyId } from "../values/Ids.ts"
 import { step, type Step } from "../values/Step.ts"
-import type { Subject } from "../values/Subject.ts"
 import type { AgentKind } from "./Topology.ts"
 import {
   AgentAssigned,

@@ -2,7 +2,7 @@
 import { Effect, Schema, SchemaGetter } from "effect"
 import { ChannelId } from "../channels/Channel.ts"
 import { boundedArray } from "../values/BoundedArray.ts"
-import { NetUuid, TopologyId } from "../values/Ids.ts"
+import { NetUuid, Subject, TopologyId } from "../values/Ids.ts"
 import {
   HolderKey,
   NewHolderKey,
@@ -14,7 +14,6 @@ import {
 } from "../values/Keys.ts"
 import { Count, Uint64 } from "../values/Numbers.ts"
 import { describedAs, literal } from "../values/Pattern.ts"
-import { Subject } from "../values/Subject.ts"
 import { label } from "../values/Text.ts"
 
 /** How a node is drawn; it has no effect on admission. */

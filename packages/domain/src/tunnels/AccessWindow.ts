@@ -2,10 +2,9 @@
 import { Result } from "effect"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { audit, type Audit } from "../values/AuditEffect.ts"
-import type { TunnelId } from "../values/Ids.ts"
+import type { Subject, TunnelId } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { type Step } from "../values/Step.ts"
-import type { Subject } from "../values/Subject.ts"
 import { AccessRefused } from "./TunnelErrors.ts"
 
 /** `PushPolicy` is an order to the edges; null means unrestricted. */
@@ -30,7 +29,7 @@ type Change = Step<AccessPolicy | null, AccessEffect>
  * import { Schema } from "effect"
  * import { clear } from "@catenet/domain/tunnels/AccessWindow"
  * import { TunnelId } from "@catenet/domain/values/Ids"
- * import { Subject } from "@catenet/domain/values/Subject"
+ * import { Subject } from "@catenet/domain/values/Ids"
  *
  * const tunnel = { id: Schema.decodeSync(TunnelId)("0".repeat(32)), subject: Subject.make("ada") }
  * assert.deepEqual(clear(tunnel).effects.map((effect) => effect._tag), ["PushPolicy", "Audit"])
@@ -56,7 +55,7 @@ const put = ({ id, subject }: WindowOwner, policy: AccessPolicy): Change => ({
  * import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
  * import { replace } from "@catenet/domain/tunnels/AccessWindow"
  * import { TunnelId } from "@catenet/domain/values/Ids"
- * import { Subject } from "@catenet/domain/values/Subject"
+ * import { Subject } from "@catenet/domain/values/Ids"
  *
  * const tunnel = { id: Schema.decodeSync(TunnelId)("0".repeat(32)), subject: Subject.make("ada") }
  * const policy = Schema.decodeSync(AccessPolicy)({ expires_at: 500 })
@@ -85,7 +84,7 @@ export const replace = (
  * import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
  * import { rearm } from "@catenet/domain/tunnels/AccessWindow"
  * import { TunnelId } from "@catenet/domain/values/Ids"
- * import { Subject } from "@catenet/domain/values/Subject"
+ * import { Subject } from "@catenet/domain/values/Ids"
  *
  * const tunnel = { id: Schema.decodeSync(TunnelId)("0".repeat(32)), subject: Subject.make("ada") }
  * const expired = Schema.decodeSync(AccessPolicy)({ expires_at: 100 })

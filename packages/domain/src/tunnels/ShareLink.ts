@@ -5,11 +5,10 @@
 import { Result, Schema } from "effect"
 import { audit, type Audit } from "../values/AuditEffect.ts"
 import type { Hostname } from "../values/Hostname.ts"
-import { ShareLinkId, type TunnelId } from "../values/Ids.ts"
+import { ShareLinkId, type Subject, type TunnelId } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { literal } from "../values/Pattern.ts"
 import { type Step } from "../values/Step.ts"
-import type { Subject } from "../values/Subject.ts"
 import { label } from "../values/Text.ts"
 import {
   LoginNotRequired,

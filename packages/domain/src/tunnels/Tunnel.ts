@@ -1,16 +1,14 @@
 /** A tunnel: a public host name that its owner's agent serves. */
 import { Effect, Schema } from "effect"
-import { AgentProof } from "../edges/AgentProof.ts"
+import { AgentProof, TunnelOptions, TunnelOptionsChange } from "../edges/TunnelOptions.ts"
 import { AgentId } from "../enrollment/AgentStatus.ts"
 import { Hostname } from "../values/Hostname.ts"
-import { TunnelId } from "../values/Ids.ts"
+import { Subject, TunnelId } from "../values/Ids.ts"
 import { UnixSeconds } from "../values/Numbers.ts"
 import { literal } from "../values/Pattern.ts"
-import { Subject } from "../values/Subject.ts"
 import { label } from "../values/Text.ts"
 import { JoinToken, RoutingToken } from "../values/Tokens.ts"
 import { HostnameProof } from "./HostnameOwnership.ts"
-import { TunnelOptions, TunnelOptionsChange } from "../edges/TunnelOptions.ts"
 
 /**
  * Where visitors reach a tunnel.

@@ -1,6 +1,18 @@
 /** One line of the audit log, as an effect of a state machine. It carries no secret: tokens and public ids stay out. */
 
+import { Schema } from "effect"
 import { lowerAscii } from "./AsciiCase.ts"
+import { Count, UnixSeconds } from "./Numbers.ts"
+
+/** One line of the audit log: who did what to what. Tokens and public ids are never in it. */
+export class AuditEntry extends Schema.Class<AuditEntry>("AuditEntry")({
+  id: Count,
+  actor: Schema.String,
+  action: Schema.String,
+  target: Schema.String,
+  detail: Schema.String,
+  at: UnixSeconds
+}) {}
 
 /** `actor` is a subject, or `share:<link id>` for a visitor; `target` is the id of the thing that was acted on. */
 export interface Audit {

@@ -1,8 +1,7 @@
 /** An e-mail address, its ASCII letters kept lower-case: 1 to 254 characters, one local part, a domain with an inner dot. */
 import { Schema, SchemaGetter } from "effect"
 import { lowerAscii } from "./AsciiCase.ts"
-import { describedAs, patternBy } from "./Pattern.ts"
-import { portable } from "./PortablePattern.ts"
+import { describedAs, patternBy, portable } from "./Pattern.ts"
 
 const shape = /^[^\s@\p{Cc}\p{Cs}]+@[^\s@.\p{Cc}\p{Cs}]+(?:\.[^\s@.\p{Cc}\p{Cs}]+)+$/u
 

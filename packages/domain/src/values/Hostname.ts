@@ -6,8 +6,7 @@
  */
 import { Schema, SchemaGetter } from "effect"
 import { lowerAscii } from "./AsciiCase.ts"
-import { describedAs, pattern, patternBy } from "./Pattern.ts"
-import { portable } from "./PortablePattern.ts"
+import { describedAs, pattern, patternBy, portable } from "./Pattern.ts"
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 const labels = pattern(new RegExp(`^${label}(?:\\.${label})*$`, "u"), "a host name")

@@ -7,8 +7,12 @@
  */
 import { Schema, SchemaGetter } from "effect"
 import { Hex32, Hex64 } from "./Hex.ts"
-import { describedAs } from "./Pattern.ts"
-import { portable } from "./PortablePattern.ts"
+import { describedAs, portable } from "./Pattern.ts"
+import { line } from "./Text.ts"
+
+/** Who owns things: the verified subject of a token or session, as the identity provider names it. */
+export const Subject = line(255).pipe(Schema.brand("Subject"))
+export type Subject = typeof Subject.Type
 
 const inPath = <S extends Schema.Codec<string, string>>(id: S, digits: number) => {
   const isId = Schema.is(id)

@@ -1,7 +1,7 @@
 import { type MemberMaterial } from "@catenet/domain/channels/Channel"
 import { claim } from "@catenet/domain/channels/Claim"
 import { Email } from "@catenet/domain/values/Email"
-import { Subject } from "@catenet/domain/values/Subject"
+import { Subject } from "@catenet/domain/values/Ids"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { history, often, refusal } from "../values/history.ts"

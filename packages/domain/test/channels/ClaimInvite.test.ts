@@ -9,8 +9,8 @@ import {
   type StoredClaimInvite
 } from "@catenet/domain/channels/ClaimInvite"
 import { Email } from "@catenet/domain/values/Email"
+import { Subject } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import { Subject } from "@catenet/domain/values/Subject"
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Result, Schema } from "effect"
 import { between, history, often, refusal } from "../values/history.ts"

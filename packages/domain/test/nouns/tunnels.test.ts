@@ -1,14 +1,12 @@
+import * as Status from "@catenet/domain/api/StatusApi"
 import * as Admission from "@catenet/domain/certificates/Admission"
 import * as CertificateStanding from "@catenet/domain/certificates/CertificateStanding"
-import * as IssuanceFailure from "@catenet/domain/certificates/IssuanceFailure"
 import * as AccessPolicy from "@catenet/domain/edges/AccessPolicy"
-import * as AgentProof from "@catenet/domain/edges/AgentProof"
 import * as EdgeNode from "@catenet/domain/edges/EdgeNode"
 import * as EdgeOrder from "@catenet/domain/edges/EdgeOrder"
-import * as Status from "@catenet/domain/edges/PlatformStatus"
 import * as TicketKeys from "@catenet/domain/edges/TicketKeys"
+import * as TunnelOptions from "@catenet/domain/edges/TunnelOptions"
 import * as Alert from "@catenet/domain/tunnels/Alert"
-import * as Badge from "@catenet/domain/tunnels/Badge"
 import * as GateVisit from "@catenet/domain/tunnels/GateVisit"
 import { DnsRecord, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
 import * as Reachability from "@catenet/domain/tunnels/Reachability"
@@ -16,16 +14,16 @@ import * as Receipt from "@catenet/domain/tunnels/Receipt"
 import * as ShareLink from "@catenet/domain/tunnels/ShareLink"
 import * as Tunnel from "@catenet/domain/tunnels/Tunnel"
 import * as TunnelTraffic from "@catenet/domain/tunnels/TunnelTraffic"
+import * as Uptime from "@catenet/domain/tunnels/Uptime"
 import * as Usage from "@catenet/domain/tunnels/Usage"
 import { describeNouns } from "./nouns.ts"
 
 describeNouns("AccessPolicy", AccessPolicy)
 describeNouns("Admission", Admission)
 describeNouns("CertificateStanding", CertificateStanding)
-describeNouns("IssuanceFailure", IssuanceFailure)
-describeNouns("AgentProof", AgentProof)
+describeNouns("TunnelOptions", TunnelOptions)
 describeNouns("Alert", Alert)
-describeNouns("Badge", Badge)
+describeNouns("Uptime", Uptime)
 describeNouns("TicketKeys", TicketKeys)
 describeNouns("EdgeNode", EdgeNode)
 describeNouns("EdgeOrder", EdgeOrder)

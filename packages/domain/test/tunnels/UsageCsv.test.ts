@@ -1,4 +1,4 @@
-import { quoted, usageCsv } from "@catenet/domain/tunnels/UsageCsv"
+import { quoted, usageCsv } from "@catenet/domain/tunnels/Usage"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { between, often } from "../values/history.ts"

@@ -3,7 +3,7 @@
  * idempotent and takes effect before it returns.
  */
 import { type AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
-import type { AgentProof } from "@catenet/domain/edges/AgentProof"
+import type { AgentProof } from "@catenet/domain/edges/TunnelOptions"
 import type { TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
 import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { Clock, Context, Effect, Layer } from "effect"

@@ -5,7 +5,7 @@
 import type { Caller } from "@catenet/domain/api/Access"
 import { ChannelId } from "@catenet/domain/channels/Channel"
 import { audit } from "@catenet/domain/values/AuditEffect"
-import { Subject } from "@catenet/domain/values/Subject"
+import { Subject } from "@catenet/domain/values/Ids"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"

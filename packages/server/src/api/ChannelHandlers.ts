@@ -1,17 +1,61 @@
 /** Handlers of the `channels` group: the registry, and what belongs to a channel, for its owner. */
+import { ClientAddresses } from "../http/ClientAddresses.ts"
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { readBody } from "@catenet/domain/api/RequestReading"
-import { joinLinkSeconds, MemberMaterial } from "@catenet/domain/channels/Channel"
+import { joinLinkSeconds } from "@catenet/domain/channels/Channel"
+import { ClaimRequest } from "@catenet/domain/channels/Claim"
 import { InviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { AllowLists } from "../channels/AllowLists.ts"
 import { Channels, hideForeign } from "../channels/Channels.ts"
 import { ClaimInvites } from "../channels/ClaimInvites.ts"
+import { Claims } from "../channels/Claims.ts"
+import { Invitations } from "../channels/Invitations.ts"
 import { Members } from "../channels/Members.ts"
 import { Rooms } from "../channels/Rooms.ts"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
+
+/** Handlers of the `claims` group. */
+export const ClaimHandlers = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "claims",
+  Effect.fn(function* (handlers) {
+    const claims = yield* Claims
+    const invites = yield* ClaimInvites
+    return handlers
+      .handleAll({
+        list: ({ query }) =>
+          Caller.use((caller) => Effect.map(claims.list(caller, query), (found) => ({ claims: found }))),
+        collectGrants: ({ params }) => Caller.use((caller) => claims.collectGrants(caller, params.channel)),
+        showInvite: ({ query }) => invites.show(query.invite),
+        confirmInvite: ({ payload }) => Caller.use((caller) => invites.confirm(caller, payload.invite))
+      })
+      .handleRaw("claim", ({ params }) =>
+        Effect.gen(function* () {
+          const caller = yield* Caller
+          yield* claims.requireEmail(caller)
+          yield* claims.claim(caller, params.channel, yield* readBody(ClaimRequest))
+          return { claimed: true as const }
+        })
+      )
+  })
+)
+
+/** Handlers of the `invitations` group. */
+export const InvitationHandlers = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "invitations",
+  Effect.fn(function* (handlers) {
+    const invitations = yield* Invitations
+    const { budgetKey } = yield* ClientAddresses
+    return handlers.handleAll({
+      challenge: ({ request }) => Effect.map(invitations.challenge(budgetKey(request)), (challenge) => ({ challenge })),
+      redeem: ({ payload }) => invitations.redeem(payload)
+    })
+  })
+)
 
 const InviteRequest = Schema.Struct({ ...MemberMaterial.fields, label: Schema.optionalKey(InviteLabel) })
 

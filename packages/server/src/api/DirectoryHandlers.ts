@@ -4,7 +4,25 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Directory } from "../agents/Directory.ts"
+import { Pipelines } from "../agents/Pipelines.ts"
 import { RendezvousRecords } from "../agents/RendezvousRecords.ts"
+
+/** Handlers of the `pipelines` group. */
+export const PipelineHandlers = HttpApiBuilder.group(
+  ControlPlaneApi,
+  "pipelines",
+  Effect.fn(function* (handlers) {
+    const pipelines = yield* Pipelines
+    return handlers.handleAll({
+      publish: ({ payload }) => Caller.use((caller) => pipelines.publish(caller, payload.spec)),
+      listOwn: ({ query }) => Caller.use(({ subject }) => pipelines.list(query, subject)),
+      withdraw: ({ params }) => Caller.use((caller) => pipelines.withdraw(caller, params.id)),
+      publishFor: ({ payload }) => pipelines.publishFor(payload.owner, payload.spec),
+      list: ({ query }) => pipelines.list(query),
+      get: ({ params }) => pipelines.get(params.id)
+    })
+  })
+)
 
 export const DirectoryHandlers = HttpApiBuilder.group(
   ControlPlaneApi,

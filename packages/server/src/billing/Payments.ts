@@ -17,7 +17,7 @@ import { type Page, paged } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { freshHex64 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
-import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
+import { insertWithinQuota } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as Ledger from "./CreditLedger.ts"
 

@@ -4,7 +4,7 @@
  */
 import { Admission, type AdmissionState, confirmRevert, issued, view } from "@catenet/domain/certificates/Admission"
 import { HostnameGuarded, HostnameUnknown, NotHostnameOwner } from "@catenet/domain/certificates/AdmissionErrors"
-import type { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
+import type { IssuanceFailure } from "@catenet/domain/certificates/CertificateStanding"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { clause } from "@catenet/domain/values/Sentence"

@@ -4,7 +4,7 @@
  */
 import { type AdmissionState, reassign, view } from "@catenet/domain/certificates/Admission"
 import { allocate, budgetWindow, registeredDomain } from "@catenet/domain/certificates/CertificateBudget"
-import { type IssuanceFailure, leftOutUntil, movesOn } from "@catenet/domain/certificates/IssuanceFailure"
+import { type IssuanceFailure, leftOutUntil, movesOn } from "@catenet/domain/certificates/CertificateStanding"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"

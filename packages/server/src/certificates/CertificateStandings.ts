@@ -7,7 +7,7 @@ import {
   IssuanceTurn,
   stepSeconds
 } from "@catenet/domain/certificates/CertificateStanding"
-import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
+import { IssuanceFailure } from "@catenet/domain/certificates/CertificateStanding"
 import { TunnelStatus } from "@catenet/domain/tunnels/Tunnel"
 import { Count, UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"

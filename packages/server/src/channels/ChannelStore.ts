@@ -1,9 +1,9 @@
 /** Channels, their members and the grants that wait for members. */
 import { Channel, ChannelId, DepositedGrant, Grant, Member } from "@catenet/domain/channels/Channel"
 import { OperatorProof } from "@catenet/domain/channels/ChannelOperator"
+import { Subject } from "@catenet/domain/values/Ids"
 import { HolderKey, type NoiseAttestation, type NoiseKey, OperatorKey } from "@catenet/domain/values/Keys"
 import { maxMembersPerChannel } from "@catenet/domain/values/Quotas"
-import { Subject } from "@catenet/domain/values/Subject"
 import { Array as Arr, Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { keysetOn, PageRequest } from "../store/KeysetPage.ts"

@@ -2,13 +2,12 @@
 import { ChannelId, Grant } from "@catenet/domain/channels/Channel"
 import { Claim, ClaimedIdentity } from "@catenet/domain/channels/Claim"
 import { Email } from "@catenet/domain/values/Email"
+import { Subject } from "@catenet/domain/values/Ids"
 import { HolderKey } from "@catenet/domain/values/Keys"
 import { maxAllowedPerChannel } from "@catenet/domain/values/Quotas"
-import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
-import { keysetOn, PageRequest } from "../store/KeysetPage.ts"
+import { insertWithinQuota, keysetOn, PageRequest } from "../store/KeysetPage.ts"
 import { Sealing } from "../store/Sealing.ts"
 
 export const make = Effect.gen(function* () {

@@ -5,9 +5,9 @@
 import type { Address } from "@catenet/platform/NetworkParser"
 import { Effect, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
+import { freshId } from "./DnsBackend.ts"
 import * as Message from "./DnsMessage.ts"
 import { exchange } from "./DnsQuery.ts"
-import { freshId } from "./Rfc2136.ts"
 
 const serves = Effect.fnUntraced(function* (server: Address, name: string, text: string) {
   const { answer } = yield* exchange(server, Message.query(yield* freshId, { name, type: Message.Type.TXT }))

@@ -1,5 +1,5 @@
 /** The keys that may serve tunnels, and the grants through which some of them were enrolled. */
-import { AgentProof } from "@catenet/domain/edges/AgentProof"
+import { AgentProof } from "@catenet/domain/edges/TunnelOptions"
 import { PublicKey } from "@catenet/domain/values/Keys"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Schema } from "effect"

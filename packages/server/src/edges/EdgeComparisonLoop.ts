@@ -12,9 +12,9 @@ import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as EdgeClient from "./EdgeClient.ts"
-import { authorizeHost } from "./EdgeOrders.ts"
 import { LiveEdges } from "./LiveEdges.ts"
 import { Outbox } from "./Outbox.ts"
+import { authorizeHost } from "./OutboxStore.ts"
 
 /** What an edge is to serve, as it is compared with what it serves; and which edges are compared. */
 const Wanted = Schema.Struct({

@@ -3,14 +3,50 @@
  * deleted once acknowledged. A row may be leased only while no earlier row of its queue is left for the same edge, which
  * keeps the calls about one tunnel in order. The end of a token overtakes what waits, and takes it away.
  */
+import type { AdmissionEffect } from "@catenet/domain/certificates/Admission"
 import { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import { Hex64 } from "@catenet/domain/values/Hex"
+import type { Hostname } from "@catenet/domain/values/Hostname"
+import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { accountName } from "./AgentKeyStore.ts"
-import { aboutOf } from "./EdgeOrders.ts"
+
+// Orders to edges about one tunnel, as the outbox keeps them. Every order states how things are to be, so that delivering
+// one twice does no harm. The routing token is the name of the queue and is not repeated in the order.
+
+/** How the edge is to serve the hostname from now on. */
+export const authorizeHost = (
+  hostname: Hostname,
+  { admissionUntil, tier }: Omit<Extract<AdmissionEffect, { readonly _tag: "SetTier" }>, "_tag">
+): EdgeOrder => ({
+  _tag: "AuthorizeHost",
+  hostname,
+  tier,
+  ...(admissionUntil === undefined ? {} : { admissionUntil: UnixSeconds.make(admissionUntil) })
+})
+
+/**
+ * What a call says the state of. A later call about the same makes an earlier one that no edge has taken needless; null
+ * where each call counts.
+ */
+const aboutOf = (call: EdgeOrder): string | null => {
+  switch (call._tag) {
+    case "AuthorizeHost":
+      return `host ${call.hostname}`
+    case "SetOptions":
+    case "SetAccessPolicy":
+    case "SetAgentKeys":
+    case "SetLogin":
+      return call._tag
+    case "CutMembers":
+      return `members ${call.holder ?? ""}${call.keeps === undefined ? "" : " by another grant"}`
+    case "Revoke":
+      return null
+  }
+}
 
 /** Seconds in which a lease is another's business. Far above the time limit of a call. */
 const leaseSeconds = 30

@@ -9,9 +9,52 @@ import { native } from "@catenet/crypto/native"
 import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Fiber, Layer, Option, Result, Schedule, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { SqlError } from "effect/sql"
+import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
 import { unixSeconds } from "../runtime/UnixClock.ts"
-import * as Store from "./IdempotencyStore.ts"
+
+/** Answers that are given again: the row is claimed before the command runs and completed with it. */
+const Answer = Schema.Struct({ nonce: Schema.Uint8Array, sealed: Schema.Uint8Array })
+const Stored = Schema.Struct({ requestHash: Schema.String, ...Answer.fields })
+
+/** A sealed answer. */
+interface Sealed {
+  readonly nonce: Uint8Array
+  readonly sealed: Uint8Array
+}
+
+/** A whole row: the key, what was asked with it, and the answer. */
+export interface Kept extends Sealed {
+  /** Hash of whose key it is; a caller keeps `maxAnswersPerCaller`. */
+  readonly caller: string
+  readonly keyHash: string
+  readonly requestHash: string
+}
+
+const makeIdempotencyStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /** A row, when the key was free. A request that races for it waits here until the first one has committed or given up. */
+    claim: (row: Omit<Kept, keyof Sealed> & { readonly createdAt: number }) =>
+      sql`insert into idempotent_answers ${sql.insert({ ...row })} on conflict (key_hash) do nothing returning key_hash`,
+    complete: (keyHash: string, { nonce, sealed }: Sealed) =>
+      sql`update idempotent_answers set nonce = ${nonce}, sealed = ${sealed} where key_hash = ${keyHash}`,
+    find: SqlSchema.findOne({
+      Request: Schema.String,
+      Result: Stored,
+      execute: (keyHash) => sql`select request_hash, nonce, sealed from idempotent_answers where key_hash = ${keyHash}`
+    }),
+    /** The answer, or nulls while the command runs; none where there is no claim. */
+    answer: SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Schema.Union([Answer, Schema.Struct({ sealed: Schema.Null, createdAt: Schema.Int })]),
+      execute: (keyHash) => sql`select nonce, sealed, created_at from idempotent_answers where key_hash = ${keyHash}`
+    }),
+    /** Gives up the claim of a command that changed nothing. */
+    release: (keyHash: string) => sql`delete from idempotent_answers where key_hash = ${keyHash} and sealed is null`,
+    prune: (before: number) => sql`delete from idempotent_answers where created_at < ${before}`,
+    transaction: sql.withTransaction
+  }
+})
 
 /** Seconds for which an answer is kept. */
 const keptFor = 86_400
@@ -77,13 +120,13 @@ export class Idempotency extends Context.Service<
       command: Effect.Effect<A, E, R>
     ) => Effect.Effect<Option.Option<A>, E, R>
     /** What stores this response for its key, for a statement that runs a command and claims the key in one; undefined without a key. */
-    readonly kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) => Effect.Effect<Store.Kept | undefined>
+    readonly kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) => Effect.Effect<Kept | undefined>
     /** Deletes responses that are older than `keptFor`. */
     readonly prune: Effect.Effect<void>
   }
 >()("server/http/Idempotency") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* makeIdempotencyStore
     const random = yield* SecureRandom.SecureRandom
 
     const seal = Effect.fnUntraced(function* <A, I>(request: Keyed, answer: Schema.Codec<A, I>, result: A) {
@@ -95,7 +138,7 @@ export class Idempotency extends Context.Service<
     const open = Effect.fnUntraced(function* <A, I>(
       request: Keyed,
       answer: Schema.Codec<A, I>,
-      { nonce, sealed }: Store.Sealed
+      { nonce, sealed }: Sealed
     ) {
       const opened = native.chacha20poly1305.open(sealingKeyOf(request), nonce, associated, sealed)
       const text = yield* Effect.fromResult(Result.flatMap(opened, Bytes.toText))

@@ -4,9 +4,18 @@
  */
 import { RateLimited } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Layer, Schema } from "effect"
+import { HttpEffect, HttpServerResponse } from "effect/http"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
+
+// Sets `retry-after` on a refusal, with the seconds that its body names.
+
+/** For `Effect.tapErrorTag` on what a handler does. */
+export const setRetryAfter = ({ retry_after }: { readonly retry_after: number }) =>
+  HttpEffect.appendPreResponseHandler((_request, response) =>
+    Effect.succeed(HttpServerResponse.setHeader(response, "retry-after", String(retry_after)))
+  )
 
 export class Limits extends Context.Service<
   Limits,

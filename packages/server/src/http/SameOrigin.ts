@@ -5,8 +5,17 @@
 import { Caller, SameOrigin } from "@catenet/domain/api/Access"
 import { CrossSiteRequest } from "@catenet/domain/identity/AuthenticationErrors"
 import { Effect, Layer } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { HttpServerRequest, type HttpServerRespondable } from "effect/http"
 import { Settings } from "../settings/Settings.ts"
+
+/** What a refusal has to say where people browse. */
+export interface BrowserRefusal extends HttpServerRespondable.Respondable {
+  readonly status: number
+  readonly title: string
+  readonly detail: string
+  /** Seconds after which it may be different. */
+  readonly retry_after?: number
+}
 
 /** Browsers say where a request comes from; a request that says nothing is not from a page. */
 export const isSameOrigin = (headers: Readonly<Record<string, string | undefined>>, origin: string): boolean => {

@@ -6,7 +6,7 @@
  */
 import { ClientId } from "@catenet/domain/identity/ServiceAccount"
 import { Email } from "@catenet/domain/values/Email"
-import { Subject } from "@catenet/domain/values/Subject"
+import { Subject } from "@catenet/domain/values/Ids"
 import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { Clock, Context, Data, DateTime, Deferred, Effect, Layer, Option, Redacted, Schema, Semaphore } from "effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"

@@ -2,14 +2,39 @@
  * Who may use what belongs to accounts: an access token, a portal session, or either. While no key is known that could
  * verify a token, the routes that take one are not there.
  */
-import { AccountAccess, BearerAccess, Caller, SessionAccess } from "@catenet/domain/api/Access"
-import { Unauthenticated } from "@catenet/domain/identity/AuthenticationErrors"
+import * as AdminHeader from "@catenet/crypto/AdminHeader"
+import {
+  AccountAccess,
+  AdminAccess,
+  Administrator,
+  BearerAccess,
+  Caller,
+  SessionAccess
+} from "@catenet/domain/api/Access"
+import { AdminTokenRefused, Unauthenticated } from "@catenet/domain/identity/AuthenticationErrors"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect, Layer, Option, Redacted } from "effect"
+import { Settings } from "../settings/Settings.ts"
 import { AccessTokens } from "./AccessTokens.ts"
 import { EmailDomains } from "./EmailDomains.ts"
 import { KeySet } from "./KeySet.ts"
 import { Sessions } from "./Sessions.ts"
+
+/** The gate of the admin routes. Where no admin token is configured there are no admin routes. */
+export const adminAccessLayer = Layer.effect(
+  AdminAccess,
+  Effect.gen(function* () {
+    const { adminToken } = yield* Settings
+    return AdminAccess.of({
+      admin: (httpEffect, { credential }) =>
+        adminToken === undefined
+          ? Effect.fail(new RouteNotFound())
+          : AdminHeader.matches(adminToken, Redacted.value(credential))
+            ? Effect.provideService(httpEffect, Administrator, { means: "admin-token" })
+            : Effect.fail(new AdminTokenRefused())
+    })
+  })
+)
 
 /** Made once: a caller has either of two credentials and never both, so this happens on most requests. */
 const missing = Effect.fail(new Unauthenticated())

@@ -1,5 +1,5 @@
 /** The table of the audit log. The database refuses to change or remove a line. */
-import { AuditEntry } from "@catenet/domain/identity/AuditEntry"
+import { AuditEntry } from "@catenet/domain/values/AuditEffect"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 

@@ -5,7 +5,7 @@
 import { AccountAccess, BearerAccess, Caller, SessionAccess } from "@catenet/domain/api/Access"
 import { Unauthenticated } from "@catenet/domain/identity/AuthenticationErrors"
 import { Email } from "@catenet/domain/values/Email"
-import { Subject } from "@catenet/domain/values/Subject"
+import { Subject } from "@catenet/domain/values/Ids"
 import { Effect, Layer, Option, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 

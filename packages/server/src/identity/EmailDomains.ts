@@ -6,7 +6,7 @@
 import { EmailDomainRefused } from "@catenet/domain/identity/AuthenticationErrors"
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
 import type { Email } from "@catenet/domain/values/Email"
-import type { Subject } from "@catenet/domain/values/Subject"
+import type { Subject } from "@catenet/domain/values/Ids"
 import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"

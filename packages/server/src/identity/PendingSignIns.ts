@@ -4,11 +4,20 @@
  */
 import { native } from "@catenet/crypto/native"
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
-import { SignInRefused } from "@catenet/domain/identity/AuthenticationErrors"
+import { SignInCancelled, SignInFailed, SignInRefused } from "@catenet/domain/identity/AuthenticationErrors"
 import { Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { type Provider, stateOf, type Wishes } from "./SignIns.ts"
+
+// The provider's answer to a sign-in that it did not complete: `error` in the place of a code (RFC 6749, 4.1.2.1).
+
+/** The refusal that the browser sees for an error of the provider; undefined where the answer names none. */
+export const refusalOf = (query: URLSearchParams): SignInCancelled | SignInFailed | undefined => {
+  const error = query.get("error") ?? ""
+  if (error === "") return undefined
+  return error === "access_denied" ? new SignInCancelled() : new SignInFailed()
+}
 
 /** Seconds in which a sign-in has to be finished. */
 export const signInLifetime = 600

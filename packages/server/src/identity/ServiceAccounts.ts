@@ -17,8 +17,8 @@ import {
   type ServiceAccount
 } from "@catenet/domain/identity/ServiceAccount"
 import { audit } from "@catenet/domain/values/AuditEffect"
+import type { Subject } from "@catenet/domain/values/Ids"
 import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
-import type { Subject } from "@catenet/domain/values/Subject"
 import { Context, Effect, Layer, Option, type Redacted, Schedule, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { HttpServerRequest } from "effect/http"

@@ -4,7 +4,7 @@
  * there as long as its cause.
  */
 import type { Email } from "@catenet/domain/values/Email"
-import type { Subject } from "@catenet/domain/values/Subject"
+import type { Subject } from "@catenet/domain/values/Ids"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { unixSeconds } from "../runtime/UnixClock.ts"

@@ -2,16 +2,54 @@
  * The page that Prometheus reads. Requests are those of this process, everything else is counted in the database and the
  * same on every replica. A database that is away leaves its families out and says so in `catenet_database_up`.
  */
+import * as Bytes from "@catenet/crypto/Bytes"
+import * as ConstantTime from "@catenet/crypto/ConstantTime"
+import { MetricsTokenRefused } from "@catenet/domain/identity/AuthenticationErrors"
 import { Count } from "@catenet/domain/values/Numbers"
+import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { type Family, render, type Sample } from "@catenet/platform/PrometheusText"
-import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { SqlClient, SqlSchema } from "effect/sql"
 import process from "node:process"
 import { liveSeconds } from "../edges/EdgeAddressStore.ts"
+import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import { RequestMetrics } from "../http/RequestMetrics.ts"
 import { KeySet } from "../identity/KeySet.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
-import * as Status from "./StatusStore.ts"
+import { Settings } from "../settings/Settings.ts"
+import * as Status from "./Statuses.ts"
+
+/**
+ * `GET /metrics`, for callers that send `CT_CP_METRICS_TOKEN` as a bearer token. Without that setting there is no such
+ * page: a caller from this machine may be a proxy with a request of the public, so an address is no proof.
+ */
+export const addresses: ExtraRoutes = [["GET", "/metrics"]]
+
+const refused = Effect.map(
+  HttpServerRespondable.toResponse(new MetricsTokenRefused()),
+  HttpServerResponse.setHeader("www-authenticate", "Bearer")
+)
+
+export const layer = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const { metricsToken } = yield* Settings
+    const metrics = yield* Metrics
+    const page = Effect.map(metrics.page, (text) =>
+      HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
+    )
+    if (metricsToken === undefined)
+      return yield* router.add("GET", "/metrics", HttpServerRespondable.toResponse(new RouteNotFound()))
+    const wanted = Bytes.fromText(`Bearer ${Redacted.value(metricsToken)}`)
+    yield* router.add(
+      "GET",
+      "/metrics",
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+        ConstantTime.equal(Bytes.fromText(headers["authorization"] ?? ""), wanted) ? page : refused
+      )
+    )
+  })
+)
 
 /** What the operating system says about this process. The one place that asks it. */
 const single = (name: string, type: "counter" | "gauge", help: string, value: number): Family => ({
@@ -102,7 +140,7 @@ export class Metrics extends Context.Service<Metrics, { readonly page: Effect.Ef
 ) {
   static readonly make = Effect.gen(function* () {
     const store = yield* makeMetricsStore
-    const status = yield* Status.make
+    const status = yield* Status.makeStatusStore
     const traffic = yield* RequestMetrics
     const keys = yield* KeySet
     const startedAt = (yield* Clock.currentTimeMillis) / 1000

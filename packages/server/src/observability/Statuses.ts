@@ -2,10 +2,12 @@
  * The public status. Counts that are more than five seconds old are read again while a caller gets the old ones; a caller
  * waits for new ones where the old ones are too old to be shown. A response never fails.
  */
-import { Status } from "@catenet/domain/edges/PlatformStatus"
+import { Status } from "@catenet/domain/api/StatusApi"
+import { Count } from "@catenet/domain/values/Numbers"
 import { DatabaseUnreachable, NotServing } from "@catenet/domain/values/RequestErrors"
 import { Clock, Context, Data, Effect, Fiber, Layer, Option, Schema, Scope } from "effect"
 import { HttpClient, HttpServerResponse } from "effect/http"
+import { SqlClient, SqlSchema } from "effect/sql"
 import type { EdgeAddress } from "../edges/EdgeAddressStore.ts"
 import * as EdgeClient from "../edges/EdgeClient.ts"
 import { LiveEdges } from "../edges/LiveEdges.ts"
@@ -13,7 +15,35 @@ import * as OutgoingHttp from "../http/OutgoingHttp.ts"
 import { KeySet } from "../identity/KeySet.ts"
 import { Settings } from "../settings/Settings.ts"
 import { staleWhileRevalidate } from "./StaleWhileRevalidate.ts"
-import * as Store from "./StatusStore.ts"
+
+/** The counts of the status page, all in one statement. */
+const Counts = Schema.Struct({
+  hosts: Count,
+  agents: Count,
+  accounts: Count,
+  payments: Count,
+  pipelines: Count,
+  directory: Count
+})
+export type Counts = typeof Counts.Type
+
+export const makeStatusStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    counts: SqlSchema.findOne({
+      Request: Schema.Void,
+      Result: Counts,
+      execute: () => sql`select
+        (select count(*) from hosts) as hosts,
+        (select count(*) from join_tokens where redeemed_at is not null)
+          + (select count from pruned_redemptions) as agents,
+        (select count(*) from accounts) as accounts, (select count(*) from payment_intents where confirmed) as payments,
+        (select count(*) from pipelines) as pipelines, (select count(*) from directory_agents) as directory`
+    }),
+    /** Reads from the database, and nothing else. */
+    ping: sql`select 1 from schema_migrations limit 1`
+  }
+})
 
 // The number of live tunnels, as the edges say it: each live edge is asked and the answers are added up. An edge that hangs
 // delays no answer: it is asked in the background, and what it says late counts for the next caller. Until then it is silent,
@@ -118,7 +148,7 @@ export class Statuses extends Context.Service<
   }
 >()("server/observability/Statuses") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* makeStatusStore
     const gauge = yield* makeLiveTunnelGauge
     const keys = yield* KeySet
     const clock = yield* Clock.Clock

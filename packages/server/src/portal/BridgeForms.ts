@@ -1,18 +1,101 @@
 /** The operator's bridge: its page, the form that lets it in by a grant, and the form that calls one tool. */
-import { ToolName } from "@catenet/domain/api/BridgeApi"
+import { type BridgeState, ToolName } from "@catenet/domain/api/BridgeApi"
 import { ChannelId, Grant } from "@catenet/domain/channels/Channel"
+import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { maxManifestLocation, maxProjectName } from "@catenet/domain/values/Quotas"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { line } from "@catenet/domain/values/Text"
+import { type Markup, markup } from "@catenet/platform/Markup"
 import { Effect, Schema } from "effect"
 import { Bridges } from "../channels/Bridges.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
-import * as AgentBridgesPage from "./pages/AgentBridgesPage.ts"
 import * as OncePage from "./pages/OncePage.ts"
-import type { Sent } from "./shell/Field.ts"
+import { shortKey } from "./pages/ShortKey.ts"
+import { area, choice, field, type Sent, valuesOf } from "./shell/Field.ts"
+import type { Page } from "./shell/Shell.ts"
 import * as Visits from "./shell/Visits.ts"
+import type { Texts } from "./texts/English.ts"
 import { idFrom } from "./TunnelDetail.ts"
+
+// `/portal/agent-bridges`: the bridge's keys, and for each own tunnel a grant for it and a call through it.
+
+/** The tools that are known; another one can be called over the API. */
+const tools = [
+  "bridge/status",
+  "bridge/config",
+  "bridge/channel-members",
+  "bridge/allowlist-list",
+  "bridge/manifest-list",
+  "bridge/manifest-install"
+] as const
+
+interface Bridged {
+  readonly tunnel: Tunnel
+  readonly state: BridgeState
+}
+
+type FormName = "grant" | "call" | "manifest"
+
+const one = (texts: Texts, { state, tunnel }: Bridged, sent: Sent | undefined) => {
+  const own = `/portal/tunnels/${tunnel.id}/agent-bridge`
+  const id = tunnel.id.slice(0, 8)
+  const form = (name: FormName, title: string, path: string, fields: Markup) =>
+    markup`<details${sent?.form === `${name} ${tunnel.id}` ? markup` open` : undefined}><summary>${title}</summary>
+      <form method="post" action="${own}/${path}">${fields}<button>${title}</button></form></details>`
+  const values = (name: FormName) => valuesOf(texts, sent, `${name} ${tunnel.id}`)
+  const [grant, call, manifest] = [values("grant"), values("call"), values("manifest")]
+  return markup`<section class="panel" aria-labelledby="bridge-${id}"><h2 id="bridge-${id}"><a href="/portal/tunnels/${tunnel.id}#bridge">${tunnel.name}</a></h2>
+    <dl class="pairs"><dt>${texts.bridgeMode}</dt><dd>${texts.bridgeModeOf(state.mode)}</dd>
+      <dt>${texts.grantTitle}</dt><dd>${state.channel === null ? texts.noGrant : shortKey(state.channel)}</dd></dl>
+    ${form(
+      "grant",
+      texts.bridgeGrant,
+      "grant",
+      markup`${field({ ...grant("channel_id"), id: `${id}-channel`, label: texts.channelId, hint: texts.hex64 })}
+        ${area({ ...grant("grant_hex"), id: `${id}-grant`, label: texts.grantTitle, hint: texts.hex278 })}`
+    )}
+    ${
+      // What was typed is given back, too, where the grant is missing.
+      state.channel === null && sent?.form.endsWith(tunnel.id) !== true
+        ? undefined
+        : markup`${form(
+            "call",
+            texts.bridgeCall,
+            "call",
+            markup`${choice({ ...call("tool"), id: `${id}-tool`, label: texts.bridgeTool, options: tools.map((tool) => [tool, tool] as const) })}
+              ${area({ ...call("arguments"), id: `${id}-arguments`, label: texts.bridgeArguments, hint: texts.bridgeArgumentsHint, isOptional: true })}`
+          )}${form(
+            "manifest",
+            texts.manifestInstall,
+            "manifest/install",
+            markup`${field({
+              ...manifest("manifest_location"),
+              id: `${id}-location`,
+              type: "url",
+              label: texts.manifestLocation,
+              hint: texts.manifestLocationHint
+            })}
+              ${field({ ...manifest("project_name"), id: `${id}-project`, label: texts.manifestProject })}`
+          )}`
+    }</section>`
+}
+
+const agentBridgesPage = (texts: Texts, bridged: ReadonlyArray<Bridged> | undefined, sent: Sent | undefined): Page => ({
+  title: texts.bridgesTitle,
+  area: "channels",
+  main: markup`<p class="crumb"><a href="/portal/channels">${texts.channels}</a> / ${texts.bridgesTitle}</p>
+    <div class="head"><div><h1>${texts.bridgesTitle}</h1><p class="lead">${texts.bridgeText}</p></div></div>
+    ${
+      bridged === undefined
+        ? markup`<p class="panel notice">${texts.bridgeMissing}</p>`
+        : bridged.length === 0
+          ? markup`<p class="panel">${texts.noTunnels} <a href="/portal/tunnels">${texts.newTunnel}</a></p>`
+          : markup`<section class="panel"><dl class="pairs"><dt>${texts.holderKey}</dt><dd class="mono">${bridged[0]?.state.bridge_holder}</dd>
+              <dt>${texts.noiseKey}</dt><dd class="mono">${bridged[0]?.state.bridge_noise_pubkey}</dd></dl></section>
+              ${bridged.map((each) => one(texts, each, sent))}`
+    }`
+})
 
 const idOf = ({ at }: Submission) => idFrom(at("id"))
 const home = "/portal/agent-bridges"
@@ -50,17 +133,17 @@ export const make = Effect.gen(function* () {
       (tunnel) => Effect.map(bridge.get(caller, tunnel.id), (state) => ({ tunnel, state })),
       { concurrency: 4 }
     )
-    return show(self, AgentBridgesPage.page(self.reader.texts, bridged, sent), sent === undefined ? 200 : 400)
+    return show(self, agentBridgesPage(self.reader.texts, bridged, sent), sent === undefined ? 200 : 400)
   })
 
   const page: Visits.MemberPage = (self) =>
     Effect.catchTag(pageOf(self, self.caller), "BridgeNotConfigured", () =>
-      Effect.succeed(show(self, AgentBridgesPage.page(self.reader.texts, undefined, undefined)))
+      Effect.succeed(show(self, agentBridgesPage(self.reader.texts, undefined, undefined)))
     )
 
   /** A form whose fields may be refused. A tunnel of another account is not found before that. */
   const ofTunnel =
-    (form: AgentBridgesPage.FormName, submit: Submit): Submit =>
+    (form: FormName, submit: Submit): Submit =>
     (sent) =>
       Effect.andThen(tunnels.owned(idOf(sent), sent.caller), submit(sent)).pipe(
         Effect.catch((refusal) =>

@@ -3,17 +3,42 @@
  * addresses that the contract gives, beside the JSON routes.
  */
 import { Unauthenticated } from "@catenet/domain/identity/AuthenticationErrors"
+import type { PublicTopology } from "@catenet/domain/topologies/Topology"
 import { NetUuidInPath } from "@catenet/domain/values/Ids"
+import { markup } from "@catenet/platform/Markup"
 import { Effect, Option, Record, Redacted, Schema } from "effect"
 import { HttpRouter } from "effect/http"
 import type { ExtraRoutes } from "../http/AllowedMethods.ts"
-import type { BrowserRefusal } from "../http/BrowserRefusal.ts"
+import type { BrowserRefusal } from "../http/SameOrigin.ts"
 import * as AccountAccess from "../identity/AccountAccess.ts"
 import { Topologies } from "../topologies/Topologies.ts"
 import * as TopologyFacts from "./live/TopologyFacts.ts"
-import * as NetworkPage from "./pages/topology/NetworkPage.ts"
+import { drawing, nameOf } from "./pages/topology/Drawing.ts"
+import type { Page } from "./shell/Shell.ts"
 import * as Visits from "./shell/Visits.ts"
+import type { Texts } from "./texts/English.ts"
 import * as TopologyDetail from "./TopologyDetail.ts"
+
+/** `/net/:net_uuid`: the agents and links of a topology, for everybody who has the address. It says nothing else. */
+const labels: ReadonlyMap<string, string> = new Map()
+
+/** `version`: the name of the state that the page shows. */
+const networkPage = (
+  texts: Texts,
+  { agents, edges, net_uuid, overlay_mode }: PublicTopology,
+  version: string
+): Page => ({
+  title: texts.network,
+  main: markup`<div class="head" data-follow="/net/${net_uuid}/events?seen=${version}"><div><h1>${texts.network}</h1>
+      <p class="lead">${texts.drawingLabel(texts.count(agents.length), texts.count(edges.length))} ${texts.overlayMode}: ${overlay_mode}.</p></div></div>
+    <section class="panel"><h2>${texts.drawingTitle}</h2>${drawing(texts, { agents, edges, labels }, false)}</section>
+    <section class="panel list"><h2>${texts.agentsTitle}</h2><table><tbody>${agents.map(
+      ([agent, kind]) => markup`<tr><th scope="row"><code>${agent}</code></th><td>${texts.kinds[kind]}</td></tr>`
+    )}</tbody></table></section>
+    <section class="panel list"><h2>${texts.linksTitle}</h2><table><tbody>${edges.map(
+      ({ a, b }) => markup`<tr><th scope="row">${nameOf(labels, a)} – ${nameOf(labels, b)}</th></tr>`
+    )}</tbody></table></section>`
+})
 
 export const addresses: ExtraRoutes = [
   ["GET", "/me/topologies/:id/editor"],
@@ -60,7 +85,7 @@ export const layer = HttpRouter.use(
         Effect.map((found) =>
           show(
             { ...self, reader: { ...self.reader, signedIn: undefined } },
-            NetworkPage.page(self.reader.texts, found, TopologyFacts.versionOf(found))
+            networkPage(self.reader.texts, found, TopologyFacts.versionOf(found))
           )
         ),
         Effect.catch((refusal: BrowserRefusal) => refused(self, refusal))

@@ -3,12 +3,35 @@
  * spends the token, from that page or from a mail program (RFC 8058), which says where it comes from in no header.
  */
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
+import { markup } from "@catenet/platform/Markup"
 import { Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import { NoticeMails, unsubscribePath } from "../notices/mail/NoticeMails.ts"
-import * as UnsubscribePage from "./pages/UnsubscribePage.ts"
+import type { Page } from "./shell/Shell.ts"
 import { refuse, show, textsOf } from "./shell/VisitorPages.ts"
+import type { Texts } from "./texts/English.ts"
+
+/** `/portal/unsubscribe`: a button, because programs that follow the links of a mail must not switch it off. */
+const shown = (title: string, content: Page["main"]): Page => ({
+  title,
+  isStill: true,
+  main: markup`<h1>${title}</h1>${content}`
+})
+
+/** `action`: the address of the page itself, which holds the token. */
+const unsubscribeQuestion = (texts: Texts, action: string): Page =>
+  shown(
+    texts.unsubscribeTitle,
+    markup`<form class="panel" method="post" action="${action}"><p>${texts.unsubscribeText}</p>
+      <button class="main-action">${texts.unsubscribeButton}</button></form>`
+  )
+
+const done = (texts: Texts): Page =>
+  shown(texts.unsubscribeTitle, markup`<p class="panel notice" role="status">${texts.unsubscribed}</p>`)
+
+const spent = (texts: Texts): Page =>
+  shown(texts.unsubscribeTitle, markup`<p class="panel notice">${texts.unsubscribeSpent}</p>`)
 
 export const addresses: ExtraRoutes = [
   ["GET", unsubscribePath],
@@ -31,8 +54,8 @@ export const layer = HttpRouter.use(
         if (worth === "unknown") return refuse(request, new RouteNotFound())
         const page =
           worth === "spent"
-            ? UnsubscribePage.spent(texts)
-            : UnsubscribePage.ask(texts, `${unsubscribePath}?token=${Redacted.value(token)}`)
+            ? spent(texts)
+            : unsubscribeQuestion(texts, `${unsubscribePath}?token=${Redacted.value(token)}`)
         return Effect.succeed(show(texts, page, { headers, status: worth === "spent" ? 410 : 200 }))
       })
     })
@@ -40,7 +63,7 @@ export const layer = HttpRouter.use(
       const texts = textsOf(request)
       return Effect.flatMap(mails.unsubscribe(tokenOf(request)), (worth) => {
         if (worth === "unknown") return refuse(request, new RouteNotFound())
-        const page = worth === "spent" ? UnsubscribePage.spent(texts) : UnsubscribePage.done(texts)
+        const page = worth === "spent" ? spent(texts) : done(texts)
         return Effect.succeed(show(texts, page, { headers, status: worth === "spent" ? 410 : 200 }))
       })
     })

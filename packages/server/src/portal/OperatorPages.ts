@@ -1,8 +1,8 @@
 /** The operators' page and its two forms. For everybody else there is nothing at their addresses. */
+import { Subject } from "@catenet/domain/values/Ids"
 import { Count } from "@catenet/domain/values/Numbers"
 import { maxPerAccount } from "@catenet/domain/values/Quotas"
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
-import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { Accounts } from "../accounts/Accounts.ts"

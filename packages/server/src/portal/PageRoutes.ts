@@ -1,5 +1,6 @@
 /** The pages of the portal and the forms on them: which address shows what. */
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
+import { markup } from "@catenet/platform/Markup"
 import { Effect, Option, Record, Redacted } from "effect"
 import { HttpRouter, HttpServerError, HttpServerResponse } from "effect/http"
 import type { ExtraRoutes } from "../http/AllowedMethods.ts"
@@ -21,28 +22,39 @@ import * as ChannelForms from "./ChannelForms.ts"
 import * as ChannelPages from "./ChannelPages.ts"
 import { serve, type Submit } from "./Forms.ts"
 import * as InviteScript from "./invite/InviteScript.ts"
-import { nextPath } from "./NextPath.ts"
 import * as OperatorPages from "./OperatorPages.ts"
 import * as FleetPage from "./pages/FleetPage.ts"
 import * as FrontPage from "./pages/FrontPage.ts"
 import * as JoinPage from "./pages/JoinPage.ts"
 import * as NoticesPage from "./pages/NoticesPage.ts"
-import * as SignOutPage from "./pages/SignOutPage.ts"
 import * as UptimePage from "./pages/UptimePage.ts"
 import * as UsagePage from "./pages/UsagePage.ts"
 import * as VerifyReceiptsPage from "./pages/VerifyReceiptsPage.ts"
-import { PortalSignIns } from "./PortalSignIns.ts"
+import { nextPath, PortalSignIns } from "./PortalSignIns.ts"
 import * as VerifierScript from "./receipts/VerifierScript.ts"
 import { isLanguage, languageCookie } from "./shell/Language.ts"
 import * as ProblemPage from "./shell/ProblemPage.ts"
 import { wantsPage } from "./shell/ProblemResponses.ts"
 import * as Script from "./shell/Script.ts"
 import { sessionCookie } from "./shell/SessionCookie.ts"
+import type { Page } from "./shell/Shell.ts"
 import * as Visits from "./shell/Visits.ts"
+import type { Texts } from "./texts/English.ts"
 import * as TopologyPages from "./TopologyPages.ts"
 import { idFrom } from "./TunnelDetail.ts"
 import * as TunnelForms from "./TunnelForms.ts"
 import * as TunnelPages from "./TunnelPages.ts"
+
+/** `/portal/logout`: a button, because a link or a picture elsewhere must not sign anybody out. */
+const signOutPage = (texts: Texts): Page => ({
+  title: texts.signOutTitle,
+  main: markup`<h1>${texts.signOutTitle}</h1>
+    <form class="panel" method="post" action="/portal/logout">
+      <p>${texts.signOutText}</p>
+      <p class="row"><button class="main-action">${texts.signOut}</button>
+      <a class="button" href="/portal/tunnels">${texts.cancel}</a></p>
+    </form>`
+})
 
 /** The pages of what the edges recorded: uptime of one tunnel, usage and state of all. */
 const recordRoutes = Effect.gen(function* () {
@@ -220,7 +232,7 @@ export const layer = HttpRouter.use(
           ? HttpServerResponse.redirect("/", { status: 303 }).pipe(
               HttpServerResponse.expireCookieUnsafe(sessionCookie, cookie)
             )
-          : show(self, SignOutPage.page(self.reader.texts))
+          : show(self, signOutPage(self.reader.texts))
       )
     )
     const signOut = fromPortal(({ reader, token }) =>

@@ -4,22 +4,30 @@
  */
 import { SignInNotConfigured } from "@catenet/domain/identity/AuthenticationErrors"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
+import { markup } from "@catenet/platform/Markup"
 import { Effect, Option, Record, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import { ClientAddresses } from "../http/ClientAddresses.ts"
 import { Limits } from "../http/Limits.ts"
-import { signInLifetime } from "../identity/PendingSignIns.ts"
-import { refusalOf } from "../identity/ProviderError.ts"
+import { refusalOf, signInLifetime } from "../identity/PendingSignIns.ts"
 import { lifetime, Sessions } from "../identity/Sessions.ts"
+import { type SocialProvider, socialProviders } from "../settings/IdentityVariables.ts"
 import { Settings } from "../settings/Settings.ts"
-import { socialProviders } from "../settings/SocialProviders.ts"
-import { nextPath } from "./NextPath.ts"
-import * as EntrancePage from "./pages/EntrancePage.ts"
-import { PortalSignIns } from "./PortalSignIns.ts"
+import * as ProviderLinks from "./pages/ProviderLinks.ts"
+import { nextPath, PortalSignIns } from "./PortalSignIns.ts"
 import { sessionCookie } from "./shell/SessionCookie.ts"
+import type { Page } from "./shell/Shell.ts"
 import { refuse, show, textsOf } from "./shell/VisitorPages.ts"
 import type { Texts } from "./texts/English.ts"
+
+/** `/portal` where sign-in is not configured: what is missing, and the providers that are wanted. */
+const entrancePage = (texts: Texts, providers: ReadonlyArray<SocialProvider>): Page => ({
+  title: texts.entranceTitle,
+  main: markup`<h1>${texts.entranceTitle}</h1>
+    <div class="panel notice"><p>${texts.loginMissing}</p>${ProviderLinks.render(texts, providers)}
+    <p><a href="/">${texts.toFront}</a></p></div>`
+})
 
 export const addresses: ExtraRoutes = [
   ["GET", "/portal"],
@@ -83,7 +91,7 @@ const entrance = Effect.gen(function* () {
     const found = Option.isSome(session) ? yield* sessions.find(session.value) : Option.none()
     if (Option.isNone(found) && !available && request.method !== "HEAD") {
       const texts = textsOf(request)
-      return show(texts, EntrancePage.page(texts, providers), { back: "/portal" })
+      return show(texts, entrancePage(texts, providers), { back: "/portal" })
     }
     if (Option.isNone(found)) return yield* begin
     const next = queryOf(request).get("next")

@@ -1,14 +1,15 @@
 /** Forms of a tunnel's page: who may visit and when, share links, alert, badge, the proof of its name, and its agent. */
+import { switchOption, tunnelOptionNames } from "@catenet/domain/edges/TunnelOptions"
 import { ShareLabel, ShareTtl } from "@catenet/domain/tunnels/ShareLink"
 import { BridgeMode, TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import { switchOption, tunnelOptionNames } from "@catenet/domain/edges/TunnelOptions"
 import { Email } from "@catenet/domain/values/Email"
 import { ShareLinkIdInPath } from "@catenet/domain/values/Ids"
+import { Subject } from "@catenet/domain/values/Ids"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
-import { Subject } from "@catenet/domain/values/Subject"
 import { Effect, Redacted, Schema } from "effect"
 import { Bridges } from "../channels/Bridges.ts"
+import type { Fields } from "../http/FormBody.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { AccessWindows } from "../tunnels/AccessWindows.ts"
 import { Alerts } from "../tunnels/alerts/Alerts.ts"
@@ -18,12 +19,22 @@ import { ShareLinks } from "../tunnels/ShareLinks.ts"
 import { Tunnels } from "../tunnels/Tunnels.ts"
 import { TunnelSharing } from "../tunnels/TunnelSharing.ts"
 import { readAccessForm } from "./AccessForm.ts"
-import { readAlertForm } from "./AlertForm.ts"
 import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
 import * as OncePage from "./pages/OncePage.ts"
 import * as ProblemPage from "./shell/ProblemPage.ts"
 import * as Visits from "./shell/Visits.ts"
 import * as TunnelDetail from "./TunnelDetail.ts"
+
+// The form in which an owner sets the alert of a tunnel.
+
+/** The receiver as written, and the threshold: not a number unless it is written in one to five digits. */
+export const readAlertForm = (form: Fields) => {
+  const minutes = (form["threshold_minutes"] ?? "").trim()
+  return {
+    webhookUrl: form["webhook_url"] ?? "",
+    thresholdMinutes: /^\d{1,5}$/.test(minutes) ? Number(minutes) : Number.NaN
+  }
+}
 
 const linkFrom = Schema.decodeSync(ShareLinkIdInPath)
 const idOf = ({ at }: Submission) => TunnelDetail.idFrom(at("id"))

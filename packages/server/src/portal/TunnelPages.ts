@@ -3,9 +3,9 @@ import * as Base64 from "@catenet/crypto/Base64"
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Bytes from "@catenet/crypto/Bytes"
 import { connectLineSeconds } from "@catenet/domain/enrollment/Bootstrap"
-import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
-import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
-import { Subject } from "@catenet/domain/values/Subject"
+import { type Tunnel, TunnelName } from "@catenet/domain/tunnels/Tunnel"
+import { Subject } from "@catenet/domain/values/Ids"
+import { markup } from "@catenet/platform/Markup"
 import { Effect, Redacted, Schema } from "effect"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
 import { Limits } from "../http/Limits.ts"
@@ -17,13 +17,64 @@ import { Tunnels } from "../tunnels/Tunnels.ts"
 import { TunnelSharing } from "../tunnels/TunnelSharing.ts"
 import { read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
 import * as ConnectPage from "./pages/ConnectPage.ts"
-import * as DeleteTunnelPage from "./pages/DeleteTunnelPage.ts"
-import * as GrantsPage from "./pages/GrantsPage.ts"
-import * as RotateTokenPage from "./pages/RotateTokenPage.ts"
 import * as TunnelsPage from "./pages/TunnelsPage.ts"
-import type { Refused, Sent } from "./shell/Field.ts"
+import { button, field, panel, type Refused, type Sent, valuesOf } from "./shell/Field.ts"
+import type { Page } from "./shell/Shell.ts"
 import * as Visits from "./shell/Visits.ts"
+import type { Texts } from "./texts/English.ts"
 import * as TunnelDetail from "./TunnelDetail.ts"
+
+/** `/portal/tunnels/:id/grants`: the other accounts that may see a tunnel and connect an agent to it. */
+const grantsPage = (
+  texts: Texts,
+  facts: { readonly tunnel: Tunnel; readonly grantees: ReadonlyArray<Subject>; readonly sent: Sent | undefined }
+): Page => {
+  const { hostname, id, name } = facts.tunnel
+  const own = `/portal/tunnels/${id}/grants`
+  const rows = facts.grantees.map(
+    (grantee) => markup`<tr><th scope="row" class="mono">${grantee}</th>
+      <td class="actions">${button(`${own}/${encodeURIComponent(grantee)}/delete`, texts.removeIt, undefined, texts.removeNamed(grantee))}</td></tr>`
+  )
+  return {
+    title: texts.grantsTitle,
+    area: "tunnels",
+    main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / <a href="/portal/tunnels/${id}">${hostname ?? name}</a></p>
+      <div class="head"><div><h1>${texts.grantsTitle}</h1><p class="lead">${texts.grantsText}</p></div></div>
+      ${rows.length === 0 ? markup`<p>${texts.grantsNone}</p>` : markup`<div class="panel list"><table><tbody>${rows}</tbody></table></div>`}
+      ${panel(
+        texts.grantsAdd,
+        markup`<form method="post" action="${own}">
+          ${field({ ...valuesOf(texts, facts.sent, "grant")("grantee"), label: texts.grantee, hint: texts.granteeHint })}
+          <button>${texts.grantsAdd}</button></form>`
+      )}`
+  }
+}
+
+/** `/portal/tunnels/:id/rotate-token`: asks before a tunnel gets a new routing token. */
+const rotateTokenPage = (texts: Texts, { hostname, id, name }: Tunnel): Page => ({
+  title: texts.rotateTitle,
+  area: "tunnels",
+  main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / <a href="/portal/tunnels/${id}">${hostname ?? name}</a></p>
+    <h1>${texts.rotateTitle}</h1>
+    <form class="panel" method="post" action="/portal/tunnels/${id}/rotate-token">
+      <p>${texts.rotateText}</p>
+      <p class="row"><button class="danger">${texts.rotateTitle}</button>
+      <a class="button" href="/portal/tunnels/${id}">${texts.cancel}</a></p>
+    </form>`
+})
+
+/** `/portal/tunnels/:id/delete`: asks before a tunnel is deleted. */
+const deleteTunnelPage = (texts: Texts, { hostname, id, name }: Tunnel): Page => ({
+  title: texts.deleteTitle,
+  area: "tunnels",
+  main: markup`<p class="crumb"><a href="/portal/tunnels">${texts.tunnels}</a> / <a href="/portal/tunnels/${id}">${name}</a></p>
+    <h1>${texts.deleteAsk(hostname ?? name)}</h1>
+    <form class="panel" method="post" action="/portal/tunnels/${id}/delete">
+      <p>${texts.deleteText}</p>
+      <p class="row"><button class="danger">${texts.deleteConfirm(hostname ?? name)}</button>
+      <a class="button" href="/portal/tunnels/${id}">${texts.cancel}</a></p>
+    </form>`
+})
 
 const { idFrom } = TunnelDetail
 const readName = read(Schema.Struct({ name: TunnelName }))
@@ -86,7 +137,7 @@ export const make = Effect.gen(function* () {
     const id = idFrom(path)
     const grantees = yield* sharing.grantees(caller, id, {})
     const tunnel = yield* tunnels.get(caller, id)
-    return show(self, GrantsPage.page(self.reader.texts, { tunnel, grantees, sent }), sent === undefined ? 200 : 400)
+    return show(self, grantsPage(self.reader.texts, { tunnel, grantees, sent }), sent === undefined ? 200 : 400)
   })
 
   /** A line for a terminal, with a token that works once. */
@@ -139,10 +190,10 @@ export const make = Effect.gen(function* () {
       "/portal/tunnels": first,
       "/portal/tunnels/:id": (self, at) => detail(self, self.caller, at("id")),
       "/portal/tunnels/:id/delete": ofOwner((self, tunnel) =>
-        Effect.succeed(show(self, DeleteTunnelPage.page(self.reader.texts, tunnel)))
+        Effect.succeed(show(self, deleteTunnelPage(self.reader.texts, tunnel)))
       ),
       "/portal/tunnels/:id/rotate-token": ofOwner((self, tunnel) =>
-        Effect.succeed(show(self, RotateTokenPage.page(self.reader.texts, tunnel)))
+        Effect.succeed(show(self, rotateTokenPage(self.reader.texts, tunnel)))
       ),
       "/portal/tunnels/:id/grants": (self, at) => granting(self, self.caller, at("id")),
       "/portal/tunnels/:id/install": (self, at) =>

@@ -3,7 +3,51 @@ import * as NetworkParser from "@catenet/platform/NetworkParser"
 import * as Parser from "@catenet/platform/Parser"
 import * as SecretParser from "@catenet/platform/SecretParser"
 import { defaulted, optional } from "@catenet/platform/Variable"
-import * as SocialProviders from "./SocialProviders.ts"
+
+/** The providers behind the identity provider that people may choose before they get there. */
+export const socialProviders = ["google", "github", "gitlab"] as const
+export type SocialProvider = (typeof socialProviders)[number]
+
+const parser = Parser.listOf(
+  Parser.literal(...socialProviders),
+  "google, github or gitlab, between commas",
+  "google,github"
+)
+
+/** Variables of the login gate of tunnels. */
+export const gateVariables = {
+  gateCookieDomain: optional(
+    "CT_GATE_COOKIE_DOMAIN",
+    Parser.text,
+    "Zone of the tunnels' host names; if unset, visitors cannot sign in at login gates, and hosts with a gate are closed."
+  ),
+  gateHostsPort: defaulted(
+    "CT_GATE_HOSTS_PORT",
+    Parser.port,
+    "443",
+    "Port at which browsers reach the tunnels' host names; sign-ins and share links redirect to it."
+  ),
+  gateRedirectUri: optional(
+    "CT_GATE_REDIRECT_URI",
+    NetworkParser.url,
+    "Redirect address that is registered for /gate/callback; the default is below the portal's origin."
+  ),
+  gateClientId: optional(
+    "CT_GATE_CLIENT_ID",
+    Parser.text,
+    "Client id for visitors of login gates, so that their tokens have a separate audience; the default is the portal's client."
+  ),
+  gateClientSecret: optional(
+    "CT_GATE_CLIENT_SECRET",
+    SecretParser.secret,
+    "Secret of that client; if unset, it is a public client."
+  ),
+  gateAccessAudience: optional(
+    "CT_GATE_ACCESS_AUD",
+    Parser.text,
+    "Audience of the access tokens that /gate/check accepts and /me/* refuses; if unset, /gate/check accepts none."
+  )
+} as const
 
 export const variables = {
   oidcIssuer: optional(
@@ -30,7 +74,7 @@ export const variables = {
   ),
   socialProviders: optional(
     "CT_PORTAL_SOCIAL_PROVIDERS",
-    SocialProviders.parser,
+    parser,
     "Social sign-in providers with a button on the front page, separated by commas."
   ),
   allowedEmailDomains: optional(

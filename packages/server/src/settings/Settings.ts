@@ -11,16 +11,10 @@ import * as Variable from "@catenet/platform/Variable"
 import * as VariableReader from "@catenet/platform/VariableReader"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Context, Layer } from "effect"
-import * as Bridge from "./Bridge.ts"
-import * as CertificateAuthorityVariables from "./CertificateAuthorityVariables.ts"
+import * as CertificateAuthorityVariables from "./CertificateVariables.ts"
 import * as DatabaseVariables from "./DatabaseVariables.ts"
-import * as Dns from "./Dns.ts"
-import * as GateVariables from "./GateVariables.ts"
 import * as IdentityVariables from "./IdentityVariables.ts"
-import * as LegalPages from "./LegalPages.ts"
-import * as Mail from "./Mail.ts"
-import * as Proxies from "./Proxies.ts"
-import * as ReleaseVariables from "./ReleaseVariables.ts"
+import * as LegalPages from "./PortalVariables.ts"
 
 const { defaulted, optional } = Variable
 
@@ -141,16 +135,16 @@ export const variables = {
     "Bearer token required for /metrics; if unset, metrics are not served."
   ),
   ...LegalPages.variables,
-  ...ReleaseVariables.variables,
+  ...LegalPages.releaseVariables,
   pgBin: optional("CT_CP_PG_BIN", Parser.text, "Folder of pg_dump and pg_restore; if unset, they are found on PATH."),
-  ...Dns.variables,
+  ...CertificateAuthorityVariables.variables,
   requestsPerMinute: defaulted(
     "CT_CP_REQUESTS_PER_MIN",
     Parser.whole(0, maxPerMinute),
     "6000",
     "Requests per minute that one caller may make on rate-limited routes; 0 for no limit."
   ),
-  ...Proxies.variables,
+  ...LegalPages.proxiesVariables,
   alertIntervalSeconds: defaulted(
     "CT_CP_ALERT_TICK_SECS",
     Parser.whole(1, 3600),
@@ -163,14 +157,14 @@ export const variables = {
     "0",
     "Deliver alerts to http://127.0.0.1, localhost and [::1], which opens the ports of this machine to accounts."
   ),
-  ...GateVariables.variables,
+  ...IdentityVariables.gateVariables,
   anonymousWritesPerMinute: defaulted(
     "CT_CP_UNAUTH_WRITE_PER_MIN",
     Parser.whole(0, maxPerMinute),
     "120",
     "Sign-ins of visitors, access requests and uses of share links per minute from one address; 0 for no limit."
   ),
-  ...Bridge.variables,
+  ...LegalPages.bridgeVariables,
   outboxIntervalSeconds: defaulted(
     "CT_CP_OUTBOX_TICK_SECS",
     Parser.whole(1, 3600),
@@ -183,7 +177,7 @@ export const variables = {
     "60",
     "Seconds between comparisons with an edge that does not restore missed orders itself."
   ),
-  ...Mail.variables
+  ...LegalPages.mailVariables
 } as const
 
 /** Variables of other control planes, which have no effect here. */
@@ -196,7 +190,7 @@ type Values = VariableReader.Values<typeof variables>
 
 /** The settings of one control plane. Their layers fail with every problem that an operator has to mend. */
 export class Settings extends Context.Service<Settings, Values>()("server/settings/Settings") {
-  static readonly read = VariableReader.read(variables, { rules: Proxies.rules, unused })
+  static readonly read = VariableReader.read(variables, { rules: LegalPages.rules, unused })
   /** Settings of a program that embeds the control plane: the values given, and the defaults of all others. */
   static readonly make = (given: Partial<Values>) => VariableReader.complete(variables, given)
   static readonly layerNoDeps = Layer.effect(this, this.read)

@@ -1,6 +1,14 @@
 /** A part of a list that is sorted by one column: what to read it by, and how it is read. */
-import { Schema } from "effect"
+import { Count } from "@catenet/domain/values/Numbers"
+import { LimitReached } from "@catenet/domain/values/RequestErrors"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+
+// An insert that is conditional on room answers no row where there is none.
+
+/** Refuses an insert without a row; `of` is what there are too many of. */
+export const insertWithinQuota = (of: string, limit: number) => (rows: ReadonlyArray<unknown>) =>
+  rows.length > 0 ? Effect.void : Effect.fail(new LimitReached({ of, limit: Count.make(limit) }))
 
 /** Of a list of all there is. */
 export const PageOfAll = Schema.Struct({

@@ -36,10 +36,9 @@ import { MembershipRevocations } from "../channels/MembershipRevocations.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
-import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
+import { insertWithinQuota } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as LockedTopology from "./LockedTopology.ts"
-import * as AgentStore from "./TopologyAgentStore.ts"
+import * as TopologyStore from "./TopologyStore.ts"
 import * as Store from "./TopologyStore.ts"
 
 type Account = Caller["Service"]
@@ -80,8 +79,8 @@ export class Assignments extends Context.Service<
 >()("server/topologies/Assignments") {
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
-    const agents = yield* AgentStore.make
-    const locked = yield* LockedTopology.make
+    const agents = yield* TopologyStore.makeTopologyAgentStore
+    const locked = yield* TopologyStore.makeLockedTopology
     const audits = yield* Audits
     const cuts = yield* MembershipRevocations
     const { once } = yield* Idempotency

@@ -12,8 +12,7 @@ import { requireOwner } from "@catenet/domain/topologies/TopologyMachine"
 import type { TopologyId } from "@catenet/domain/values/Ids"
 import { Context, Effect, Layer } from "effect"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as LockedTopology from "./LockedTopology.ts"
-import * as AgentStore from "./TopologyAgentStore.ts"
+import * as TopologyStore from "./TopologyStore.ts"
 
 type Account = Caller["Service"]
 
@@ -28,8 +27,8 @@ export class Suggestions extends Context.Service<
   }
 >()("server/topologies/Suggestions") {
   static readonly make = Effect.gen(function* () {
-    const agents = yield* AgentStore.make
-    const locked = yield* LockedTopology.make
+    const agents = yield* TopologyStore.makeTopologyAgentStore
+    const locked = yield* TopologyStore.makeLockedTopology
     return {
       suggest: Effect.fn("Suggestions.suggest")(function* (
         account: Account,

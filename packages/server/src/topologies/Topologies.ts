@@ -24,9 +24,9 @@ import { type Page, paged } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { freshHex32 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
-import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
+import { insertWithinQuota } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as LockedTopology from "./LockedTopology.ts"
+import * as TopologyStore from "./TopologyStore.ts"
 import * as Store from "./TopologyStore.ts"
 
 /** Queries of topologies. Each is one statement, so that its answer is of one moment. */
@@ -139,7 +139,7 @@ export class Topologies extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
     const queries = yield* makeTopologyQueries
-    const locked = yield* LockedTopology.make
+    const locked = yield* TopologyStore.makeLockedTopology
     const audits = yield* Audits
     const cuts = yield* MembershipRevocations
     const { once } = yield* Idempotency

@@ -39,9 +39,9 @@ import { MembershipRevocations } from "../channels/MembershipRevocations.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
-import { insertWithinQuota } from "../store/InsertWithinQuota.ts"
+import { insertWithinQuota } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as LockedTopology from "./LockedTopology.ts"
+import * as TopologyStore from "./TopologyStore.ts"
 import * as Store from "./TopologyStore.ts"
 
 type Account = Caller["Service"]
@@ -92,7 +92,7 @@ export class TopologyEditor extends Context.Service<
 >()("server/topologies/TopologyEditor") {
   static readonly make = Effect.gen(function* () {
     const store = yield* Store.make
-    const locked = yield* LockedTopology.make
+    const locked = yield* TopologyStore.makeLockedTopology
     const audits = yield* Audits
     const cuts = yield* MembershipRevocations
     const { once } = yield* Idempotency

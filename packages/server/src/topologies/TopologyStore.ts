@@ -1,16 +1,107 @@
 /** The tables of topologies: what a command reads of one while it holds its lock, and what it writes. */
+import type { Caller } from "@catenet/domain/api/Access"
 import { ChannelId } from "@catenet/domain/channels/Channel"
+import type { AssignedAgent } from "@catenet/domain/topologies/AgentAssignment"
 import type { Link } from "@catenet/domain/topologies/OperatorBinding"
-import { OverlayMode } from "@catenet/domain/topologies/Topology"
+import { AgentKind, type AgentNoiseKey, OverlayMode } from "@catenet/domain/topologies/Topology"
+import { created, type TopologyState } from "@catenet/domain/topologies/TopologyMachine"
 import { Email } from "@catenet/domain/values/Email"
 import { NetUuid, TopologyId } from "@catenet/domain/values/Ids"
+import { Subject } from "@catenet/domain/values/Ids"
 import { HolderKey, OperatorKey, Signature } from "@catenet/domain/values/Keys"
-import { maxEdgesPerTopology, maxSharesPerTopology } from "@catenet/domain/values/Quotas"
-import { Subject } from "@catenet/domain/values/Subject"
+import { maxAgentsPerTopology, maxEdgesPerTopology, maxSharesPerTopology } from "@catenet/domain/values/Quotas"
 import { PgTypes } from "@effect/sql-pg"
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
+
+/** The table of agents: the owner of each, whether its key has signed for that account, and in which topology it is. */
+const Agent = Schema.Struct({
+  owner: Subject,
+  proved: Schema.Boolean,
+  topologyId: Schema.NullOr(TopologyId),
+  kind: Schema.NullOr(AgentKind)
+})
+
+export const makeTopologyAgentStore = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return {
+    /** Commands about one agent come one after the other, the first one for it included. */
+    lock: (agent: HolderKey) => sql`select pg_advisory_xact_lock(hashtextextended(${agent}, 3))`,
+    find: SqlSchema.findOneOption({
+      Request: Schema.String,
+      Result: Agent,
+      execute: (agent) => sql`select owner, proved, topology_id, kind from topology_agents where agent = ${agent}`
+    }),
+    /** No row where there is no room; the caller holds the topology. A label stays where topology and owner stay the same. */
+    assign: (agent: HolderKey, { kind, owner, proved, topologyId }: AssignedAgent) => sql`
+      insert into topology_agents as g (agent, owner, proved, topology_id, kind)
+      select ${agent}, ${owner}, ${proved}::boolean, ${topologyId}, ${kind}
+      where (select count(*) from topology_agents where topology_id = ${topologyId} and agent <> ${agent})
+        < ${maxAgentsPerTopology}
+      on conflict (agent) do update
+        set owner = excluded.owner, proved = excluded.proved, topology_id = excluded.topology_id, kind = excluded.kind,
+          label = case when (g.owner, g.topology_id) = (excluded.owner, excluded.topology_id) then g.label end
+      returning 1`,
+    /**
+     * Stores the key where a link of this topology opens the channel to the agent, and forgets those of channels that no link
+     * opens; no row where none does.
+     */
+    putNoiseKey: (id: string, agent: HolderKey, { channel, noise_attestation, noise_pubkey }: AgentNoiseKey) => sql`
+      with closed as (
+        delete from topology_noise_keys k where k.agent = ${agent} and k.channel <> ${channel}
+          and not exists (select 1 from topology_edges e where e.link = k.channel and k.agent in (e.a, e.b)))
+      insert into topology_noise_keys (channel, agent, noise_pubkey, noise_attestation)
+      select ${channel}, ${agent}, ${noise_pubkey}, ${noise_attestation}
+      where exists (
+        select 1 from topology_edges e where e.topology_id = ${id} and e.link = ${channel} and ${agent} in (e.a, e.b))
+      on conflict (agent, channel) do update
+        set noise_pubkey = excluded.noise_pubkey, noise_attestation = excluded.noise_attestation
+      returning 1`,
+    release: (agent: HolderKey) =>
+      sql`update topology_agents set topology_id = null, kind = null, label = null where agent = ${agent}`,
+    label: (agent: HolderKey, label: string) => sql`update topology_agents set label = ${label} where agent = ${agent}`,
+    membersOf: SqlSchema.findAll({
+      Request: Schema.String,
+      Result: Schema.Struct({ agent: HolderKey }),
+      execute: (id) => sql`select agent from topology_agents where topology_id = ${id} order by agent`
+    })
+  }
+})
+
+// One topology while no other command changes it, with no more of it than the command is about. An id that no topology has is
+// read as a topology without an owner, so that it gets the same answer as a topology of another account.
+
+/** Beside the head: these edges, and whether the topology is shared with this address too. */
+export interface Extent {
+  readonly edges?: Edges
+  readonly email?: Email
+}
+
+const unknown = created(null)
+
+export const makeLockedTopology = Effect.gen(function* () {
+  const store = yield* make
+
+  /** Reads without a lock. */
+  const read = Effect.fnUntraced(function* (
+    id: TopologyId,
+    { email }: Caller["Service"],
+    { edges = "none", email: other }: Extent = {}
+  ) {
+    const emails = [email, other].filter((address) => address !== undefined && address !== null)
+    const head = Option.getOrUndefined(yield* store.head({ id, emails }))
+    if (head === undefined) return unknown
+    return { ...head, edges: yield* store.edges(id, edges) } satisfies TopologyState
+  })
+
+  return {
+    read,
+    /** Reads what stays as it is until the transaction ends. */
+    hold: (id: TopologyId, caller: Caller["Service"], extent?: Extent) =>
+      Effect.andThen(store.lock(id), read(id, caller, extent))
+  }
+})
 
 const Fresh = Schema.Struct({ id: TopologyId, netUuid: NetUuid, owner: Subject, createdAt: Schema.Int })
 

@@ -5,7 +5,7 @@
 import { native } from "@catenet/crypto/native"
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import type { Email } from "@catenet/domain/values/Email"
-import type { Subject } from "@catenet/domain/values/Subject"
+import type { Subject } from "@catenet/domain/values/Ids"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql"

@@ -3,16 +3,16 @@
  * the caller was shown.
  */
 import type { Caller } from "@catenet/domain/api/Access"
+import { allOff } from "@catenet/domain/edges/TunnelOptions"
 import { HostnameTaken } from "@catenet/domain/tunnels/HostnameErrors"
 import { deriveHostname } from "@catenet/domain/tunnels/HostnameOwnership"
 import { Tunnel, type TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { TunnelLimitReached } from "@catenet/domain/tunnels/TunnelErrors"
-import { allOff } from "@catenet/domain/edges/TunnelOptions"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
+import type { Subject } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
-import type { Subject } from "@catenet/domain/values/Subject"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -29,7 +29,7 @@ import * as ClaimStore from "./hostnames/HostnameProofStore.ts"
 import { HostnameRules } from "./hostnames/HostnameRules.ts"
 import { Hosts } from "./hostnames/Hosts.ts"
 import * as Store from "./TunnelStore.ts"
-import { tunnelOf } from "./TunnelView.ts"
+import { tunnelOf } from "./TunnelStore.ts"
 
 type Account = Caller["Service"]
 

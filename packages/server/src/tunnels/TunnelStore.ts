@@ -1,7 +1,8 @@
 /** The table of tunnels, as their owners and grantees see them. */
-import { AgentProof } from "@catenet/domain/edges/AgentProof"
-import { BridgeMode, Tunnel, TunnelName, TunnelOfSubject } from "@catenet/domain/tunnels/Tunnel"
+import { AgentProof } from "@catenet/domain/edges/TunnelOptions"
 import { tunnelOptionNames, TunnelOptions, TunnelOptionsChange } from "@catenet/domain/edges/TunnelOptions"
+import { DnsRecord, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
+import { BridgeMode, Tunnel, TunnelName, TunnelOfSubject } from "@catenet/domain/tunnels/Tunnel"
 import type { Audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
@@ -11,9 +12,27 @@ import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { proofOf } from "../edges/AgentKeyStore.ts"
-import type { Kept } from "../http/IdempotencyStore.ts"
+import type { Kept } from "../http/Idempotency.ts"
 import type { Refusal } from "../identity/AuditStore.ts"
 import { keysetOn, PageOfAll } from "../store/KeysetPage.ts"
+import type { HostnameRules } from "./hostnames/HostnameRules.ts"
+
+/** A tunnel as accounts see it: the row, and of a name that its owner brought what proves it. */
+export const tunnelOf =
+  (rules: HostnameRules["Service"]) =>
+  ({ checked_at, claimed, options, proved_at, provisioned, ...row }: ShownRow): Tunnel => {
+    const isClaim = claimed !== null && !provisioned && !rules.isGiven(claimed)
+    const hostname_proof = isClaim
+      ? new HostnameProof({
+          hostname: claimed,
+          state: proved_at === null ? "pending" : "proved",
+          checked_at,
+          records: rules.recordsOf(row.id, claimed).map((record) => new DnsRecord(record))
+        })
+      : null
+    // The row was checked when it was read.
+    return new Tunnel({ ...row, ...options, hostname_proof }, { disableChecks: true })
+  }
 
 const Fresh = Schema.Struct({
   id: TunnelId,

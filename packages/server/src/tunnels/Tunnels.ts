@@ -5,6 +5,7 @@
 import type { Caller } from "@catenet/domain/api/Access"
 import { reclaim } from "@catenet/domain/certificates/Admission"
 import { ClaimNotLapsed } from "@catenet/domain/certificates/AdmissionErrors"
+import { changedOptions } from "@catenet/domain/edges/TunnelOptions"
 import { AgentId } from "@catenet/domain/enrollment/AgentStatus"
 import type {
   DnsUnanswered,
@@ -22,12 +23,11 @@ import {
   type TunnelOfSubject
 } from "@catenet/domain/tunnels/Tunnel"
 import { type TunnelLimitReached, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import { changedOptions } from "@catenet/domain/edges/TunnelOptions"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import type { TunnelId } from "@catenet/domain/values/Ids"
+import type { Subject } from "@catenet/domain/values/Ids"
 import type { IdempotencyKeyReused, LimitReached, RateLimited } from "@catenet/domain/values/RequestErrors"
-import type { Subject } from "@catenet/domain/values/Subject"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -48,7 +48,7 @@ import { Hosts } from "./hostnames/Hosts.ts"
 import { LoginOrders } from "./LoginOrders.ts"
 import * as Creation from "./TunnelCreation.ts"
 import * as Store from "./TunnelStore.ts"
-import { tunnelOf } from "./TunnelView.ts"
+import { tunnelOf } from "./TunnelStore.ts"
 
 type Account = Caller["Service"]
 

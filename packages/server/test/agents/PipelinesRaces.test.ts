@@ -1,5 +1,5 @@
 import { PipelineId, PipelineSpec } from "@catenet/domain/agents/Pipeline"
-import { PipelinePublication } from "@catenet/domain/api/PipelinesApi"
+import { PipelinePublication } from "@catenet/domain/api/DirectoryApi"
 import { bearerOf, ready, server } from "@catenet/testing/server/Accounts"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
 import * as TestServer from "@catenet/testing/server/TestServer"

@@ -1,7 +1,7 @@
 import * as EdwardsPoint from "@catenet/crypto/EdwardsPoint"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
-import { isSmallEd25519, isSmallX25519 } from "@catenet/domain/values/SmallOrder"
+import { isSmallEd25519, isSmallX25519 } from "@catenet/domain/values/Keys"
 import { assert, it } from "@effect/vitest"
 import { Result } from "effect"
 

@@ -3,7 +3,7 @@
  * One file, since all cases share one database and one way to fill it.
  */
 import { offerSeconds } from "@catenet/domain/certificates/Admission"
-import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
+import { IssuanceFailure } from "@catenet/domain/certificates/CertificateStanding"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { until } from "@catenet/testing/Eventually"

@@ -1,5 +1,5 @@
 import { Hostname } from "@catenet/domain/values/Hostname"
-import { Subject } from "@catenet/domain/values/Subject"
+import { Subject } from "@catenet/domain/values/Ids"
 import { eventually } from "@catenet/testing/Eventually"
 import { keyName, NameServer, secret } from "@catenet/testing/server/dns/NameServer"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"

@@ -5,7 +5,7 @@
 import type { AdmissionState } from "@catenet/domain/certificates/Admission"
 import { sweep } from "@catenet/domain/certificates/AdmissionSweep"
 import { budgetWindow } from "@catenet/domain/certificates/CertificateBudget"
-import { IssuanceFailure } from "@catenet/domain/certificates/IssuanceFailure"
+import { IssuanceFailure } from "@catenet/domain/certificates/CertificateStanding"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"

@@ -3,10 +3,10 @@ import * as BindServer from "@catenet/testing/server/dns/BindServer"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import * as DnsBackend from "../../src/dns/DnsBackend.ts"
 import * as Message from "../../src/dns/DnsMessage.ts"
 import { converged } from "../../src/dns/DnsPropagation.ts"
 import { exchange } from "../../src/dns/DnsQuery.ts"
-import * as Rfc2136 from "../../src/dns/Rfc2136.ts"
 
 describe("dynamic updates", () => {
   it.live.skipIf(!BindServer.isInstalled)(
@@ -33,7 +33,7 @@ describe("dynamic updates", () => {
         assert.deepStrictEqual(only?.data, Message.address("2001:db8::1"))
 
         const stranger = { ...key, secret: Redacted.make(new Uint8Array(32)) }
-        const other = yield* Rfc2136.make({ server, zone: "zone.test", key: stranger })
+        const other = yield* DnsBackend.makeRfc2136({ server, zone: "zone.test", key: stranger })
         assert.include((yield* Effect.flip(other.set({ name, type: "TXT", values: ["x"] }))).message, "code 9")
         assert.include(
           (yield* Effect.flip(set({ name: "_acme-challenge.elsewhere.test", type: "TXT", values: ["x"] }))).message,

@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import * as Desec from "../../src/dns/Desec.ts"
+import * as DnsBackend from "../../src/dns/DnsBackend.ts"
 
 interface Call {
   readonly line: string
@@ -41,7 +41,7 @@ class Service extends Context.Service<
 }
 
 const backEnd = Effect.flatMap(Service, ({ base }) =>
-  Desec.make({ base, zone: "zone.test", token: Redacted.make("t0k3n") })
+  DnsBackend.makeDesec({ base, zone: "zone.test", token: Redacted.make("t0k3n") })
 ).pipe(Effect.provide(FetchHttpClient.layer))
 
 const challenge = { name: "_acme-challenge.a.zone.test", type: "TXT", values: ["x"] } as const
@@ -79,7 +79,7 @@ layer(Service.layer, { excludeTestServices: true })("the back end over HTTP", (i
         assert.include(refusal.message, String(status))
         assert.notInclude(refusal.message, "t0k3n")
       }
-      const away = yield* Desec.make({
+      const away = yield* DnsBackend.makeDesec({
         base: new URL("http://127.0.0.1:1/api"),
         zone: "zone.test",
         token: Redacted.make("t0k3n")

@@ -1,6 +1,6 @@
 /** A deployment of real processes: an identity provider, replicas of the control plane, and an edge that writes down. */
 import { Email } from "@catenet/domain/values/Email"
-import { Subject } from "@catenet/domain/values/Subject"
+import { Subject } from "@catenet/domain/values/Ids"
 import { untilSuccess } from "@catenet/testing/Eventually"
 import { database } from "@catenet/testing/server/Accounts"
 import * as Program from "@catenet/testing/server/faults/Program"

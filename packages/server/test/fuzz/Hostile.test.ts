@@ -3,7 +3,7 @@
  * status that the document does not declare, no answer that its schema does not hold, and nothing of one account in an
  * answer to the other, while slow clients wait in vain. `FUZZ_REQUESTS` and `FUZZ_SEED` say how many and which.
  */
-import { isRecord, members } from "@catenet/domain/api/JsonMembers"
+import { isRecord, members } from "@catenet/domain/api/LosslessJson"
 import { prototypeNames } from "@catenet/testing/edge/fuzz/PrototypeNames"
 import * as Accounts from "@catenet/testing/server/Accounts"
 import * as LoggedErrors from "@catenet/testing/server/LoggedErrors"

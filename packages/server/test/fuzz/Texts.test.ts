@@ -3,7 +3,7 @@
  * a query and a header, one after the other: each is refused or not found, none is a fault. A text comes from one of those whom
  * the route admits, who take turns; with CT_TEXT_CALLERS=all it comes from everybody.
  */
-import { members } from "@catenet/domain/api/JsonMembers"
+import { members } from "@catenet/domain/api/LosslessJson"
 import * as Accounts from "@catenet/testing/server/Accounts"
 import * as LoggedErrors from "@catenet/testing/server/LoggedErrors"
 import * as TestServer from "@catenet/testing/server/TestServer"

@@ -2,7 +2,7 @@
  * Requests that have the form of the document, bounds included, and the document's own examples: none is refused as malformed or
  * of the wrong shape, but by a rule that the description of the operation names. `CT_VALID_CASES` says how many for each operation.
  */
-import { members } from "@catenet/domain/api/JsonMembers"
+import { members } from "@catenet/domain/api/LosslessJson"
 import * as Accounts from "@catenet/testing/server/Accounts"
 import * as LoggedErrors from "@catenet/testing/server/LoggedErrors"
 import * as TestServer from "@catenet/testing/server/TestServer"

@@ -1,7 +1,7 @@
-import type { Status } from "@catenet/domain/edges/PlatformStatus"
+import type { Status } from "@catenet/domain/api/StatusApi"
 import { Tenant } from "@catenet/domain/enrollment/AgentStatus"
 import { Hostname } from "@catenet/domain/values/Hostname"
-import { Subject } from "@catenet/domain/values/Subject"
+import { Subject } from "@catenet/domain/values/Ids"
 import { until, untilSuccess } from "@catenet/testing/Eventually"
 import { onThisMachine } from "@catenet/testing/Promptness"
 import { database } from "@catenet/testing/server/Accounts"
@@ -25,7 +25,7 @@ import { LiveEdges } from "../../src/edges/LiveEdges.ts"
 import { KeySet } from "../../src/identity/KeySet.ts"
 import * as LiveTunnelGauge from "../../src/observability/Statuses.ts"
 import { Statuses } from "../../src/observability/Statuses.ts"
-import * as Store from "../../src/observability/StatusStore.ts"
+import * as Store from "../../src/observability/Statuses.ts"
 import { Settings } from "../../src/settings/Settings.ts"
 import { redemption } from "../enrollment/Redemption.ts"
 
@@ -134,7 +134,9 @@ layer(Layer.merge(server, cleaned), { excludeTestServices: true, timeout: "60 se
         enrollment.issue({ headers: {}, payload: { tenant: Tenant.make("twice") } }),
         ({ token }) => enrollment.redeem(redemption(token, "a"))
       )
-      const agents = Effect.flatMap(Store.make, (store) => Effect.map(store.counts(), (counts) => counts.agents))
+      const agents = Effect.flatMap(Store.makeStatusStore, (store) =>
+        Effect.map(store.counts(), (counts) => counts.agents)
+      )
       const before = yield* agents
       yield* Effect.andThen(redeem, redeem)
       assert.strictEqual((yield* agents) - before, 2)

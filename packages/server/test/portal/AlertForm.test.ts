@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readAlertForm } from "../../src/portal/AlertForm.ts"
+import { readAlertForm } from "../../src/portal/TunnelForms.ts"
 
 const minutes = (threshold_minutes: string) => readAlertForm({ threshold_minutes }).thresholdMinutes
 

@@ -1,9 +1,9 @@
 /** What the pages of records say: of a silent edge no figure, of its receipts the key, and the same in both languages. */
 import type { AccessState } from "@catenet/domain/api/TunnelControlsApi"
 import { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
-import type { Badge } from "@catenet/domain/tunnels/Badge"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { sessionEnds } from "@catenet/domain/tunnels/TunnelTraffic"
+import type { Badge } from "@catenet/domain/tunnels/Uptime"
 import { FleetRow, UptimeReport } from "@catenet/domain/tunnels/Usage"
 import { headersOf } from "@catenet/testing/server/Contract"
 import * as TestServer from "@catenet/testing/server/TestServer"

@@ -10,7 +10,7 @@ import {
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, describe, it as plain, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { home, nextPath } from "../../src/portal/NextPath.ts"
+import { home, nextPath } from "../../src/portal/PortalSignIns.ts"
 
 const session = "__Host-ct_portal_session"
 

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync }
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as ReleaseFolder from "../../src/releases/ReleaseFolder.ts"
-import * as ReleaseListing from "../../src/releases/ReleaseListing.ts"
+import * as Releases from "../../src/releases/Releases.ts"
 
 const newFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "catenet-listing-"))),
@@ -41,7 +41,7 @@ describe("the listing of releases", () => {
       publish(folder, "0.1.0")
       utimesSync(folder, old, old)
       const { list, reads } = counted()
-      const listed = yield* ReleaseListing.make(folder, list)
+      const listed = yield* Releases.makeReleaseListing(folder, list)
       const all = yield* Effect.all(
         Array.from({ length: 100 }, () => listed),
         { concurrency: "unbounded" }
@@ -62,7 +62,7 @@ describe("the listing of releases", () => {
     Effect.gen(function* () {
       const folder = yield* newFolder
       const { list } = counted()
-      const listed = yield* ReleaseListing.make(folder, list)
+      const listed = yield* Releases.makeReleaseListing(folder, list)
       for (let minor = 1; minor <= 50; minor++) {
         publish(folder, `0.${minor}.0`)
         assert.strictEqual((yield* listed)[0]?.version, `0.${minor}.0`)
@@ -76,7 +76,7 @@ describe("the listing of releases", () => {
       yield* TestClock.setTime(2_000_000_000)
       publish(folder, "0.1.0")
       utimesSync(folder, old, old)
-      const listed = yield* ReleaseListing.make(folder, async (path) => {
+      const listed = yield* Releases.makeReleaseListing(folder, async (path) => {
         const found = await ReleaseFolder.list(path)
         if (found.length === 1) publish(folder, "0.2.0")
         return found
@@ -89,7 +89,7 @@ describe("the listing of releases", () => {
   it.effect("is empty while the folder is not there", () =>
     Effect.gen(function* () {
       const folder = yield* newFolder
-      const listed = yield* ReleaseListing.make(join(folder, "releases"))
+      const listed = yield* Releases.makeReleaseListing(join(folder, "releases"))
       assert.deepStrictEqual(yield* listed, [])
       mkdirSync(join(folder, "releases"))
       publish(join(folder, "releases"), "0.1.0")

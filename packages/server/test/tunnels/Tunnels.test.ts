@@ -1,5 +1,5 @@
 import { Hostname } from "@catenet/domain/values/Hostname"
-import { Subject } from "@catenet/domain/values/Subject"
+import { Subject } from "@catenet/domain/values/Ids"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { RecordingEdge } from "@catenet/testing/server/RecordingEdge"
 import * as TestServer from "@catenet/testing/server/TestServer"

@@ -5,7 +5,7 @@
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { AgentId, Tenant } from "@catenet/domain/enrollment/AgentStatus"
 import { Hostname } from "@catenet/domain/values/Hostname"
-import { Subject } from "@catenet/domain/values/Subject"
+import { Subject } from "@catenet/domain/values/Ids"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Redacted, Schema } from "effect"
 import { HttpClient } from "effect/http"

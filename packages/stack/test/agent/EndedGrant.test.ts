@@ -1,6 +1,6 @@
 /** What the end of a grant does to the agents of a tunnel, with a real control plane, edge and agents. */
 import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
-import type { Subject } from "@catenet/domain/values/Subject"
+import type { Subject } from "@catenet/domain/values/Ids"
 import { until } from "@catenet/testing/Eventually"
 import { ready } from "@catenet/testing/server/Accounts"
 import * as TestServer from "@catenet/testing/server/TestServer"

@@ -2,7 +2,7 @@
 import { AgentLocalApi } from "@catenet/domain/api/AgentLocalApi"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
-import { isRecord } from "@catenet/domain/api/JsonMembers"
+import { isRecord } from "@catenet/domain/api/LosslessJson"
 import { OpenApi } from "effect/http-api"
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"

@@ -1,6 +1,6 @@
 /** Callers for tests: accounts with an access token or a portal session, as the server will accept them. */
 import { Email } from "@catenet/domain/values/Email"
-import { Subject } from "@catenet/domain/values/Subject"
+import { Subject } from "@catenet/domain/values/Ids"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted, Schema, String as Str } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"

@@ -3,7 +3,7 @@
  * sends it, and marked before it is handed over: one that was marked is never handed over again.
  */
 import { Email } from "@catenet/domain/values/Email"
-import { Subject } from "@catenet/domain/values/Subject"
+import { Subject } from "@catenet/domain/values/Ids"
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Notice } from "../Notices.ts"

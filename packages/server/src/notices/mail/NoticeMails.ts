@@ -4,7 +4,7 @@
  * surely did not take is tried again for a day; one of which that is not known is not.
  */
 import type { Email } from "@catenet/domain/values/Email"
-import type { Subject } from "@catenet/domain/values/Subject"
+import type { Subject } from "@catenet/domain/values/Ids"
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Context, Effect, Layer, Option, Redacted, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"

@@ -5,8 +5,41 @@
 import { markup } from "@catenet/platform/Markup"
 import MailComposer from "nodemailer/lib/mail-composer"
 import type { Notice } from "../Notices.ts"
-import { english, type MailTexts } from "./EnglishMail.ts"
-import { german } from "./GermanMail.ts"
+
+/** The mail about notices, in German. */
+const german: MailTexts = {
+  subject: (count) => (count === 1 ? "Catenet: ein neuer Hinweis" : `Catenet: ${count} neue Hinweise`),
+  heading: "Neues zu Ihrem Konto",
+  kinds: {
+    access: (name, who) => `${who} bittet um Zugang zu ${name}.`,
+    claim: (name) => `Sie sind eingeladen, Mitglied des Kanals ${name.slice(0, 8)} zu werden.`,
+    grant: (name, who) => `Die Erlaubnis von ${who.slice(0, 8)} für den Kanal ${name.slice(0, 8)} endet bald.`,
+    certificate: (name) => `Für ${name} gibt es kein Zertifikat.`,
+    down: (name) => `Besucher erreichen den Dienst von ${name} nicht.`
+  },
+  toNotices: "Alle Hinweise, und was sich tun lässt:",
+  why: "Sie bekommen diese E-Mail, weil sie in Ihrem Konto eingeschaltet ist. Jeder Hinweis kommt einmal.",
+  unsubscribe: "Keine solche E-Mail mehr:"
+}
+
+/** The mail about notices, in English. */
+const english = {
+  subject: (count: number) => (count === 1 ? "Catenet: one new notice" : `Catenet: ${count} new notices`),
+  heading: "What is new for your account",
+  kinds: {
+    access: (name: string, who: string) => `${who} asks for access to ${name}.`,
+    claim: (name: string) => `You are invited to become a member of the channel ${name.slice(0, 8)}.`,
+    grant: (name: string, who: string) =>
+      `The grant of ${who.slice(0, 8)} for the channel ${name.slice(0, 8)} is about to end.`,
+    certificate: (name: string) => `There is no certificate for ${name}.`,
+    down: (name: string) => `Visitors do not reach the service of ${name}.`
+  },
+  toNotices: "All notices, and what can be done:",
+  why: "You get this mail because it is switched on in your account. You get each notice once.",
+  unsubscribe: "No more mail like this:"
+}
+
+export type MailTexts = typeof english
 
 export interface NoticeMail {
   readonly id: string

@@ -1,6 +1,15 @@
 /** The legal pages in English. They say what the German ones say, which are the ones that bind. */
 import { markup, type Markup } from "@catenet/platform/Markup"
-import type { Operator } from "./Operator.ts"
+
+/** The operator, as far as the settings say. */
+export interface Operator {
+  readonly name: string | undefined
+  readonly address: ReadonlyArray<string>
+  readonly email: string | undefined
+  readonly phone: string | undefined
+  readonly vatId: string | undefined
+  readonly responsible: string | undefined
+}
 
 const unnamed = markup`<p>The operator of this installation has not entered who they are.</p>`
 

@@ -3,7 +3,7 @@
  * facts. What only the operator can know comes from configuration; nothing is made up.
  */
 import { markup, type Markup } from "@catenet/platform/Markup"
-import type { Operator } from "./Operator.ts"
+import type { Operator } from "./EnglishLegal.ts"
 
 const unnamed = markup`<p>Der Betreiber dieser Installation hat seine Angaben noch nicht hinterlegt.</p>`
 

@@ -1,7 +1,7 @@
 /** `/portal/account`: who somebody is here, the balance, the open sessions, and the end of the account. */
 import type { Account, PaymentIntent } from "@catenet/domain/billing/Credits"
-import type { AuditEntry } from "@catenet/domain/identity/AuditEntry"
 import type { ServiceAccount } from "@catenet/domain/identity/ServiceAccount"
+import type { AuditEntry } from "@catenet/domain/values/AuditEffect"
 import { markup } from "@catenet/platform/Markup"
 import type { OpenSession } from "../../identity/Sessions.ts"
 import { button, checkbox, field, panel, type Sent, valuesOf } from "../shell/Field.ts"

@@ -1,6 +1,6 @@
 /** `/`: what this is, how to sign in, and how much of it there is. */
 import { markup } from "@catenet/platform/Markup"
-import type { SocialProvider } from "../../settings/SocialProviders.ts"
+import type { SocialProvider } from "../../settings/IdentityVariables.ts"
 import { field } from "../shell/Field.ts"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"

@@ -1,6 +1,6 @@
 /** `/operators`: the platform as those see it who run it. */
 import type { ReportedEdge } from "@catenet/domain/edges/EdgeNode"
-import type { AuditEntry } from "@catenet/domain/identity/AuditEntry"
+import type { AuditEntry } from "@catenet/domain/values/AuditEffect"
 import { type Markup, markup } from "@catenet/platform/Markup"
 import type { LimitedAccount } from "../../accounts/Accounts.ts"
 import type { Waiting } from "../../certificates/CertificateQueue.ts"

@@ -1,6 +1,6 @@
 /** A button for each provider behind the identity provider, for those who have an account there. */
 import { type Markup, markup } from "@catenet/platform/Markup"
-import type { SocialProvider } from "../../settings/SocialProviders.ts"
+import type { SocialProvider } from "../../settings/IdentityVariables.ts"
 import type { Texts } from "../texts/English.ts"
 
 const names: Readonly<Record<SocialProvider, string>> = { google: "Google", github: "GitHub", gitlab: "GitLab" }

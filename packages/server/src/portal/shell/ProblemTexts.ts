@@ -1,7 +1,7 @@
 /** What a page says of a refusal: in English as the refusal says it, in another language by its code. */
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Option, Record } from "effect"
-import type { BrowserRefusal } from "../../http/BrowserRefusal.ts"
+import type { BrowserRefusal } from "../../http/SameOrigin.ts"
 import type { Texts } from "../texts/English.ts"
 
 export const textsOfCode = (texts: Texts, code: unknown): readonly [title: string, detail: string] | undefined =>

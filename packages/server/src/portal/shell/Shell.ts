@@ -1,6 +1,6 @@
 /** The shell around every page: navigation, who is signed in, the language. A page puts its content into it. */
 import type { Email } from "@catenet/domain/values/Email"
-import type { Subject } from "@catenet/domain/values/Subject"
+import type { Subject } from "@catenet/domain/values/Ids"
 import { Markup, markup } from "@catenet/platform/Markup"
 import { brandMark } from "@catenet/platform/PageStyles"
 import { tokenField } from "../../http/FormDeduplication.ts"

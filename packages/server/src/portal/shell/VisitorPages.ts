@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import type { BrowserRefusal } from "../../http/BrowserRefusal.ts"
+import type { BrowserRefusal } from "../../http/SameOrigin.ts"
 import type { Texts } from "../texts/English.ts"
 import { languageCookie, textsFor } from "./Language.ts"
 import * as ProblemPage from "./ProblemPage.ts"

@@ -5,8 +5,41 @@ import { maxExpiryHours } from "@catenet/domain/edges/AccessPolicy"
 import { rearmSeconds } from "@catenet/domain/tunnels/AccessWindow"
 import { maxShareLabel } from "@catenet/domain/tunnels/ShareLink"
 import { ordinal } from "@catenet/domain/values/Format"
+import { longestAccessNote } from "@catenet/domain/values/Quotas"
 import { numerals } from "./Numerals.ts"
 import type { TextsOf } from "./TextsOf.ts"
+
+/** Pages for everybody: the entrance, the gate of a tunnel, share links, and what the operator says of itself. In English. */
+export const visitorsTexts = {
+  signInWith: (provider: string) => `Sign in with ${provider}`,
+  joinTitle: "Join",
+  joinText: "You choose a password at the identity provider.",
+  joinEmail: "E-mail address (optional)",
+  entranceTitle: "Sign in",
+  signInAgain: "Sign in",
+  tryIt: "Try it",
+  trySend: "Send, with your session",
+  tryBody: "Body (JSON)",
+  tryQuery: "Query",
+  tryAgain: "Try again",
+  askOwner: "Ask the owner for access",
+  legalNotice: "Legal notice",
+  privacy: "Privacy",
+  terms: "Terms of use",
+  accessTitle: "Ask for access",
+  accessText: (host: string) => `The owner of ${host} sees your address and your note, and may let you in.`,
+  accessEmail: "E-mail address",
+  accessNote: "Note (optional)",
+  accessNoteHint: `At most ${longestAccessNote} characters.`,
+  accessAsk: "Ask",
+  accessAsked: "Asked",
+  accessAskedText: (host: string, email: string) => `The owner of ${host} has been asked to let ${email} in.`,
+  linkTitle: (host: string) => `Open ${host}`,
+  linkText: (host: string) => `This link lets one visitor in, once. It is used up when you open ${host}.`,
+  linkOpen: "Open"
+}
+
+export type VisitorsTexts = TextsOf<typeof visitorsTexts>
 
 const figure = numerals.en.count
 

@@ -9,13 +9,15 @@ import { isReached } from "@catenet/domain/tunnels/Reachability"
 import type { TunnelId } from "@catenet/domain/values/Ids"
 import type { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Context, Effect, Layer, Option, type Schema } from "effect"
+import { retryForever } from "@catenet/platform/RetryForever"
+import { Context, Effect, FiberSet, Layer, Option, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { anyOf, EdgeFacts, reachOf } from "../../edges/EdgeFacts.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { AlertDeliveries } from "./AlertDeliveries.ts"
 import * as Store from "./AlertStore.ts"
+import { TunnelWatches } from "./TunnelWatches.ts"
 
 const batch = 64
 
@@ -85,3 +87,46 @@ export class Outages extends Context.Service<
   static readonly layerNoDeps = Layer.effect(Outages, Outages.make)
   static readonly layer = Outages.layerNoDeps.pipe(Layer.provide([AlertDeliveries.layer, EdgeFacts.layer]))
 }
+
+/** Deliveries that one replica makes at the same time. */
+const atOnce = 64
+
+const looking = Effect.gen(function* () {
+  const { alertIntervalSeconds } = yield* Settings
+  const { lookAtDue } = yield* Outages
+  // Looks of different tunnels become due at different times.
+  const pause = `${Math.min(alertIntervalSeconds, 5)} seconds` as const
+  yield* Effect.andThen(lookAtDue, Effect.sleep(pause)).pipe(retryForever("The outage check"))
+})
+
+const watching = Effect.gen(function* () {
+  const { alertIntervalSeconds } = yield* Settings
+  const { lookAround } = yield* TunnelWatches
+  const pause = `${Math.min(alertIntervalSeconds, 5)} seconds` as const
+  yield* Effect.andThen(lookAround, Effect.sleep(pause)).pipe(retryForever("The round over all tunnels"))
+})
+
+const delivering = Effect.gen(function* () {
+  const { deliver, lease } = yield* AlertDeliveries
+  const running = yield* FiberSet.make<void>()
+  yield* Effect.gen(function* () {
+    const free = atOnce - (yield* FiberSet.size(running))
+    const pending = free === 0 ? [] : yield* lease(free)
+    for (const each of pending) {
+      const safe = Effect.catchCause(deliver(each), (cause) => Effect.logError("A delivery failed.", cause))
+      yield* FiberSet.run(running, safe)
+    }
+    if (pending.length === 0) yield* Effect.sleep("1 second")
+  }).pipe(retryForever("Taking deliveries"))
+})
+
+/**
+ * The loops of alerts: one checks tunnels with an alert, one all tunnels, and one delivers, so that a slow receiver delays no
+ * check. They run as long as the layer lives.
+ */
+export const layer = Layer.effectDiscard(
+  Effect.forkScoped(looking).pipe(
+    Effect.andThen(Effect.forkScoped(watching)),
+    Effect.andThen(Effect.forkScoped(delivering))
+  )
+).pipe(Layer.provide([AlertDeliveries.layer, Outages.layer, TunnelWatches.layer]))

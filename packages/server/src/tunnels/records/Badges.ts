@@ -3,12 +3,12 @@
  * back.
  */
 import type { Caller } from "@catenet/domain/api/Access"
-import { Badge, type BadgeFace, disable, enable, face } from "@catenet/domain/tunnels/Badge"
 import { BadgeNotFound, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import { Badge, type BadgeFace, disable, enable, face } from "@catenet/domain/tunnels/Uptime"
 import type { Audit } from "@catenet/domain/values/AuditEffect"
 import { BadgeId, type TunnelId } from "@catenet/domain/values/Ids"
+import type { Subject } from "@catenet/domain/values/Ids"
 import type { Step } from "@catenet/domain/values/Step"
-import type { Subject } from "@catenet/domain/values/Subject"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -17,7 +17,7 @@ import { EdgeFacts } from "../../edges/EdgeFacts.ts"
 import { Audits } from "../../identity/Audits.ts"
 import { freshHex64 } from "../../runtime/TokenSecrets.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
-import { shares } from "./FactFormat.ts"
+import { shares } from "./RecordStore.ts"
 
 // The picture of a badge: flat, 20 pixels high, readable by screen readers. A function from what it says to SVG.
 

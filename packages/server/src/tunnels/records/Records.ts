@@ -9,7 +9,7 @@ import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { sumDays } from "@catenet/domain/tunnels/TunnelTraffic"
 import type { SessionRecord, TokenStatusReport, TokenSums, TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import { FleetRow, type UptimeReport, UsageRow } from "@catenet/domain/tunnels/Usage"
-import { usageCsv } from "@catenet/domain/tunnels/UsageCsv"
+import { usageCsv } from "@catenet/domain/tunnels/Usage"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { type Answer, anyOf, EdgeFacts, type History, reachOf } from "../../edges/EdgeFacts.ts"
@@ -17,7 +17,7 @@ import { type Page, paged } from "../../http/Paging.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { Tunnels } from "../Tunnels.ts"
-import * as FactFormat from "./FactFormat.ts"
+import * as RecordStore from "./RecordStore.ts"
 import * as Store from "./RecordStore.ts"
 
 /** What an agent said it lacks, from its answer to the bridge. Pure. */
@@ -123,14 +123,14 @@ export class Records extends Context.Service<
     })
 
     const daysOf = (all: ReadonlyArray<{ readonly history: History }>) =>
-      sumDays(all.map(({ history }) => FactFormat.days(history)))
+      sumDays(all.map(({ history }) => RecordStore.days(history)))
 
     const usageByDay = Effect.fnUntraced(function* (account: Account, page: Page) {
       const now = yield* unixSeconds
       const all = yield* known(yield* owned(account, page), "figures")
       const rows = all.map(
         ({ history, tunnel: { hostname, id, name } }) =>
-          new UsageRow({ ...FactFormat.usage(history, now), id, tunnel: name, hostname, silent_edges: history.silent })
+          new UsageRow({ ...RecordStore.usage(history, now), id, tunnel: name, hostname, silent_edges: history.silent })
       )
       return { rows, days: daysOf(all) }
     })
@@ -159,7 +159,7 @@ export class Records extends Context.Service<
         online,
         reach,
         ...carriedBy(history._tag === "Known" ? history.history.sessions[0] : undefined),
-        uptime_7d_pct: FactFormat.shares(history)?.d7 ?? null,
+        uptime_7d_pct: RecordStore.shares(history)?.d7 ?? null,
         bridge_mode: tunnel.bridgeMode,
         bridge_granted: tunnel.channel !== null,
         bridge_last_seen_secs_ago: history._tag === "Silent" ? null : lastSeen(holders),
@@ -178,8 +178,8 @@ export class Records extends Context.Service<
     return {
       uptime: Effect.fn("Records.uptime")(function* (account: Account, id: string) {
         const { routingToken } = yield* tunnels.owned(id, account)
-        return FactFormat.report(
-          yield* edge.history(routingToken, FactFormat.maxSessions, "figures"),
+        return RecordStore.report(
+          yield* edge.history(routingToken, RecordStore.maxSessions, "figures"),
           yield* unixSeconds
         )
       }, sqlOrDie),

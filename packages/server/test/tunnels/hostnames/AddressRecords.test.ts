@@ -1,6 +1,6 @@
 import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { Hostname } from "@catenet/domain/values/Hostname"
-import { Subject } from "@catenet/domain/values/Subject"
+import { Subject } from "@catenet/domain/values/Ids"
 import { until } from "@catenet/testing/Eventually"
 import * as Accounts from "@catenet/testing/server/Accounts"
 import { keyName, NameServer, secret } from "@catenet/testing/server/dns/NameServer"

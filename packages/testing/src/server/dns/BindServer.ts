@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process"
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import * as Rfc2136 from "../../../../server/src/dns/Rfc2136.ts"
+import * as DnsBackend from "../../../../server/src/dns/DnsBackend.ts"
 import { freePort } from "../../../../stack/src/Ports.ts"
 import * as Daemon from "../Daemon.ts"
 
@@ -39,6 +39,6 @@ zone "zone.test" { type primary; file "zone"; update-policy { grant catenet zone
   })
   const server = { host: "127.0.0.1", port }
   const key = { name: keyName, secret: Redacted.make(Uint8Array.from(secret)) }
-  const { set } = yield* Rfc2136.make({ server, zone: "zone.test", key })
+  const { set } = yield* DnsBackend.makeRfc2136({ server, zone: "zone.test", key })
   return { ...server, key, set }
 }).pipe(Effect.provide(SecureRandom.layerWebCrypto))

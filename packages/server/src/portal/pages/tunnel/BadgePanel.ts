@@ -1,6 +1,6 @@
 /** The public badge of a tunnel: the picture, and what to paste where it is to be seen. */
-import type { Badge } from "@catenet/domain/tunnels/Badge"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
+import type { Badge } from "@catenet/domain/tunnels/Uptime"
 import { markup } from "@catenet/platform/Markup"
 import { button, panel } from "../../shell/Field.ts"
 import type { Texts } from "../../texts/English.ts"

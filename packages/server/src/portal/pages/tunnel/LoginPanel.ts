@@ -1,6 +1,6 @@
 /** Who may visit a tunnel: the login switch, the list of addresses, and those who ask for access. */
-import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { tunnelOptionNames } from "@catenet/domain/edges/TunnelOptions"
+import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/platform/Markup"
 import { button, checkbox, field, named, panel, type Sent, valuesOf } from "../../shell/Field.ts"
 import { timestamp } from "../../shell/Timestamp.ts"
