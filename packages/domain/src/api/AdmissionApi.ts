@@ -6,7 +6,7 @@
  * malformed request.
  */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Admission } from "../certificates/Admission.ts"
 import {
   AgentProofRequired,
@@ -54,35 +54,57 @@ export const IssuedChain = Schema.Struct({
 const challenge = { token: RoutingToken, hostname: Hostname }
 
 export class AdmissionApi extends HttpApiGroup.make("admission")
+  .annotate(OpenApi.Description, "Certificates")
   .add(
     HttpApiEndpoint.get("admission", "/agent/acme-admission/:routing_token/:hostname", {
       params,
       success: Admission,
       error: [NotHostnameOwner, HostnameUnknown, AgentProofRequired]
-    }),
+    }).annotate(
+      OpenApi.Summary,
+      "Returns whether a host name may order its own certificate, and from which authority."
+    ),
     HttpApiEndpoint.post("issuanceComplete", "/agent/acme-issuance-complete/:routing_token/:hostname", {
       params,
       payload: IssuedChain,
       success: HttpApiSchema.Empty(200),
       error: [NotHostnameOwner, AgentProofRequired, HostnameGuarded]
-    }).middleware(ReadsBody),
+    })
+      .annotate(
+        OpenApi.Summary,
+        "Reports that the certificate has been issued: the edge then passes the host's TLS through."
+      )
+      .middleware(ReadsBody),
     HttpApiEndpoint.post("issuanceFailed", "/agent/acme-issuance-failed/:routing_token/:hostname", {
       params,
       payload: IssuanceFailure,
       success: Admission,
       error: [NotHostnameOwner, HostnameUnknown, AgentProofRequired]
-    }).middleware(ReadsBody),
+    })
+      .annotate(
+        OpenApi.Summary,
+        "Reports that an authority issued no certificate, and why; the response may assign another authority."
+      )
+      .middleware(ReadsBody),
     HttpApiEndpoint.get("standing", "/agent/acme-standing/:routing_token/:hostname", {
       params,
       success: CertificateStanding,
       error: [NotHostnameOwner, HostnameUnknown, AgentProofRequired]
-    }),
+    }).annotate(
+      OpenApi.Summary,
+      "Returns the certificate status of a host name: its place in the queue, what its agent is doing, why an authority refused it."
+    ),
     HttpApiEndpoint.post("issuanceProgress", "/agent/acme-standing/:routing_token/:hostname", {
       params,
       payload: IssuanceProgress,
       success: IssuanceTurn,
       error: [NotHostnameOwner, HostnameUnknown, AgentProofRequired]
-    }).middleware(ReadsBody),
+    })
+      .annotate(
+        OpenApi.Summary,
+        "Reports the progress of an agent's order; the agents of a tunnel order one after another."
+      )
+      .middleware(ReadsBody),
     HttpApiEndpoint.post("setChallenge", "/agent/dns01-challenge", {
       payload: Schema.Struct({ ...challenge, value: line(255) }),
       success: HttpApiSchema.Empty(200),
@@ -97,6 +119,7 @@ export class AdmissionApi extends HttpApiGroup.make("admission")
         DnsNotConverged
       ]
     })
+      .annotate(OpenApi.Summary, "Publishes the TXT record of an ACME dns-01 challenge.")
       .middleware(ReadsBody)
       .middleware(BrokersDns),
     HttpApiEndpoint.post("clearChallenge", "/agent/dns01-challenge/clear", {
@@ -104,6 +127,7 @@ export class AdmissionApi extends HttpApiGroup.make("admission")
       success: HttpApiSchema.Empty(200),
       error: [AgentProofRequired, NotHostnameOwner, ChallengeNotBrokered, DnsProviderFailed]
     })
+      .annotate(OpenApi.Summary, "Removes the TXT record of an ACME dns-01 challenge.")
       .middleware(ReadsBody)
       .middleware(BrokersDns)
   )

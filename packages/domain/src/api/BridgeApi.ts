@@ -1,6 +1,6 @@
 /** Remote control of an agent over a channel that its owner opened to the deployment's own identity. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ChannelId, NewGrant } from "../channels/Channel.ts"
 import {
   BridgeCallFailed,
@@ -33,6 +33,7 @@ export class BridgeState extends Schema.Class<BridgeState>("BridgeState")({
 }) {}
 
 export class BridgeApi extends HttpApiGroup.make("bridge")
+  .annotate(OpenApi.Description, "Agent bridge")
   .add(
     /** Switching the bridge on switches the tunnel's login requirement on. */
     HttpApiEndpoint.put("setMode", "/me/tunnels/:id/agent-bridge", {
@@ -40,19 +41,24 @@ export class BridgeApi extends HttpApiGroup.make("bridge")
       payload: Schema.Struct({ mode: BridgeMode }),
       success: done,
       error: TunnelNotFound
-    }).middleware(ReadsBody),
+    })
+      .annotate(OpenApi.Summary, "Sets whether the operator's bridge may reach the agent of a tunnel.")
+      .middleware(ReadsBody),
     HttpApiEndpoint.post("storeGrant", "/me/tunnels/:id/agent-bridge/grant", {
       params: id,
       payload: Schema.Struct({ channel_id: ChannelId, grant_hex: NewGrant }),
       success: done,
       error: [GrantUndecodable, GrantMismatch, TunnelNotFound, BridgeNotConfigured, LimitReached]
-    }).middleware(ReadsBody),
+    })
+      .annotate(OpenApi.Summary, "Stores the grant that admits the bridge to a channel.")
+      .middleware(ReadsBody),
     HttpApiEndpoint.post("call", "/me/tunnels/:id/agent-bridge/call", {
       params: id,
       payload: Schema.Struct({ tool: ToolName, arguments: Schema.optionalKey(Schema.Json) }),
       success: Schema.Struct({ result: Schema.Json }),
       error: [TunnelNotFound, BridgeGrantMissing, BridgeCallFailed, BridgeNotConfigured]
     })
+      .annotate(OpenApi.Summary, "Calls one tool of the agent over that channel.")
       .annotate(BodyLimit, maxListBytes)
       .middleware(ReadsBody)
   )
@@ -62,7 +68,7 @@ export class BridgeApi extends HttpApiGroup.make("bridge")
       params: id,
       success: BridgeState,
       error: [TunnelNotFound, BridgeNotConfigured]
-    })
+    }).annotate(OpenApi.Summary, "Returns the bridge status of a tunnel and the keys that a grant must name.")
   )
   .annotateEndpointsMerge(exactBody)
   .middleware(RateLimit)

@@ -20,7 +20,6 @@ import { AdmissionApi } from "./AdmissionApi.ts"
 import { BridgeApi } from "./BridgeApi.ts"
 import { ChannelsApi, ClaimsApi, InvitationsApi } from "./ChannelsApi.ts"
 import { describeApi, documentHead } from "./DescribedApi.ts"
-import { describeEndpoints } from "./DescribedRoutes.ts"
 import { DirectoryApi, OperatorPublication, PipelinePublication, PipelinesApi } from "./DirectoryApi.ts"
 import { EdgesApi } from "./EdgesApi.ts"
 import { EnrollmentApi } from "./EnrollmentApi.ts"
@@ -68,7 +67,6 @@ export class ControlPlaneApi extends HttpApi.make("catenet")
       description,
       transform: flow(
         describeLossless([SuggestRequest, Suggestion, PipelineSpec, PipelinePublication, OperatorPublication]),
-        describeEndpoints,
         describeApi
       )
     })

@@ -1,6 +1,6 @@
 /** The public agent directory, and the rendezvous records of an operator's self-test. */
 import { Effect, Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {
   DirectoryEntry,
   DirectoryRegistration,
@@ -57,17 +57,20 @@ const done = HttpApiSchema.Empty(200)
 const invalid = [RoleTagRepeated, RoleWithoutUnits] as const
 
 export class PipelinesApi extends HttpApiGroup.make("pipelines")
+  .annotate(OpenApi.Description, "Pipelines")
   .add(
     HttpApiEndpoint.post("publish", "/me/pipelines", {
       payload: lossless(PipelinePublication),
       success: done,
       error: [...invalid, NotPipelineOwner, LimitReached]
     })
+      .annotate(OpenApi.Summary, "Publishes a pipeline under an id, or replaces your own.")
       .annotate(BodyLimit, maxListBytes)
       .middleware(ReadsBody)
       .middleware(RateLimit)
       .middleware(BearerAccess),
     HttpApiEndpoint.get("listOwn", "/me/pipelines", { query: pageQuery, success: Schema.Array(PublishedPipeline) })
+      .annotate(OpenApi.Summary, "Lists your pipelines.")
       .middleware(ReadsParameters)
       .middleware(RateLimit)
       .middleware(BearerAccess),
@@ -76,6 +79,7 @@ export class PipelinesApi extends HttpApiGroup.make("pipelines")
       success: done,
       error: [NotPipelineOwner, PipelineNotFound]
     })
+      .annotate(OpenApi.Summary, "Withdraws a pipeline.")
       .middleware(ReadsParameters)
       .middleware(RateLimit)
       .middleware(BearerAccess),
@@ -84,24 +88,31 @@ export class PipelinesApi extends HttpApiGroup.make("pipelines")
       success: done,
       error: [...invalid, PipelineIdTaken, LimitReached]
     })
+      .annotate(OpenApi.Summary, "Publishes a pipeline on behalf of the operator or another owner.")
       .annotate(BodyLimit, maxListBytes)
       .middleware(ReadsBody)
       .middleware(AdminAccess),
     HttpApiEndpoint.get("list", "/registry/pipelines", {
       query: pageQuery,
       success: Schema.Array(PublishedPipeline)
-    }).middleware(ReadsParameters),
+    })
+      .annotate(OpenApi.Summary, "Lists every published pipeline with its owner.")
+      .middleware(ReadsParameters),
     HttpApiEndpoint.get("get", "/registry/pipelines/:id", {
       params: { id: PipelineId },
       success: lossless(PipelineSpec),
       error: PipelineNotFound
-    }).middleware(ReadsParameters)
+    })
+      .annotate(OpenApi.Summary, "Returns a published pipeline.")
+      .middleware(ReadsParameters)
   )
   .middleware(RateLimit) {}
 
 export class DirectoryApi extends HttpApiGroup.make("directory")
+  .annotate(OpenApi.Description, "Agent directory")
   .add(
     HttpApiEndpoint.post("register", "/registry/agents", { payload: DirectoryRegistration, success: done })
+      .annotate(OpenApi.Summary, "Adds an agent with its card to the directory.")
       .annotate(BodyLimit, maxListBytes)
       .middleware(ReadsBody)
       .middleware(AdminAccess),
@@ -110,6 +121,10 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       success: done,
       error: [DirectoryProofRefused, LimitReached]
     })
+      .annotate(
+        OpenApi.Summary,
+        "Adds an agent for your account, with a proof by its holder key, until its card expires."
+      )
       .annotate(BodyLimit, maxListBytes)
       .middleware(ReadsBody)
       .middleware(RateLimit)
@@ -118,6 +133,7 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       query: pageQuery,
       success: Schema.Array(OwnDirectoryEntry)
     })
+      .annotate(OpenApi.Summary, "Lists your agents in the directory.")
       .middleware(ReadsParameters)
       .middleware(RateLimit)
       .middleware(BearerAccess),
@@ -126,6 +142,7 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
       success: done,
       error: AgentNotListed
     })
+      .annotate(OpenApi.Summary, "Removes one of your agents from the directory.")
       .middleware(ReadsParameters)
       .middleware(RateLimit)
       .middleware(BearerAccess),
@@ -136,22 +153,29 @@ export class DirectoryApi extends HttpApiGroup.make("directory")
         ...pageQuery
       },
       success: Schema.Array(DirectoryEntry)
-    }).middleware(ReadsParameters),
+    })
+      .annotate(OpenApi.Summary, "Finds agents that have exactly this role, this skill, or both.")
+      .middleware(ReadsParameters),
     HttpApiEndpoint.get("get", "/registry/agents/:holder", {
       params: { holder: HolderKey },
       success: DirectoryEntry,
       error: AgentNotListed
-    }).middleware(ReadsParameters),
+    })
+      .annotate(OpenApi.Summary, "Returns an agent of the directory.")
+      .middleware(ReadsParameters),
     HttpApiEndpoint.post("registerRendezvous", "/registry/register", {
       payload: Schema.Struct({ token: RoutingToken, tenant: Tenant, agent: AgentId }),
       success: done
     })
+      .annotate(OpenApi.Summary, "Records which agent serves a routing token, for an operator's self-test.")
       .middleware(ReadsBody)
       .middleware(AdminAccess),
     HttpApiEndpoint.get("resolveRendezvous", "/registry/resolve/:token", {
       params: { token: RoutingToken },
       success: Schema.Struct({ tenant: Tenant, agent: AgentId }),
       error: RouteNotFound
-    }).middleware(ReadsParameters)
+    })
+      .annotate(OpenApi.Summary, "Returns the agent that serves a routing token.")
+      .middleware(ReadsParameters)
   )
   .middleware(RateLimit) {}

@@ -1,6 +1,6 @@
 /** What edges ask of the control plane, and what they tell it. All behind the admin token. */
 import { Schema } from "effect"
-import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ChannelId } from "../channels/Channel.ts"
 import { MemberNotAdmitted } from "../channels/ChannelErrors.ts"
 import {
@@ -30,62 +30,93 @@ export class ChannelAuthorisation extends Schema.Class<ChannelAuthorisation>("Ch
 }) {}
 
 export class EdgesApi extends HttpApiGroup.make("edges")
+  .annotate(OpenApi.Description, "Edges")
   .add(
     HttpApiEndpoint.post("authorizeChannel", "/internal/channel/authorize", {
       payload: Schema.Struct({ channel: ChannelId, holder: HolderKey }),
       success: ChannelAuthorisation,
       error: MemberNotAdmitted
-    }).middleware(ReadsBody),
+    })
+      .annotate(OpenApi.Summary, "Returns whether a holder is admitted to a channel, and its keys.")
+      .middleware(ReadsBody),
     HttpApiEndpoint.get("revokedTokens", "/internal/revoked-tokens", {
       query: pageQuery,
       success: Schema.Struct({ tokens: Schema.Array(RoutingToken) })
-    }).middleware(ReadsParameters),
+    })
+      .annotate(OpenApi.Summary, "Lists the revoked routing tokens, which no edge may serve.")
+      .middleware(ReadsParameters),
     HttpApiEndpoint.post("heartbeat", "/internal/edges/heartbeat", {
       payload: Heartbeat,
       success: HttpApiSchema.Empty(200),
       error: [HeartbeatProofIncomplete, HeartbeatRefused]
-    }).middleware(ReadsBody),
+    })
+      .annotate(OpenApi.Summary, "Reports that an edge is live, and its address.")
+      .middleware(ReadsBody),
     HttpApiEndpoint.post("ticketKeys", "/internal/edges/ticket-keys", {
       payload: TicketKeyRequest,
       success: SealedTicketKeys,
       error: TicketKeysRefused
-    }).middleware(ReadsBody),
+    })
+      .annotate(OpenApi.Summary, "Returns the keys of session tickets, encrypted for the requesting edge.")
+      .middleware(ReadsBody),
     HttpApiEndpoint.post("agentProved", "/internal/tunnel/agent-proved", {
       payload: Schema.Struct({ token: RoutingToken, key: PublicKey }),
       success: HttpApiSchema.Empty(200)
-    }).middleware(ReadsBody),
+    })
+      .annotate(
+        OpenApi.Summary,
+        "Reports that an agent has proved its key; from then on, every agent of the tunnel must."
+      )
+      .middleware(ReadsBody),
     HttpApiEndpoint.get("list", "/internal/edges", {
       query: pageQuery,
       success: Schema.Array(ReportedEdge)
-    }).middleware(ReadsParameters),
+    })
+      .annotate(OpenApi.Summary, "Lists the edges that have sent heartbeats, and which of them are live.")
+      .middleware(ReadsParameters),
     HttpApiEndpoint.get("lookup", "/internal/edges/lookup", {
       query: { token: Schema.optionalKey(RoutingToken), host: Schema.optionalKey(Hostname) },
       success: EdgeNode,
       error: [LookupAmbiguous, NoLiveEdge]
-    }).middleware(ReadsParameters),
+    })
+      .annotate(OpenApi.Summary, "Returns the live edge that serves a routing token or host name.")
+      .middleware(ReadsParameters),
     HttpApiEndpoint.get("rehydrate", "/internal/edges/rehydrate/:edge_id", {
       params: { edge_id: EdgeId },
       query: pageQuery,
       success: Schema.Array(Authorisation)
-    }).middleware(ReadsParameters),
+    })
+      .annotate(OpenApi.Summary, "Returns everything that an edge needs when it starts.")
+      .middleware(ReadsParameters),
     HttpApiEndpoint.post("rebind", "/internal/edges/:id/rebind", {
       params: { id: EdgeId },
       success: HttpApiSchema.Empty(200),
       error: EdgeUnknown
-    }).middleware(ReadsParameters),
+    })
+      .annotate(OpenApi.Summary, "Removes the key to which an edge is pinned.")
+      .middleware(ReadsParameters),
     HttpApiEndpoint.post("checkVisitor", "/internal/gate/check", {
       payload: Schema.Struct({ host: Hostname, session: Schema.optionalKey(GateToken) }),
       success: GateAnswer
-    }).middleware(ReadsBody),
+    })
+      .annotate(
+        OpenApi.Summary,
+        "Returns whether a visitor may pass the login gate of a host, and the visitor's identity."
+      )
+      .middleware(ReadsBody),
     HttpApiEndpoint.post("redeemGateCode", "/internal/gate/redeem", {
       payload: Schema.Struct({ host: Hostname, code: GateToken, browser: BrowserHash }),
       success: GateEntry,
       error: GateCodeRefused
-    }).middleware(ReadsBody),
+    })
+      .annotate(OpenApi.Summary, "Exchanges the code of a sign-in for a visitor session at one host, once.")
+      .middleware(ReadsBody),
     HttpApiEndpoint.post("endVisit", "/internal/gate/end", {
       payload: Schema.Struct({ host: Hostname, session: GateToken }),
       success: HttpApiSchema.Empty(200)
-    }).middleware(ReadsBody)
+    })
+      .annotate(OpenApi.Summary, "Ends a visitor's session.")
+      .middleware(ReadsBody)
   )
   .middleware(AdminAccess) {}
 

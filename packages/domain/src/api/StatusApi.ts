@@ -1,6 +1,6 @@
 /** Public status: liveness, readiness, counts, ports and the certificate authority of the mesh plane. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { EdgeCaNotConfigured, EdgeCaNotPublished } from "../edges/EdgeErrors.ts"
 import { Count, Port } from "../values/Numbers.ts"
 import { DatabaseUnreachable, NotServing } from "../values/RequestErrors.ts"
@@ -42,13 +42,27 @@ export class NetworkInfo extends Schema.Class<NetworkInfo>("NetworkInfo")({
 /** DER bytes; byte-stable over redeploys, because agents pin them. */
 const CaCertificate = Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType: "application/x-x509-ca-cert" }))
 
-export class StatusApi extends HttpApiGroup.make("status").add(
-  HttpApiEndpoint.get("status", "/status", { success: Status }),
-  HttpApiEndpoint.get("live", "/healthz", { success: HttpApiSchema.Empty(200) }),
-  HttpApiEndpoint.get("ready", "/readyz", {
-    success: HttpApiSchema.Empty(200),
-    error: [DatabaseUnreachable, NotServing]
-  }),
-  HttpApiEndpoint.get("networkInfo", "/network-info", { success: NetworkInfo }),
-  HttpApiEndpoint.get("edgeCa", "/pki/ca", { success: CaCertificate, error: [EdgeCaNotPublished, EdgeCaNotConfigured] })
-) {}
+export class StatusApi extends HttpApiGroup.make("status")
+  .annotate(OpenApi.Description, "Status and network")
+  .add(
+    HttpApiEndpoint.get("status", "/status", { success: Status }).annotate(
+      OpenApi.Summary,
+      "Returns public counts, and whether access tokens can be verified."
+    ),
+    HttpApiEndpoint.get("live", "/healthz", { success: HttpApiSchema.Empty(200) }).annotate(
+      OpenApi.Summary,
+      "Reports whether the process answers."
+    ),
+    HttpApiEndpoint.get("ready", "/readyz", {
+      success: HttpApiSchema.Empty(200),
+      error: [DatabaseUnreachable, NotServing]
+    }).annotate(OpenApi.Summary, "Reports whether the database can be read."),
+    HttpApiEndpoint.get("networkInfo", "/network-info", { success: NetworkInfo }).annotate(
+      OpenApi.Summary,
+      "Returns the ports of this installation."
+    ),
+    HttpApiEndpoint.get("edgeCa", "/pki/ca", {
+      success: CaCertificate,
+      error: [EdgeCaNotPublished, EdgeCaNotConfigured]
+    }).annotate(OpenApi.Summary, "Returns the root certificate of the mesh plane (DER), which agents pin.")
+  ) {}

@@ -1,6 +1,6 @@
 /** An account's tunnels: their records, who else may see them, and who passes their login gate. */
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ClaimNotLapsed } from "../certificates/AdmissionErrors.ts"
 import {
   DnsUnanswered,
@@ -31,28 +31,37 @@ export class AccessRequest extends Schema.Class<AccessRequest>("AccessRequest")(
 }) {}
 
 const reads = [
-  HttpApiEndpoint.get("list", "/me/tunnels", { query: pageQuery, success: Schema.Array(Tunnel) }).middleware(
-    ReadsParameters
+  HttpApiEndpoint.get("list", "/me/tunnels", { query: pageQuery, success: Schema.Array(Tunnel) })
+    .annotate(OpenApi.Summary, "Lists your tunnels and those granted to you.")
+    .middleware(ReadsParameters),
+  HttpApiEndpoint.get("get", "/me/tunnels/:id", { params: id, success: Tunnel, error: TunnelNotFound }).annotate(
+    OpenApi.Summary,
+    "Returns a tunnel."
   ),
-  HttpApiEndpoint.get("get", "/me/tunnels/:id", { params: id, success: Tunnel, error: TunnelNotFound }),
   HttpApiEndpoint.get("listGrantees", "/me/tunnels/:id/grants", {
     params: id,
     query: pageQuery,
     success: Schema.Struct({ grantees: Schema.Array(Subject) }),
     error: TunnelNotFound
-  }).middleware(ReadsParameters),
+  })
+    .annotate(OpenApi.Summary, "Lists the accounts that have been granted access to the tunnel.")
+    .middleware(ReadsParameters),
   HttpApiEndpoint.get("listVisitors", "/me/tunnels/:id/login-allowlist", {
     params: id,
     query: pageQuery,
     success: Schema.Struct({ emails: Schema.Array(Email) }),
     error: TunnelNotFound
-  }).middleware(ReadsParameters),
+  })
+    .annotate(OpenApi.Summary, "Lists the e-mail addresses that may pass the login gate.")
+    .middleware(ReadsParameters),
   HttpApiEndpoint.get("listAccessRequests", "/me/tunnels/:id/access-requests", {
     params: id,
     query: pageQuery,
     success: Schema.Array(AccessRequest),
     error: TunnelNotFound
-  }).middleware(ReadsParameters)
+  })
+    .annotate(OpenApi.Summary, "Lists visitors who were refused at the login gate and requested access.")
+    .middleware(ReadsParameters)
 ] as const
 
 const writes = [
@@ -61,32 +70,49 @@ const writes = [
     payload: Schema.Struct({ name: TunnelName, hostname: Schema.optionalKey(Hostname) }),
     success: Tunnel,
     error: [TunnelLimitReached, HostnameReserved, HostnameTaken, IdempotencyKeyReused]
-  }).middleware(ReadsBody),
+  })
+    .annotate(
+      OpenApi.Summary,
+      "Creates a tunnel; without a host name it is assigned one, if the operator has configured a zone."
+    )
+    .middleware(ReadsBody),
   HttpApiEndpoint.patch("change", "/me/tunnels/:id", {
     params: id,
     payload: TunnelChange,
     success: Tunnel,
     error: TunnelNotFound
-  }).middleware(ReadsBody),
-  HttpApiEndpoint.delete("remove", "/me/tunnels/:id", { params: id, success: done, error: TunnelNotFound }),
+  })
+    .annotate(
+      OpenApi.Summary,
+      "Renames a tunnel, or sets whether visitors must sign in and whether agents must prove a key."
+    )
+    .middleware(ReadsBody),
+  HttpApiEndpoint.delete("remove", "/me/tunnels/:id", { params: id, success: done, error: TunnelNotFound }).annotate(
+    OpenApi.Summary,
+    "Deletes a tunnel; its routing token is revoked at the edges."
+  ),
   /** Mints a join token every time, or once for one key; earlier ones stay good until they are redeemed or end. */
   HttpApiEndpoint.post("install", "/me/tunnels/:id/install", {
     params: id,
     headers: idempotencyHeader,
     success: Installation,
     error: [TunnelNotFound, LimitReached]
-  }).middleware(ReadsParameters),
+  })
+    .annotate(OpenApi.Summary, "Returns the settings that an agent needs to serve the tunnel, with a new join token.")
+    .middleware(ReadsParameters),
   HttpApiEndpoint.post("rotateToken", "/me/tunnels/:id/rotate-token", {
     params: id,
     headers: idempotencyHeader,
     success: RotatedToken,
     error: TunnelNotFound
-  }).middleware(ReadsParameters),
+  })
+    .annotate(OpenApi.Summary, "Gives the tunnel a new routing token and revokes the old one; everything else is kept.")
+    .middleware(ReadsParameters),
   HttpApiEndpoint.post("reclaim", "/me/tunnels/:id/reclaim-cert-slot", {
     params: id,
     success: done,
     error: [TunnelNotFound, ClaimNotLapsed]
-  }),
+  }).annotate(OpenApi.Summary, "Returns the tunnel to the certificate queue after its claim has lapsed."),
   /** Looks the host name's proof up in DNS; with it the name leads to the tunnel. Repeating it checks again. */
   HttpApiEndpoint.post("verifyHostname", "/me/tunnels/:id/verify-hostname", {
     params: id,
@@ -100,37 +126,51 @@ const writes = [
       RateLimited,
       DnsUnanswered
     ]
-  }),
+  }).annotate(
+    OpenApi.Summary,
+    "Looks up the DNS record that proves ownership of the tunnel's host name; if found, the name is routed."
+  ),
   HttpApiEndpoint.post("grant", "/me/tunnels/:id/grants", {
     params: id,
     payload: Schema.Struct({ grantee: Subject }),
     success: done,
     error: [TunnelNotFound, LimitReached]
-  }).middleware(ReadsBody),
+  })
+    .annotate(OpenApi.Summary, "Grants another account access to see and install the tunnel.")
+    .middleware(ReadsBody),
   HttpApiEndpoint.delete("ungrant", "/me/tunnels/:id/grants/:grantee", {
     params: { id: TunnelIdInPath, grantee: Subject },
     success: done,
     error: [TunnelNotFound, GrantNotFound]
-  }).middleware(ReadsParameters),
+  })
+    .annotate(OpenApi.Summary, "Revokes a grant, with the keys enrolled through it and its unredeemed join tokens.")
+    .middleware(ReadsParameters),
   HttpApiEndpoint.post("allowVisitor", "/me/tunnels/:id/login-allowlist", {
     params: id,
     payload: Schema.Struct({ email: Email }),
     success: done,
     error: [TunnelNotFound, LimitReached]
-  }).middleware(ReadsBody),
+  })
+    .annotate(OpenApi.Summary, "Allows an e-mail address to pass the login gate.")
+    .middleware(ReadsBody),
   HttpApiEndpoint.post("disallowVisitor", "/me/tunnels/:id/login-allowlist/:email/remove", {
     params: { id: TunnelIdInPath, email: Email },
     success: done,
     error: TunnelNotFound
-  }).middleware(ReadsParameters),
+  })
+    .annotate(OpenApi.Summary, "Removes an e-mail address from the list for the login gate.")
+    .middleware(ReadsParameters),
   HttpApiEndpoint.post("dismissAccessRequest", "/me/tunnels/:id/access-requests/:email/dismiss", {
     params: { id: TunnelIdInPath, email: Email },
     success: done,
     error: [TunnelNotFound, GrantNotFound]
-  }).middleware(ReadsParameters)
+  })
+    .annotate(OpenApi.Summary, "Dismisses a visitor's access request.")
+    .middleware(ReadsParameters)
 ] as const
 
 export class TunnelsApi extends HttpApiGroup.make("tunnels")
+  .annotate(OpenApi.Description, "Tunnels")
   .add(...writes)
   .middleware(SameOrigin)
   .add(...reads)
