@@ -7,9 +7,9 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as Docs from "./api/ApiDocs.ts"
 import * as CachedResponses from "./fastpath/CachedResponses.ts"
 import * as GateRoutes from "./gate/GateRoutes.ts"
-import type { ExtraRoutes } from "./http/AllowedMethods.ts"
 import * as Middleware from "./http/Middleware.ts"
 import { RequestMetrics } from "./http/RequestMetrics.ts"
+import { noting, type RouteTable } from "./http/RouteTable.ts"
 import { Metrics } from "./observability/Metrics.ts"
 import * as MetricsHttp from "./observability/Metrics.ts"
 import { Statuses } from "./observability/Statuses.ts"
@@ -39,49 +39,28 @@ const routes = Layer.mergeAll(
   ReleaseRoutes.layer
 )
 
-/** What is served beside the API value. */
-export const extraRoutes: ExtraRoutes = [
-  ...Docs.addresses,
-  ...MetricsHttp.addresses,
-  ...PublicPages.addresses,
-  ...GateRoutes.addresses,
-  ...PortalRoutes.addresses,
-  ...PortalPages.addresses,
-  ...PortalEvents.addresses,
-  ...PortalEditor.addresses,
-  ...PortalAllowlist.addresses,
-  ...PortalMail.addresses,
-  ...ReleaseRoutes.addresses
-]
-
-/** The path of every route. */
-export const declaredPaths: ReadonlyArray<string> = [
-  ...Object.values(ControlPlaneApi.groups).flatMap((group) =>
-    Object.values(group.endpoints).map(({ path }): string => path)
-  ),
-  ...extraRoutes.map(([, path]) => path)
-]
-
 /** A parameter of a path is read by its schema, whatever its length: a host name may have 253 characters. */
 const wholeParameters = { maxParamLength: 16_384 }
 
 const makeApp = Effect.gen(function* () {
   // A router of its own: a host program that is built with the same layers has one, too.
-  const routed = yield* HttpRouter.toHttpEffect(routes).pipe(
+  const table: Array<RouteTable[number]> = []
+  const routed = yield* HttpRouter.toHttpEffect(Layer.provide(routes, noting(table))).pipe(
     Effect.provideService(HttpRouter.RouterConfig, wholeParameters),
     Effect.provideService(Layer.CurrentMemoMap, yield* Layer.makeMemoMap)
   )
   const { portalBaseUrl } = yield* Settings
   const traffic = yield* RequestMetrics
   const middleware = Middleware.make({
-    extra: extraRoutes,
     origin: portalBaseUrl.origin,
     page: ProblemResponses.asPage,
+    routes: table,
     traffic
   })
   const { cached, leave } = yield* Statuses
   return {
     handled: middleware(routed),
+    routes: table,
     cached: yield* CachedResponses.preHandler({ "/status": cached }, traffic),
     leave
   }
@@ -99,6 +78,8 @@ export class App extends Context.Service<
       never,
       HttpServerRequest.HttpServerRequest | Scope.Scope
     >
+    /** The routes of the API, and those that browsers visit. */
+    readonly routes: RouteTable
     /** Answers a request from memory, before the routes. */
     readonly cached: CachedResponses.PreHandler
     /** Says to a load balancer that the service is about to end. */

@@ -10,7 +10,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Effect, Layer } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { App, declaredPaths } from "./App.ts"
+import { App } from "./App.ts"
 import { nameRequest, securityHeaders } from "./fastpath/SecuredResponse.ts"
 import * as Features from "./Features.ts"
 import * as Listener from "./http/Listener.ts"
@@ -36,15 +36,17 @@ export const layer = Layer.unwrap(
   Effect.map(App, ({ cached, handled }) =>
     leaving.pipe(Layer.provideMerge(HttpServer.serve(handled)), Layer.provideMerge(Listener.layer(cached)))
   )
-).pipe(Layer.provide([App.layer(own.services, own.handlers), own.background]))
+).pipe(Layer.provideMerge(App.layer(own.services, own.handlers)), Layer.provide(own.background))
 
 /** How a host program makes its PostgreSQL client: `PgClient.layer({ url, ...Server.databaseOptions })`. */
 export const databaseOptions = HostDatabase.options
 
 /** First segments of the paths that `routes` takes; the rest of the router is the host's. */
-export const prefixes: ReadonlyArray<string> = [
-  ...new Set(declaredPaths.map((path) => path.split("/")[1] ?? "").filter((segment) => segment !== ""))
-].toSorted()
+export const prefixes: ReadonlyArray<string> = (
+  ".well-known accounts admin agent agent.tgz badge billing bootstrap channel datenschutz docs enroll gate healthz " +
+  "impressum install.sh internal join llms.txt me metrics net network-info nutzungsbedingungen openapi.json " +
+  "operators payment pki portal readyz registry releases status"
+).split(" ")
 
 const mounted = Layer.effectDiscard(
   Effect.gen(function* () {

@@ -9,7 +9,6 @@ import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
 import { createHash } from "node:crypto"
-import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import * as VisitorPages from "../portal/shell/VisitorPages.ts"
 import type { Texts } from "../portal/texts/English.ts"
 import * as DocsPage from "./ApiDocsPage.ts"
@@ -61,12 +60,6 @@ const text = `"use strict";
 const hash = createHash("sha256").update(text).digest("hex").slice(0, 16)
 
 const path = `/portal/static/docs-${hash}.js` as const
-
-export const addresses: ExtraRoutes = [
-  ["GET", "/openapi.json"],
-  ["GET", "/docs"],
-  ["GET", path]
-]
 
 const cached = { "cache-control": "public, max-age=300" }
 

@@ -6,8 +6,9 @@ import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { BrowserHash } from "@catenet/domain/tunnels/GateVisit"
 import { returnPath } from "@catenet/domain/tunnels/GateVisit"
 import { Hostname } from "@catenet/domain/values/Hostname"
-import { Option, Record, Redacted, Schema } from "effect"
+import { Option, Redacted, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { closed, cookieOf, forHost } from "../http/Cookies.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -25,8 +26,6 @@ export const secretCookie = "__Host-ct_gate_state"
 /** Where it leads, to offer another try; nothing is decided by it. */
 export const targetCookie = "ct_gate_target"
 
-const closed = { httpOnly: true, secure: true, sameSite: "lax" } as const
-const forHost = { ...closed, path: "/" }
 const forGate = { ...closed, path: "/gate" }
 
 /** Gives the browser a session of so many seconds, at this host alone. */
@@ -69,12 +68,6 @@ export const withoutSignIn = (response: Response) =>
     HttpServerResponse.expireCookieUnsafe(secretCookie, forHost),
     HttpServerResponse.expireCookieUnsafe(targetCookie, forGate)
   )
-
-/** The secret in a cookie. */
-export const cookieOf = (request: Request, name: string): Option.Option<Redacted.Redacted> => {
-  const text = Option.getOrElse(Record.get(request.cookies, name), () => "")
-  return text === "" ? Option.none() : Option.some(Redacted.make(text))
-}
 
 /** An edge writes a MAC of its own behind the token: it was the edge that gave this cookie while it terminated the host's TLS. */
 const withoutMac = Option.map((value: Redacted.Redacted) => Redacted.make(Redacted.value(value).split(".", 1)[0] ?? ""))

@@ -12,8 +12,8 @@ import { GateToken } from "@catenet/domain/values/Tokens"
 import { Effect, Equal, Option, Predicate, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import { ClientAddresses } from "../http/ClientAddresses.ts"
+import { cookieOf } from "../http/Cookies.ts"
 import { fields } from "../http/FormBody.ts"
 import { Limits } from "../http/Limits.ts"
 import { signInLifetime } from "../identity/PendingSignIns.ts"
@@ -69,7 +69,7 @@ const passage = Effect.gen(function* () {
     }
     const code = readCode(asked.query.get("code"))
     if (asked.path !== entryPath || Option.isNone(code)) return Option.none()
-    const kept = Browser.cookieOf(request, Browser.browserCookie)
+    const kept = cookieOf(request, Browser.browserCookie)
     const browser = Option.match(kept, { onNone: () => "", onSome: Browser.browserHash })
     const entered = codes.redeem({ host, browser, code: code.value }).pipe(
       Effect.map(({ path, seconds, session }) =>
@@ -108,7 +108,7 @@ const check = Effect.gen(function* () {
       return HttpServerResponse.empty({ status: 200, headers: { [identityHeader]: identity.value } })
     if (!available) return HttpServerResponse.empty({ status: 401 })
     // The browser that began keeps what it has: it may have begun in two of its windows.
-    const kept = Option.filter(Browser.cookieOf(request, Browser.browserCookie), (token) =>
+    const kept = Option.filter(cookieOf(request, Browser.browserCookie), (token) =>
       Option.isSome(readCode(Redacted.value(token)))
     )
     const token = Option.isSome(kept) ? kept.value : TokenEncoding.urlText(Redacted.make(yield* random.randomBytes(32)))
@@ -192,17 +192,6 @@ const requestAccess = Effect.gen(function* () {
     )
   })
 })
-
-export const addresses: ExtraRoutes = [
-  ["GET", "/gate/check"],
-  ["GET", Share.path],
-  ["POST", Share.path],
-  ["GET", "/gate/start"],
-  ["GET", "/gate/callback"],
-  ["GET", "/gate/logout"],
-  ["GET", path],
-  ["POST", path]
-]
 
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

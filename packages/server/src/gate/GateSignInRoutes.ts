@@ -11,6 +11,7 @@ import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientAddresses } from "../http/ClientAddresses.ts"
+import { cookieOf } from "../http/Cookies.ts"
 import { Limits } from "../http/Limits.ts"
 import { refusalOf, signInLifetime } from "../identity/PendingSignIns.ts"
 import { refuse, type Link, textsOf } from "../portal/shell/VisitorPages.ts"
@@ -91,7 +92,7 @@ export const callback = Effect.gen(function* () {
           errors: missing.map((name) => ({ path: [name], message: "Expected a value" }))
         })
       }
-      const secret = Browser.cookieOf(request, Browser.secretCookie)
+      const secret = cookieOf(request, Browser.secretCookie)
       const { browser, host, path, visitor } = yield* signIns.finish({ secret, query })
       if (browser !== null) {
         return Browser.withoutSignIn(seeOther(yield* codes.mint({ host, path, browser }, visitor)))

@@ -18,15 +18,16 @@ import { Cause, Clock, Context, Effect, LogLevel, References } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { requestIdOf } from "../fastpath/SecuredResponse.ts"
 import { isUnavailable } from "../store/DatabaseAvailability.ts"
-import * as AllowedMethods from "./AllowedMethods.ts"
+import { portalSessionCookie } from "./Cookies.ts"
 import type { RequestMetrics } from "./RequestMetrics.ts"
+import { methodsOf, type RouteTable } from "./RouteTable.ts"
 
 // What is answered when no handler answered: one problem for every way a request can fail before, beside or inside the
 // handlers. Nothing of the inside leaves: the reason is in the log under the request's name.
 
 /** What a 401 says of the credentials that would have been taken, by the part of the service that wanted them (RFC 9110). */
 const others: ReadonlyArray<readonly [prefix: string, challenge: string]> = [
-  ["/portal/", 'Cookie cookie-name="__Host-ct_portal_session", form-action="/portal/login"'],
+  ["/portal/", `Cookie cookie-name="${portalSessionCookie}", form-action="/portal/login"`],
   ["/gate/", 'Cookie cookie-name="ct_gate_session", form-action="/gate/start"'],
   ["/payment/webhook", 'CatenetSignature header="x-ct-webhook-signature"'],
   ["", 'CatenetAdmin header="x-ct-admin-token"']
@@ -77,13 +78,13 @@ const respondToFailure = (
   request: Request,
   cause: Cause.Cause<unknown>,
   id: string,
-  methodsOf: (url: string) => ReadonlyArray<string>
+  methodsAt: (url: string) => ReadonlyArray<string>
 ): Effect.Effect<Response> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
   const error = Cause.squash(cause)
   if (HttpServerResponse.isHttpServerResponse(error)) return Effect.succeed(error)
   if (HttpServerError.isHttpServerError(error)) {
-    if (error.reason._tag === "RouteNotFound") return nothingThere(request, methodsOf(request.url))
+    if (error.reason._tag === "RouteNotFound") return nothingThere(request, methodsAt(request.url))
     if (error.reason._tag === "RequestParseError") return unreadable(error.reason)
   }
   if (isUnavailable(error)) {
@@ -137,8 +138,7 @@ const sized = (response: Response): Response =>
 
 /** The middleware around all routes. */
 export const make = (options: {
-  /** The addresses beside the API value. */
-  readonly extra: AllowedMethods.ExtraRoutes
+  readonly routes: RouteTable
   /** The public origin of the service. */
   readonly origin: string
   /** What a browser gets in place of a problem. */
@@ -147,7 +147,7 @@ export const make = (options: {
   readonly traffic: RequestMetrics["Service"]
 }) => {
   const { traffic } = options
-  const methodsOf = AllowedMethods.methodsOf(options.extra)
+  const methodsAt = methodsOf(options.routes)
   return <E, R>(routes: Effect.Effect<Response, E, R>) => {
     const handled = Effect.matchCauseEffect(routes, {
       onSuccess: (response) =>
@@ -158,7 +158,7 @@ export const make = (options: {
             ),
       onFailure: (cause) =>
         Effect.flatMap(current, ({ id, request }) =>
-          Effect.map(respondToFailure(request, cause, id, methodsOf), (response) => options.page(request, response))
+          Effect.map(respondToFailure(request, cause, id, methodsAt), (response) => options.page(request, response))
         )
     })
     return Effect.withFiber<Response, never, R | HttpServerRequest.HttpServerRequest>((fiber) => {

@@ -13,7 +13,6 @@ import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerRespons
 import { SqlClient, SqlSchema } from "effect/sql"
 import process from "node:process"
 import { liveSeconds } from "../edges/EdgeAddressStore.ts"
-import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import { RequestMetrics } from "../http/RequestMetrics.ts"
 import { KeySet } from "../identity/KeySet.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
@@ -24,8 +23,6 @@ import * as Status from "./Statuses.ts"
  * `GET /metrics`, for callers that send `CT_CP_METRICS_TOKEN` as a bearer token. Without that setting there is no such
  * page: a caller from this machine may be a proxy with a request of the public, so an address is no proof.
  */
-export const addresses: ExtraRoutes = [["GET", "/metrics"]]
-
 const refused = Effect.map(
   HttpServerRespondable.toResponse(new MetricsTokenRefused()),
   HttpServerResponse.setHeader("www-authenticate", "Bearer")

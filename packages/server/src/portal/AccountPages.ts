@@ -8,6 +8,7 @@ import { HttpServerResponse } from "effect/http"
 import { Accounts } from "../accounts/Accounts.ts"
 import { Credits } from "../billing/Credits.ts"
 import { Payments } from "../billing/Payments.ts"
+import { forHost, portalSessionCookie } from "../http/Cookies.ts"
 import { Audits } from "../identity/Audits.ts"
 import { EmailDomains } from "../identity/EmailDomains.ts"
 import { ServiceAccounts } from "../identity/ServiceAccounts.ts"
@@ -19,11 +20,9 @@ import * as AccountPage from "./pages/AccountPage.ts"
 import * as OncePage from "./pages/OncePage.ts"
 import type { Sent } from "./shell/Field.ts"
 import * as ProblemPage from "./shell/ProblemPage.ts"
-import { sessionCookie } from "./shell/SessionCookie.ts"
 import * as Visits from "./shell/Visits.ts"
 
 const home = "/portal/account"
-const cookie = { path: "/", httpOnly: true, secure: true, sameSite: "lax" } as const
 /** Entries of the lists on the page; the API has them all. */
 const shownPayments = 20
 const shownEntries = 50
@@ -150,7 +149,7 @@ export const make = Effect.gen(function* () {
             detail: texts.accountDeletedText,
             links: [link]
           })
-          return HttpServerResponse.expireCookieUnsafe(show(gone, page), sessionCookie, cookie)
+          return HttpServerResponse.expireCookieUnsafe(show(gone, page), portalSessionCookie, forHost)
         })
     } satisfies Readonly<Record<string, Submit>>
   }

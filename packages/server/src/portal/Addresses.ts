@@ -1,5 +1,4 @@
 /** The addresses of the portal for people who are signed in: pages, and the forms on them. */
-import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 
 export const pages = [
   "/portal/home",
@@ -103,8 +102,3 @@ export const operatorPages = ["/operators"] as const
 export type OperatorPagePath = (typeof operatorPages)[number]
 export const operatorForms = ["/operators/orders/:id/resend", "/operators/limits"] as const
 export type OperatorFormPath = (typeof operatorForms)[number]
-
-export const addresses: ExtraRoutes = [
-  ...[...pages, ...operatorPages].map((path) => ["GET", path] as const),
-  ...[...forms, ...operatorForms].map((path) => ["POST", path] as const)
-]

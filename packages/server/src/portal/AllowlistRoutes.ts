@@ -3,15 +3,12 @@ import { Caller } from "@catenet/domain/api/Access"
 import { Unauthenticated } from "@catenet/domain/identity/AuthenticationErrors"
 import { Effect, Option, Record } from "effect"
 import { HttpRouter, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import { EmailDomains } from "../identity/EmailDomains.ts"
 import { TunnelSharing } from "../tunnels/TunnelSharing.ts"
 import * as Visits from "./shell/Visits.ts"
 import { idFrom } from "./TunnelDetail.ts"
 
 const path = "/portal/tunnels/:id/login-allowlist"
-
-export const addresses: ExtraRoutes = [["GET", path]]
 
 export const layer = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

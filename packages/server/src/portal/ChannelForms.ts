@@ -46,18 +46,15 @@ const readRoom = read(Schema.Struct({ operator_pubkey: NewOperatorKey, holders: 
 const home = "/portal/channels"
 const back = ({ at }: Submission): `/portal/${string}` => `${home}/${encodeURIComponent(at("channel"))}`
 
-export const make = Effect.gen(function* () {
-  const { show } = yield* Visits.make
-  const pages = yield* ChannelPages.make
-  const { allowLists, channels, claims, invites, members, rooms } = yield* channelServices
-  const bootstraps = yield* Bootstraps
-  const random = yield* SecureRandom.SecureRandom
-  const fresh = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
+type Run = (
+  sent: Submission,
+  channel: ChannelId
+) => ReturnType<Submit> | Effect.Effect<Visits.Response, NotChannelOwner>
 
-  type Run = (
-    sent: Submission,
-    channel: ChannelId
-  ) => ReturnType<Submit> | Effect.Effect<Visits.Response, NotChannelOwner>
+/** Forms whose page is shown again with what was refused: that of one channel, and the list of all. */
+const channelForms = Effect.gen(function* () {
+  const pages = yield* ChannelPages.make
+  const { channels } = yield* channelServices
 
   /** A form of the page of an own channel. */
   const ofChannel =
@@ -87,6 +84,15 @@ export const make = Effect.gen(function* () {
         })
       )
 
+  return { ofChannel, ofList, pages }
+})
+
+/** Registers channels and rooms, and ends or rekeys a channel. */
+const registryForms = Effect.gen(function* () {
+  const { ofChannel, ofList } = yield* channelForms
+  const { channels, rooms } = yield* channelServices
+  const random = yield* SecureRandom.SecureRandom
+  const fresh = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
   return {
     "/portal/channels": ofList("register", (sent) =>
       Effect.gen(function* () {
@@ -119,7 +125,15 @@ export const make = Effect.gen(function* () {
       sent.form["confirm"] === undefined
         ? Effect.fail(new MalformedRequest({ errors: [{ path: ["confirm"], message: "Expected a consent" }] }))
         : Effect.as(channels.deregister(sent.caller, channel), seeOther(home))
-    ),
+    )
+  } satisfies Readonly<Record<string, Submit>>
+})
+
+/** Members of a channel, who may become one, and their grants. */
+const memberForms = Effect.gen(function* () {
+  const { ofChannel } = yield* channelForms
+  const { allowLists, members } = yield* channelServices
+  return {
     "/portal/channels/:channel/members": ofChannel("member", (sent, channel) =>
       Effect.gen(function* () {
         yield* members.add(sent.caller, channel, yield* readMaterial(sent.form))
@@ -153,7 +167,17 @@ export const make = Effect.gen(function* () {
         yield* members.depositGrant(sent.caller, { channel, holder }, grant)
         return seeOther(back(sent))
       })
-    ),
+    )
+  } satisfies Readonly<Record<string, Submit>>
+})
+
+/** Claims of memberships, and the invites and links that lead to them. */
+const claimForms = Effect.gen(function* () {
+  const { show } = yield* Visits.make
+  const { ofChannel, pages } = yield* channelForms
+  const { claims, invites } = yield* channelServices
+  const bootstraps = yield* Bootstraps
+  return {
     "/portal/channels/:channel/claim-invites": ofChannel("invite", (sent, channel) =>
       Effect.gen(function* () {
         const material = yield* readMaterial(sent.form)
@@ -218,4 +242,8 @@ export const make = Effect.gen(function* () {
       )
     }
   } satisfies Readonly<Record<string, Submit>>
+})
+
+export const make = Effect.gen(function* () {
+  return { ...(yield* registryForms), ...(yield* memberForms), ...(yield* claimForms) }
 })

@@ -8,7 +8,6 @@ import { NetUuidInPath } from "@catenet/domain/values/Ids"
 import { markup } from "@catenet/platform/Markup"
 import { Effect, Option, Record, Redacted, Schema } from "effect"
 import { HttpRouter } from "effect/http"
-import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import type { BrowserRefusal } from "../http/SameOrigin.ts"
 import * as AccountAccess from "../identity/AccountAccess.ts"
 import { Topologies } from "../topologies/Topologies.ts"
@@ -39,11 +38,6 @@ const networkPage = (
       ({ a, b }) => markup`<tr><th scope="row">${nameOf(labels, a)} – ${nameOf(labels, b)}</th></tr>`
     )}</tbody></table></section>`
 })
-
-export const addresses: ExtraRoutes = [
-  ["GET", "/me/topologies/:id/editor"],
-  ["GET", "/net/:net_uuid"]
-]
 
 const netFrom = Schema.decodeSync(NetUuidInPath)
 

@@ -6,7 +6,6 @@ import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { markup } from "@catenet/platform/Markup"
 import { Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import { NoticeMails, unsubscribePath } from "../notices/mail/NoticeMails.ts"
 import type { Page } from "./shell/Shell.ts"
 import { refuse, show, textsOf } from "./shell/VisitorPages.ts"
@@ -32,11 +31,6 @@ const done = (texts: Texts): Page =>
 
 const spent = (texts: Texts): Page =>
   shown(texts.unsubscribeTitle, markup`<p class="panel notice">${texts.unsubscribeSpent}</p>`)
-
-export const addresses: ExtraRoutes = [
-  ["GET", unsubscribePath],
-  ["POST", unsubscribePath]
-]
 
 /** The address holds a token: it goes to no other page, and to no search machine. */
 const headers = { "referrer-policy": "no-referrer" }

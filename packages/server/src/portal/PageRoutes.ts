@@ -3,7 +3,7 @@ import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { markup } from "@catenet/platform/Markup"
 import { Effect, Option, Record, Redacted } from "effect"
 import { HttpRouter, HttpServerError, HttpServerResponse } from "effect/http"
-import type { ExtraRoutes } from "../http/AllowedMethods.ts"
+import { forHost, portalSessionCookie } from "../http/Cookies.ts"
 import { fields } from "../http/FormBody.ts"
 import * as Stylesheet from "../http/Stylesheet.ts"
 import { NoticeMails } from "../notices/mail/NoticeMails.ts"
@@ -36,7 +36,6 @@ import { isLanguage, languageCookie } from "./shell/Language.ts"
 import * as ProblemPage from "./shell/ProblemPage.ts"
 import { wantsPage } from "./shell/ProblemResponses.ts"
 import * as Script from "./shell/Script.ts"
-import { sessionCookie } from "./shell/SessionCookie.ts"
 import type { Page } from "./shell/Shell.ts"
 import * as Visits from "./shell/Visits.ts"
 import type { Texts } from "./texts/English.ts"
@@ -121,21 +120,6 @@ export const backPath = (text: string | undefined, isSignedIn: boolean): string 
   return isSignedIn ? nextPath(text) : "/"
 }
 
-const cookie = { path: "/", httpOnly: true, secure: true, sameSite: "lax" } as const
-
-export const addresses: ExtraRoutes = [
-  ["GET", "/"],
-  ["GET", Stylesheet.path],
-  ["GET", Script.path],
-  ...[...VerifierScript.scripts, ...InviteScript.scripts].map(([path]) => ["GET", path] as const),
-  ["GET", VerifyReceiptsPage.address],
-  ["GET", JoinPage.address],
-  ["GET", "/portal/logout"],
-  ["POST", "/portal/logout"],
-  ["POST", "/portal/language"],
-  ...Addresses.addresses
-]
-
 /** A file whose name holds its hash. */
 const unchanging = (text: string, contentType: string) =>
   HttpServerResponse.text(text, {
@@ -146,129 +130,153 @@ const unchanging = (text: string, contentType: string) =>
 const toSignIn = () => "/portal"
 const toSignInAndBack = (path: string) => `/portal?next=${encodeURIComponent(path)}`
 
-export const layer = HttpRouter.use(
-  Effect.fnUntraced(function* (router) {
-    const { forMembers, forOperators, fromPortal, show, visit } = yield* Visits.make
-    const statuses = yield* Statuses
-    const mails = yield* NoticeMails
-    const signIns = yield* PortalSignIns
-    const { socialProviders: providers = [] } = yield* Settings
-    const releases = yield* Releases
-    const tunnels = yield* TunnelPages.make
-    const account = yield* AccountPages.make
-    const bridges = yield* BridgeForms.make
-    const topologies = yield* TopologyPages.make
-    const memberPages = {
-      ...tunnels.pages,
-      ...account.pages,
-      ...(yield* recordRoutes),
-      ...(yield* noticeRoutes),
-      ...(yield* ChannelPages.make).pages,
-      ...bridges.pages,
-      ...topologies.pages
-    } satisfies Readonly<Record<Addresses.PagePath, Visits.MemberPage>>
-    const forms = {
-      ...tunnels.forms,
-      ...(yield* TunnelForms.make),
-      ...bridges.forms,
-      ...account.forms,
-      ...(yield* ChannelForms.make),
-      ...topologies.forms
-    } satisfies Readonly<Record<Addresses.FormPath, Submit>>
-    const operators = yield* OperatorPages.make
-    const served = yield* serve
+type Router = HttpRouter.HttpRouter
+type Made = Effect.Success<typeof Visits.make>
 
-    yield* router.add("GET", Stylesheet.path, Effect.succeed(unchanging(Stylesheet.text, "text/css")))
-    yield* router.add("GET", Script.path, Effect.succeed(unchanging(Script.text, "text/javascript")))
+/** Files of the pages, and the pages that need no account. */
+const addPublic = Effect.fnUntraced(function* (router: Router, { show, visit }: Made) {
+  const statuses = yield* Statuses
+  const signIns = yield* PortalSignIns
+  const { socialProviders: providers = [] } = yield* Settings
+  const releases = yield* Releases
+  yield* router.add("GET", Stylesheet.path, Effect.succeed(unchanging(Stylesheet.text, "text/css")))
+  yield* router.add("GET", Script.path, Effect.succeed(unchanging(Script.text, "text/javascript")))
 
-    for (const [path, text] of [...VerifierScript.scripts, ...InviteScript.scripts])
-      yield* router.add("GET", path, Effect.succeed(unchanging(text, "text/javascript")))
-    const verification = Effect.map(visit, (self) => show(self, VerifyReceiptsPage.page(self.reader.texts)))
-    yield* router.add("GET", VerifyReceiptsPage.address, verification)
-    const joining = Effect.gen(function* () {
-      const self = yield* visit
-      return show(self, JoinPage.page(self.reader.texts, yield* releases.joining))
-    })
-    yield* router.add("GET", JoinPage.address, joining)
+  for (const [path, text] of [...VerifierScript.scripts, ...InviteScript.scripts])
+    yield* router.add("GET", path, Effect.succeed(unchanging(text, "text/javascript")))
+  const verification = Effect.map(visit, (self) => show(self, VerifyReceiptsPage.page(self.reader.texts)))
+  yield* router.add("GET", VerifyReceiptsPage.address, verification)
+  const joining = Effect.gen(function* () {
+    const self = yield* visit
+    return show(self, JoinPage.page(self.reader.texts, yield* releases.joining))
+  })
+  yield* router.add("GET", JoinPage.address, joining)
 
-    const front = Effect.gen(function* () {
-      const self = yield* visit
-      yield* statuses.answer
-      const facts = {
-        isSignedIn: self.reader.signedIn !== undefined,
-        canSignIn: signIns.available,
-        providers,
-        ...statuses.counts()
-      }
-      return show(self, FrontPage.page(self.reader.texts, facts))
-    })
-    yield* router.add("GET", "/", front)
-
-    for (const path of Addresses.pages) {
-      const signIn = path === "/portal/home" || path === "/portal/tunnels" ? toSignIn : toSignInAndBack
-      const page: Visits.MemberPage = memberPages[path]
-      const answer = Effect.flatMap(HttpRouter.params, (params) =>
-        forMembers(signIn, (self) => page(self, (name) => Option.getOrUndefined(Record.get(params, name)) ?? ""))
-      )
-      yield* router.add("GET", path, answer)
+  const front = Effect.gen(function* () {
+    const self = yield* visit
+    yield* statuses.answer
+    const facts = {
+      isSignedIn: self.reader.signedIn !== undefined,
+      canSignIn: signIns.available,
+      providers,
+      ...statuses.counts()
     }
-    for (const path of Addresses.forms)
-      yield* router.add("POST", path, served.forMembers(forms[path], Addresses.questions.has(path)))
+    return show(self, FrontPage.page(self.reader.texts, facts))
+  })
+  yield* router.add("GET", "/", front)
+})
 
-    for (const path of Addresses.operatorPages)
-      yield* router.add(
-        "GET",
-        path,
-        forOperators((self) => operators.pages[path](self))
-      )
-    for (const path of Addresses.operatorForms)
-      yield* router.add("POST", path, served.forOperators(operators.forms[path]))
+/** The pages of an account, and the forms on them. */
+const addMembers = Effect.fnUntraced(function* (router: Router, { forMembers }: Made) {
+  const tunnels = yield* TunnelPages.make
+  const account = yield* AccountPages.make
+  const bridges = yield* BridgeForms.make
+  const topologies = yield* TopologyPages.make
+  const memberPages = {
+    ...tunnels.pages,
+    ...account.pages,
+    ...(yield* recordRoutes),
+    ...(yield* noticeRoutes),
+    ...(yield* ChannelPages.make).pages,
+    ...bridges.pages,
+    ...topologies.pages
+  } satisfies Readonly<Record<Addresses.PagePath, Visits.MemberPage>>
+  const forms = {
+    ...tunnels.forms,
+    ...(yield* TunnelForms.make),
+    ...bridges.forms,
+    ...account.forms,
+    ...(yield* ChannelForms.make),
+    ...topologies.forms
+  } satisfies Readonly<Record<Addresses.FormPath, Submit>>
+  const served = yield* serve
+  for (const path of Addresses.pages) {
+    const signIn = path === "/portal/home" || path === "/portal/tunnels" ? toSignIn : toSignInAndBack
+    const page: Visits.MemberPage = memberPages[path]
+    const answer = Effect.flatMap(HttpRouter.params, (params) =>
+      forMembers(signIn, (self) => page(self, (name) => Option.getOrUndefined(Record.get(params, name)) ?? ""))
+    )
+    yield* router.add("GET", path, answer)
+  }
+  for (const path of Addresses.forms)
+    yield* router.add("POST", path, served.forMembers(forms[path], Addresses.questions.has(path)))
+})
 
+const addOperators = Effect.fnUntraced(function* (router: Router, { forOperators }: Made) {
+  const operators = yield* OperatorPages.make
+  const served = yield* serve
+  for (const path of Addresses.operatorPages)
     yield* router.add(
       "GET",
-      "/portal/logout",
-      Effect.map(visit, (self) =>
-        self.reader.signedIn === undefined
-          ? HttpServerResponse.redirect("/", { status: 303 }).pipe(
-              HttpServerResponse.expireCookieUnsafe(sessionCookie, cookie)
-            )
-          : show(self, signOutPage(self.reader.texts))
-      )
+      path,
+      forOperators((self) => operators.pages[path](self))
     )
-    const signOut = fromPortal(({ reader, token }) =>
-      Effect.map(Redacted.value(token) === "" ? Effect.succeedNone : signIns.end(token, reader.texts.language), (url) =>
-        HttpServerResponse.redirect(Option.isSome(url) ? url.value.href : "/", { status: 303 }).pipe(
-          HttpServerResponse.expireCookieUnsafe(sessionCookie, cookie)
-        )
-      )
-    )
-    yield* router.add("POST", "/portal/logout", signOut)
+  for (const path of Addresses.operatorForms)
+    yield* router.add("POST", path, served.forOperators(operators.forms[path]))
+})
 
-    const chosen = fromPortal(({ reader }) =>
-      Effect.gen(function* () {
-        const { back, language } = yield* fields
-        const path = backPath(back, reader.signedIn !== undefined)
-        const response = HttpServerResponse.redirect(path, { status: 303 })
-        if (!isLanguage(language)) return response
-        if (reader.signedIn !== undefined) yield* mails.setLanguage(reader.signedIn.subject, language)
-        return HttpServerResponse.setCookieUnsafe(response, languageCookie, language, { ...cookie, maxAge: "365 days" })
+/** The end of a session, and the language of the reader. */
+const addSession = Effect.fnUntraced(function* (router: Router, { fromPortal, show, visit }: Made) {
+  const signIns = yield* PortalSignIns
+  const mails = yield* NoticeMails
+  yield* router.add(
+    "GET",
+    "/portal/logout",
+    Effect.map(visit, (self) =>
+      self.reader.signedIn === undefined
+        ? HttpServerResponse.redirect("/", { status: 303 }).pipe(
+            HttpServerResponse.expireCookieUnsafe(portalSessionCookie, forHost)
+          )
+        : show(self, signOutPage(self.reader.texts))
+    )
+  )
+  const signOut = fromPortal(({ reader, token }) =>
+    Effect.map(Redacted.value(token) === "" ? Effect.succeedNone : signIns.end(token, reader.texts.language), (url) =>
+      HttpServerResponse.redirect(Option.isSome(url) ? url.value.href : "/", { status: 303 }).pipe(
+        HttpServerResponse.expireCookieUnsafe(portalSessionCookie, forHost)
+      )
+    )
+  )
+  yield* router.add("POST", "/portal/logout", signOut)
+
+  const chosen = fromPortal(({ reader }) =>
+    Effect.gen(function* () {
+      const { back, language } = yield* fields
+      const path = backPath(back, reader.signedIn !== undefined)
+      const response = HttpServerResponse.redirect(path, { status: 303 })
+      if (!isLanguage(language)) return response
+      if (reader.signedIn !== undefined) yield* mails.setLanguage(reader.signedIn.subject, language)
+      return HttpServerResponse.setCookieUnsafe(response, languageCookie, language, {
+        ...forHost,
+        maxAge: "365 days"
       })
-    )
-    yield* router.add("POST", "/portal/language", chosen)
-
-    // What nothing else answers: a page for a browser; a program gets the problem that it always got.
-    const nothing = Effect.gen(function* () {
-      const self = yield* visit
-      const { request } = self
-      if (!wantsPage(request)) {
-        return yield* new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
-      }
-      const { signedIn, texts } = self.reader
-      const path = signedIn === undefined ? "/" : "/portal/tunnels"
-      const link = { href: path, text: signedIn === undefined ? texts.toFront : texts.toTunnels }
-      const page = ProblemPage.page({ title: texts.notFoundTitle, detail: texts.notFoundText, links: [link] })
-      return show({ ...self, reader: { ...self.reader, path } }, page, new RouteNotFound().status)
     })
-    yield* router.add("GET", "/portal/:page/*", nothing)
+  )
+  yield* router.add("POST", "/portal/language", chosen)
+})
+
+/** What nothing else answers: a page for a browser; a program gets the problem that it always got. */
+const notThere = ({ show, visit }: Made) =>
+  Effect.gen(function* () {
+    const self = yield* visit
+    const { request } = self
+    if (!wantsPage(request)) {
+      return yield* new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
+    }
+    const { signedIn, texts } = self.reader
+    const path = signedIn === undefined ? "/" : "/portal/tunnels"
+    const link = { href: path, text: signedIn === undefined ? texts.toFront : texts.toTunnels }
+    const page = ProblemPage.page({ title: texts.notFoundTitle, detail: texts.notFoundText, links: [link] })
+    return show({ ...self, reader: { ...self.reader, path } }, page, new RouteNotFound().status)
+  })
+
+export const layer = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const visits = yield* Visits.make
+    yield* addPublic(router, visits)
+    yield* addMembers(router, visits)
+    yield* addOperators(router, visits)
+    yield* addSession(router, visits)
+    yield* router.add("GET", "/portal/:page/*", notThere(visits))
   })
 )

@@ -5,10 +5,10 @@
 import { SignInNotConfigured } from "@catenet/domain/identity/AuthenticationErrors"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { markup } from "@catenet/platform/Markup"
-import { Effect, Option, Record, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import { ClientAddresses } from "../http/ClientAddresses.ts"
+import { cookieOf, forHost, portalSessionCookie } from "../http/Cookies.ts"
 import { Limits } from "../http/Limits.ts"
 import { refusalOf, signInLifetime } from "../identity/PendingSignIns.ts"
 import { lifetime, Sessions } from "../identity/Sessions.ts"
@@ -16,7 +16,6 @@ import { type SocialProvider, socialProviders } from "../settings/IdentityVariab
 import { Settings } from "../settings/Settings.ts"
 import * as ProviderLinks from "./pages/ProviderLinks.ts"
 import { nextPath, PortalSignIns } from "./PortalSignIns.ts"
-import { sessionCookie } from "./shell/SessionCookie.ts"
 import type { Page } from "./shell/Shell.ts"
 import { refuse, show, textsOf } from "./shell/VisitorPages.ts"
 import type { Texts } from "./texts/English.ts"
@@ -29,22 +28,12 @@ const entrancePage = (texts: Texts, providers: ReadonlyArray<SocialProvider>): P
     <p><a href="/">${texts.toFront}</a></p></div>`
 })
 
-export const addresses: ExtraRoutes = [
-  ["GET", "/portal"],
-  ["GET", "/portal/login"],
-  ["GET", "/portal/callback"]
-]
-
 const secretCookie = "__Host-ct_portal_state"
-const cookie = { path: "/", httpOnly: true, secure: true, sameSite: "lax" } as const
 
 /** The providers behind the provider that may be asked for by name. */
 const shortcuts: ReadonlySet<string> = new Set(socialProviders)
 
 const queryOf = ({ url }: HttpServerRequest.HttpServerRequest) => new URL(url, "http://localhost").searchParams
-
-const cookieOf = (request: HttpServerRequest.HttpServerRequest, name: string) =>
-  Option.map(Record.get(request.cookies, name), (text) => Redacted.make(text))
 
 const again = [({ signInAgain }: Texts) => ({ href: "/portal/login", text: signInAgain })]
 
@@ -69,7 +58,7 @@ const login = Effect.gen(function* () {
       Effect.map(({ secret, url }) =>
         HttpServerResponse.redirect(url.href, { status: 303 }).pipe(
           HttpServerResponse.setCookieUnsafe(secretCookie, Redacted.value(secret), {
-            ...cookie,
+            ...forHost,
             maxAge: `${signInLifetime} seconds`
           })
         )
@@ -87,7 +76,7 @@ const entrance = Effect.gen(function* () {
   const begin = yield* login
   return Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const session = cookieOf(request, sessionCookie)
+    const session = cookieOf(request, portalSessionCookie)
     const found = Option.isSome(session) ? yield* sessions.find(session.value) : Option.none()
     if (Option.isNone(found) && !available && request.method !== "HEAD") {
       const texts = textsOf(request)
@@ -118,11 +107,11 @@ const callback = Effect.gen(function* () {
     return yield* finished.pipe(
       Effect.map(({ next, session }) =>
         HttpServerResponse.redirect(next, { status: 303 }).pipe(
-          HttpServerResponse.setCookieUnsafe(sessionCookie, Redacted.value(session), {
-            ...cookie,
+          HttpServerResponse.setCookieUnsafe(portalSessionCookie, Redacted.value(session), {
+            ...forHost,
             maxAge: `${lifetime} seconds`
           }),
-          HttpServerResponse.expireCookieUnsafe(secretCookie, cookie)
+          HttpServerResponse.expireCookieUnsafe(secretCookie, forHost)
         )
       ),
       Effect.catch((refusal) => refuse(request, refusal, refusal instanceof SignInNotConfigured ? [] : again))

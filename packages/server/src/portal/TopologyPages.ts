@@ -17,7 +17,7 @@ import { HolderKey, NewHolderKey } from "@catenet/domain/values/Keys"
 import { maxUint64, Uint64 } from "@catenet/domain/values/Numbers"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Effect, Schema } from "effect"
-import { HttpServerResponse } from "effect/http"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Channels } from "../channels/Channels.ts"
 import { Members } from "../channels/Members.ts"
 import type { BrowserRefusal } from "../http/SameOrigin.ts"
@@ -65,17 +65,13 @@ const fieldsOf = (name: string, refusal: BrowserRefusal): ReadonlyArray<string> 
   return name === "suggest" && !fields.includes("shortcut_budget") ? ["links"] : fields
 }
 
-export const make = Effect.gen(function* () {
-  const { refused, show } = yield* Visits.make
+const home = (id: TopologyId) => HttpServerResponse.redirect(`/me/topologies/${id}/editor`, { status: 303 })
+
+/** Forms of the editor, which is shown again with what was refused. */
+const editorForms = Effect.gen(function* () {
+  const { refused } = yield* Visits.make
   const detail = yield* TopologyDetail.make
   const topologies = yield* Topologies
-  const editor = yield* TopologyEditor
-  const assignments = yield* Assignments
-  const suggestions = yield* Suggestions
-  const channels = yield* Channels
-  const members = yield* Members
-
-  const home = (id: TopologyId) => HttpServerResponse.redirect(`/me/topologies/${id}/editor`, { status: 303 })
 
   /** A form of the editor. Who may not see the topology gets what there is for no topology. */
   const ofEditor =
@@ -100,11 +96,20 @@ export const make = Effect.gen(function* () {
         })
       )
 
-  const done =
-    <E, R>(change: (sent: Submission, id: TopologyId) => Effect.Effect<unknown, E, R>) =>
-    (sent: Submission, id: TopologyId) =>
-      Effect.as(change(sent, id), home(id))
+  /** One that leads back to the editor. */
+  const changing = (
+    name: string,
+    change: (
+      sent: Submission,
+      id: TopologyId
+    ) => Effect.Effect<unknown, BrowserRefusal, HttpServerRequest.HttpServerRequest>
+  ) => ofEditor(name, (sent, id) => Effect.as(change(sent, id), home(id)))
 
+  return { changing, detail, ofEditor }
+})
+
+/** Adds several links; one that is there already is what was wanted. */
+const connecting = Effect.map(TopologyEditor, (editor) => {
   const connectAll = (
     sent: Submission,
     id: TopologyId,
@@ -113,7 +118,6 @@ export const make = Effect.gen(function* () {
     Effect.forEach(pairs, (pair) =>
       readEnds(pair).pipe(
         Effect.flatMap((ends) => editor.addEdge(sent.caller, id, ends, undefined)),
-        // One that is there already is what was wanted.
         Effect.catchIf(
           (refusal) => refusal._tag === "EdgeRefused" && refusal.reason === "duplicate",
           () => Effect.void
@@ -122,88 +126,93 @@ export const make = Effect.gen(function* () {
       )
     )
 
-  const list: Visits.MemberPage = (self) =>
-    Effect.gen(function* () {
-      const facts = yield* Effect.all({
-        own: topologies.list(self.caller, {}),
-        shared: topologies.listShared(self.caller, {})
-      })
-      return show(self, TopologiesPage.page(self.reader.texts, facts))
-    })
+  return connectAll
+})
 
-  const forms = {
-    "/portal/topologies": (sent) =>
-      topologies.create(sent.caller, undefined).pipe(
-        Effect.map(({ id }) => home(id)),
-        Effect.catchTag("IdempotencyKeyReused", Effect.die)
-      ),
-    "/portal/topologies/:id/connect": ofEditor(
-      "connect",
-      done((sent, id) =>
-        Effect.flatMap(readEnds(sent.form), (ends) =>
-          Effect.catchTag(editor.addEdge(sent.caller, id, ends, undefined), "IdempotencyKeyReused", Effect.die)
+/** Links between agents, one by one or from own channels. */
+const linkForms = Effect.gen(function* () {
+  const { changing } = yield* editorForms
+  const editor = yield* TopologyEditor
+  const channels = yield* Channels
+  const members = yield* Members
+  const connectAll = yield* connecting
+  return {
+    "/portal/topologies/:id/connect": changing("connect", (sent, id) =>
+      Effect.flatMap(readEnds(sent.form), (ends) =>
+        Effect.catchTag(editor.addEdge(sent.caller, id, ends, undefined), "IdempotencyKeyReused", Effect.die)
+      )
+    ),
+    "/portal/topologies/:id/remove": changing("remove", (sent, id) =>
+      Effect.flatMap(readKnownEnds(sent.form), (ends) => editor.removeEdge(sent.caller, id, ends))
+    ),
+    "/portal/topologies/:id/note": changing("note", (sent, id) =>
+      Effect.gen(function* () {
+        const ends = yield* readKnownEnds(sent.form)
+        const { channel } = yield* readNote({ channel: filled(sent.form)["channel"] ?? null })
+        yield* editor.note(sent.caller, id, ends, channel)
+      })
+    ),
+    "/portal/topologies/:id/import": changing("import", (sent, id) =>
+      Effect.gen(function* () {
+        const own = yield* channels.list(sent.caller, { limit: importedChannels })
+        for (const channel of own) {
+          const found = yield* members.list(sent.caller, channel, {})
+          const [a, b] = found.map(({ holder }) => holder)
+          if (a === undefined || b === undefined || found.length !== 2) continue
+          yield* connectAll(sent, id, [{ a, b }])
+          yield* editor.note(sent.caller, id, { a, b }, channel)
+        }
+      })
+    ),
+    "/portal/topologies/:id/apply": changing("apply", (sent, id) => {
+      const pairs = (sent.form["links"] ?? "").split(",").filter((pair) => pair !== "")
+      return connectAll(
+        sent,
+        id,
+        pairs.map((pair) => {
+          const [a = "", b = ""] = pair.split(" ")
+          return { a, b }
+        })
+      )
+    })
+  } satisfies Readonly<Record<string, Submit>>
+})
+
+/** Agents of a topology, and its mode. */
+const agentForms = Effect.gen(function* () {
+  const { changing } = yield* editorForms
+  const editor = yield* TopologyEditor
+  const assignments = yield* Assignments
+  return {
+    "/portal/topologies/:id/add": changing("add", (sent, id) =>
+      Effect.gen(function* () {
+        const kind = sent.form["super"] === undefined ? "peer" : "super-peer"
+        const placement = yield* readPlacement({ agent: sent.form["agent"] ?? "", kind })
+        yield* Effect.catchTag(
+          assignments.assign(sent.caller, id, placement, undefined),
+          "IdempotencyKeyReused",
+          Effect.die
         )
-      )
+      })
     ),
-    "/portal/topologies/:id/remove": ofEditor(
-      "remove",
-      done((sent, id) => Effect.flatMap(readKnownEnds(sent.form), (ends) => editor.removeEdge(sent.caller, id, ends)))
+    "/portal/topologies/:id/unassign": changing("unassign", (sent, id) =>
+      Effect.flatMap(readAgent(sent.form), ({ agent }) => assignments.unassign(sent.caller, id, agent))
     ),
-    "/portal/topologies/:id/note": ofEditor(
-      "note",
-      done((sent, id) =>
-        Effect.gen(function* () {
-          const ends = yield* readKnownEnds(sent.form)
-          const { channel } = yield* readNote({ channel: filled(sent.form)["channel"] ?? null })
-          yield* editor.note(sent.caller, id, ends, channel)
-        })
-      )
+    "/portal/topologies/:id/label": changing("label", (sent, id) =>
+      Effect.flatMap(readLabel(sent.form), ({ agent, label }) => assignments.label(sent.caller, id, agent, label))
     ),
-    "/portal/topologies/:id/import": ofEditor(
-      "import",
-      done((sent, id) =>
-        Effect.gen(function* () {
-          const own = yield* channels.list(sent.caller, { limit: importedChannels })
-          for (const channel of own) {
-            const found = yield* members.list(sent.caller, channel, {})
-            const [a, b] = found.map(({ holder }) => holder)
-            if (a === undefined || b === undefined || found.length !== 2) continue
-            yield* connectAll(sent, id, [{ a, b }])
-            yield* editor.note(sent.caller, id, { a, b }, channel)
-          }
-        })
-      )
-    ),
-    "/portal/topologies/:id/add": ofEditor(
-      "add",
-      done((sent, id) =>
-        Effect.gen(function* () {
-          const kind = sent.form["super"] === undefined ? "peer" : "super-peer"
-          const placement = yield* readPlacement({ agent: sent.form["agent"] ?? "", kind })
-          yield* Effect.catchTag(
-            assignments.assign(sent.caller, id, placement, undefined),
-            "IdempotencyKeyReused",
-            Effect.die
-          )
-        })
-      )
-    ),
-    "/portal/topologies/:id/unassign": ofEditor(
-      "unassign",
-      done((sent, id) =>
-        Effect.flatMap(readAgent(sent.form), ({ agent }) => assignments.unassign(sent.caller, id, agent))
-      )
-    ),
-    "/portal/topologies/:id/label": ofEditor(
-      "label",
-      done((sent, id) =>
-        Effect.flatMap(readLabel(sent.form), ({ agent, label }) => assignments.label(sent.caller, id, agent, label))
-      )
-    ),
-    "/portal/topologies/:id/mode": ofEditor(
-      "mode",
-      done((sent, id) => Effect.flatMap(readMode(sent.form), ({ mode }) => editor.setMode(sent.caller, id, mode)))
-    ),
+    "/portal/topologies/:id/mode": changing("mode", (sent, id) =>
+      Effect.flatMap(readMode(sent.form), ({ mode }) => editor.setMode(sent.caller, id, mode))
+    )
+  } satisfies Readonly<Record<string, Submit>>
+})
+
+/** Suggests links for costs that are typed. */
+const suggestForm = Effect.gen(function* () {
+  const { detail, ofEditor } = yield* editorForms
+  const topologies = yield* Topologies
+  const suggestions = yield* Suggestions
+  return {
     "/portal/topologies/:id/suggest": ofEditor("suggest", (sent, id) =>
       Effect.gen(function* () {
         const { shortcut_budget } = yield* readBudget(sent.form)
@@ -227,48 +236,53 @@ export const make = Effect.gen(function* () {
         const suggestion = yield* suggestions.suggest(sent.caller, id, new SuggestRequest({ links, shortcut_budget }))
         return yield* detail(sent.self, sent.caller, id, { suggestion })
       })
-    ),
-    "/portal/topologies/:id/apply": ofEditor(
-      "apply",
-      done((sent, id) => {
-        const pairs = (sent.form["links"] ?? "").split(",").filter((pair) => pair !== "")
-        return connectAll(
-          sent,
-          id,
-          pairs.map((pair) => {
-            const [a = "", b = ""] = pair.split(" ")
-            return { a, b }
-          })
-        )
-      })
-    ),
-    "/portal/topologies/:id/share": ofEditor(
-      "share",
-      done((sent, id) =>
-        Effect.flatMap(readEmail({ email: (sent.form["email"] ?? "").trim() }), ({ email }) =>
-          topologies.share(sent.caller, id, email)
-        )
+    )
+  } satisfies Readonly<Record<string, Submit>>
+})
+
+/** Makes, shares, binds and deletes a topology. */
+const topologyForms = Effect.gen(function* () {
+  const { changing, ofEditor } = yield* editorForms
+  const topologies = yield* Topologies
+  const editor = yield* TopologyEditor
+  return {
+    "/portal/topologies": (sent) =>
+      topologies.create(sent.caller, undefined).pipe(
+        Effect.map(({ id }) => home(id)),
+        Effect.catchTag("IdempotencyKeyReused", Effect.die)
+      ),
+    "/portal/topologies/:id/share": changing("share", (sent, id) =>
+      Effect.flatMap(readEmail({ email: (sent.form["email"] ?? "").trim() }), ({ email }) =>
+        topologies.share(sent.caller, id, email)
       )
     ),
-    "/portal/topologies/:id/unshare": ofEditor(
-      "unshare",
-      done((sent, id) =>
-        Effect.flatMap(readEmail(sent.form), ({ email }) => topologies.unshare(sent.caller, id, email))
-      )
+    "/portal/topologies/:id/unshare": changing("unshare", (sent, id) =>
+      Effect.flatMap(readEmail(sent.form), ({ email }) => topologies.unshare(sent.caller, id, email))
     ),
-    "/portal/topologies/:id/bind": ofEditor(
-      "bind",
-      done((sent, id) => Effect.flatMap(readBinding(sent.form), (binding) => editor.bind(sent.caller, id, binding)))
+    "/portal/topologies/:id/bind": changing("bind", (sent, id) =>
+      Effect.flatMap(readBinding(sent.form), (binding) => editor.bind(sent.caller, id, binding))
     ),
-    "/portal/topologies/:id/unbind": ofEditor(
-      "unbind",
-      done((sent, id) => editor.unbind(sent.caller, id))
-    ),
+    "/portal/topologies/:id/unbind": changing("unbind", (sent, id) => editor.unbind(sent.caller, id)),
     "/portal/topologies/:id/delete": ofEditor("topology", (sent, id) =>
       sent.form["confirm"] === undefined
         ? Effect.fail(refusedForm("confirm"))
         : Effect.as(topologies.remove(sent.caller, id), seeOther("/portal/topologies"))
     )
   } satisfies Readonly<Record<string, Submit>>
+})
+
+export const make = Effect.gen(function* () {
+  const { show } = yield* Visits.make
+  const topologies = yield* Topologies
+  const list: Visits.MemberPage = (self) =>
+    Effect.gen(function* () {
+      const facts = yield* Effect.all({
+        own: topologies.list(self.caller, {}),
+        shared: topologies.listShared(self.caller, {})
+      })
+      return show(self, TopologiesPage.page(self.reader.texts, facts))
+    })
+
+  const forms = { ...(yield* topologyForms), ...(yield* linkForms), ...(yield* agentForms), ...(yield* suggestForm) }
   return { pages: { "/portal/topologies": list }, forms }
 })

@@ -52,17 +52,10 @@ const readLink = read(
   Schema.Struct({ ttl: ShareTtl, single_use: Schema.optionalKey(Schema.String), label: Schema.optionalKey(ShareLabel) })
 )
 
-export const make = Effect.gen(function* () {
-  const { show } = yield* Visits.make
+/** What the forms of a tunnel's page share: the page again with what was refused, and switches. */
+const ofTunnelPage = Effect.gen(function* () {
   const { detail } = yield* TunnelDetail.make
   const tunnels = yield* Tunnels
-  const sharing = yield* TunnelSharing
-  const badges = yield* Badges
-  const alerts = yield* Alerts
-  const windows = yield* AccessWindows
-  const links = yield* ShareLinks
-  const bridge = yield* Bridges
-  const optOuts = yield* CertificateOptOuts
 
   /** The page of the tunnel again, with what was typed and why it was refused. */
   const again = (sent: Submission, form: string, refused: ReadonlyArray<string>) =>
@@ -86,10 +79,12 @@ export const make = Effect.gen(function* () {
     (sent) =>
       Effect.as(set(sent, sent.form["enabled"] !== undefined), seeOther(back(sent, part)))
 
-  const badge =
-    (change: "enable" | "disable"): Submit =>
-    (sent) =>
-      Effect.as(badges[change](sent.caller, idOf(sent)), seeOther(back(sent, "/uptime")))
+  return { again, ofPage, switched, tunnels }
+})
+
+/** The name of a tunnel, and its options. */
+const optionForms = Effect.gen(function* () {
+  const { ofPage, switched, tunnels } = yield* ofTunnelPage
 
   return {
     "/portal/tunnels/:id/rename": ofPage("rename", (sent) =>
@@ -112,8 +107,15 @@ export const make = Effect.gen(function* () {
       Effect.flatMap(readOption({ option: sent.at("option") }), ({ option }) =>
         tunnels.change(sent.caller, idOf(sent), new TunnelChange(switchOption(option, isOn)))
       )
-    ),
+    )
+  } satisfies Readonly<Record<string, Submit>>
+})
 
+/** Who may visit and use it. */
+const visitorForms = Effect.gen(function* () {
+  const { ofPage, tunnels } = yield* ofTunnelPage
+  const sharing = yield* TunnelSharing
+  return {
     "/portal/tunnels/:id/login-allowlist": ofPage("visitor", (sent) =>
       Effect.gen(function* () {
         const { email } = yield* readEmail({ email: (sent.form["email"] ?? "").trim() })
@@ -141,8 +143,16 @@ export const make = Effect.gen(function* () {
         const { grantee } = yield* readGrantee({ grantee: sent.at("grantee") })
         yield* sharing.ungrant(sent.caller, idOf(sent), grantee)
         return seeOther(back(sent, "/grants"))
-      }),
+      })
+  } satisfies Readonly<Record<string, Submit>>
+})
 
+/** Its certificate, the proof of its name, and its agent. */
+const agentForms = Effect.gen(function* () {
+  const { ofPage, switched, tunnels } = yield* ofTunnelPage
+  const bridge = yield* Bridges
+  const optOuts = yield* CertificateOptOuts
+  return {
     "/portal/tunnels/:id/reclaim-cert-slot": (sent) =>
       Effect.as(tunnels.reclaim(sent.caller, idOf(sent)), seeOther(back(sent, "#certificate"))),
     "/portal/tunnels/:id/cert-claim-opt-out": switched("#certificate", (sent, isOn) =>
@@ -150,7 +160,29 @@ export const make = Effect.gen(function* () {
     ),
     "/portal/tunnels/:id/verify-hostname": (sent) =>
       Effect.as(tunnels.verifyHostname(sent.caller, idOf(sent)), seeOther(back(sent, "#certificate"))),
+    "/portal/tunnels/:id/agent-bridge": ofPage("bridge", (sent) =>
+      Effect.gen(function* () {
+        const { mode } = yield* readMode({ mode: sent.form["mode"] ?? "" })
+        yield* bridge.setMode(sent.caller, idOf(sent), mode)
+        return seeOther(back(sent, "#bridge"))
+      })
+    )
+  } satisfies Readonly<Record<string, Submit>>
+})
 
+/** Its badge and its alert. */
+const alertForms = Effect.gen(function* () {
+  const { again, ofPage, tunnels } = yield* ofTunnelPage
+  const { show } = yield* Visits.make
+  const badges = yield* Badges
+  const alerts = yield* Alerts
+
+  const badge =
+    (change: "enable" | "disable"): Submit =>
+    (sent) =>
+      Effect.as(badges[change](sent.caller, idOf(sent)), seeOther(back(sent, "/uptime")))
+
+  return {
     "/portal/tunnels/:id/badge/enable": badge("enable"),
     "/portal/tunnels/:id/badge/disable": badge("disable"),
 
@@ -190,8 +222,17 @@ export const make = Effect.gen(function* () {
             )
       }),
     "/portal/tunnels/:id/alert/delete": (sent) =>
-      Effect.as(alerts.remove(sent.caller, idOf(sent)), seeOther(back(sent, "#alert"))),
+      Effect.as(alerts.remove(sent.caller, idOf(sent)), seeOther(back(sent, "#alert")))
+  } satisfies Readonly<Record<string, Submit>>
+})
 
+/** When it is open, and links to it. */
+const accessForms = Effect.gen(function* () {
+  const { again, ofPage, tunnels } = yield* ofTunnelPage
+  const { show } = yield* Visits.make
+  const windows = yield* AccessWindows
+  const links = yield* ShareLinks
+  return {
     "/portal/tunnels/:id/access": ofPage("access", (sent) =>
       Effect.gen(function* () {
         const id = idOf(sent)
@@ -228,14 +269,16 @@ export const make = Effect.gen(function* () {
       })
     ),
     "/portal/tunnels/:id/share-links/:link_id/revoke": (sent) =>
-      Effect.as(links.revoke(sent.caller, idOf(sent), linkFrom(sent.at("link_id"))), seeOther(back(sent, "#share"))),
-
-    "/portal/tunnels/:id/agent-bridge": ofPage("bridge", (sent) =>
-      Effect.gen(function* () {
-        const { mode } = yield* readMode({ mode: sent.form["mode"] ?? "" })
-        yield* bridge.setMode(sent.caller, idOf(sent), mode)
-        return seeOther(back(sent, "#bridge"))
-      })
-    )
+      Effect.as(links.revoke(sent.caller, idOf(sent), linkFrom(sent.at("link_id"))), seeOther(back(sent, "#share")))
   } satisfies Readonly<Record<string, Submit>>
+})
+
+export const make = Effect.gen(function* () {
+  return {
+    ...(yield* optionForms),
+    ...(yield* visitorForms),
+    ...(yield* agentForms),
+    ...(yield* alertForms),
+    ...(yield* accessForms)
+  }
 })

@@ -3,7 +3,6 @@ import { RangeNotSatisfiable, RouteNotFound } from "@catenet/domain/values/Reque
 import { Files } from "@catenet/platform/Files"
 import { Effect, Option, Record } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
-import type { ExtraRoutes } from "../http/AllowedMethods.ts"
 import { Settings } from "../settings/Settings.ts"
 import * as ByteRange from "./ByteRange.ts"
 import * as InstallScript from "./InstallScript.ts"
@@ -69,12 +68,6 @@ const fileResponse = Effect.fn("ReleaseRoutes.fileResponse")(function* (path: st
 })
 
 const packagePath = `/${packageName}` as const
-
-export const addresses: ExtraRoutes = [
-  ["GET", packagePath],
-  ["GET", "/install.sh"],
-  ["GET", "/releases/:version/:file"]
-]
 
 const notThere = HttpServerRespondable.toResponse(new RouteNotFound())
 

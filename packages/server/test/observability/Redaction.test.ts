@@ -9,10 +9,10 @@ import { assert, layer } from "@effect/vitest"
 import { ConfigProvider, Context, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { extraRoutes } from "../../src/App.ts"
 import * as Addresses from "../../src/portal/Addresses.ts"
 import * as Server from "../../src/Server.ts"
 import { Settings } from "../../src/settings/Settings.ts"
+import { servedRoutes } from "../ServedRoutes.ts"
 
 /** One of each kind of secret that a request can carry. */
 const secrets = {
@@ -27,12 +27,10 @@ const jwt = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzZWNyZXQifQ.c2lnbmF0dXJlLW9mLXNlY3J
 const json = "application/json"
 const form = "application/x-www-form-urlencoded"
 
-/** Every route: those of the API, and those that browsers visit. */
-const calls: ReadonlyArray<{ readonly method: string; readonly path: string; readonly type: string }> = [
+const declared: ReadonlyArray<{ readonly method: string; readonly path: string; readonly type: string }> = [
   ...Object.values(ControlPlaneApi.groups).flatMap((group) =>
     Object.values(group.endpoints).map(({ method, path }) => ({ method, path, type: json }))
-  ),
-  ...extraRoutes.map(([method, path]) => ({ method, path, type: form }))
+  )
 ]
 
 layer(Accounts.server(), { excludeTestServices: true, timeout: "60 seconds" })("no secret", (it) => {
@@ -73,7 +71,8 @@ layer(Accounts.server(), { excludeTestServices: true, timeout: "60 seconds" })("
       const gateCookies = ["ct_gate_session", "__Host-ct_gate_state", "__Host-ct_gate_browser"].map(
         (name) => `${name}=${gateSession}`
       )
-      const requests = calls.flatMap(({ method, path, type }, index) =>
+      const visited = (yield* servedRoutes).map(([method, path]) => ({ method, path, type: form }))
+      const requests = [...declared, ...visited].flatMap(({ method, path, type }, index) =>
         (
           [
             [secrets.hex, { "x-ct-admin-token": TestServer.adminToken, authorization: `Bearer ${bearer}` }],
@@ -127,7 +126,8 @@ layer(Accounts.server(), { excludeTestServices: true, timeout: "60 seconds" })("
         "POST /portal/unsubscribe",
         "GET /me/topologies/:id/editor",
         "GET /net/:net_uuid",
-        ...Addresses.addresses.map(([method, path]) => `${method} ${path}`)
+        ...[...Addresses.pages, ...Addresses.operatorPages].map((path) => `GET ${path}`),
+        ...[...Addresses.forms, ...Addresses.operatorForms].map((path) => `POST ${path}`)
       ])
         assert.isTrue(faulty.has(route), route)
       const texts = [...said, ...answers]

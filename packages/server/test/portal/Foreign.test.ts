@@ -11,7 +11,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Tracer } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
-import { extraRoutes } from "../../src/App.ts"
+import { servedRoutes } from "../ServedRoutes.ts"
 import { personAt } from "./PersonAtForms.ts"
 
 const variables = {
@@ -93,8 +93,8 @@ const plain = (text: string, values: Values) =>
     .reduce((left, value) => left.replaceAll(value, "?").replaceAll(value.slice(0, 8), "?"), text)
     .replaceAll(/name="once" value="[0-9a-f]{32}"/gu, "once")
 
-const routes: ReadonlyArray<Route> = [
-  ...extraRoutes.filter(([, path]) => path.includes(":") && !open.has(path)),
+const routes = (served: ReadonlyArray<Route>): ReadonlyArray<Route> => [
+  ...served.filter(([, path]) => path.includes(":") && !open.has(path)),
   ["GET", "/portal/events?topology=:topology"],
   ["GET", "/portal/tunnels/:id/receipts.jsonl"],
   ["GET", "/portal/channels/:channel/grant"]
@@ -182,7 +182,7 @@ layer(server(variables), { excludeTestServices: true, timeout: "120 seconds" })(
         if (theirs.status !== nothing.status || theirs.location !== nothing.location || theirs.text !== nothing.text)
           wrong.push(`${about}${theirs.status} ${theirs.location}, ${nothing.status} ${nothing.location} for nothing`)
       })
-      for (const route of routes) {
+      for (const route of routes(yield* servedRoutes)) {
         yield* differs("foreign-bob", route)
         // Who runs the platform sees of accounts what the operators' page has, and no page of theirs.
         if (route[0] === "GET") yield* differs("foreign-op", route)

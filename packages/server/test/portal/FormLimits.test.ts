@@ -7,7 +7,8 @@ import { account, ask, person } from "@catenet/testing/server/channels/Asking"
 import { idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { extraRoutes as extra } from "../../src/App.ts"
+import { browserRoutes } from "../../src/api/BrowserRoutes.ts"
+import { servedRoutes } from "../ServedRoutes.ts"
 import { englishOn } from "./EnglishWords.ts"
 import { changes, controlsOf, everything, isShown } from "./FormControls.ts"
 import { type FormRow, tableOf, type Way } from "./FormTable.ts"
@@ -78,8 +79,17 @@ layer(server(variables), { excludeTestServices: true, timeout: "120 seconds" })(
       // Who looks at the page for the first time gets an account.
       yield* get("/portal/account")
       const table = new Map<string, FormRow>(Object.entries<FormRow>(tableOf(place)))
-      const routes = extra.flatMap(([method, path]) => (method === "POST" ? [path] : []))
+      const served = yield* servedRoutes
+      const routes = served.flatMap(([method, path]) => (method === "POST" ? [path] : []))
       assert.deepStrictEqual([...table.keys()].toSorted(), routes.toSorted())
+      // The page of the API describes exactly what browsers can visit.
+      const visited = served.filter(
+        ([, path]) => /^\/(?:portal|gate|net|me)(?:\/|$)/u.test(path) && !/static|^\/portal\/receipts$/u.test(path)
+      )
+      assert.sameMembers(
+        Object.keys(browserRoutes),
+        visited.map((route) => route.join(" "))
+      )
       const at = (path: string) =>
         path
           .replace(":id", path.includes("topologies") ? place.topology : place.tunnel)

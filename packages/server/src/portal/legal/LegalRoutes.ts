@@ -8,7 +8,6 @@ import { Markup, markup } from "@catenet/platform/Markup"
 import { DateTime, Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { join } from "node:path"
-import type { ExtraRoutes } from "../../http/AllowedMethods.ts"
 import { Settings } from "../../settings/Settings.ts"
 import type { Page } from "../shell/Shell.ts"
 import * as VisitorPages from "../shell/VisitorPages.ts"
@@ -137,15 +136,6 @@ const protectedResource = ({ issuer, origin }: ResourceFacts): string =>
     resource_policy_uri: `${origin}/datenschutz`,
     resource_tos_uri: `${origin}/nutzungsbedingungen`
   })
-
-export const addresses: ExtraRoutes = [
-  ["GET", "/impressum"],
-  ["GET", "/datenschutz"],
-  ["GET", "/nutzungsbedingungen"],
-  ["GET", "/llms.txt"],
-  ["GET", "/.well-known/security.txt"],
-  ["GET", "/.well-known/oauth-protected-resource"]
-]
 
 const cached = { "cache-control": "public, max-age=300" }
 const plain = "text/plain; charset=utf-8"

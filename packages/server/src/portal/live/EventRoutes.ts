@@ -13,7 +13,6 @@ import { type Cause, Clock, Effect, Equal, Option, Queue, Redacted, Schedule, Sc
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { CertificateStandings } from "../../certificates/CertificateStandings.ts"
 import { EdgeFacts, reachOf } from "../../edges/EdgeFacts.ts"
-import type { ExtraRoutes } from "../../http/AllowedMethods.ts"
 import type { BrowserRefusal } from "../../http/SameOrigin.ts"
 import { EmailDomains } from "../../identity/EmailDomains.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
@@ -144,11 +143,6 @@ const makeTunnelStates = Effect.gen(function* () {
     })
   }
 })
-
-export const addresses: ExtraRoutes = [
-  ["GET", "/portal/events"],
-  ["GET", "/net/:net_uuid/events"]
-]
 
 const isTunnelId = Schema.is(TunnelId)
 

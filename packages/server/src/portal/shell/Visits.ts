@@ -11,6 +11,7 @@ import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { portalSessionCookie } from "../../http/Cookies.ts"
 import { type BrowserRefusal, isSameOrigin } from "../../http/SameOrigin.ts"
 import { EmailDomains } from "../../identity/EmailDomains.ts"
 import { Sessions } from "../../identity/Sessions.ts"
@@ -20,7 +21,6 @@ import { Settings } from "../../settings/Settings.ts"
 import { languageCookie, textsFor } from "./Language.ts"
 import * as ProblemPage from "./ProblemPage.ts"
 import { problemTexts } from "./ProblemTexts.ts"
-import { sessionCookie } from "./SessionCookie.ts"
 import { contentPolicy, type Page, type Reader, render } from "./Shell.ts"
 import * as VisitorPages from "./VisitorPages.ts"
 
@@ -67,7 +67,7 @@ export const make = Effect.gen(function* () {
 
   const visit = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
-    const token = Redacted.make(request.cookies[sessionCookie] ?? "", { label: "portal session" })
+    const token = Redacted.make(request.cookies[portalSessionCookie] ?? "", { label: "portal session" })
     const found = Redacted.value(token) === "" ? Option.none() : yield* sessions.find(token)
     const texts = textsFor(request.cookies[languageCookie], request.headers["accept-language"])
     const path = request.url.replace(/[?#].*$/su, "")

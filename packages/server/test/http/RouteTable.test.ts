@@ -2,6 +2,8 @@ import * as Accounts from "@catenet/testing/server/Accounts"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { App } from "../../src/App.ts"
+import { prefixes } from "../../src/Server.ts"
 import { routes } from "../fuzz/Document.ts"
 
 /** What the document says of each address. */
@@ -33,6 +35,14 @@ layer(Accounts.server(), { excludeTestServices: true, timeout: "60 seconds" })("
       }
       const nothing = yield* TestServer.raw("/nothing-there", { method: "OPTIONS" })
       assert.strictEqual(nothing.status, 404)
+    })
+  )
+
+  it.effect("a host's router gives the control plane every first segment that it has a route for", () =>
+    Effect.gen(function* () {
+      const served = yield* App
+      const segments = new Set(served.routes.map(([, path]) => path.split("/")[1] ?? ""))
+      assert.sameMembers([...prefixes, ""], [...segments])
     })
   )
 })
