@@ -1,4 +1,4 @@
-/** The routes as one handler, with what surrounds them: problems for failures, pages for browsers, counts. */
+/** All routes as one handler, with problems for failures, pages for browsers, and counts of responses around them. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Effect, Layer, type Scope } from "effect"

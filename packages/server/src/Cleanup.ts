@@ -1,7 +1,7 @@
 /**
- * Deletes rows whose time is over, once a minute: sessions and sign-ins, stored responses, one-time tokens, invites, links,
- * counts of past minutes, old deliveries, orders of edges that are gone, ticket keys. Each service deletes its own rows. All replicas do
- * it: a statement deletes what is there, so that doing it twice does no harm.
+ * Deletes expired rows once a minute: sessions and sign-ins, stored responses, one-time tokens, invites, links,
+ * counters of past minutes, old deliveries, orders of edges that are gone, ticket keys. Each service deletes its own
+ * rows. Every replica runs it: deleting twice does no harm.
  */
 import { Effect, Layer, Schedule } from "effect"
 import { Directory } from "./agents/Directory.ts"

@@ -1,5 +1,5 @@
 /**
- * How many bids a caller may send in a window of time. Windows are cut from the clock, not from the first bid: the limit is
+ * Limits how many bids a caller may send in a window of time. Windows follow the clock, not the first bid: the limit is
  * coarse, and cheap to keep for many callers.
  */
 import { HashMap, Option } from "effect"

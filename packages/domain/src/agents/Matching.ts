@@ -1,5 +1,6 @@
 /**
- * Whether an offer takes a bid, and how much of an offer is promised already. The signatures of both are verified before.
+ * Whether an offer accepts a bid, and how much of an offer is already promised. The signatures of both are verified by
+ * the caller.
  */
 import { Effect, Schema } from "effect"
 import { Hex64 } from "../values/Hex.ts"

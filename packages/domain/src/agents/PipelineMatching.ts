@@ -1,6 +1,6 @@
 /**
- * Filling the roles of a pipeline from offers of capacity, in the order of the roles; a provider fills one role of a run. The
- * offers' signatures are verified before.
+ * Fills the roles of a pipeline from offers of capacity, in the order of the roles; a provider fills one role of a run.
+ * The caller has verified the signatures of the offers.
  */
 import { Equal, Order, Result } from "effect"
 import { refuse } from "../values/Step.ts"

@@ -1,8 +1,8 @@
 /**
- * Who may call: one middleware an authentication class, each of which provides the principal that it verified.
+ * Who may call: one middleware for each kind of authentication, which provides the principal that it verified.
  *
- * Declared here, implemented by the server (tokens, sessions) and by the edge (its own admin token). A handler that
- * needs a principal and stands behind no such middleware does not compile.
+ * Declared here, implemented by the server (tokens, sessions) and by the edge (its admin token). A handler that needs a
+ * principal without such a middleware does not compile.
  */
 import { Context } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"

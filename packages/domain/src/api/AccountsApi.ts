@@ -1,4 +1,7 @@
-/** An account's credits, what it bought with them, its own audit entries, and its end. */
+/**
+ * An account: credits and payments, service accounts, its audit entries and its deletion; and what operators provision
+ * and limit for accounts.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {

@@ -1,6 +1,6 @@
 /**
- * The parts of the control plane's API that an agent calls while it serves. A client that is made of this holds no schema of the rest,
- * which is a twentieth of an idle agent's memory.
+ * The parts of the control plane's API that a serving agent calls. A client made of these holds no schemas of the rest,
+ * which are a twentieth of an idle agent's memory.
  */
 import { HttpApi } from "effect/http-api"
 import { AdmissionApi } from "./AdmissionApi.ts"

@@ -1,4 +1,7 @@
-/** The channel registry of an account: channels, members, grants, rooms, the allow-list and claim invites. */
+/**
+ * Channels of an account: the registry, members, grants, rooms, allow-lists, claims, claim invites and signed
+ * invitations.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {

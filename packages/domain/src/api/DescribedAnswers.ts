@@ -1,4 +1,7 @@
-/** What the document says of answers: a sentence for each error, and the header fields that a client acts on. */
+/**
+ * Descriptions of responses in the OpenAPI document: a sentence for each error, and the header fields that clients act
+ * on.
+ */
 import { Option, Record as Records } from "effect"
 import { errorSentences } from "./ErrorSentences.generated.ts"
 import { mapped, type Members, members } from "./LosslessJson.ts"

@@ -1,4 +1,7 @@
-/** All that is said of an API beside its schemas, so that the documents of control plane, edge and agent say it alike. */
+/**
+ * Completes the OpenAPI documents of control plane, edge and agent: descriptions, examples, servers, and schemas that
+ * client generators can read.
+ */
 import { flow, Option, Record, Record as Records } from "effect"
 import { integerText } from "../values/Numbers.ts"
 import { describeAnswers, describeServers } from "./DescribedAnswers.ts"

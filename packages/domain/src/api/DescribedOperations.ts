@@ -1,4 +1,7 @@
-/** What the document says of an operation, in sentences: who may call it, how it is repeated, what it takes and answers. */
+/**
+ * Descriptions of operations in the OpenAPI document: who may call one, how it is repeated, and which rules apply
+ * beside the schemas.
+ */
 import { Option, Record, Record as Records } from "effect"
 import { errorsIn } from "./DescribedAnswers.ts"
 import { isRecord, mapped, type Members } from "./LosslessJson.ts"

@@ -1,4 +1,4 @@
-/** The public agent directory, and the rendezvous records of an operator's self-test. */
+/** The pipeline registry, the public agent directory, and the rendezvous records of an operator's self-test. */
 import { Effect, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {

@@ -1,6 +1,6 @@
 /**
- * An edge's admin API: what the control plane orders, and what it may ask. Where a path names a tunnel by its token, the same
- * path without it takes the token in a header, which proxies and logs do not show.
+ * The admin API of an edge: orders and questions of the control plane. Where a path has a token, the same path without
+ * it takes the token in a header, which proxies and logs do not show.
  */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"

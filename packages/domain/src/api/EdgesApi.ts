@@ -1,4 +1,4 @@
-/** What edges ask of the control plane, and what they tell it. All behind the admin token. */
+/** The calls of edges to the control plane. All need the admin token. */
 import { Schema } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ChannelId } from "../channels/Channel.ts"

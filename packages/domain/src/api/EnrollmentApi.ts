@@ -1,4 +1,6 @@
-/** An agent's way in: join tokens, their redemption, and the bootstrap exchange that keeps them off command lines. */
+/**
+ * Enrollment of agents: join tokens, their redemption, and the bootstrap exchange that keeps them off command lines.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AgentProofRequired } from "../certificates/AdmissionErrors.ts"

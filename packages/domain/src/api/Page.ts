@@ -1,8 +1,9 @@
 /**
- * Cursor pagination, optional on every list: without `limit` a list is whole.
+ * Cursor pagination, optional on every list: without `limit` a list is complete. The idempotency key of creating
+ * requests is here too.
  *
- * A cursor is opaque. Where there is more, the answer carries it in a `Link` header with `rel="next"` (RFC 8288), so
- * that the body of a page is the body of the list.
+ * A cursor is opaque. If there is a next page, the response has it in a `Link` header with `rel="next"` (RFC 8288), so
+ * the body of a page has the form of the whole list.
  */
 import { Schema } from "effect"
 import { countFromText } from "../values/Numbers.ts"

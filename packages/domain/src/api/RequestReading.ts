@@ -1,9 +1,9 @@
 /**
- * What happens to a request that cannot be read: a precise refusal, never a defect.
+ * Refuses requests that cannot be read, with a precise 4xx and never with a defect.
  *
- * `ReadsParameters` stands on every endpoint with path, query or header values, `ReadsBody` or `ReadsEdgeBody` on every
- * endpoint with a body. Their layers are complete; a server only provides them. The order of statuses is: 413 longer than
- * the limit, 415 another media type, 400 not JSON or a malformed text, 422 a missing member or one of the wrong type.
+ * Every endpoint with path, query or header values has `ReadsParameters`; every endpoint with a body has `ReadsBody` or
+ * `ReadsEdgeBody`. Statuses in order: 413 for a body above the limit, 415 for another media type, 400 for invalid JSON
+ * or a malformed text, 422 for a missing member or one of the wrong type.
  */
 import { ByteSize, Context, Effect, Layer, Result, Schema, SchemaIssue } from "effect"
 import { HttpServerError, HttpServerRequest, type HttpServerResponse } from "effect/http"

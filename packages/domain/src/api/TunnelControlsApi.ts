@@ -1,4 +1,6 @@
-/** What an owner hangs on a tunnel: its dead-man alert, its access window, its share links, its badge. */
+/**
+ * What an owner attaches to a tunnel: its alert, access window, share links and badge; and the records of its traffic.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"

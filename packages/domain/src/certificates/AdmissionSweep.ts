@@ -1,6 +1,7 @@
 /**
- * One tick of certificate admission over all hostnames: admit the authorized ones, remind the edge of what it has not
- * confirmed, end offers that were not taken, queue the lapsed again, and offer what the budgets allow, in this order.
+ * One round of certificate admission over all hostnames, in this order: admit authorized names, repeat orders that
+ * edges have not confirmed, end offers that were not taken, queue lapsed names again, and make the offers that the
+ * budgets allow.
  */
 import { type AdmissionEffect, type AdmissionState, authorize, offer, passTime } from "./Admission.ts"
 import { type CertificateAuthority } from "./CertificateAuthorities.ts"

@@ -1,8 +1,8 @@
 /**
- * Who gets the next certificate, and from which authority. Every authority gives every registered domain a number of
- * certificates in any seven days; issued certificates and open offers both count. Of a domain that accounts share, each
- * account gets a quarter at most. The queue is first come, first served per domain: a domain or an account without head-room
- * waits, and others go on.
+ * Who gets the next certificate, and from which authority. Each authority issues a number of certificates for a
+ * registered domain in seven days; issued certificates and open offers both count. In a domain that accounts share, an
+ * account gets at most a quarter. The queue of a domain is first come, first served; a name without budget does not
+ * delay the names of others.
  */
 import { Order } from "effect"
 import { type CertificateAuthority } from "./CertificateAuthorities.ts"

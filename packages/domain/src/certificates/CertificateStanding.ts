@@ -1,6 +1,6 @@
 /**
- * Where a host name stands on its way to a certificate of its own, for the people who wait: its place in the queue, what its
- * agent does now, and why an authority refused it. What an agent may do is the admission's answer.
+ * The progress of a host name towards its own certificate, for people who wait: its place in the queue, what its agent
+ * is doing, and why an authority refused it. Admission decides what the agent may do.
  */
 import { Schema } from "effect"
 import { TunnelStatus } from "../tunnels/Tunnel.ts"

@@ -1,9 +1,9 @@
 /**
- * Who owns a channel, and which key signs its grants. Changing the key ends every grant that the old one signed, and so
+ * Who owns a channel, and which key signs its grants. Changing the key ends every grant that the old key signed and so
  * needs a confirmation; the channel and its members stay.
  *
- * A channel id is first come, first served only among registrations without proof. Ids are often derived from public keys,
- * so anybody can register one before its operator does; such a registration yields to the operator.
+ * Registrations without a proof are first come, first served. Channel ids are often derived from public keys, so anyone
+ * can register one before its operator does; such a registration yields to the operator's proof.
  */
 import { Result, Schema } from "effect"
 import { audit, type Audit } from "../values/AuditEffect.ts"

@@ -1,6 +1,6 @@
 /**
- * An invitation to claim one membership: good for fifteen minutes and for one use. It is used up together with the claim
- * that it leads to, so a claim that is refused does not cost the invitation.
+ * An invitation to claim one membership, valid for fifteen minutes and one use. It is consumed together with the claim,
+ * so a refused claim does not consume it.
  */
 import { Result, Schema } from "effect"
 import { VerifiedEmailRequired } from "../identity/AuthenticationErrors.ts"

@@ -1,4 +1,4 @@
-/** An edge server, as the control plane and other edges know it. Not to be confused with an edge of a topology. */
+/** An edge server, as the control plane and other edges know it. Not an edge of a topology. */
 import { Effect, Schema } from "effect"
 import { Hex64 } from "../values/Hex.ts"
 import { Hostname } from "../values/Hostname.ts"

@@ -1,6 +1,6 @@
 /**
- * The orders of the control plane about one tunnel: as the outbox stores them, and as the processes of one edge pass them on.
- * Each states how things are to be, so that carrying one out twice does no harm. The tunnel's routing token is not part of it.
+ * Orders of the control plane about one tunnel, as the outbox stores them and as the processes of an edge pass them on.
+ * Each states the desired state, so applying one twice does no harm. The routing token of the tunnel is not part of it.
  */
 import { Effect, Schema } from "effect"
 import { ChannelId } from "../channels/Channel.ts"

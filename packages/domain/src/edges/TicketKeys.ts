@@ -1,6 +1,6 @@
 /**
- * The keys under which edges seal the session tickets of visitors. All edges have the same, so that a visitor who returns resumes
- * its TLS session at any of them. A key seals for twelve hours and opens for twelve more.
+ * The keys with which edges seal the session tickets of visitors. All edges share them, so a returning visitor resumes
+ * its TLS session at any edge. A key seals for twelve hours and opens for twelve more.
  */
 import { Schema } from "effect"
 import { EphemeralKey, Signature } from "../values/Keys.ts"

@@ -1,7 +1,7 @@
 /**
- * The options of a tunnel that its owner switches and its edges obey. One struct is stored, ordered, restored, kept in the
- * route table and offered by the API and the portal. A new option is a field here, its label and hint in each language, and
- * the code that obeys it.
+ * Options of a tunnel: its owner sets them, its edges apply them. One struct is stored, ordered, restored, kept in the
+ * route table, and offered by the API and the portal. A new option needs a field here, a label and hint in each
+ * language, and the code that applies it.
  */
 import { Effect, Schema, Struct } from "effect"
 import { literal } from "../values/Pattern.ts"

@@ -1,4 +1,4 @@
-/** What an agent says of itself on its local status address. */
+/** What an agent reports at its local status address. */
 import { Effect, Schema } from "effect"
 import { Count, UnixSeconds } from "../values/Numbers.ts"
 import { pattern } from "../values/Pattern.ts"

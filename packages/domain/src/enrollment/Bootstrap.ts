@@ -1,9 +1,9 @@
 /**
- * A short-lived token that is exchanged once for an installation's secret. The first attempt spends it, also one that comes
- * too late, so that an intercepted old token gives nothing away and leaves a trace.
+ * A short-lived token that is exchanged once for an installation's secret. The first attempt consumes it, even a late
+ * one, so an intercepted old token reveals nothing and leaves a trace.
  *
- * An attempt that proves a key keeps the secret for that key until the token's own end: an agent whose answer was lost asks
- * again with the same key and gets the secret with the refusal.
+ * An attempt that proves a key keeps the secret for that key until the token expires: an agent whose response was lost
+ * asks again with the same key and gets the secret with the refusal.
  */
 import { Result } from "effect"
 import type { PublicKey } from "../values/Keys.ts"

@@ -1,4 +1,4 @@
-/** Refusals on an agent's way in: join tokens and the bootstrap exchange. */
+/** Refusals of enrollment: join tokens and the bootstrap exchange. */
 import { Schema } from "effect"
 import { Problem } from "../values/Problem.ts"
 import { maxTokensPerBatch } from "../values/Quotas.ts"

@@ -1,7 +1,6 @@
 /**
- * The token with which a new agent enrolls: good for one enrollment. The token itself is unknown here; its record is looked
- * up by hash. A token that is taken back, or was given through a grant that ended, is deleted before it is redeemed, and is
- * unknown from then on.
+ * The token with which a new agent enrolls, once. Only its hash is stored. A token that is revoked, or belongs to a
+ * grant that ended, is deleted and unknown from then on.
  */
 import { Result, Schema } from "effect"
 import { type Audit, audit } from "../values/AuditEffect.ts"

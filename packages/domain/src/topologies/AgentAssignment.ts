@@ -1,7 +1,7 @@
 /**
- * To which topology an agent belongs: to one at most. The first account that assigns an agent owns it, and it returns to that
- * account when it leaves a topology. An account for which the agent's own key has signed takes it from one without such a
- * proof, wherever it is; nothing takes it from an account with a proof.
+ * Which topology an agent belongs to: at most one. The first account that assigns an agent owns it, and the agent
+ * returns to that account when it leaves a topology. An account with a signature of the agent's key takes it from one
+ * without; nothing takes it from an account that has one.
  */
 import { Result } from "effect"
 import type { Subject, TopologyId } from "../values/Ids.ts"

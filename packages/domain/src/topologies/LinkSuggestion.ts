@@ -1,6 +1,6 @@
 /**
- * Which links a topology should have, given what each would cost: a spanning tree, and in shortcut mode a few links more where
- * they shorten a way most. A suggestion writes no edge.
+ * Suggests links for a topology by their costs: a spanning tree, and in shortcut mode a few more links where they
+ * shorten a path most. A suggestion changes nothing.
  */
 import { Result } from "effect"
 import { type Candidate, saturatingAdd, spanningTree, type Tree, usable } from "./SpanningTree.ts"

@@ -1,6 +1,6 @@
 /**
- * A topology: the edges between agents, the way links are suggested, with whom it is shared, and its operator key. Agents join
- * and leave by `AgentAssignment`. To a stranger a topology does not exist.
+ * A topology: edges between agents, the overlay mode, whom it is shared with, and its operator key. Agents join and
+ * leave by `AgentAssignment`. For strangers a topology does not exist.
  */
 import { Order, Result } from "effect"
 import type { ChannelId } from "../channels/Channel.ts"

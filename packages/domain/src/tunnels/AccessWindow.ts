@@ -1,4 +1,4 @@
-/** The machine of a tunnel's access window: what setting, re-arming and clearing it do. A refusal changes nothing. */
+/** The state machine of a tunnel's access window: set, re-arm, clear. A refusal changes nothing. */
 import { Result } from "effect"
 import { AccessPolicy } from "../edges/AccessPolicy.ts"
 import { audit, type Audit } from "../values/AuditEffect.ts"

@@ -1,6 +1,6 @@
 /**
- * The dead-man alert of one tunnel: when an outage is reported, and when its end. What cannot be observed is never reported
- * as down: an edge that does not answer leaves everything as it was.
+ * The dead-man alert of one tunnel: when an outage and its end are reported. What cannot be observed is never reported
+ * as down: an edge that does not answer changes nothing.
  */
 import type { UnixSeconds } from "../values/Numbers.ts"
 import { type Step } from "../values/Step.ts"

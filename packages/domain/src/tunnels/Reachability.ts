@@ -1,6 +1,6 @@
 /**
- * Whether visitors reach the service behind a tunnel, as an echo through edge, agent and origin finds it: up, or which of the
- * three is silent, and since when.
+ * Whether visitors reach the service behind a tunnel, measured by an echo through edge, agent and origin: up, or which
+ * of the three is silent, and since when.
  */
 import { Schema } from "effect"
 import { Count, UnixSeconds } from "../values/Numbers.ts"

@@ -1,6 +1,6 @@
 /**
- * Lower case of ASCII letters alone. Unicode's lower case turns letters of other scripts into ASCII, the Kelvin sign into
- * `k` for one, so that two people's names become the same one; and it is not the same in every database and runtime.
+ * Lower case of ASCII letters only. Unicode lower case maps letters of other scripts to ASCII (the Kelvin sign to `k`),
+ * so different names would become equal; and it differs between databases and runtimes.
  */
 
 /**

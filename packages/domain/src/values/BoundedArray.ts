@@ -1,8 +1,8 @@
 /**
- * Lists whose length is judged before their elements are: a body of two megabytes has room for a million wrong elements,
- * and to look at each of them and say what is wrong with it takes seconds.
+ * Lists whose length is checked before their elements: a body of two megabytes can hold a million invalid elements, and
+ * reporting each takes seconds.
  *
- * Every list that a request may hold is one of these.
+ * Every list in a request is one of these.
  */
 import { Schema } from "effect"
 import { malformedText } from "./Pattern.ts"

@@ -1,6 +1,6 @@
 /**
- * Where a sentence takes up what another program, a library or another part of this one says. Some say it with a full stop, some
- * without, so every text that is not written in the same place goes through one of these.
+ * Joins a sentence of ours with text of another program or library. Some end with a full stop, some do not, so every
+ * such text passes through here.
  */
 
 /**

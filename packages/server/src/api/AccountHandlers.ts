@@ -1,4 +1,4 @@
-/** Handlers of the `accounts` and `operators` groups. */
+/** Handlers of accounts: their data and limits, credits and payments, and service accounts. */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as PaymentWebhook from "@catenet/crypto/webhook/PaymentWebhook"

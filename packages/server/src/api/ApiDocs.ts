@@ -1,6 +1,6 @@
 /**
- * The API described: `/openapi.json` for programs, `/docs` for people. Both come from the API value, nothing is fetched. The
- * page stands in the shell; its routes are described in English.
+ * Serves the API description: `/openapi.json` for programs, `/docs` for people. Both are made from the API value; the
+ * routes are described in English.
  */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { textOf } from "@catenet/domain/api/DescribedApi"

@@ -1,7 +1,7 @@
 /**
- * The readable page of the API: one section a route with what it is for, its authentication, its request, its answers and
- * its refusals by their codes.
- * A function from the OpenAPI document to HTML; everything that comes out of the document is escaped.
+ * The readable API page: one section for each route with its purpose, authentication, request, responses and refusals
+ * by code.
+ * A function from the OpenAPI document to HTML; every value of the document is escaped.
  */
 import { escape } from "@catenet/platform/Markup"
 import { Option, Predicate, Record } from "effect"

@@ -1,4 +1,4 @@
-/** What the addresses are for that browsers visit beside the API: a sentence and the fields of each form. */
+/** Descriptions of the addresses that browsers visit beside the API: a sentence, and the fields of each form. */
 import type * as Addresses from "../portal/Addresses.ts"
 
 /** A sentence, and the names of the fields or of the parameters in the query. */

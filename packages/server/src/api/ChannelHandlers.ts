@@ -1,9 +1,9 @@
-/** Handlers of the `channels` group: the registry, and what belongs to a channel, for its owner. */
+/** Handlers of channels: the registry, claims, and signed invitations. */
 import { ClientAddresses } from "../http/ClientAddresses.ts"
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { readBody } from "@catenet/domain/api/RequestReading"
-import { joinLinkSeconds } from "@catenet/domain/channels/Channel"
+import { joinLinkSeconds, MemberMaterial } from "@catenet/domain/channels/Channel"
 import { ClaimRequest } from "@catenet/domain/channels/Claim"
 import { InviteLabel } from "@catenet/domain/channels/ClaimInvite"
 import { Effect, Schema } from "effect"

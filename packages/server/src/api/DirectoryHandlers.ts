@@ -1,4 +1,4 @@
-/** Handlers of the `directory` group. */
+/** Handlers of the agent directory and the pipeline registry. */
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { Effect } from "effect"

@@ -1,4 +1,4 @@
-/** Handlers of the `edges` group: what edge servers ask and tell. */
+/** Handlers of calls by edges, and of the public status. */
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { NetworkInfo } from "@catenet/domain/api/StatusApi"
 import { epochHeader } from "@catenet/domain/edges/EdgeNode"

@@ -1,4 +1,4 @@
-/** Handlers of the `enrollment` group. */
+/** Handlers of enrollment, provisioning, and certificate admission. */
 import { IssuedChain } from "@catenet/domain/api/AdmissionApi"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { readBody } from "@catenet/domain/api/RequestReading"

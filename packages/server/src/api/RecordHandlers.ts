@@ -1,4 +1,4 @@
-/** Handlers of the `tunnelRecords` and `portalDownloads` groups: the same figures and files, for programs and for pages. */
+/** Handlers of tunnel records, downloads, and badges: the same figures for programs and for pages. */
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import type { TunnelId } from "@catenet/domain/values/Ids"

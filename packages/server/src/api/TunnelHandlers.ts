@@ -1,4 +1,4 @@
-/** Handlers of the `tunnels` group. */
+/** Handlers of tunnels, their alerts, access windows, share links and options, and the agent bridge. */
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { readBody } from "@catenet/domain/api/RequestReading"

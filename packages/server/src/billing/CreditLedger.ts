@@ -1,4 +1,4 @@
-/** An account held until the transaction ends, and the lines that are written meanwhile. */
+/** Locks an account until the transaction ends, and writes its ledger entries. */
 import type { CreditEffect } from "@catenet/domain/billing/Credits"
 import type { AccountId } from "@catenet/domain/values/Ids"
 import { Effect, Option } from "effect"

@@ -1,6 +1,6 @@
 /**
- * Payments that buy credits. An intent fixes the amount; the provider's event only says that it was paid, and counts once
- * however often and in whatever order its events come. A payment that was confirmed is never undone here.
+ * Payments that buy credits. An intent fixes the amount; the provider's event only confirms it, and counts once, in
+ * whatever order and however often events arrive. A confirmed payment is never reverted here.
  */
 import { AccountUnknown, type CreditsOutOfRange, PaymentUnknown } from "@catenet/domain/billing/CreditErrors"
 import { confirm, intend, PaymentIntent } from "@catenet/domain/billing/Credits"

@@ -1,6 +1,6 @@
 /**
- * Chooses the DNS back end by what is configured: dynamic update where a server is named, deSEC where a token is, a command of the
- * operator's where one is named.
+ * Chooses the DNS back end by configuration: dynamic update (RFC 2136, RFC 8945) if a server is set, deSEC if a token
+ * is set, or the operator's command.
  */
 import type { Address } from "@catenet/platform/NetworkParser"
 import { Sockets } from "@catenet/platform/Sockets"

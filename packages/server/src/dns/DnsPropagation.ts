@@ -1,6 +1,6 @@
 /**
- * Whether the world can see a challenge: every authoritative server of the zone answers with it. Asked again and again
- * until all do; a server that is away counts as one that does not.
+ * Waits until every authoritative server of the zone answers with the challenge. An unreachable server counts as one
+ * that does not.
  */
 import type { Address } from "@catenet/platform/NetworkParser"
 import { Effect, Option } from "effect"

@@ -1,7 +1,7 @@
 /**
- * The back end that is a command of the operator's, for every DNS service that has none of its own here. A change is one line of JSON
- * on its standard input, so nothing of it is in the list of processes; it has the variables that the operator gives it, and none
- * of this program's. Exit code 0 says that the change is made. Whatever the command started ends with it.
+ * A DNS back end that runs a command of the operator, for DNS services without a back end here. Each change is one line
+ * of JSON on standard input, so the process list shows nothing of it; the command gets only the environment variables
+ * that the operator sets. Exit code 0 means the change is made. Processes that the command started end with it.
  */
 import { signalGroup } from "@catenet/platform/ChildProcesses"
 import { Processes } from "@catenet/platform/Processes"

@@ -1,4 +1,4 @@
-/** The admin interfaces of the edges, as the control plane gives orders there. Which edges there are, `LiveEdges` says. */
+/** Sends orders to the admin interfaces of edges. `LiveEdges` knows which edges there are. */
 import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import type { Hex64 } from "@catenet/domain/values/Hex"
 import { Count } from "@catenet/domain/values/Numbers"

@@ -1,6 +1,6 @@
 /**
- * Questions to one edge about many tunnels or channels: in as few requests as there is room for. An edge of before has no
- * such questions: it is asked about one after the other.
+ * Asks one edge about many tunnels or channels in as few requests as possible. Older edges have no such requests and
+ * are asked one by one.
  */
 import { type ChannelPresence, maxQuestioned } from "@catenet/domain/api/EdgeAdminApi"
 import type { ChannelId } from "@catenet/domain/channels/Channel"

@@ -1,6 +1,6 @@
 /**
- * Pushes again what an edge has forgotten. An edge of our make restores everything by itself, in an epoch; one that enters
- * none comes back from a restart with its host names and without their tiers, and does not say that it was away.
+ * Repeats orders that an edge has forgotten. Our edges restore everything themselves, in an epoch; an edge without
+ * epochs returns from a restart with its host names but without tiers, and does not report the restart.
  */
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"

@@ -1,7 +1,7 @@
 /**
- * What the edges know of tunnels, for callers that can do without. Every live edge is asked and the answers are added up.
- * An edge that does not answer within two seconds, or whose answer cannot be read, is silent: it is named, and what the
- * others say stands. Nothing is ever made up.
+ * What edges know of tunnels, for callers that can do without it. Every live edge is asked and the answers are added
+ * up. An edge that does not answer within two seconds, or whose answer cannot be read, is listed as silent; the answers
+ * of the others count.
  */
 import type { ChannelPresence } from "@catenet/domain/api/EdgeAdminApi"
 import type { ChannelId } from "@catenet/domain/channels/Channel"

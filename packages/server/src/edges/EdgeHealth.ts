@@ -1,4 +1,4 @@
-/** What the live edges say of themselves, each within two seconds: that they are well, which loops stand still, or nothing. */
+/** The health of live edges, each asked for at most two seconds: healthy, which loops are stuck, or no answer. */
 import type { EdgeUnhealthy } from "@catenet/domain/edges/EdgeErrors"
 import { Context, Effect, Layer, Option } from "effect"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"

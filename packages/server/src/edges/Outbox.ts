@@ -1,8 +1,7 @@
 /**
- * Calls to edges that must not get lost. They are written in the transaction of the command that causes them, a row for
- * each live edge, and delivered until acknowledged, in order for one tunnel, by any replica that can call edges; one that
- * cannot writes them all the same and takes none. What an edge refuses for good is kept, marked, and no longer stands in
- * the way.
+ * Calls to edges that must not be lost. They are written in the transaction of the command that causes them, one row
+ * for each live edge, and delivered in order for each tunnel until acknowledged, by any replica that can call edges.
+ * Calls that an edge refuses for good are kept and marked, and no longer block the queue.
  */
 import type { EdgeOrder } from "@catenet/domain/edges/EdgeOrder"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"

@@ -1,6 +1,6 @@
 /**
- * Orders that an edge refused for good. They are kept until an operator sends one again, or a later order about the same
- * makes it needless; the routing tokens that name their queues are not shown.
+ * Orders that an edge refused for good. They are kept until an operator resends one or a later order replaces it; the
+ * routing tokens that name their queues are not shown.
  */
 import { RefusedOrderUnknown } from "@catenet/domain/edges/EdgeErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"

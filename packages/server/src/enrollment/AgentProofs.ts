@@ -1,6 +1,6 @@
 /**
- * Whether an agent may call for a tunnel. The routing token is known to grantees and to former agents: where the agents of a
- * tunnel have to prove an enrolled key to an edge, they have to prove one here too, for each request.
+ * Whether an agent may call for a tunnel. Grantees and former agents know the routing token: where the agents of a
+ * tunnel must prove an enrolled key to an edge, they must prove it here too, for each request.
  */
 import * as AgentRequest from "@catenet/crypto/AgentRequest"
 import * as Hex from "@catenet/crypto/Hex"

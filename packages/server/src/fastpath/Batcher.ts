@@ -1,6 +1,6 @@
 /**
- * Look-ups that come in bursts: one statement for all of one turn of the event loop. Each caller gets its own result, or the
- * failure of the statement; a caller that is interrupted leaves the others alone.
+ * Batches look-ups that arrive in one turn of the event loop into one statement. Each caller gets its own result, or
+ * the failure of the statement; an interrupted caller does not affect the others.
  */
 import { Effect } from "effect"
 

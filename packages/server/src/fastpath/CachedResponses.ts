@@ -1,6 +1,6 @@
 /**
- * Responses that are made beforehand, the same for all and open to all. Such a request is answered before anything is built
- * for it. A request that is unlike the usual one goes to the routes.
+ * Prepared responses that are the same for everyone. Such a request is answered before a context is built for it; any
+ * unusual request goes to the routes.
  */
 import { Effect, LogLevel, References } from "effect"
 import type { HttpServerResponse } from "effect/http"

@@ -1,6 +1,4 @@
-/**
- * What the addresses of the gate share: the cookies that they give and take, and the hosts and paths that they read.
- */
+/** Cookies, hosts and paths that the routes of the gate share. */
 import { native } from "@catenet/crypto/native"
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
 import { BrowserHash } from "@catenet/domain/tunnels/GateVisit"

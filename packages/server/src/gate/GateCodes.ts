@@ -1,6 +1,6 @@
 /**
- * Codes that bring a visitor from the platform to the host it asked for. The browser carries one in an address, so it is
- * worth something once, for a minute, at one host, and only in the browser that began there.
+ * Codes that bring a visitor from the platform to the requested host. A code travels in the URL, so it is valid once,
+ * for a minute, at one host, and only in the browser that started there.
  */
 import { native } from "@catenet/crypto/native"
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"

@@ -1,4 +1,4 @@
-/** What visitors fill in or press at the gate: the form in which they ask to be let in, and the button of a share link. */
+/** Pages of the gate: the form to request access, and the button of a share link. */
 import { longestAccessNote } from "@catenet/domain/values/Quotas"
 import { markup } from "@catenet/platform/Markup"
 import { tokenField } from "../http/FormDeduplication.ts"

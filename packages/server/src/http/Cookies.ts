@@ -1,4 +1,4 @@
-/** The attributes of the cookies of portal and gate, and how they are read. */
+/** Attributes of the cookies of portal and gate, and how a cookie is read. */
 import { Option, Record, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
 

@@ -1,6 +1,6 @@
 /**
- * How a server lets its clients go: what comes on an open connection in the first moment is still answered, with
- * `Connection: close`; after that moment idle connections are closed, and each other one when its answer is out.
+ * Closes a server gracefully: requests that arrive in the first moment are still answered, with `Connection: close`;
+ * then idle connections are closed, and each other one after its response.
  */
 import { Scheduler } from "@catenet/platform/Scheduler"
 import type { Server } from "node:http"

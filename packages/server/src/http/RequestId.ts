@@ -1,6 +1,6 @@
 /**
- * A name for every request, in its answer (`x-request-id`), in the log, and as the trace id of a failure. A well-formed
- * one that the caller sends is kept, so that a proxy's log and ours can be laid side by side.
+ * A name for every request, in its response (`x-request-id`), in the log, and as the trace id of a failure. A well-
+ * formed name from the caller is kept, so logs of a proxy and of this server can be matched.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { Effect } from "effect"

@@ -1,6 +1,6 @@
 /**
- * What this process has answered, by method and route pattern: how many with which status, and how long they took. Plain
- * numbers, because every request adds to them. A path never becomes a label, so that no caller makes the page grow.
+ * Counts responses of this process by method, route pattern and status, with their durations. Plain numbers, because
+ * every request adds to them. A path never becomes a label, so callers cannot make the page grow.
  */
 import type { Family, HistogramSample } from "@catenet/platform/PrometheusText"
 import { Clock, Context, Effect, Layer } from "effect"

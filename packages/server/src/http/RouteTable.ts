@@ -1,4 +1,4 @@
-/** The routes that a router was given. Which methods an address answers tells 405 from 404. */
+/** The routes that were added to the router. The methods of an address distinguish 405 from 404. */
 import { Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 

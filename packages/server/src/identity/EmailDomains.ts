@@ -1,7 +1,6 @@
 /**
- * Which people may use the platform, by the domain of their e-mail address. It binds every caller, by session or by
- * access token. A service account has no address: it may what its owner may, whose address is the last one that was
- * seen here. Where no domains are configured, every account may and nothing is asked.
+ * Restricts the platform to e-mail domains, for sessions and access tokens. A service account has no address and may do
+ * what its owner may, by the owner's last known address. Without configured domains every account is allowed.
  */
 import { EmailDomainRefused } from "@catenet/domain/identity/AuthenticationErrors"
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"

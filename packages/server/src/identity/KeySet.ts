@@ -1,7 +1,7 @@
 /**
- * The keys that verify access tokens. They are fetched in the background until they are there, then again every ten
- * minutes and when a token names one that is not known: that token waits for the next fetch, which all such tokens
- * share. What was fetched last holds while the provider is away.
+ * The keys that verify access tokens. They are fetched in the background until available, then every ten minutes and
+ * whenever a token names an unknown key: such tokens wait for one shared fetch. While the provider is away the last
+ * keys stay valid.
  */
 import { Files } from "@catenet/platform/Files"
 import { Clock, Context, Data, Effect, Layer, Option, Schedule, Schema, type Scope } from "effect"

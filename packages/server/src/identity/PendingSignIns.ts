@@ -1,6 +1,6 @@
 /**
- * Sign-ins that have begun and are not finished. The browser keeps a secret; what the sign-in is to lead to stands here
- * under the secret's hash and is taken once, so no answer of the provider counts twice or in another browser.
+ * Sign-ins in progress. The browser keeps a secret; the target of the sign-in is stored under the secret's hash and
+ * taken once, so an answer of the provider counts neither twice nor in another browser.
  */
 import { native } from "@catenet/crypto/native"
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"

@@ -1,6 +1,6 @@
 /**
- * Clients of the identity provider's realm, through its admin REST, which is Keycloak's. Every call may be repeated: a
- * client that is there already is found, one that is gone already is gone. Secrets pass through and are not kept.
+ * Manages clients of the identity provider's realm through Keycloak's admin REST. Every call may be repeated: an
+ * existing client is found, a deleted one counts as deleted. Secrets pass through and are not stored.
  */
 import { IdentityProviderFailed, IdentityProviderNotConfigured } from "@catenet/domain/identity/AuthenticationErrors"
 import type { ClientId } from "@catenet/domain/identity/ServiceAccount"

@@ -1,7 +1,6 @@
 /**
- * What an account should know now: who asks for access to its tunnels, which memberships wait for it, which grants are
- * about to end, which names have no certificate, which tunnels are down. Nothing of it is stored here: a notice is
- * there as long as its cause.
+ * What an account should know now: requests for access to its tunnels, memberships to claim, grants about to end, names
+ * without a certificate, tunnels that are down. Nothing is stored here: a notice lasts as long as its cause.
  */
 import type { Email } from "@catenet/domain/values/Email"
 import type { Subject } from "@catenet/domain/values/Ids"

@@ -1,4 +1,7 @@
-/** Whether the live edges listen for QUIC at the port of the mesh, as they say it; asked again after five seconds. */
+/**
+ * Whether live edges listen for QUIC at the mesh port, as they report it, asked again after five seconds; and the root
+ * certificate of the mesh.
+ */
 import { EdgeCaNotConfigured, EdgeCaNotPublished } from "@catenet/domain/edges/EdgeErrors"
 import { Files } from "@catenet/platform/Files"
 import { Context, Effect, Layer, Option, Scope } from "effect"

@@ -1,6 +1,6 @@
 /**
- * The page that Prometheus reads. Requests are those of this process, everything else is counted in the database and the
- * same on every replica. A database that is away leaves its families out and says so in `catenet_database_up`.
+ * The Prometheus page. Request metrics are those of this process; everything else is counted in the database and equal
+ * on every replica. Without the database its families are missing and `catenet_database_up` is 0.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as ConstantTime from "@catenet/crypto/ConstantTime"

@@ -1,7 +1,4 @@
-/**
- * What an edge says, asked in the background: no caller waits for one that hangs, and what it says late counts for the next
- * caller.
- */
+/** Reads a value in the background: no caller waits for a slow source, and a late answer serves the next caller. */
 import { Clock, Effect, Fiber, Option } from "effect"
 
 /** How long an answer is waited for. */

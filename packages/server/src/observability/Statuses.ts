@@ -1,6 +1,6 @@
 /**
- * The public status. Counts that are more than five seconds old are read again while a caller gets the old ones; a caller
- * waits for new ones where the old ones are too old to be shown. A response never fails.
+ * The public status. Counts older than five seconds are refreshed while callers get the old ones; callers wait only if
+ * the old ones are too old to show. A response never fails.
  */
 import { Status } from "@catenet/domain/api/StatusApi"
 import { Count } from "@catenet/domain/values/Numbers"

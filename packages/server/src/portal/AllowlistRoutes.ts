@@ -1,4 +1,7 @@
-/** `GET /portal/tunnels/:id/login-allowlist`: the list as JSON, for the browser of the owner. Who is not signed in gets 401. */
+/**
+ * `GET /portal/tunnels/:id/login-allowlist`: the list as JSON for the owner's browser. Without a session the answer is
+ * 401.
+ */
 import { Caller } from "@catenet/domain/api/Access"
 import { Unauthenticated } from "@catenet/domain/identity/AuthenticationErrors"
 import { Effect, Option, Record } from "effect"

@@ -1,4 +1,4 @@
-/** Forms of channels: registration, members, who may claim, grants, rooms, and the end of a channel. */
+/** Forms of channels: registration, members, allow-list, grants, claims, invites, rooms, and removal. */
 import {
   ChannelId,
   ChannelRegistration,

@@ -1,4 +1,4 @@
-/** The pages of channels: those that somebody was invited to, and own ones with everything that hangs on them. */
+/** Pages of channels: own ones with their members and invites, and those that the reader is invited to. */
 import type { Caller } from "@catenet/domain/api/Access"
 import { ChannelId, type RoomPair } from "@catenet/domain/channels/Channel"
 import { ChannelNotFound } from "@catenet/domain/channels/ChannelErrors"

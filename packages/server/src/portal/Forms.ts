@@ -1,6 +1,6 @@
 /**
- * Forms of the portal: a browser with a session posts one and is led to the page that shows what became of it, or gets a
- * page that says why not. A form counts only when it was sent from the portal itself.
+ * Forms of the portal: a browser with a session posts one and is redirected to the page that shows the result, or gets
+ * a page that explains the refusal. A form counts only if it was sent from the portal itself.
  */
 import { Caller } from "@catenet/domain/api/Access"
 import { CrossSiteRequest } from "@catenet/domain/identity/AuthenticationErrors"

@@ -1,6 +1,6 @@
 /**
- * The link of a mail that switches mail off, without a session: the token is all that is asked for. GET shows a button, POST
- * spends the token, from that page or from a mail program (RFC 8058), which says where it comes from in no header.
+ * The unsubscribe link of a mail, without a session: the token is enough. GET shows a button; POST spends the token,
+ * from that page or from a mail program (RFC 8058), which sends no origin.
  */
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { markup } from "@catenet/platform/Markup"

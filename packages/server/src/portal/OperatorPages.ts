@@ -1,4 +1,4 @@
-/** The operators' page and its two forms. For everybody else there is nothing at their addresses. */
+/** The operators' page and its two forms. Everyone else gets 404 at their addresses. */
 import { Subject } from "@catenet/domain/values/Ids"
 import { Count } from "@catenet/domain/values/Numbers"
 import { maxPerAccount } from "@catenet/domain/values/Quotas"

@@ -1,4 +1,4 @@
-/** The pages of the portal and the forms on them: which address shows what. */
+/** Routes of the portal's pages and forms. */
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { markup } from "@catenet/platform/Markup"
 import { Effect, Option, Record, Redacted } from "effect"

@@ -1,6 +1,6 @@
 /**
- * `GET /portal`, `/portal/login` and `/portal/callback`: people sign in to the portal.
- * They are redirects, so they are no part of the JSON API; the session cookie that they give is.
+ * `GET /portal`, `/portal/login` and `/portal/callback`: sign-in to the portal.
+ * They redirect, so they are not part of the JSON API; the session cookie that they set is.
  */
 import { SignInNotConfigured } from "@catenet/domain/identity/AuthenticationErrors"
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"

@@ -1,4 +1,4 @@
-/** People sign in to the portal at the identity provider. A session knows an address only when the provider has verified it. */
+/** Sign-in to the portal at the identity provider. A session has an address only if the provider has verified it. */
 import {
   type EmailDomainRefused,
   type SignInFailed,

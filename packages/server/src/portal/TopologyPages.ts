@@ -1,4 +1,7 @@
-/** The list of topologies, and the forms of the editor. Each leads back to the editor, with a sentence where it was refused. */
+/**
+ * The list of topologies, and the forms of the editor. Each form returns to the editor, with a sentence if it was
+ * refused.
+ */
 import { ChannelId } from "@catenet/domain/channels/Channel"
 import {
   AgentLabel,

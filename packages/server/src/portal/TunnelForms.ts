@@ -1,4 +1,7 @@
-/** Forms of a tunnel's page: who may visit and when, share links, alert, badge, the proof of its name, and its agent. */
+/**
+ * Forms of a tunnel's page: name and options, visitors, share links and access window, alert and badge, certificate and
+ * agent.
+ */
 import { switchOption, tunnelOptionNames } from "@catenet/domain/edges/TunnelOptions"
 import { ShareLabel, ShareTtl } from "@catenet/domain/tunnels/ShareLink"
 import { BridgeMode, TunnelChange, TunnelName } from "@catenet/domain/tunnels/Tunnel"

@@ -1,4 +1,4 @@
-/** The pages of tunnels, and the forms that make, connect, share, renew and end one. */
+/** Pages of tunnels, and the forms that create, connect, share, rotate and delete one. */
 import * as Base64 from "@catenet/crypto/Base64"
 import * as Bootstrap from "@catenet/crypto/Bootstrap"
 import * as Bytes from "@catenet/crypto/Bytes"

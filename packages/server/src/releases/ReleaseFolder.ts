@@ -1,6 +1,6 @@
 /**
- * What a folder of releases holds: a folder for each version, and in it the files of that version. A request names no path: the
- * version and the file that it asks for are looked up among what was listed here.
+ * Lists a folder of releases: a folder for each version with its files. Requests name no path: version and file are
+ * looked up in the list.
  */
 import * as Asset from "@catenet/crypto/release/Asset"
 import { Files } from "@catenet/platform/Files"

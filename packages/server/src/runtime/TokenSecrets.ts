@@ -1,4 +1,7 @@
-/** Bearer secrets at work: drawn from the system's entropy, hashed for the store, taken apart into bytes for signatures. */
+/**
+ * Creates bearer secrets from the system's entropy, hashes them for the store, and converts them to bytes for
+ * signatures.
+ */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"

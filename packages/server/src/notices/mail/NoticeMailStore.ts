@@ -1,6 +1,6 @@
 /**
- * Which accounts want mail, which notices they were mailed, and the mails that are still to be sent. A mail is leased by who
- * sends it, and marked before it is handed over: one that was marked is never handed over again.
+ * Which accounts want mail, which notices were mailed, and the queue of mails. A mail is leased by its sender and
+ * marked before delivery: a marked mail is never delivered again.
  */
 import { Email } from "@catenet/domain/values/Email"
 import { Subject } from "@catenet/domain/values/Ids"

@@ -1,7 +1,7 @@
 /**
- * Mails what is new among the notices of accounts that want it. What is to be sent is written in the transaction that finds
- * it, so that each notice is mailed at most once, by however many replicas; no request waits for it. A mail that the server
- * surely did not take is tried again for a day; one of which that is not known is not.
+ * Mails new notices to accounts that want them. Mails are queued in the transaction that finds the notice, so each is
+ * mailed at most once by any number of replicas, and no request waits. A mail that the server certainly did not accept
+ * is retried for a day; one in doubt is not.
  */
 import type { Email } from "@catenet/domain/values/Email"
 import type { Subject } from "@catenet/domain/values/Ids"

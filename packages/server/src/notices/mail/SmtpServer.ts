@@ -1,6 +1,6 @@
 /**
- * The mail server of the operator. A connection is encrypted before it says anything of an account, by TLS from the start or
- * by STARTTLS, unless the server is this machine itself; the certificate must be good.
+ * The operator's mail server. A connection is encrypted before it carries account data, by TLS from the start or by
+ * STARTTLS, unless the server is this machine; the certificate must be valid.
  */
 import { clause } from "@catenet/domain/values/Sentence"
 import { isIP } from "@catenet/platform/IpAddress"

@@ -1,4 +1,4 @@
-/** The legal pages in English. They say what the German ones say, which are the ones that bind. */
+/** The legal pages in English, and the operator's facts in them. The German pages are binding. */
 import { markup, type Markup } from "@catenet/platform/Markup"
 
 /** The operator, as far as the settings say. */

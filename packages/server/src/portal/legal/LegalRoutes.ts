@@ -1,6 +1,6 @@
 /**
- * What the operator tells the world: legal pages, `llms.txt`, `security.txt` and the metadata of RFC 9728. All come from
- * configuration and are read once. What is not configured and cannot be said without it is not there.
+ * Legal pages, `llms.txt`, `security.txt` and the metadata of RFC 9728. All come from configuration and are read once;
+ * what is not configured is left out.
  */
 import { RouteNotFound } from "@catenet/domain/values/RequestErrors"
 import { Files } from "@catenet/platform/Files"

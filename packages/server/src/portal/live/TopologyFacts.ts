@@ -1,4 +1,4 @@
-/** What the editor of a topology shows to an account, and the name of that state, by which a page knows that it is stale. */
+/** What the topology editor shows an account, and a name of that state, by which a page knows that it is stale. */
 import type { Caller } from "@catenet/domain/api/Access"
 import type { TopologyId } from "@catenet/domain/values/Ids"
 import { Effect, Option, Schema } from "effect"

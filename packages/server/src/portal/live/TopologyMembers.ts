@@ -1,4 +1,4 @@
-/** How many members the channels have that are noted at the links of a topology; an account sees that of its own channels. */
+/** Counts members of the channels noted at the links of a topology; an account sees the counts of its own channels. */
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"

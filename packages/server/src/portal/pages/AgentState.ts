@@ -1,4 +1,6 @@
-/** Whether visitors reach a tunnel's service, in a shape and a sentence that names what is silent. Undefined: it is not known. */
+/**
+ * Whether visitors reach a tunnel's service, as a shape and a sentence that names the silent part. Undefined: unknown.
+ */
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import { timeText } from "@catenet/domain/values/Format"
 import { type Markup, markup } from "@catenet/platform/Markup"

@@ -1,4 +1,4 @@
-/** Thirty days as bars: uptime, visitors and bytes of each, as pictures with the same as tables. Null: not known. */
+/** Thirty days as bars: uptime, visitors and bytes of each day, as pictures and as tables. Null: unknown. */
 import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import { timeText } from "@catenet/domain/values/Format"
 import { type Markup, markup } from "@catenet/platform/Markup"

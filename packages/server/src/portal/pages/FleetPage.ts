@@ -1,4 +1,4 @@
-/** `/portal/fleet`: every own tunnel in one row, from what is remembered and what the edges say. No agent is dialled. */
+/** `/portal/fleet`: one row for each own tunnel, from stored data and the answers of edges. No agent is contacted. */
 import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import type { FleetRow } from "@catenet/domain/tunnels/Usage"
 import { ageText } from "@catenet/domain/values/Format"

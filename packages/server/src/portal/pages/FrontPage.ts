@@ -1,4 +1,4 @@
-/** `/`: what this is, how to sign in, and how much of it there is. */
+/** `/`: what the platform is, how to sign in, and its public counts. */
 import { markup } from "@catenet/platform/Markup"
 import type { SocialProvider } from "../../settings/IdentityVariables.ts"
 import { field } from "../shell/Field.ts"

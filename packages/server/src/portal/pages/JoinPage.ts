@@ -1,6 +1,6 @@
 /**
- * `/join`: what a person sees who opens an invite link to a channel in a browser. The secrets of the link stand behind its `#`, which
- * reaches no server; looking uses nothing up.
+ * `/join`: what a person sees who opens an invite link to a channel in a browser. The secrets of the link are in its
+ * fragment, which no server receives; viewing the page consumes nothing.
  */
 import { markup } from "@catenet/platform/Markup"
 import type { Page } from "../shell/Shell.ts"

@@ -1,4 +1,4 @@
-/** What is shown once: a secret in the answer to a form, which no browser keeps. */
+/** Shows a secret once, in the response to a form; browsers do not store it. */
 import { markup } from "@catenet/platform/Markup"
 import type { Page } from "../shell/Shell.ts"
 import type { Texts } from "../texts/English.ts"

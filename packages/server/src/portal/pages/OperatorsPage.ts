@@ -1,4 +1,4 @@
-/** `/operators`: the platform as those see it who run it. */
+/** `/operators`: the platform as its operators see it. */
 import type { ReportedEdge } from "@catenet/domain/edges/EdgeNode"
 import type { AuditEntry } from "@catenet/domain/values/AuditEffect"
 import { type Markup, markup } from "@catenet/platform/Markup"

@@ -1,4 +1,4 @@
-/** `/portal/usage`: what every tunnel of an account carried in thirty days, with the sums. */
+/** `/portal/usage`: the traffic of every tunnel of an account in thirty days, with sums. */
 import type { TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
 import type { UsageRow } from "@catenet/domain/tunnels/Usage"
 import { markup } from "@catenet/platform/Markup"

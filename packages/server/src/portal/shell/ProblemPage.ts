@@ -1,4 +1,4 @@
-/** What is shown in place of a page: one title, one sentence, and where to go from here. */
+/** A page that is one title, one sentence, and links. */
 import { markup } from "@catenet/platform/Markup"
 import type { Texts } from "../texts/English.ts"
 import type { Page } from "./Shell.ts"

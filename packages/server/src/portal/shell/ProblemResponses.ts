@@ -1,4 +1,4 @@
-/** A browser that follows a link or sends a form is not answered with a problem as JSON: it gets a page that says the same. */
+/** Answers browsers with a page instead of a problem in JSON, when they follow a link or send a form. */
 import { Option, Predicate, Schema } from "effect"
 import type { HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ProblemPage from "./ProblemPage.ts"

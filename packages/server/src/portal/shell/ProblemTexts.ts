@@ -1,4 +1,4 @@
-/** What a page says of a refusal: in English as the refusal says it, in another language by its code. */
+/** The text of a refusal on a page: its own sentence in English, by its code in other languages. */
 import { MalformedRequest } from "@catenet/domain/values/RequestErrors"
 import { Option, Record } from "effect"
 import type { BrowserRefusal } from "../../http/SameOrigin.ts"

@@ -1,4 +1,4 @@
-/** A moment as people read it: UTC, to the minute. */
+/** A time for people: UTC, to the minute. */
 import { type Markup, markup } from "@catenet/platform/Markup"
 import { DateTime } from "effect"
 

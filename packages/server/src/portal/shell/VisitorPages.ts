@@ -1,7 +1,4 @@
-/**
- * Pages for everybody: who reads one need not be signed in, and is shown no account. They stand in the shell of the
- * portal, in the reader's language.
- */
+/** Pages for readers without a session, in the shell of the portal and the reader's language. */
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import type { BrowserRefusal } from "../../http/SameOrigin.ts"

@@ -1,4 +1,4 @@
-/** What a language has to say: the members of the English texts, whatever their words. */
+/** The type of a language's texts: the members of the English ones. */
 
 export type TextsOf<T> = { [Key in keyof T]: Widened<T[Key]> }
 type Widened<T> = T extends string

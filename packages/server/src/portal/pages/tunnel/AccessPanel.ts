@@ -1,4 +1,4 @@
-/** When a tunnel is open: what is so now, and the form for an end, a week, or both. */
+/** When a tunnel is open: the current state, and the form for an expiry, a weekly schedule, or both. */
 import { outlook } from "@catenet/domain/edges/AccessPolicy"
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { durationText, timeText } from "@catenet/domain/values/Format"

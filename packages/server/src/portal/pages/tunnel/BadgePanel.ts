@@ -1,4 +1,4 @@
-/** The public badge of a tunnel: the picture, and what to paste where it is to be seen. */
+/** The public badge of a tunnel: the image, and the code to embed it. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import type { Badge } from "@catenet/domain/tunnels/Uptime"
 import { markup } from "@catenet/platform/Markup"

@@ -1,4 +1,7 @@
-/** How a tunnel's name is served: its tier, its own host name's proof, its place in the queue, and who may serve it. */
+/**
+ * How a tunnel's name is served: tier, proof of the host name, place in the certificate queue, and which agents may
+ * serve it.
+ */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { markup } from "@catenet/platform/Markup"
 import { button, checkbox } from "../../shell/Field.ts"

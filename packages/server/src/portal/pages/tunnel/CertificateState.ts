@@ -1,4 +1,4 @@
-/** Where a name stands on its way to a certificate, in sentences, from what the control plane and the agent know. */
+/** Sentences about the progress of a name towards its certificate, from what the control plane and the agent know. */
 import type { CertificateStanding } from "@catenet/domain/certificates/CertificateStanding"
 import { timeText } from "@catenet/domain/values/Format"
 import { createHash } from "node:crypto"
