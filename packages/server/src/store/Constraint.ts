@@ -1,4 +1,4 @@
-/** The database refuses, the code translates: a named constraint becomes the error that says what it means. */
+/** Maps violations of named constraints to the errors that they mean. */
 import { Effect, Predicate } from "effect"
 import type { SqlError } from "effect/sql"
 

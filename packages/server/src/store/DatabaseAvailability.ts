@@ -1,5 +1,5 @@
 /**
- * Whether the database is unavailable: it does not answer, starts or ends, or takes no more connections. That passes, and the
+ * Whether the database is unavailable: it does not answer, is starting or stopping, or accepts no more connections. The
  * same statement may succeed later.
  */
 import { clause } from "@catenet/domain/values/Sentence"

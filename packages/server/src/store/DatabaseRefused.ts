@@ -1,4 +1,4 @@
-/** A database that answers and refuses the connection, for a cause that does not pass by waiting. */
+/** The database answers and refuses the connection for a cause that waiting does not cure. */
 import { Data, Predicate } from "effect"
 import { innermost } from "./DatabaseAvailability.ts"
 

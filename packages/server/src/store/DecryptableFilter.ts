@@ -1,4 +1,4 @@
-/** Tells in SQL which sealed values this process can open: work that needs another is left to a replica that has its key. */
+/** SQL that selects the sealed values this process can open: the rest is left to a replica that has the key. */
 import { Effect } from "effect"
 import { SqlClient, type Statement } from "effect/sql"
 import { Sealing } from "./Sealing.ts"

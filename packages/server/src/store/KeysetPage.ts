@@ -1,4 +1,4 @@
-/** A part of a list that is sorted by one column: what to read it by, and how it is read. */
+/** Keyset pagination: reads a part of a list that is sorted by one column. */
 import { Count } from "@catenet/domain/values/Numbers"
 import { LimitReached } from "@catenet/domain/values/RequestErrors"
 import { Effect, Schema } from "effect"

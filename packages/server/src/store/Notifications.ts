@@ -1,6 +1,6 @@
 /**
- * How a process hears of `NOTIFY`: on a connection of the pool, or on one to the server itself where a pooler stands between,
- * or, where that does not work and none is named, by looking each second.
+ * Receives `NOTIFY`: on a connection of the pool, on a direct connection to the server if a pooler stands between, or,
+ * if neither works, by polling every second.
  */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { PgConnection, type PgClient } from "@effect/sql-pg"

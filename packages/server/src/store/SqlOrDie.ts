@@ -1,6 +1,6 @@
 /**
- * A statement that fails, a row that does not decode, a row that must be there and is not: no caller can do
- * anything about it. They become defects at the end of a service's method, and the middleware answers for them.
+ * A failed statement, a row that does not decode, a required row that is missing: callers can do nothing about these.
+ * They become defects at the end of a service's method, and the middleware answers.
  */
 import { type Cause, Effect, Predicate, type Schema } from "effect"
 import type { SqlError } from "effect/sql"

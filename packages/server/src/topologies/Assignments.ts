@@ -1,6 +1,6 @@
 /**
- * Which agent is in which topology. The first account that places an agent owns it, unless the agent's key has signed for
- * another; an agent is in one topology at most, and leaves when its owner or the topology's takes it out.
+ * Which agent is in which topology. The first account that places an agent owns it, unless the agent's key has signed
+ * for another. An agent is in at most one topology, and leaves when its owner or the owner of the topology removes it.
  */
 import { native } from "@catenet/crypto/native"
 import * as PlacementProof from "@catenet/crypto/PlacementProof"

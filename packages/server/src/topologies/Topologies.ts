@@ -1,4 +1,4 @@
-/** Topologies as a whole: creates, lists, shows, shares and removes them. `TopologyEditor` changes what is inside one. */
+/** Creates, lists, shows, shares and removes topologies. `TopologyEditor` changes what is inside one. */
 import type { Caller } from "@catenet/domain/api/Access"
 import { PublicTopology, Topology, TopologyIds } from "@catenet/domain/topologies/Topology"
 import {

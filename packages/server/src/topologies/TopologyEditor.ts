@@ -1,6 +1,6 @@
 /**
- * Changes inside a topology: edges with their notes, the overlay mode, and the operator key in whose name the edges admit.
- * Each command holds the topology, asks the machine, and stores its answer, in one transaction.
+ * Changes a topology: edges with their notes, the overlay mode, and the operator key for which its edges admit agents.
+ * Each command locks the topology, runs the state machine, and stores the result, in one transaction.
  */
 import * as ChannelIds from "@catenet/crypto/ChannelIds"
 import * as Hex from "@catenet/crypto/Hex"

@@ -1,6 +1,6 @@
 /**
- * The hours in which visitors may come in. What is saved reaches the edge through the outbox, in the order in which it
- * was saved; the edge enforces it. `Hosts` sends it again when a hostname is authorized.
+ * The hours in which visitors may use a tunnel. Changes reach the edge through the outbox, in order; the edge enforces
+ * them. `Hosts` sends them again when a hostname is authorized.
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import { AccessState } from "@catenet/domain/api/TunnelControlsApi"

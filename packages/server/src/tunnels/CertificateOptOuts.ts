@@ -1,6 +1,6 @@
 /**
- * Whether the owner of a tunnel wants a certificate for its name at all. Without one the name stays gelb; an offer that is
- * open goes back, so that its place is free for another name.
+ * Whether the owner wants a certificate for the tunnel's name. If not, the name stays edge-terminated (gelb), and an
+ * open offer is withdrawn to free its place for another name.
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import { withdraw } from "@catenet/domain/certificates/Admission"

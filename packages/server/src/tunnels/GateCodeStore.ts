@@ -1,4 +1,4 @@
-/** The table of codes, each of which is exchanged once for a visitor's session. A code is known by its hash only. */
+/** The table of codes that are exchanged once for a visitor's session. Only hashes are stored. */
 import { Effect, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Sealing } from "../store/Sealing.ts"

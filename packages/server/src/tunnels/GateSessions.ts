@@ -1,6 +1,6 @@
 /**
- * Sessions of visitors behind login gates. A session is for one host and has a cookie of its own there: a cookie that is
- * copied to another host is worth nothing. What ends one takes effect at the next request, and is sent to the edges.
+ * Sessions of visitors behind login gates. Each is for one host, with a cookie of that host: copied to another host it
+ * is worthless. Ending one takes effect at the next request, and edges are told.
  */
 import { native } from "@catenet/crypto/native"
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"

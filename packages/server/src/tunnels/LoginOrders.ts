@@ -1,6 +1,6 @@
 /**
- * Tells the edges that the visitors of a tunnel have to be asked about anew: the switch, the list of those who may pass, a
- * share link or a session has changed. Written in the transaction of the change, so that no edge learns of it earlier.
+ * Orders edges to check the visitors of a tunnel again, when the login switch, the list of allowed visitors, a share
+ * link or a session changes. Written in the transaction of the change, so no edge learns of it earlier.
  */
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Schema } from "effect"

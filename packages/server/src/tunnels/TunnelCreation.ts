@@ -1,7 +1,4 @@
-/**
- * The creation of tunnels. What is kept of one for its idempotency key: the calls that were left for the edge, and what
- * the caller was shown.
- */
+/** Creates tunnels. The row of an idempotency key keeps the calls that were left for the edge, and the response. */
 import type { Caller } from "@catenet/domain/api/Access"
 import { allOff } from "@catenet/domain/edges/TunnelOptions"
 import { HostnameTaken } from "@catenet/domain/tunnels/HostnameErrors"

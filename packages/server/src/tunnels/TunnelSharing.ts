@@ -1,4 +1,4 @@
-/** Who else has something to do with a tunnel: grantees who may see it, visitors who pass its gate, and those who asked. */
+/** Other people of a tunnel: grantees who may see it, visitors who pass its gate, and those who requested access. */
 import type { Caller } from "@catenet/domain/api/Access"
 import { AccessRequest } from "@catenet/domain/api/TunnelsApi"
 import { GrantNotFound, type TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"

@@ -1,6 +1,6 @@
 /**
- * Tunnels: created for an account, with a routing token that never changes and, mostly, a hostname. An id that the caller
- * does not own is answered as an unknown one.
+ * Tunnels of accounts, with a routing token and usually a hostname. The id of another account's tunnel is answered like
+ * an unknown id.
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import { reclaim } from "@catenet/domain/certificates/Admission"

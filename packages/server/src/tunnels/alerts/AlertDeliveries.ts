@@ -1,6 +1,6 @@
 /**
- * Delivers what alerts have to say: signed, at most three times, and exactly once by however many replicas. A delivery
- * that was begun by a replica that died is made again under the same message id, by which a receiver knows it.
+ * Delivers alerts: signed, at most three attempts, and once by any number of replicas. A delivery begun by a replica
+ * that crashed is repeated under the same message id, so receivers can recognize it.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"

@@ -1,4 +1,4 @@
-/** The dead-man alert of a tunnel, as its owner sets, tries and removes it. The secret is shown once, when it is made. */
+/** Sets, tests and removes the alert of a tunnel for its owner. The secret is shown once, when it is created. */
 import type { Caller } from "@catenet/domain/api/Access"
 import { Alert, AlertDelivery, alertSettings, SavedAlert } from "@catenet/domain/tunnels/Alert"
 import { AlertNotFound, type AlertRefused, type DeliveryBudgetSpent } from "@catenet/domain/tunnels/TunnelErrors"

@@ -1,7 +1,7 @@
 /**
- * The outage check: looks at every alerted tunnel once a tick, by whichever replica takes it first. What has to be
- * reported is left for delivery in the transaction that stores the new state, so a report is neither lost nor made
- * twice. Edges that say nothing change nothing: while one is silent, a tunnel that no other has is neither up nor down.
+ * The outage check: looks at every tunnel with an alert once a tick, by the first replica that takes it. Reports are
+ * queued in the transaction that stores the new state, so none is lost or sent twice. A silent edge changes nothing:
+ * while one is silent, a tunnel that no other edge serves is neither up nor down.
  */
 import type { AlertEvent } from "@catenet/domain/tunnels/Alert"
 import { type Evidence, look, observed } from "@catenet/domain/tunnels/Outage"

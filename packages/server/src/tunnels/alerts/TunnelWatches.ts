@@ -1,7 +1,7 @@
 /**
- * Rounds over all tunnels: which of those that visitors reached before do they reach no more. Each edge is asked about many
- * tunnels at once, by whichever replica takes the round, and only what has changed is written, so that a notice costs no
- * question and most rounds write nothing. An edge that is silent changes nothing.
+ * Checks all tunnels in rounds for those that visitors no longer reach. A replica that takes a round asks each edge
+ * about many tunnels at once and writes only changes, so notices need no question and most rounds write nothing. A
+ * silent edge changes nothing.
  */
 import { isServed } from "@catenet/domain/tunnels/Reachability"
 import { TunnelId } from "@catenet/domain/values/Ids"

@@ -1,7 +1,7 @@
 /**
- * Address records of the hostnames that the platform gives out. Which of them there are to be is written with the tunnel,
- * in one transaction; any replica then brings the zone there, again and again until the DNS back end has taken it. Each
- * change states how things are to be, so making one twice does no harm. Names outside its zone are left alone.
+ * Address records of hostnames that the platform assigns. The wanted records are written with the tunnel, in one
+ * transaction; any replica then updates the zone, repeatedly until the DNS back end accepts. Each change states the
+ * desired state, so repeating one does no harm. Names outside the zone are not touched.
  */
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Context, Effect, Layer, Schedule, Schema } from "effect"

@@ -1,6 +1,6 @@
 /**
- * The table of host names that owners brought. A tunnel gets the name itself when its proof was seen; until then the name
- * is only here, and other tunnels may claim it as well.
+ * The table of host names that owners bring. A tunnel gets the name once its proof was seen; until then other tunnels
+ * may claim it as well.
  */
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"

@@ -1,6 +1,6 @@
 /**
- * The proof of host names that owners bring: looked up when the owner asks, and again before each certificate. With its
- * proof a name leads to the tunnel; a former holder whose proof is gone from DNS loses the name to one who has it.
+ * Proof of host names that owners bring, looked up when the owner asks and before each certificate. With a proof the
+ * name is routed to the tunnel; a former holder whose record is gone from DNS loses the name to an owner who has one.
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import {

@@ -1,4 +1,4 @@
-/** What the rules of host names need of the settings: the zone of given names, and which names are the platform's own. */
+/** Rules of host names by the settings: the zone of assigned names, and the platform's own names. */
 import { HostnameReserved } from "@catenet/domain/tunnels/HostnameErrors"
 import {
   endsInNumber,

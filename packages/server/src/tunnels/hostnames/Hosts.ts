@@ -1,6 +1,6 @@
 /**
- * Who owns which hostname, and how the edge comes to know it. Authorizing a hostname records it, moves it from rot to
- * gelb, and writes the orders to the edge; it never takes a hostname from a tunnel that has it.
+ * Who owns which hostname, and orders to edges about it. Authorizing a hostname records it, moves it from rot to gelb,
+ * and writes the orders; it never takes a hostname from a tunnel that has it.
  */
 import { type AdmissionState, type AdmissionStep, authorize } from "@catenet/domain/certificates/Admission"
 import { registeredDomain } from "@catenet/domain/certificates/CertificateBudget"

@@ -1,6 +1,6 @@
 /**
- * Asks the world's DNS whether one of the records that prove a host name is there: by the resolvers of the system, or by
- * those of CT_CP_DNS_RESOLVERS. Nothing is remembered between two questions.
+ * Looks up the records that prove a host name in public DNS, with the system's resolvers or those of
+ * CT_CP_DNS_RESOLVERS. Nothing is cached.
  */
 import type { ProofRecord } from "@catenet/domain/tunnels/HostnameOwnership"
 import { isIPv6 } from "@catenet/platform/IpAddress"

@@ -1,6 +1,5 @@
 /**
- * Public uptime badges. The address of one is all that a viewer learns besides the figure; switched off, it never comes
- * back.
+ * Public uptime badges. A viewer learns the figure and nothing else; the address of a disabled badge never comes back.
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import { BadgeNotFound, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"

@@ -1,6 +1,6 @@
 /**
- * Exports what the edge signed about a tunnel: a header line, then one receipt a line. This service only passes them on;
- * the reader of the file verifies them. It fails closed: no file rather than half of one.
+ * Exports the signed receipts of a tunnel: a header line, then one receipt per line. This service passes them on, and
+ * the reader verifies them. It fails closed: no file rather than half of one.
  */
 import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import * as Json from "@catenet/crypto/Json"

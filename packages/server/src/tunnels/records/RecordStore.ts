@@ -1,4 +1,4 @@
-/** The tunnels of an account, with what is remembered of the agents behind them. */
+/** The tunnels of an account with stored facts about their agents, and the figures made from what edges report. */
 import { ChannelId } from "@catenet/domain/channels/Channel"
 import { BridgeMode, TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import type { TunnelDay, TunnelHistory, UptimeShares } from "@catenet/domain/tunnels/TunnelTraffic"

@@ -1,6 +1,6 @@
 /**
- * Uptime, usage and the fleet at a glance. The edges hold the figures; while all are silent they are unknown, and said to
- * be unknown, and while some are silent these are named. No agent is dialled for any of this.
+ * Uptime, usage and the fleet. Edges hold the figures; while all are silent the figures are unknown, and while some are
+ * silent these are named. No agent is contacted.
  */
 import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelPresence } from "@catenet/domain/api/EdgeAdminApi"
