@@ -103,10 +103,7 @@ export class EnrollmentApi extends HttpApiGroup.make("enrollment")
       payload: Schema.Struct({ token: RoutingToken, version: AgentVersion }),
       success: HttpApiSchema.Empty(200),
       error: [AgentProofRequired, TunnelNotFound]
-    }).annotate(
-      OpenApi.Summary,
-      "Reports the agent's version, for carriers whose registration has no place for it."
-    )
+    }).annotate(OpenApi.Summary, "Reports the agent's version, for carriers whose registration has no place for it.")
   )
   .middleware(ReadsBody)
   .add(

@@ -1,5 +1,4 @@
 /** Handlers of channels: the registry, claims, and signed invitations. */
-import { ClientAddresses } from "../http/ClientAddresses.ts"
 import { Caller } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { readBody } from "@catenet/domain/api/RequestReading"
@@ -16,6 +15,7 @@ import { Invitations } from "../channels/Invitations.ts"
 import { Members } from "../channels/Members.ts"
 import { Rooms } from "../channels/Rooms.ts"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
+import { ClientAddresses } from "../http/ClientAddresses.ts"
 
 /** Handlers of the `claims` group. */
 export const ClaimHandlers = HttpApiBuilder.group(

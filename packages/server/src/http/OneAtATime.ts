@@ -6,7 +6,7 @@
 import { Caller, OneAtATime } from "@catenet/domain/api/Access"
 import { RateLimited } from "@catenet/domain/values/RequestErrors"
 import { Effect, Layer, Semaphore } from "effect"
-import { setRetryAfter } from "./RetryAfter.ts"
+import { setRetryAfter } from "./Limits.ts"
 
 /** Requests of one account that wait. */
 const maxWaiting = 8
