@@ -2,8 +2,11 @@
 import { maxChainLength } from "@catenet/domain/api/AdmissionApi"
 import { AgentCallsApi } from "@catenet/domain/api/AgentCallsApi"
 import type { Admission } from "@catenet/domain/certificates/Admission"
-import { type CertificateStanding, IssuanceProgress } from "@catenet/domain/certificates/CertificateStanding"
-import type { IssuanceFailure } from "@catenet/domain/certificates/CertificateStanding"
+import {
+  type CertificateStanding,
+  type IssuanceFailure,
+  IssuanceProgress
+} from "@catenet/domain/certificates/CertificateStanding"
 import type { Hostname } from "@catenet/domain/values/Hostname"
 import { clause } from "@catenet/domain/values/Sentence"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"

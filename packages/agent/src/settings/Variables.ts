@@ -3,8 +3,7 @@
  * not read.
  */
 import * as Hex from "@catenet/crypto/Hex"
-import { TopologyId } from "@catenet/domain/values/Ids"
-import { Subject } from "@catenet/domain/values/Ids"
+import { Subject, TopologyId } from "@catenet/domain/values/Ids"
 import * as Parser from "@catenet/platform/Parser"
 import { secretBytes } from "@catenet/platform/SecretParser"
 import { defaulted, optional, required } from "@catenet/platform/Variable"

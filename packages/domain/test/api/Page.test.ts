@@ -1,5 +1,4 @@
-import { idempotencyHeader } from "@catenet/domain/api/Page"
-import { cursorIn, maxPage, nextLink, pageQuery } from "@catenet/domain/api/Page"
+import { cursorIn, idempotencyHeader, maxPage, nextLink, pageQuery } from "@catenet/domain/api/Page"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 

@@ -1,6 +1,5 @@
 import { assign, type Assignment, mayLabel, release, unassigned } from "@catenet/domain/topologies/AgentAssignment"
-import { TopologyId } from "@catenet/domain/values/Ids"
-import { Subject } from "@catenet/domain/values/Ids"
+import { Subject, TopologyId } from "@catenet/domain/values/Ids"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { between, history, often, refusal } from "../values/history.ts"

@@ -1,6 +1,5 @@
 import { Badge, disable, enable, face } from "@catenet/domain/tunnels/Uptime"
-import { BadgeId, TunnelId } from "@catenet/domain/values/Ids"
-import { Subject } from "@catenet/domain/values/Ids"
+import { BadgeId, Subject, TunnelId } from "@catenet/domain/values/Ids"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { history, often } from "../values/history.ts"

@@ -10,8 +10,7 @@ import {
   stateOf
 } from "@catenet/domain/tunnels/ShareLink"
 import { Hostname } from "@catenet/domain/values/Hostname"
-import { ShareLinkId, TunnelId } from "@catenet/domain/values/Ids"
-import { Subject } from "@catenet/domain/values/Ids"
+import { ShareLinkId, Subject, TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"

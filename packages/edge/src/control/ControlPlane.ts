@@ -3,8 +3,7 @@
  * key by which the control plane knows this edge again.
  */
 import { AdminAccess } from "@catenet/domain/api/Access"
-import { EdgeCallsApi } from "@catenet/domain/api/EdgesApi"
-import type { EdgesApi } from "@catenet/domain/api/EdgesApi"
+import { EdgeCallsApi, type EdgesApi } from "@catenet/domain/api/EdgesApi"
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
 import { type Cause, Context, Effect, Layer, Predicate, Redacted } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"

@@ -3,8 +3,7 @@
  * visitor's way reads it; it holds no connection. Tokens are 64 lower-case hex digits, hosts are in normal form.
  */
 import type { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
-import type { AgentProof } from "@catenet/domain/edges/TunnelOptions"
-import { allOff, isAnyOn, type TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
+import { type AgentProof, allOff, isAnyOn, type TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
 import { Context, Effect, Layer } from "effect"
 import { Settings } from "../settings/Settings.ts"
 import { authorizeHost, type RouteOrder } from "./RouteOrder.ts"

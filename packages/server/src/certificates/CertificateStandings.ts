@@ -2,12 +2,12 @@
 import { HostnameUnknown, type NotHostnameOwner } from "@catenet/domain/certificates/AdmissionErrors"
 import {
   CertificateStanding,
+  IssuanceFailure,
   type IssuanceProgress,
   IssuanceStep,
   IssuanceTurn,
   stepSeconds
 } from "@catenet/domain/certificates/CertificateStanding"
-import { IssuanceFailure } from "@catenet/domain/certificates/CertificateStanding"
 import { TunnelStatus } from "@catenet/domain/tunnels/Tunnel"
 import { Count, UnixSeconds } from "@catenet/domain/values/Numbers"
 import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"

@@ -12,9 +12,9 @@ import {
   type Enrollment,
   type EnrollmentRefusal,
   type JoinToken as State,
+  type OutstandingJoinToken,
   redeem
 } from "@catenet/domain/enrollment/JoinToken"
-import type { OutstandingJoinToken } from "@catenet/domain/enrollment/JoinToken"
 import { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { PublicKey, Signature } from "@catenet/domain/values/Keys"

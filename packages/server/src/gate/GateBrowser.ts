@@ -1,8 +1,7 @@
 /** Cookies, hosts and paths that the routes of the gate share. */
 import { native } from "@catenet/crypto/native"
 import * as TokenEncoding from "@catenet/crypto/TokenEncoding"
-import { BrowserHash } from "@catenet/domain/tunnels/GateVisit"
-import { returnPath } from "@catenet/domain/tunnels/GateVisit"
+import { BrowserHash, returnPath } from "@catenet/domain/tunnels/GateVisit"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { Option, Redacted, Schema } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"

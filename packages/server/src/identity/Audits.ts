@@ -2,8 +2,7 @@
  * Who did what to what. An entry is written in the transaction of the change that it records; that it could not be
  * written is logged and does not undo the change.
  */
-import type { AuditEntry } from "@catenet/domain/values/AuditEffect"
-import type { Audit } from "@catenet/domain/values/AuditEffect"
+import type { Audit, AuditEntry } from "@catenet/domain/values/AuditEffect"
 import { Context, Effect, Layer, Schedule } from "effect"
 import type { SqlError, Statement } from "effect/sql"
 import { unixSeconds } from "../runtime/UnixClock.ts"

@@ -1,6 +1,5 @@
 /** The table of tunnels, as their owners and grantees see them. */
-import { AgentProof } from "@catenet/domain/edges/TunnelOptions"
-import { tunnelOptionNames, TunnelOptions, TunnelOptionsChange } from "@catenet/domain/edges/TunnelOptions"
+import { AgentProof, tunnelOptionNames, TunnelOptions, TunnelOptionsChange } from "@catenet/domain/edges/TunnelOptions"
 import { DnsRecord, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
 import { BridgeMode, Tunnel, TunnelName, TunnelOfSubject } from "@catenet/domain/tunnels/Tunnel"
 import type { Audit } from "@catenet/domain/values/AuditEffect"

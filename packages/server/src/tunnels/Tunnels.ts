@@ -14,9 +14,9 @@ import type {
   HostnameTaken,
   NoHostnameToVerify
 } from "@catenet/domain/tunnels/HostnameErrors"
-import { publicAddress } from "@catenet/domain/tunnels/Tunnel"
 import {
   Installation,
+  publicAddress,
   type Tunnel,
   type TunnelChange,
   type TunnelName,
@@ -25,8 +25,7 @@ import {
 import { type TunnelLimitReached, TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import type { Hostname } from "@catenet/domain/values/Hostname"
-import type { TunnelId } from "@catenet/domain/values/Ids"
-import type { Subject } from "@catenet/domain/values/Ids"
+import type { Subject, TunnelId } from "@catenet/domain/values/Ids"
 import type { IdempotencyKeyReused, LimitReached, RateLimited } from "@catenet/domain/values/RequestErrors"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"

@@ -1,8 +1,7 @@
 /** `/portal/tunnels/:id/uptime`: how long a tunnel was served, its sessions, and its badge. A silent edge gives no number. */
 import type { Tunnel } from "@catenet/domain/tunnels/Tunnel"
 import { sessionEnds, type SessionRecord } from "@catenet/domain/tunnels/TunnelTraffic"
-import type { Badge } from "@catenet/domain/tunnels/Uptime"
-import { uptimeByDay } from "@catenet/domain/tunnels/Uptime"
+import { type Badge, uptimeByDay } from "@catenet/domain/tunnels/Uptime"
 import type { UptimeReport } from "@catenet/domain/tunnels/Usage"
 import { durationText, timeText } from "@catenet/domain/values/Format"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"

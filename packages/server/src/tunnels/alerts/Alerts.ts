@@ -1,8 +1,12 @@
 /** Sets, tests and removes the alert of a tunnel for its owner. The secret is shown once, when it is created. */
 import type { Caller } from "@catenet/domain/api/Access"
 import { Alert, AlertDelivery, alertSettings, SavedAlert } from "@catenet/domain/tunnels/Alert"
-import { AlertNotFound, type AlertRefused, type DeliveryBudgetSpent } from "@catenet/domain/tunnels/TunnelErrors"
-import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
+import {
+  AlertNotFound,
+  type AlertRefused,
+  type DeliveryBudgetSpent,
+  type TunnelNotFound
+} from "@catenet/domain/tunnels/TunnelErrors"
 import { audit } from "@catenet/domain/values/AuditEffect"
 import { AlertSecret } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Schema } from "effect"

@@ -6,10 +6,14 @@ import type { Caller } from "@catenet/domain/api/Access"
 import type { ChannelPresence } from "@catenet/domain/api/EdgeAdminApi"
 import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import type { TunnelNotFound } from "@catenet/domain/tunnels/TunnelErrors"
-import { sumDays } from "@catenet/domain/tunnels/TunnelTraffic"
-import type { SessionRecord, TokenStatusReport, TokenSums, TunnelDay } from "@catenet/domain/tunnels/TunnelTraffic"
-import { FleetRow, type UptimeReport, UsageRow } from "@catenet/domain/tunnels/Usage"
-import { usageCsv } from "@catenet/domain/tunnels/Usage"
+import {
+  type SessionRecord,
+  sumDays,
+  type TokenStatusReport,
+  type TokenSums,
+  type TunnelDay
+} from "@catenet/domain/tunnels/TunnelTraffic"
+import { FleetRow, type UptimeReport, usageCsv, UsageRow } from "@catenet/domain/tunnels/Usage"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { type Answer, anyOf, EdgeFacts, type History, reachOf } from "../../edges/EdgeFacts.ts"
