@@ -3,13 +3,8 @@
  * idempotent and takes effect before it returns.
  */
 import { type AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
-<<<<<<< HEAD
-import type { AgentProof } from "@catenet/domain/edges/TunnelOptions"
-import type { TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
-import { toUnixSeconds } from "@catenet/platform/UnixTime"
-=======
 import type { AgentProof, TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
->>>>>>> 1c2814be (all: import once from each module)
+import { toUnixSeconds } from "@catenet/platform/UnixTime"
 import { Clock, Context, Effect, Layer } from "effect"
 import { ChannelRoom, type MemberCut } from "../channels/ChannelRoom.ts"
 import { Relays } from "../relay/Relays.ts"
