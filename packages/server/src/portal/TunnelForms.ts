@@ -174,7 +174,7 @@ const agentForms = Effect.gen(function* () {
 
 /** Its badge and its alert. */
 const alertForms = Effect.gen(function* () {
-  const { again, ofPage, tunnels } = yield* ofTunnelPage
+  const { again, ofPage } = yield* ofTunnelPage
   const { show } = yield* Visits.make
   const badges = yield* Badges
   const alerts = yield* Alerts
@@ -230,7 +230,7 @@ const alertForms = Effect.gen(function* () {
 
 /** When it is open, and links to it. */
 const accessForms = Effect.gen(function* () {
-  const { again, ofPage, tunnels } = yield* ofTunnelPage
+  const { again, ofPage } = yield* ofTunnelPage
   const { show } = yield* Visits.make
   const windows = yield* AccessWindows
   const links = yield* ShareLinks
