@@ -27,11 +27,10 @@ const jwt = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJzZWNyZXQifQ.c2lnbmF0dXJlLW9mLXNlY3J
 const json = "application/json"
 const form = "application/x-www-form-urlencoded"
 
-const declared: ReadonlyArray<{ readonly method: string; readonly path: string; readonly type: string }> = [
-  ...Object.values(ControlPlaneApi.groups).flatMap((group) =>
+const declared: ReadonlyArray<{ readonly method: string; readonly path: string; readonly type: string }> =
+  Object.values(ControlPlaneApi.groups).flatMap((group) =>
     Object.values(group.endpoints).map(({ method, path }) => ({ method, path, type: json }))
   )
-]
 
 layer(Accounts.server(), { excludeTestServices: true, timeout: "60 seconds" })("no secret", (it) => {
   it.effect("is in a log, a trace or a problem, whatever route fails", () =>
