@@ -6,6 +6,7 @@ import { eventually } from "@catenet/testing/Eventually"
 import { press, type, walk } from "@catenet/testing/server/portal/browser/ByKeyboard"
 import { httpOrigin } from "@catenet/testing/stack/e2e/Origins"
 import { onlyNodeAndNpm, pasted, Stack } from "@catenet/testing/stack/e2e/Stack"
+import { platformSources } from "@catenet/testing/stack/PlatformProgram"
 import { spawn } from "node:child_process"
 import { generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"
@@ -38,7 +39,8 @@ describe.skipIf(missing)("the portal in a browser", () => {
   let browser: Browser
 
   beforeAll(async () => {
-    stack = await Stack.make()
+    // A checkout signs its releases, which the page's first line installs.
+    stack = await Stack.make(platformSources)
     await stack.up([], { CT_CP_RELEASES_DIR: "" })
     // The agent's package is built when the stack is up already.
     await eventually(async () => (await fetch(stack.url("/agent.tgz"), { method: "HEAD" })).ok, "the agent's package")
