@@ -14,6 +14,7 @@ import * as Pages from "./Pages.ts"
 import * as RealmProvider from "./Provider.ts"
 import type { RealmOptions } from "./Realm.ts"
 import { RealmStore } from "./RealmStore.ts"
+import { SignInAttempts } from "./SignInAttempts.ts"
 import { textsFor } from "./Texts.ts"
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>
@@ -69,6 +70,7 @@ const makeRoom = async (provider: Provider, interaction: Interaction, accountId:
 /** Starts the realm. Rejects when the port is taken. */
 export const start = async (options: RealmOptions): Promise<IdentityProvider> => {
   const store = await RealmStore.open(options)
+  const attempts = new SignInAttempts(store)
   const keys = publicKeys(store)
   const base = `/realms/${options.realm}`
   const adminBase = `/admin/realms/${options.realm}`
@@ -100,8 +102,11 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
     if (provider === undefined) return
     const begun = await provider.interactionDetails(request, response)
     const form = request.method === "POST" ? new URLSearchParams(await HttpBodies.readText(request)) : undefined
-    const user = form && store.authenticate(form.get("username") ?? "", form.get("password") ?? "")
-    if (user !== undefined) {
+    const { remoteAddress } = request.socket
+    const user =
+      form && (await attempts.authenticate(remoteAddress, form.get("username") ?? "", form.get("password") ?? ""))
+    const isRefused = user !== undefined && "retryAfter" in user
+    if (user !== undefined && !isRefused) {
       await makeRoom(provider, begun, user.id)
       const login = { accountId: user.id, remember: true, amr: ["pwd"] }
       return provider.interactionFinished(request, response, { login }, { mergeWithLastSubmission: false })
@@ -109,8 +114,11 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
     const hint = begun.params["login_hint"]
     const name = form?.get("username") ?? (typeof hint === "string" ? hint : "")
     const texts = textsFor(begun.params["ui_locales"], request.headers["accept-language"])
-    const body = Pages.signIn(texts, { action: path, name, failed: form !== undefined })
-    HttpBodies.html(response, form === undefined ? 200 : 401, RealmProvider.contentSecurityPolicy, body)
+    const problem = form === undefined ? undefined : isRefused ? texts.tooMany : texts.refused
+    const body = Pages.signIn(texts, { action: path, name, problem })
+    if (isRefused) response.setHeader("retry-after", String(user.retryAfter))
+    const status = form === undefined ? 200 : isRefused ? 429 : 401
+    HttpBodies.html(response, status, RealmProvider.contentSecurityPolicy, body)
   }
 
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -147,7 +155,7 @@ export const start = async (options: RealmOptions): Promise<IdentityProvider> =>
   options.prepare?.(server)
   const port = await listen(server, options.host, options.port)
   origin = `http://${options.host === "127.0.0.1" ? "localhost" : options.host}:${port}`
-  provider = RealmProvider.make(`${origin}${base}`, options, store)
+  provider = RealmProvider.make(`${origin}${base}`, options, store, attempts)
   oidc = provider.callback()
   return {
     issuer: `${origin}${base}`,

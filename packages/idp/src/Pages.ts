@@ -21,12 +21,12 @@ const page = ({ language }: Texts, title: string, panel: Markup): string =>
 
 export const signIn = (
   texts: Texts,
-  options: { readonly action: string; readonly name: string; readonly failed: boolean }
+  options: { readonly action: string; readonly name: string; readonly problem: string | undefined }
 ): string =>
   page(
     texts,
     texts.signIn,
-    markup`${options.failed ? markup`<p role="alert">${texts.refused}</p>` : undefined}<form method="post" action="${options.action}"><label for="username">${texts.email}</label><input id="username" name="username" autocomplete="username" required value="${options.name}"><label for="password">${texts.password}</label><input id="password" name="password" type="password" autocomplete="current-password" required><button type="submit">${texts.signIn}</button></form>`
+    markup`${options.problem === undefined ? undefined : markup`<p role="alert">${options.problem}</p>`}<form method="post" action="${options.action}"><label for="username">${texts.email}</label><input id="username" name="username" autocomplete="username" required value="${options.name}"><label for="password">${texts.password}</label><input id="password" name="password" type="password" autocomplete="current-password" required><button type="submit">${texts.signIn}</button></form>`
   )
 
 export const sentence = (texts: Texts, title: string, text: string): string =>

@@ -3,6 +3,7 @@ import { type Provider, errors } from "oidc-provider"
 import { resource, resourceServer } from "./KeycloakShape.ts"
 import type { RealmOptions } from "./Realm.ts"
 import type { RealmStore } from "./RealmStore.ts"
+import type { SignInAttempts } from "./SignInAttempts.ts"
 
 interface Parameters {
   readonly username?: string
@@ -18,15 +19,36 @@ class BadCredentials extends errors.OIDCProviderError {
   }
 }
 
+/** As RFC 8628 calls it where a client asks too often. */
+class TooManyAttempts extends errors.OIDCProviderError {
+  override readonly error_description = "Too many wrong passwords"
+  constructor() {
+    super(429, "slow_down")
+  }
+}
+
 const defaultScope = "openid profile email"
 
-export const register = (provider: Provider, options: RealmOptions, store: RealmStore): void =>
+export const register = (
+  provider: Provider,
+  options: RealmOptions,
+  store: RealmStore,
+  attempts: SignInAttempts
+): void =>
   provider.registerGrantType<Parameters>(
     "password",
     async (ctx) => {
       const { client, params } = ctx.oidc
-      const user = store.authenticate(params.username ?? "", params.password ?? "")
+      const user = await attempts.authenticate(
+        ctx.req.socket.remoteAddress,
+        params.username ?? "",
+        params.password ?? ""
+      )
       if (user === undefined) throw new BadCredentials()
+      if ("retryAfter" in user) {
+        ctx.set("retry-after", String(user.retryAfter))
+        throw new TooManyAttempts()
+      }
       const scope = params.scope === undefined || params.scope === "" ? defaultScope : params.scope
       const grant = new provider.Grant({ clientId: client.clientId, accountId: user.id })
       grant.addOIDCScope(scope)

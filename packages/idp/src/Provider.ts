@@ -7,6 +7,7 @@ import * as Pages from "./Pages.ts"
 import * as PasswordGrant from "./PasswordGrant.ts"
 import type { RealmOptions } from "./Realm.ts"
 import type { RealmStore } from "./RealmStore.ts"
+import type { SignInAttempts } from "./SignInAttempts.ts"
 import { textsFor } from "./Texts.ts"
 
 const managementAccess = (roles: ReadonlyArray<string>) =>
@@ -182,9 +183,9 @@ const configuration = (options: RealmOptions, store: RealmStore): Configuration 
   }
 })
 
-export const make = (issuer: string, options: RealmOptions, store: RealmStore): Provider => {
+export const make = (issuer: string, options: RealmOptions, store: RealmStore, attempts: SignInAttempts): Provider => {
   const provider = new Provider(issuer, configuration(options, store))
-  PasswordGrant.register(provider, options, store)
+  PasswordGrant.register(provider, options, store, attempts)
   provider.use(async (ctx, next) => {
     ctx.set("Content-Security-Policy", contentSecurityPolicy)
     ctx.set("X-Content-Type-Options", "nosniff")

@@ -118,9 +118,9 @@ export class RealmStore {
   }
 
   /** The user that signs in with this name and password. */
-  authenticate(name: string, password: string): RealmUser | undefined {
+  async authenticate(name: string, password: string): Promise<RealmUser | undefined> {
     const user = this.userBySignIn(name)
-    return Passwords.matches(password, user?.passwordHash) ? user : undefined
+    return (await Passwords.matches(password, user?.passwordHash)) ? user : undefined
   }
 
   #declareClient(declared: DeclaredClient): void {
@@ -147,15 +147,15 @@ export class RealmStore {
   #declareUser(declared: DeclaredUser): void {
     const email = lowerAscii(declared.email)
     const known = this.userBySignIn(email)
-    const unchanged = known !== undefined && Passwords.matches(declared.password, known.passwordHash)
+    const { passwordHash } = known ?? {}
+    const unchanged = passwordHash !== undefined && Passwords.matchesSync(declared.password, passwordHash)
     this.putUser({
       id: known?.id ?? Entropy.randomUUID(),
       username: email,
       email,
       emailVerified: declared.emailVerified ?? true,
       name: declared.name ?? email,
-      passwordHash:
-        unchanged && known.passwordHash !== undefined ? known.passwordHash : Passwords.hash(declared.password),
+      passwordHash: unchanged ? passwordHash : Passwords.hash(declared.password),
       managementRoles: declared.managementRoles ?? []
     })
   }

@@ -7,6 +7,7 @@ const english = {
   email: "E-mail",
   password: "Password",
   refused: "This e-mail address and password do not belong together.",
+  tooMany: "Too many wrong passwords came from your network. Wait a minute, then try again.",
   failed: "This did not work",
   notOpen: "The sign-in is no longer open. Start again from the application.",
   device: "Connect a device",
@@ -33,6 +34,8 @@ const german: Texts = {
   email: "E-Mail",
   password: "Passwort",
   refused: "Diese E-Mail-Adresse und dieses Passwort gehören nicht zusammen.",
+  tooMany:
+    "Aus Ihrem Netz kamen zu viele falsche Passwörter. Warten Sie eine Minute und versuchen Sie es dann noch einmal.",
   failed: "Das hat nicht geklappt",
   notOpen: "Die Anmeldung ist nicht mehr offen. Beginnen Sie in der Anwendung von vorn.",
   device: "Ein Gerät verbinden",

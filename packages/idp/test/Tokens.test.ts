@@ -1,4 +1,5 @@
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, jwtVerify } from "jose"
+import { request } from "node:http"
 import { assert, describe, it } from "vitest"
 import { start } from "../src/IdentityProvider.ts"
 import { ada, admin, clientToken, json, options, token, useRealm } from "./realm.ts"
@@ -53,6 +54,36 @@ describe("the token endpoint", () => {
     assert.deepInclude(refused, { error: "invalid_grant", error_description: "Invalid user credentials" })
     const expired = { grant_type: "refresh_token", client_id: "admin-cli", refresh_token: "none" }
     assert.strictEqual((await token(idp(), expired)).status, 400)
+  })
+
+  it("has wrong passwords of one address keep no other one waiting, and refuses that address after 30 in a minute", async () => {
+    const { port } = idp()
+    const from = (localAddress: string, password: string) =>
+      new Promise<{ readonly status: number; readonly after: string | undefined }>((resolve, reject) => {
+        const path = "/realms/demo/protocol/openid-connect/token"
+        const headers = { "content-type": "application/x-www-form-urlencoded" }
+        const sent = request({ host: "127.0.0.1", port, path, localAddress, method: "POST", headers }, (response) => {
+          resolve({ status: response.statusCode ?? 0, after: response.headers["retry-after"] })
+          response.resume()
+        })
+        sent.once("error", reject)
+        sent.end(new URLSearchParams({ ...passwordForm, password }).toString())
+      })
+    let tried = 0
+    const crowd = Array.from({ length: 30 }, async () => {
+      const { status } = await from("127.0.0.2", "wrong")
+      tried++
+      return status
+    })
+    assert.strictEqual((await from("127.0.0.1", ada.password)).status, 200)
+    assert.isBelow(tried, 30, "another address did not wait for all of them")
+    assert.deepStrictEqual(new Set(await Promise.all(crowd)), new Set([401]))
+    for (const password of ["wrong", ada.password]) {
+      const { after, status } = await from("127.0.0.2", password)
+      assert.strictEqual(status, 429)
+      assert.isAtLeast(Number(after), 1)
+    }
+    assert.strictEqual((await from("127.0.0.1", ada.password)).status, 200)
   })
 
   it("refuses a grant that the client does not have", async () => {
