@@ -102,6 +102,7 @@ const campaign = () => {
   const full = {
     CATENET_PROPERTY_RUNS: "1000",
     CATENET_STORM_AGENTS: "1000",
+    CATENET_FAIR_SCALE: "64",
     CT_FUZZ_CASES: "50000",
     CT_MEMBER_CASES: "50000",
     CT_DIFFERENTIAL_CASES: "20000",
@@ -130,7 +131,7 @@ const campaign = () => {
   for (const [name, value] of Object.entries(full)) env[name] ??= value
   const parts = [
     ["wire", "test/channels/"],
-    ["edge", "test/fairness/"],
+    ["stack", "test/fairness/"],
     ["edge", "test/channels/PairingRoom"],
     ["edge", "test/fuzz/"],
     ["edge", "test/differential/"],

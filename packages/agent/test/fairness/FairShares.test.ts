@@ -1,0 +1,60 @@
+/** The caps of the agent. */
+import { holds } from "@catenet/testing/FairShares"
+
+holds({
+  of: "agent",
+  sources: ["agent/src/**/*.ts"],
+  shared: {
+    "channel/session/DirectPath maxStrangers": [
+      "channel/DirectPath",
+      "has strangers of one address leave room for a peer at another"
+    ],
+    "mesh/DirectListener maxStrangers": ["mesh/DirectPath", "has strangers of one address leave room for another"]
+  },
+  own: {
+    "clients that have proved a capability of this agent": ["mesh/DirectListener maxClients"],
+    "programs of this machine": [
+      "maxCallers",
+      "connect/PortForward maxWaiting",
+      "maxSessions",
+      "connect/PortForward maxClients",
+      "maxLines"
+    ],
+    "of one session, connection or peer": [
+      "maxBytes",
+      "channel/room/RoomPair maxSilent",
+      "maxAtOnce",
+      "channel/rpc/MessageReader maxWaiting",
+      "channel/session/DirectQuicPath maxSilent",
+      "channel/session/TaggedStream maxWaiting",
+      "maxStreams",
+      "maxRefusals",
+      "maxQuietLooks",
+      "maxRestMillis",
+      "maxUnanswered"
+    ],
+    "the agent's own work": [
+      "maxNonces",
+      "maxKept",
+      "maxRead",
+      "maxCertificates",
+      "maxAuthorities",
+      "maxProviders",
+      "maxFailures",
+      "maxRemembered",
+      "maxConcurrent",
+      "maxStarts"
+    ],
+    "of one value, file or answer": [
+      "maxEntries",
+      "maxPaxBytes",
+      "maxUnpackedBytes",
+      "channel/install/Installer maxSeconds",
+      "maxPages",
+      "settings/ChannelOperatorVariables maxSeconds",
+      "maxUnsigned",
+      "maxGrants",
+      "maxPairs"
+    ]
+  }
+})
