@@ -9,7 +9,7 @@ import type { RealmUser } from "./Realm.ts"
 import type { RealmStore } from "./RealmStore.ts"
 
 /** Wrong passwords from one address. */
-export const wrongPerMinute = 30
+const wrongPerMinute = 30
 
 /** Seconds until the address may try again. */
 export interface Refused {

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "vitest"
 import type { RealmUser } from "../src/Realm.ts"
-import { SignInAttempts, wrongPerMinute } from "../src/SignInAttempts.ts"
+import { SignInAttempts } from "../src/SignInAttempts.ts"
+
+const wrongPerMinute = 30
 
 const ada: RealmUser = {
   id: "1",

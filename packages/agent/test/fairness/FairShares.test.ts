@@ -29,7 +29,7 @@ holds({
       "channel/session/TaggedStream maxWaiting",
       "maxStreams",
       "maxRefusals",
-      "maxQuietLooks",
+      "mostResets",
       "maxRestMillis",
       "maxUnanswered"
     ],
