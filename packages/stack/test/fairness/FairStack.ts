@@ -1,6 +1,6 @@
 /** A control plane with its identity provider and an edge, all real, with small caps; and parties that come from their own addresses. */
-import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
+import { Hostname } from "@catenet/domain/values/Hostname"
 import { servingAgent, tlsTo } from "@catenet/testing/edge/Agent"
 import { start, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { eventually } from "@catenet/testing/Eventually"
