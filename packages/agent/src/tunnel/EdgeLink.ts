@@ -1,6 +1,7 @@
 /** A registration that an edge has accepted, over any transport. */
 import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
-import { Effect, Exit, Scope } from "effect"
+import { Effect, Exit, Schedule, Scope } from "effect"
+import type { AgentMetrics } from "../observe/AgentMetrics.ts"
 import type { Carrier } from "../settings/TunnelTransports.ts"
 
 /** Why a registration ended. `final` when the edge took it back for good. */
@@ -47,3 +48,15 @@ export const discard = Effect.fnUntraced(function* (link: EdgeLink, scope: Scope
   link.close()
   yield* Scope.close(scope, Exit.void)
 })
+
+const tick = "15 seconds"
+
+/** Marks the edge as alive whenever something has arrived since the last tick. Runs until interrupted. */
+export const listen = (link: Pick<EdgeLink, "received">, metrics: Pick<AgentMetrics["Service"], "heard">) => {
+  let seen = link.received()
+  return Effect.sync(() => {
+    const now = link.received()
+    if (now !== seen) metrics.heard()
+    seen = now
+  }).pipe(Effect.repeat(Schedule.spaced(tick)))
+}

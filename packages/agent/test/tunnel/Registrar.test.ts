@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { listen } from "../../src/tunnel/Registrar.ts"
+import { listen } from "../../src/tunnel/EdgeLink.ts"
 
 describe("the liveness tick", () => {
   it.effect("runs every 15 seconds, and counts what has arrived since the last one", () =>
