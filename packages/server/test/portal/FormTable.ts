@@ -183,7 +183,9 @@ export const tableOf = (place: Place): Table => {
     "/portal/topologies/:id/delete": { ways: [{ given: {}, refuses: { confirm: [] } }] },
     "/portal/claim/confirm": { ways: [], free: ["invite"] },
     "/portal/channels/:channel/claim-form": {
-      ways: [{ given: materialOf(channel, "limit claimer"), refuses: materials }]
+      ways: [
+        { given: materialOf(channel, "limit claimer"), refuses: { ...materials, account_proof: ["zz", "ab".repeat(63)] } }
+      ]
     },
     "/operators/orders/:id/resend": button,
     "/operators/limits": {

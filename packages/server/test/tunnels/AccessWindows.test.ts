@@ -69,7 +69,7 @@ layer(server(), { excludeTestServices: true, timeout: "60 seconds" })((it) => {
 
     it.effect("is its owner's alone", () =>
       Effect.gen(function* () {
-        const { id } = yield* tunnel("bob", "cam")
+        const { id } = yield* tunnel("bob", "plain")
         const { tunnelControls } = yield* account("eve")
         const payload = new HttpOnlyState({ http_only: true })
         const refused = [
