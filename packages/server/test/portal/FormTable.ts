@@ -184,7 +184,10 @@ export const tableOf = (place: Place): Table => {
     "/portal/claim/confirm": { ways: [], free: ["invite"] },
     "/portal/channels/:channel/claim-form": {
       ways: [
-        { given: materialOf(channel, "limit claimer"), refuses: { ...materials, account_proof: ["zz", "ab".repeat(63)] } }
+        {
+          given: materialOf(channel, "limit claimer"),
+          refuses: { ...materials, account_proof: ["zz", "ab".repeat(63)] }
+        }
       ]
     },
     "/operators/orders/:id/resend": button,
