@@ -1,6 +1,6 @@
 /**
  * What strangers send to the UDP ports: raw datagrams from sockets of their own. `npm run campaign QuicFloods` goes on for longer
- * (`CT_QUIC_FLOOD_MILLIS`).
+ * (`CT_QUIC_FLOOD_MILLIS`). One file, since all cases send the first datagrams of the same handshakes.
  */
 import { servingAgent } from "@catenet/testing/edge/Agent"
 import { latencies, p99 } from "@catenet/testing/edge/floods/Latency"

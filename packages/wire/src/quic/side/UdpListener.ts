@@ -6,6 +6,7 @@
  * replayed.
  * @internal
  */
+import { Scheduler } from "@catenet/platform/Scheduler"
 import { Result } from "effect"
 import type { CarrierStream } from "../../transport/Carrier.ts"
 import { FrameReader } from "../../transport/FrameReader.ts"
@@ -45,7 +46,7 @@ export const listen = async (
     endpoint.close()
   })
   const listener = start(first)
-  const unfinished = new UnfinishedHandshakes(maxUnfinished, () => performance.now())
+  const unfinished = new UnfinishedHandshakes(maxUnfinished, Scheduler.monotonicMillis)
 
   const renew = async () => {
     for (;;) {
@@ -63,13 +64,13 @@ export const listen = async (
     const connection = incoming.accept({ zeroRtt: true })
     const { hostname: address, port } = connection.remoteAddr
     const end = () => connection.close(unwanted)
-    const late = setTimeout(end, handshakeMillis)
+    const late = Scheduler.setTimeout(end, handshakeMillis)
     const leave = unfinished.begin(address, end)
     try {
       await judge(connection, { address, port })
     } finally {
       leave()
-      clearTimeout(late)
+      Scheduler.clearTimeout(late)
     }
   }
 
