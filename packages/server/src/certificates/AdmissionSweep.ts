@@ -46,7 +46,9 @@ export class AdmissionSweep extends Context.Service<
       const rows = yield* store.locked({ now, hostnames })
       const hosts = new Map(rows.map((row) => [row.hostname as string, Registry.hostOf(row)]))
       const domains = new Set([...hosts.values()].filter(waits).map(({ hostname }) => registeredDomain(hostname)))
-      const given = domains.size === 0 ? [] : yield* store.given({ now, hostnames, domains: [...domains] })
+      // What another replica has offered since the look is no longer locked here, and counts.
+      const decided = rows.map(({ hostname }) => hostname)
+      const given = domains.size === 0 ? [] : yield* store.given({ now, hostnames: decided, domains: [...domains] })
       const candidates = rows.map((row) => ({
         hostname: row.hostname,
         authorized: true,
