@@ -113,5 +113,8 @@ export const pipeline = Command.make("pipeline", {}, group("ct-agent pipeline", 
       "its service."
   ),
   Command.withShortDescription("Fill and run the roles of a published pipeline"),
+  Command.withExamples([
+    { command: "ct-agent pipeline match --config buyer.env", description: "Prints the provider of each role" }
+  ]),
   Command.withSubcommands([match, run])
 )

@@ -64,7 +64,7 @@ holds({
     "the server's own work": [
       "certificates/AdmissionSweep atOnce",
       "notices/mail/NoticeMails atOnce",
-      "tunnels/alerts/AlertWatcher atOnce",
+      "tunnels/alerts/Outages atOnce",
       "tunnels/hostnames/AddressRecords atOnce",
       "maxPerAnswer",
       "certificates/CertificateLooks atOnce",

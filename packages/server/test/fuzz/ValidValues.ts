@@ -20,6 +20,10 @@ const ascii = [..."aZ09 .-_'\"<>&%$/"]
 /** Texts of the patterns that are more than one set of characters, by how they begin. */
 const shapes: ReadonlyArray<readonly [string, (random: Random, word: () => string) => string]> = [
   ["^sa-", (random) => `sa-${hex(random, 32).toLowerCase()}`],
+  [
+    "^\\s*-----BEGIN CERTIFICATE-----",
+    (_, word) => `-----BEGIN CERTIFICATE-----\n${word()}\n-----END CERTIFICATE-----\n`
+  ],
   ["^/", (_, word) => `/${word()}?q=${word()}`],
   ["^https?://", (_, word) => `https://${word()}.example/${word()}`],
   ["^https://", (_, word) => `https://${word()}.example/${word()}`],

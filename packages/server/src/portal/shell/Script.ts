@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto"
 
+/** Without the indentation, which every visitor would load. */
 export const text = `"use strict";
 (() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
@@ -131,7 +132,7 @@ export const text = `"use strict";
   for (const time of all("time[datetime]"))
     time.title = new Date(time.dateTime).toLocaleString(document.documentElement.lang, zone);
 })();
-`
+`.replaceAll(/^ +/gmu, "")
 
 const hash = createHash("sha256").update(text).digest("hex").slice(0, 16)
 
