@@ -1,4 +1,5 @@
 /** Values that a schema of the document holds, bounds included, and nothing that it does not hold. */
+import { mintPair } from "@catenet/testing/edge/TestEdge"
 import { type Described, described } from "./Document.ts"
 import type { Random } from "./Generator.ts"
 
@@ -20,10 +21,7 @@ const ascii = [..."aZ09 .-_'\"<>&%$/"]
 /** Texts of the patterns that are more than one set of characters, by how they begin. */
 const shapes: ReadonlyArray<readonly [string, (random: Random, word: () => string) => string]> = [
   ["^sa-", (random) => `sa-${hex(random, 32).toLowerCase()}`],
-  [
-    "^\\s*-----BEGIN CERTIFICATE-----",
-    (_, word) => `-----BEGIN CERTIFICATE-----\n${word()}\n-----END CERTIFICATE-----\n`
-  ],
+  ["^\\s*-----BEGIN CERTIFICATE-----", () => mintPair(["app.zone.example"]).cert],
   ["^/", (_, word) => `/${word()}?q=${word()}`],
   ["^https?://", (_, word) => `https://${word()}.example/${word()}`],
   ["^https://", (_, word) => `https://${word()}.example/${word()}`],
