@@ -27,6 +27,8 @@ import { proxy, respond } from "./Http2Exchange.ts"
 /** Loaded for the first visitor that speaks it: an idle edge then holds 5 MB less. */
 const http2 = () => process.getBuiltinModule("node:http2")
 
+/** Who looks at the end of one request: the gate, the exchange, its pipes, its limits. */
+const streamListeners = 16
 const connectionWindow = 2 * 1024 * 1024
 /** No stream has a higher number. */
 const lastStream = 2 ** 31 - 1
@@ -118,6 +120,8 @@ export class Http2Visit {
       }
       guard(stream, fault)
       stream.on("error", () => undefined)
+      // A request has a fixed number of them, a few more than the ten at which Node suspects a leak.
+      stream.setMaxListeners(streamListeners)
       coalesceReads(stream, () => this.#rest(options.onCrumb()))
       this.#blocks.announced(stream.id ?? 0)
       // Trailers may come with the request, before anything else is done about it.

@@ -19,7 +19,7 @@ const visitorsASecond = 20
 
 /** With two agents, visitors all the time, the two minutes of a trial and a kill at each step: `npm run campaign e2e/update`. */
 const inFull = process.env["CATENET_UPDATES"] === "1"
-const trialSeconds = inFull ? 120 : 2
+const trialSeconds = inFull ? 120 : 6
 
 if (!BareMachine.possible) process.stderr.write("\nSKIPPED: the test of updates needs root and unshare on Linux.\n\n")
 
