@@ -8,7 +8,7 @@ import { Scheduler } from "@catenet/platform/Scheduler"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { AnswerFollower } from "@catenet/wire/http/AnswerFollower"
 import { abort } from "@catenet/wire/transport/Abort"
-import { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
+import type { CrumbBudget } from "@catenet/wire/transport/CrumbBudget"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
 import { splice } from "@catenet/wire/transport/Splice"
 import { Effect } from "effect"
@@ -120,7 +120,7 @@ const followAnswers = (client: Duplex, origin: Socket, first: Uint8Array) => {
 }
 
 /** Joins clients with connections to the origin, and counts them. A client may be the plain side of a TLS session. */
-export const joining = (origin: OriginSettings, metrics: AgentMetrics["Service"], crumbs = new CrumbBudget()) => {
+export const joining = (origin: OriginSettings, metrics: AgentMetrics["Service"]) => {
   const report = lossReport()
 
   const connect = Effect.fnUntraced(function* (header: OpenHeader | undefined) {
@@ -162,7 +162,8 @@ export const joining = (origin: OriginSettings, metrics: AgentMetrics["Service"]
 
   const join = Effect.fnUntraced(
     function* (client: Duplex, header: OpenHeader | undefined, taken?: Uint8Array) {
-      yield* carry(client, yield* connect(header), crumbsOf(crumbs, header), taken)
+      // What the edge has ended TLS for is paced there, and what the origin ends TLS for is its own to pace.
+      yield* carry(client, yield* connect(header), undefined, taken)
     },
     (serving, client) => Effect.catchTag(serving, "OriginDown", failed(client))
   )

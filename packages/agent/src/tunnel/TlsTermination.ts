@@ -149,7 +149,7 @@ export const make = (
   card?: AgentCardResponder,
   crumbs = new CrumbBudget()
 ): BrowserClients.Handler => {
-  const { join } = BrowserClients.joining(origin, metrics, crumbs)
+  const { join } = BrowserClients.joining(origin, metrics)
   const visits = TerminatedVisits.make(origin, metrics, bounds, card, crumbs)
 
   /** A client whose TLS the edge ends: its card is at the same address. */

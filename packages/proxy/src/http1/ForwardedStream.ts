@@ -67,8 +67,7 @@ export class ForwardedStream extends Duplex {
       this.#rewriter.expire()
       this.#forward([])
     })
-    const wake = () => !this.destroyed && !this.#rewriter.held && this.#visitor.resume()
-    this.#pace = new HeaderReadThrottle(socket, fault, wake, options.rests)
+    this.#pace = new HeaderReadThrottle(socket, fault, () => this.#rewriter.held || this.#readVisitor(), options.rests)
     this.#rewriter = new RequestRewriter(visitor, {
       get httpOnly() {
         return options.httpOnly
@@ -92,10 +91,12 @@ export class ForwardedStream extends Duplex {
       }
     })
     socket.on("data", (chunk: Buffer) => {
+      const [asked, isSmall] = [this.#requests, chunk.length < crumbBytes]
       this.#forward(this.#rewriter.push(chunk))
       const inHead = this.#rewriter.unfinished !== undefined
       this.#pace.follow(chunk, inHead)
-      const crumbs = this.#rewriter.takeCrumbs() + (!inHead && chunk.length < crumbBytes ? 1 : 0)
+      // A small piece that brings a whole request is no crumb.
+      const crumbs = this.#rewriter.takeCrumbs() + Number(isSmall && !inHead && this.#requests === asked)
       if (crumbs > 0 && options.onCrumbs !== undefined) this.#pace.rest(options.onCrumbs(crumbs))
     })
     socket.on("end", () => {
@@ -288,8 +289,7 @@ export class ForwardedStream extends Duplex {
     if (owed > own) return undefined
     if (between && owed === own)
       return this.#respond(this.#turnedAway ?? plainResponse(refused.why.status, refused.why.reason))
-    if (!this.readableEnded) this.push(null)
-    return undefined
+    return void (this.readableEnded || this.push(null))
   }
 
   /** Answers in the place of the origin, as the final response; the visitor's connection closes after it. */
