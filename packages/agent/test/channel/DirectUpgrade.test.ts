@@ -229,22 +229,37 @@ describe("a session that moves to a direct link", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
-  it.live("is over when the peer says that it has moved to a link that is not there", () =>
+  it.live("hears a peer that moves before this side has the link in its hands, and ends where it never gets it", () =>
     Effect.gen(function* () {
-      const { one, two } = yield* meet
-      const elsewhere = yield* relay
-      const [a, b] = [keyPair(), keyPair()]
-      const [link] = yield* Effect.all(
-        [
-          KeyProof.prove(elsewhere.legs[0], a, b.publicKey, true),
-          KeyProof.prove(elsewhere.legs[1], b, a.publicKey, false)
-        ],
-        { concurrency: 2 }
-      )
-      two.attach(link)
-      one.resume()
-      two.cutOver()
-      yield* Effect.promise(() => eventually(() => one.destroyed, "it is cut"))
+      for (const at of ["no attempt", "an attempt that fails", "an attempt that succeeds"] as const) {
+        const { one, two } = yield* meet
+        const elsewhere = yield* relay
+        const [a, b] = [keyPair(), keyPair()]
+        const [ofTwo, ofOne] = yield* Effect.all(
+          [
+            KeyProof.prove(elsewhere.legs[0], a, b.publicKey, true),
+            KeyProof.prove(elsewhere.legs[1], b, a.publicKey, false)
+          ],
+          { concurrency: 2 }
+        )
+        if (at !== "no attempt") one.onControl(() => {})
+        const heard = once(one, "data").catch((error: Error) => error)
+        two.attach(ofTwo)
+        two.cutOver()
+        two.write("by the direct link")
+        if (at !== "no attempt") {
+          yield* Effect.promise(() =>
+            eventually(() => one.readableFlowing === true && two.writableLength === 0, "it moved")
+          )
+          yield* Effect.sleep("20 millis")
+          assert.isFalse(one.destroyed)
+        }
+        if (at === "an attempt that succeeds") one.attach(ofOne)
+        one.onControl(undefined)
+        if (at === "an attempt that succeeds")
+          assert.strictEqual(String(yield* Effect.promise(() => heard)), "by the direct link")
+        else yield* Effect.promise(() => eventually(() => one.destroyed, "it is cut"))
+      }
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 })

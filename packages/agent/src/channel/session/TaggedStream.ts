@@ -56,9 +56,13 @@ export class TaggedStream extends Duplex {
     relay.on("data", (chunk: Uint8Array) => this.#receive(chunk))
   }
 
-  /** Calls back with the peer's next control message, earlier ones first; undefined unregisters. */
+  /**
+   * Calls back with the peer's next control message, earlier ones first; undefined unregisters. An attempt to move lasts as long as
+   * a callback is registered: a peer that has moved meanwhile may be ahead of this side's {@link attach}.
+   */
   onControl(take: ((message: Control) => void) | undefined): void {
     this.#onControl = take
+    if (take === undefined && this.#isHearingDirectly && this.#direct === undefined) return this.#linkIsMissing()
     this.#relay.resume()
     while (this.#onControl !== undefined) {
       const message = this.#controls.shift()
@@ -84,6 +88,7 @@ export class TaggedStream extends Duplex {
     direct.on("close", () => {
       if (!direct.readableEnded) this.destroy(new Error("the direct link was cut"))
     })
+    if (this.#isHearingDirectly) this.#readFrom(direct)
   }
 
   /** From now on everything written goes over the direct connection. */
@@ -209,12 +214,20 @@ export class TaggedStream extends Duplex {
   }
 
   #hearDirectly() {
-    const direct = this.#direct
-    if (direct === undefined) return void this.destroy(new Error("the peer moved to a direct link that is not there"))
     if (this.#isHearingDirectly) return
+    const direct = this.#direct
+    if (direct === undefined && this.#onControl === undefined) return this.#linkIsMissing()
     this.#isHearingDirectly = true
     // From here on the relay's messages are handled by this stream and not passed to its reader.
     this.#relay.resume()
+    if (direct !== undefined) this.#readFrom(direct)
+  }
+
+  #linkIsMissing() {
+    this.destroy(new Error("the peer moved to a direct link that is not there"))
+  }
+
+  #readFrom(direct: NoiseStream) {
     direct.on("data", (chunk: Uint8Array) => {
       if (!this.push(chunk)) direct.pause()
     })
