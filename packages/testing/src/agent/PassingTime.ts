@@ -19,7 +19,10 @@ subscribe("undici:request:create", (message) => void underWay.add((message as { 
 for (const over of ["undici:request:trailers", "undici:request:error"])
   subscribe(over, (message) => void underWay.delete((message as { readonly request: unknown }).request))
 
-/** A request that its server leaves without an answer does not hold time up for longer: about four seconds. */
+/**
+ * A request holds time up for about four seconds at most, and once: its server may leave it without an answer, and nothing tells
+ * the end of one that is given up while its connection is being made.
+ */
 const longestWait = 400
 
 /** Lets time pass in steps of five seconds until the condition holds. */
@@ -27,6 +30,7 @@ export const passing = (clock: TestClock.TestClock, holds: () => boolean, step: 
   let waited = 0
   const pass = Effect.suspend(() => {
     if (underWay.size > 0 && waited++ < longestWait) return Effect.void
+    underWay.clear()
     waited = 0
     return clock.adjust(step)
   })
