@@ -63,7 +63,7 @@ export const maxBootstrapTokensPerAccount = 100
 /** Seconds for which a bootstrap token is remembered after it was redeemed or has expired. */
 export const endedBootstrapSeconds = 30 * 86_400
 
-/** Answers that are kept for repeated requests of one caller; the oldest give way. */
+/** Answers that are kept for repeated requests of one caller, counted at about one write in 32; the oldest give way. */
 export const maxAnswersPerCaller = 2_000
 /** Routing tokens of one account that are remembered as revoked; the oldest that no edge still has to hear of give way. */
 export const maxRevokedPerAccount = 1_000

@@ -9,6 +9,7 @@ import * as rowCaps from "./0126_row_caps.ts"
 import * as provedClaims from "./0127_proved_claims.ts"
 import * as agentVersions from "./0128_agent_versions.ts"
 import * as capIndexes from "./0129_cap_indexes.ts"
+import * as answersInTurns from "./0130_answers_in_turns.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -17,5 +18,6 @@ export const migrations = {
   "0126_row_caps": rowCaps.up,
   "0127_proved_claims": provedClaims.up,
   "0128_agent_versions": agentVersions.up,
-  "0129_cap_indexes": capIndexes.up
+  "0129_cap_indexes": capIndexes.up,
+  "0130_answers_in_turns": answersInTurns.up
 } as const
