@@ -131,7 +131,7 @@ const boot = Effect.gen(function* () {
   const settings = yield* Settings
   const health = yield* ListenerHealth
   const orders = yield* Orders
-  const limiter = ConnectionLimiter.make(settings.caps, descriptorLimit())
+  const limiter = ConnectionLimiter.make(settings, descriptorLimit())
   const names = yield* PublicListeners.names
   yield* health.expect(names)
   const metrics =

@@ -13,6 +13,16 @@ export interface Problem {
 export const sentence = ({ problem, remedy, variable }: Problem): string =>
   remedy === undefined ? `${variable} ${problem}.` : `${variable} ${problem}; ${remedy}.`
 
+export const problem = (variable: string, problem: string, remedy?: string): Problem => ({ variable, problem, remedy })
+
+/** A variable that is needed and not set. */
+export const unset = (variable: string, remedy: string): Problem => problem(variable, "is not set", remedy)
+
+/** Those that are there, of conditions that lead to a problem where they hold. */
+export const all = (
+  ...problems: ReadonlyArray<Problem | ReadonlyArray<Problem> | false | undefined>
+): ReadonlyArray<Problem> => problems.flatMap((each) => (each === false || each === undefined ? [] : each))
+
 /** The message has a line for each problem. */
 export class ConfigurationInvalid extends Data.TaggedError("ConfigurationInvalid")<{
   readonly problems: ReadonlyArray<Problem>

@@ -110,6 +110,22 @@ const make = <A, B>(
 export const required = <A>(name: string, parser: Parser<A>, meaning: string, options: Options = {}): Variable<A> =>
   make<A, never>(name, parser, meaning, { remedy: options.remedy ?? `set it to ${shown(parser)}` }, undefined, options)
 
+/** An optional variable where it must be set. */
+export const asRequired = <A>(
+  variable: Variable<A | undefined>,
+  { meaning = variable.meaning, remedy = `set it to ${variable.expected}` }: { meaning?: string; remedy?: string } = {}
+): Variable<A> => ({
+  ...variable,
+  meaning,
+  default: undefined,
+  isRequired: true,
+  config: Config.mapEffect(variable.config, (value) =>
+    value === undefined
+      ? Effect.fail(refuse({ variable: variable.name, problem: "is not set", remedy }))
+      : Effect.succeed(value)
+  )
+})
+
 /** A variable that is `undefined` when it is unset. */
 export const optional = <A>(
   name: string,

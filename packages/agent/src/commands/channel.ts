@@ -105,9 +105,7 @@ export type Use =
   | { readonly as: "server"; readonly mcpCommand: string | undefined }
 
 const usedAs = (settings: Settings, use: Use): Settings =>
-  use.as === "server"
-    ? { ...settings, sessionHandler: { _tag: "Serve" }, serving: { ...settings.serving, mcpCommand: use.mcpCommand } }
-    : settings
+  use.as === "server" ? { ...settings, sessionHandler: { _tag: "Serve", mcpCommand: use.mcpCommand } } : settings
 
 /** One session with a peer at a known address, whose key is configured. */
 const withoutEdge = Effect.fnUntraced(function* (

@@ -1,16 +1,7 @@
 /** Variables for operators of channels: keys, grants and invitations. */
-import * as Hex from "@catenet/crypto/Hex"
 import * as Parser from "@catenet/platform/Parser"
-import { secretBytes } from "@catenet/platform/SecretParser"
-import { defaulted, optional, required } from "@catenet/platform/Variable"
-import { Result } from "effect"
-
-const privateKey = Parser.described(secretBytes, {
-  expected: "a key of 64 hex digits",
-  remedy: "set it to the private holder key that ct-agent channel init printed"
-})
-
-const key = Parser.make("64 hex digits", (text) => Result.getOrUndefined(Hex.decode(text, 32)))
+import { asRequired, defaulted, optional, required } from "@catenet/platform/Variable"
+import { privateKey, publicKey } from "./KeyParsers.ts"
 
 const directions: ReadonlyMap<string, "initiate" | "accept" | "both"> = new Map([
   ["initiate", "initiate"],
@@ -21,8 +12,8 @@ const directions: ReadonlyMap<string, "initiate" | "accept" | "both"> = new Map(
 ])
 export const direction = Parser.make("initiate, accept or both", (text) => directions.get(text.toLowerCase()))
 
-export const channelId = Parser.described(key, { remedy: "set it to the channel, 64 hex digits" })
-export const holder = Parser.described(key, { remedy: "set it to the public holder key, 64 hex digits" })
+export const channelId = Parser.described(publicKey, { remedy: "set it to the channel, 64 hex digits" })
+export const holder = Parser.described(publicKey, { remedy: "set it to the public holder key, 64 hex digits" })
 
 /** The last second that fits a grant's layout and a number. */
 const maxSeconds = BigInt(Number.MAX_SAFE_INTEGER)
@@ -43,22 +34,25 @@ const text = Parser.make(`a text of at most ${longestText} characters in one lin
   given.length <= longestText && !/\p{Cc}/u.test(given) ? given : undefined
 )
 
-const operatorMeaning = "Public key of the channel's operator."
-export const optionalOperatorPubkey = optional("CT_CHANNEL_OPERATOR_PUBKEY", key, operatorMeaning)
+export const optionalOperatorPubkey = optional(
+  "CT_CHANNEL_OPERATOR_PUBKEY",
+  publicKey,
+  "Public key of the channel's operator."
+)
 /** Of everything that a member shows of itself. */
 export const material = {
   holderKey: required(
     "CT_CHANNEL_HOLDER_KEY",
-    privateKey,
+    privateKey("set it to the private holder key that ct-agent channel init printed"),
     "Private key of this holder: it signs the material of its membership."
   ),
-  noisePubkey: required("CT_CHANNEL_NOISE_PUBKEY", key, "Public Noise key of this member.", {
+  noisePubkey: required("CT_CHANNEL_NOISE_PUBKEY", publicKey, "Public Noise key of this member.", {
     remedy: "set it to the public Noise key that ct-agent channel init printed, 64 hex digits"
   })
 }
 
 export const memberMaterial = {
-  operatorPubkey: required("CT_CHANNEL_OPERATOR_PUBKEY", key, operatorMeaning, {
+  operatorPubkey: asRequired(optionalOperatorPubkey, {
     remedy: "set it to the public key of the channel's operator, 64 hex digits"
   }),
   bridgeHolder: required("CT_CHANNEL_BRIDGE_HOLDER", holder, "Public holder key of the other member of a link.", {

@@ -1,35 +1,28 @@
 /** Variables of the commands that create a channel, name its members and own it, and of the bridge tools. */
-import * as Hex from "@catenet/crypto/Hex"
 import * as Parser from "@catenet/platform/Parser"
 import { secretBytes } from "@catenet/platform/SecretParser"
-import { optional, required } from "@catenet/platform/Variable"
-import { Result } from "effect"
+import { asRequired, optional } from "@catenet/platform/Variable"
 import * as ChannelOperatorVariables from "./ChannelOperatorVariables.ts"
 import { baseUrl } from "./HostPort.ts"
+import { publicKeys } from "./KeyParsers.ts"
 import * as LoginVariables from "./LoginVariables.ts"
 import * as MemberVariables from "./MemberVariables.ts"
 import * as TunnelVariables from "./TunnelVariables.ts"
 
 const operatorKey = Parser.described(secretBytes, { remedy: "copy the private key of the channel's operator" })
-const operatorKeyMeaning = "Private key of the channel's operator; signs grants and invitations."
-
-const publisherKeys = Parser.make("64 hex digits each, between commas", (text) => {
-  const keys = Parser.list.parse(text)?.map((each) => Result.getOrUndefined(Hex.decode(each, 32)))
-  return keys?.every((key) => key !== undefined) === true ? keys.filter((key) => key !== undefined) : undefined
-})
-
-/** For the command that signs with it. */
-const requiredOperatorKey = required("CT_CHANNEL_OPERATOR_KEY", operatorKey, operatorKeyMeaning)
-
 /** Of the bridge tools: the control plane, its bearer token, and the registry of services to install. */
 export const bridgeVariables = {
   controlPlane: TunnelVariables.knownControlPlane,
   ...LoginVariables.variables("Bearer token of the channel's owner, for tools that call the control plane."),
-  operatorKey: optional("CT_CHANNEL_OPERATOR_KEY", operatorKey, operatorKeyMeaning),
+  operatorKey: optional(
+    "CT_CHANNEL_OPERATOR_KEY",
+    operatorKey,
+    "Private key of the channel's operator; signs grants and invitations."
+  ),
   registry: optional("CT_MANIFEST_REGISTRY_URL", baseUrl, "Registry of the services that the bridge may install."),
   trusted: optional(
     "CT_MANIFEST_TRUST_ALLOWLIST",
-    publisherKeys,
+    publicKeys,
     "Public keys of the publishers whose services the bridge may install.",
     { standard: "no publisher" }
   ),
@@ -40,6 +33,9 @@ export const bridgeVariables = {
   ),
   workDir: optional("CT_MANIFEST_WORK_DIR", Parser.writablePath, "Folder for services that the bridge installs.")
 } as const
+
+/** For the command that signs with it. */
+const requiredOperatorKey = asRequired(bridgeVariables.operatorKey)
 
 const { controlPlane, stateDir } = TunnelVariables.variables
 const { broker, frontDoor, frontDoorCertificate, frontDoorOnly, grant, relay, role } = MemberVariables.variables

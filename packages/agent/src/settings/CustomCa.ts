@@ -6,12 +6,6 @@ import { optional } from "@catenet/platform/Variable"
 import type * as VariableReader from "@catenet/platform/VariableReader"
 import { Redacted } from "effect"
 
-export interface CustomCa {
-  readonly directory: string
-  /** The account there that every account of an agent is bound to (RFC 8555 section 7.3.4). */
-  readonly binding: { readonly kid: string; readonly hmac: Redacted.Redacted } | undefined
-}
-
 const directoryUrl = Parser.make(
   "an https address without user, password and fragment",
   (text) => {
@@ -64,11 +58,12 @@ export const rules = ({ bindingHmac, bindingKid, directory }: Values): ReadonlyA
     : []
 }
 
-export const of = ({ bindingHmac, bindingKid, directory }: Values): CustomCa | undefined =>
+export const of = ({ bindingHmac: hmac, bindingKid: kid, directory }: Values) =>
   directory === undefined
     ? undefined
     : {
         directory,
-        binding:
-          bindingKid === undefined || bindingHmac === undefined ? undefined : { kid: bindingKid, hmac: bindingHmac }
+        /** The account there that every account of an agent is bound to (RFC 8555 section 7.3.4). */
+        binding: kid === undefined || hmac === undefined ? undefined : { kid, hmac }
       }
+export type CustomCa = NonNullable<ReturnType<typeof of>>

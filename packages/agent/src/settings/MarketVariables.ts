@@ -1,21 +1,17 @@
 /** Variables of a member's card and capacity offer. */
-import * as Hex from "@catenet/crypto/Hex"
 import * as Parser from "@catenet/platform/Parser"
 import { secretBytes } from "@catenet/platform/SecretParser"
-import { defaulted, optional, required } from "@catenet/platform/Variable"
-import { Result } from "effect"
+import { asRequired, defaulted, optional, required } from "@catenet/platform/Variable"
+import { publicKey, signingKey } from "./KeyParsers.ts"
 import { services } from "./MemberVariables.ts"
 
 /** A list of nothing but commas names nothing. */
-export const namesBetweenCommas = Parser.make("one name or more, between commas", (text) => {
+const namesBetweenCommas = Parser.make("one name or more, between commas", (text) => {
   const names = Parser.list.parse(text) ?? []
   return names.length > 0 ? names : undefined
 })
 
-const keys = Parser.listOf(
-  Parser.make("64 hex digits", (text) => Result.getOrUndefined(Hex.decode(text, 32))),
-  "64 hex digits each, between commas"
-)
+const keys = Parser.listOf(publicKey, "64 hex digits each, between commas")
 
 /** `id|description` between semicolons, or an id alone. */
 const skills = Parser.make(
@@ -113,16 +109,14 @@ export const offer = {
   )
 }
 
-const holderKey = Parser.described(secretBytes, { expected: "a key of 64 hex characters", remedy: undefined })
-
 /** Of `offer`, which has nothing to print without them. */
 export const signedOffer = {
-  holderKey: required("CT_CHANNEL_HOLDER_KEY", holderKey, "Private holder key that signs the offer."),
-  offerKind: required("CT_AGENT_OFFER_KIND", kind, "What is offered: `cloud` quota or `local` hardware."),
-  offerModels: required("CT_AGENT_OFFER_MODELS", namesBetweenCommas, "Models offered; at least one."),
-  offerUnits: required("CT_AGENT_OFFER_UNITS", unsigned, "Units offered."),
-  offerMinPrice: required("CT_AGENT_OFFER_MIN_PRICE", unsigned, "Minimum total price of a bid."),
-  offerCurrency: required("CT_AGENT_OFFER_CURRENCY", Parser.text, "Id of the currency."),
+  holderKey: required("CT_CHANNEL_HOLDER_KEY", signingKey, "Private holder key that signs the offer."),
+  offerKind: asRequired(offer.offerKind),
+  offerModels: asRequired(offer.offerModels),
+  offerUnits: asRequired(offer.offerUnits),
+  offerMinPrice: asRequired(offer.offerMinPrice),
+  offerCurrency: asRequired(offer.offerCurrency),
   offerTtlSecs: offer.offerTtlSecs,
   offerServices: offer.offerServices
 }

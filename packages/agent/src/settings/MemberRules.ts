@@ -6,16 +6,21 @@ import { native } from "@catenet/crypto/native"
 import { permits } from "@catenet/crypto/Permission"
 import { clause } from "@catenet/domain/values/Sentence"
 import type { Problem } from "@catenet/platform/ConfigurationInvalid"
+import * as Problems from "@catenet/platform/ConfigurationInvalid"
 import type * as VariableReader from "@catenet/platform/VariableReader"
 import { Redacted } from "effect"
+import type * as MarketVariables from "./MarketVariables.ts"
+import type { OfPair } from "./RoomVariables.ts"
 import type { TrustAnchor } from "./TrustAnchor.ts"
 import type * as Variables from "./Variables.ts"
 
 /** Variables of the Catenet programs, which service commands never get, even if CT_AGENT_HANDLER_ENV names them. */
 export const isOwn = (name: string): boolean => /^(?:CT_|OTEL_)/i.test(name)
 
-/** Sentences about values of `channel` that are legal but probably not meant, or have no effect beside the others. Pure. */
-type Values = VariableReader.Values<typeof Variables.channel>
+type Channel = VariableReader.Values<typeof Variables.channel>
+type Partial = VariableReader.PartialValues<typeof Variables.channel>
+/** The members of a room have no values of what belongs to a single pair. */
+export type Values = Omit<Channel, OfPair> & { readonly [K in OfPair]?: Channel[K] | undefined }
 
 /** Variables of the other mode, or of a role that does not need them. */
 const outOfPlace = (values: Values) => {
@@ -83,7 +88,7 @@ const outOfPlace = (values: Values) => {
 }
 
 /** Sentences about values that are legal but probably not meant. */
-export const warningsOf = (values: VariableReader.Values<typeof Variables.channel>): ReadonlyArray<string> => {
+export const warningsOf = (values: Values): ReadonlyArray<string> => {
   const switches = {
     CT_CHANNEL_RELAY_ONLY: values.relayOnly,
     CT_CHANNEL_FRONT_DOOR_ONLY: values.frontDoorOnly,
@@ -107,57 +112,50 @@ export const warningsOf = (values: VariableReader.Values<typeof Variables.channe
   return warnings
 }
 
-type Partial = VariableReader.PartialValues<typeof Variables.channel>
-
-const unset = (variable: string, remedy: string): Problem => ({ variable, problem: "is not set", remedy })
-
-export const unusable = (variable: string, value: TrustAnchor | undefined): ReadonlyArray<Problem> =>
-  value?._tag === "Unusable"
-    ? [{ variable, problem: value.why, remedy: "set it to the hex digits of the root's DER, a PEM text, or a file" }]
-    : []
+export const unusable = (variable: string, value: TrustAnchor | undefined) =>
+  value?._tag === "Unusable" &&
+  Problems.problem(variable, value.why, "set it to the hex digits of the root's DER, a PEM text, or a file")
 
 export const short = (bytes: Uint8Array) => `${Hex.encode(bytes).slice(0, 16)}…`
 
-const directRules = ({ address, peerNoiseKey }: Partial): ReadonlyArray<Problem> => [
-  ...(address === undefined
-    ? [
-        unset(
-          "CT_CHANNEL_ADDR",
-          "set it to ip:port of the accepting member, or set CT_CHANNEL_BROKER to meet at an edge"
-        )
-      ]
-    : []),
-  ...(peerNoiseKey === undefined
-    ? [
-        unset(
-          "CT_CHANNEL_PEER_NOISE_KEY",
-          "set it to the peer's public Noise key, 64 hex digits: it proves who the peer is"
-        )
-      ]
-    : [])
-]
+const directRules = ({ address, peerNoiseKey }: Partial) =>
+  Problems.all(
+    address === undefined &&
+      Problems.unset(
+        "CT_CHANNEL_ADDR",
+        "set it to ip:port of the accepting member, or set CT_CHANNEL_BROKER to meet at an edge"
+      ),
+    peerNoiseKey === undefined &&
+      Problems.unset(
+        "CT_CHANNEL_PEER_NOISE_KEY",
+        "set it to the peer's public Noise key, 64 hex digits: it proves who the peer is"
+      )
+  )
 
 /** Whether the grant is this holder's, for this channel and this role, and still valid. */
 const grantRules = (grant: Grant.Grant, { channel, holderKey, role }: Partial, nowMillis: number) => {
-  const problems: Array<Problem> = []
-  const wrong = (problem: string, remedy: string) => problems.push({ variable: "CT_CHANNEL_GRANT", problem, remedy })
+  const wrong = (problem: string, remedy: string) => Problems.problem("CT_CHANNEL_GRANT", problem, remedy)
   const holder = holderKey === undefined ? undefined : native.ed25519.publicKey(Redacted.value(holderKey))
-  if (holder !== undefined && !Bytes.equal(holder, grant.holder))
-    wrong(
-      `is for the holder ${short(grant.holder)}, and CT_CHANNEL_HOLDER_KEY is the key of ${short(holder)}`,
-      "set the key that belongs to the grant"
-    )
-  if (role !== undefined && !permits(grant.direction, role))
-    wrong(`permits ${grant.direction}, and CT_CHANNEL_ROLE is ${role}`, `set CT_CHANNEL_ROLE=${grant.direction}`)
-  if (channel !== undefined && !Bytes.equal(channel, grant.channel))
-    problems.push({
-      variable: "CT_CHANNEL_ID",
-      problem: `is not the channel of CT_CHANNEL_GRANT, which is ${short(grant.channel)}`,
-      remedy: "correct or unset it"
-    })
-  if (grant.expiresAt * 1000n <= BigInt(nowMillis))
-    wrong("has expired", "ask the operator of the channel for a new one")
-  return problems
+  return Problems.all(
+    holder !== undefined &&
+      !Bytes.equal(holder, grant.holder) &&
+      wrong(
+        `is for the holder ${short(grant.holder)}, and CT_CHANNEL_HOLDER_KEY is the key of ${short(holder)}`,
+        "set the key that belongs to the grant"
+      ),
+    role !== undefined &&
+      !permits(grant.direction, role) &&
+      wrong(`permits ${grant.direction}, and CT_CHANNEL_ROLE is ${role}`, `set CT_CHANNEL_ROLE=${grant.direction}`),
+    channel !== undefined &&
+      !Bytes.equal(channel, grant.channel) &&
+      Problems.problem(
+        "CT_CHANNEL_ID",
+        `is not the channel of CT_CHANNEL_GRANT, which is ${short(grant.channel)}`,
+        "correct or unset it"
+      ),
+    grant.expiresAt * 1000n <= BigInt(nowMillis) &&
+      wrong("has expired", "ask the operator of the channel for a new one")
+  )
 }
 
 /** The mode is chosen by the broker alone; the other two are of no use without one. */
@@ -171,70 +169,55 @@ export const edgeRules = ({
   frontDoorOnly,
   holderKey,
   relay
-}: Pick<
-  Partial,
-  "broker" | "frontDoor" | "frontDoorCertificate" | "frontDoorOnly" | "holderKey" | "relay"
->): ReadonlyArray<Problem> => {
-  const problems: Array<Problem> = []
-  if (broker === undefined)
-    problems.push(unset("CT_CHANNEL_BROKER", "set it to host:port of the edge's broker, such as edge.example.net:4435"))
-  if (relay === undefined)
-    problems.push(unset("CT_CHANNEL_RELAY", "set it to host:port of the edge's relay, such as edge.example.net:4436"))
-  if (holderKey === undefined)
-    problems.push(unset("CT_CHANNEL_HOLDER_KEY", "set it to the private holder key that belongs to the grant"))
-  if (frontDoorOnly?.isOn === true && frontDoor === undefined)
-    problems.push(unset("CT_CHANNEL_FRONT_DOOR", "CT_CHANNEL_FRONT_DOOR_ONLY needs it: set it to host:443 of the edge"))
-  if (frontDoorOnly?.isOn === true && frontDoorCertificate === undefined)
-    problems.push(
-      unset("CT_CHANNEL_FRONT_DOOR_CERT", "CT_CHANNEL_FRONT_DOOR_ONLY needs it: set it to the root from /pki/ca")
-    )
-  return problems
-}
+}: Pick<Partial, "broker" | "frontDoor" | "frontDoorCertificate" | "frontDoorOnly" | "holderKey" | "relay">) =>
+  Problems.all(
+    broker === undefined &&
+      Problems.unset("CT_CHANNEL_BROKER", "set it to host:port of the edge's broker, such as edge.example.net:4435"),
+    relay === undefined &&
+      Problems.unset("CT_CHANNEL_RELAY", "set it to host:port of the edge's relay, such as edge.example.net:4436"),
+    holderKey === undefined &&
+      Problems.unset("CT_CHANNEL_HOLDER_KEY", "set it to the private holder key that belongs to the grant"),
+    frontDoorOnly?.isOn === true &&
+      frontDoor === undefined &&
+      Problems.unset("CT_CHANNEL_FRONT_DOOR", "CT_CHANNEL_FRONT_DOOR_ONLY needs it: set it to host:443 of the edge"),
+    frontDoorOnly?.isOn === true &&
+      frontDoorCertificate === undefined &&
+      Problems.unset(
+        "CT_CHANNEL_FRONT_DOOR_CERT",
+        "CT_CHANNEL_FRONT_DOOR_ONLY needs it: set it to the root from /pki/ca"
+      )
+  )
 
-const brokerRules = (values: Partial, nowMillis: number): ReadonlyArray<Problem> => {
+const brokerRules = (values: Partial, nowMillis: number) => {
   const { grant, listen, relayGate, relayOnly } = values
-  const problems = [...edgeRules(values)]
-  if (grant === undefined)
-    problems.push(unset("CT_CHANNEL_GRANT", "set it to the grant that the channel's operator has issued"))
-  if (listen === undefined && relayOnly?.isOn !== true)
-    problems.push(unset("CT_CHANNEL_LISTEN", "set it to ip:port of a listener, or CT_CHANNEL_RELAY_ONLY=1 for none"))
-  if (relayGate !== undefined && values.relayGateCertificate === undefined)
-    problems.push(
-      unset("CT_CHANNEL_RELAY_GATE_CERT", "CT_CHANNEL_RELAY_GATE needs it: set it to the root from /pki/ca")
-    )
-  if (relayGate !== undefined && relayOnly?.isOn !== true)
-    problems.push({
-      variable: "CT_CHANNEL_RELAY_GATE",
-      problem: "is used with CT_CHANNEL_RELAY_ONLY=1 only",
-      remedy: "set that, or unset CT_CHANNEL_RELAY_GATE"
-    })
-  if (grant !== undefined) problems.push(...grantRules(Redacted.value(grant), values, nowMillis))
-  return problems
+  return Problems.all(
+    edgeRules(values),
+    grant === undefined &&
+      Problems.unset("CT_CHANNEL_GRANT", "set it to the grant that the channel's operator has issued"),
+    listen === undefined &&
+      relayOnly?.isOn !== true &&
+      Problems.unset("CT_CHANNEL_LISTEN", "set it to ip:port of a listener, or CT_CHANNEL_RELAY_ONLY=1 for none"),
+    relayGate !== undefined &&
+      values.relayGateCertificate === undefined &&
+      Problems.unset("CT_CHANNEL_RELAY_GATE_CERT", "CT_CHANNEL_RELAY_GATE needs it: set it to the root from /pki/ca"),
+    relayGate !== undefined &&
+      relayOnly?.isOn !== true &&
+      Problems.problem(
+        "CT_CHANNEL_RELAY_GATE",
+        "is used with CT_CHANNEL_RELAY_ONLY=1 only",
+        "set that, or unset CT_CHANNEL_RELAY_GATE"
+      ),
+    grant !== undefined && grantRules(Redacted.value(grant), values, nowMillis)
+  )
 }
 
-const callRules = ({ call, callService, role, serve }: Partial): ReadonlyArray<Problem> =>
+const isCallingServer = ({ call, callService, role, serve }: Partial) =>
   serve?.isOn === true && (call ?? callService) !== undefined && role !== undefined
-    ? [{ variable: "CT_CHANNEL_SERVE", problem: "is set together with a call", remedy: "unset one of the two" }]
-    : []
+
+type Market = VariableReader.PartialValues<typeof MarketVariables.card & typeof MarketVariables.offer>
 
 /** A card needs a role, an offer all of its terms, and both the key that signs them. */
-export const marketRules = (
-  values: Pick<
-    Partial,
-    | "cardCells"
-    | "cardChannels"
-    | "cardRoles"
-    | "cardSkills"
-    | "handlerEnvironment"
-    | "holderKey"
-    | "offerCurrency"
-    | "offerKind"
-    | "offerMinPrice"
-    | "offerModels"
-    | "offerServices"
-    | "offerUnits"
-  >
-): ReadonlyArray<Problem> => {
+export const marketRules = (values: Market & Pick<Partial, "handlerEnvironment" | "holderKey">) => {
   const terms = {
     CT_AGENT_OFFER_KIND: values.offerKind,
     CT_AGENT_OFFER_MODELS: values.offerModels,
@@ -245,40 +228,44 @@ export const marketRules = (
   const missing = Object.entries(terms).filter(([, value]) => value === undefined)
   const offers = missing.length < Object.keys(terms).length || values.offerServices !== undefined
   const cards = (values.cardSkills ?? values.cardCells ?? values.cardChannels ?? values.cardRoles) !== undefined
-  return [
-    ...(offers
-      ? missing.map(([name]) => unset(name, "an offer needs it; set it, or unset every CT_AGENT_OFFER variable"))
-      : []),
-    ...(cards && values.cardRoles === undefined
-      ? [unset("CT_AGENT_CARD_ROLES", "a card needs a role; set it, or unset every CT_AGENT_CARD variable")]
-      : []),
-    ...((offers || cards) && values.holderKey === undefined
-      ? [unset("CT_CHANNEL_HOLDER_KEY", "it signs the card and the offer")]
-      : []),
-    ...(values.handlerEnvironment ?? []).filter(isOwn).map((name) => ({
-      variable: "CT_AGENT_HANDLER_ENV",
-      problem: `names ${name}, which is a variable of this program`,
-      remedy: "leave it out: handlers do not get those"
-    }))
-  ]
+  return Problems.all(
+    offers &&
+      missing.map(([name]) =>
+        Problems.unset(name, "an offer needs it; set it, or unset every CT_AGENT_OFFER variable")
+      ),
+    cards &&
+      values.cardRoles === undefined &&
+      Problems.unset("CT_AGENT_CARD_ROLES", "a card needs a role; set it, or unset every CT_AGENT_CARD variable"),
+    (offers || cards) &&
+      values.holderKey === undefined &&
+      Problems.unset("CT_CHANNEL_HOLDER_KEY", "it signs the card and the offer"),
+    values.handlerEnvironment
+      ?.filter(isOwn)
+      .map((name) =>
+        Problems.problem(
+          "CT_AGENT_HANDLER_ENV",
+          `names ${name}, which is a variable of this program`,
+          "leave it out: handlers do not get those"
+        )
+      )
+  )
 }
 
 export const rules =
   (nowMillis: number) =>
-  (values: Partial): ReadonlyArray<Problem> => [
-    ...(isBrokered(values) ? brokerRules(values, nowMillis) : directRules(values)),
-    ...unusable("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
-    ...unusable("CT_CHANNEL_RELAY_GATE_CERT", values.relayGateCertificate),
-    ...unusable("CT_CHANNEL_PEER_CERT", values.peerCertificate),
-    ...(values.circuitRelay === "libp2p"
-      ? [
-          {
-            variable: "CT_CHANNEL_CIRCUIT_RELAY",
-            problem: "names a libp2p relay, and this agent speaks no libp2p",
-            remedy: "run ct-agent relay-node and set /ip4/<address>/tcp/<port> or /dns/<name>/tcp/<port> of it"
-          }
-        ]
-      : []),
-    ...callRules(values),
-    ...marketRules(values)
-  ]
+  (values: Partial): ReadonlyArray<Problem> =>
+    Problems.all(
+      isBrokered(values) ? brokerRules(values, nowMillis) : directRules(values),
+      unusable("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
+      unusable("CT_CHANNEL_RELAY_GATE_CERT", values.relayGateCertificate),
+      unusable("CT_CHANNEL_PEER_CERT", values.peerCertificate),
+      values.circuitRelay === "libp2p" &&
+        Problems.problem(
+          "CT_CHANNEL_CIRCUIT_RELAY",
+          "names a libp2p relay, and this agent speaks no libp2p",
+          "run ct-agent relay-node and set /ip4/<address>/tcp/<port> or /dns/<name>/tcp/<port> of it"
+        ),
+      isCallingServer(values) &&
+        Problems.problem("CT_CHANNEL_SERVE", "is set together with a call", "unset one of the two"),
+      marketRules(values)
+    )

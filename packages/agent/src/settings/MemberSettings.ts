@@ -1,12 +1,8 @@
 /** The settings of a channel member. All problems are reported, not only the first. */
 import * as Address from "@catenet/crypto/admission/Address"
-import type * as AgentCard from "@catenet/crypto/AgentCard"
 import type * as Grant from "@catenet/crypto/Grant"
 import type * as Json from "@catenet/crypto/Json"
-import type * as MarketService from "@catenet/crypto/market/MarketService"
-import type * as Offer from "@catenet/crypto/market/Offer"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
-import type * as VariableReader from "@catenet/platform/VariableReader"
 import { Clock, Data, Effect, FileSystem, Redacted, Result } from "effect"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -14,7 +10,6 @@ import * as EnvironmentFile from "./EnvironmentFile.ts"
 import { formatHostPort, type HostPort } from "./HostPort.ts"
 import * as LoginVariables from "./LoginVariables.ts"
 import * as MemberRules from "./MemberRules.ts"
-import type { Role } from "./MemberVariables.ts"
 import * as TrustAnchor from "./TrustAnchor.ts"
 import type { PortTransport } from "./TunnelTransports.ts"
 import { channel } from "./Variables.ts"
@@ -54,77 +49,13 @@ export type LocalSide = Data.TaggedEnum<{
   CallService: { readonly service: string }
   Call: { readonly method: string; readonly params: Json.Json | undefined }
   StreamHandler: { readonly command: string; readonly service: string }
-  Serve: {}
+  /** A local MCP server's tools are offered beside those of the variables. */
+  Serve: { readonly mcpCommand?: string | undefined }
   Pipe: {}
 }>
 const LocalSide = Data.taggedEnum<LocalSide>()
 
-export interface Serving {
-  readonly concurrency: number
-  readonly handlerCommand: string | undefined
-  /** A local MCP server whose tools are also offered. */
-  readonly mcpCommand: string | undefined
-  /** Additional variables for handler commands. */
-  readonly passes: ReadonlyArray<string>
-  readonly services: ReadonlyArray<MarketService.Service> | undefined
-  readonly card: CardTerms | undefined
-  readonly offer: OfferTerms | undefined
-  /** Signs card and offer. */
-  readonly holderKey: Redacted.Redacted<Uint8Array> | undefined
-}
-
-/** What may be installed, and where. */
-export interface InstallTerms {
-  readonly trusted: ReadonlyArray<Uint8Array>
-  /** Of further keys. */
-  readonly trustedFile: string | undefined
-  readonly workDir: string | undefined
-  readonly isDisabled: boolean
-  /** Variables that installed services may get. */
-  readonly passes: ReadonlyArray<string>
-}
-
-/** What the bridge tools need, and who may use them. */
-export interface BridgeTerms {
-  /** The Noise key of the only peer that may use them. */
-  readonly peer: Uint8Array | undefined
-  readonly controlPlane: string | undefined
-  readonly channel: Uint8Array | undefined
-  readonly credential: LoginVariables.BearerSource
-  readonly canIssueGrants: boolean
-  readonly registry: string | undefined
-  readonly install: InstallTerms
-}
-
-/** The card's content before it is signed. */
-export interface CardTerms extends Pick<AgentCard.AgentCard, "roleTags" | "skills" | "cells" | "channels"> {
-  readonly ttlSecs: number
-}
-
-/** The offer's content before it is signed, and a peer's bid limit. */
-export interface OfferTerms extends Pick<
-  Offer.Offer,
-  "kind" | "models" | "unitsAvailable" | "minPrice" | "currencyId" | "services"
-> {
-  readonly ttlSecs: number
-  readonly limit: { readonly bids: number; readonly window: number }
-}
-
-export interface MemberSettings {
-  readonly role: Role
-  readonly noiseKey: Redacted.Redacted<Uint8Array>
-  /** The key that the peer must prove in addition to the edge's information. */
-  readonly peerNoiseKey: Uint8Array | undefined
-  readonly meeting: Meeting
-  readonly sessionHandler: LocalSide
-  readonly serving: Serving
-  readonly bridge: BridgeTerms
-  readonly stateDir: string
-  readonly metricsListen: HostPort | undefined
-  readonly warnings: ReadonlyArray<string>
-}
-
-type Values = VariableReader.Values<typeof channel>
+type Values = MemberRules.Values
 
 /** The first that applies. */
 const localSideOf = ({ call, callParams, callService, serve, streamCommand, streamService }: Values): LocalSide => {
@@ -132,7 +63,7 @@ const localSideOf = ({ call, callParams, callService, serve, streamCommand, stre
   if (call !== undefined) return LocalSide.Call({ method: call, params: callParams })
   if (serve?.isOn !== true) return LocalSide.Pipe()
   return streamCommand === undefined
-    ? LocalSide.Serve()
+    ? LocalSide.Serve({})
     : LocalSide.StreamHandler({ command: streamCommand, service: streamService ?? "" })
 }
 
@@ -201,79 +132,87 @@ const meetingOf = Effect.fnUntraced(function* (values: Values) {
   })
 })
 
-const cardOf = ({ cardCells, cardChannels, cardRoles, cardSkills, cardTtlSecs }: Values): CardTerms | undefined =>
-  cardRoles === undefined
-    ? undefined
-    : {
-        roleTags: cardRoles,
-        skills: cardSkills ?? [],
-        cells: cardCells ?? [],
-        channels: cardChannels ?? [],
-        ttlSecs: cardTtlSecs
-      }
+/** The card's content before it is signed. */
+const cardOf = ({ cardCells, cardChannels, cardRoles, cardSkills, cardTtlSecs }: Values) =>
+  cardRoles && {
+    roleTags: cardRoles,
+    skills: cardSkills ?? [],
+    cells: cardCells ?? [],
+    channels: cardChannels ?? [],
+    ttlSecs: cardTtlSecs
+  }
+export type CardTerms = NonNullable<ReturnType<typeof cardOf>>
 
-const offerOf = (values: Values): OfferTerms | undefined => {
-  const { offerCurrency, offerKind, offerMinPrice, offerModels, offerUnits } = values
-  if (
-    offerKind === undefined ||
-    offerModels === undefined ||
-    offerUnits === undefined ||
-    offerMinPrice === undefined ||
-    offerCurrency === undefined
-  )
-    return undefined
+/** The offer's content before it is signed, and a peer's bid limit. */
+const offerOf = (values: Values) => {
+  const { offerCurrency: currencyId, offerKind: kind, offerMinPrice: minPrice } = values
+  const { offerModels: models, offerUnits: unitsAvailable } = values
+  const isWhole = kind !== undefined && models !== undefined && unitsAvailable !== undefined
+  if (!isWhole || minPrice === undefined || currencyId === undefined) return undefined
   return {
-    kind: offerKind,
-    models: offerModels,
-    unitsAvailable: offerUnits,
-    minPrice: offerMinPrice,
-    currencyId: offerCurrency,
+    kind,
+    models,
+    unitsAvailable,
+    minPrice,
+    currencyId,
     services: values.offerServices ?? [],
     ttlSecs: values.offerTtlSecs,
     limit: { bids: values.offerMaxBids, window: values.offerWindowSecs }
   }
 }
+export type OfferTerms = NonNullable<ReturnType<typeof offerOf>>
 
-const bridgeOf = (values: Values): BridgeTerms => ({
+const servingOf = (values: Values) => ({
+  concurrency: values.concurrency ?? 1,
+  handlerCommand: values.handlerCommand,
+  /** Additional variables for handler commands. */
+  passes: values.handlerEnvironment ?? [],
+  services: values.services,
+  card: cardOf(values),
+  offer: offerOf(values),
+  /** Signs card and offer. */
+  holderKey: values.holderKey
+})
+export type Serving = ReturnType<typeof servingOf>
+
+/** What the bridge tools need, and who may use them. */
+const bridgeOf = (values: Values) => ({
+  /** The Noise key of the only peer that may use them. */
   peer: values.bridgePeer?.key,
   controlPlane: values.controlPlane,
-  channel: values.channel ?? (values.grant === undefined ? undefined : Redacted.value(values.grant).channel),
+  channel: values.channel ?? (values.grant && Redacted.value(values.grant).channel),
   credential: LoginVariables.sourceOf(values),
   canIssueGrants: values.operatorKey !== undefined,
   registry: values.registry,
   install: {
     trusted: values.trusted ?? [],
+    /** Of further keys. */
     trustedFile: values.trustedFile,
     workDir: values.workDir,
     isDisabled: values.isInstallDisabled,
+    /** Variables that installed services may get. */
     passes: values.handlerEnvironment ?? []
   }
 })
+export type BridgeTerms = ReturnType<typeof bridgeOf>
+export type InstallTerms = BridgeTerms["install"]
 
 export const settingsOf = Effect.fnUntraced(function* (values: Values) {
-  const settings: MemberSettings = {
+  return {
     role: values.role,
     noiseKey: values.noiseKey,
+    /** The key that the peer must prove in addition to the edge's information. */
     peerNoiseKey: values.peerNoiseKey,
     meeting: yield* meetingOf(values),
     sessionHandler: localSideOf(values),
-    serving: {
-      concurrency: values.concurrency,
-      handlerCommand: values.handlerCommand,
-      mcpCommand: undefined,
-      passes: values.handlerEnvironment ?? [],
-      services: values.services,
-      card: cardOf(values),
-      offer: offerOf(values),
-      holderKey: values.holderKey
-    },
+    serving: servingOf(values),
     bridge: bridgeOf(values),
     stateDir: values.stateDir ?? join(homedir(), ".ct-agent"),
     metricsListen: values.metricsListen,
     warnings: MemberRules.warningsOf(values)
   }
-  return settings
 })
+export type MemberSettings = Effect.Success<ReturnType<typeof settingsOf>>
 
 /** The settings of a channel member, from the environment and the file that `named` names. */
 export const read = Effect.fn("MemberSettings.read")(function* (named: string | undefined) {

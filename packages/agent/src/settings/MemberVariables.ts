@@ -1,15 +1,14 @@
 /** Variables of `channel`: how a member joins, what it serves, and what it calls. */
 import * as Grant from "@catenet/crypto/Grant"
-import * as Hex from "@catenet/crypto/Hex"
 import * as Json from "@catenet/crypto/Json"
 import * as MarketService from "@catenet/crypto/market/MarketService"
 import { isIP, isLoopbackHost } from "@catenet/platform/IpAddress"
 import * as NetworkParser from "@catenet/platform/NetworkParser"
 import * as Parser from "@catenet/platform/Parser"
-import { secretBytes } from "@catenet/platform/SecretParser"
 import { defaulted, optional, present, required } from "@catenet/platform/Variable"
 import { Redacted, Result } from "effect"
 import { type HostPort, hostPort } from "./HostPort.ts"
+import { privateKey, publicKey } from "./KeyParsers.ts"
 import { certificate } from "./TrustAnchor.ts"
 import { channelTransports } from "./TunnelTransports.ts"
 
@@ -63,10 +62,6 @@ const webSocketUrl = Parser.make(
   { example: "wss://portal.example.net/ws/channel" }
 )
 
-const key = Parser.make("64 hex digits", (text) => Result.getOrUndefined(Hex.decode(text, 32)))
-
-const privateKey = (remedy: string) => Parser.described(secretBytes, { expected: "a key of 64 hex digits", remedy })
-
 const grant = Parser.make(
   "a signed grant of 278 hex digits",
   (text) => Result.getOrUndefined(Result.map(Grant.fromHex(text), (decoded) => Redacted.make(decoded))),
@@ -103,7 +98,7 @@ const json = Parser.make("a JSON value", (text) => Result.getOrUndefined(Json.pa
 })
 
 /** The same key, or the reason why its tools are not offered. */
-const bridgePeer = Parser.make("64 hex digits", (text) => ({ key: Result.getOrUndefined(Hex.decode(text, 32)) }))
+const bridgePeer = Parser.make("64 hex digits", (text) => ({ key: publicKey.parse(text) }))
 
 const keys = {
   holderKey: optional(
@@ -129,7 +124,7 @@ const joining = {
   ),
   peerNoiseKey: optional(
     "CT_CHANNEL_PEER_NOISE_KEY",
-    key,
+    publicKey,
     "Public Noise key that the peer must prove; required in direct mode."
   ),
   peerCertificate: optional(
@@ -183,7 +178,7 @@ const joining = {
     switchOf("1", "true", "yes"),
     "Move a relayed session to a direct connection if both members support it."
   ),
-  channel: optional("CT_CHANNEL_ID", key, "The channel; the grant names it as well."),
+  channel: optional("CT_CHANNEL_ID", publicKey, "The channel; the grant names it as well."),
   grant: optional("CT_CHANNEL_GRANT", grant, "Grant of the channel's operator for this holder.")
 }
 

@@ -3,6 +3,7 @@ import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import { permits } from "@catenet/crypto/Permission"
 import type { Problem } from "@catenet/platform/ConfigurationInvalid"
+import * as Problems from "@catenet/platform/ConfigurationInvalid"
 import type * as VariableReader from "@catenet/platform/VariableReader"
 import { Redacted } from "effect"
 import * as MemberRules from "./MemberRules.ts"
@@ -17,7 +18,7 @@ export const rules =
     for (const [at, each] of given.entries()) {
       const { channel, direction, expiresAt, holder } = Redacted.value(each)
       const wrong = (what: string, remedy: string) =>
-        problems.push({ variable: "CT_PIPELINE_GRANTS", problem: `has as number ${at + 1} ${what}`, remedy })
+        problems.push(Problems.problem("CT_PIPELINE_GRANTS", `has as number ${at + 1} ${what}`, remedy))
       if (own !== undefined && !Bytes.equal(holder, own))
         wrong(`a grant for the holder ${MemberRules.short(holder)}`, "take those of this holder")
       if (!permits(direction, "initiate"))
@@ -27,9 +28,9 @@ export const rules =
       if (given.slice(0, at).some((other) => Bytes.equal(Redacted.value(other).channel, channel)))
         wrong("a second grant for one channel", "leave one of them out")
     }
-    return [
-      ...problems,
-      ...MemberRules.edgeRules(values).filter(({ variable }) => variable !== "CT_CHANNEL_HOLDER_KEY"),
-      ...MemberRules.unusable("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate)
-    ]
+    return Problems.all(
+      problems,
+      MemberRules.edgeRules(values).filter(({ variable }) => variable !== "CT_CHANNEL_HOLDER_KEY"),
+      MemberRules.unusable("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate)
+    )
   }

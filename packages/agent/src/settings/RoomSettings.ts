@@ -2,6 +2,7 @@
 import * as Bytes from "@catenet/crypto/Bytes"
 import { native } from "@catenet/crypto/native"
 import type { Problem } from "@catenet/platform/ConfigurationInvalid"
+import * as Problems from "@catenet/platform/ConfigurationInvalid"
 import type * as VariableReader from "@catenet/platform/VariableReader"
 import { Effect, Redacted } from "effect"
 import * as EnvironmentFile from "./EnvironmentFile.ts"
@@ -18,7 +19,7 @@ type Partial = VariableReader.PartialValues<typeof Variables.room>
 
 const pairRules = ({ grants, holderKey }: Partial): ReadonlyArray<Problem> => {
   if (grants === undefined) return []
-  const wrong = (problem: string, remedy: string) => [{ variable: "CT_CHANNEL_GRANTS", problem, remedy }]
+  const wrong = (problem: string, remedy: string) => [Problems.problem("CT_CHANNEL_GRANTS", problem, remedy)]
   if (grants.problem !== undefined)
     return wrong(grants.problem, "each line is the peer's holder key, the grant, and if wanted a name for the peer")
   if (holderKey === undefined) return []
@@ -36,12 +37,13 @@ const pairRules = ({ grants, holderKey }: Partial): ReadonlyArray<Problem> => {
   return []
 }
 
-const roomRules = (values: Partial): ReadonlyArray<Problem> => [
-  ...pairRules(values),
-  ...MemberRules.edgeRules(values),
-  ...MemberRules.unusable("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
-  ...MemberRules.marketRules(values)
-]
+const roomRules = (values: Partial): ReadonlyArray<Problem> =>
+  Problems.all(
+    pairRules(values),
+    MemberRules.edgeRules(values),
+    MemberRules.unusable("CT_CHANNEL_FRONT_DOOR_CERT", values.frontDoorCertificate),
+    MemberRules.marketRules(values)
+  )
 
 /** One pair of the room. */
 export interface PairSettings extends Pick<PairGrant, "name" | "peer"> {
@@ -50,23 +52,8 @@ export interface PairSettings extends Pick<PairGrant, "name" | "peer"> {
 
 const on = { isOn: true, text: "1" }
 
-/** Sessions of a room are relayed, and may move to a direct link while they run. */
-const inRoom = {
-  address: undefined,
-  advertise: undefined,
-  channel: undefined,
-  circuitRelay: undefined,
-  concurrency: 1,
-  listen: undefined,
-  peerCertificate: undefined,
-  peerNoiseKey: undefined,
-  relayGate: undefined,
-  relayGateCertificate: undefined,
-  relayOnly: on,
-  serve: on,
-  streamCommand: undefined,
-  streamService: undefined
-} as const
+/** Sessions of a room are relayed, and may move to a direct link while they run. If both may begin, the edge decides. */
+const inRoom = { relayOnly: on, serve: on, role: "accept" } as const
 
 /** The settings of every pair, from the environment and the file that `named` names. There is at least one. */
 export const read = Effect.fn("RoomSettings.read")(function* (named: string | undefined) {
@@ -74,14 +61,12 @@ export const read = Effect.fn("RoomSettings.read")(function* (named: string | un
   yield* EnvironmentFile.warnUnread(named, room)
   return yield* Effect.forEach(grants.pairs, ({ grant, name, peer }) =>
     Effect.map(
-      // If both may begin, the edge decides.
       MemberSettings.settingsOf({
         ...values,
         ...inRoom,
         loginFile: LoginVariables.sourceOf(values).stored,
         stateDir: values.stateDir ?? standardStateDir,
-        grant,
-        role: "accept"
+        grant
       }),
       (settings): PairSettings => ({ name, peer, settings })
     )

@@ -3,7 +3,7 @@ import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
 import * as Parser from "@catenet/platform/Parser"
 import { required } from "@catenet/platform/Variable"
-import { Redacted, Result } from "effect"
+import { Redacted, Result, Struct } from "effect"
 import * as MemberVariables from "./MemberVariables.ts"
 
 /** A grant of this holder, and the holder at the other end of its channel. */
@@ -65,29 +65,25 @@ const grants = Parser.make("a line for each pair: the peer's holder key, the gra
 })
 
 /** Variables of a single pair, or of a transport that a room does not use. */
-const {
-  address: _address,
-  advertise: _advertise,
-  channel: _channel,
-  circuitRelay: _circuitRelay,
-  concurrency: _concurrency,
-  grant: _grant,
-  listen: _listen,
-  peerCertificate: _peerCertificate,
-  peerNoiseKey: _peerNoiseKey,
-  relayGate: _relayGate,
-  relayGateCertificate: _relayGateCertificate,
-  relayOnly: _relayOnly,
-  role: _role,
-  serve: _serve,
-  streamCommand: _streamCommand,
-  streamService: _streamService,
-  ...member
-} = MemberVariables.variables
+const ofPair = [
+  "address",
+  "advertise",
+  "channel",
+  "circuitRelay",
+  "concurrency",
+  "listen",
+  "peerCertificate",
+  "peerNoiseKey",
+  "relayGate",
+  "relayGateCertificate",
+  "streamCommand",
+  "streamService"
+] as const
+export type OfPair = (typeof ofPair)[number]
 
 export const variables = {
   grants: required("CT_CHANNEL_GRANTS", grants, "Grants of this holder for its pairs, for `channel room`.", {
     remedy: "set CT_CHANNEL_GRANTS_FILE to a file with a line for each pair: the peer's holder key and the grant"
   }),
-  ...member
+  ...Struct.omit(MemberVariables.variables, [...ofPair, "grant", "relayOnly", "role", "serve"])
 } as const

@@ -1,5 +1,5 @@
 /** The transports between agent and edge, in the order in which they are tried, for tunnels and for channels. */
-import type { Problem } from "@catenet/platform/ConfigurationInvalid"
+import * as Problems from "@catenet/platform/ConfigurationInvalid"
 import * as Parser from "@catenet/platform/Parser"
 import { optional } from "@catenet/platform/Variable"
 
@@ -9,16 +9,17 @@ import { optional } from "@catenet/platform/Variable"
 export const standard = ["tls", "quic"] as const
 export type PortTransport = (typeof standard)[number]
 
-const isTransport = (word: string): word is PortTransport => (standard as ReadonlyArray<string>).includes(word)
-
-const channelTransportOrder = Parser.make("a comma list of tls and quic, each at most once", (text) => {
-  const parts = text.split(",").map((word) => word.trim())
-  return parts.every(isTransport) && new Set(parts).size === parts.length ? parts : undefined
-})
+/** Words between commas, each at most once. */
+const order = <const A extends string>(words: ReadonlyArray<A>, expected: string) =>
+  Parser.make(expected, (text) => {
+    const parts = text.split(",").map((part) => words.find((word) => word === part.trim()))
+    const known = parts.filter((part) => part !== undefined)
+    return known.length === parts.length && new Set(known).size === known.length ? known : undefined
+  })
 
 export const channelTransports = optional(
   "CT_CHANNEL_TRANSPORTS",
-  channelTransportOrder,
+  order(standard, "a comma list of tls and quic, each at most once"),
   "Transports to broker and relay in order: TLS on TCP, QUIC on the UDP port of the same number. Without quic, direct paths do not use it either.",
   { standard: standard.join() }
 )
@@ -27,16 +28,9 @@ export const channelTransports = optional(
 const carriers = ["mux", "quic", "slots"] as const
 export type Carrier = (typeof carriers)[number]
 
-const isCarrier = (word: string): word is Carrier => (carriers as ReadonlyArray<string>).includes(word)
-
-const order = Parser.make("a comma list of mux, quic and slots, each at most once", (text) => {
-  const parts = text.split(",").map((word) => word.trim())
-  return parts.every(isCarrier) && new Set(parts).size === parts.length ? parts : undefined
-})
-
 export const transports = optional(
   "CT_AGENT_TRANSPORTS",
-  order,
+  order(carriers, "a comma list of mux, quic and slots, each at most once"),
   "Transports to the edge, in the order in which they are tried: one multiplexed TLS connection, QUIC, parked TLS connections.",
   { standard: carriers.join() }
 )
@@ -46,16 +40,14 @@ interface Values {
   readonly tcpOnly?: { readonly isOn: boolean } | undefined
 }
 
-export const rules = ({ tcpOnly, transports: named }: Values): ReadonlyArray<Problem> =>
-  named !== undefined && tcpOnly?.isOn === true
-    ? [
-        {
-          variable: "CT_AGENT_REGISTER_TCP_ONLY",
-          problem: "does not work with CT_AGENT_TRANSPORTS",
-          remedy: "unset one of the two; CT_AGENT_TRANSPORTS=slots means the same"
-        }
-      ]
-    : []
+export const rules = ({ tcpOnly, transports: named }: Values) =>
+  named !== undefined &&
+  tcpOnly?.isOn === true &&
+  Problems.problem(
+    "CT_AGENT_REGISTER_TCP_ONLY",
+    "does not work with CT_AGENT_TRANSPORTS",
+    "unset one of the two; CT_AGENT_TRANSPORTS=slots means the same"
+  )
 
 export const of = ({ tcpOnly, transports: named }: Values): ReadonlyArray<Carrier> =>
   tcpOnly?.isOn === true ? ["slots"] : (named ?? carriers)

@@ -2,7 +2,7 @@
 import * as NetworkParser from "@catenet/platform/NetworkParser"
 import * as Parser from "@catenet/platform/Parser"
 import { secret, secretHex } from "@catenet/platform/SecretParser"
-import { defaulted, optional, required } from "@catenet/platform/Variable"
+import { asRequired, defaulted, optional, required } from "@catenet/platform/Variable"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { maxAgentIdBytes } from "@catenet/wire/frames/MuxRegister"
 import * as CustomCa from "./CustomCa.ts"
@@ -227,13 +227,12 @@ export const variables = {
 
 /** What `certificate` cannot do without. */
 export const requiredCertificate = {
-  token: required("CT_AGENT_TOKEN", token, "Routing token of the tunnel.", {
-    remedy: "copy it from the install page of the tunnel"
-  }),
-  hostname: required("CT_AGENT_HOSTNAME", hostname, "Public host name that the tunnel serves.", {
+  token: asRequired(variables.token, { remedy: "copy it from the install page of the tunnel" }),
+  hostname: asRequired(variables.hostname, {
     remedy: "set it to the host name of the tunnel that the portal shows"
   }),
-  certificateFolder: required("CT_ACME_CERT_OUT_DIR", Parser.writablePath, "Folder of fullchain.pem and privkey.pem.", {
+  certificateFolder: asRequired(variables.certificateFolder, {
+    meaning: "Folder of fullchain.pem and privkey.pem.",
     remedy: "set it to the folder where fullchain.pem and privkey.pem are to be"
   })
 }

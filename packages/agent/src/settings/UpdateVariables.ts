@@ -92,22 +92,14 @@ export const sourceOf = (
 }
 
 /** A serving agent's update settings. */
-export interface AutoUpdate {
-  readonly source: Source
-  readonly intervalSecs: number
-  readonly trialSeconds: number
-}
-
-export const autoUpdateOf = (
-  values: VariableReader.Values<typeof variables>,
-  controlPlane: string
-): AutoUpdate | undefined => {
+export const autoUpdateOf = (values: VariableReader.Values<typeof variables>, controlPlane: string) => {
   const source = values.autoUpdate ? sourceOf(values, controlPlane) : undefined
-  return source === undefined
-    ? undefined
-    : {
-        source,
-        intervalSecs: Math.max(shortestInterval, values.updateInterval ?? 86_400),
-        trialSeconds: values.trialSeconds
-      }
+  return (
+    source && {
+      source,
+      intervalSecs: Math.max(shortestInterval, values.updateInterval),
+      trialSeconds: values.trialSeconds
+    }
+  )
 }
+export type AutoUpdate = NonNullable<ReturnType<typeof autoUpdateOf>>

@@ -2,16 +2,15 @@
  * The variables of all commands, one record per command, in the order of the guide and of `--help`. A variable in none of them is
  * not read.
  */
-import * as Hex from "@catenet/crypto/Hex"
 import { Subject, TopologyId } from "@catenet/domain/values/Ids"
 import * as Parser from "@catenet/platform/Parser"
-import { secretBytes } from "@catenet/platform/SecretParser"
 import { defaulted, optional, required } from "@catenet/platform/Variable"
 import * as VariableReader from "@catenet/platform/VariableReader"
-import { Option, Result, Schema } from "effect"
+import { Option, Schema } from "effect"
 import * as ChannelOwnerVariables from "./ChannelOwnerVariables.ts"
 import * as CustomCa from "./CustomCa.ts"
 import { listenAddress } from "./HostPort.ts"
+import { publicKeys, signingKey } from "./KeyParsers.ts"
 import * as LoginVariables from "./LoginVariables.ts"
 import * as MarketVariables from "./MarketVariables.ts"
 import * as MemberVariables from "./MemberVariables.ts"
@@ -43,11 +42,7 @@ const decoded = <A>(schema: Schema.Codec<A, string>, expected: string) => {
 }
 
 export const topologyProof = {
-  seed: required(
-    "CT_CHANNEL_HOLDER_KEY",
-    Parser.described(secretBytes, { expected: "a key of 64 hex characters", remedy: undefined }),
-    "Private holder key that signs the topology proof."
-  ),
+  seed: required("CT_CHANNEL_HOLDER_KEY", signingKey, "Private holder key that signs the topology proof."),
   topology: required(
     "CT_TOPOLOGY_ID",
     decoded(TopologyId, "the id of a topology: 32 hex characters"),
@@ -59,11 +54,6 @@ export const topologyProof = {
     "Subject of the account for which the proof is signed, as shown by /me/account."
   )
 }
-
-const operatorKeys = Parser.make("64 hex digits each, between commas", (text) => {
-  const keys = Parser.list.parse(text)?.map((each) => Result.getOrUndefined(Hex.decode(each, 32)))
-  return keys?.every((key) => key !== undefined) === true ? keys.filter((key) => key !== undefined) : undefined
-})
 
 const tunnel = TunnelVariables.variables
 
@@ -160,7 +150,7 @@ export const relayNode = {
   ),
   operators: optional(
     "CT_RELAY_NODE_OPERATORS",
-    operatorKeys,
+    publicKeys,
     "Public keys of the channel operators whose grants relay-node accepts.",
     { standard: "all grants, because the gate has checked them" }
   ),

@@ -72,7 +72,7 @@ export class ChannelRoom extends Context.Service<
   }
 >()("edge/channels/ChannelRoom") {
   static readonly make = Effect.gen(function* () {
-    const { channels } = yield* Settings
+    const { keepAliveParkSeconds } = yield* Settings
     const counters = yield* Counters
     const authority = yield* MemberAuthority
     const relays = yield* Relays
@@ -87,7 +87,7 @@ export class ChannelRoom extends Context.Service<
     let lastTick = since
     const room = new PairingRoom<PendingMember>({
       holds,
-      parkMillis: ({ keepAlive }) => (keepAlive ? channels.keepAliveParkSeconds * 1_000 : parkMillis)
+      parkMillis: ({ keepAlive }) => (keepAlive ? keepAliveParkSeconds * 1_000 : parkMillis)
     })
 
     /** What is done to a leg ends that leg alone when it fails. */

@@ -75,14 +75,14 @@ export class MemberAdmissions extends Context.Service<
   }
 >()("edge/channels/MemberAdmissions") {
   static readonly make = Effect.gen(function* () {
-    const { channels, processes } = yield* Settings
+    const { channelMembers, processes, requireAttestedEndpoint } = yield* Settings
     const authority = yield* MemberAuthority
     const audit = yield* AuditLog
     const counters = yield* Counters
     const clock = yield* Clock.Clock
     const now = () => clock.currentTimeMillisUnsafe()
     const penalties = new JoinPenalties(Math.ceil(definitiveRefusals / processes))
-    const places = new FairPlaces(channels.brokerConnections)
+    const places = new FairPlaces(channelMembers)
 
     const takes = (address: string | undefined) => {
       if (!authority.canAsk) return false
@@ -112,7 +112,7 @@ export class MemberAdmissions extends Context.Service<
         marked: carrier.marked,
         phase: carrier.phase,
         observed: carrier.observed,
-        requireAttested: channels.requireAttestedEndpoint,
+        requireAttested: requireAttestedEndpoint,
         challenge: () => Entropy.randomBytes(32)
       })
       let authorizedAt = 0

@@ -30,9 +30,7 @@ export class RelayNodeGate extends Context.Service<
   }
 >()("edge/channels/RelayNodeGate") {
   static readonly make = Effect.gen(function* () {
-    const {
-      channels: { relayNode }
-    } = yield* Settings
+    const { relayNode } = yield* Settings
     const admissions = yield* MemberAdmissions
     const counters = yield* Counters
     const room = yield* ChannelRoom

@@ -46,7 +46,7 @@ export class WebSocketMembers extends Context.Service<
   }
 >()("edge/channels/WebSocketMembers") {
   static readonly make = Effect.gen(function* () {
-    const { channels, portal } = yield* Settings
+    const { portal, webSocketMembers } = yield* Settings
     const broker = yield* ChannelBroker
     const admissions = yield* MemberAdmissions
     const counters = yield* Counters
@@ -57,7 +57,7 @@ export class WebSocketMembers extends Context.Service<
     const asking = new Set<Duplex>()
     /** Whether each has answered the last ping. */
     const open = new Map<WebSocket, boolean>()
-    const places = new FairPlaces(channels.webSocketConnections)
+    const places = new FairPlaces(webSocketMembers)
     const sockets = new WebSocketServer({
       noServer: true,
       clientTracking: false,
@@ -146,7 +146,7 @@ export class WebSocketMembers extends Context.Service<
         socket.resume()
       },
       open: () => open.size,
-      most: Number.isFinite(channels.webSocketConnections) ? channels.webSocketConnections : 0,
+      most: Number.isFinite(webSocketMembers) ? webSocketMembers : 0,
       isServed: admissions.isServed
     })
   })

@@ -36,7 +36,7 @@ export class ChannelListeners extends Context.Service<
 >()("edge/frontdoor/ChannelListeners") {
   static readonly make = Effect.gen(function* () {
     const authority = yield* CertificateAuthority
-    const { channels } = yield* Settings
+    const { webSocketPair } = yield* Settings
     const admissions = yield* MemberAdmissions
     const broker = yield* ChannelBroker
     const gate = yield* RelayNodeGate
@@ -75,7 +75,6 @@ export class ChannelListeners extends Context.Service<
     const atPort = (phase: Phase) => members((socket) => MemberConnection.atPort(socket, phase))
 
     const receiveWebSocket = Effect.gen(function* (): Effect.fn.Return<Receive> {
-      const { webSocketPair } = channels
       if (webSocketPair === undefined) return (socket) => webSockets.receive(socket, "proxy")
       const pairs = yield* files.follow(webSocketPair)
       // Without a certificate that can be used no word is exchanged in the open.

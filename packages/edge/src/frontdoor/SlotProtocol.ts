@@ -47,7 +47,7 @@ export class SlotProtocol extends Context.Service<
   }
 >()("edge/frontdoor/SlotProtocol") {
   static readonly make = Effect.gen(function* () {
-    const { caps } = yield* Settings
+    const { agentConnections } = yield* Settings
     const admissions = yield* AgentAdmissions
     const agents = yield* AgentSessions
     const counters = yield* Counters
@@ -60,8 +60,8 @@ export class SlotProtocol extends Context.Service<
     const routes = yield* Routes
     const parked = new Set<EdgeSlot>()
     /** Waiting slots of a tunnel take each other's place below. */
-    const places = new AgentPlaces({ ...limitsOf(caps.agentConnections), perTunnel: Number.POSITIVE_INFINITY })
-    const perTunnel = Math.max(1, Math.ceil(caps.agentConnections / 4))
+    const places = new AgentPlaces({ ...limitsOf(agentConnections), perTunnel: Number.POSITIVE_INFINITY })
+    const perTunnel = Math.max(1, Math.ceil(agentConnections / 4))
 
     const park = Effect.fnUntraced(function* (socket: TLSSocket, admission: AgentAdmission, place: SlotPlace) {
       const token = Buffer.from(admission.token).toString("hex")

@@ -6,7 +6,7 @@
 import { FairPlaces } from "@catenet/platform/FairPlaces"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import type { Socket } from "node:net"
-import type { Caps } from "../settings/Settings.ts"
+import type { Settings } from "../settings/Settings.ts"
 import { ConnectionRateLimiter } from "./ConnectionRateLimiter.ts"
 
 /** Descriptors kept free for listening sockets, files, upstream connections, the control plane and the admin interface. */
@@ -38,6 +38,8 @@ export interface ConnectionLimiter {
   /** How many were turned away, by listener and reason. */
   readonly sheds: ReadonlyMap<string, Readonly<Record<ShedReason, number>>>
 }
+
+type Caps = Pick<Settings["Service"], "connectionRatePerAddress" | "connections" | "connectionsPerAddress">
 
 /** `descriptors` is the soft limit of open files of the process, if it is known. */
 export const make = (caps: Caps, descriptors: number | undefined): ConnectionLimiter => {

@@ -21,9 +21,9 @@ export class VisitorPlaces extends Context.Service<
   }
 >()("edge/listen/VisitorPlaces") {
   static readonly make = Effect.gen(function* () {
-    const { caps } = yield* Settings
+    const { browserTunnels, tunnelVisitors } = yield* Settings
     const counters = yield* Counters
-    const ofEdge = new FairPlaces(caps.browserTunnels)
+    const ofEdge = new FairPlaces(browserTunnels)
     const ofTunnels = new Map<string, FairPlaces>()
     /** Those that already have a place of the edge. */
     const entered = new WeakSet<Socket>()
@@ -31,7 +31,7 @@ export class VisitorPlaces extends Context.Service<
     const placesOf = (token: string) => {
       const known = ofTunnels.get(token)
       if (known !== undefined) return known
-      const places = new FairPlaces(caps.tunnelVisitors)
+      const places = new FairPlaces(tunnelVisitors)
       ofTunnels.set(token, places)
       return places
     }

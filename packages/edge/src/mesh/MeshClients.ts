@@ -32,7 +32,7 @@ export class MeshClients extends Context.Service<
   }
 >()("edge/mesh/MeshClients") {
   static readonly make = Effect.gen(function* () {
-    const { caps, proofOfWorkBits, rendezvousPerMinute } = yield* Settings
+    const { connections, proofOfWorkBits, rendezvousPerMinute, tunnelVisitors } = yield* Settings
     const routes = yield* Routes
     const agents = yield* AgentSessions
     const relays = yield* Relays
@@ -40,8 +40,8 @@ export class MeshClients extends Context.Service<
     const audit = yield* AuditLog
     /** Of one tunnel the address with the most clients gives way. */
     const places = new AgentPlaces({
-      ...limitsOf(caps.connections),
-      perTunnel: Math.ceil(caps.tunnelVisitors / 2)
+      ...limitsOf(connections),
+      perTunnel: Math.ceil(tunnelVisitors / 2)
     })
     const rate = new TokenBuckets(rendezvousPerMinute)
 

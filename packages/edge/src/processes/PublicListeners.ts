@@ -22,7 +22,7 @@ type ListenerName =
 const visitorDoors: ReadonlySet<ListenerName> = new Set(["front-door", "browser"])
 
 const wanted = Effect.gen(function* () {
-  const { browser, channels, frontDoor, httpRedirect, mesh } = yield* Settings
+  const { browser, channelBroker, channelRelay, channelWebSocket, frontDoor, httpRedirect, mesh } = yield* Settings
   const all: ReadonlyArray<{
     readonly name: ListenerName
     readonly variable: string
@@ -32,9 +32,9 @@ const wanted = Effect.gen(function* () {
     { name: "front-door", variable: "CT_FRONT_DOOR", address: frontDoor },
     { name: "browser", variable: "CT_EDGE_BROWSER_LISTEN", address: browser },
     { name: "http-redirect", variable: "CT_EDGE_HTTP_REDIRECT", address: httpRedirect },
-    { name: "channel-broker", variable: "CT_EDGE_CHANNEL_LISTEN", address: channels.broker },
-    { name: "channel-relay", variable: "CT_EDGE_CHANNEL_RELAY_LISTEN", address: channels.relay },
-    { name: "channel-ws", variable: "CT_EDGE_WS_CHANNEL_LISTEN", address: channels.webSocket }
+    { name: "channel-broker", variable: "CT_EDGE_CHANNEL_LISTEN", address: channelBroker },
+    { name: "channel-relay", variable: "CT_EDGE_CHANNEL_RELAY_LISTEN", address: channelRelay },
+    { name: "channel-ws", variable: "CT_EDGE_WS_CHANNEL_LISTEN", address: channelWebSocket }
   ]
   return all.flatMap(({ address, ...rest }) => (address === undefined ? [] : [{ ...rest, address }]))
 })

@@ -165,7 +165,7 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
   init: Init,
   main: MainProcessServices.FromMainProcess
 ) {
-  const { caps, processes } = yield* Settings
+  const settings = yield* Settings
   const orders = yield* Orders
   const health = yield* ListenerHealth
   yield* applyAll(init.orders)
@@ -173,10 +173,10 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
   agents.awaitReturn()
   const closing = Effect.repeat(orders.closeWindows, Schedule.spaced("5 seconds"))
   yield* Effect.forkScoped(closing.pipe(retryForever("closing access windows")))
-  const limiter = ConnectionLimiter.make(caps, descriptorLimit())
+  const limiter = ConnectionLimiter.make(settings, descriptorLimit())
   yield* SiblingSocket.open(SocketPaths.socketPath(init.folder, init.index))
   yield* openRoomLink(SocketPaths.roomPath(init.folder))
-  yield* SiblingLinks.open(SocketPaths.siblingPaths(init.folder, init.index, processes))
+  yield* SiblingLinks.open(SocketPaths.siblingPaths(init.folder, init.index, settings.processes))
   yield* health.expect(yield* PublicListeners.names)
   const listeners = yield* PublicListeners.open(limiter, "one-of-several")
   const report = yield* reporter(limiter, main)

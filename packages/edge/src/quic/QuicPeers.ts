@@ -59,7 +59,7 @@ export class QuicPeers extends Context.Service<
   }
 >()("edge/quic/QuicPeers") {
   static readonly make = Effect.gen(function* () {
-    const { adminToken, caps } = yield* Settings
+    const { adminToken, agentConnections } = yield* Settings
     const admissions = yield* AgentAdmissions
     const agents = yield* AgentSessions
     const audit = yield* AuditLog
@@ -71,7 +71,7 @@ export class QuicPeers extends Context.Service<
     const run = yield* makeServe
     const routes = yield* Routes
     const peers = new Set<Peer>()
-    const places = new AgentPlaces(limitsOf(caps.agentConnections))
+    const places = new AgentPlaces(limitsOf(agentConnections))
     let lastId = 0
 
     const isAdmin = (given: Uint8Array) =>

@@ -63,7 +63,7 @@ export class MuxAgents extends Context.Service<
   }
 >()("edge/sessions/MuxAgents") {
   static readonly make = Effect.gen(function* () {
-    const { caps } = yield* Settings
+    const { agentConnections } = yield* Settings
     const admissions = yield* AgentAdmissions
     const agents = yield* AgentSessions
     const counters = yield* Counters
@@ -74,7 +74,7 @@ export class MuxAgents extends Context.Service<
     const unnamed = yield* UnregisteredAgentQuota
     const routes = yield* Routes
     const sessions = new Set<Mux>()
-    const places = new AgentPlaces(limitsOf(caps.agentConnections))
+    const places = new AgentPlaces(limitsOf(agentConnections))
     /** Those that have asked for nothing yet. */
     const silent = new Set<Connection>()
     const owned = new Map<MuxAgent, string>()

@@ -68,12 +68,12 @@ export class UnregisteredAgentQuota extends Context.Service<
   }
 >()("edge/sessions/UnregisteredAgentQuota") {
   static readonly make = Effect.gen(function* () {
-    const { caps, controlPlane } = yield* Settings
+    const { agentConnections, controlPlane } = yield* Settings
     const counters = yield* Counters
     const routes = yield* Routes
-    const pool = new UnregisteredPool(caps.agentConnections)
+    const pool = new UnregisteredPool(agentConnections)
     // At an edge without a control plane every token is an agent's own, and a lifted cap has no tenth.
-    const isBounded = controlPlane !== undefined && Number.isFinite(caps.agentConnections)
+    const isBounded = controlPlane !== undefined && Number.isFinite(agentConnections)
     const isNamed = (tokens: Iterable<string>) => {
       for (const token of tokens) if (routes.isNamed(token)) return true
       return false

@@ -3,11 +3,24 @@ import { address as anyAddress } from "@catenet/platform/NetworkParser"
 import * as Parser from "@catenet/platform/Parser"
 import { defaulted, optional } from "@catenet/platform/Variable"
 
-const off = ["0", "off", "false", "none"] as const
+/** What turns a switch off and lifts a cap, in any case. */
+export const off = ["0", "off", "false", "none"] as const
 
 const only1 = Parser.make("1, or anything else for no", (text) => text === "1", { example: "1" })
 
 const address = Parser.quoted(Parser.described(anyAddress, { example: "127.0.0.1:4435" }))
+
+export const whole = (name: string, minimum: number, maximum: number, standard: number, meaning: string) =>
+  defaulted(
+    name,
+    Parser.quoted(Parser.described(Parser.whole(minimum, maximum), { remedy: `set it to something like ${standard}` })),
+    String(standard),
+    meaning
+  )
+
+/** A text that is no number means the default (data-plane 1.5). */
+export const cap = (name: string, standard: number, meaning: string) =>
+  defaulted(name, Parser.cap(...off), String(standard), meaning, { isLenient: true })
 
 const identity = Parser.make(
   "1 to 128 visible ASCII characters",
@@ -16,18 +29,18 @@ const identity = Parser.make(
 )
 
 export const channelVariables = {
-  channelBrokerAddress: optional(
+  channelBroker: optional(
     "CT_EDGE_CHANNEL_LISTEN",
     address,
     "Address of the channel broker, where members learn of each other, in addition to the front door."
   ),
-  channelRelayAddress: optional(
+  channelRelay: optional(
     "CT_EDGE_CHANNEL_RELAY_LISTEN",
     address,
     "Address of the channel relay, in addition to the front door.",
     { standard: "the port after that of `CT_EDGE_CHANNEL_LISTEN`" }
   ),
-  webSocketAddress: optional(
+  channelWebSocket: optional(
     "CT_EDGE_WS_CHANNEL_LISTEN",
     address,
     "Address for members of channels that use WebSocket, in addition to the front door."
@@ -38,12 +51,10 @@ export const channelVariables = {
     "Its certificate chain, PEM; if unset, WebSockets are served in plain text, for a proxy in front of the edge."
   ),
   webSocketKey: optional("CT_EDGE_WS_CHANNEL_KEY", Parser.path, "Its private key, PEM."),
-  webSocketConnections: defaulted(
+  webSocketMembers: cap(
     "CT_EDGE_MAX_WS_CHANNEL_CONNECTIONS",
-    Parser.cap(...off),
-    "4096",
-    "Maximum number of WebSockets of channel members.",
-    { isLenient: true }
+    4_096,
+    "Maximum number of WebSockets of channel members."
   ),
   relayUpstream: optional(
     "CT_EDGE_RELAY_UPSTREAM",
@@ -55,17 +66,16 @@ export const channelVariables = {
     identity,
     "Identity of that node, which members receive before they talk to it."
   ),
-  channelBroker: defaulted(
+  channelMembers: cap(
     "CT_EDGE_MAX_CHANNEL_BROKER_CONNECTIONS",
-    Parser.cap(...off),
-    "4096",
-    "Maximum number of channel members' connections.",
-    { isLenient: true }
+    4_096,
+    "Maximum number of channel members' connections."
   ),
-  keepAliveParkSeconds: defaulted(
+  keepAliveParkSeconds: whole(
     "CT_EDGE_KA_PARK_TTL_SECS",
-    Parser.quoted(Parser.described(Parser.whole(1, 3_600), { remedy: "set it to something like 30" })),
-    "30",
+    1,
+    3_600,
+    30,
     "Seconds that a channel member waits for its peer in the keepalive dialect."
   ),
   requireAttestedEndpoint: defaulted(

@@ -7,22 +7,13 @@ import { secretHex } from "@catenet/platform/SecretParser"
 import { defaulted, optional, required } from "@catenet/platform/Variable"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { Option, Schema } from "effect"
-import { channelVariables } from "./ChannelVariables.ts"
+import { cap, channelVariables, off, whole } from "./ChannelVariables.ts"
 import { maxAutomatic, maxProcesses } from "./ProcessCount.ts"
 
 const address = Parser.quoted(Parser.described(anyAddress, { example: "127.0.0.1:8443" }))
 const url = Parser.quoted(Parser.described(anyUrl, { example: "http://127.0.0.1:8090" }))
 const host = Parser.quoted(Parser.make("a host name", normalHost, { example: "portal.example.net" }))
-const off = ["0", "off", "false", "none"] as const
 const flag = Parser.flagUnless(...off)
-
-const whole = (name: string, minimum: number, maximum: number, standard: number, meaning: string) =>
-  defaulted(
-    name,
-    Parser.quoted(Parser.described(Parser.whole(minimum, maximum), { remedy: `set it to something like ${standard}` })),
-    String(standard),
-    meaning
-  )
 
 const someProcesses = Parser.whole(1, maxProcesses)
 const processes = Parser.quoted(
@@ -32,10 +23,6 @@ const processes = Parser.quoted(
     { remedy: "set it to something like auto" }
   )
 )
-
-/** A text that is no number means the default (data-plane 1.5). */
-const cap = (name: string, standard: number, meaning: string) =>
-  defaulted(name, Parser.cap(...off), String(standard), meaning, { isLenient: true })
 
 const readEdgeId = Schema.decodeUnknownOption(EdgeId)
 const edgeId = Parser.make(

@@ -3,7 +3,7 @@
  * what is in force and not what lies in the files at that moment.
  */
 import { Context, Effect, FileSystem, Layer, Option, Scope } from "effect"
-import type { PemPair } from "../settings/PemPair.ts"
+import type { PemPair } from "../settings/Settings.ts"
 import * as CertificateReload from "./CertificateReload.ts"
 import type { CertificateSource } from "./CertificateSource.ts"
 

@@ -5,7 +5,7 @@
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Clock, Effect, FileSystem, Option, Predicate, Schedule, type Scope } from "effect"
 import { createPrivateKey, X509Certificate } from "node:crypto"
-import type { PemPair } from "../settings/PemPair.ts"
+import type { PemPair } from "../settings/Settings.ts"
 import { type Pair, CertificateSource } from "./CertificateSource.ts"
 
 const every = "2 seconds"

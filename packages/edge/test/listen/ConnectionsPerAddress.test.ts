@@ -8,10 +8,7 @@ describe("limits for each address", () => {
     const caps = {
       connections: 100,
       connectionsPerAddress: 2,
-      connectionRatePerAddress: 0,
-      browserTunnels: 100,
-      tunnelVisitors: 100,
-      agentConnections: 100
+      connectionRatePerAddress: 0
     }
     const limiter = ConnectionLimiter.make(caps, undefined)
     const from = (remoteAddress: string) =>

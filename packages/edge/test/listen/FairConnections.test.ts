@@ -5,10 +5,7 @@ import * as ConnectionLimiter from "../../src/listen/ConnectionLimiter.ts"
 const caps = {
   connections: 6,
   connectionsPerAddress: 4,
-  connectionRatePerAddress: 0,
-  browserTunnels: 100,
-  tunnelVisitors: 100,
-  agentConnections: 100
+  connectionRatePerAddress: 0
 }
 
 /** A connection that closes when it is destroyed. */

@@ -6,14 +6,7 @@ import { ListenerHealth } from "../../src/listen/ListenerHealth.ts"
 import * as TcpListener from "../../src/listen/TcpListener.ts"
 
 const limiter = ConnectionLimiter.make(
-  {
-    connections: 10,
-    connectionsPerAddress: 10,
-    connectionRatePerAddress: 0,
-    browserTunnels: 10,
-    tunnelVisitors: 10,
-    agentConnections: 10
-  },
+  { connections: 10, connectionsPerAddress: 10, connectionRatePerAddress: 0 },
   undefined
 )
 

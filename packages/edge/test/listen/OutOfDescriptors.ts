@@ -12,10 +12,7 @@ import * as TcpListener from "../../src/listen/TcpListener.ts"
 const caps = {
   connections: 1_000,
   connectionsPerAddress: 1_000,
-  connectionRatePerAddress: 0,
-  browserTunnels: 1_000,
-  tunnelVisitors: 1_000,
-  agentConnections: 1_000
+  connectionRatePerAddress: 0
 }
 
 /** Takes every descriptor there is. */

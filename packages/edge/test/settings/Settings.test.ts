@@ -19,7 +19,7 @@ describe("Settings", () => {
       assert.strictEqual(settings.publicAddress, "unknown")
       assert.strictEqual(settings.deliverWaitMillis, 3_000)
       assert.strictEqual(settings.shutdownGraceSeconds, 30)
-      assert.strictEqual(settings.caps.connections, 8_192)
+      assert.strictEqual(settings.connections, 8_192)
       assert.isFalse(settings.requireHostAuth)
     })
   )
@@ -39,19 +39,19 @@ describe("Settings", () => {
       const plane = { ...required, CT_EDGE_CP_URL: "http://127.0.0.1:8090", CT_EDGE_ADMIN_TOKEN: token }
       const broker = { CT_EDGE_CHANNEL_LISTEN: "127.0.0.1:4435" }
       const relay = (more: Record<string, string>) =>
-        Effect.map(read({ ...plane, ...broker, ...more }), ({ channels }) => channels.relay?.port)
+        Effect.map(read({ ...plane, ...broker, ...more }), ({ channelRelay }) => channelRelay?.port)
       assert.strictEqual(yield* relay({}), 4_436)
       assert.strictEqual(yield* relay({ CT_EDGE_CHANNEL_RELAY_LISTEN: "127.0.0.1:5000" }), 5_000)
       assert.isUndefined(yield* relay({ CT_EDGE_CHANNEL_RELAY_LISTEN: "127.0.0.1:4435" }))
       assert.isUndefined(yield* relay({ CT_EDGE_CHANNEL_LISTEN: "127.0.0.1:65535" }))
       const said: Array<unknown> = []
       const log = Logger.layer([Logger.make(({ message }) => void said.push(message))])
-      assert.isUndefined((yield* Effect.provide(read({ ...required, ...broker }), log)).channels.broker)
+      assert.isUndefined((yield* Effect.provide(read({ ...required, ...broker }), log)).channelBroker)
       assert.match(String(said), /^CT_EDGE_CHANNEL_LISTEN has no effect: CT_EDGE_CP_URL is not set, /u)
       const attested = (value: string) =>
         Effect.map(
           read({ ...required, CT_EDGE_REQUIRE_ATTESTED_ENDPOINT: value }),
-          ({ channels }) => channels.requireAttestedEndpoint
+          ({ requireAttestedEndpoint }) => requireAttestedEndpoint
         )
       assert.deepStrictEqual([yield* attested("1"), yield* attested("true")], [true, false])
     })
@@ -60,7 +60,7 @@ describe("Settings", () => {
   it.effect("lifts caps by word and keeps the default for nonsense", () =>
     Effect.gen(function* () {
       const caps = (value: string) =>
-        Effect.map(read({ ...required, CT_EDGE_MAX_CONNECTIONS: value }), (settings) => settings.caps.connections)
+        Effect.map(read({ ...required, CT_EDGE_MAX_CONNECTIONS: value }), ({ connections }) => connections)
       assert.strictEqual(yield* caps("none"), Number.POSITIVE_INFINITY)
       assert.strictEqual(yield* caps("12"), 12)
       assert.strictEqual(yield* caps("many"), 8_192)

@@ -147,8 +147,8 @@ export const of = Effect.fn("SessionHandler.of")(function* (
     }
     case "Serve": {
       const own = [...(yield* MemberTools.make(serving)), ...(yield* BridgeTools.make(settings))]
-      const more =
-        serving.mcpCommand === undefined ? undefined : yield* McpBackend.make(serving.mcpCommand, serving.passes)
+      const { mcpCommand } = sessionHandler
+      const more = mcpCommand === undefined ? undefined : yield* McpBackend.make(mcpCommand, serving.passes)
       const taken = new Set(own.map(({ name }) => name))
       const tools =
         more === undefined ? () => own : () => [...own, ...more.tools().filter(({ name }) => !taken.has(name))]
