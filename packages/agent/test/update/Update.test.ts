@@ -5,6 +5,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import { Effect, Logger } from "effect"
 import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs"
+import type { ServerResponse } from "node:http"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import * as UpdateState from "../../src/observe/UpdateState.ts"
@@ -128,6 +129,11 @@ describe.skipIf(process.platform === "win32")("an update", () => {
 
   const other = Buffer.from("#!/bin/sh\necho evil\n")
   const hang = () => undefined
+  /** Writes until the other side has gone: what is written after that calls back at once, for ever. */
+  const endless = (bytes: Buffer | string) => (response: ServerResponse) => {
+    const more = () => void (response.destroyed || response.write(bytes, () => setImmediate(more)))
+    more()
+  }
   const cases: ReadonlyArray<
     readonly [name: string, why: RegExp, arrange: (host: ReleaseServer) => void, more?: Parameters<typeof update>[2]]
   > = [
@@ -260,10 +266,7 @@ describe.skipIf(process.platform === "win32")("an update", () => {
       "a manifest without an end",
       /is longer than 262144 bytes$/u,
       (host) =>
-        host.files.set("latest/release-manifest.json", (response) => {
-          const more = () => response.write(Buffer.alloc(65_536), () => setImmediate(more))
-          more()
-        })
+        host.files.set("latest/release-manifest.json", endless(Buffer.alloc(65_536)))
     ],
     [
       "a checksum file that is too long",
@@ -307,10 +310,7 @@ describe.skipIf(process.platform === "win32")("an update", () => {
       /not received within 0\.7 s/u,
       (host) => {
         host.offer("1.1.0")
-        host.files.set(`1.1.0/${asset}`, (response) => {
-          const more = () => response.write("x", () => setImmediate(more))
-          more()
-        })
+        host.files.set(`1.1.0/${asset}`, endless("x"))
       }
     ],
     [
