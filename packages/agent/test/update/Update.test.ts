@@ -265,8 +265,7 @@ describe.skipIf(process.platform === "win32")("an update", () => {
     [
       "a manifest without an end",
       /is longer than 262144 bytes$/u,
-      (host) =>
-        host.files.set("latest/release-manifest.json", endless(Buffer.alloc(65_536)))
+      (host) => host.files.set("latest/release-manifest.json", endless(Buffer.alloc(65_536)))
     ],
     [
       "a checksum file that is too long",
