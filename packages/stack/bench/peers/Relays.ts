@@ -23,7 +23,9 @@ const peer = async (name: string, relay: Relay, { ca, origin }: Behind, mode: st
   for (const tier of tiers) {
     const { aim, ...tunnel } = await relay.tunnel(`${mode}-${tier}`, tier)
     const agent = await relay.agent({ ...tunnel, aim }, relay.ports.mesh, {
-      CT_AGENT_ORIGIN: `127.0.0.1:${tier === "gelb" ? origin.plain : origin.tls}`
+      CT_AGENT_ORIGIN: `127.0.0.1:${tier === "gelb" ? origin.plain : origin.tls}`,
+      // Agents of the reference write it wherever they serve, by default to a folder that only its containers have.
+      CT_AGENT_CAPABILITY_OUT: join(relay.folder, `${mode}-${tier}-capability.bin`)
     })
     clients[tier] = agent.child.pid ?? -1
     // The TLS origin has the pair of our edge, and an edge of its own pair for gelb hosts.
