@@ -37,8 +37,8 @@ export const make = Effect.gen(function* () {
     const visit: Visit = { host, session: undefined, until: null, open: !closed, end }
     enter(host, visit, (leave) => stream.once("close", leave))
     if (!closed) return undefined
-    const { ":method": method = "GET", ":path": target = "/", cookie = "" } = headers
-    return gate.judge({ host, method, target, cookie, upgrade: false, address }, visit)
+    const { ":method": method = "GET", ":path": target = "/", ":protocol": protocol, cookie = "" } = headers
+    return gate.judge({ host, method, target, cookie, upgrade: protocol !== undefined, address }, visit)
   }
 
   return { connection, request }

@@ -23,6 +23,7 @@ import { silenceMillis } from "../http1/FirstByte.ts"
 import type { Visitor } from "../http1/RequestHead.ts"
 import { HeaderBlocks } from "./HeaderBlocks.ts"
 import { proxy, respond } from "./Http2Exchange.ts"
+import { isWebSocket, openWebSocket } from "./Http2WebSocket.ts"
 
 /** Loaded for the first visitor that speaks it: an idle edge then holds 5 MB less. */
 const http2 = () => process.getBuiltinModule("node:http2")
@@ -96,7 +97,7 @@ export class Http2Visit {
     socket.allowHalfOpen = false
     socket.once("end", () => this.#session.destroy())
     this.#session = http2().performServerHandshake(socket, {
-      settings: { maxConcurrentStreams: maxStreams, initialWindowSize: streamWindow, enableConnectProtocol: false },
+      settings: { maxConcurrentStreams: maxStreams, initialWindowSize: streamWindow, enableConnectProtocol: true },
       maxSendHeaderBlockLength,
       strictSingleValueFields: false
     })
@@ -134,7 +135,8 @@ export class Http2Visit {
         const forward = (visitor: Visitor) => {
           if (!options.mayAsk(stream)) return respond(stream, headers, fullPage())
           this.#entered ||= options.enter(this)
-          if (this.#entered) return proxy(incoming, visitor, options.upstream, fault)
+          const carry = isWebSocket(headers) ? openWebSocket : proxy
+          if (this.#entered) return carry(incoming, visitor, options.upstream, fault)
           respond(stream, headers, fullPage())
           return this.drain()
         }
