@@ -187,15 +187,19 @@ export const room = {
 /** Read only by `channel agent-card` and by `pipeline`. */
 export const ofMarket = { ...MarketVariables.cardFile, ...PipelineVariables.own }
 
-/** All variables. A name that several commands read appears once for each. */
-export const variables: VariableReader.Variables = {
-  ...ChannelOwnerVariables.operator,
-  ...channel,
-  ...ofMarket,
-  grants: room.grants,
-  ...relayNode,
-  ...agent
-}
+/** The variables of several commands by name: two commands may use one key for different variables. */
+export const merged = (...records: ReadonlyArray<VariableReader.Variables>): VariableReader.Variables =>
+  Object.fromEntries(records.flatMap((record) => Object.values(record)).map((each) => [each.name, each]))
+
+/** All variables. */
+export const variables = merged(
+  ChannelOwnerVariables.operator,
+  channel,
+  ofMarket,
+  { grants: room.grants },
+  relayNode,
+  agent
+)
 
 /** The names of all variables, including those of secret files. */
 export const names: ReadonlyArray<string> = [...new Set(VariableReader.namesOf(variables))]

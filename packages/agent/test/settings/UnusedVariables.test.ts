@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { ConfigProvider, Effect } from "effect"
 import { TestConsole } from "effect/testing"
 import * as EnvironmentFile from "../../src/settings/EnvironmentFile.ts"
+import * as ChannelOwnerVariables from "../../src/settings/ChannelOwnerVariables.ts"
 import { unused } from "../../src/settings/EnvironmentFile.ts"
 import * as Variables from "../../src/settings/Variables.ts"
 
@@ -26,4 +27,12 @@ describe("a variable of other agents", () => {
         )
     }).pipe(Effect.provide(NodeFileSystem.layer))
   )
+})
+
+describe("the list of all variables", () => {
+  it("has every variable of every command, also two that their commands keep under one key", () => {
+    const { agent, channel, names, ofMarket, relayNode, room } = Variables
+    for (const command of [ChannelOwnerVariables.operator, channel, ofMarket, room, relayNode, agent])
+      for (const { name } of Object.values(command)) assert.include(names, name)
+  })
 })

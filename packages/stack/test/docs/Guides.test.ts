@@ -3,6 +3,7 @@ import { operator as ofOperators } from "@catenet/agent/internal/settings/Channe
 import {
   agent as ofAgent,
   channel as ofChannels,
+  merged,
   ofMarket,
   relayNode as ofRelayNode,
   room as ofRooms
@@ -21,7 +22,7 @@ const guides = [
   { name: "agent", variables: ofAgent },
   {
     name: "channels",
-    variables: { ...ofChannels, ...ofMarket, grants: ofRooms.grants, ...ofOperators, ...ofRelayNode }
+    variables: merged(ofChannels, ofMarket, { grants: ofRooms.grants }, ofOperators, ofRelayNode)
   }
 ]
 
