@@ -32,7 +32,7 @@ const demoLines = (facts: Facts): ReadonlyArray<string> => {
   const resolve = `--resolve ${demo.demoHostname}:${settings.frontDoor.port}:${settings.frontDoor.host}`
   return [
     `  A tunnel to a page on this machine   ${page}`,
-    "  It changes from edge-terminated (gelb) to end-to-end (gruen) by itself; this terminal shows the progress.",
+    "  The tunnel starts edge-terminated (gelb) and becomes end-to-end (gruen) automatically; this terminal shows the progress.",
     "",
     "  Try it:",
     `    curl --cacert ${near(folder.developmentRoot)} ${resolve} ${page}`,
@@ -60,9 +60,9 @@ export const banner = (facts: Facts): string => {
     `  Edge            ${address(settings.frontDoor)} for visitors, ${address(settings.mesh)} for agents`,
     `                  (TCP${quic ? `, and QUIC on UDP ${settings.mesh.port}` : ""})`,
     "",
-    "  So that browsers on this machine trust these names, import the development root",
+    "  To make browsers on this machine trust these names, import the development root",
     `    ${near(folder.developmentRoot)}`,
-    "  as an authority (Chrome: chrome://certificate-manager, Firefox: Settings > Certificates > Authorities,",
+    "  as a certificate authority (Chrome: chrome://certificate-manager, Firefox: Settings > Certificates > Authorities,",
     "  macOS: security add-trusted-cert, Debian: copy it to /usr/local/share/ca-certificates as .crt and run",
     "  update-ca-certificates). Its key is in the same folder; delete the folder to remove both.",
     "",
