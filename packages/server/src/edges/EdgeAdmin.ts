@@ -14,7 +14,7 @@ import { LiveEdges } from "./LiveEdges.ts"
 /** An edge did not answer, or answered that it cannot now. The same call may succeed later. */
 export class EdgeUnreachable extends Data.TaggedError("EdgeUnreachable")<{ readonly why: string }> {
   override get message() {
-    return `The edge did not take a call, which is sent again: ${this.why}`
+    return `The edge did not accept a call, which will be retried: ${this.why}`
   }
 }
 

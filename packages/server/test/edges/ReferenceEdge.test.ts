@@ -81,7 +81,7 @@ layer(fresh, { excludeTestServices: true, timeout: "60 seconds" })("an edge of t
       assert.strictEqual(edge.hosts.get("two.example.test")?.tier, "passthrough")
       const byHeader = edge.asked.filter((path) => /^POST \/admin\/(?:authorize-host\/[^/]+|revoke)$/u.test(path))
       assert.deepStrictEqual(byHeader, ["POST /admin/authorize-host/one.example.test"])
-      assert.isFalse(logged.some((line) => line.includes("sent again")))
+      assert.isFalse(logged.some((line) => line.includes("will be retried")))
 
       // What such an edge has no route for is refused, with its answer, and stands in the way of nothing.
       yield* give(other, { _tag: "SetAgentKeys", keys: [], proof: "optional" }, authorize("three"))

@@ -34,7 +34,7 @@ describe("docs/architecture.md", () => {
       Array.from(text.matchAll(/^## (.*)$/gm), ([, title]) => title),
       [
         "Create a tunnel",
-        "A visitor's byte",
+        "A visitor's request",
         "Two members of a channel",
         "An agent's start",
         "A receipt",
