@@ -9,7 +9,7 @@ import { native } from "@catenet/crypto/native"
 import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Fiber, Layer, Option, Result, Schedule, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
+import { SqlClient, type SqlError, SqlSchema, type Statement } from "effect/sql"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 
 /** Answers that are given again: the row is claimed before the command runs and completed with it. */
@@ -22,8 +22,8 @@ interface Sealed {
   readonly sealed: Uint8Array
 }
 
-/** A whole row: the key, what was asked with it, and the answer. */
-export interface Kept extends Sealed {
+/** The key, and what was asked with it. */
+interface Asked {
   /** Hash of whose key it is; a caller keeps `maxAnswersPerCaller`. */
   readonly caller: string
   readonly keyHash: string
@@ -34,8 +34,9 @@ const makeIdempotencyStore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
     /** A row, when the key was free. A request that races for it waits here until the first one has committed or given up. */
-    claim: (row: Omit<Kept, keyof Sealed> & { readonly createdAt: number }) =>
+    claim: (row: Asked & Partial<Sealed> & { readonly createdAt: number }) =>
       sql`insert into idempotent_answers ${sql.insert({ ...row })} on conflict (key_hash) do nothing returning key_hash`,
+    named: (claim: Statement.Fragment) => sql`claimed as (${claim}),`,
     complete: (keyHash: string, { nonce, sealed }: Sealed) =>
       sql`update idempotent_answers set nonce = ${nonce}, sealed = ${sealed} where key_hash = ${keyHash}`,
     find: SqlSchema.findOne({
@@ -119,8 +120,15 @@ export class Idempotency extends Context.Service<
       keeping: Keeping<A, B, I>,
       command: Effect.Effect<A, E, R>
     ) => Effect.Effect<Option.Option<A>, E, R>
-    /** What stores this response for its key, for a statement that runs a command and claims the key in one; undefined without a key. */
-    readonly kept: <A, I>(request: Once, answer: Schema.Codec<A, I>, result: A) => Effect.Effect<Kept | undefined>
+    /**
+     * Claims the key with this response, as the part `claimed` of the statement that runs the command; it has no row where the
+     * key was used before. Undefined without a key.
+     */
+    readonly claimed: <A, I>(
+      request: Once,
+      answer: Schema.Codec<A, I>,
+      result: A
+    ) => Effect.Effect<Statement.Fragment | undefined>
     /** Deletes responses that are older than `keptFor`. */
     readonly prune: Effect.Effect<void>
   }
@@ -210,10 +218,11 @@ export class Idempotency extends Context.Service<
     return {
       once,
       atMostOnce,
-      kept: Effect.fnUntraced(function* <A, I>({ key, ...asked }: Once, answer: Schema.Codec<A, I>, result: A) {
+      claimed: Effect.fnUntraced(function* <A, I>({ key, ...asked }: Once, answer: Schema.Codec<A, I>, result: A) {
         if (key === undefined) return undefined
         const request = { ...asked, key }
-        return { ...hashesOf(request), ...(yield* seal(request, answer, result)) }
+        const row = { ...hashesOf(request), createdAt: yield* unixSeconds, ...(yield* seal(request, answer, result)) }
+        return store.named(store.claim(row))
       }),
       prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - keptFor))))
     }

@@ -12,6 +12,7 @@ import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { Statement } from "effect/sql"
 import { Outbox } from "../edges/Outbox.ts"
 import { Idempotency, type Once } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
@@ -48,7 +49,7 @@ export const make = Effect.gen(function* () {
   const outbox = yield* Outbox
   const addresses = yield* AddressRecords
   const audits = yield* Audits
-  const { kept, once } = yield* Idempotency
+  const { claimed, once } = yield* Idempotency
   const { tunnelsPerAccount } = yield* Settings
   const claims = yield* ClaimStore.make
   const rules = yield* HostnameRules
@@ -62,9 +63,20 @@ export const make = Effect.gen(function* () {
   })
 
   /**
+   * The row of a tunnel with its audit entry: the one statement of every creation, which may claim the key of its request
+   * first. Whether it was made; without `usualMost` the account may have any number.
+   */
+  const enrol = (row: Effect.Success<ReturnType<typeof fresh>>, usualMost?: number, claim?: Statement.Fragment) => {
+    const inserted = store.insert(row, usualMost, claim !== undefined)
+    return audits.appendTo(inserted, audit("tunnel_enrolled", row.subject, row.id), claim).pipe(
+      mapConstraint("tunnels_per_account", (most) => new TunnelLimitReached({ limit: Number(most) }))
+    )
+  }
+
+  /**
    * Creates a tunnel. A hostname that the platform or an operator chooses gets address records; one that an account
    * chooses in the zone gets none, because other services may have records there. Any other name of an account is a
-   * claim, and the tunnel has no hostname until it is proved. Without `usualMost` the account may have any number.
+   * claim, and the tunnel has no hostname until it is proved.
    */
   const insert = Effect.fnUntraced(function* (
     owner: Subject,
@@ -77,10 +89,7 @@ export const make = Effect.gen(function* () {
     const hostname = isClaim ? null : asked
     const row = yield* fresh(owner, name, hostname)
     const { id, routingToken: token } = row
-    const inserted = usualMost === undefined ? store.insert(row) : store.insertWithin(row, usualMost)
-    if (!(yield* audits.appendTo(inserted, audit("tunnel_enrolled", owner, id)))) {
-      return yield* new TunnelLimitReached({ limit: (yield* store.counted(owner)).most ?? tunnelsPerAccount })
-    }
+    yield* enrol(row, usualMost)
     if (isClaim) {
       yield* hosts.admit(token, asked, "account")
       const target = rules.targetOf(id)
@@ -93,8 +102,8 @@ export const make = Effect.gen(function* () {
     return { id, token, hostname, calls: ids }
   })
 
-  /** The usual creation of a tunnel without a hostname, in one trip; nothing where it is not the usual one. */
-  const insertUsual = Effect.fnUntraced(function* (owner: Subject, name: TunnelName, repeat: Once) {
+  /** Without a hostname the answer is known before, so that the row and the key are one trip; nothing for a used key. */
+  const insertAnswered = Effect.fnUntraced(function* (owner: Subject, name: TunnelName, repeat: Once) {
     const row = yield* fresh(owner, name, null)
     const { createdAt, id, routingToken: token } = row
     const tunnel = new Tunnel({
@@ -113,11 +122,8 @@ export const make = Effect.gen(function* () {
       ...allOff
     })
     const answer = { id, token, hostname: null, calls: [], tunnel }
-    const entry = audit("tunnel_enrolled", owner, id)
-    const keeps = yield* kept(repeat, MadeAndShown, answer)
-    const [written] = yield* store.insertUsual(row, tunnelsPerAccount, entry, keeps)
-    yield* audits.complain(entry, written)
-    return written?.isNew === true ? tunnel : undefined
+    const claim = yield* claimed(repeat, MadeAndShown, answer)
+    return (yield* enrol(row, tunnelsPerAccount, claim)) ? tunnel : undefined
   })
 
   /** Orders the edge at once when it can be reached, and later otherwise: the tunnel exists either way. */
@@ -154,7 +160,7 @@ export const make = Effect.gen(function* () {
       const derived = rules.zone === undefined ? "" : deriveHostname(request.name, sha256Hex(subject), rules.zone)
       const hostname = request.hostname ?? Option.getOrNull(readHostname(derived))
       const repeat = { caller: subject, operation: "create-tunnel", key, request }
-      const enrolled = hostname === null ? yield* insertUsual(subject, request.name, repeat) : undefined
+      const enrolled = hostname === null ? yield* insertAnswered(subject, request.name, repeat) : undefined
       if (enrolled !== undefined) return enrolled
       const command = Effect.gen(function* () {
         const by = request.hostname === undefined ? "platform" : "account"

@@ -2,7 +2,6 @@
 import { AgentProof, tunnelOptionNames, TunnelOptions, TunnelOptionsChange } from "@catenet/domain/edges/TunnelOptions"
 import { DnsRecord, HostnameProof } from "@catenet/domain/tunnels/HostnameOwnership"
 import { BridgeMode, Tunnel, TunnelName, TunnelOfSubject } from "@catenet/domain/tunnels/Tunnel"
-import type { Audit } from "@catenet/domain/values/AuditEffect"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
@@ -11,8 +10,6 @@ import { PgTypes } from "@effect/sql-pg"
 import { Effect, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { proofOf } from "../edges/AgentKeyStore.ts"
-import type { Kept } from "../http/Idempotency.ts"
-import type { Refusal } from "../identity/AuditStore.ts"
 import { keysetOn, PageOfAll } from "../store/KeysetPage.ts"
 import type { HostnameRules } from "./hostnames/HostnameRules.ts"
 
@@ -70,10 +67,6 @@ const ShownRow = Schema.Struct({
 })
 export type ShownRow = typeof ShownRow.Type
 
-interface Enrolled extends Refusal {
-  readonly isNew: boolean
-}
-
 export interface Change {
   readonly name?: string
   readonly requireLogin?: boolean
@@ -109,23 +102,16 @@ export const make = Effect.gen(function* () {
   }
 
   return {
-    insert: (tunnel: typeof Fresh.Type) => sql`insert into tunnels ${sql.insert(encodeFresh(tunnel))} returning 1`,
-    /** The same where the account has room; commands that count its tunnels come one after the other. */
-    insertWithin: (tunnel: typeof Fresh.Type, usualMost: number) => {
+    /**
+     * With `usualMost` the account must have room, else `tunnels_per_account` is violated; commands that count its tunnels
+     * come one after the other. A tunnel that is `claimed` is made where that part of the statement has a row.
+     */
+    insert: (tunnel: typeof Fresh.Type, usualMost: number | undefined, isClaimed: boolean) => {
       const { createdAt, hostname, id, name, routingToken, subject } = encodeFresh(tunnel)
       return sql`insert into tunnels (id, subject, name, hostname, routing_token, created_at)
         select ${id}, ${subject}, ${name}, ${hostname}, ${routingToken}, ${createdAt}
-        from tunnels_counted(${subject}) where held < coalesce(most, ${usualMost}) returning 1`
-    },
-    /**
-     * The same for a tunnel without a hostname, with its audit entry and the answer that is kept for its key. It changes
-     * nothing where the key was used before or the account has no room.
-     */
-    insertUsual: (tunnel: typeof Fresh.Type, usualMost: number, { action, actor }: Audit, kept: Kept | undefined) => {
-      const { createdAt, id, name, routingToken, subject } = encodeFresh(tunnel)
-      const { caller = null, keyHash = null, nonce = null, requestHash = null, sealed = null } = kept ?? {}
-      return sql<Enrolled>`select is_new, refusal from tunnel_enrol(${id}, ${subject}, ${name}, ${routingToken},
-        ${usualMost}, ${actor}, ${action}, ${createdAt}, ${keyHash}, ${requestHash}, ${nonce}, ${sealed}, ${caller})`
+        ${isClaimed ? sql`from claimed` : sql``}
+        ${usualMost === undefined ? sql`` : sql`where tunnels_admit(${subject}, ${usualMost})`} returning 1`
     },
     all: SqlSchema.findAll({
       Request: PageOfAll,
@@ -133,11 +119,6 @@ export const make = Effect.gen(function* () {
       execute: (slice) =>
         sql`select id, subject, name, hostname, created_at from tunnels
           where true ${keysetOn(sql)("id", slice)}`.withoutTransform
-    }),
-    counted: SqlSchema.findOne({
-      Request: Schema.String,
-      Result: Schema.Struct({ held: Schema.Int, most: Schema.NullOr(Schema.Int) }),
-      execute: (subject) => sql`select held, most from tunnels_counted(${subject})`
     }),
     list: SqlSchema.findAll({
       Request: Schema.Struct({

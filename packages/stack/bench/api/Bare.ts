@@ -105,7 +105,13 @@ const registerChannel = statement(
 )
 const enrolTunnel = statement(
   "enrol-tunnel",
-  "select is_new, refusal from tunnel_enrol($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"
+  `with claimed as (
+    insert into idempotent_answers (key_hash, request_hash, caller, nonce, sealed, created_at)
+      values ($6, $7, $8, $9, $10, $5) on conflict (key_hash) do nothing returning key_hash),
+  changed as (
+    insert into tunnels (id, subject, name, routing_token, created_at) select $1, $2, $3, $4, $5
+      from claimed where tunnels_admit($2, $11) returning 1)
+  select audit_append($2, 'tunnel_enrolled', $1, '', $5) as refusal from changed`
 )
 
 const most = 1_000_000
@@ -140,9 +146,9 @@ const createTunnel = async (request: IncomingMessage) => {
     http_only: false
   }
   const { nonce, sealed } = seal(sealingKey, JSON.stringify({ id, token, hostname: null, calls: [], tunnel }))
-  const row = [id, subject, name, token, most, subject, "tunnel_enrolled", at]
-  const [made] = await enrolTunnel(pool, ...row, keyHash, requestHash, nonce, sealed)
-  if (made?.["is_new"] !== true) throw new Refused()
+  const row = [id, subject, name, token, at]
+  const [made] = await enrolTunnel(pool, ...row, keyHash, requestHash, digest(subject), nonce, sealed, most)
+  if (made === undefined) throw new Refused()
   return JSON.stringify(tunnel)
 }
 

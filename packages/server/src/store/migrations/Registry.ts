@@ -10,6 +10,7 @@ import * as provedClaims from "./0127_proved_claims.ts"
 import * as agentVersions from "./0128_agent_versions.ts"
 import * as capIndexes from "./0129_cap_indexes.ts"
 import * as answersInTurns from "./0130_answers_in_turns.ts"
+import * as tunnelLimit from "./0131_tunnel_limit.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -19,5 +20,6 @@ export const migrations = {
   "0127_proved_claims": provedClaims.up,
   "0128_agent_versions": agentVersions.up,
   "0129_cap_indexes": capIndexes.up,
-  "0130_answers_in_turns": answersInTurns.up
+  "0130_answers_in_turns": answersInTurns.up,
+  "0131_tunnel_limit": tunnelLimit.up
 } as const
