@@ -1,9 +1,10 @@
 /** Accounts, the ledger, and what was bought. */
-import { Issuance } from "@catenet/domain/billing/Credits"
+import { type CreditEffect, Issuance } from "@catenet/domain/billing/Credits"
 import { AccountId } from "@catenet/domain/values/Ids"
 import { Count } from "@catenet/domain/values/Numbers"
-import { Effect, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { unixSeconds } from "../runtime/UnixClock.ts"
 
 const AccountRow = Schema.Struct({ account: AccountId, balance: Count })
 
@@ -25,8 +26,14 @@ export interface NewIssuance {
 const IssuedRow = Schema.Struct({ id: Schema.Int, ...Issuance.fields })
 export type IssuedRow = typeof IssuedRow.Type
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  const find = SqlSchema.findOneOption({
+    Request: Schema.Struct({ account: Schema.String, lock: Schema.Boolean }),
+    Result: AccountRow,
+    execute: ({ account, lock }) =>
+      sql`select account, balance from accounts where account = ${account} ${lock ? sql`for update` : sql``}`
+  })
   return {
     transaction: sql.withTransaction,
     open: (row: { readonly account: AccountId; readonly subject: string | null; readonly createdAt: number }) =>
@@ -36,15 +43,12 @@ export const make = Effect.gen(function* () {
       Result: AccountRow,
       execute: (subject) => sql`select account, balance from accounts where subject = ${subject}`
     }),
-    find: SqlSchema.findOneOption({
-      Request: Schema.Struct({ account: Schema.String, lock: Schema.Boolean }),
-      Result: AccountRow,
-      execute: ({ account, lock }) =>
-        sql`select account, balance from accounts where account = ${account} ${lock ? sql`for update` : sql``}`
-    }),
-    /** One line of the ledger; the database moves the balance with it. */
-    enter: (row: { readonly account: string; readonly delta: number; readonly reason: string; readonly at: number }) =>
-      sql`insert into credit_ledger ${sql.insert({ ...row })}`,
+    find: (account: string) => find({ account, lock: false }),
+    /** The account with its balance, which nothing else moves until the transaction ends; null when it is unknown. */
+    held: (account: AccountId) => Effect.map(find({ account, lock: true }), Option.getOrNull),
+    /** Writes a line of the ledger; the database moves the balance with it. */
+    enter: ({ account, delta, reason }: Extract<CreditEffect, { _tag: "Entry" }>) =>
+      Effect.flatMap(unixSeconds, (at) => sql`insert into credit_ledger ${sql.insert({ account, delta, reason, at })}`),
 
     boughtWith: SqlSchema.findOneOption({
       Request: Schema.String,
@@ -65,3 +69,7 @@ export const make = Effect.gen(function* () {
     })
   }
 })
+
+export class CreditStore extends Context.Service<CreditStore>()("server/billing/CreditStore", { make }) {
+  static readonly layer = Layer.effect(CreditStore, CreditStore.make)
+}

@@ -21,8 +21,7 @@ import { freshHex64 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { mapConstraint } from "../store/Constraint.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as Ledger from "./CreditLedger.ts"
-import * as Store from "./CreditStore.ts"
+import { CreditStore } from "./CreditStore.ts"
 
 const accountFrom = Schema.decodeSync(AccountId)
 const tokenFrom = Schema.decodeSync(RoutingToken)
@@ -68,8 +67,7 @@ export class Credits extends Context.Service<
   }
 >()("server/billing/Credits") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
-    const ledger = yield* Ledger.make
+    const store = yield* CreditStore
     const { once } = yield* Idempotency
     const audits = yield* Audits
     const random = yield* SecureRandom.SecureRandom
@@ -108,7 +106,7 @@ export class Credits extends Context.Service<
     })
 
     const issue = Effect.fnUntraced(function* (actor: string, account: AccountId, price: number, keys: Keys) {
-      const held = yield* ledger.held(account)
+      const held = yield* store.held(account)
       const key = keyOf(account, keys)
       const earlier = key === undefined ? null : yield* boughtBefore(key)
       const request = { price, key: key?.[1] ?? null, token: tokenFrom(yield* fresh) }
@@ -116,7 +114,7 @@ export class Credits extends Context.Service<
       const at = yield* unixSeconds
       for (const effect of effects) {
         if (effect._tag === "Entry") {
-          yield* ledger.enter(effect)
+          yield* store.enter(effect)
           yield* store.insertIssuance({ account, price: -effect.delta, at, ...(yield* sealedUnder(key, token)) })
           yield* audits.append(audit("routing_token_issued", actor, account))
         }
@@ -136,7 +134,7 @@ export class Credits extends Context.Service<
       }, sqlOrDie),
 
       get: Effect.fn("Credits.get")(function* (account: AccountId) {
-        const found = yield* store.find({ account, lock: false })
+        const found = yield* store.find(account)
         return yield* Option.isSome(found) ? Effect.succeed(found.value) : new AccountUnknown()
       }, sqlOrDie),
 
@@ -161,5 +159,5 @@ export class Credits extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Credits, Credits.make)
-  static readonly layer = Credits.layerNoDeps.pipe(Layer.provide([Audits.layer, Idempotency.layer]))
+  static readonly layer = Credits.layerNoDeps.pipe(Layer.provide([Audits.layer, CreditStore.layer, Idempotency.layer]))
 }

@@ -19,7 +19,7 @@ import { freshHex64 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as Ledger from "./CreditLedger.ts"
+import { CreditStore } from "./CreditStore.ts"
 
 /** The table of payment intents. */
 interface NewIntent {
@@ -97,7 +97,7 @@ export class Payments extends Context.Service<
 >()("server/billing/Payments") {
   static readonly make = Effect.gen(function* () {
     const store = yield* makePaymentStore
-    const ledger = yield* Ledger.make
+    const ledger = yield* CreditStore
     const audits = yield* Audits
     const { once } = yield* Idempotency
     const random = yield* SecureRandom.SecureRandom
@@ -162,5 +162,5 @@ export class Payments extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Payments, Payments.make)
-  static readonly layer = Payments.layerNoDeps.pipe(Layer.provide([Audits.layer, Idempotency.layer]))
+  static readonly layer = Payments.layerNoDeps.pipe(Layer.provide([Audits.layer, CreditStore.layer, Idempotency.layer]))
 }

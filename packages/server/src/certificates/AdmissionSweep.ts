@@ -13,7 +13,7 @@ import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { HostnameRules } from "../tunnels/hostnames/HostnameRules.ts"
-import * as Registry from "../tunnels/hostnames/HostStore.ts"
+import { hostOf, HostStore } from "../tunnels/hostnames/HostStore.ts"
 import * as Store from "./AdmissionSweepStore.ts"
 import { CertificateAuthorities } from "./CertificateAuthorities.ts"
 
@@ -34,7 +34,7 @@ export class AdmissionSweep extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const { zone } = yield* HostnameRules
     const store = yield* Store.make(zone)
-    const registry = yield* Registry.make
+    const registry = yield* HostStore
     const outbox = yield* Outbox
     const { offerable } = yield* CertificateAuthorities
     const perDomain = offerable.reduce((sum, { weeklyBudget }) => sum + weeklyBudget, 0)
@@ -44,7 +44,7 @@ export class AdmissionSweep extends Context.Service<
     const some = Effect.fnUntraced(function* (hostnames: ReadonlyArray<string>, now: number) {
       yield* store.lock
       const rows = yield* store.locked({ now, hostnames })
-      const hosts = new Map(rows.map((row) => [row.hostname as string, Registry.hostOf(row)]))
+      const hosts = new Map(rows.map((row) => [row.hostname as string, hostOf(row)]))
       const domains = new Set([...hosts.values()].filter(waits).map(({ hostname }) => registeredDomain(hostname)))
       // What another replica has offered since the look is no longer locked here, and counts.
       const decided = rows.map(({ hostname }) => hostname)
@@ -55,7 +55,7 @@ export class AdmissionSweep extends Context.Service<
         isGuarded: row.isGuarded,
         leftOut: row.leftOut,
         account: row.account ?? undefined,
-        state: Registry.hostOf(row).admission
+        state: hostOf(row).admission
       }))
       const issuances = given.flatMap(({ account, ca, count, domain }) =>
         Arr.makeBy(count, () => ({ ca, domain, account: account ?? undefined, at: now }))
@@ -96,7 +96,7 @@ export class AdmissionSweep extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(AdmissionSweep, AdmissionSweep.make)
   static readonly layer = AdmissionSweep.layerNoDeps.pipe(
-    Layer.provide([CertificateAuthorities.layer, HostnameRules.layer, Outbox.layer])
+    Layer.provide([CertificateAuthorities.layer, HostnameRules.layer, Outbox.layer, HostStore.layer])
   )
 }
 

@@ -16,7 +16,7 @@ import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { HostnameProofs } from "../tunnels/hostnames/HostnameProofs.ts"
 import { Hosts } from "../tunnels/hostnames/Hosts.ts"
-import * as Store from "../tunnels/hostnames/HostStore.ts"
+import { HostStore } from "../tunnels/hostnames/HostStore.ts"
 import { CaSelection } from "./CaSelection.ts"
 import { CertificateAuthorities } from "./CertificateAuthorities.ts"
 import * as IssuedCertificate from "./IssuedCertificate.ts"
@@ -68,7 +68,7 @@ export class Admissions extends Context.Service<
     const { describe } = yield* CertificateAuthorities
     const { giveBack, settle } = yield* CaSelection
     const proofs = yield* HostnameProofs
-    const { forgetFailures, forgetProgress, guards, see, tunnelOf, unseenOf } = yield* Store.make
+    const { forgetFailures, forgetProgress, guards, see, tunnelOf, unseenOf } = yield* HostStore
 
     /** Token and hostname of the path, where both could be ones of ours. */
     const read = (path: { readonly routing_token: Redacted.Redacted; readonly hostname: string }) =>
@@ -201,6 +201,13 @@ export class Admissions extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(Admissions, Admissions.make)
   static readonly layer = Admissions.layerNoDeps.pipe(
-    Layer.provide([CaSelection.layer, CertificateAuthorities.layer, HostnameProofs.layer, Hosts.layer, Outbox.layer])
+    Layer.provide([
+      CaSelection.layer,
+      CertificateAuthorities.layer,
+      HostnameProofs.layer,
+      Hosts.layer,
+      HostStore.layer,
+      Outbox.layer
+    ])
   )
 }

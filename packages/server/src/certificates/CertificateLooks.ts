@@ -11,7 +11,7 @@ import type { DetailedPeerCertificate } from "node:tls"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as Store from "../tunnels/hostnames/HostStore.ts"
+import { HostStore } from "../tunnels/hostnames/HostStore.ts"
 import { Admissions } from "./Admissions.ts"
 
 /** Names that a replica looks at in a round, and how many of them together. */
@@ -57,7 +57,7 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const { gateHostsPort } = yield* Settings
     const { see } = yield* Admissions
-    const { pruneIssuances, unseen } = yield* Store.make
+    const { pruneIssuances, unseen } = yield* HostStore
     const round = Effect.gen(function* () {
       const now = yield* unixSeconds
       yield* sqlOrDie(pruneIssuances(now))
@@ -77,4 +77,4 @@ export const layer = Layer.effectDiscard(
       Effect.forkScoped
     )
   })
-).pipe(Layer.provide(Admissions.layer))
+).pipe(Layer.provide([Admissions.layer, HostStore.layer]))

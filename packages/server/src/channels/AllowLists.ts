@@ -11,7 +11,7 @@ import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Channels } from "./Channels.ts"
-import * as Store from "./ClaimStore.ts"
+import { ClaimStore } from "./ClaimStore.ts"
 
 type Account = Caller["Service"]
 
@@ -33,7 +33,7 @@ export class AllowLists extends Context.Service<
   }
 >()("server/channels/AllowLists") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* ClaimStore
     const audits = yield* Audits
     const { command, requireOwner } = yield* Channels
 
@@ -75,5 +75,5 @@ export class AllowLists extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(AllowLists, AllowLists.make)
-  static readonly layer = AllowLists.layerNoDeps.pipe(Layer.provide([Audits.layer, Channels.layer]))
+  static readonly layer = AllowLists.layerNoDeps.pipe(Layer.provide([Audits.layer, Channels.layer, ClaimStore.layer]))
 }

@@ -4,7 +4,7 @@ import { OperatorProof } from "@catenet/domain/channels/ChannelOperator"
 import { Subject } from "@catenet/domain/values/Ids"
 import { HolderKey, type NoiseAttestation, type NoiseKey, OperatorKey } from "@catenet/domain/values/Keys"
 import { maxMembersPerChannel } from "@catenet/domain/values/Quotas"
-import { Array as Arr, Effect, Schema, Struct } from "effect"
+import { Array as Arr, Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { keysetOn, PageRequest } from "../store/KeysetPage.ts"
 import { Sealing } from "../store/Sealing.ts"
@@ -40,7 +40,7 @@ export interface NewMember {
   readonly noiseAttestation: NoiseAttestation
 }
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const keyset = keysetOn(sql)
   const sealing = yield* Sealing
@@ -181,3 +181,7 @@ export const make = Effect.gen(function* () {
       Effect.map(deposited(slice), (rows) => rows.map((row) => new DepositedGrant(row)))
   }
 })
+
+export class ChannelStore extends Context.Service<ChannelStore>()("server/channels/ChannelStore", { make }) {
+  static readonly layer = Layer.effect(ChannelStore, ChannelStore.make)
+}

@@ -21,7 +21,7 @@ import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as Store from "./ChannelStore.ts"
+import { ChannelStore, type Counted } from "./ChannelStore.ts"
 import { MembershipRevocations } from "./MembershipRevocations.ts"
 import * as OperatorProofs from "./OperatorProofs.ts"
 
@@ -73,12 +73,12 @@ export class Channels extends Context.Service<
   }
 >()("server/channels/Channels") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* ChannelStore
     const audits = yield* Audits
     const cuts = yield* MembershipRevocations
     const { channelsPerAccount } = yield* Settings
 
-    const requireRoom = ({ held, most }: Store.Counted, more: number) => {
+    const requireRoom = ({ held, most }: Counted, more: number) => {
       const limit = most ?? channelsPerAccount
       return held + more > limit ? Effect.fail(new ChannelLimitReached({ limit })) : Effect.void
     }
@@ -168,5 +168,7 @@ export class Channels extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Channels, Channels.make)
-  static readonly layer = Channels.layerNoDeps.pipe(Layer.provide([Audits.layer, MembershipRevocations.layer]))
+  static readonly layer = Channels.layerNoDeps.pipe(
+    Layer.provide([Audits.layer, MembershipRevocations.layer, ChannelStore.layer])
+  )
 }

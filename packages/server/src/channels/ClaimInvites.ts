@@ -43,9 +43,9 @@ import { insertWithinQuota } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AttestationCheck from "./AttestationCheck.ts"
 import { Channels, hideForeign } from "./Channels.ts"
-import * as ChannelStore from "./ChannelStore.ts"
+import { ChannelStore } from "./ChannelStore.ts"
 import { Claims } from "./Claims.ts"
-import * as Store from "./ClaimStore.ts"
+import { ClaimStore } from "./ClaimStore.ts"
 
 /** The table of claim invites. A token is stored as its hash. */
 const Invite = Schema.Struct({
@@ -149,9 +149,9 @@ export class ClaimInvites extends Context.Service<
   }
 >()("server/channels/ClaimInvites") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* ClaimStore
     const invites = yield* makeClaimInviteStore
-    const channels = yield* ChannelStore.make
+    const channels = yield* ChannelStore
     const { requireOwner } = yield* Channels
     const claims = yield* Claims
     const audits = yield* Audits
@@ -237,6 +237,6 @@ export class ClaimInvites extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(ClaimInvites, ClaimInvites.make)
   static readonly layer = ClaimInvites.layerNoDeps.pipe(
-    Layer.provide([Audits.layer, Channels.layer, Claims.layer, Idempotency.layer])
+    Layer.provide([Audits.layer, Channels.layer, ChannelStore.layer, Claims.layer, ClaimStore.layer, Idempotency.layer])
   )
 }

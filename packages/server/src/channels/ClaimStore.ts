@@ -5,12 +5,12 @@ import { Email } from "@catenet/domain/values/Email"
 import { Subject } from "@catenet/domain/values/Ids"
 import { HolderKey } from "@catenet/domain/values/Keys"
 import { maxAllowedPerChannel } from "@catenet/domain/values/Quotas"
-import { Effect, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { insertWithinQuota, keysetOn, PageRequest } from "../store/KeysetPage.ts"
 import { Sealing } from "../store/Sealing.ts"
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const keyset = keysetOn(sql)
   const grant = (yield* Sealing).column("channel_grants.grant_hex", Grant)
@@ -77,3 +77,7 @@ export const make = Effect.gen(function* () {
       Effect.map(identities(place), (rows) => rows.map((row) => new ClaimedIdentity(row)))
   }
 })
+
+export class ClaimStore extends Context.Service<ClaimStore>()("server/channels/ClaimStore", { make }) {
+  static readonly layer = Layer.effect(ClaimStore, ClaimStore.make)
+}

@@ -34,8 +34,8 @@ import { Audits } from "../identity/Audits.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AttestationCheck from "./AttestationCheck.ts"
-import * as ChannelStore from "./ChannelStore.ts"
-import * as Store from "./ClaimStore.ts"
+import { ChannelStore } from "./ChannelStore.ts"
+import { ClaimStore } from "./ClaimStore.ts"
 import { Members } from "./Members.ts"
 
 type Account = Caller["Service"]
@@ -85,8 +85,8 @@ export class Claims extends Context.Service<
   }
 >()("server/channels/Claims") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
-    const channels = yield* ChannelStore.make
+    const store = yield* ClaimStore
+    const channels = yield* ChannelStore
     const members = yield* Members
     const audits = yield* Audits
 
@@ -139,5 +139,7 @@ export class Claims extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Claims, Claims.make)
-  static readonly layer = Claims.layerNoDeps.pipe(Layer.provide([Audits.layer, Members.layer]))
+  static readonly layer = Claims.layerNoDeps.pipe(
+    Layer.provide([Audits.layer, ChannelStore.layer, ClaimStore.layer, Members.layer])
+  )
 }

@@ -30,7 +30,7 @@ import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Sealing } from "../store/Sealing.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AttestationCheck from "./AttestationCheck.ts"
-import * as ChannelStore from "./ChannelStore.ts"
+import { ChannelStore } from "./ChannelStore.ts"
 import { Members } from "./Members.ts"
 
 /** The tables of issued challenges and of redeemed invitations. */
@@ -113,7 +113,7 @@ export class Invitations extends Context.Service<
 >()("server/channels/Invitations") {
   static readonly make = Effect.gen(function* () {
     const store = yield* makeInvitationStore
-    const channels = yield* ChannelStore.make
+    const channels = yield* ChannelStore
     const members = yield* Members
     const sealing = yield* Sealing
     const random = yield* SecureRandom.SecureRandom
@@ -169,5 +169,5 @@ export class Invitations extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Invitations, Invitations.make)
-  static readonly layer = Invitations.layerNoDeps.pipe(Layer.provide([Members.layer]))
+  static readonly layer = Invitations.layerNoDeps.pipe(Layer.provide([ChannelStore.layer, Members.layer]))
 }

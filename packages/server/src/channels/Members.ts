@@ -20,7 +20,7 @@ import { insertWithinQuota } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import * as AttestationCheck from "./AttestationCheck.ts"
 import { Channels } from "./Channels.ts"
-import * as Store from "./ChannelStore.ts"
+import { ChannelStore } from "./ChannelStore.ts"
 import { type ChannelPlace, requireGrantFor } from "./GrantBinding.ts"
 import { MembershipRevocations } from "./MembershipRevocations.ts"
 
@@ -64,7 +64,7 @@ export class Members extends Context.Service<
   }
 >()("server/channels/Members") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* ChannelStore
     const audits = yield* Audits
     const cuts = yield* MembershipRevocations
     const { command, requireOwner } = yield* Channels
@@ -127,6 +127,6 @@ export class Members extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(Members, Members.make)
   static readonly layer = Members.layerNoDeps.pipe(
-    Layer.provide([Audits.layer, Channels.layer, MembershipRevocations.layer])
+    Layer.provide([Audits.layer, Channels.layer, ChannelStore.layer, MembershipRevocations.layer])
   )
 }

@@ -24,7 +24,7 @@ import { unixSeconds } from "../runtime/UnixClock.ts"
 import { keysetOn, PageRequest } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Channels } from "./Channels.ts"
-import * as ChannelStore from "./ChannelStore.ts"
+import { ChannelStore } from "./ChannelStore.ts"
 import { MembershipRevocations } from "./MembershipRevocations.ts"
 import * as OperatorProofs from "./OperatorProofs.ts"
 
@@ -79,7 +79,7 @@ export class Rooms extends Context.Service<
   }
 >()("server/channels/Rooms") {
   static readonly make = Effect.gen(function* () {
-    const channels = yield* ChannelStore.make
+    const channels = yield* ChannelStore
     const store = yield* makeRoomStore
     const audits = yield* Audits
     const cuts = yield* MembershipRevocations
@@ -131,6 +131,6 @@ export class Rooms extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(Rooms, Rooms.make)
   static readonly layer = Rooms.layerNoDeps.pipe(
-    Layer.provide([Audits.layer, Channels.layer, MembershipRevocations.layer])
+    Layer.provide([Audits.layer, Channels.layer, ChannelStore.layer, MembershipRevocations.layer])
   )
 }

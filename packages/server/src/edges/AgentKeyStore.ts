@@ -2,7 +2,7 @@
 import { AgentProof } from "@catenet/domain/edges/TunnelOptions"
 import { PublicKey } from "@catenet/domain/values/Keys"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Effect, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 
 /** Whether agent `a` was enrolled for tunnel `t` by name, in the words that the index has. */
@@ -36,7 +36,7 @@ export type Ordered = typeof Ordered.Type
 const Enrolled = Schema.Struct({ tenant: Schema.String, tunnel: Schema.String })
 const Proved = Schema.Struct({ token: RoutingToken, key: PublicKey, now: Schema.Int })
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   /**
    * The rows stay locked, so that the token that an order goes to is still the tunnel's when the order is written, and one
@@ -113,3 +113,7 @@ export const make = Effect.gen(function* () {
     transaction: sql.withTransaction
   }
 })
+
+export class AgentKeyStore extends Context.Service<AgentKeyStore>()("server/edges/AgentKeyStore", { make }) {
+  static readonly layer = Layer.effect(AgentKeyStore, AgentKeyStore.make)
+}

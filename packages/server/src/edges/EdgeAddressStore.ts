@@ -2,7 +2,7 @@
  * The edges that take orders and are asked for facts, each with the address of its admin interface. A row counts until it
  * expires; what writes orders holds the set of rows still for the length of its transaction.
  */
-import { Effect, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
 /** Advisory lock of the set of edges: "edge" in ASCII. Orders are written under it together, changes alone. */
@@ -31,7 +31,7 @@ const Alive = Schema.Struct({
 
 const Epoch = Schema.Struct({ epoch: Schema.String })
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   /** The edge goes on in its epoch: no order was left out since it restored everything. */
   const prolong = SqlSchema.findOneOption({
@@ -114,3 +114,7 @@ export const make = Effect.gen(function* () {
       )
   }
 })
+
+export class EdgeAddressStore extends Context.Service<EdgeAddressStore>()("server/edges/EdgeAddressStore", { make }) {
+  static readonly layer = Layer.effect(EdgeAddressStore, EdgeAddressStore.make)
+}

@@ -4,7 +4,7 @@ import { allOff, tunnelOptionNames, TunnelOptions } from "@catenet/domain/edges/
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { PublicKey } from "@catenet/domain/values/Keys"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Effect, Schema, Struct } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { accountName, knownKeys, proofOf } from "./AgentKeyStore.ts"
 
@@ -48,7 +48,7 @@ const Owner = Schema.Struct({
   liveSince: Schema.Int
 })
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ofTunnel = sql`${knownKeys(sql)} as agent_keys, ${proofOf(sql)} as agent_proof, t.records_name,
     ${accountName(sql)} as owner_account`
@@ -138,3 +138,7 @@ export const make = Effect.gen(function* () {
         and not exists (select 1 from outbox o where o.queue = r.routing_token and o.refused_at is not null)`
   }
 })
+
+export class EdgeStore extends Context.Service<EdgeStore>()("server/edges/EdgeStore", { make }) {
+  static readonly layer = Layer.effect(EdgeStore, EdgeStore.make)
+}

@@ -19,8 +19,8 @@ import { Audits } from "../identity/Audits.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import { liveSeconds, make as makeAddresses } from "./EdgeAddressStore.ts"
-import * as Store from "./EdgeStore.ts"
+import { liveSeconds, EdgeAddressStore } from "./EdgeAddressStore.ts"
+import { EdgeStore, Place } from "./EdgeStore.ts"
 import { LiveEdges } from "./LiveEdges.ts"
 
 const proves = ({ id, peer_addr, pubkey, signature }: Heartbeat) =>
@@ -73,8 +73,8 @@ export class Edges extends Context.Service<
   }
 >()("server/edges/Edges") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
-    const addresses = yield* makeAddresses
+    const store = yield* EdgeStore
+    const addresses = yield* EdgeAddressStore
     const { home } = yield* LiveEdges
     const audits = yield* Audits
 
@@ -121,7 +121,7 @@ export class Edges extends Context.Service<
       }, sqlOrDie),
 
       rehydrate: Effect.fn("Edges.rehydrate")(function* (page: Page) {
-        const entries = yield* paged(page, Store.Place, store.knownTo, ({ bare, place }) => ({ bare, place }))
+        const entries = yield* paged(page, Place, store.knownTo, ({ bare, place }) => ({ bare, place }))
         return entries.map(({ bare: _bare, place: _place, ...known }) => known)
       }, Effect.orDie),
 
@@ -135,5 +135,7 @@ export class Edges extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Edges, Edges.make)
-  static readonly layer = Edges.layerNoDeps.pipe(Layer.provide([Audits.layer, LiveEdges.layer]))
+  static readonly layer = Edges.layerNoDeps.pipe(
+    Layer.provide([Audits.layer, EdgeAddressStore.layer, LiveEdges.layer, EdgeStore.layer])
+  )
 }

@@ -6,7 +6,7 @@ import { Context, Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
-import { type EdgeAddress, make as makeStore } from "./EdgeAddressStore.ts"
+import { type EdgeAddress, EdgeAddressStore } from "./EdgeAddressStore.ts"
 
 export class LiveEdges extends Context.Service<
   LiveEdges,
@@ -28,7 +28,7 @@ export class LiveEdges extends Context.Service<
   }
 >()("server/edges/LiveEdges") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* makeStore
+    const store = yield* EdgeAddressStore
     const { adminToken, edgeAdminUrl, edgeId } = yield* Settings
     const home =
       adminToken === undefined || edgeAdminUrl === undefined ? undefined : { id: edgeId, url: edgeAdminUrl.href }
@@ -63,7 +63,7 @@ export class LiveEdges extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(LiveEdges, LiveEdges.make)
-  static readonly layer = LiveEdges.layerNoDeps
+  static readonly layer = LiveEdges.layerNoDeps.pipe(Layer.provide([EdgeAddressStore.layer]))
 
   /** The edge of the settings and others, which live for ever, for what calls edges and has no database. */
   static readonly layerOf = (home: EdgeAddress, ...others: ReadonlyArray<EdgeAddress>) =>

@@ -14,7 +14,7 @@ import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { EdgeAdmin, type EdgeRefused, EdgeUnreachable } from "./EdgeAdmin.ts"
 import { LiveEdges } from "./LiveEdges.ts"
-import * as Store from "./OutboxStore.ts"
+import { type Entry, type Leased, OutboxStore } from "./OutboxStore.ts"
 
 /** Rows that the caller will deliver itself by `deliver`, in the order in which they were written. */
 export interface DeliveryTicket {
@@ -42,13 +42,9 @@ export class Outbox extends Context.Service<
       ...calls: ReadonlyArray<EdgeOrder>
     ) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
     /** The same for many queues, in one statement. */
-    readonly appendAll: (
-      entries: ReadonlyArray<Store.Entry>
-    ) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
+    readonly appendAll: (entries: ReadonlyArray<Entry>) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
     /** The same in place of all that edges have refused in these queues. */
-    readonly repeat: (
-      entries: ReadonlyArray<Store.Entry>
-    ) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
+    readonly repeat: (entries: ReadonlyArray<Entry>) => Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
     /** Writes calls in the current transaction that the caller delivers itself after it, to learn how that went. */
     readonly appendOwn: (
       queue: RoutingToken,
@@ -61,7 +57,7 @@ export class Outbox extends Context.Service<
     readonly restate: (
       edge: string,
       queues: ReadonlyArray<RoutingToken>,
-      entries: Effect.Effect<ReadonlyArray<Store.Entry>, Schema.SchemaError | SqlError.SqlError>
+      entries: Effect.Effect<ReadonlyArray<Entry>, Schema.SchemaError | SqlError.SqlError>
     ) => Effect.Effect<number, Schema.SchemaError | SqlError.SqlError>
     /** Delivers now. What could not be delivered stays and is repeated by the worker. */
     readonly deliver: (ticket: DeliveryTicket) => Effect.Effect<void, EdgeRefused | EdgeUnreachable>
@@ -72,10 +68,10 @@ export class Outbox extends Context.Service<
   static readonly make = Effect.gen(function* () {
     const edge = yield* EdgeAdmin
     const edges = yield* LiveEdges
-    const store = yield* Store.make
+    const store = yield* OutboxStore
     const home = edges.home?.id ?? null
 
-    const write = Effect.fnUntraced(function* (entries: ReadonlyArray<Store.Entry>, own: boolean) {
+    const write = Effect.fnUntraced(function* (entries: ReadonlyArray<Entry>, own: boolean) {
       if (entries.length === 0) return []
       const now = yield* unixSeconds
       yield* edges.hold
@@ -91,7 +87,7 @@ export class Outbox extends Context.Service<
     })
     const inQueue = (queue: RoutingToken, calls: ReadonlyArray<EdgeOrder>) => calls.map((call) => ({ queue, call }))
 
-    const attempt = Effect.fnUntraced(function* (row: Store.Leased) {
+    const attempt = Effect.fnUntraced(function* (row: Leased) {
       yield* edge.perform(row.edge, row.queue, row.call, row.ownerAccount).pipe(
         Effect.tapErrorTag("EdgeUnreachable", () =>
           Effect.flatMap(unixSeconds, (now) => store.postpone(row, now + backOff(row.attempts)))
@@ -168,8 +164,8 @@ export class Outbox extends Context.Service<
       configured: Effect.map(edges.all, (live) => live.length > 0),
       append: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeOrder>) =>
         Effect.asVoid(write(inQueue(queue, calls), false)),
-      appendAll: (entries: ReadonlyArray<Store.Entry>) => Effect.asVoid(write(entries, false)),
-      repeat: (entries: ReadonlyArray<Store.Entry>) =>
+      appendAll: (entries: ReadonlyArray<Entry>) => Effect.asVoid(write(entries, false)),
+      repeat: (entries: ReadonlyArray<Entry>) =>
         edges.hold.pipe(
           Effect.andThen(store.deleteRefusals(entries.map(({ queue }) => queue))),
           Effect.andThen(write(entries, false)),
@@ -180,7 +176,7 @@ export class Outbox extends Context.Service<
       restate: Effect.fnUntraced(function* (
         edge: string,
         queues: ReadonlyArray<RoutingToken>,
-        read: Effect.Effect<ReadonlyArray<Store.Entry>, Schema.SchemaError | SqlError.SqlError>
+        read: Effect.Effect<ReadonlyArray<Entry>, Schema.SchemaError | SqlError.SqlError>
       ) {
         yield* edges.hold
         yield* store.lock(queues.map((queue) => Redacted.value(queue)))
@@ -196,7 +192,7 @@ export class Outbox extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Outbox, Outbox.make)
-  static readonly layer = Outbox.layerNoDeps.pipe(Layer.provide([EdgeAdmin.layer, LiveEdges.layer]))
+  static readonly layer = Outbox.layerNoDeps.pipe(Layer.provide([EdgeAdmin.layer, LiveEdges.layer, OutboxStore.layer]))
 }
 
 /**

@@ -10,7 +10,7 @@ import type { Hostname } from "@catenet/domain/values/Hostname"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { PgTypes } from "@effect/sql-pg"
-import { Effect, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { accountName } from "./AgentKeyStore.ts"
 
@@ -80,7 +80,7 @@ const Written = Schema.Struct({
   leasedUntil: Schema.Int
 })
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
 
   /** The locks of queues that writers of orders hold to the end, always in the same order. */
@@ -229,3 +229,7 @@ export const make = Effect.gen(function* () {
     notify: sql`select pg_notify('outbox', '')`
   }
 })
+
+export class OutboxStore extends Context.Service<OutboxStore>()("server/edges/OutboxStore", { make }) {
+  static readonly layer = Layer.effect(OutboxStore, OutboxStore.make)
+}

@@ -22,7 +22,7 @@ import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Sealing } from "../store/Sealing.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as EdgeStore from "./EdgeStore.ts"
+import { EdgeStore } from "./EdgeStore.ts"
 
 /** The table of ticket keys. One that no key of `CT_CP_SEAL_KEY` opens is as good as none. */
 const Row = Schema.Struct({ fromAt: UnixSeconds, key: Schema.String })
@@ -79,7 +79,7 @@ export class TicketKeys extends Context.Service<
 >()("server/edges/TicketKeys") {
   static readonly make = Effect.gen(function* () {
     const store = yield* makeTicketKeyStore
-    const edges = yield* EdgeStore.make
+    const edges = yield* EdgeStore
     const random = yield* SecureRandom.SecureRandom
 
     const keep = Effect.fnUntraced(function* (fromAt: UnixSeconds) {
@@ -116,5 +116,5 @@ export class TicketKeys extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(TicketKeys, TicketKeys.make)
-  static readonly layer = TicketKeys.layerNoDeps
+  static readonly layer = TicketKeys.layerNoDeps.pipe(Layer.provide([EdgeStore.layer]))
 }

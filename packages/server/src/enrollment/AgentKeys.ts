@@ -8,14 +8,14 @@ import type { PublicKey } from "@catenet/domain/values/Keys"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
-import * as Store from "../edges/AgentKeyStore.ts"
+import { AgentKeyStore, type Ordered } from "../edges/AgentKeyStore.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { Audits } from "../identity/Audits.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 
 /** The order that brings a tunnel's keys to an edge. */
-export const orderOf = ({ keys, proof }: Store.Ordered): EdgeOrder => ({ _tag: "SetAgentKeys", keys, proof })
+export const orderOf = ({ keys, proof }: Ordered): EdgeOrder => ({ _tag: "SetAgentKeys", keys, proof })
 
 export class AgentKeys extends Context.Service<
   AgentKeys,
@@ -27,7 +27,7 @@ export class AgentKeys extends Context.Service<
   }
 >()("server/enrollment/AgentKeys") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* AgentKeyStore
     const outbox = yield* Outbox
     const audits = yield* Audits
 
@@ -56,5 +56,5 @@ export class AgentKeys extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(AgentKeys, AgentKeys.make)
-  static readonly layer = AgentKeys.layerNoDeps.pipe(Layer.provide([Audits.layer, Outbox.layer]))
+  static readonly layer = AgentKeys.layerNoDeps.pipe(Layer.provide([Audits.layer, Outbox.layer, AgentKeyStore.layer]))
 }

@@ -9,7 +9,7 @@ import { AgentProofRequired } from "@catenet/domain/certificates/AdmissionErrors
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
-import * as Store from "../edges/AgentKeyStore.ts"
+import { AgentKeyStore } from "../edges/AgentKeyStore.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 
@@ -35,7 +35,7 @@ export class AgentProofs extends Context.Service<
   }
 >()("server/enrollment/AgentProofs") {
   static readonly make = Effect.gen(function* () {
-    const { demanded, successor } = yield* Store.make
+    const { demanded, successor } = yield* AgentKeyStore
 
     const judged = Effect.fnUntraced(function* (keys: ReadonlyArray<string>) {
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -67,5 +67,5 @@ export class AgentProofs extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(AgentProofs, AgentProofs.make)
-  static readonly layer = AgentProofs.layerNoDeps
+  static readonly layer = AgentProofs.layerNoDeps.pipe(Layer.provide([AgentKeyStore.layer]))
 }

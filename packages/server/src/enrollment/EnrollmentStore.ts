@@ -9,7 +9,7 @@ import {
   unusedJoinTokenSeconds
 } from "@catenet/domain/values/Quotas"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Effect, Redacted, Schema, Struct } from "effect"
+import { Context, Effect, Layer, Redacted, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { keysetOn, PageOfAll } from "../store/KeysetPage.ts"
 
@@ -43,7 +43,7 @@ interface Binding {
   readonly now: number
 }
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
     /** All of them, or no row where there is no room; those of one tenant are made one after the other. */
@@ -122,3 +122,7 @@ export const make = Effect.gen(function* () {
     transaction: sql.withTransaction
   }
 })
+
+export class EnrollmentStore extends Context.Service<EnrollmentStore>()("server/enrollment/EnrollmentStore", { make }) {
+  static readonly layer = Layer.effect(EnrollmentStore, EnrollmentStore.make)
+}

@@ -25,7 +25,7 @@ import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { HttpServerRequest } from "effect/http"
 import type { SqlError } from "effect/sql"
-import * as AgentKeyStore from "../edges/AgentKeyStore.ts"
+import { AgentKeyStore } from "../edges/AgentKeyStore.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { paged, type Page } from "../http/Paging.ts"
@@ -82,8 +82,8 @@ export class Enrollments extends Context.Service<
   }
 >()("server/enrollment/Enrollments") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
-    const keys = yield* AgentKeyStore.make
+    const store = yield* Store.EnrollmentStore
+    const keys = yield* AgentKeyStore
     const outbox = yield* Outbox
     const audits = yield* Audits
     const { once } = yield* Idempotency
@@ -216,5 +216,7 @@ export class Enrollments extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Enrollments, Enrollments.make)
-  static readonly layer = Enrollments.layerNoDeps.pipe(Layer.provide([Audits.layer, Idempotency.layer, Outbox.layer]))
+  static readonly layer = Enrollments.layerNoDeps.pipe(
+    Layer.provide([AgentKeyStore.layer, Audits.layer, Idempotency.layer, Outbox.layer, Store.EnrollmentStore.layer])
+  )
 }

@@ -107,7 +107,7 @@ export class Gate extends Context.Service<
   }
 >()("server/gate/Gate") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* Store.GateStore
     const requests = yield* makeAccessRequestStore
     const sealing = yield* Sealing
     const tokens = yield* AccessTokens
@@ -179,5 +179,5 @@ export class Gate extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Gate, Gate.make)
-  static readonly layer = Gate.layerNoDeps.pipe(Layer.provide([AccessTokens.layer]))
+  static readonly layer = Gate.layerNoDeps.pipe(Layer.provide([AccessTokens.layer, Store.GateStore.layer]))
 }

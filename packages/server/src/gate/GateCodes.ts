@@ -11,7 +11,7 @@ import { SecureRandom } from "effect/crypto"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as Store from "../tunnels/GateCodeStore.ts"
+import { GateCodeStore, type Visitor } from "../tunnels/GateCodeStore.ts"
 
 /** Seconds in which a code has to be exchanged. */
 const codeLifetime = 60
@@ -44,7 +44,7 @@ export class GateCodes extends Context.Service<
   GateCodes,
   {
     /** The address to which the browser of a visitor is sent. */
-    readonly mint: (aim: Aim, visitor: Store.Visitor) => Effect.Effect<string>
+    readonly mint: (aim: Aim, visitor: Visitor) => Effect.Effect<string>
     /** Opens the visitor's session at the host. */
     readonly redeem: (shown: {
       readonly host: string
@@ -54,13 +54,13 @@ export class GateCodes extends Context.Service<
   }
 >()("server/gate/GateCodes") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* GateCodeStore
     const { gateHostsPort } = yield* Settings
     const random = yield* SecureRandom.SecureRandom
     const fresh = Effect.map(random.randomBytes(32), (bytes) => TokenEncoding.urlText(Redacted.make(bytes)))
 
     return {
-      mint: Effect.fn("GateCodes.mint")(function* ({ browser, host, path }: Aim, visitor: Store.Visitor) {
+      mint: Effect.fn("GateCodes.mint")(function* ({ browser, host, path }: Aim, visitor: Visitor) {
         const code = yield* fresh
         const codeExpiresAt = (yield* unixSeconds) + codeLifetime
         yield* store.keep({ ...visitor, codeHash: hashToken(code), browser, host, path: inAscii(path), codeExpiresAt })
@@ -92,5 +92,5 @@ export class GateCodes extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(GateCodes, GateCodes.make)
-  static readonly layer = GateCodes.layerNoDeps
+  static readonly layer = GateCodes.layerNoDeps.pipe(Layer.provide([GateCodeStore.layer]))
 }

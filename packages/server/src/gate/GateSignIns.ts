@@ -12,7 +12,7 @@ import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import type * as GateCodeStore from "../tunnels/GateCodeStore.ts"
 import { GateSessions } from "../tunnels/GateSessions.ts"
-import * as Store from "../tunnels/GateStore.ts"
+import { GateStore } from "../tunnels/GateStore.ts"
 import { Gate } from "./Gate.ts"
 
 /** What a sign-in leads to. */
@@ -41,7 +41,7 @@ export class GateSignIns extends Context.Service<
   }
 >()("server/gate/GateSignIns") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* GateStore
     const gate = yield* Gate
     const sessions = yield* GateSessions
     const { forGate } = yield* SignIns
@@ -73,5 +73,7 @@ export class GateSignIns extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(GateSignIns, GateSignIns.make)
-  static readonly layer = GateSignIns.layerNoDeps.pipe(Layer.provide([Gate.layer, GateSessions.layer, SignIns.layer]))
+  static readonly layer = GateSignIns.layerNoDeps.pipe(
+    Layer.provide([Gate.layer, GateSessions.layer, GateStore.layer, SignIns.layer])
+  )
 }

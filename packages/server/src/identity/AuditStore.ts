@@ -1,6 +1,6 @@
 /** The table of the audit log. The database refuses to change or remove a line. */
 import { AuditEntry } from "@catenet/domain/values/AuditEffect"
-import { Effect, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 
 /** What a reader asks for; what is absent does not narrow. Newest first, below `before`. */
@@ -26,7 +26,7 @@ export interface Row {
   readonly at: number
 }
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const appended = ({ action, actor, at, detail, target }: Row) =>
     sql`audit_append(${actor}, ${action}, ${target}, ${detail}, ${at})`
@@ -55,3 +55,7 @@ export const make = Effect.gen(function* () {
     prune: sql`select audit_log_prune()`
   }
 })
+
+export class AuditStore extends Context.Service<AuditStore>()("server/identity/AuditStore", { make }) {
+  static readonly layer = Layer.effect(AuditStore, AuditStore.make)
+}

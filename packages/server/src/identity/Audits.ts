@@ -9,16 +9,16 @@ import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { retryWhileUnavailable } from "../store/DatabaseAvailability.ts"
 import * as ServerRole from "../store/ServerRole.ts"
-import * as Store from "./AuditStore.ts"
+import { AuditStore, type Query, type Refusal } from "./AuditStore.ts"
 
 const factsOf = ({ action, target }: Audit) => ({ action, target })
 
-const complain = (entry: Audit, written: Store.Refusal | undefined) =>
+const complain = (entry: Audit, written: Refusal | undefined) =>
   written === undefined || written.refusal === null
     ? Effect.void
     : Effect.logError("Could not write an audit entry.", written.refusal, factsOf(entry))
 
-export type AuditQuery = Store.Query
+export type AuditQuery = Query
 
 export class Audits extends Context.Service<
   Audits,
@@ -32,15 +32,15 @@ export class Audits extends Context.Service<
       before?: Statement.Fragment
     ) => Effect.Effect<boolean, SqlError.SqlError>
     /** Complains of an entry that a statement of its own has tried to write. */
-    readonly complain: (entry: Audit, written: Store.Refusal | undefined) => Effect.Effect<void>
+    readonly complain: (entry: Audit, written: Refusal | undefined) => Effect.Effect<void>
     /** Entries, newest first. */
-    readonly list: (query: Store.Query) => Effect.Effect<ReadonlyArray<AuditEntry>>
+    readonly list: (query: Query) => Effect.Effect<ReadonlyArray<AuditEntry>>
     /** Removes entries that are older than the database keeps. */
     readonly prune: Effect.Effect<void>
   }
 >()("server/identity/Audits") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* AuditStore
     return {
       append: (entry: Audit) =>
         Effect.flatMap(unixSeconds, (at) => store.append({ ...entry, at })).pipe(
@@ -53,13 +53,13 @@ export class Audits extends Context.Service<
           Effect.map((rows) => rows.length > 0)
         ),
       complain,
-      list: (query: Store.Query) => Effect.orDie(store.list(query)),
+      list: (query: Query) => Effect.orDie(store.list(query)),
       prune: Effect.asVoid(Effect.orDie(store.prune))
     }
   })
 
   static readonly layerNoDeps = Layer.effect(Audits, Audits.make)
-  static readonly layer = Audits.layerNoDeps
+  static readonly layer = Audits.layerNoDeps.pipe(Layer.provide([AuditStore.layer]))
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The table of service accounts. No secret is in it. */
 import { ClientId, ServiceAccount } from "@catenet/domain/identity/ServiceAccount"
-import { Effect, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { InternalId } from "./RealmAdmin.ts"
 
@@ -31,7 +31,7 @@ export interface Reservation {
   readonly dueAt: number
 }
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const givenUp = sql`state = 'releasing', place = null, key_hash = null`
   const listed = sql`select client_id, name, created_at from service_accounts where state = 'active'`
@@ -131,3 +131,9 @@ export const make = Effect.gen(function* () {
     })
   }
 })
+
+export class ServiceAccountStore extends Context.Service<ServiceAccountStore>()("server/identity/ServiceAccountStore", {
+  make
+}) {
+  static readonly layer = Layer.effect(ServiceAccountStore, ServiceAccountStore.make)
+}

@@ -29,7 +29,7 @@ import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Audits } from "./Audits.ts"
 import { type InternalId, RealmAdmin } from "./RealmAdmin.ts"
-import * as Store from "./ServiceAccountStore.ts"
+import { type Row, ServiceAccountStore } from "./ServiceAccountStore.ts"
 
 /** Seconds after which a call that the provider got from us has surely ended there, whatever answer came back. */
 const settleSeconds = 60
@@ -77,7 +77,7 @@ export class ServiceAccounts extends Context.Service<
   }
 >()("server/identity/ServiceAccounts") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* ServiceAccountStore
     const realm = yield* RealmAdmin
     const audits = yield* Audits
     const random = yield* SecureRandom.SecureRandom
@@ -86,7 +86,7 @@ export class ServiceAccounts extends Context.Service<
     /** A reserved row, or the one that was reserved with the same key before. */
     const reserved = Effect.fnUntraced(function* (owner: Subject, name: string, keyHash: string | null) {
       yield* store.lock(owner)
-      const earlier = keyHash === null ? Option.none<Store.Row>() : yield* store.withKey({ owner, keyHash })
+      const earlier = keyHash === null ? Option.none<Row>() : yield* store.withKey({ owner, keyHash })
       if (Option.isSome(earlier)) {
         return earlier.value.name === name ? earlier.value : yield* new IdempotencyKeyReused()
       }
@@ -99,18 +99,18 @@ export class ServiceAccounts extends Context.Service<
       return { clientId, name, state: "pending" as const, internalId: null }
     }, store.transaction)
 
-    const activate = Effect.fnUntraced(function* (owner: Subject, row: Store.Row, internalId: InternalId) {
+    const activate = Effect.fnUntraced(function* (owner: Subject, row: Row, internalId: InternalId) {
       const activated = yield* store.activate({ clientId: row.clientId, internalId, now: yield* unixSeconds })
       if (Option.isNone(activated)) return yield* new IdentityProviderFailed()
       yield* audits.append(audit("service_account_created", owner, row.clientId, row.name))
     }, store.transaction)
 
-    const giveUp = Effect.fnUntraced(function* (owner: Subject, { clientId, name }: Store.Row) {
+    const giveUp = Effect.fnUntraced(function* (owner: Subject, { clientId, name }: Row) {
       const now = yield* unixSeconds
       yield* store.giveUp({ clientId, owner, name, createdAt: now, dueAt: now + settleSeconds })
     }, Effect.orDie)
 
-    const complete = Effect.fnUntraced(function* (owner: Subject, row: Store.Row) {
+    const complete = Effect.fnUntraced(function* (owner: Subject, row: Row) {
       const internalId = yield* realm.createClient(row.clientId, row.name)
       const secret = yield* realm.secret(internalId)
       yield* activate(owner, row, internalId)
@@ -134,7 +134,7 @@ export class ServiceAccounts extends Context.Service<
       yield* audits.append(audit("service_account_kept", owner, clientId, "the identity provider failed"))
     }, store.transaction)
 
-    const end = Effect.fnUntraced(function* ({ clientId, internalId }: Pick<Store.Row, "clientId" | "internalId">) {
+    const end = Effect.fnUntraced(function* ({ clientId, internalId }: Pick<Row, "clientId" | "internalId">) {
       yield* realm.deleteClient(clientId, internalId)
       yield* store.drop(clientId)
     })
@@ -200,7 +200,9 @@ export class ServiceAccounts extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(ServiceAccounts, ServiceAccounts.make)
-  static readonly layer = ServiceAccounts.layerNoDeps.pipe(Layer.provide([Audits.layer, RealmAdmin.layer]))
+  static readonly layer = ServiceAccounts.layerNoDeps.pipe(
+    Layer.provide([Audits.layer, RealmAdmin.layer, ServiceAccountStore.layer])
+  )
 }
 
 /** Ends in the background what was left of service accounts, on whichever replica comes first. */

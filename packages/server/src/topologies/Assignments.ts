@@ -37,8 +37,7 @@ import { Audits } from "../identity/Audits.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as TopologyStore from "./TopologyStore.ts"
-import * as Store from "./TopologyStore.ts"
+import { makeLockedTopology, TopologyAgentStore, TopologyStore } from "./TopologyStore.ts"
 
 type Account = Caller["Service"]
 
@@ -77,9 +76,9 @@ export class Assignments extends Context.Service<
   }
 >()("server/topologies/Assignments") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
-    const agents = yield* TopologyStore.makeTopologyAgentStore
-    const locked = yield* TopologyStore.makeLockedTopology
+    const store = yield* TopologyStore
+    const agents = yield* TopologyAgentStore
+    const locked = yield* makeLockedTopology
     const audits = yield* Audits
     const cuts = yield* MembershipRevocations
     const { once } = yield* Idempotency
@@ -176,6 +175,12 @@ export class Assignments extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(Assignments, Assignments.make)
   static readonly layer = Assignments.layerNoDeps.pipe(
-    Layer.provide([Audits.layer, Idempotency.layer, MembershipRevocations.layer])
+    Layer.provide([
+      Audits.layer,
+      Idempotency.layer,
+      MembershipRevocations.layer,
+      TopologyStore.layer,
+      TopologyAgentStore.layer
+    ])
   )
 }

@@ -12,7 +12,7 @@ import { requireOwner } from "@catenet/domain/topologies/TopologyMachine"
 import type { TopologyId } from "@catenet/domain/values/Ids"
 import { Context, Effect, Layer } from "effect"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as TopologyStore from "./TopologyStore.ts"
+import { makeLockedTopology, TopologyAgentStore, TopologyStore } from "./TopologyStore.ts"
 
 type Account = Caller["Service"]
 
@@ -27,8 +27,8 @@ export class Suggestions extends Context.Service<
   }
 >()("server/topologies/Suggestions") {
   static readonly make = Effect.gen(function* () {
-    const agents = yield* TopologyStore.makeTopologyAgentStore
-    const locked = yield* TopologyStore.makeLockedTopology
+    const agents = yield* TopologyAgentStore
+    const locked = yield* makeLockedTopology
     return {
       suggest: Effect.fn("Suggestions.suggest")(function* (
         account: Account,
@@ -52,5 +52,5 @@ export class Suggestions extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Suggestions, Suggestions.make)
-  static readonly layer = Suggestions.layerNoDeps
+  static readonly layer = Suggestions.layerNoDeps.pipe(Layer.provide([TopologyStore.layer, TopologyAgentStore.layer]))
 }

@@ -26,8 +26,7 @@ import { freshHex32 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as TopologyStore from "./TopologyStore.ts"
-import * as Store from "./TopologyStore.ts"
+import { makeLockedTopology, TopologyStore } from "./TopologyStore.ts"
 
 /** Queries of topologies. Each is one statement, so that its answer is of one moment. */
 const Listed = Schema.Struct({ id: TopologyId, netUuid: NetUuid, createdAt: Schema.Int })
@@ -137,9 +136,9 @@ export class Topologies extends Context.Service<
   }
 >()("server/topologies/Topologies") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* TopologyStore
     const queries = yield* makeTopologyQueries
-    const locked = yield* TopologyStore.makeLockedTopology
+    const locked = yield* makeLockedTopology
     const audits = yield* Audits
     const cuts = yield* MembershipRevocations
     const { once } = yield* Idempotency
@@ -242,6 +241,6 @@ export class Topologies extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(Topologies, Topologies.make)
   static readonly layer = Topologies.layerNoDeps.pipe(
-    Layer.provide([Audits.layer, Idempotency.layer, MembershipRevocations.layer])
+    Layer.provide([Audits.layer, Idempotency.layer, MembershipRevocations.layer, TopologyStore.layer])
   )
 }

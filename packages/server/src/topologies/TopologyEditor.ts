@@ -40,8 +40,7 @@ import { Audits } from "../identity/Audits.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as TopologyStore from "./TopologyStore.ts"
-import * as Store from "./TopologyStore.ts"
+import { type Edges, makeLockedTopology, TopologyStore } from "./TopologyStore.ts"
 
 type Account = Caller["Service"]
 
@@ -57,7 +56,7 @@ const openedBy = (change: LinkChange) => ({
 
 interface Command<E, E2, R> {
   /** The edges that the command is about. */
-  readonly edges?: Store.Edges
+  readonly edges?: Edges
   readonly decide: (topology: TopologyState) => Result.Result<Step<TopologyState, LinkChange>, E>
   readonly write: Effect.Effect<unknown, E2, R>
   readonly action?: string
@@ -90,8 +89,8 @@ export class TopologyEditor extends Context.Service<
   }
 >()("server/topologies/TopologyEditor") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
-    const locked = yield* TopologyStore.makeLockedTopology
+    const store = yield* TopologyStore
+    const locked = yield* makeLockedTopology
     const audits = yield* Audits
     const cuts = yield* MembershipRevocations
     const { once } = yield* Idempotency
@@ -200,6 +199,12 @@ export class TopologyEditor extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(TopologyEditor, TopologyEditor.make)
   static readonly layer = TopologyEditor.layerNoDeps.pipe(
-    Layer.provide([Audits.layer, ChannelRelations.layer, Idempotency.layer, MembershipRevocations.layer])
+    Layer.provide([
+      Audits.layer,
+      ChannelRelations.layer,
+      Idempotency.layer,
+      MembershipRevocations.layer,
+      TopologyStore.layer
+    ])
   )
 }

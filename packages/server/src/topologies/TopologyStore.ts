@@ -10,7 +10,7 @@ import { NetUuid, Subject, TopologyId } from "@catenet/domain/values/Ids"
 import { HolderKey, OperatorKey, Signature } from "@catenet/domain/values/Keys"
 import { maxAgentsPerTopology, maxEdgesPerTopology, maxSharesPerTopology } from "@catenet/domain/values/Quotas"
 import { PgTypes } from "@effect/sql-pg"
-import { Effect, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 
@@ -22,7 +22,7 @@ const Agent = Schema.Struct({
   kind: Schema.NullOr(AgentKind)
 })
 
-export const makeTopologyAgentStore = Effect.gen(function* () {
+const makeTopologyAgentStore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
     /** Commands about one agent come one after the other, the first one for it included. */
@@ -68,6 +68,13 @@ export const makeTopologyAgentStore = Effect.gen(function* () {
   }
 })
 
+export class TopologyAgentStore extends Context.Service<TopologyAgentStore>()(
+  "server/topologies/TopologyStore/TopologyAgentStore",
+  { make: makeTopologyAgentStore }
+) {
+  static readonly layer = Layer.effect(TopologyAgentStore, TopologyAgentStore.make)
+}
+
 // One topology while no other command changes it, with no more of it than the command is about. An id that no topology has is
 // read as a topology without an owner, so that it gets the same answer as a topology of another account.
 
@@ -80,7 +87,7 @@ export interface Extent {
 const unknown = created(null)
 
 export const makeLockedTopology = Effect.gen(function* () {
-  const store = yield* make
+  const store = yield* TopologyStore
 
   /** Reads without a lock. */
   const read = Effect.fnUntraced(function* (
@@ -117,7 +124,7 @@ const Edge = Schema.Struct({ a: HolderKey, b: HolderKey, channel: Schema.NullOr(
 /** Which edges a command needs: none, one, or all. */
 export type Edges = Link | "none" | "all"
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const isOne = (id: string, { a, b }: Link) => sql`topology_id = ${id} and a = ${a} and b = ${b}`
 
@@ -232,3 +239,7 @@ export const make = Effect.gen(function* () {
     transaction: sql.withTransaction
   }
 })
+
+export class TopologyStore extends Context.Service<TopologyStore>()("server/topologies/TopologyStore", { make }) {
+  static readonly layer = Layer.effect(TopologyStore, TopologyStore.make)
+}

@@ -12,7 +12,7 @@ import { Outbox } from "../edges/Outbox.ts"
 import { Audits } from "../identity/Audits.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { Hosts } from "./hostnames/Hosts.ts"
-import * as TunnelStore from "./TunnelStore.ts"
+import { TunnelStore } from "./TunnelStore.ts"
 
 type Account = Caller["Service"]
 
@@ -26,7 +26,7 @@ export class CertificateOptOuts extends Context.Service<
 >()("server/tunnels/CertificateOptOuts") {
   static readonly make = Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const store = yield* TunnelStore.make
+    const store = yield* TunnelStore
     const hosts = yield* Hosts
     const outbox = yield* Outbox
     const audits = yield* Audits
@@ -64,5 +64,7 @@ export class CertificateOptOuts extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(CertificateOptOuts, CertificateOptOuts.make)
-  static readonly layer = CertificateOptOuts.layerNoDeps.pipe(Layer.provide([Audits.layer, Hosts.layer, Outbox.layer]))
+  static readonly layer = CertificateOptOuts.layerNoDeps.pipe(
+    Layer.provide([Audits.layer, Hosts.layer, Outbox.layer, TunnelStore.layer])
+  )
 }

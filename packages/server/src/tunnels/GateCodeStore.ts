@@ -1,5 +1,5 @@
 /** The table of codes that are exchanged once for a visitor's session. Only hashes are stored. */
-import { Effect, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Sealing } from "../store/Sealing.ts"
 
@@ -23,7 +23,7 @@ export interface Code extends Visitor {
   readonly codeExpiresAt: number
 }
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sealing = yield* Sealing
   return {
@@ -60,3 +60,7 @@ export const make = Effect.gen(function* () {
     prune: (now: number) => sql`delete from gate_codes where expires_at <= ${now}`
   }
 })
+
+export class GateCodeStore extends Context.Service<GateCodeStore>()("server/tunnels/GateCodeStore", { make }) {
+  static readonly layer = Layer.effect(GateCodeStore, GateCodeStore.make)
+}

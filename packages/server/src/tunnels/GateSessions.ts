@@ -12,8 +12,8 @@ import type { SqlError } from "effect/sql"
 import { freshHex32 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
-import * as CodeStore from "./GateCodeStore.ts"
-import * as Store from "./GateStore.ts"
+import { GateCodeStore, type Visitor } from "./GateCodeStore.ts"
+import { GateStore } from "./GateStore.ts"
 import { LoginOrders } from "./LoginOrders.ts"
 
 /** Seconds of a session that a login gave. */
@@ -24,7 +24,7 @@ const hashToken = (token: Redacted.Redacted) => TokenEncoding.hashText(native, t
 export class GateSessions extends Context.Service<
   GateSessions,
   {
-    readonly open: (visitor: CodeStore.Visitor, host: string) => Effect.Effect<Redacted.Redacted>
+    readonly open: (visitor: Visitor, host: string) => Effect.Effect<Redacted.Redacted>
     /** Inside the transaction that redeems the link. */
     readonly openShared: (
       shareLinkId: string,
@@ -32,12 +32,9 @@ export class GateSessions extends Context.Service<
       expiresAt: number
     ) => Effect.Effect<Redacted.Redacted, SqlError.SqlError>
     /** A visitor who has just signed in; `email` is one that the identity provider has verified. */
-    readonly signedIn: (person: {
-      readonly subject: Subject
-      readonly email: Email | null
-    }) => Effect.Effect<CodeStore.Visitor>
+    readonly signedIn: (person: { readonly subject: Subject; readonly email: Email | null }) => Effect.Effect<Visitor>
     /** Whose a session is, while it holds. */
-    readonly visitorOf: (token: Redacted.Redacted, host: string) => Effect.Effect<Option.Option<CodeStore.Visitor>>
+    readonly visitorOf: (token: Redacted.Redacted, host: string) => Effect.Effect<Option.Option<Visitor>>
     /** Ends the sign-in of a cookie, wherever it led; `host`, where given, has to be that of the session. */
     readonly close: (token: Redacted.Redacted, host?: string) => Effect.Effect<void>
     /** Ends every session of the account, inside the transaction that ends the account. */
@@ -47,21 +44,21 @@ export class GateSessions extends Context.Service<
   }
 >()("server/tunnels/GateSessions") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
-    const codes = yield* CodeStore.make
+    const store = yield* GateStore
+    const codes = yield* GateCodeStore
     const orders = yield* LoginOrders
     const random = yield* SecureRandom.SecureRandom
     const signInId = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
 
     /** Opens a session at the platform itself, from which the host's own is made. Answers what the cookie is to hold. */
-    const open = Effect.fnUntraced(function* (visitor: CodeStore.Visitor, host: string) {
+    const open = Effect.fnUntraced(function* (visitor: Visitor, host: string) {
       const token = TokenEncoding.urlText(Redacted.make(yield* random.randomBytes(32)))
       yield* store.open({ ...visitor, host, tokenHash: hashToken(token) })
       return token
     })
 
     return {
-      open: (visitor: CodeStore.Visitor, host: string) => open(visitor, host).pipe(Effect.orDie),
+      open: (visitor: Visitor, host: string) => open(visitor, host).pipe(Effect.orDie),
 
       openShared: Effect.fnUntraced(function* (shareLinkId: string, host: string, expiresAt: number) {
         return yield* open({ shareLinkId, subject: null, email: null, expiresAt, signIn: yield* signInId }, host)
@@ -75,7 +72,7 @@ export class GateSessions extends Context.Service<
         readonly email: Email | null
       }) {
         const expiresAt = (yield* unixSeconds) + loginLifetime
-        const visitor: CodeStore.Visitor = { subject, email, shareLinkId: null, expiresAt, signIn: yield* signInId }
+        const visitor: Visitor = { subject, email, shareLinkId: null, expiresAt, signIn: yield* signInId }
         return visitor
       }),
 
@@ -112,5 +109,7 @@ export class GateSessions extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(GateSessions, GateSessions.make)
-  static readonly layer = GateSessions.layerNoDeps.pipe(Layer.provide([LoginOrders.layer]))
+  static readonly layer = GateSessions.layerNoDeps.pipe(
+    Layer.provide([GateCodeStore.layer, GateStore.layer, LoginOrders.layer])
+  )
 }

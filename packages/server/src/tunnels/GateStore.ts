@@ -1,6 +1,6 @@
 /** The tables of login gates: sign-ins under way, visitors' sessions, and what a gate asks of a tunnel. */
 import { Hostname } from "@catenet/domain/values/Hostname"
-import { Effect, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema, type Statement } from "effect/sql"
 import { Sealing } from "../store/Sealing.ts"
 import type { Visitor } from "./GateCodeStore.ts"
@@ -31,7 +31,7 @@ const Visit = Schema.Struct({
   expiresAt: Schema.NullOr(Schema.Int)
 })
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sealing = yield* Sealing
   /** The routing token of the tunnel that a host leads to, be it the tunnel's own name or one that was bound to it. */
@@ -108,3 +108,7 @@ export const make = Effect.gen(function* () {
       )
   }
 })
+
+export class GateStore extends Context.Service<GateStore>()("server/tunnels/GateStore", { make }) {
+  static readonly layer = Layer.effect(GateStore, GateStore.make)
+}

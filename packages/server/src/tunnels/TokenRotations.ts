@@ -17,7 +17,7 @@ import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
-import * as AgentKeyStore from "../edges/AgentKeyStore.ts"
+import { AgentKeyStore } from "../edges/AgentKeyStore.ts"
 import { Outbox } from "../edges/Outbox.ts"
 import { authorizeHost } from "../edges/OutboxStore.ts"
 import { AgentKeys } from "../enrollment/AgentKeys.ts"
@@ -111,7 +111,7 @@ export class TokenRotations extends Context.Service<
 >()("server/tunnels/TokenRotations") {
   static readonly make = Effect.gen(function* () {
     const store = yield* makeTokenRotationStore
-    const grants = yield* AgentKeyStore.make
+    const grants = yield* AgentKeyStore
     const outbox = yield* Outbox
     const audits = yield* Audits
     const keys = yield* AgentKeys
@@ -167,6 +167,6 @@ export class TokenRotations extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(TokenRotations, TokenRotations.make)
   static readonly layer = TokenRotations.layerNoDeps.pipe(
-    Layer.provide([AgentKeys.layer, Audits.layer, Idempotency.layer, Outbox.layer])
+    Layer.provide([AgentKeys.layer, AgentKeyStore.layer, Audits.layer, Idempotency.layer, Outbox.layer])
   )
 }

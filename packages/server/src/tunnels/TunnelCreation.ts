@@ -22,10 +22,10 @@ import { Settings } from "../settings/Settings.ts"
 import { mapConstraint } from "../store/Constraint.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { AddressRecords } from "./hostnames/AddressRecords.ts"
-import * as ClaimStore from "./hostnames/HostnameProofStore.ts"
+import { HostnameProofStore } from "./hostnames/HostnameProofStore.ts"
 import { HostnameRules } from "./hostnames/HostnameRules.ts"
 import { Hosts } from "./hostnames/Hosts.ts"
-import * as Store from "./TunnelStore.ts"
+import { TunnelStore } from "./TunnelStore.ts"
 import { tunnelOf } from "./TunnelStore.ts"
 
 type Account = Caller["Service"]
@@ -44,14 +44,14 @@ const Made = Schema.Struct(made)
 const MadeAndShown = Schema.Struct({ ...made, tunnel: Tunnel })
 
 export const make = Effect.gen(function* () {
-  const store = yield* Store.make
+  const store = yield* TunnelStore
   const hosts = yield* Hosts
   const outbox = yield* Outbox
   const addresses = yield* AddressRecords
   const audits = yield* Audits
   const { claimed, once } = yield* Idempotency
   const { tunnelsPerAccount } = yield* Settings
-  const claims = yield* ClaimStore.make
+  const claims = yield* HostnameProofStore
   const rules = yield* HostnameRules
   const random = yield* SecureRandom.SecureRandom
   const withEntropy = Effect.provideService(SecureRandom.SecureRandom, random)
@@ -68,9 +68,9 @@ export const make = Effect.gen(function* () {
    */
   const enrol = (row: Effect.Success<ReturnType<typeof fresh>>, usualMost?: number, claim?: Statement.Fragment) => {
     const inserted = store.insert(row, usualMost, claim !== undefined)
-    return audits.appendTo(inserted, audit("tunnel_enrolled", row.subject, row.id), claim).pipe(
-      mapConstraint("tunnels_per_account", (most) => new TunnelLimitReached({ limit: Number(most) }))
-    )
+    return audits
+      .appendTo(inserted, audit("tunnel_enrolled", row.subject, row.id), claim)
+      .pipe(mapConstraint("tunnels_per_account", (most) => new TunnelLimitReached({ limit: Number(most) })))
   }
 
   /**

@@ -7,7 +7,7 @@ import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { PgTypes } from "@effect/sql-pg"
-import { Effect, Schema, Struct } from "effect"
+import { Context, Effect, Layer, Schema, Struct } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { proofOf } from "../edges/AgentKeyStore.ts"
 import { keysetOn, PageOfAll } from "../store/KeysetPage.ts"
@@ -74,7 +74,7 @@ export interface Change {
   readonly allowUnprovedAgents?: boolean
 }
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const seen = sql`select t.id, t.subject, t.name, t.hostname, t.routing_token, t.bridge_mode, t.options from tunnels t`
   /** With where its hostname stands. */
@@ -180,3 +180,7 @@ export const make = Effect.gen(function* () {
     transaction: sql.withTransaction
   }
 })
+
+export class TunnelStore extends Context.Service<TunnelStore>()("server/tunnels/TunnelStore", { make }) {
+  static readonly layer = Layer.effect(TunnelStore, TunnelStore.make)
+}

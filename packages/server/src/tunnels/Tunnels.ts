@@ -42,12 +42,12 @@ import { mapConstraint } from "../store/Constraint.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { AddressRecords } from "./hostnames/AddressRecords.ts"
 import { HostnameProofs } from "./hostnames/HostnameProofs.ts"
+import { HostnameProofStore } from "./hostnames/HostnameProofStore.ts"
 import { HostnameRules } from "./hostnames/HostnameRules.ts"
 import { Hosts } from "./hostnames/Hosts.ts"
 import { LoginOrders } from "./LoginOrders.ts"
 import * as Creation from "./TunnelCreation.ts"
-import * as Store from "./TunnelStore.ts"
-import { tunnelOf } from "./TunnelStore.ts"
+import { type Seen, tunnelOf, TunnelStore } from "./TunnelStore.ts"
 
 type Account = Caller["Service"]
 
@@ -56,7 +56,7 @@ const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
 export class Tunnels extends Context.Service<
   Tunnels,
   {
-    readonly owned: (id: string, account: Account) => Effect.Effect<Store.Seen, TunnelNotFound>
+    readonly owned: (id: string, account: Account) => Effect.Effect<Seen, TunnelNotFound>
     /** An operator creates a tunnel for an account; the account's limit does not count. */
     readonly provision: (
       request: { readonly subject: Subject; readonly name: string; readonly hostname: Hostname },
@@ -109,7 +109,7 @@ export class Tunnels extends Context.Service<
   }
 >()("server/tunnels/Tunnels") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* TunnelStore
     const creation = yield* Creation.make
     const hosts = yield* Hosts
     const outbox = yield* Outbox
@@ -248,11 +248,13 @@ export class Tunnels extends Context.Service<
       Audits.layer,
       Enrollments.layer,
       HostnameProofs.layer,
+      HostnameProofStore.layer,
       HostnameRules.layer,
       Hosts.layer,
       Idempotency.layer,
       LoginOrders.layer,
-      Outbox.layer
+      Outbox.layer,
+      TunnelStore.layer
     ])
   )
 }

@@ -6,7 +6,7 @@ import { PgClient } from "@effect/sql-pg"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { make as makeStore, revokedSeconds } from "../../src/edges/EdgeStore.ts"
+import { EdgeStore, revokedSeconds } from "../../src/edges/EdgeStore.ts"
 
 const tokenOf = (n: number) => n.toString(16).padStart(64, "0")
 const database = Layer.unwrap(Effect.map(TestDatabase, ({ url }) => PgClient.layer({ url, maxConnections: 1 })))
@@ -40,7 +40,7 @@ layer(TestServer.layer(), { excludeTestServices: true, timeout: "60 seconds" })(
   it.effect("are forgotten after 90 days, unless something of theirs is left", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const store = yield* makeStore
+      const store = yield* EdgeStore.make
       const now = 2_000_000_000
       yield* sql`delete from revoked_tokens`
       for (const [n, age] of [

@@ -13,6 +13,7 @@ import { Clock, Effect, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
+import { EdgeStore } from "../../src/edges/EdgeStore.ts"
 import { TicketKeys as Service } from "../../src/edges/TicketKeys.ts"
 
 const seedOf = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
@@ -61,7 +62,7 @@ const at = <A, E>(millis: number, use: (keys: Service["Service"]) => Effect.Effe
       currentTimeMillisUnsafe: () => millis
     })
     const made = yield* Service.make.pipe(
-      Effect.provide([TestServer.sealing, SecureRandom.layerWebCrypto]),
+      Effect.provide([EdgeStore.layer, TestServer.sealing, SecureRandom.layerWebCrypto]),
       Effect.provideService(Clock.Clock, moved)
     )
     return yield* Effect.provideService(use(made), Clock.Clock, moved)

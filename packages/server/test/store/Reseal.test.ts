@@ -6,13 +6,13 @@ import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Layer, Option, Redacted, References, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import * as ChannelStore from "../../src/channels/ChannelStore.ts"
+import { ChannelStore } from "../../src/channels/ChannelStore.ts"
 import { migrate } from "../../src/store/Migrations.ts"
 import * as Reseal from "../../src/store/Reseal.ts"
 import { Sealing } from "../../src/store/Sealing.ts"
-import * as AlertStore from "../../src/tunnels/alerts/AlertStore.ts"
-import * as GateCodeStore from "../../src/tunnels/GateCodeStore.ts"
-import * as GateStore from "../../src/tunnels/GateStore.ts"
+import { AlertStore } from "../../src/tunnels/alerts/AlertStore.ts"
+import { GateCodeStore } from "../../src/tunnels/GateCodeStore.ts"
+import { GateStore } from "../../src/tunnels/GateStore.ts"
 
 const key = (byte: number) => Redacted.make(new Uint8Array(32).fill(byte))
 const under = (...bytes: readonly [number, ...ReadonlyArray<number>]) => {
@@ -80,7 +80,9 @@ layer(database.pipe(Layer.provideMerge(TestDatabase.layerEmpty)), { excludeTestS
         const led = (hash: string) =>
           under(1)(
             Effect.gen(function* () {
-              const begun = yield* Effect.flatMap(GateStore.make, ({ take }) => take({ secretHash: hash, now: 1 }))
+              const begun = yield* Effect.flatMap(GateStore.make, ({ take }) =>
+                take({ secretHash: hash, now: 1 })
+              )
               const shown = { codeHash: hash, browser, host: "a.test", tokenHash: hash, now: 1 }
               const code = yield* Effect.flatMap(GateCodeStore.make, ({ exchange }) => exchange(shown))
               return [Option.map(begun, ({ path }) => path), Option.map(code, ({ path }) => path)]

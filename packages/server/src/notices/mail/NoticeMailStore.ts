@@ -4,7 +4,7 @@
  */
 import { Email } from "@catenet/domain/values/Email"
 import { Subject } from "@catenet/domain/values/Ids"
-import { Effect, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { Notice } from "../Notices.ts"
 
@@ -29,7 +29,7 @@ export type Due = typeof Due.Type
 const Named = Schema.Struct({ kind: Schema.String, about: Schema.String, who: Schema.String })
 export const nameOf = ({ about, kind, who }: Notice) => ({ kind, about, who: who ?? "" })
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rowsOf = (notices: ReadonlyArray<Notice>) => JSON.stringify(notices.map(nameOf))
   const named = (notices: ReadonlyArray<Notice>) =>
@@ -127,3 +127,9 @@ export const make = Effect.gen(function* () {
     prune: (before: number) => sql`delete from notice_mails where created_at < ${before} and state <> 'pending'`
   }
 })
+
+export class NoticeMailStore extends Context.Service<NoticeMailStore>()("server/notices/mail/NoticeMailStore", {
+  make
+}) {
+  static readonly layer = Layer.effect(NoticeMailStore, NoticeMailStore.make)
+}

@@ -14,7 +14,7 @@ import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { maxNotices, Notices } from "../Notices.ts"
-import * as Store from "./NoticeMailStore.ts"
+import { type Due, nameOf, NoticeMailStore, type Wanting } from "./NoticeMailStore.ts"
 import { compose } from "./NoticeMessage.ts"
 import { SmtpServer } from "./SmtpServer.ts"
 
@@ -57,7 +57,7 @@ export class NoticeMails extends Context.Service<
   }
 >()("server/notices/mail/NoticeMails") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* NoticeMailStore
     const notices = yield* Notices
     const smtp = yield* SmtpServer
     const random = yield* SecureRandom.SecureRandom
@@ -68,30 +68,30 @@ export class NoticeMails extends Context.Service<
     const current = ({ email, subject }: { readonly subject: Subject; readonly email: Email | null }) =>
       notices.list({ subject, email })
 
-    const lookAt = Effect.fnUntraced(function* (account: Store.Wanting) {
+    const lookAt = Effect.fnUntraced(function* (account: Wanting) {
       const { subject } = account
       yield* store.lock(subject)
       const found = yield* current(account)
       // A list that is cut off says nothing of what stands behind it.
       if (found.length < maxNotices) yield* store.forgetGone(subject, found)
       const mailed = new Set((yield* store.mailed(subject)).map((name) => JSON.stringify(Object.values(name))))
-      const fresh = found.filter((notice) => !mailed.has(JSON.stringify(Object.values(Store.nameOf(notice)))))
+      const fresh = found.filter((notice) => !mailed.has(JSON.stringify(Object.values(nameOf(notice)))))
       if (fresh.length === 0 || account.email === null || !isPlain(account.email)) return
       yield* store.write(yield* drawn(freshHex32), subject, fresh, yield* unixSeconds)
     }, store.transaction)
 
     /** The notices of a mail that are still there: what has gone meanwhile is not mailed. */
-    const left = Effect.fnUntraced(function* (mail: Store.Due) {
+    const left = Effect.fnUntraced(function* (mail: Due) {
       const { email, id, subject, wanted } = mail
       if (!wanted || email === null || !isPlain(email)) return undefined
       const names = new Set((yield* store.noticesOf(id)).map((name) => JSON.stringify(Object.values(name))))
       const found = (yield* current({ subject, email })).filter((notice) =>
-        names.has(JSON.stringify(Object.values(Store.nameOf(notice))))
+        names.has(JSON.stringify(Object.values(nameOf(notice))))
       )
       return found.length === 0 ? undefined : { email, found }
     })
 
-    const attempt = Effect.fnUntraced(function* (mail: Store.Due, from: string) {
+    const attempt = Effect.fnUntraced(function* (mail: Due, from: string) {
       const { attempts, id, language } = mail
       const content = yield* left(mail)
       if (content === undefined) return yield* Effect.asVoid(store.settle(mail, "dropped"))
@@ -111,7 +111,7 @@ export class NoticeMails extends Context.Service<
       return undefined
     })
 
-    const send = (mail: Store.Due, from: string) =>
+    const send = (mail: Due, from: string) =>
       attempt(mail, from).pipe(
         Effect.catchTags({
           MailRefused: (refusal) =>
@@ -179,7 +179,9 @@ export class NoticeMails extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(NoticeMails, NoticeMails.make)
-  static readonly layer = NoticeMails.layerNoDeps.pipe(Layer.provide([Notices.layer, SmtpServer.layer]))
+  static readonly layer = NoticeMails.layerNoDeps.pipe(
+    Layer.provide([Notices.layer, SmtpServer.layer, NoticeMailStore.layer])
+  )
 }
 
 /** The two loops of mail: one finds what is new, one sends it, so that a slow mail server delays no look. */

@@ -9,14 +9,14 @@ import type { Reachability } from "@catenet/domain/tunnels/Reachability"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { type Cause, Clock, Effect, Equal, Option, Queue, Redacted, Schedule, Schema, Stream } from "effect"
+import { type Cause, Clock, Effect, Equal, Layer, Option, Queue, Redacted, Schedule, Schema, Stream } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { CertificateStandings } from "../../certificates/CertificateStandings.ts"
 import { EdgeFacts, reachOf } from "../../edges/EdgeFacts.ts"
 import type { BrowserRefusal } from "../../http/SameOrigin.ts"
 import { EmailDomains } from "../../identity/EmailDomains.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
-import * as RecordStore from "../../tunnels/records/RecordStore.ts"
+import { RecordStore } from "../../tunnels/records/RecordStore.ts"
 import { kindOf, sentenceOf } from "../pages/AgentState.ts"
 import * as CertificateState from "../pages/tunnel/CertificateState.ts"
 import * as Visits from "../shell/Visits.ts"
@@ -53,7 +53,7 @@ interface Watcher {
 
 const makeTunnelStates = Effect.gen(function* () {
   const facts = yield* EdgeFacts
-  const store = yield* RecordStore.make
+  const store = yield* RecordStore
   const certificates = yield* CertificateStandings
   const watchers = new Set<Watcher>()
 
@@ -222,4 +222,4 @@ export const layer = HttpRouter.use(
     }).pipe(Effect.catch(({ status }: BrowserRefusal) => Effect.succeed(empty(status))))
     yield* router.add("GET", "/net/:net_uuid/events", network)
   })
-)
+).pipe(Layer.provide(RecordStore.layer))

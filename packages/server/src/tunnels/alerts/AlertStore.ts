@@ -4,7 +4,7 @@ import type { Watch } from "@catenet/domain/tunnels/Outage"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { AlertSecret, RoutingToken } from "@catenet/domain/values/Tokens"
-import { Effect, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import * as DecryptableFilter from "../../store/DecryptableFilter.ts"
 import { Sealing } from "../../store/Sealing.ts"
@@ -48,7 +48,7 @@ const columnsOf = (watch: Watch) => ({
   skipped: watch.skipped
 })
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const { column } = yield* Sealing
   const secret = column("alerts.secret", AlertSecret)
@@ -104,3 +104,7 @@ export const make = Effect.gen(function* () {
     transaction: sql.withTransaction
   }
 })
+
+export class AlertStore extends Context.Service<AlertStore>()("server/tunnels/alerts/AlertStore", { make }) {
+  static readonly layer = Layer.effect(AlertStore, AlertStore.make)
+}

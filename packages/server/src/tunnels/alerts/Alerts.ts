@@ -56,7 +56,7 @@ export class Alerts extends Context.Service<
   }
 >()("server/tunnels/alerts/Alerts") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* Store.AlertStore
     const tunnels = yield* Tunnels
     const deliveries = yield* AlertDeliveries
     const audits = yield* Audits
@@ -128,5 +128,7 @@ export class Alerts extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Alerts, Alerts.make)
-  static readonly layer = Alerts.layerNoDeps.pipe(Layer.provide([Audits.layer, AlertDeliveries.layer, Tunnels.layer]))
+  static readonly layer = Alerts.layerNoDeps.pipe(
+    Layer.provide([AlertDeliveries.layer, Audits.layer, Store.AlertStore.layer, Tunnels.layer])
+  )
 }

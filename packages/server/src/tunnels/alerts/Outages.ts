@@ -16,7 +16,7 @@ import { anyOf, EdgeFacts, reachOf } from "../../edges/EdgeFacts.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { AlertDeliveries } from "./AlertDeliveries.ts"
-import * as Store from "./AlertStore.ts"
+import { AlertStore, watchOf } from "./AlertStore.ts"
 import { TunnelWatches } from "./TunnelWatches.ts"
 
 const batch = 64
@@ -29,7 +29,7 @@ export class Outages extends Context.Service<
   }
 >()("server/tunnels/alerts/Outages") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* AlertStore
     const edge = yield* EdgeFacts
     const deliveries = yield* AlertDeliveries
     const { alertIntervalSeconds } = yield* Settings
@@ -48,7 +48,7 @@ export class Outages extends Context.Service<
       const found = yield* store.lock(tunnelId)
       if (Option.isNone(found)) return
       const { subject, thresholdSeconds } = found.value
-      const watch = Store.watchOf(found.value)
+      const watch = watchOf(found.value)
       const now = yield* unixSeconds
       // The budget is asked only by who would spend it.
       const wished = look(watch, { evidence, thresholdSeconds, mayDeliver: true }, now)
@@ -85,7 +85,9 @@ export class Outages extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Outages, Outages.make)
-  static readonly layer = Outages.layerNoDeps.pipe(Layer.provide([AlertDeliveries.layer, EdgeFacts.layer]))
+  static readonly layer = Outages.layerNoDeps.pipe(
+    Layer.provide([AlertDeliveries.layer, EdgeFacts.layer, AlertStore.layer])
+  )
 }
 
 /** Deliveries that one replica makes at the same time. */

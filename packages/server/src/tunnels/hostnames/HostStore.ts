@@ -7,7 +7,7 @@ import { TunnelStatus } from "@catenet/domain/tunnels/Tunnel"
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { PgTypes } from "@effect/sql-pg"
-import { Effect, Option, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
 /** One row, as `hostColumns` selects it. */
@@ -118,7 +118,7 @@ const TunnelOfHost = Schema.Struct({
   requireLogin: Schema.Boolean
 })
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const find = SqlSchema.findOneOption({
     Request: Schema.Struct({ hostname: Schema.String, lock: Schema.Boolean }),
@@ -267,3 +267,7 @@ export const make = Effect.gen(function* () {
     transaction: sql.withTransaction
   }
 })
+
+export class HostStore extends Context.Service<HostStore>()("server/tunnels/hostnames/HostStore", { make }) {
+  static readonly layer = Layer.effect(HostStore, HostStore.make)
+}

@@ -5,7 +5,7 @@
 import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Effect, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 
 const Claim = Schema.Struct({
@@ -25,7 +25,7 @@ const Claim = Schema.Struct({
 /** A claim with what it is about. */
 export type Claim = typeof Claim.Type
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const claim = sql`select c.tunnel_id, c.hostname, t.routing_token, t.subject, c.proved_at, c.checked_at, c.provisioned,
     t.hostname is not distinct from c.hostname as is_held,
@@ -82,3 +82,10 @@ export const make = Effect.gen(function* () {
     transaction: sql.withTransaction
   }
 })
+
+export class HostnameProofStore extends Context.Service<HostnameProofStore>()(
+  "server/tunnels/hostnames/HostnameProofStore",
+  { make }
+) {
+  static readonly layer = Layer.effect(HostnameProofStore, HostnameProofStore.make)
+}

@@ -24,7 +24,7 @@ import { Audits } from "../../identity/Audits.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { mapConstraint } from "../../store/Constraint.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
-import * as Store from "./HostnameProofStore.ts"
+import { type Claim, HostnameProofStore } from "./HostnameProofStore.ts"
 import { HostnameRules } from "./HostnameRules.ts"
 import { Hosts } from "./Hosts.ts"
 import { Resolver } from "./Resolver.ts"
@@ -62,7 +62,7 @@ export class HostnameProofs extends Context.Service<
   }
 >()("server/tunnels/hostnames/HostnameProofs") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* HostnameProofStore
     const rules = yield* HostnameRules
     const resolver = yield* Resolver
     const hosts = yield* Hosts
@@ -71,7 +71,7 @@ export class HostnameProofs extends Context.Service<
     const limits = yield* Limits
 
     /** Looks a claim's proof up, and keeps what was seen. */
-    const look = Effect.fnUntraced(function* ({ hostname, subject, tunnelId }: Store.Claim) {
+    const look = Effect.fnUntraced(function* ({ hostname, subject, tunnelId }: Claim) {
       const outcome = yield* resolver.look(subject, rules.recordsOf(tunnelId, hostname))
       const now = yield* unixSeconds
       if (outcome === "proved") yield* store.proved(tunnelId, now)
@@ -80,7 +80,7 @@ export class HostnameProofs extends Context.Service<
     })
 
     /** The holder that makes room: its proof is gone, and the edge has taken every order about it. */
-    const outdatedHolder = Effect.fnUntraced(function* ({ hostname, tunnelId }: Store.Claim) {
+    const outdatedHolder = Effect.fnUntraced(function* ({ hostname, tunnelId }: Claim) {
       const holder = Option.filter(yield* store.holder(hostname), (found) => found.tunnelId !== tunnelId)
       if (Option.isNone(holder) || holder.value.provisioned || rules.isGiven(hostname)) return Option.none()
       const makesRoom = holder.value.isSettled && (yield* look(holder.value)) === "missing"
@@ -88,7 +88,7 @@ export class HostnameProofs extends Context.Service<
     })
 
     /** Gives the name to the tunnel whose proof was just seen. */
-    const attach = Effect.fnUntraced(function* (id: TunnelId, outdated: Option.Option<Store.Claim>) {
+    const attach = Effect.fnUntraced(function* (id: TunnelId, outdated: Option.Option<Claim>) {
       const found = yield* store.locked(id)
       if (Option.isNone(found)) return yield* new TunnelNotFound()
       const claim = found.value
@@ -145,6 +145,14 @@ export class HostnameProofs extends Context.Service<
 
   static readonly layerNoDeps = Layer.effect(HostnameProofs, HostnameProofs.make)
   static readonly layer = HostnameProofs.layerNoDeps.pipe(
-    Layer.provide([Audits.layer, HostnameRules.layer, Hosts.layer, Limits.layer, Outbox.layer, Resolver.layer])
+    Layer.provide([
+      Audits.layer,
+      HostnameRules.layer,
+      Hosts.layer,
+      Limits.layer,
+      Outbox.layer,
+      Resolver.layer,
+      HostnameProofStore.layer
+    ])
   )
 }

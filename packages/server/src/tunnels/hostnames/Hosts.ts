@@ -22,9 +22,9 @@ import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { mapConstraint } from "../../store/Constraint.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
-import * as ClaimStore from "./HostnameProofStore.ts"
+import { HostnameProofStore } from "./HostnameProofStore.ts"
 import { HostnameRules } from "./HostnameRules.ts"
-import * as Store from "./HostStore.ts"
+import { type Host, HostStore } from "./HostStore.ts"
 
 /** No visitor may come in before the edge knows that it has to log in. */
 const gated = (call: EdgeOrder): EdgeOrder => (call._tag === "AuthorizeHost" ? { ...call, requireLogin: true } : call)
@@ -35,18 +35,18 @@ export class Hosts extends Context.Service<
     readonly find: (
       hostname: string,
       options: { readonly lock: boolean }
-    ) => Effect.Effect<Option.Option<Store.Host>, Schema.SchemaError | SqlError.SqlError>
+    ) => Effect.Effect<Option.Option<Host>, Schema.SchemaError | SqlError.SqlError>
     /** The hostname of a tunnel, locked, where it still is that tunnel's. */
     readonly ofTunnel: (tunnel: {
       readonly hostname: Hostname | null
       readonly routingToken: RoutingToken
-    }) => Effect.Effect<Option.Option<Store.Host>, Schema.SchemaError | SqlError.SqlError>
+    }) => Effect.Effect<Option.Option<Host>, Schema.SchemaError | SqlError.SqlError>
     /**
      * Lets the machine decide, stores its answer and returns the orders to the edges that follow. A refusal is returned
      * as it is.
      */
     readonly step: <E>(
-      host: Store.Host,
+      host: Host,
       decide: (state: AdmissionState, now: number) => Result.Result<AdmissionStep, E>
     ) => Effect.Effect<ReadonlyArray<EdgeOrder>, E | SqlError.SqlError>
     readonly transaction: <R, E, A>(self: Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError.SqlError, R>
@@ -72,15 +72,15 @@ export class Hosts extends Context.Service<
   }
 >()("server/tunnels/hostnames/Hosts") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* HostStore
     const outbox = yield* Outbox
     const audits = yield* Audits
     const rules = yield* HostnameRules
-    const claims = yield* ClaimStore.make
+    const claims = yield* HostnameProofStore
     const { edgeId } = yield* Settings
 
     const step = Effect.fnUntraced(function* <E>(
-      host: Store.Host,
+      host: Host,
       decide: (state: AdmissionState, now: number) => Result.Result<AdmissionStep, E>
     ) {
       const now = yield* unixSeconds
@@ -180,5 +180,7 @@ export class Hosts extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Hosts, Hosts.make)
-  static readonly layer = Hosts.layerNoDeps.pipe(Layer.provide([Audits.layer, HostnameRules.layer, Outbox.layer]))
+  static readonly layer = Hosts.layerNoDeps.pipe(
+    Layer.provide([Audits.layer, HostnameProofStore.layer, HostnameRules.layer, Outbox.layer, HostStore.layer])
+  )
 }

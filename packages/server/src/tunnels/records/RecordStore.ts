@@ -8,7 +8,7 @@ import { Hostname } from "@catenet/domain/values/Hostname"
 import { TunnelId } from "@catenet/domain/values/Ids"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import { RoutingToken } from "@catenet/domain/values/Tokens"
-import { Effect, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { History } from "../../edges/EdgeFacts.ts"
 
@@ -91,7 +91,7 @@ const Owned = Schema.Struct({
 })
 export type Owned = typeof Owned.Type
 
-export const make = Effect.gen(function* () {
+const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
     tokens: SqlSchema.findAll({
@@ -119,3 +119,7 @@ export const make = Effect.gen(function* () {
     })
   }
 })
+
+export class RecordStore extends Context.Service<RecordStore>()("server/tunnels/records/RecordStore", { make }) {
+  static readonly layer = Layer.effect(RecordStore, RecordStore.make)
+}

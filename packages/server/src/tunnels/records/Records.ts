@@ -21,8 +21,8 @@ import { type Page, paged } from "../../http/Paging.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { Tunnels } from "../Tunnels.ts"
-import * as RecordStore from "./RecordStore.ts"
-import * as Store from "./RecordStore.ts"
+import * as Figures from "./RecordStore.ts"
+import { type Owned, After, RecordStore } from "./RecordStore.ts"
 
 /** What an agent said it lacks, from its answer to the bridge. Pure. */
 type Readiness = Readonly<Record<string, unknown>>
@@ -53,7 +53,7 @@ export interface ByDay<Row> {
 
 /** What the edges say of one tunnel. */
 interface Known {
-  readonly tunnel: Store.Owned
+  readonly tunnel: Owned
   readonly history: History
   readonly online: boolean | null
   readonly reach: Reachability
@@ -91,14 +91,14 @@ export class Records extends Context.Service<
   }
 >()("server/tunnels/records/Records") {
   static readonly make = Effect.gen(function* () {
-    const store = yield* Store.make
+    const store = yield* RecordStore
     const tunnels = yield* Tunnels
     const edge = yield* EdgeFacts
 
     const owned = ({ subject }: Account, page: Page) =>
       paged(
         page,
-        Store.After,
+        After,
         (slice) => store.list({ subject, ...slice }),
         ({ createdAt, id }) => ({ createdAt, id })
       )
@@ -107,7 +107,7 @@ export class Records extends Context.Service<
      * Each tunnel with whether it is served and with its history. Whether they are served is asked first, so that an edge
      * that is away costs one short wait.
      */
-    const known = Effect.fnUntraced(function* (found: ReadonlyArray<Store.Owned>, figures?: "figures") {
+    const known = Effect.fnUntraced(function* (found: ReadonlyArray<Owned>, figures?: "figures") {
       const tokens = found.map(({ routingToken }) => routingToken)
       const statuses = yield* edge.statuses(tokens)
       const reports = byToken(statuses)
@@ -127,14 +127,14 @@ export class Records extends Context.Service<
     })
 
     const daysOf = (all: ReadonlyArray<{ readonly history: History }>) =>
-      sumDays(all.map(({ history }) => RecordStore.days(history)))
+      sumDays(all.map(({ history }) => Figures.days(history)))
 
     const usageByDay = Effect.fnUntraced(function* (account: Account, page: Page) {
       const now = yield* unixSeconds
       const all = yield* known(yield* owned(account, page), "figures")
       const rows = all.map(
         ({ history, tunnel: { hostname, id, name } }) =>
-          new UsageRow({ ...RecordStore.usage(history, now), id, tunnel: name, hostname, silent_edges: history.silent })
+          new UsageRow({ ...Figures.usage(history, now), id, tunnel: name, hostname, silent_edges: history.silent })
       )
       return { rows, days: daysOf(all) }
     })
@@ -163,7 +163,7 @@ export class Records extends Context.Service<
         online,
         reach,
         ...carriedBy(history._tag === "Known" ? history.history.sessions[0] : undefined),
-        uptime_7d_pct: RecordStore.shares(history)?.d7 ?? null,
+        uptime_7d_pct: Figures.shares(history)?.d7 ?? null,
         bridge_mode: tunnel.bridgeMode,
         bridge_granted: tunnel.channel !== null,
         bridge_last_seen_secs_ago: history._tag === "Silent" ? null : lastSeen(holders),
@@ -182,10 +182,7 @@ export class Records extends Context.Service<
     return {
       uptime: Effect.fn("Records.uptime")(function* (account: Account, id: string) {
         const { routingToken } = yield* tunnels.owned(id, account)
-        return RecordStore.report(
-          yield* edge.history(routingToken, RecordStore.maxSessions, "figures"),
-          yield* unixSeconds
-        )
+        return Figures.report(yield* edge.history(routingToken, Figures.maxSessions, "figures"), yield* unixSeconds)
       }, sqlOrDie),
 
       reach: Effect.fn("Records.reach")(function* ({ subject }: Account, ids: ReadonlyArray<string>) {
@@ -229,5 +226,5 @@ export class Records extends Context.Service<
   })
 
   static readonly layerNoDeps = Layer.effect(Records, Records.make)
-  static readonly layer = Records.layerNoDeps.pipe(Layer.provide([EdgeFacts.layer, Tunnels.layer]))
+  static readonly layer = Records.layerNoDeps.pipe(Layer.provide([EdgeFacts.layer, RecordStore.layer, Tunnels.layer]))
 }
