@@ -68,17 +68,6 @@ layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices
       })
     )
 
-    it.effect("takes a chosen id that was registered with its own key, and none with another key", () =>
-      Effect.gen(function* () {
-        const [named, other] = [idOf("named"), idOf("other")]
-        yield* register(eve, named, "operator")
-        yield* register(eve, other, "eve's operator")
-        const proof = { operator_proof: proofOf("operator", "ada") }
-        assert.strictEqual((yield* register(ada, named, "operator", proof)).status, 200)
-        assert.deepStrictEqual(seen(yield* register(ada, other, "operator", proof)), [403, "NotChannelOwner"])
-      })
-    )
-
     it.effect("sees the channel as the command left it that it had to wait for", () =>
       Effect.gen(function* () {
         const channel = idOf("meanwhile")
@@ -94,30 +83,6 @@ layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices
           })
         )
         assert.deepStrictEqual(seen(yield* Fiber.join(registering)), [403, "NotChannelOwner"])
-      })
-    )
-
-    it.effect("keeps a channel from an account that has the same proof", () =>
-      Effect.gen(function* () {
-        const channel = linkOf("shared", "a", "b")
-        const first = { operator_proof: proofOf("shared", "ada"), ...holders("a", "b") }
-        const second = { operator_proof: proofOf("shared", "eve"), ...holders("a", "b") }
-        yield* register(ada, channel, "shared", first)
-        assert.deepStrictEqual(seen(yield* register(eve, channel, "shared", second)), [403, "NotChannelOwner"])
-      })
-    )
-
-    it.effect("is refused with a proof for another account, by another key or without a signature", () =>
-      Effect.gen(function* () {
-        const channel = linkOf("operator", "c", "d")
-        for (const more of [
-          { operator_proof: proofOf("operator", "ada"), ...holders("c", "d") },
-          { operator_proof: proofOf("eve's operator", "eve"), ...holders("c", "d") },
-          holders("c", "d")
-        ])
-          assert.deepStrictEqual(seen(yield* register(eve, channel, "operator", more)), [403, "OperatorProofRefused"])
-        const { body } = yield* ask(eve, "/me/channels")
-        assert.notInclude(JSON.stringify(body), channel)
       })
     )
 
@@ -162,19 +127,6 @@ layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices
         yield* ask(ada, `/me/topologies/${topology}/operator`, binding, { method: "PUT" })
         assert.strictEqual((yield* register(ada, channel, "binder")).status, 200)
         assert.deepStrictEqual(seen(yield* ask(eve, `/me/channels/${channel}`)), [403, "NotChannelOwner"])
-      })
-    )
-
-    it.effect("counts for the limit of channels", () =>
-      Effect.gen(function* () {
-        const sql = yield* SqlClient.SqlClient
-        yield* sql`insert into account_limits (subject, max_channels) values ('full', 0)`
-        const channel = linkOf("operator", "e", "f")
-        yield* register(eve, channel, "operator")
-        const proof = { operator_proof: proofOf("operator", "full"), ...holders("e", "f") }
-        const refused = yield* register(account("full"), channel, "operator", proof)
-        assert.deepStrictEqual(seen(refused), [403, "ChannelLimitReached"])
-        assert.strictEqual((yield* ask(eve, `/me/channels/${channel}`)).status, 200)
       })
     )
   }
