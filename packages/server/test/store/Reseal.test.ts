@@ -80,9 +80,7 @@ layer(database.pipe(Layer.provideMerge(TestDatabase.layerEmpty)), { excludeTestS
         const led = (hash: string) =>
           under(1)(
             Effect.gen(function* () {
-              const begun = yield* Effect.flatMap(GateStore.make, ({ take }) =>
-                take({ secretHash: hash, now: 1 })
-              )
+              const begun = yield* Effect.flatMap(GateStore.make, ({ take }) => take({ secretHash: hash, now: 1 }))
               const shown = { codeHash: hash, browser, host: "a.test", tokenHash: hash, now: 1 }
               const code = yield* Effect.flatMap(GateCodeStore.make, ({ exchange }) => exchange(shown))
               return [Option.map(begun, ({ path }) => path), Option.map(code, ({ path }) => path)]
