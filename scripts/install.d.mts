@@ -2,3 +2,4 @@
 export declare const installBenchDriver: () => void
 export declare const installOpenApiTools: () => void
 export declare const installMcpPrograms: () => void
+export declare const installGrpc: () => void

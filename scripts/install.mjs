@@ -66,4 +66,6 @@ export const installOpenApiTools = () => install(join(root, "tools", "openapi"),
 
 export const installMcpPrograms = () => install(join(root, "tools", "mcp"), "programs of other makers that speak MCP")
 
+export const installGrpc = () => install(join(root, "tools", "grpc"), "gRPC of its own project")
+
 export const installSbomTools = () => install(join(root, "tools", "sbom"), "the writer of bills of materials")

@@ -11,7 +11,7 @@ import { Refused, UsageWrong } from "../Failure.ts"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
 import * as BootstrapSecret from "../onboard/BootstrapSecret.ts"
 import * as TunnelService from "../serve/TunnelService.ts"
-import { formatHostPort, type HostPort, hostPort } from "../settings/HostPort.ts"
+import { formatService, type ServiceAddress, serviceAddress } from "../settings/HostPort.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
@@ -83,7 +83,7 @@ const exposedTunnel = Effect.fn("Exposure.of")(function* (
 
 export interface Exposure {
   readonly account: Account
-  readonly origin: HostPort
+  readonly origin: ServiceAddress
   /** The tunnel's name in the account; without it one for each machine and port. */
   readonly name: string | undefined
   /** Folder of keys and tokens; without it `~/.ct-agent`. */
@@ -92,10 +92,10 @@ export interface Exposure {
   readonly variables: Readonly<Record<string, string>>
 }
 
-/** `3000`, `host:3000` or `http://host:3000`. A bare port means this machine, on IPv4 or IPv6. */
+/** `3000`, `host:3000`, `http://host:3000` or `h2c://host:3000`. A bare port means this machine, on IPv4 or IPv6. */
 export const originOf = Effect.fnUntraced(function* (target: string) {
   const text = target.replace(/^http:\/\//u, "").replace(/\/$/u, "")
-  const origin = hostPort.parse(/^\d+$/u.test(text) ? `localhost:${text}` : text)
+  const origin = serviceAddress.parse(/^\d+$/u.test(text) ? `localhost:${text}` : text)
   if (origin === undefined)
     return yield* new UsageWrong({ detail: `${target} is no local service: give a port, such as 3000, or host:port.` })
   return origin
@@ -114,7 +114,7 @@ const settingsOf = ({ account, origin, variables }: Exposure, { hostname: host, 
       CT_AGENT_CP_URL: account.controlPlane,
       CT_AGENT_MODE: "browser",
       CT_AGENT_HOSTNAME: host,
-      CT_AGENT_ORIGIN: formatHostPort(origin),
+      CT_AGENT_ORIGIN: formatService(origin),
       CT_AGENT_STATE_DIR: stateDir,
       // With its own certificate the name becomes end-to-end (gruen); until then the edge terminates TLS.
       CT_AGENT_ORIGIN_TLS: "terminate",

@@ -77,7 +77,11 @@ const certificateReport = Effect.fnUntraced(function* (config: Settings.Settings
 })
 type Reported = Effect.Success<ReturnType<typeof certificateReport>>
 
-const browser = Effect.fnUntraced(function* ({ cardFile, origin, stateDir }: Settings.Settings, pair: Pair) {
+const browser = Effect.fnUntraced(function* (
+  { cardFile, stateDir }: Settings.Settings,
+  origin: Settings.Origin,
+  pair: Pair
+) {
   const metrics = yield* AgentMetrics
   const card = cardFile === undefined ? undefined : yield* AgentCardResponder.make(cardFile)
   const ordinary =
@@ -146,9 +150,10 @@ const tunnel = Effect.fnUntraced(function* (
 ) {
   const { agentId, identity, token } = onboarded
   const streams = yield* Origin.make
+  const origin = yield* Origin.open(config.origin)
   const how =
     token !== undefined && config.mode === "browser"
-      ? { token, handler: yield* browser(config, pair), accepted: () => Effect.void }
+      ? { token, handler: yield* browser(config, origin, pair), accepted: () => Effect.void }
       : yield* mesh(config, onboarded, streams)
   const registration = {
     token: how.token,
@@ -157,7 +162,7 @@ const tunnel = Effect.fnUntraced(function* (
     identity: identity?.seed,
     proxyProtocol: config.origin.proxyProtocol === "v2",
     certificate: report,
-    onEcho: yield* OriginProbe.make(config.origin, config.hostname)
+    onEcho: yield* OriginProbe.make(origin, config.hostname)
   }
   const { currentToken, reportVersion } = yield* OnboardingClient
   const reporting = yield* FiberHandle.make<void>()

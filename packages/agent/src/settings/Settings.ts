@@ -31,7 +31,7 @@ const unsetOne = "unset one of the two"
 
 /** Rules across the variables. */
 const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<Problem> => {
-  const { cardFile, healthPath, hostname, mode, protocol, tls } = values
+  const { cardFile, healthPath, hostname, mode, origin, protocol, proxyProtocol, tls } = values
   const { certificate, key } = pairOf(values)
   const isBrowser = mode === "browser"
   const terminates = tls === "terminate"
@@ -42,6 +42,13 @@ const rules = (values: VariableReader.PartialValues<Variables>): ReadonlyArray<P
     isBrowser &&
       protocol === "udp" &&
       Problems.problem("CT_AGENT_ORIGIN_PROTO=udp", "does not work with CT_AGENT_MODE=browser", unsetOne),
+    origin?.isHttp2 === true &&
+      (protocol === "udp" || !isBrowser || proxyProtocol === "v2") &&
+      Problems.problem(
+        "h2c:// in CT_AGENT_ORIGIN",
+        "works with CT_AGENT_MODE=browser only, over TCP and without a PROXY protocol header",
+        "set the mode and unset CT_AGENT_ORIGIN_PROTO and CT_AGENT_ORIGIN_PROXY_PROTOCOL, or remove h2c://"
+      ),
     healthPath !== undefined &&
       protocol === "udp" &&
       Problems.problem("CT_AGENT_HEALTH_PATH", "does not work with CT_AGENT_ORIGIN_PROTO=udp", unsetOne),
@@ -86,6 +93,8 @@ const warningsOf = (values: Values): ReadonlyArray<string> => {
     warnings.push("CT_AGENT_DIRECT_ADVERTISE has no effect in browser mode. Unset it, or unset CT_AGENT_MODE.")
   if (values.directory !== undefined && values.certificateFolder === undefined)
     warnings.push("CT_ACME_DIRECTORY_URL has no effect without CT_ACME_CERT_OUT_DIR. Set both, or neither.")
+  if (values.origin.isHttp2 === true && values.tls === "passthrough" && values.certificateFolder !== undefined)
+    warnings.push("h2c:// in CT_AGENT_ORIGIN needs CT_AGENT_ORIGIN_TLS=terminate once the name is end-to-end. Set it.")
   for (const [name, of] of Object.entries(switches)) {
     const text = of(values)?.text.toLowerCase() ?? ""
     if (["no", "off", "none", "disabled"].includes(text))

@@ -6,7 +6,7 @@ import { asRequired, defaulted, optional, required } from "@catenet/platform/Var
 import { normalHost } from "@catenet/wire/frames/HostName"
 import { maxAgentIdBytes } from "@catenet/wire/frames/MuxRegister"
 import * as CustomCa from "./CustomCa.ts"
-import { baseUrl, hostPort, listenAddress } from "./HostPort.ts"
+import { baseUrl, hostPort, listenAddress, serviceAddress } from "./HostPort.ts"
 import { transports } from "./TunnelTransports.ts"
 
 const token = Parser.described(secretHex, {
@@ -58,7 +58,12 @@ export const variables = {
     "Short-lived bootstrap token; redeemed once, it replaces the two tokens above."
   ),
   hostname: optional("CT_AGENT_HOSTNAME", hostname, "Public host name that the tunnel serves."),
-  origin: defaulted("CT_AGENT_ORIGIN", hostPort, "127.0.0.1:8080", "Address of the local service."),
+  origin: defaulted(
+    "CT_AGENT_ORIGIN",
+    serviceAddress,
+    "127.0.0.1:8080",
+    "Address of the local service; `h2c://` before it for one that speaks HTTP/2 without TLS, such as gRPC."
+  ),
   protocol: defaulted("CT_AGENT_ORIGIN_PROTO", Parser.literal("tcp", "udp"), "tcp", "Protocol of the local service.", {
     isBlankRefused: true
   }),

@@ -1,9 +1,11 @@
 /** Connects to the local service, resolving its name for each connection. */
 import { Socket } from "@catenet/platform/Sockets"
-import { Cause, Data, Effect, FiberSet, Schedule } from "effect"
+import * as Http2Origin from "@catenet/proxy/internal/http2/Http2Origin"
+import { Cause, Data, Effect, FiberSet, FileSystem, Schedule } from "effect"
 import type { LookupFunction } from "node:net"
+import { join } from "node:path"
 import { AgentMetrics } from "../observe/AgentMetrics.ts"
-import { formatHostPort, type HostPort } from "../settings/HostPort.ts"
+import { formatHostPort, type HostPort, type ServiceAddress } from "../settings/HostPort.ts"
 
 /** The streams being served, each in its own fiber, so that a stopping agent can let them finish. */
 export interface ActiveStreams {
@@ -81,15 +83,19 @@ const lenient =
     else done(error)
   }
 
-/** A connected socket that allows half-open use. */
-export const dial = (address: HostPort): Effect.Effect<Socket, OriginDown> => {
-  const origin = formatHostPort(address)
-  return Effect.callback<Socket, OriginDown>((resume) => {
-    const socket = new OriginSocket({ allowHalfOpen: true, noDelay: true }).connect({
-      ...address,
-      autoSelectFamily: true,
-      ...(address.host === "localhost" ? { lookup: ofThisMachine } : {})
-    })
+type Target = { readonly path: string } | HostPort
+
+const connected = (target: Target, origin: string): Effect.Effect<Socket, OriginDown> =>
+  Effect.callback<Socket, OriginDown>((resume) => {
+    const socket = new OriginSocket({ allowHalfOpen: true, noDelay: true }).connect(
+      "path" in target
+        ? target
+        : {
+            ...target,
+            autoSelectFamily: true,
+            ...(target.host === "localhost" ? { lookup: ofThisMachine } : {})
+          }
+    )
     const failed = (error: Error) => {
       const code = "code" in error && typeof error.code === "string" ? error.code : undefined
       resume(Effect.fail(new OriginDown({ origin, why: error.message || code || "cannot connect", late: false, code })))
@@ -111,7 +117,44 @@ export const dial = (address: HostPort): Effect.Effect<Socket, OriginDown> => {
         Effect.fail(new OriginDown({ origin, why: `no connection within ${connectMillis / 1000} s`, late: true }))
     })
   )
+
+/** Where an origin that speaks HTTP/2 is spoken to by HTTP/1.1. */
+interface Door {
+  readonly path: string
+  readonly ready: Effect.Effect<void, OriginDown>
 }
+
+/** A connected socket that allows half-open use and speaks HTTP/1.1, or whatever the service speaks. */
+export const dial = (address: HostPort & { readonly door?: Door | undefined }): Effect.Effect<Socket, OriginDown> => {
+  const { door, host, port } = address
+  const origin = formatHostPort(address)
+  return door === undefined
+    ? connected({ host, port }, origin)
+    : Effect.andThen(door.ready, connected({ path: door.path }, origin))
+}
+
+/** The origin with its door, if it needs one, for as long as the scope is open. */
+export const open = Effect.fn("Origin.open")(function* <O extends ServiceAddress>(origin: O) {
+  if (origin.isHttp2 !== true) return origin
+  const { fault } = yield* AgentMetrics
+  const fs = yield* FileSystem.FileSystem
+  const path = join(yield* fs.makeTempDirectoryScoped({ prefix: "ct-agent-" }), "origin")
+  const name = formatHostPort(origin)
+  const direct = connected({ host: origin.host, port: origin.port }, name)
+  const { ready } = yield* Effect.acquireRelease(
+    Effect.promise(() => Http2Origin.open(path, () => Effect.runPromise(direct), fault)),
+    ({ close }) => Effect.sync(close)
+  )
+  const door: Door = {
+    path,
+    ready: Effect.tryPromise({
+      try: ready,
+      catch: (error) =>
+        error instanceof OriginDown ? error : new OriginDown({ origin: name, why: String(error), late: false })
+    })
+  }
+  return { ...origin, door }
+}, Effect.orDie)
 
 /** Warns where nothing listens yet, and reports the service once it does. */
 export const awaitService = Effect.fn("Origin.awaitService")(function* (address: HostPort) {

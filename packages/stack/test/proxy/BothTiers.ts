@@ -24,7 +24,11 @@ export interface Tier {
 }
 
 /** The origin's port is on loopback. `logLevel` is that of the edge, which logs to the loggers of the caller. */
-export const make = Effect.fnUntraced(function* (originPort: number, logLevel: LogLevel.LogLevel = "None") {
+export const make = Effect.fnUntraced(function* (
+  originPort: number,
+  logLevel: LogLevel.LogLevel = "None",
+  scheme: "" | "h2c://" = ""
+) {
   const world = yield* start({}, { logLevel })
   const plane = yield* Effect.acquireRelease(
     Effect.promise(() => startControlPlane(new X509Certificate(world.meshRoot).raw)),
@@ -44,7 +48,7 @@ export const make = Effect.fnUntraced(function* (originPort: number, logLevel: L
           CT_AGENT_HOSTNAME: host,
           CT_AGENT_MODE: "browser",
           CT_AGENT_TRANSPORTS: "mux",
-          CT_AGENT_ORIGIN: `127.0.0.1:${originPort}`,
+          CT_AGENT_ORIGIN: `${scheme}127.0.0.1:${originPort}`,
           ...more
         })
       ),

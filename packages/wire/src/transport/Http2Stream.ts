@@ -157,12 +157,15 @@ export const passHints = (stream: ServerHttp2Stream, outgoing: ClientRequest): v
 export const sendAnswer = (stream: ServerHttp2Stream, incoming: IncomingMessage, refuse: () => void): void => {
   if (stream.destroyed) return void incoming.destroy()
   const hasTrailers = incoming.headers["transfer-encoding"] !== undefined
+  // A gRPC client reads the fields of an answer without a body as its trailers only if they are its last frame.
+  const endStream = !hasTrailers && incoming.headers["content-length"] === "0"
   // Origins say things that have no form in HTTP/2; that must not end more than this request.
-  const begun = Result.try(() => stream.respond(answerFields(incoming), { waitForTrailers: hasTrailers }))
+  const begun = Result.try(() => stream.respond(answerFields(incoming), { waitForTrailers: hasTrailers, endStream }))
   if (Result.isFailure(begun)) {
     incoming.destroy()
     return refuse()
   }
+  if (endStream) return void incoming.resume()
   if (hasTrailers) {
     stream.on("wantTrailers", () => {
       if (Result.isFailure(Result.try(() => stream.sendTrailers(answerTrailers(incoming))))) tear(stream)
