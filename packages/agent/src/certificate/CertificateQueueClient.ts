@@ -40,6 +40,106 @@ export interface Answered {
   readonly date: number | undefined
 }
 
+const connect = Effect.fnUntraced(function* (url: string, seed: ProvedRequests.Seed) {
+  const { httpClient, onceMore } = ProvedRequests.by(yield* HttpClient.HttpClient, seed)
+  const calls = yield* HttpApiClient.group(AgentCallsApi, { group: "admission", httpClient, baseUrl: url })
+  return { url, calls, onceMore }
+})
+type Connected = Effect.Success<ReturnType<typeof connect>>
+
+const bounded = <A, E>({ onceMore }: Connected, call: Effect.Effect<A, E>) =>
+  Effect.timeoutOrElse(onceMore(call), {
+    duration: callBound,
+    orElse: () => Effect.fail(new Error(`no answer within ${callBound}`))
+  })
+
+const failureOf =
+  ({ url }: Connected, what: string) =>
+  (error: unknown) => {
+    if (error instanceof Refused) return error
+    const status = HttpClientError.isHttpClientError(error) ? error.response?.status : undefined
+    return status !== undefined && status >= 400 && status < 500 && status !== 429
+      ? new Refused({ detail: `The control plane at ${url} refused to ${what} (status ${status}).` })
+      : new Unreachable({ detail: `The control plane at ${url} could not ${what}: ${clause(describe(error))}.` })
+  }
+
+const paramsOf = ({ hostname, token }: Asked) => ({ routing_token: Redacted.make(Redacted.value(token)), hostname })
+
+const check = "Check CT_AGENT_TOKEN and CT_AGENT_HOSTNAME."
+
+const ask = Effect.fn("CertificateQueueClient.ask")(function* (plane: Connected, asked: Asked) {
+  const call = plane.calls.admission({ params: paramsOf(asked), responseMode: "decoded-and-response" })
+  return yield* bounded(plane, call).pipe(
+    Effect.map(([admission, { headers }]) => {
+      const date = Date.parse(headers["date"] ?? "")
+      return { admission, date: Number.isNaN(date) ? undefined : date }
+    }),
+    Effect.catchTags({
+      NotHostnameOwner: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${check}` })),
+      AgentProofRequired: ({ detail }) => Effect.fail(new Refused({ detail })),
+      HostnameUnknown: ({ detail }) => Effect.fail(new HostnameGone({ detail: `${detail} ${check}` }))
+    }),
+    Effect.mapError(failureOf(plane, "say whether a certificate may be ordered"))
+  )
+})
+
+const complete = Effect.fn("CertificateQueueClient.complete")(function* (
+  plane: Connected,
+  asked: Asked,
+  chain: string | undefined
+) {
+  const payload = chain === undefined || chain.length > maxChainLength ? {} : { chain }
+  yield* bounded(plane, plane.calls.issuanceComplete({ params: paramsOf(asked), payload })).pipe(
+    Effect.catchTags({
+      NotHostnameOwner: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${check}` })),
+      AgentProofRequired: ({ detail }) => Effect.fail(new Refused({ detail })),
+      HostnameGuarded: ({ detail }) => Effect.fail(new Refused({ detail }))
+    }),
+    Effect.mapError(failureOf(plane, "take note of the certificate"))
+  )
+})
+
+const progress = ({ calls, onceMore }: Connected, asked: Asked, progress: IssuanceProgress) =>
+  onceMore(calls.issuanceProgress({ params: paramsOf(asked), payload: IssuanceProgress.make(progress) })).pipe(
+    Effect.timeout(reportTimeout),
+    Effect.map(({ yours }) => yours),
+    Effect.tapError((error) => Effect.logDebug(describe(error))),
+    Effect.orElseSucceed(() => true)
+  )
+
+const publish = Effect.fn("CertificateQueueClient.publish")(function* (
+  { calls, onceMore }: Connected,
+  { hostname, token }: Asked,
+  value: string
+) {
+  // The CA has not been asked to validate: the order stays open, and no new one is placed.
+  const failed = (detail: string) =>
+    Effect.fail(new AcmeFailed({ reason: "dns", detail, type: DnsProofRetry.notPublished }))
+  return yield* onceMore(calls.setChallenge({ payload: { token, hostname, value } })).pipe(
+    Effect.as("published" as const),
+    Effect.timeout(callBound),
+    DnsProofRetry.retry,
+    Effect.catchTags({
+      RouteNotFound: () => Effect.succeed("no broker" as const),
+      ChallengeNotBrokered: () => Effect.succeed("no broker" as const),
+      HostnameUnknown: ({ detail }) => failed(`${detail} ${check}`),
+      NotHostnameOwner: ({ detail }) => failed(`${detail} ${check}`),
+      AgentProofRequired: ({ detail }) => failed(detail),
+      NotAdmitted: ({ detail }) => failed(detail),
+      DnsProviderFailed: ({ detail }) => failed(detail)
+    }),
+    Effect.timeoutOrElse({
+      duration: propagationBound,
+      orElse: () => failed(`The name servers of ${hostname} did not all show the proof within ${propagationBound}.`)
+    }),
+    Effect.catch((error) =>
+      error instanceof AcmeFailed
+        ? Effect.fail(error)
+        : failed(`The proof could not be published in DNS: ${clause(describe(error))}.`)
+    )
+  )
+})
+
 export class CertificateQueueClient extends Context.Service<
   CertificateQueueClient,
   {
@@ -65,107 +165,20 @@ export class CertificateQueueClient extends Context.Service<
   static readonly layer = (url: string, seed: ProvedRequests.Seed = Effect.undefined) =>
     Layer.effect(
       CertificateQueueClient,
-      Effect.gen(function* () {
-        const { httpClient, onceMore } = ProvedRequests.by(yield* HttpClient.HttpClient, seed)
-        const client = yield* HttpApiClient.group(AgentCallsApi, { group: "admission", httpClient, baseUrl: url })
-
-        const bounded = <A, E>(call: Effect.Effect<A, E>) =>
-          Effect.timeoutOrElse(onceMore(call), {
-            duration: callBound,
-            orElse: () => Effect.fail(new Error(`no answer within ${callBound}`))
-          })
-
-        const sorted = (what: string) => (error: unknown) => {
-          const status = HttpClientError.isHttpClientError(error) ? error.response?.status : undefined
-          return status !== undefined && status >= 400 && status < 500 && status !== 429
-            ? new Refused({ detail: `The control plane at ${url} refused to ${what} (status ${status}).` })
-            : new Unreachable({ detail: `The control plane at ${url} could not ${what}: ${clause(describe(error))}.` })
-        }
-
-        const params = ({ hostname, token }: Asked) => ({
-          routing_token: Redacted.make(Redacted.value(token)),
-          hostname
-        })
-        const check = "Check CT_AGENT_TOKEN and CT_AGENT_HOSTNAME."
-
-        const publishOnce = ({ hostname, token }: Asked, value: string) =>
-          onceMore(client.setChallenge({ payload: { token, hostname, value } })).pipe(Effect.as("published" as const))
-
-        return {
-          ask: Effect.fn("CertificateQueueClient.ask")(function* (asked) {
-            const what = "say whether a certificate may be ordered"
-            return yield* bounded(
-              client.admission({ params: params(asked), responseMode: "decoded-and-response" })
-            ).pipe(
-              Effect.map(([admission, { headers }]) => {
-                const date = Date.parse(headers["date"] ?? "")
-                return { admission, date: Number.isNaN(date) ? undefined : date }
-              }),
-              Effect.catchTags({
-                NotHostnameOwner: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${check}` })),
-                AgentProofRequired: ({ detail }) => Effect.fail(new Refused({ detail })),
-                HostnameUnknown: ({ detail }) => Effect.fail(new HostnameGone({ detail: `${detail} ${check}` }))
-              }),
-              Effect.mapError((error) => (error instanceof Refused ? error : sorted(what)(error)))
-            )
-          }),
-          complete: Effect.fn("CertificateQueueClient.complete")(function* (asked, chain) {
-            const what = "take note of the certificate"
-            const payload = chain === undefined || chain.length > maxChainLength ? {} : { chain }
-            yield* bounded(client.issuanceComplete({ params: params(asked), payload })).pipe(
-              Effect.catchTags({
-                NotHostnameOwner: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${check}` })),
-                AgentProofRequired: ({ detail }) => Effect.fail(new Refused({ detail })),
-                HostnameGuarded: ({ detail }) => Effect.fail(new Refused({ detail }))
-              }),
-              Effect.mapError((error) => (error instanceof Refused ? error : sorted(what)(error)))
-            )
-          }),
-          fail: (asked, payload) =>
-            bounded(client.issuanceFailed({ params: params(asked), payload })).pipe(
-              Effect.tapError((error) => Effect.logDebug(describe(error))),
-              Effect.orElseSucceed(() => undefined)
-            ),
-          standing: (asked) =>
-            bounded(client.standing({ params: params(asked) })).pipe(Effect.orElseSucceed(() => undefined)),
-          progress: (asked, payload) =>
-            onceMore(client.issuanceProgress({ params: params(asked), payload: IssuanceProgress.make(payload) })).pipe(
-              Effect.timeout(reportTimeout),
-              Effect.map(({ yours }) => yours),
-              Effect.tapError((error) => Effect.logDebug(describe(error))),
-              Effect.orElseSucceed(() => true)
-            ),
-          publish: Effect.fn("CertificateQueueClient.publish")(function* (asked, value) {
-            // The CA has not been asked to validate: the order stays open, and no new one is placed.
-            const failed = (detail: string) =>
-              Effect.fail(new AcmeFailed({ reason: "dns", detail, type: DnsProofRetry.notPublished }))
-            return yield* publishOnce(asked, value).pipe(
-              Effect.timeout(callBound),
-              DnsProofRetry.retry,
-              Effect.catchTags({
-                RouteNotFound: () => Effect.succeed("no broker" as const),
-                ChallengeNotBrokered: () => Effect.succeed("no broker" as const),
-                HostnameUnknown: ({ detail }) => failed(`${detail} ${check}`),
-                NotHostnameOwner: ({ detail }) => failed(`${detail} ${check}`),
-                AgentProofRequired: ({ detail }) => failed(detail),
-                NotAdmitted: ({ detail }) => failed(detail),
-                DnsProviderFailed: ({ detail }) => failed(detail)
-              }),
-              Effect.timeoutOrElse({
-                duration: propagationBound,
-                orElse: () =>
-                  failed(`The name servers of ${asked.hostname} did not all show the proof within ${propagationBound}.`)
-              }),
-              Effect.catch((error) =>
-                error instanceof AcmeFailed
-                  ? Effect.fail(error)
-                  : failed(`The proof could not be published in DNS: ${clause(describe(error))}.`)
-              )
-            )
-          }),
-          clear: ({ hostname, token }) =>
-            Effect.ignore(bounded(client.clearChallenge({ payload: { token, hostname } })))
-        }
-      })
+      Effect.map(connect(url, seed), (plane) => ({
+        ask: (asked) => ask(plane, asked),
+        complete: (asked, chain) => complete(plane, asked, chain),
+        fail: (asked, payload) =>
+          bounded(plane, plane.calls.issuanceFailed({ params: paramsOf(asked), payload })).pipe(
+            Effect.tapError((error) => Effect.logDebug(describe(error))),
+            Effect.orElseSucceed(() => undefined)
+          ),
+        standing: (asked) =>
+          bounded(plane, plane.calls.standing({ params: paramsOf(asked) })).pipe(Effect.orElseSucceed(() => undefined)),
+        progress: (asked, payload) => progress(plane, asked, payload),
+        publish: (asked, value) => publish(plane, asked, value),
+        clear: ({ hostname, token }) =>
+          Effect.ignore(bounded(plane, plane.calls.clearChallenge({ payload: { token, hostname } })))
+      }))
     )
 }

@@ -34,6 +34,107 @@ export interface QuicPath {
 const waysOf = (wanted: ReadonlyArray<Carrier>) =>
   Array.from(new Set(wanted.map((carrier) => (carrier === "quic" ? ("quic" as const) : ("tls" as const)))))
 
+interface Shared {
+  readonly connection: QuicConnection
+  open: number
+}
+
+interface State {
+  readonly quic: QuicDial["Service"]
+  readonly edge: HostPort
+  readonly roots: string
+  readonly token: Redacted.Redacted<Uint8Array>
+  /** Of all connections. */
+  readonly scope: Scope.Scope
+  readonly dialing: Semaphore.Semaphore
+  ways: ReturnType<typeof waysOf>
+  shared: Shared | undefined
+  /** The direct path is not tried before this time. */
+  restsUntil: number
+}
+
+/** A connection with its own scope. */
+const dial = Effect.fnUntraced(function* (state: State, target: Parameters<QuicDial["Service"]["dial"]>[0]) {
+  const scope = yield* Scope.fork(state.scope)
+  const close = (exit: Exit.Exit<unknown, unknown>) => Scope.close(scope, exit)
+  const connection = yield* state.quic.dial(target).pipe(
+    Scope.provide(scope),
+    Effect.onError((cause) => close(Exit.failCause(cause)))
+  )
+  yield* Effect.forkIn(
+    Effect.andThen(
+      Effect.promise(() => connection.closed),
+      close(Exit.void)
+    ),
+    state.scope
+  )
+  return connection
+})
+
+const ended = (stream: CarrierStream) =>
+  Effect.callback<void>((resume) => void stream.once("close", () => resume(Effect.void)))
+
+const closeLater = (connection: QuicConnection) =>
+  Effect.andThen(
+    Effect.sleep(closeDelay),
+    Effect.sync(() => connection.close())
+  )
+
+/** The shared connection, dialled if there is none that has room. */
+const share = (state: State) =>
+  state.dialing.withPermits(1)(
+    Effect.gen(function* () {
+      const { edge, roots, shared } = state
+      if (shared !== undefined && !shared.connection.isClosed && shared.open < maxStreams) return shared
+      const next: Shared = { connection: yield* dial(state, { ...edge, roots, millis: dialMillis }), open: 0 }
+      state.shared = next
+      return next
+    })
+  )
+
+const openStream = Effect.fnUntraced(function* (state: State) {
+  const held = yield* share(state)
+  const opened = held.connection.open()
+  if (Result.isFailure(opened))
+    return yield* new QuicUnreachable({ peer: formatHostPort(state.edge), why: opened.failure.message })
+  held.open++
+  const left = Effect.suspend(() => {
+    held.open--
+    return held.open === 0 && held !== state.shared ? closeLater(held.connection) : Effect.void
+  })
+  yield* Effect.forkIn(Effect.andThen(ended(opened.success), left), state.scope)
+  return opened.success
+})
+
+/** The agent's listener, as reported by the edge. */
+const askListener = Effect.fnUntraced(function* (state: State) {
+  const { connection } = yield* share(state)
+  const reply = yield* QuicRequest.ask(connection, { role: "P", token: Redacted.value(state.token) })
+  const listener = reply === undefined ? null : Result.getOrUndefined(decodePeerReply(reply))?.value
+  const address = listener ? parseHostPort(listener.address) : undefined
+  return listener && address ? { ...address, roots: Certificate.pem(listener.certificate) } : undefined
+})
+
+const restDirect = (state: State) =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    state.restsUntil = now + restMillis
+  })
+
+const openDirect = Effect.fnUntraced(function* (state: State) {
+  if ((yield* Clock.currentTimeMillis) < state.restsUntil || state.ways[0] !== "quic") return undefined
+  const target = yield* askListener(state)
+  if (target !== undefined) {
+    const connection = yield* dial(state, { ...target, millis: directMillis })
+    const opened = connection.open()
+    if (Result.isSuccess(opened)) {
+      yield* Effect.forkIn(Effect.andThen(ended(opened.success), closeLater(connection)), state.scope)
+      return opened.success
+    }
+  }
+  yield* restDirect(state)
+  return undefined
+})
+
 /** Undefined where QUIC is not wanted or its runtime is not installed. */
 export const make = Effect.fn("QuicPath.make")(function* (
   edge: HostPort,
@@ -43,98 +144,25 @@ export const make = Effect.fn("QuicPath.make")(function* (
 ) {
   const quic = yield* QuicDial
   if (!wanted.includes("quic") || (!quic.isInstalled && wanted.length > 1)) return undefined
-  const outer = yield* Effect.scope
-  const alone = yield* Semaphore.make(1)
-  let ways = waysOf(wanted)
-  let shared: { readonly connection: QuicConnection; open: number } | undefined
-  let restsUntil = Number.NEGATIVE_INFINITY
-
-  const unreachable = (why: string) => new QuicUnreachable({ peer: formatHostPort(edge), why })
-
-  /** A connection with its own scope. */
-  const dial = Effect.fnUntraced(function* (target: Parameters<typeof quic.dial>[0]) {
-    const scope = yield* Scope.fork(outer)
-    const close = (exit: Exit.Exit<unknown, unknown>) => Scope.close(scope, exit)
-    const connection = yield* quic.dial(target).pipe(
-      Scope.provide(scope),
-      Effect.onError((cause) => close(Exit.failCause(cause)))
-    )
-    yield* Effect.forkIn(
-      Effect.andThen(
-        Effect.promise(() => connection.closed),
-        close(Exit.void)
-      ),
-      outer
-    )
-    return connection
-  })
-
-  const ended = (stream: CarrierStream) =>
-    Effect.callback<void>((resume) => void stream.once("close", () => resume(Effect.void)))
-
-  const closeLater = (connection: QuicConnection) =>
-    Effect.andThen(
-      Effect.sleep(closeDelay),
-      Effect.sync(() => connection.close())
-    )
-
-  const holding = alone.withPermits(1)(
-    Effect.gen(function* () {
-      if (shared !== undefined && !shared.connection.isClosed && shared.open < maxStreams) return shared
-      shared = { connection: yield* dial({ ...edge, roots, millis: dialMillis }), open: 0 }
-      return shared
-    })
-  )
-
-  const stream = Effect.gen(function* () {
-    const held = yield* holding
-    const opened = held.connection.open()
-    if (Result.isFailure(opened)) return yield* unreachable(opened.failure.message)
-    held.open++
-    const left = Effect.suspend(() => {
-      held.open--
-      return held.open === 0 && held !== shared ? closeLater(held.connection) : Effect.void
-    })
-    yield* Effect.forkIn(Effect.andThen(ended(opened.success), left), outer)
-    return opened.success
-  })
-
-  /** The agent's listener, as reported by the edge. */
-  const asked = Effect.gen(function* () {
-    const { connection } = yield* holding
-    const reply = yield* QuicRequest.ask(connection, { role: "P", token: Redacted.value(token) })
-    const listener = reply === undefined ? null : Result.getOrUndefined(decodePeerReply(reply))?.value
-    const address = listener ? parseHostPort(listener.address) : undefined
-    return listener && address ? { ...address, roots: Certificate.pem(listener.certificate) } : undefined
-  })
-
-  const directFailed = Effect.map(Clock.currentTimeMillis, (now) => {
-    restsUntil = now + restMillis
-  })
-
-  const direct = Effect.gen(function* () {
-    if ((yield* Clock.currentTimeMillis) < restsUntil || ways[0] !== "quic") return undefined
-    const target = yield* asked
-    if (target !== undefined) {
-      const connection = yield* dial({ ...target, millis: directMillis })
-      const opened = connection.open()
-      if (Result.isSuccess(opened)) {
-        yield* Effect.forkIn(Effect.andThen(ended(opened.success), closeLater(connection)), outer)
-        return opened.success
-      }
-    }
-    yield* directFailed
-    return undefined
-  }).pipe(Effect.catch(() => Effect.as(directFailed, undefined)))
-
+  const state: State = {
+    quic,
+    edge,
+    roots,
+    token,
+    scope: yield* Effect.scope,
+    dialing: yield* Semaphore.make(1),
+    ways: waysOf(wanted),
+    shared: undefined,
+    restsUntil: Number.NEGATIVE_INFINITY
+  }
   const route: QuicPath = {
-    ways: () => ways,
+    ways: () => state.ways,
     worked: (way) => {
-      ways = [way, ...ways.filter((other) => other !== way)]
+      state.ways = [way, ...state.ways.filter((other) => other !== way)]
     },
-    stream,
-    direct,
-    directFailed
+    stream: openStream(state),
+    direct: Effect.catch(openDirect(state), () => Effect.as(restDirect(state), undefined)),
+    directFailed: restDirect(state)
   }
   return route
 })

@@ -111,6 +111,29 @@ export interface RelayNodeReader {
 
 const hexDigits = "0123456789abcdef"
 
+const newSession = (id: string, startedAt: number): Session => ({
+  id,
+  startedAt,
+  conn: undefined,
+  transport: "none",
+  carrier: undefined,
+  live: 0,
+  registeredSince: undefined,
+  lastSeen: undefined,
+  refusals: 0,
+  lastError: undefined
+})
+
+const noTraffic = (): Traffic => ({
+  tunnelsOpened: 0,
+  tunnelsFailed: 0,
+  bytesToOrigin: 0,
+  bytesToClient: 0,
+  handshakes: 0,
+  handshakeMillis: 0,
+  reconnects: 0
+})
+
 export class AgentMetrics extends Context.Service<
   AgentMetrics,
   {
@@ -158,27 +181,8 @@ export class AgentMetrics extends Context.Service<
       const clock = yield* Clock.Clock
       const now = () => clock.currentTimeMillisUnsafe()
       const digits = yield* Effect.replicateEffect(Random.nextIntBetween(0, 15), 16)
-      const session: Session = {
-        id: digits.map((digit) => hexDigits.charAt(digit)).join(""),
-        startedAt: now(),
-        conn: undefined,
-        transport: "none",
-        carrier: undefined,
-        live: 0,
-        registeredSince: undefined,
-        lastSeen: undefined,
-        refusals: 0,
-        lastError: undefined
-      }
-      const traffic: Traffic = {
-        tunnelsOpened: 0,
-        tunnelsFailed: 0,
-        bytesToOrigin: 0,
-        bytesToClient: 0,
-        handshakes: 0,
-        handshakeMillis: 0,
-        reconnects: 0
-      }
+      const session = newSession(digits.map((digit) => hexDigits.charAt(digit)).join(""), now())
+      const traffic = noTraffic()
       let faults = 0
       const { ending, report } = yield* ProcessFaults.make(() => {
         faults += 1

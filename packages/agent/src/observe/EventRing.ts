@@ -28,24 +28,25 @@ const isWhole = (line: string) => {
   }
 }
 
-/** The ring in this folder. The folder is created by the first append. */
-export const make = Effect.fnUntraced(function* (directory: string) {
-  const fs = yield* FileSystem.FileSystem
-  const path = `${directory}/events.jsonl`
-  const oldPath = `${path}.1`
-  const lock = `${path}.lock`
-  const semaphore = yield* Semaphore.make(1)
-  let errors = 0
-  let opened = false
+interface State {
+  readonly fs: FileSystem.FileSystem
+  readonly directory: string
+  readonly path: string
+  readonly oldPath: string
+  readonly lock: string
+  errors: number
+  isPrepared: boolean
+}
 
-  const sizeOf = (file: string) =>
-    fs.stat(file).pipe(
-      Effect.map(({ size }) => Number(size)),
-      Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(0))
-    )
+const sizeOf = ({ fs }: State, file: string) =>
+  fs.stat(file).pipe(
+    Effect.map(({ size }) => Number(size)),
+    Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(0))
+  )
 
-  /** Restricts the mode of an existing file and returns whether its last line is incomplete. */
-  const inspect = Effect.gen(function* () {
+/** Restricts the mode of an existing file and returns whether its last line is incomplete. */
+const inspect = Effect.fnUntraced(
+  function* ({ fs, path }: State) {
     const file = yield* fs.open(path, { flag: "r", noFollow: true })
     const size = Number((yield* file.stat).size)
     yield* fs.chmod(path, 0o600)
@@ -53,63 +54,69 @@ export const make = Effect.fnUntraced(function* (directory: string) {
     yield* file.seek(BigInt(size - 1), "start")
     const last = yield* file.readAlloc(1)
     return Option.isSome(last) && last.value[0] !== newline
-  }).pipe(
-    Effect.scoped,
-    Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(false))
+  },
+  Effect.scoped,
+  Effect.catchReason("PlatformError", "NotFound", () => Effect.succeed(false))
+)
+
+const dropStaleLock = Effect.fnUntraced(function* ({ fs, lock }: State) {
+  const born = (yield* fs.stat(lock)).mtime
+  const now = yield* Clock.currentTimeMillis
+  if (Option.isSome(born) && now - born.value.getTime() > lockAgeMillis) yield* fs.remove(lock)
+})
+
+const takeLock = ({ fs, lock }: State) => Effect.isSuccess(fs.writeFileString(lock, "", { flag: "wx", mode: 0o600 }))
+
+/** Without the lock, lines are appended beyond the limit: the holder is about to rotate. */
+const rotate = Effect.fnUntraced(function* (state: State, incoming: number) {
+  const { fs, lock, oldPath, path } = state
+  const held = (yield* takeLock(state)) || ((yield* Effect.isSuccess(dropStaleLock(state))) && (yield* takeLock(state)))
+  if (!held) return
+  yield* Effect.gen(function* () {
+    const size = yield* sizeOf(state, path)
+    if (size > 0 && size + incoming > capBytes) yield* fs.rename(path, oldPath)
+  }).pipe(Effect.ensuring(Effect.ignore(fs.remove(lock, { force: true }))))
+})
+
+const write = Effect.fnUntraced(function* (state: State, line: string) {
+  const { directory, fs, path } = state
+  const folder = Effect.provideService(PrivateFile.folder(directory), FileSystem.FileSystem, fs)
+  const torn = state.isPrepared ? false : yield* Effect.andThen(folder, inspect(state))
+  state.isPrepared = true
+  const bytes = new TextEncoder().encode(`${torn ? "\n" : ""}${line}\n`)
+  if ((yield* sizeOf(state, path)) + bytes.length > capBytes) yield* rotate(state, bytes.length)
+  const file = yield* fs.open(path, { flag: "a", mode: 0o600, noFollow: true })
+  yield* file.writeAll(bytes)
+}, Effect.scoped)
+
+const append = (state: State, line: string) =>
+  Effect.catchCause(write(state, line), (cause) =>
+    Effect.suspend(() => {
+      state.errors++
+      return state.errors === 1 ? Effect.logWarning("events cannot be written to the ring", cause) : Effect.void
+    })
   )
 
-  const prepare = PrivateFile.folder(directory).pipe(
-    Effect.provideService(FileSystem.FileSystem, fs),
-    Effect.andThen(inspect)
+const linesOf = ({ fs }: State, file: string) =>
+  fs.readFileString(file).pipe(
+    Effect.map((text) => text.split("\n").filter(isWhole)),
+    Effect.orElseSucceed((): ReadonlyArray<string> => [])
   )
 
-  const dropStaleLock = Effect.gen(function* () {
-    const born = (yield* fs.stat(lock)).mtime
-    const now = yield* Clock.currentTimeMillis
-    if (Option.isSome(born) && now - born.value.getTime() > lockAgeMillis) yield* fs.remove(lock)
-  })
-
-  const takeLock = Effect.isSuccess(fs.writeFileString(lock, "", { flag: "wx", mode: 0o600 }))
-
-  /** Without the lock, lines are appended beyond the limit: the holder is about to rotate. */
-  const rotate = Effect.fnUntraced(function* (incoming: number) {
-    const held = (yield* takeLock) || ((yield* Effect.isSuccess(dropStaleLock)) && (yield* takeLock))
-    if (!held) return
-    yield* Effect.gen(function* () {
-      const size = yield* sizeOf(path)
-      if (size > 0 && size + incoming > capBytes) yield* fs.rename(path, oldPath)
-    }).pipe(Effect.ensuring(Effect.ignore(fs.remove(lock, { force: true }))))
-  })
-
-  const append = Effect.fnUntraced(
-    function* (line: string) {
-      const torn = opened ? false : yield* prepare
-      opened = true
-      const bytes = new TextEncoder().encode(`${torn ? "\n" : ""}${line}\n`)
-      if ((yield* sizeOf(path)) + bytes.length > capBytes) yield* rotate(bytes.length)
-      const file = yield* fs.open(path, { flag: "a", mode: 0o600, noFollow: true })
-      yield* file.writeAll(bytes)
-    },
-    Effect.scoped,
-    Effect.catchCause((cause) =>
-      Effect.suspend(() => {
-        errors++
-        return errors === 1 ? Effect.logWarning("events cannot be written to the ring", cause) : Effect.void
-      })
-    )
-  )
-
-  const lines = (file: string) =>
-    fs.readFileString(file).pipe(
-      Effect.map((text) => text.split("\n").filter(isWhole)),
-      Effect.orElseSucceed((): ReadonlyArray<string> => [])
-    )
-
+/** The ring in this folder. The folder is created by the first append. */
+export const make = Effect.fnUntraced(function* (directory: string) {
+  const fs = yield* FileSystem.FileSystem
+  const semaphore = yield* Semaphore.make(1)
+  const path = `${directory}/events.jsonl`
+  const oldPath = `${path}.1`
+  const state: State = { fs, directory, path, oldPath, lock: `${path}.lock`, errors: 0, isPrepared: false }
   return {
     path,
-    append: (line) => semaphore.withPermits(1)(append(line)),
+    append: (line) => semaphore.withPermits(1)(append(state, line)),
     last: (count) =>
-      Effect.map(Effect.all([lines(oldPath), lines(path)]), ([old, now]) => [...old, ...now].slice(-count)),
-    writeErrors: () => errors
+      Effect.map(Effect.all([linesOf(state, oldPath), linesOf(state, path)]), ([old, now]) =>
+        [...old, ...now].slice(-count)
+      ),
+    writeErrors: () => state.errors
   } satisfies EventRing
 })

@@ -49,6 +49,111 @@ const pemOf = (der: Uint8Array) =>
     catch: () => new Unreachable({ detail: "What was given as the edge's root certificate is no X.509 certificate." })
   })
 
+interface State {
+  readonly fs: FileSystem.FileSystem
+  readonly settings: Settings
+  readonly controlPlane: OnboardingClient["Service"]
+  /** The file of the root. */
+  readonly file: string
+  askedAt: number
+  /** Why the control plane has not provided the root, while it is polled. */
+  absence: string
+}
+
+const readCached = ({ file, fs }: State) =>
+  PrivateFile.read(file).pipe(
+    Effect.provideService(FileSystem.FileSystem, fs),
+    Effect.flatMap((der) => (der === undefined || der.length === 0 ? Effect.undefined : pemOf(der))),
+    Effect.orElseSucceed(() => undefined)
+  )
+
+const writeCached = ({ file, fs }: State, der: Uint8Array) =>
+  PrivateFile.folder(file.slice(0, file.lastIndexOf("/")) || "/").pipe(
+    Effect.andThen(PrivateFile.replaceAll([{ path: file, bytes: der }])),
+    Effect.provideService(FileSystem.FileSystem, fs),
+    Effect.catchTag("StateUnusable", (error) =>
+      Effect.logWarning(`the root certificate is not cached: ${error.message}`)
+    )
+  )
+
+const fetch = Effect.fnUntraced(function* (state: State) {
+  const der = yield* state.controlPlane.ca(state.settings.edgeCertificate.url)
+  const pem = yield* pemOf(der)
+  const old = yield* readCached(state)
+  if (old !== undefined && old !== pem) yield* Effect.logWarning("the edge's root certificate has changed")
+  if (old !== pem) yield* writeCached(state, der)
+  return pem
+})
+
+/** The control plane is polled less often than the disk: many agents may wait for it. */
+const fetchAtTimes = Effect.fnUntraced(function* (state: State) {
+  const now = yield* Clock.currentTimeMillis
+  if (now - state.askedAt < askMillis) return undefined
+  state.askedAt = now
+  const answer = yield* Effect.result(fetch(state))
+  if (Result.isSuccess(answer)) return answer.success
+  state.absence = ` ${answer.failure.message}`
+  return undefined
+})
+
+/** Waits until the file or the control plane has the root. */
+const awaitRoot = Effect.fnUntraced(function* (state: State) {
+  const { file, settings } = state
+  const { fileNamed, logIntervalSecs, waitSecs } = settings.edgeCertificate
+  const begun = yield* Clock.currentTimeMillis
+  let loggedAt = Number.NEGATIVE_INFINITY
+  while (true) {
+    const [cached, fetched] = [readCached(state), fetchAtTimes(state)]
+    const pem = fileNamed ? ((yield* cached) ?? (yield* fetched)) : ((yield* fetched) ?? (yield* cached))
+    if (pem !== undefined) return pem
+    const now = yield* Clock.currentTimeMillis
+    if (waitSecs !== undefined && now - begun >= waitSecs * 1000)
+      return yield* new Unreachable({
+        detail:
+          `No root certificate of the edge at ${file} within ${waitSecs} s (CT_AGENT_EDGE_CERT_WAIT_SECS). Set ` +
+          `CT_AGENT_EDGE_CERT_URL to the control plane's address, or put the file there.${state.absence}`
+      })
+    if (now - loggedAt >= logIntervalSecs * 1000) {
+      loggedAt = now
+      yield* Effect.logInfo(`waiting for the edge's root certificate at ${file}.${state.absence}`)
+    }
+    yield* Effect.sleep(pollMillis)
+  }
+})
+
+/** Asks the named address; its last answer stands in for it. */
+const askRoot = (state: State) =>
+  fetch(state).pipe(
+    Effect.retry({ schedule: Schedule.exponential("500 millis"), times: fetchAttempts - 1 }),
+    Effect.catch((error) =>
+      Effect.flatMap(readCached(state), (pem) =>
+        pem === undefined
+          ? Effect.fail(error)
+          : Effect.as(Effect.logWarning(`${ended(error.message)} Using the copy at ${state.file}.`), pem)
+      )
+    )
+  )
+
+/** The control plane's host with the mesh port that it publishes. */
+const publishedEdge = ({ controlPlane, fs, settings }: State) => {
+  const host = new URL(controlPlane.url).hostname.replace(/^\[|\]$/g, "")
+  let port: number | undefined
+  return Effect.gen(function* () {
+    if (port === undefined) {
+      port = yield* controlPlane.meshPort
+      yield* cacheMeshPort(settings.stateDir, port)
+    }
+    return { host, port }
+  }).pipe(
+    Effect.catchTag("Unreachable", (error) =>
+      Effect.flatMap(cachedMeshPort(settings.stateDir), (kept) =>
+        Effect.as(Effect.logWarning(`${ended(error.message)} Trying port ${kept}.`), { host, port: kept })
+      )
+    ),
+    Effect.provideService(FileSystem.FileSystem, fs)
+  )
+}
+
 export class ConnectionInfo extends Context.Service<
   ConnectionInfo,
   {
@@ -64,110 +169,23 @@ export class ConnectionInfo extends Context.Service<
     Layer.effect(
       ConnectionInfo,
       Effect.gen(function* () {
-        const fs = yield* FileSystem.FileSystem
-        const controlPlane = yield* OnboardingClient
-        const { edgeCertificate } = settings
-        const place = edgeCertificate.fileNamed
-          ? edgeCertificate.file
-          : yield* PrivateFile.place(edgeCertificate.file, `${settings.stateDir}/edge-cert.der`)
-
-        const cached = PrivateFile.read(place).pipe(
-          Effect.provideService(FileSystem.FileSystem, fs),
-          Effect.flatMap((der) => (der === undefined || der.length === 0 ? Effect.undefined : pemOf(der))),
-          Effect.orElseSucceed(() => undefined)
-        )
-
-        const fetched = Effect.gen(function* () {
-          const der = yield* controlPlane.ca(edgeCertificate.url)
-          const pem = yield* pemOf(der)
-          const old = yield* cached
-          if (old !== undefined && old !== pem) yield* Effect.logWarning("the edge's root certificate has changed")
-          if (old !== pem)
-            yield* PrivateFile.folder(place.slice(0, place.lastIndexOf("/")) || "/").pipe(
-              Effect.andThen(PrivateFile.replaceAll([{ path: place, bytes: der }])),
-              Effect.provideService(FileSystem.FileSystem, fs),
-              Effect.catchTag("StateUnusable", (error) =>
-                Effect.logWarning(`the root certificate is not cached: ${error.message}`)
-              )
-            )
-          return pem
-        })
-
-        const fetchedOrNot = Effect.orElseSucceed(fetched, () => undefined)
-
-        let askedAt = Number.NEGATIVE_INFINITY
-        /** Why the control plane has not provided it, while it is polled. */
-        let absence = ""
-        /** The control plane is polled less often than the disk: many agents may wait for it. */
-        const fetchedAtTimes = Effect.gen(function* () {
-          const now = yield* Clock.currentTimeMillis
-          if (now - askedAt < askMillis) return undefined
-          askedAt = now
-          const answer = yield* Effect.result(fetched)
-          if (Result.isSuccess(answer)) return answer.success
-          absence = ` ${answer.failure.message}`
-          return undefined
-        })
-
-        /** Waits until the file or the control plane has the root. */
-        const awaited = Effect.gen(function* () {
-          const begun = yield* Clock.currentTimeMillis
-          let loggedAt = Number.NEGATIVE_INFINITY
-          while (true) {
-            const [first, second] = edgeCertificate.fileNamed ? [cached, fetchedAtTimes] : [fetchedAtTimes, cached]
-            const pem = (yield* first) ?? (yield* second)
-            if (pem !== undefined) return pem
-            const now = yield* Clock.currentTimeMillis
-            const { waitSecs } = edgeCertificate
-            if (waitSecs !== undefined && now - begun >= waitSecs * 1000)
-              return yield* new Unreachable({
-                detail:
-                  `No root certificate of the edge at ${place} within ${waitSecs} s (CT_AGENT_EDGE_CERT_WAIT_SECS). Set ` +
-                  `CT_AGENT_EDGE_CERT_URL to the control plane's address, or put the file there.${absence}`
-              })
-            if (now - loggedAt >= edgeCertificate.logIntervalSecs * 1000) {
-              loggedAt = now
-              yield* Effect.logInfo(`waiting for the edge's root certificate at ${place}.${absence}`)
-            }
-            yield* Effect.sleep(pollMillis)
-          }
-        })
-
-        const asked = fetched.pipe(
-          Effect.retry({ schedule: Schedule.exponential("500 millis"), times: fetchAttempts - 1 }),
-          Effect.catch((error) =>
-            Effect.flatMap(cached, (pem) =>
-              pem === undefined
-                ? Effect.fail(error)
-                : Effect.as(Effect.logWarning(`${ended(error.message)} Using the copy at ${place}.`), pem)
-            )
-          )
-        )
-
-        let ca = yield* edgeCertificate.url === undefined ? awaited : asked
-
-        const host = new URL(controlPlane.url).hostname.replace(/^\[|\]$/g, "")
-        let port: number | undefined
-        const derived = Effect.gen(function* () {
-          if (port === undefined) {
-            port = yield* controlPlane.meshPort
-            yield* cacheMeshPort(settings.stateDir, port)
-          }
-          return { host, port }
-        }).pipe(
-          Effect.catchTag("Unreachable", (error) =>
-            Effect.flatMap(cachedMeshPort(settings.stateDir), (kept) =>
-              Effect.as(Effect.logWarning(`${ended(error.message)} Trying port ${kept}.`), { host, port: kept })
-            )
-          ),
-          Effect.provideService(FileSystem.FileSystem, fs)
-        )
-
+        const { edgeCertificate, stateDir } = settings
+        const state: State = {
+          fs: yield* FileSystem.FileSystem,
+          settings,
+          controlPlane: yield* OnboardingClient,
+          file: edgeCertificate.fileNamed
+            ? edgeCertificate.file
+            : yield* PrivateFile.place(edgeCertificate.file, `${stateDir}/edge-cert.der`),
+          askedAt: Number.NEGATIVE_INFINITY,
+          absence: ""
+        }
+        let ca = yield* edgeCertificate.url === undefined ? awaitRoot(state) : askRoot(state)
         return {
-          edge: settings.edge === undefined ? derived : Effect.succeed(settings.edge),
+          edge: settings.edge === undefined ? publishedEdge(state) : Effect.succeed(settings.edge),
           ca: Effect.sync(() => ca),
           refreshCa: Effect.gen(function* () {
-            const pem = yield* fetchedOrNot
+            const pem = yield* Effect.orElseSucceed(fetch(state), () => undefined)
             if (pem === undefined || pem === ca) return undefined
             ca = pem
             return pem

@@ -43,6 +43,155 @@ const why = (error: unknown): string => {
   return inner instanceof Error && inner.message !== "" ? inner.message : error.message
 }
 
+/** A control plane. */
+interface Plane {
+  readonly url: string
+  readonly httpClient: HttpClient.HttpClient
+}
+
+const status = ({ httpClient, url }: Plane) => ({ group: "status", httpClient, baseUrl: url }) as const
+const enrollment = ({ httpClient, url }: Plane) => ({ group: "enrollment", httpClient, baseUrl: url }) as const
+
+const unreachable = (base: string, what: string) => (error: unknown) => {
+  const code = statusOf(error)
+  const reason = code === undefined ? why(error) : `it answered ${code}${isRedirect(code) ? redirected : ""}`
+  return new Unreachable({
+    detail: `The control plane at ${base} cannot ${what}: ${clause(reason)}. ${advice(error)}`
+  })
+}
+
+const bounded = <A, E>(call: Effect.Effect<A, E>) =>
+  Effect.timeoutOrElse(call, {
+    duration: callBound,
+    orElse: () => Effect.fail(new Error(`no answer within ${callBound}`))
+  })
+
+/** The meaning of a token exchange's error, if the response is none that the API declares. */
+const exchangeFailed = (url: string, what: string) => (error: unknown) => {
+  if (error instanceof TokenSpent || error instanceof Refused) return error
+  const code = statusOf(error)
+  if (code === 409) return new TokenSpent({ detail: "The control plane answered 409." })
+  if (code !== undefined && code >= 400 && code < 500 && code !== 429)
+    return new Refused({ detail: `The control plane at ${url} refused to ${what} (status ${code}).` })
+  return unreachable(url, what)(error)
+}
+
+const publicKeyOf = (seed: Redacted.Redacted<Uint8Array>) => Hex.encode(native.ed25519.publicKey(Redacted.value(seed)))
+
+const currentToken = Effect.fn("OnboardingClient.currentToken")(function* (
+  plane: Plane,
+  token: Redacted.Redacted<Uint8Array>,
+  seed: Redacted.Redacted<Uint8Array>
+) {
+  const { httpClient, onceMore } = ProvedRequests.by(plane.httpClient, Effect.succeed(seed))
+  const endpoint = { ...enrollment(plane), httpClient, endpoint: "currentToken" } as const
+  const ask = yield* HttpApiClient.endpoint(AgentCallsApi, endpoint)
+  const payload = { token: yield* Effect.orDie(readToken(hexOf(token))) }
+  const answer = yield* bounded(onceMore(ask({ payload }))).pipe(
+    Effect.catchTag("AgentProofRequired", ({ detail }) => Effect.as(Effect.logInfo(detail), undefined)),
+    // An older control plane knows no such route.
+    Effect.catchIf(
+      (error) => statusOf(error) === 404,
+      () => Effect.undefined
+    ),
+    Effect.mapError(unreachable(plane.url, "say which routing token the tunnel has now"))
+  )
+  return answer && Redacted.make(Result.getOrThrow(Hex.decode(Redacted.value(answer.routing_token), 32)))
+})
+
+const reportVersion = Effect.fn("OnboardingClient.reportVersion")(
+  function* (plane: Plane, token: Redacted.Redacted<Uint8Array>, seed: Redacted.Redacted<Uint8Array> | undefined) {
+    const { httpClient, onceMore } = ProvedRequests.by(plane.httpClient, Effect.succeed(seed))
+    const endpoint = { ...enrollment(plane), httpClient, endpoint: "reportVersion" } as const
+    const report = yield* HttpApiClient.endpoint(AgentCallsApi, endpoint)
+    yield* bounded(onceMore(report({ payload: { token: yield* readToken(hexOf(token)), version } })))
+  },
+  Effect.catch((error) => Effect.logDebug(`the control plane took no version: ${why(error)}`))
+)
+
+const meshPort = Effect.fnUntraced(function* (plane: Plane) {
+  const networkInfo = yield* HttpApiClient.endpoint(AgentCallsApi, { ...status(plane), endpoint: "networkInfo" })
+  return yield* Effect.mapBoth(bounded(networkInfo({})), {
+    onSuccess: ({ mesh_edge_port }) => mesh_edge_port,
+    onFailure: unreachable(plane.url, "say where its edge is")
+  })
+})
+
+const ca = Effect.fn("OnboardingClient.ca")(function* (plane: Plane) {
+  const edgeCa = yield* HttpApiClient.endpoint(AgentCallsApi, { ...status(plane), endpoint: "edgeCa" })
+  const what = "give the edge's root certificate"
+  return yield* Effect.mapError(bounded(edgeCa({})), (error) =>
+    "_tag" in error && (error._tag === "EdgeCaNotPublished" || error._tag === "EdgeCaNotConfigured")
+      ? new Unreachable({ detail: `The control plane at ${plane.url} cannot ${what}. ${ended(error.detail)}` })
+      : unreachable(plane.url, what)(error)
+  )
+})
+
+const redeem = Effect.fn("OnboardingClient.redeem")(function* (
+  plane: Plane,
+  token: Redacted.Redacted<Uint8Array>,
+  agent: string,
+  seed: Redacted.Redacted<Uint8Array>
+) {
+  const call = yield* HttpApiClient.endpoint(AgentCallsApi, { ...enrollment(plane), endpoint: "redeem" })
+  const payload = yield* Effect.orDie(
+    Schema.decodeEffect(Request)({
+      token: hexOf(token),
+      agent,
+      pubkey: publicKeyOf(seed),
+      proof: Hex.encode(Enrollment.prove(native, seed, token))
+    })
+  )
+  const { tenant } = yield* bounded(call({ payload })).pipe(
+    Effect.catchTag("AgentAlreadyEnrolled", ({ tenant }) =>
+      Effect.as(Effect.logInfo("an earlier start had enrolled this agent"), { tenant })
+    ),
+    Effect.catchTags({
+      JoinTokenSpent: ({ detail }) => Effect.fail(new TokenSpent({ detail })),
+      JoinTokenUnknown: ({ detail }) =>
+        Effect.fail(new Refused({ detail: `${ended(detail)} Copy CT_AGENT_JOIN_TOKEN again from the install page.` })),
+      JoinProofRefused: ({ detail }) =>
+        Effect.fail(new Refused({ detail: `${ended(detail)} Update this agent, or the control plane.` }))
+    }),
+    Effect.mapError(exchangeFailed(plane.url, "redeem the join token"))
+  )
+  return tenant
+})
+
+const exchange = Effect.fn("OnboardingClient.exchange")(function* (
+  plane: Plane,
+  token: Redacted.Redacted,
+  seed: Redacted.Redacted<Uint8Array>
+) {
+  const call = yield* HttpApiClient.endpoint(AgentCallsApi, { ...enrollment(plane), endpoint: "redeemBootstrap" })
+  const bytes = yield* Effect.mapError(Effect.fromResult(Hex.decode(Redacted.value(token), 32)), () =>
+    ConfigurationInvalid.of("CT_BOOTSTRAP", "is not a bootstrap token", "copy it again from the install page")
+  )
+  const payload = yield* Effect.orDie(
+    Schema.decodeEffect(Exchange)({
+      token: Hex.encode(bytes),
+      pubkey: publicKeyOf(seed),
+      proof: Hex.encode(Bootstrap.prove(native, seed, Redacted.make(bytes)))
+    })
+  )
+  const askAgain = ({ detail }: { readonly detail: string }) =>
+    Effect.fail(new Refused({ detail: `${detail} Ask the portal for a new CT_BOOTSTRAP.` }))
+  const { secret } = yield* bounded(call({ payload })).pipe(
+    Effect.catchTag("BootstrapAlreadyRedeemed", ({ secret }) =>
+      Effect.as(Effect.logInfo("an earlier start had redeemed the bootstrap token"), { secret })
+    ),
+    Effect.catchTags({
+      BootstrapProofRefused: ({ detail }) =>
+        Effect.fail(new Refused({ detail: `${ended(detail)} Update this agent, or the control plane.` })),
+      BootstrapTokenSpent: ({ detail }) => Effect.fail(new TokenSpent({ detail })),
+      BootstrapTokenUnknown: askAgain,
+      BootstrapTokenExpired: askAgain
+    }),
+    Effect.mapError(exchangeFailed(plane.url, "redeem the bootstrap token"))
+  )
+  return secret
+})
+
 export class OnboardingClient extends Context.Service<
   OnboardingClient,
   {
@@ -85,146 +234,16 @@ export class OnboardingClient extends Context.Service<
   static readonly layer = (url: string) =>
     Layer.effect(
       OnboardingClient,
-      Effect.gen(function* () {
-        const httpClient = yield* HttpClient.HttpClient
-        const status = (baseUrl: string) => ({ group: "status", httpClient, baseUrl }) as const
-        const enrollment = { group: "enrollment", httpClient, baseUrl: url } as const
-        const networkInfo = yield* HttpApiClient.endpoint(AgentCallsApi, { ...status(url), endpoint: "networkInfo" })
-        const redeem = yield* HttpApiClient.endpoint(AgentCallsApi, { ...enrollment, endpoint: "redeem" })
-        const exchange = yield* HttpApiClient.endpoint(AgentCallsApi, { ...enrollment, endpoint: "redeemBootstrap" })
-
-        const unreachable = (base: string, what: string) => (error: unknown) => {
-          const code = statusOf(error)
-          const reason = code === undefined ? why(error) : `it answered ${code}${isRedirect(code) ? redirected : ""}`
-          return new Unreachable({
-            detail: `The control plane at ${base} cannot ${what}: ${clause(reason)}. ${advice(error)}`
-          })
-        }
-
-        const bounded = <A, E>(call: Effect.Effect<A, E>) =>
-          Effect.timeoutOrElse(call, {
-            duration: callBound,
-            orElse: () => Effect.fail(new Error(`no answer within ${callBound}`))
-          })
-
-        /** The meaning of a token exchange's error, if the response is none that the API declares. */
-        const sorted = (what: string) => (error: unknown) => {
-          const code = statusOf(error)
-          if (code === 409) return new TokenSpent({ detail: "The control plane answered 409." })
-          if (code !== undefined && code >= 400 && code < 500 && code !== 429)
-            return new Refused({ detail: `The control plane at ${url} refused to ${what} (status ${code}).` })
-          return unreachable(url, what)(error)
-        }
-
-        const currentToken = Effect.fn("OnboardingClient.currentToken")(function* (
-          token: Redacted.Redacted<Uint8Array>,
-          seed: Redacted.Redacted<Uint8Array>
-        ) {
-          const { httpClient: proving, onceMore } = ProvedRequests.by(httpClient, Effect.succeed(seed))
-          const endpoint = { ...enrollment, httpClient: proving, endpoint: "currentToken" } as const
-          const ask = yield* HttpApiClient.endpoint(AgentCallsApi, endpoint)
-          const payload = { token: yield* Effect.orDie(readToken(hexOf(token))) }
-          const what = "say which routing token the tunnel has now"
-          const answer = yield* bounded(onceMore(ask({ payload }))).pipe(
-            Effect.catchTag("AgentProofRequired", ({ detail }) => Effect.as(Effect.logInfo(detail), undefined)),
-            // An older control plane knows no such route.
-            Effect.catchIf(
-              (error) => statusOf(error) === 404,
-              () => Effect.undefined
-            ),
-            Effect.mapError(unreachable(url, what))
-          )
-          return answer && Redacted.make(Result.getOrThrow(Hex.decode(Redacted.value(answer.routing_token), 32)))
-        })
-
-        const reportVersion = Effect.fn("OnboardingClient.reportVersion")(
-          function* (token: Redacted.Redacted<Uint8Array>, seed: Redacted.Redacted<Uint8Array> | undefined) {
-            const { httpClient: proving, onceMore } = ProvedRequests.by(httpClient, Effect.succeed(seed))
-            const endpoint = { ...enrollment, httpClient: proving, endpoint: "reportVersion" } as const
-            const report = yield* HttpApiClient.endpoint(AgentCallsApi, endpoint)
-            yield* bounded(onceMore(report({ payload: { token: yield* readToken(hexOf(token)), version } })))
-          },
-          Effect.catch((error) => Effect.logDebug(`the control plane took no version: ${why(error)}`))
-        )
-
+      Effect.map(HttpClient.HttpClient, (httpClient) => {
+        const plane: Plane = { url, httpClient }
         return {
           url,
-          currentToken,
-          reportVersion,
-          meshPort: bounded(networkInfo({})).pipe(
-            Effect.map(({ mesh_edge_port }) => mesh_edge_port),
-            Effect.mapError(unreachable(url, "say where its edge is"))
-          ),
-          ca: Effect.fn("OnboardingClient.ca")(function* (base) {
-            const from = base ?? url
-            const edgeCa = yield* HttpApiClient.endpoint(AgentCallsApi, { ...status(from), endpoint: "edgeCa" })
-            const what = "give the edge's root certificate"
-            return yield* Effect.mapError(bounded(edgeCa({})), (error) =>
-              "_tag" in error && (error._tag === "EdgeCaNotPublished" || error._tag === "EdgeCaNotConfigured")
-                ? new Unreachable({ detail: `The control plane at ${from} cannot ${what}. ${ended(error.detail)}` })
-                : unreachable(from, what)(error)
-            )
-          }),
-          redeem: Effect.fn("OnboardingClient.redeem")(function* (token, agent, seed) {
-            const payload = yield* Effect.orDie(
-              Schema.decodeEffect(Request)({
-                token: Hex.encode(Redacted.value(token)),
-                agent,
-                pubkey: Hex.encode(native.ed25519.publicKey(Redacted.value(seed))),
-                proof: Hex.encode(Enrollment.prove(native, seed, token))
-              })
-            )
-            const what = "redeem the join token"
-            const { tenant } = yield* bounded(redeem({ payload })).pipe(
-              Effect.catchTag("AgentAlreadyEnrolled", ({ tenant }) =>
-                Effect.as(Effect.logInfo("an earlier start had enrolled this agent"), { tenant })
-              ),
-              Effect.catchTags({
-                JoinTokenSpent: ({ detail }) => Effect.fail(new TokenSpent({ detail })),
-                JoinTokenUnknown: ({ detail }) =>
-                  Effect.fail(
-                    new Refused({ detail: `${ended(detail)} Copy CT_AGENT_JOIN_TOKEN again from the install page.` })
-                  ),
-                JoinProofRefused: ({ detail }) =>
-                  Effect.fail(new Refused({ detail: `${ended(detail)} Update this agent, or the control plane.` }))
-              }),
-              Effect.mapError((error) =>
-                error instanceof TokenSpent || error instanceof Refused ? error : sorted(what)(error)
-              )
-            )
-            return tenant
-          }),
-          exchange: Effect.fn("OnboardingClient.exchange")(function* (token, seed) {
-            const bytes = yield* Effect.mapError(Effect.fromResult(Hex.decode(Redacted.value(token), 32)), () =>
-              ConfigurationInvalid.of("CT_BOOTSTRAP", "is not a bootstrap token", "copy it again from the install page")
-            )
-            const payload = yield* Effect.orDie(
-              Schema.decodeEffect(Exchange)({
-                token: Hex.encode(bytes),
-                pubkey: Hex.encode(native.ed25519.publicKey(Redacted.value(seed))),
-                proof: Hex.encode(Bootstrap.prove(native, seed, Redacted.make(bytes)))
-              })
-            )
-            const ask = "Ask the portal for a new CT_BOOTSTRAP."
-            const { secret } = yield* bounded(exchange({ payload })).pipe(
-              Effect.catchTag("BootstrapAlreadyRedeemed", ({ secret }) =>
-                Effect.as(Effect.logInfo("an earlier start had redeemed the bootstrap token"), { secret })
-              ),
-              Effect.catchTags({
-                BootstrapProofRefused: ({ detail }) =>
-                  Effect.fail(new Refused({ detail: `${ended(detail)} Update this agent, or the control plane.` })),
-                BootstrapTokenSpent: ({ detail }) => Effect.fail(new TokenSpent({ detail })),
-                BootstrapTokenUnknown: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${ask}` })),
-                BootstrapTokenExpired: ({ detail }) => Effect.fail(new Refused({ detail: `${detail} ${ask}` }))
-              }),
-              Effect.mapError((error) =>
-                error instanceof TokenSpent || error instanceof Refused
-                  ? error
-                  : sorted("redeem the bootstrap token")(error)
-              )
-            )
-            return secret
-          })
+          meshPort: meshPort(plane),
+          ca: (base) => ca({ url: base ?? url, httpClient }),
+          redeem: (token, agent, seed) => redeem(plane, token, agent, seed),
+          exchange: (token, seed) => exchange(plane, token, seed),
+          currentToken: (token, seed) => currentToken(plane, token, seed),
+          reportVersion: (token, seed) => reportVersion(plane, token, seed)
         }
       })
     )

@@ -90,142 +90,154 @@ export interface ExecutableFile {
   readonly rollBack: (trial: Trial, how: string) => Effect.Effect<void, UpdateFailed>
 }
 
-/** The program at a path. */
-export const make = Effect.fnUntraced(function* (path: string) {
-  const fs = yield* FileSystem.FileSystem
-  const folder = dirname(path)
-  const places = placesOf(path)
-  const gone = (place: string) => fs.remove(place, { force: true })
+interface Place {
+  readonly fs: FileSystem.FileSystem
+  readonly path: string
+  readonly folder: string
+  readonly places: ExecutableFile["places"]
+}
 
-  /** Whole and on the disk when this returns. */
-  const write = Effect.fnUntraced(function* (place: string, content: Uint8Array, mode: number) {
-    yield* gone(place)
-    const file = yield* fs.open(place, { flag: "wx", mode })
-    yield* file.writeAll(content)
-    yield* file.sync
-    yield* fs.chmod(place, mode)
-  }, Effect.scoped)
+const remove = ({ fs }: Place, path: string) => fs.remove(path, { force: true })
 
-  /** A rename is durable when its folder is synced; Windows does not support that. */
-  const flush = isWindows
-    ? Effect.void
-    : Effect.scoped(Effect.flatMap(fs.open(folder, { flag: "r" }), (handle) => handle.sync))
+const exists = ({ fs }: Place, path: string) => Effect.orElseSucceed(fs.exists(path), () => false)
 
-  const writeTrial = Effect.fnUntraced(
-    function* (trial: Trial) {
-      yield* write(`${places.trial}.new`, Bytes.fromText(JSON.stringify(trial)), 0o644)
-      yield* fs.rename(`${places.trial}.new`, places.trial)
-      yield* flush
-    },
-    Effect.mapError(failed(`${places.trial} cannot be written`))
+/** Whole and on the disk when this returns. */
+const write = Effect.fnUntraced(function* (place: Place, path: string, content: Uint8Array, mode: number) {
+  yield* remove(place, path)
+  const file = yield* place.fs.open(path, { flag: "wx", mode })
+  yield* file.writeAll(content)
+  yield* file.sync
+  yield* place.fs.chmod(path, mode)
+}, Effect.scoped)
+
+/** A rename is durable when its folder is synced; Windows does not support that. */
+const flush = ({ folder, fs }: Place) =>
+  isWindows ? Effect.void : Effect.scoped(Effect.flatMap(fs.open(folder, { flag: "r" }), (handle) => handle.sync))
+
+const writeTrial = (place: Place, trial: Trial) => {
+  const path = place.places.trial
+  return write(place, `${path}.new`, Bytes.fromText(JSON.stringify(trial)), 0o644).pipe(
+    Effect.andThen(place.fs.rename(`${path}.new`, path)),
+    Effect.andThen(flush(place)),
+    Effect.mapError(failed(`${path} cannot be written`))
   )
+}
 
-  /** The same file as a hard link, or a copy if the disk has no hard links. */
-  const keep = Effect.gen(function* () {
-    const kept = `${places.old}.new`
-    yield* gone(kept)
-    yield* fs.link(path, kept).pipe(Effect.catch(() => fs.copyFile(path, kept)))
-    yield* fs.rename(kept, places.old)
-  })
+/** The same file as a hard link, or a copy if the disk has no hard links. */
+const keep = Effect.fnUntraced(function* (place: Place) {
+  const { fs, path, places } = place
+  const kept = `${places.old}.new`
+  yield* remove(place, kept)
+  yield* fs.link(path, kept).pipe(Effect.catch(() => fs.copyFile(path, kept)))
+  yield* fs.rename(kept, places.old)
+})
 
-  const put = Effect.fnUntraced(function* (from: string) {
-    // Windows renames nothing over a program that runs; it does rename the program.
-    if (isWindows) yield* fs.rename(path, places.running)
-    yield* fs.rename(from, path)
-    yield* flush
-  })
+const put = Effect.fnUntraced(function* (place: Place, from: string) {
+  const { fs, path, places } = place
+  // Windows renames nothing over a program that runs; it does rename the program.
+  if (isWindows) yield* fs.rename(path, places.running)
+  yield* fs.rename(from, path)
+  yield* flush(place)
+})
 
-  /** It must run here, load what serving needs, and have the expected version. */
-  const writeNew = Effect.fnUntraced(function* (content: Uint8Array, { to }: NewVersion) {
-    yield* Effect.mapError(write(places.new, content, 0o755), failed(`${places.new} cannot be written`))
-    if (yield* hasVersion(places.new, to)) return
-    yield* Effect.ignore(gone(places.new))
-    return yield* new UpdateFailed({ step: "apply", reason: `version ${to} does not run on this machine` })
-  })
+/** It must run here, load what serving needs, and have the expected version. */
+const writeNew = Effect.fnUntraced(function* (place: Place, content: Uint8Array, { to }: NewVersion) {
+  const path = place.places.new
+  yield* Effect.mapError(write(place, path, content, 0o755), failed(`${path} cannot be written`))
+  if (yield* hasVersion(path, to)) return
+  yield* Effect.ignore(remove(place, path))
+  return yield* new UpdateFailed({ step: "apply", reason: `version ${to} does not run on this machine` })
+})
 
-  const readTrial = Effect.map(
+const readTrial = ({ fs, places }: Place) =>
+  Effect.map(
     Effect.orElseSucceed(fs.readFileString(places.trial), () => ""),
     decode
   )
 
-  const is = (place: string) => Effect.orElseSucceed(fs.exists(place), () => false)
+const trialAge = ({ fs, places }: Place) =>
+  Effect.gen(function* () {
+    const { mtime } = yield* fs.stat(places.trial)
+    const written = Option.getOrUndefined(mtime)?.getTime() ?? 0
+    return (yield* Clock.currentTimeMillis) - written
+  }).pipe(Effect.orElseSucceed(() => Number.POSITIVE_INFINITY))
 
-  const file: ExecutableFile = {
-    path,
-    places,
+const digest = ({ fs, path }: Place) =>
+  Stream.runFold(
+    fs.stream(path),
+    () => createHash("sha256"),
+    (hash, part) => hash.update(part)
+  ).pipe(
+    Effect.mapError(failed(`${path} cannot be read`)),
+    Effect.map((hash) => hash.digest("hex"))
+  )
 
-    readTrial,
-
-    trialAge: Effect.gen(function* () {
-      const { mtime } = yield* fs.stat(places.trial)
-      const written = Option.getOrUndefined(mtime)?.getTime() ?? 0
-      return (yield* Clock.currentTimeMillis) - written
-    }).pipe(Effect.orElseSucceed(() => Number.POSITIVE_INFINITY)),
-
-    digest: Effect.map(
-      Effect.mapError(
-        Stream.runFold(
-          fs.stream(path),
-          () => createHash("sha256"),
-          (hash, part) => hash.update(part)
-        ),
-        failed(`${path} cannot be read`)
-      ),
-      (hash) => hash.digest("hex")
-    ),
-
-    replaceable: Effect.mapError(
-      fs.access(folder, { writable: true }),
-      () =>
-        new UpdateFailed({
-          step: "apply",
-          reason: `${folder} cannot be written by this user: update it as the user or with the tool that installed it`
-        })
-    ),
-
-    stage: Effect.fn("ExecutableFile.stage")(function* (content: Uint8Array, version: NewVersion) {
-      yield* writeNew(content, version)
-      yield* Effect.mapError(
-        Effect.all([gone(places.old), fs.rename(places.new, places.next), flush]),
-        failed(`${places.next} cannot be written`)
-      )
-      yield* writeTrial(trialOf(version))
-    }),
-
-    replace: Effect.fn("ExecutableFile.replace")(function* (content: Uint8Array, version: NewVersion) {
-      yield* writeNew(content, version)
-      yield* Effect.mapError(Effect.andThen(gone(places.next), keep), failed(`${path} cannot be kept`))
-      yield* writeTrial({ ...trialOf(version), starts: 0 })
-      yield* Effect.mapError(put(places.new), failed(`${path} cannot be replaced`))
-    }),
-
-    started: (trial: Trial) => writeTrial({ ...trial, starts: trial.starts + 1 }),
-
-    reported: (trial: Trial) => writeTrial({ ...trial, said: true }),
-
-    isWaiting: is(places.next),
-
-    isKept: is(places.old),
-
-    confirm: ({ digest }: Trial) =>
-      Effect.gen(function* () {
-        // Another agent of this machine may have confirmed it and downloaded an even newer version.
-        if ((yield* readTrial)?.digest !== digest) return
-        if (yield* is(places.next)) yield* put(places.next)
-        yield* gone(places.trial)
-        yield* gone(places.old)
-      }).pipe(Effect.ignore),
-
-    clear: Effect.ignore(Effect.all([gone(places.trial), gone(places.old), gone(places.next)])),
-
-    rollBack: Effect.fnUntraced(function* (trial: Trial, how: string) {
-      yield* writeTrial({ ...trial, failed: how })
-      const undo = Effect.gen(function* () {
-        if (yield* is(places.next)) yield* gone(places.next)
-        else if (yield* is(places.old)) yield* put(places.old)
-      })
-      yield* Effect.mapError(undo, failed(`${path} cannot be put back`))
-    })
-  }
-  return file
+const stage = Effect.fn("ExecutableFile.stage")(function* (place: Place, content: Uint8Array, version: NewVersion) {
+  const { fs, places } = place
+  yield* writeNew(place, content, version)
+  yield* Effect.mapError(
+    Effect.all([remove(place, places.old), fs.rename(places.new, places.next), flush(place)]),
+    failed(`${places.next} cannot be written`)
+  )
+  yield* writeTrial(place, trialOf(version))
 })
+
+const replace = Effect.fn("ExecutableFile.replace")(function* (place: Place, content: Uint8Array, version: NewVersion) {
+  const { path, places } = place
+  yield* writeNew(place, content, version)
+  yield* Effect.mapError(Effect.andThen(remove(place, places.next), keep(place)), failed(`${path} cannot be kept`))
+  yield* writeTrial(place, { ...trialOf(version), starts: 0 })
+  yield* Effect.mapError(put(place, places.new), failed(`${path} cannot be replaced`))
+})
+
+const confirm = Effect.fnUntraced(function* (place: Place, { digest }: Trial) {
+  const { places } = place
+  // Another agent of this machine may have confirmed it and downloaded an even newer version.
+  if ((yield* readTrial(place))?.digest !== digest) return
+  if (yield* exists(place, places.next)) yield* put(place, places.next)
+  yield* remove(place, places.trial)
+  yield* remove(place, places.old)
+}, Effect.ignore)
+
+const rollBack = Effect.fnUntraced(function* (place: Place, trial: Trial, how: string) {
+  const { path, places } = place
+  yield* writeTrial(place, { ...trial, failed: how })
+  const undo = Effect.gen(function* () {
+    if (yield* exists(place, places.next)) yield* remove(place, places.next)
+    else if (yield* exists(place, places.old)) yield* put(place, places.old)
+  })
+  yield* Effect.mapError(undo, failed(`${path} cannot be put back`))
+})
+
+/** The program at a path. */
+export const make = (path: string) =>
+  Effect.map(FileSystem.FileSystem, (fs): ExecutableFile => {
+    const places = placesOf(path)
+    const place: Place = { fs, path, folder: dirname(path), places }
+    return {
+      path,
+      places,
+      readTrial: readTrial(place),
+      trialAge: trialAge(place),
+      digest: digest(place),
+      replaceable: Effect.mapError(
+        fs.access(place.folder, { writable: true }),
+        () =>
+          new UpdateFailed({
+            step: "apply",
+            reason: `${place.folder} cannot be written by this user: update it as the user or with the tool that installed it`
+          })
+      ),
+      stage: (content, version) => stage(place, content, version),
+      replace: (content, version) => replace(place, content, version),
+      started: (trial) => writeTrial(place, { ...trial, starts: trial.starts + 1 }),
+      reported: (trial) => writeTrial(place, { ...trial, said: true }),
+      isWaiting: exists(place, places.next),
+      isKept: exists(place, places.old),
+      confirm: (trial) => confirm(place, trial),
+      clear: Effect.ignore(
+        Effect.all([remove(place, places.trial), remove(place, places.old), remove(place, places.next)])
+      ),
+      rollBack: (trial, how) => rollBack(place, trial, how)
+    }
+  })

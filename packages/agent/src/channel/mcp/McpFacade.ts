@@ -61,138 +61,146 @@ const call = (
 /** Between two notifications to the client that the tools have changed, however many the peer sends. */
 const announcePause = "500 millis"
 
+/** A client on stdin and stdout. */
+interface Client {
+  readonly link: PeerConnection
+  readonly stdout: Writable
+  /** The calls that run, by the id of their request. */
+  readonly running: Map<Json.Json, Fiber.Fiber<void>>
+  /** That of the protocol, once it is agreed on. */
+  version: string | undefined
+  /** What the client knows of the peer's tools: their list, or that it could not be had. */
+  known: { readonly list: string | undefined } | undefined
+}
+
+const listFor = (client: Client) =>
+  list(client.link).pipe(
+    Effect.tap((result) => Effect.sync(() => (client.known = { list: JsonText.write(result) }))),
+    Effect.tapError(() => Effect.sync(() => (client.known = { list: undefined })))
+  )
+
+const resultOf = (
+  client: Client,
+  method: string,
+  params: Json.Json | undefined
+): Effect.Effect<JsonObject, ProtocolError> => {
+  const progressToken = memberOf(memberOf(params, "_meta"), "progressToken")
+  const report = (progress: JsonObject) =>
+    writeLine(client.stdout, {
+      jsonrpc: "2.0",
+      method: Notification.progress,
+      params: { ...progress, progressToken: progressToken ?? null }
+    })
+  switch (method) {
+    case "initialize": {
+      const result = initialized(params)
+      client.version = textOf(result, "protocolVersion")
+      return Effect.succeed(result)
+    }
+    case "ping":
+      return Effect.succeed({})
+    case "tools/list":
+      return listFor(client)
+    case "tools/call":
+      return call(client.link, params, progressToken === undefined ? undefined : report)
+    default:
+      return Effect.fail(new ProtocolError(-32_601n, `unknown method: ${method}`))
+  }
+}
+
+const refusal = (id: Json.Json, code: bigint, message: string): JsonObject => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code, message }
+})
+
+const notified = ({ running }: Client, method: string, params: Json.Json | undefined) => {
+  const fiber = method === Notification.cancelled ? running.get(memberOf(params, "requestId") ?? null) : undefined
+  return fiber === undefined ? Effect.void : Fiber.interrupt(fiber)
+}
+
+/** The response to a message; undefined if it is no request, or the client has cancelled it. */
+const respond = (client: Client, message: JsonObject): Effect.Effect<JsonObject | undefined> => {
+  const method = memberOf(message, "method")
+  const id = memberOf(message, "id")
+  const params = memberOf(message, "params")
+  if (typeof method !== "string") return Effect.undefined
+  if (id === undefined || isObject(id)) return Effect.as(notified(client, method, params), undefined)
+  const answered = resultOf(client, method, params).pipe(
+    Effect.match({
+      onSuccess: (result): JsonObject => ({ jsonrpc: "2.0", id, result }),
+      onFailure: ({ code, message }) => refusal(id, code, message)
+    })
+  )
+  return Effect.gen(function* () {
+    let answer: JsonObject | undefined
+    const fiber = yield* Effect.forkChild(Effect.map(answered, (found) => void (answer = found)))
+    client.running.set(id, fiber)
+    // The specification wants no response to a request that was cancelled.
+    yield* Fiber.await(fiber)
+    if (client.running.get(id) === fiber) client.running.delete(id)
+    return answer
+  })
+}
+
+const respondToBatch = Effect.fnUntraced(function* (client: Client, messages: ReadonlyArray<Json.Json>) {
+  const { stdout, version } = client
+  if (!allowsBatches(version) || messages.length === 0) {
+    const why =
+      messages.length === 0 ? "the batch is empty" : `MCP ${version ?? "before initialize"} has no batches of messages`
+    return writeLine(stdout, refusal(null, invalidRequest, why))
+  }
+  const answers = yield* Effect.forEach(
+    messages,
+    (message) =>
+      isObject(message)
+        ? memberOf(message, "method") === "initialize"
+          ? Effect.succeed(refusal(memberOf(message, "id") ?? null, invalidRequest, "initialize comes alone"))
+          : respond(client, message)
+        : Effect.succeed(refusal(null, invalidRequest, "not a request object")),
+    { concurrency: "unbounded" }
+  )
+  const found = answers.filter((answer) => answer !== undefined)
+  if (found.length > 0) writeLine(stdout, found)
+})
+
+const refuseUnreadable = ({ stdout }: Client, { id = null, isTooLong, why }: Unreadable) =>
+  Effect.andThen(
+    Effect.logWarning(`a message of the MCP client was refused: it ${why}`),
+    Effect.sync(() => writeLine(stdout, refusal(id, isTooLong ? invalidRequest : parseError, `the message ${why}`)))
+  )
+
+/** Whether the client's list may be outdated. */
+const isOutdated = Effect.fnUntraced(function* ({ known, link }: Client, news: ReadonlyArray<News>) {
+  if (known === undefined) return false
+  if (known.list === undefined || news.includes("changed")) return true
+  const now = yield* Effect.option(list(link))
+  return now._tag === "Some" && JsonText.write(now.value) !== known.list
+})
+
+const announceChanges = Effect.fnUntraced(function* (client: Client) {
+  const news = yield* Queue.takeAll(client.link.news)
+  if (yield* isOutdated(client, news)) writeLine(client.stdout, { jsonrpc: "2.0", method: Notification.toolsChanged })
+  yield* Effect.sleep(announcePause)
+})
+
 /** Serves until the client closes its end. */
 export const serve = Effect.fn("McpFacade.serve")(function* (link: PeerConnection, stdin: Readable, stdout: Writable) {
   const fibers = yield* FiberSet.make<void>()
   const run = yield* FiberSet.runtime(fibers)<never>()
-  const running = new Map<Json.Json, Fiber.Fiber<void>>()
-  let version: string | undefined
-  /** What the client knows of the peer's tools: their list, or that it could not be had. */
-  let known: { readonly list: string | undefined } | undefined
-
-  const listed = list(link).pipe(
-    Effect.tap((result) => Effect.sync(() => (known = { list: JsonText.write(result) }))),
-    Effect.tapError(() => Effect.sync(() => (known = { list: undefined })))
-  )
-
-  const resultOf = (method: string, params: Json.Json | undefined): Effect.Effect<JsonObject, ProtocolError> => {
-    const token = memberOf(memberOf(params, "_meta"), "progressToken")
-    const report =
-      token === undefined
-        ? undefined
-        : (progress: JsonObject) =>
-            writeLine(stdout, {
-              jsonrpc: "2.0",
-              method: Notification.progress,
-              params: { ...progress, progressToken: token }
-            })
-    switch (method) {
-      case "initialize": {
-        const result = initialized(params)
-        version = textOf(result, "protocolVersion")
-        return Effect.succeed(result)
-      }
-      case "ping":
-        return Effect.succeed({})
-      case "tools/list":
-        return listed
-      case "tools/call":
-        return call(link, params, report)
-      default:
-        return Effect.fail(new ProtocolError(-32_601n, `unknown method: ${method}`))
-    }
-  }
-
-  const refusal = (id: Json.Json, code: bigint, message: string): JsonObject => ({
-    jsonrpc: "2.0",
-    id,
-    error: { code, message }
-  })
-
-  /** The response to a message; undefined if it is no request, or the client has cancelled it. */
-  const respond = (message: JsonObject): Effect.Effect<JsonObject | undefined> => {
-    const method = memberOf(message, "method")
-    const id = memberOf(message, "id")
-    const params = memberOf(message, "params")
-    if (typeof method !== "string") return Effect.undefined
-    if (id === undefined || isObject(id)) return Effect.as(notified(method, params), undefined)
-    const answered = resultOf(method, params).pipe(
-      Effect.match({
-        onSuccess: (result): JsonObject => ({ jsonrpc: "2.0", id, result }),
-        onFailure: ({ code, message }) => refusal(id, code, message)
-      })
-    )
-    return Effect.gen(function* () {
-      let answer: JsonObject | undefined
-      const fiber = yield* Effect.forkChild(Effect.map(answered, (found) => void (answer = found)))
-      running.set(id, fiber)
-      // The specification wants no response to a request that was cancelled.
-      yield* Fiber.await(fiber)
-      if (running.get(id) === fiber) running.delete(id)
-      return answer
-    })
-  }
-
-  const notified = (method: string, params: Json.Json | undefined) => {
-    const fiber = method === Notification.cancelled ? running.get(memberOf(params, "requestId") ?? null) : undefined
-    return fiber === undefined ? Effect.void : Fiber.interrupt(fiber)
-  }
-
-  const batch = Effect.fnUntraced(function* (messages: ReadonlyArray<Json.Json>) {
-    if (!allowsBatches(version) || messages.length === 0) {
-      const why =
-        messages.length === 0
-          ? "the batch is empty"
-          : `MCP ${version ?? "before initialize"} has no batches of messages`
-      return writeLine(stdout, refusal(null, invalidRequest, why))
-    }
-    const answers = yield* Effect.forEach(
-      messages,
-      (message) =>
-        isObject(message)
-          ? memberOf(message, "method") === "initialize"
-            ? Effect.succeed(refusal(memberOf(message, "id") ?? null, invalidRequest, "initialize comes alone"))
-            : respond(message)
-          : Effect.succeed(refusal(null, invalidRequest, "not a request object")),
-      { concurrency: "unbounded" }
-    )
-    const found = answers.filter((answer) => answer !== undefined)
-    if (found.length > 0) writeLine(stdout, found)
-  })
-
-  const unreadable = ({ id = null, isTooLong, why }: Unreadable) =>
-    Effect.andThen(
-      Effect.logWarning(`a message of the MCP client was refused: it ${why}`),
-      Effect.sync(() => writeLine(stdout, refusal(id, isTooLong ? invalidRequest : parseError, `the message ${why}`)))
-    )
-
-  /** Whether the client's list may be outdated. */
-  const isChanged = Effect.fnUntraced(function* (news: ReadonlyArray<News>) {
-    const before = known
-    if (before === undefined) return false
-    if (before.list === undefined || news.includes("changed")) return true
-    const now = yield* Effect.option(list(link))
-    return now._tag === "Some" && JsonText.write(now.value) !== before.list
-  })
-
-  const announcing = Effect.gen(function* () {
-    const news = yield* Queue.takeAll(link.news)
-    if (yield* isChanged(news)) writeLine(stdout, { jsonrpc: "2.0", method: Notification.toolsChanged })
-    yield* Effect.sleep(announcePause)
-  })
-  yield* Effect.forkScoped(Effect.forever(announcing))
-
+  const client: Client = { link, stdout, running: new Map(), version: undefined, known: undefined }
+  yield* Effect.forkScoped(Effect.forever(announceChanges(client)))
   yield* Effect.callback<void>((resume) => {
     const over = () => resume(Effect.void)
     readLines(stdin, {
       onMessage: (message) => {
-        const answering = Effect.map(respond(message), (answer) => {
+        const answering = Effect.map(respond(client, message), (answer) => {
           if (answer !== undefined) writeLine(stdout, answer)
         })
         run(answering)
       },
-      onBatch: (messages) => void run(batch(messages)),
-      onUnreadable: (line) => void run(unreadable(line))
+      onBatch: (messages) => void run(respondToBatch(client, messages)),
+      onUnreadable: (line) => void run(refuseUnreadable(client, line))
     })
     stdin.once("end", over)
     stdin.once("close", over)

@@ -1,7 +1,7 @@
 /** The session between a local MCP server and its channel peer: opened when the peer is present, reopened when lost. */
 import type * as Json from "@catenet/crypto/Json"
 import * as Envelope from "@catenet/crypto/rpc/Envelope"
-import { Clock, Data, Deferred, Duration, Effect, Exit, Queue, Result } from "effect"
+import { Clock, Data, Deferred, Duration, Effect, Exit, Queue, Result, type Scope } from "effect"
 import type { Duplex } from "node:stream"
 import * as RpcClient from "../rpc/RpcClient.ts"
 import type { JsonObject } from "../rpc/Tool.ts"
@@ -64,85 +64,105 @@ const within = <A, R>(opening: Effect.Effect<A, PeerFailed, R>, why: string) =>
     orElse: () => Effect.fail(failed(why))
   })
 
-/** `open` waits for the peer and returns the stream of a new session, which lives until it ends or the scope closes. */
-export const make = Effect.fn("PeerConnection.make")(function* <R>(
-  open: Effect.Effect<Duplex, { readonly message: string }, R>
-) {
-  const scope = yield* Effect.scope
-  const context = yield* Effect.context<R>()
-  const news = yield* Queue.sliding<News>(16)
-  let current: Session | undefined
-  let opening: Deferred.Deferred<Session, PeerFailed> | undefined
-  let opened = Deferred.makeUnsafe<void>()
+/** What is known of the sessions. */
+interface State<R> {
+  readonly open: Effect.Effect<Duplex, { readonly message: string }, R>
+  readonly scope: Scope.Scope
+  readonly news: Queue.Queue<News>
+  current: Session | undefined
+  opening: Deferred.Deferred<Session, PeerFailed> | undefined
+  /** Done when the next session is open. */
+  opened: Deferred.Deferred<void>
   /** When the session was opened, or the last call began. */
-  let lastUse = 0
+  lastUse: number
+  /** The reason why the last attempt failed. */
+  warned: string | undefined
+}
 
-  const begin = Effect.gen(function* () {
-    const stream = yield* Effect.mapError(open, ({ message }) => failed(message))
-    const client = RpcClient.make(stream, () => void Queue.offerUnsafe(news, "changed"))
-    yield* client.initialize.pipe(
-      Effect.mapError(({ message }) => failed(message)),
-      (initializing) => within(initializing, `The peer did not answer within ${patienceSeconds} s.`),
-      Effect.onError(() => Effect.sync(() => stream.destroy()))
-    )
-    current = { client, stream }
-    lastUse = yield* Clock.currentTimeMillis
-    Queue.offerUnsafe(news, "opened")
-    Deferred.doneUnsafe(opened, Effect.void)
-    opened = Deferred.makeUnsafe()
-    return current
-  })
+const begin = Effect.fnUntraced(function* <R>(state: State<R>) {
+  const stream = yield* Effect.mapError(state.open, ({ message }) => failed(message))
+  const client = RpcClient.make(stream, () => void Queue.offerUnsafe(state.news, "changed"))
+  yield* client.initialize.pipe(
+    Effect.mapError(({ message }) => failed(message)),
+    (initializing) => within(initializing, `The peer did not answer within ${patienceSeconds} s.`),
+    Effect.onError(() => Effect.sync(() => stream.destroy()))
+  )
+  const session: Session = { client, stream }
+  state.current = session
+  state.lastUse = yield* Clock.currentTimeMillis
+  Queue.offerUnsafe(state.news, "opened")
+  Deferred.doneUnsafe(state.opened, Effect.void)
+  state.opened = Deferred.makeUnsafe()
+  return session
+})
 
-  /** The current session, or the one being opened. */
-  const session: Effect.Effect<Session, PeerFailed, R> = Effect.suspend(() => {
-    if (current !== undefined && isUsable(current)) return Effect.succeed(current)
-    if (opening !== undefined) return Deferred.await(opening)
+/** The current session, or the one being opened. */
+const sessionOf = <R>(state: State<R>): Effect.Effect<Session, PeerFailed, R> =>
+  Effect.suspend(() => {
+    if (state.current !== undefined && isUsable(state.current)) return Effect.succeed(state.current)
+    if (state.opening !== undefined) return Deferred.await(state.opening)
     const outcome = Deferred.makeUnsafe<Session, PeerFailed>()
-    opening = outcome
-    const run = begin.pipe(
+    state.opening = outcome
+    const run = begin(state).pipe(
       Effect.onExit((exit) =>
         Effect.sync(() => {
-          opening = undefined
+          state.opening = undefined
           Deferred.doneUnsafe(outcome, Exit.isSuccess(exit) ? Effect.succeed(exit.value) : Effect.failCause(exit.cause))
         })
       )
     )
-    return Effect.andThen(Effect.forkIn(Effect.ignore(run), scope), Deferred.await(outcome))
+    return Effect.andThen(Effect.forkIn(Effect.ignore(run), state.scope), Deferred.await(outcome))
   })
 
-  let warned: string | undefined
-  /** Once for each reason: the next attempts mostly fail for the same one. */
-  const warn = (message: string) =>
-    Effect.suspend(() => {
-      if (message === warned) return Effect.void
-      warned = message
-      return Effect.logWarning(message)
-    })
-
-  const keep = Effect.gen(function* () {
-    const pause = new RestartBackoff(pauses)
-    while (true) {
-      const lasting = session.pipe(
-        Effect.flatMap(end),
-        Effect.catch(({ message }) => Effect.as(warn(message), false))
-      )
-      const [took, inOrder] = yield* Effect.timed(lasting)
-      const lasted = Duration.toMillis(took)
-      const silent = (yield* Clock.currentTimeMillis) - lastUse
-      if (current !== undefined && isUsable(current)) continue
-      // The next call opens another session.
-      if (inOrder && silent >= idleMillis) yield* Deferred.await(opened)
-      else yield* Effect.sleep(pause.after(lasted))
-    }
+/** Once for each reason: the next attempts mostly fail for the same one. */
+const warn = <R>(state: State<R>, message: string) =>
+  Effect.suspend(() => {
+    if (message === state.warned) return Effect.void
+    state.warned = message
+    return Effect.logWarning(message)
   })
-  yield* Effect.forkScoped(keep)
+
+/** Opens a session again and again. */
+const keepOpen = Effect.fnUntraced(function* <R>(state: State<R>) {
+  const pause = new RestartBackoff(pauses)
+  while (true) {
+    const lasting = sessionOf(state).pipe(
+      Effect.flatMap(end),
+      Effect.catch(({ message }) => Effect.as(warn(state, message), false))
+    )
+    const [took, inOrder] = yield* Effect.timed(lasting)
+    const lasted = Duration.toMillis(took)
+    const silent = (yield* Clock.currentTimeMillis) - state.lastUse
+    if (state.current !== undefined && isUsable(state.current)) continue
+    // The next call opens another session.
+    if (inOrder && silent >= idleMillis) yield* Deferred.await(state.opened)
+    else yield* Effect.sleep(pause.after(lasted))
+  }
+})
+
+/** `open` waits for the peer and returns the stream of a new session, which lives until it ends or the scope closes. */
+export const make = Effect.fn("PeerConnection.make")(function* <R>(
+  open: Effect.Effect<Duplex, { readonly message: string }, R>
+) {
+  const context = yield* Effect.context<R>()
+  const state: State<R> = {
+    open,
+    scope: yield* Effect.scope,
+    news: yield* Queue.sliding<News>(16),
+    current: undefined,
+    opening: undefined,
+    opened: Deferred.makeUnsafe<void>(),
+    lastUse: 0,
+    warned: undefined
+  }
+  yield* Effect.forkScoped(keepOpen(state))
 
   const link: PeerConnection = {
-    news,
+    news: state.news,
     call: Effect.fn("PeerConnection.call")(function* (method, params, report) {
-      lastUse = yield* Clock.currentTimeMillis
+      state.lastUse = yield* Clock.currentTimeMillis
       const { client } = yield* within(
-        session,
+        sessionOf(state),
         `The peer is not there: it did not come within ${patienceSeconds} s. Is it serving?`
       )
       const reply = yield* Effect.mapError(client.request(method, params, report), ({ message }) => failed(message))

@@ -56,104 +56,122 @@ export interface ServeOptions {
   readonly working?: (isWorking: boolean) => void
 }
 
-/** Succeeds when the session has ended in order. A tool is interrupted when the session breaks or the caller cancels. */
-export const serve = Effect.fn("RpcServer.serve")(function* (
-  stream: Duplex,
-  {
-    caller,
-    isStanding = false,
-    isWanted = () => true,
-    onToolsChanged = () => () => {},
-    probe = () => {},
-    tools,
-    working = () => {}
-  }: ServeOptions
-) {
+/** The serving side of a session. */
+interface Serving extends Required<ServeOptions> {
+  readonly stream: Duplex
   /** How to cancel the requests that run. */
-  const running = new Map<string, Deferred.Deferred<void>>()
-  let isConcurrent = false
-  const inbox = new MessageReader(stream, (message) => {
-    if (running.size === 0 && !isConcurrent) return false
-    const params = Notification.read(message, Notification.cancelled)
-    const asked = params === undefined ? undefined : Option.getOrUndefined(Record.get(params, "requestId"))
-    const cancel = asked === undefined ? undefined : running.get(keyOf(asked))
-    if (cancel !== undefined) Deferred.doneUnsafe(cancel, Effect.void)
-    // Of several, this one may just have been answered.
-    return cancel !== undefined || (isConcurrent && asked !== undefined)
-  })
+  readonly running: Map<string, Deferred.Deferred<void>>
+  /** Fails when the peer has gone. */
+  readonly gone: Deferred.Deferred<never, MessagesCut>
+  readonly writing: Semaphore.Semaphore
+  /** The peer has asked for notifications and concurrent requests. */
+  isConcurrent: boolean
+}
 
-  const gone = yield* Deferred.make<never, MessagesCut>()
-  const isGone = () =>
-    void Deferred.doneUnsafe(gone, Effect.fail(new MessagesCut({ why: "the peer went away during a call" })))
-  if (stream.destroyed) isGone()
-  stream.once("close", isGone)
-  yield* Effect.addFinalizer(() => Effect.sync(() => stream.off("close", isGone)))
+/** Whether a message was a cancellation, which is no request. */
+const cancels = ({ isConcurrent, running }: Serving, message: Uint8Array) => {
+  if (running.size === 0 && !isConcurrent) return false
+  const params = Notification.read(message, Notification.cancelled)
+  const asked = params === undefined ? undefined : Option.getOrUndefined(Record.get(params, "requestId"))
+  const cancel = asked === undefined ? undefined : running.get(keyOf(asked))
+  if (cancel !== undefined) Deferred.doneUnsafe(cancel, Effect.void)
+  // Of several, this one may just have been answered.
+  return cancel !== undefined || (isConcurrent && asked !== undefined)
+}
 
-  const line = yield* Semaphore.make(1)
-  const say = (message: Uint8Array) => line.withPermits(1)(send(stream, message))
+const write = ({ stream, writing }: Serving, message: Uint8Array) => writing.withPermits(1)(send(stream, message))
 
-  const reporting = (request: Envelope.Request) => {
-    const progressToken = progressTokenOf(request)
-    if (progressToken === undefined) return undefined
-    return (progress: JsonObject) => {
-      const message = Bytes.fromText(Notification.write(Notification.progress, { ...progress, progressToken }))
-      // A peer that does not read misses progress, not answers.
-      if (message.length <= Envelope.maxMessage && !stream.writableNeedDrain)
-        Effect.runFork(Effect.ignore(say(message)))
-    }
+/** Reports the progress of a request, if its caller wants it. */
+const reporting = (serving: Serving, request: Envelope.Request) => {
+  const progressToken = progressTokenOf(request)
+  if (progressToken === undefined) return undefined
+  return (progress: JsonObject) => {
+    const message = Bytes.fromText(Notification.write(Notification.progress, { ...progress, progressToken }))
+    // A peer that does not read misses progress, not answers.
+    if (message.length <= Envelope.maxMessage && !serving.stream.writableNeedDrain)
+      Effect.runFork(Effect.ignore(write(serving, message)))
   }
+}
 
-  const answer = Effect.fnUntraced(function* (read: ReturnType<typeof Envelope.readRequest>) {
-    const id = Result.isSuccess(read) ? read.success.id : null
-    const key = keyOf(id)
-    const cancel = yield* Deferred.make<void>()
-    running.set(key, cancel)
-    working(true)
-    const report = Result.isSuccess(read) ? reporting(read.success) : undefined
-    const response = yield* Effect.raceAllFirst([
-      RpcDispatch.respond(read, tools(), caller, report),
-      Effect.as(Deferred.await(cancel), RpcDispatch.cancelled(id)),
-      Deferred.await(gone),
-      probing(stream, probe)
-    ]).pipe(
-      Effect.ensuring(
-        Effect.sync(() => {
-          if (running.get(key) === cancel) running.delete(key)
-          working(false)
-        })
-      )
+const answer = Effect.fnUntraced(function* (serving: Serving, read: ReturnType<typeof Envelope.readRequest>) {
+  const { caller, gone, probe, running, stream, tools, working } = serving
+  const id = Result.isSuccess(read) ? read.success.id : null
+  const key = keyOf(id)
+  const cancel = yield* Deferred.make<void>()
+  running.set(key, cancel)
+  working(true)
+  const report = Result.isSuccess(read) ? reporting(serving, read.success) : undefined
+  const response = yield* Effect.raceAllFirst([
+    RpcDispatch.respond(read, tools(), caller, report),
+    Effect.as(Deferred.await(cancel), RpcDispatch.cancelled(id)),
+    Deferred.await(gone),
+    probing(stream, probe)
+  ]).pipe(
+    Effect.ensuring(
+      Effect.sync(() => {
+        if (running.get(key) === cancel) running.delete(key)
+        working(false)
+      })
     )
-    yield* say(response)
-  })
+  )
+  yield* write(serving, response)
+})
 
-  const begin = Effect.gen(function* () {
-    isConcurrent = true
-    if (!Permission.mayRead(caller.rights)) return
-    const changed = Bytes.fromText(Notification.write(Notification.toolsChanged))
-    const leave = onToolsChanged(() => void Effect.runFork(Effect.ignore(say(changed))))
-    yield* Effect.addFinalizer(() => Effect.sync(leave))
-  })
+const beginConcurrency = Effect.fnUntraced(function* (serving: Serving) {
+  serving.isConcurrent = true
+  if (!Permission.mayRead(serving.caller.rights)) return
+  const changed = Bytes.fromText(Notification.write(Notification.toolsChanged))
+  const leave = serving.onToolsChanged(() => void Effect.runFork(Effect.ignore(write(serving, changed))))
+  yield* Effect.addFinalizer(() => Effect.sync(leave))
+})
 
+/** Reads requests until the peer ends or is silent for too long. */
+const answerAll = Effect.fnUntraced(function* (serving: Serving, inbox: MessageReader) {
+  const { gone, isStanding, isWanted, running } = serving
   const places = yield* Semaphore.make(Notification.maxAtOnce)
   const calls = yield* FiberSet.make<void, MessagesCut>()
   let patience: typeof idle | typeof idlePause = idle
   while (true) {
     const message = yield* isStanding ? Effect.map(inbox.next, Option.some) : Effect.timeoutOption(inbox.next, patience)
     if (Option.isNone(message)) {
-      if (running.size === 0 && (!isConcurrent || isWanted())) return
+      if (running.size === 0 && (!serving.isConcurrent || isWanted())) return
       patience = running.size === 0 ? idlePause : idle
       continue
     }
     patience = idle
     if (message.value === undefined) break
     const read = Envelope.readRequest(message.value)
-    if (isConcurrent) {
+    if (serving.isConcurrent) {
       yield* places.take(1)
-      yield* FiberSet.run(calls, Effect.ensuring(answer(read), places.release(1)))
+      yield* FiberSet.run(calls, Effect.ensuring(answer(serving, read), places.release(1)))
       continue
     }
-    yield* answer(read)
-    if (Result.isSuccess(read) && Notification.isAskedBy(read.success)) yield* begin
+    yield* answer(serving, read)
+    if (Result.isSuccess(read) && Notification.isAskedBy(read.success)) yield* beginConcurrency(serving)
   }
   yield* Effect.raceFirst(Deferred.await(gone), FiberSet.awaitEmpty(calls))
+})
+
+/** Succeeds when the session has ended in order. A tool is interrupted when the session breaks or the caller cancels. */
+export const serve = Effect.fn("RpcServer.serve")(function* (stream: Duplex, options: ServeOptions) {
+  const serving: Serving = {
+    isStanding: false,
+    isWanted: () => true,
+    onToolsChanged: () => () => {},
+    probe: () => {},
+    working: () => {},
+    ...options,
+    stream,
+    running: new Map(),
+    gone: yield* Deferred.make<never, MessagesCut>(),
+    writing: yield* Semaphore.make(1),
+    isConcurrent: false
+  }
+  const inbox = new MessageReader(stream, (message) => cancels(serving, message))
+  const isGone = () =>
+    void Deferred.doneUnsafe(serving.gone, Effect.fail(new MessagesCut({ why: "the peer went away during a call" })))
+  if (stream.destroyed) isGone()
+  stream.once("close", isGone)
+  yield* Effect.addFinalizer(() => Effect.sync(() => stream.off("close", isGone)))
+  yield* answerAll(serving, inbox)
 }, Effect.scoped)
