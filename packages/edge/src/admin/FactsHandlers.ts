@@ -83,74 +83,97 @@ const presenceOf = (seen: ReadonlyMap<string, number>) =>
       })
   )
 
+const makeState = Effect.gen(function* () {
+  const { edgeId } = yield* Settings
+  return {
+    routes: yield* Routes,
+    agents: yield* AgentSessions,
+    echoes: yield* OriginEchoes,
+    sessionHistory: yield* SessionHistory,
+    workerStats: yield* WorkerStats,
+    edgeId
+  }
+})
+type State = Effect.Success<typeof makeState>
+
+const edge = ({ edgeId }: State, { pubkey }: ReceiptLog) => ({
+  pubkey: PublicKey.make(pubkey),
+  edge_id: EdgeId.make(edgeId)
+})
+
+const history = Effect.fnUntraced(function* (
+  { routes, sessionHistory }: State,
+  token: RoutingToken,
+  limit = 20,
+  figures?: "1"
+) {
+  const { sessions } = sessionHistory
+  if (sessions === undefined) return yield* new HistoryDisabled({})
+  const now = yield* unixSeconds
+  const found = sessions.history(routes.recordsOf(Redacted.value(token)), limit, now, figures === "1")
+  return yield* Effect.orDie(decodeHistory(found))
+})
+
+/** Others have their turn between two tunnels. */
+const histories = (state: State, tokens: ReadonlyArray<unknown>, limit?: number, figures = false) =>
+  Effect.forEach(
+    tokens.flatMap((given) => Option.toArray(readToken(given))),
+    (token) =>
+      history(state, token, limit, figures ? "1" : undefined).pipe(
+        Effect.map((found) => new TokenHistory({ ...found, token })),
+        Effect.tap(Effect.yieldNow)
+      )
+  )
+
+const receiptPage = Effect.fnUntraced(function* (state: State, token: RoutingToken, since = 0, limit = 200) {
+  const { receipts } = state.sessionHistory
+  if (receipts === undefined) return yield* new ReceiptsDisabled({})
+  const lines = receipts.page(state.routes.recordsOf(Redacted.value(token)), since, limit)
+  const page = yield* Effect.orDie(Effect.forEach(lines, (line) => decodeReceipt(line)))
+  return new ReceiptPage({ ...edge(state, receipts), receipts: page })
+})
+
+const status = ({ agents, echoes, workerStats }: State, token: RoutingToken, watched = false) =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const plain = Redacted.value(token)
+    const tunnel = agents.tunnel(plain)
+    return statusOf(tunnel, echoes.reach(tunnel, watched), workerStats.parked(plain), now)
+  })
+
 export const FactsHandlers = HttpApiBuilder.group(
   EdgeAdminApi,
   "facts",
   Effect.fn(function* (handlers) {
-    const routes = yield* Routes
-    const agents = yield* AgentSessions
+    const state = yield* makeState
     const room = yield* ChannelRoom
-    const echoes = yield* OriginEchoes
-    const sessionHistory = yield* SessionHistory
-    const workerStats = yield* WorkerStats
-    const { edgeId } = yield* Settings
     const quicPorts = yield* QuicPorts
-    const edge = ({ pubkey }: ReceiptLog) => ({ pubkey: PublicKey.make(pubkey), edge_id: EdgeId.make(edgeId) })
-    const history = Effect.fnUntraced(function* (token: RoutingToken, limit = 20, figures?: "1") {
-      const { sessions } = sessionHistory
-      if (sessions === undefined) return yield* new HistoryDisabled({})
-      const now = yield* unixSeconds
-      const found = sessions.history(routes.recordsOf(Redacted.value(token)), limit, now, figures === "1")
-      return yield* Effect.orDie(decodeHistory(found))
-    })
-    /** Others have their turn between two tunnels. */
-    const histories = (tokens: ReadonlyArray<unknown>, limit?: number, figures = false) =>
-      Effect.forEach(
-        tokens.flatMap((given) => Option.toArray(readToken(given))),
-        (token) =>
-          history(token, limit, figures ? "1" : undefined).pipe(
-            Effect.map((found) => new TokenHistory({ ...found, token })),
-            Effect.tap(Effect.yieldNow)
-          )
-      )
-    const receiptPage = Effect.fnUntraced(function* (token: RoutingToken, since = 0, limit = 200) {
-      const { receipts } = sessionHistory
-      if (receipts === undefined) return yield* new ReceiptsDisabled({})
-      const lines = receipts.page(routes.recordsOf(Redacted.value(token)), since, limit)
-      const page = yield* Effect.orDie(Effect.forEach(lines, (line) => decodeReceipt(line)))
-      return new ReceiptPage({ ...edge(receipts), receipts: page })
-    })
-    const status = (token: RoutingToken, watched = false) =>
-      Effect.map(Clock.currentTimeMillis, (now) => {
-        const plain = Redacted.value(token)
-        const tunnel = agents.tunnel(plain)
-        return statusOf(tunnel, echoes.reach(tunnel, watched), workerStats.parked(plain), now)
-      })
     return handlers.handleAll({
-      status: ({ params }) => status(params.token),
-      statusByHeader: ({ headers }) => status(headers["x-ct-routing-token"]),
+      status: ({ params }) => status(state, params.token),
+      statusByHeader: ({ headers }) => status(state, headers["x-ct-routing-token"]),
       statuses: ({ payload }) =>
         Effect.forEach(
           payload.tokens.flatMap((given) => Option.toArray(readToken(given))),
-          (token) => Effect.map(status(token, payload.watched), (report) => new TokenStatusReport({ ...report, token }))
+          (token) =>
+            Effect.map(status(state, token, payload.watched), (report) => new TokenStatusReport({ ...report, token }))
         ),
-      activeTunnels: () => Effect.sync(() => ({ active_tunnels: Count.make(activeIn(agents.all())) })),
+      activeTunnels: () => Effect.sync(() => ({ active_tunnels: Count.make(activeIn(state.agents.all())) })),
       quicListeners: () => Effect.sync(() => ({ listeners: quicPorts.open() })),
       // In plain, since an edge may have many thousands of hosts, and visitors wait while each token is made a secret.
-      hosts: () => Effect.succeed(HttpServerResponse.jsonUnsafe(routes.dump())),
-      history: ({ params, query }) => history(params.token, query.limit, query.figures),
-      historyByHeader: ({ headers, query }) => history(headers["x-ct-routing-token"], query.limit, query.figures),
-      histories: ({ payload: { figures, limit, tokens } }) => histories(tokens, limit, figures),
+      hosts: () => Effect.succeed(HttpServerResponse.jsonUnsafe(state.routes.dump())),
+      history: ({ params, query }) => history(state, params.token, query.limit, query.figures),
+      historyByHeader: ({ headers, query }) =>
+        history(state, headers["x-ct-routing-token"], query.limit, query.figures),
+      histories: ({ payload: { figures, limit, tokens } }) => histories(state, tokens, limit, figures),
       presences: ({ payload }) =>
         Effect.sync(() => payload.channels.map((channel) => ({ channel, holders: presenceOf(room.seen(channel)) }))),
       sums: Effect.fnUntraced(function* ({ payload }) {
-        const { sessions } = sessionHistory
+        const { sessions } = state.sessionHistory
         if (sessions === undefined) return yield* new HistoryDisabled({})
         const now = yield* unixSeconds
         return payload.tokens
           .flatMap((given) => Option.toArray(readToken(given)))
           .map((token) => {
-            const { bytes_in, bytes_out, visitors } = sessions.sums(routes.recordsOf(Redacted.value(token)), now)
+            const { bytes_in, bytes_out, visitors } = sessions.sums(state.routes.recordsOf(Redacted.value(token)), now)
             return new TokenSums({
               token,
               visitors: visitors === null ? null : Count.make(visitors),
@@ -159,12 +182,13 @@ export const FactsHandlers = HttpApiBuilder.group(
             })
           })
       }),
-      receipts: ({ params, query }) => receiptPage(params.token, query.since, query.limit),
-      receiptsByHeader: ({ headers, query }) => receiptPage(headers["x-ct-routing-token"], query.since, query.limit),
+      receipts: ({ params, query }) => receiptPage(state, params.token, query.since, query.limit),
+      receiptsByHeader: ({ headers, query }) =>
+        receiptPage(state, headers["x-ct-routing-token"], query.since, query.limit),
       receiptKey: () =>
-        sessionHistory.receipts === undefined
+        state.sessionHistory.receipts === undefined
           ? Effect.fail(new ReceiptsDisabled({}))
-          : Effect.succeed(new ReceiptKey({ alg: "ed25519", ...edge(sessionHistory.receipts) })),
+          : Effect.succeed(new ReceiptKey({ alg: "ed25519", ...edge(state, state.sessionHistory.receipts) })),
       presence: ({ params }) => Effect.sync(() => ({ holders: presenceOf(room.seen(params.channel)) })),
       holderPresence: ({ params }) =>
         Effect.sync(() => {

@@ -48,6 +48,140 @@ interface Peer {
   readonly dialling: Semaphore.Semaphore
 }
 
+const makeState = Effect.gen(function* () {
+  const { adminToken, edgeId, meshRelay, meshRelayPrivate } = yield* Settings
+  const { client } = yield* ControlPlane
+  const { root } = yield* CertificateAuthority
+  const { ending, report } = yield* ConnectionFaults
+  return {
+    edgeId,
+    meshRelay,
+    meshRelayPrivate,
+    client,
+    own: yield* LocalRoom,
+    room: yield* ChannelRoom,
+    failed: yield* makeFailures,
+    ending,
+    report,
+    run: yield* makeServe,
+    clock: yield* Clock.Clock,
+    token: adminToken && new Uint8Array(Buffer.from(Redacted.value(adminToken), "hex")),
+    peers: new Map<string, Peer>(),
+    brought: new Set<Mux>(),
+    ca: pem(root)
+  }
+})
+type State = Effect.Success<typeof makeState>
+
+const reachable = ({ edgeId, meshRelayPrivate }: State, { edge_id, live, peer_addr }: ReportedEdge) =>
+  live && edge_id !== edgeId && (meshRelayPrivate || isGlobalEndpoint(peer_addr)) && parseAddress(peer_addr)
+
+const learn = (state: State, edges: ReadonlyArray<ReportedEdge>) => {
+  const live = edges.filter((edge) => reachable(state, edge))
+  const ids = new Set<string>(live.map(({ edge_id }) => edge_id))
+  for (const [id, { session }] of state.peers) {
+    if (ids.has(id)) continue
+    session?.close("normal")
+    state.peers.delete(id)
+  }
+  for (const { edge_id: id, peer_addr: address } of live) {
+    const known = state.peers.get(id)
+    if (known !== undefined) known.address = address
+    else state.peers.set(id, { id, address, session: undefined, passOverUntil: 0, dialling: Semaphore.makeUnsafe(1) })
+  }
+}
+
+/** The peer where the channel is at home; none: it is here. */
+const homeOf = ({ clock, edgeId, peers }: State, channel: string): Peer | undefined => {
+  if (peers.size === 0) return undefined
+  const now = clock.currentTimeMillisUnsafe()
+  const candidates = Array.from(peers.values()).filter(({ passOverUntil }) => passOverUntil <= now)
+  const [first] = ranked(channel, [edgeId, ...candidates.map(({ id }) => id)])
+  return first === undefined ? undefined : peers.get(first)
+}
+
+const begin = Effect.fnUntraced(function* ({ report }: State, peer: Peer, socket: TLSSocket, adminToken: Uint8Array) {
+  if (!(yield* introduce(socket, { role: "H", adminToken }))) {
+    socket.destroy()
+    return yield* new PeerRefused()
+  }
+  const session = new Mux(socket, { side: "dialler", keepAlive, onFault: report })
+  socket.resume()
+  const ready = yield* Effect.promise(() => session.ready)
+  if (Result.isFailure(ready)) return undefined
+  peer.session = session
+  peer.passOverUntil = 0
+  void session.closed.then(() => {
+    if (peer.session === session) peer.session = undefined
+  })
+  return session
+})
+
+const connect = Effect.fnUntraced(function* (state: State, peer: Peer) {
+  const address = parseAddress(peer.address)
+  if (address === undefined || state.token === undefined) return undefined
+  const socket = yield* dial(address, state.ca, state.ending)
+  return yield* begin(state, peer, socket, state.token).pipe(
+    Effect.onInterrupt(() => Effect.sync(() => socket.destroy()))
+  )
+})
+
+/** `again`: also a peer that is passed over. */
+const sessionWith = (state: State, peer: Peer, again: boolean) =>
+  peer.dialling.withPermits(1)(
+    Effect.suspend(() => {
+      if (peer.session !== undefined) return Effect.succeed(peer.session)
+      if (!again && peer.passOverUntil > state.clock.currentTimeMillisUnsafe()) return Effect.undefined
+      return connect(state, peer).pipe(
+        Effect.timeout(reachLimit),
+        Effect.tapError((error) => state.failed(peer.address, error)),
+        Effect.orElseSucceed(() => undefined),
+        Effect.tap((session) =>
+          Effect.sync(() => {
+            if (session === undefined) peer.passOverUntil = state.clock.currentTimeMillisUnsafe() + passOverMillis
+          })
+        )
+      )
+    })
+  )
+
+const serve = Effect.fn("ChannelPlacement.serve")(function* (state: State, socket: TLSSocket, peer: PeerRoom) {
+  const expected = state.token && Redacted.make(state.token)
+  const admitted =
+    state.meshRelay && expected !== undefined && AdminHeader.matches(expected, Hex.encode(peer.adminToken))
+  answerAdmission(socket, admitted)
+  if (!admitted) return closeGracefully(socket)
+  const session: Mux = new Mux(socket, {
+    side: "acceptor",
+    challenge: Entropy.randomBytes(32),
+    limits: sessionLimits,
+    keepAlive,
+    onFault: state.report,
+    // Who brings a member has decided that its home is here; deciding anew could send it in circles.
+    onStream: (stream) => {
+      stream.on("error", () => undefined)
+      state.run(stream, (stream) => MemberStreams.take(stream, state.own.enter))
+    }
+  })
+  state.brought.add(session)
+  void session.closed.then(() => state.brought.delete(session))
+  socket.resume()
+  yield* Effect.promise(() => session.closed)
+})
+
+const ask = (state: State) =>
+  Effect.gen(function* () {
+    if (state.client === undefined) return
+    const edges = yield* Effect.option(state.client.list({ query: {} }))
+    if (edges._tag === "Some") learn(state, edges.value)
+    yield* Effect.forEach(Array.from(state.peers.values()), (peer) => sessionWith(state, peer, true), {
+      concurrency: "unbounded",
+      discard: true
+    })
+    // Those who wait here although their home is elsewhere came while it could not be reached.
+    state.room.sendAway(({ channel }) => homeOf(state, channel)?.session !== undefined)
+  })
+
 export class ChannelPlacement extends Context.Service<
   ChannelPlacement,
   {
@@ -62,151 +196,34 @@ export class ChannelPlacement extends Context.Service<
   }
 >()("edge/channels/ChannelPlacement") {
   static readonly make = Effect.gen(function* () {
-    const { adminToken, edgeId, meshRelay, meshRelayPrivate } = yield* Settings
-    const { client } = yield* ControlPlane
-    const { root } = yield* CertificateAuthority
-    const own = yield* LocalRoom
-    const room = yield* ChannelRoom
+    const state = yield* makeState
     const relays = yield* Relays
-    const failed = yield* makeFailures
-    const { ending, report } = yield* ConnectionFaults
-    const run = yield* makeServe
-    const clock = yield* Clock.Clock
-    const token = adminToken && new Uint8Array(Buffer.from(Redacted.value(adminToken), "hex"))
-    const peers = new Map<string, Peer>()
-    const brought = new Set<Mux>()
-    const ca = pem(root)
-
-    const reachable = ({ edge_id, live, peer_addr }: ReportedEdge) =>
-      live && edge_id !== edgeId && (meshRelayPrivate || isGlobalEndpoint(peer_addr)) && parseAddress(peer_addr)
-
-    const learn = (edges: ReadonlyArray<ReportedEdge>) => {
-      const live = edges.filter(reachable)
-      const ids = new Set<string>(live.map(({ edge_id }) => edge_id))
-      for (const [id, { session }] of peers) {
-        if (ids.has(id)) continue
-        session?.close("normal")
-        peers.delete(id)
-      }
-      for (const { edge_id: id, peer_addr: address } of live) {
-        const known = peers.get(id)
-        if (known !== undefined) known.address = address
-        else peers.set(id, { id, address, session: undefined, passOverUntil: 0, dialling: Semaphore.makeUnsafe(1) })
-      }
-    }
-
-    /** The peer where the channel is at home; none: it is here. */
-    const homeOf = (channel: string): Peer | undefined => {
-      if (peers.size === 0) return undefined
-      const now = clock.currentTimeMillisUnsafe()
-      const candidates = Array.from(peers.values()).filter(({ passOverUntil }) => passOverUntil <= now)
-      const [first] = ranked(channel, [edgeId, ...candidates.map(({ id }) => id)])
-      return first === undefined ? undefined : peers.get(first)
-    }
-
-    const begin = Effect.fnUntraced(function* (peer: Peer, socket: TLSSocket, adminToken: Uint8Array) {
-      if (!(yield* introduce(socket, { role: "H", adminToken }))) {
-        socket.destroy()
-        return yield* new PeerRefused()
-      }
-      const session = new Mux(socket, { side: "dialler", keepAlive, onFault: report })
-      socket.resume()
-      const ready = yield* Effect.promise(() => session.ready)
-      if (Result.isFailure(ready)) return undefined
-      peer.session = session
-      peer.passOverUntil = 0
-      void session.closed.then(() => {
-        if (peer.session === session) peer.session = undefined
-      })
-      return session
-    })
-
-    const connect = Effect.fnUntraced(function* (peer: Peer) {
-      const address = parseAddress(peer.address)
-      if (address === undefined || token === undefined) return undefined
-      const socket = yield* dial(address, ca, ending)
-      return yield* begin(peer, socket, token).pipe(Effect.onInterrupt(() => Effect.sync(() => socket.destroy())))
-    })
-
-    /** `again`: also a peer that is passed over. */
-    const sessionWith = (peer: Peer, again: boolean) =>
-      peer.dialling.withPermits(1)(
-        Effect.suspend(() => {
-          if (peer.session !== undefined) return Effect.succeed(peer.session)
-          if (!again && peer.passOverUntil > clock.currentTimeMillisUnsafe()) return Effect.undefined
-          return connect(peer).pipe(
-            Effect.timeout(reachLimit),
-            Effect.tapError((error) => failed(peer.address, error)),
-            Effect.orElseSucceed(() => undefined),
-            Effect.tap((session) =>
-              Effect.sync(() => {
-                if (session === undefined) peer.passOverUntil = clock.currentTimeMillisUnsafe() + passOverMillis
-              })
-            )
-          )
-        })
-      )
-
     const enter: MemberStreams.Enter = Effect.fn("ChannelPlacement.enter")(function* (stream, member, early) {
-      for (let home = homeOf(member.channel); home !== undefined; home = homeOf(member.channel)) {
-        const session = yield* sessionWith(home, false)
+      for (let home = homeOf(state, member.channel); home !== undefined; home = homeOf(state, member.channel)) {
+        const session = yield* sessionWith(state, home, false)
         if (session === undefined) continue
         if (yield* MemberStreams.bring(session, relays, stream, member, early)) return
-        home.passOverUntil = clock.currentTimeMillisUnsafe() + passOverMillis
+        home.passOverUntil = state.clock.currentTimeMillisUnsafe() + passOverMillis
       }
-      yield* own.enter(stream, member, early)
-    })
-
-    const serve = Effect.fn("ChannelPlacement.serve")(function* (socket: TLSSocket, peer: PeerRoom) {
-      const expected = token && Redacted.make(token)
-      const admitted = meshRelay && expected !== undefined && AdminHeader.matches(expected, Hex.encode(peer.adminToken))
-      answerAdmission(socket, admitted)
-      if (!admitted) return closeGracefully(socket)
-      const session: Mux = new Mux(socket, {
-        side: "acceptor",
-        challenge: Entropy.randomBytes(32),
-        limits: sessionLimits,
-        keepAlive,
-        onFault: report,
-        // Who brings a member has decided that its home is here; deciding anew could send it in circles.
-        onStream: (stream) => {
-          stream.on("error", () => undefined)
-          run(stream, (stream) => MemberStreams.take(stream, own.enter))
-        }
-      })
-      brought.add(session)
-      void session.closed.then(() => brought.delete(session))
-      socket.resume()
-      yield* Effect.promise(() => session.closed)
-    })
-
-    const ask = Effect.gen(function* () {
-      if (client === undefined) return
-      const edges = yield* Effect.option(client.list({ query: {} }))
-      if (edges._tag === "Some") learn(edges.value)
-      yield* Effect.forEach(Array.from(peers.values()), (peer) => sessionWith(peer, true), {
-        concurrency: "unbounded",
-        discard: true
-      })
-      // Those who wait here although their home is elsewhere came while it could not be reached.
-      room.sendAway(({ channel }) => homeOf(channel)?.session !== undefined)
+      yield* state.own.enter(stream, member, early)
     })
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        for (const { session } of peers.values()) session?.close("normal")
-        for (const session of brought) session.close("normal")
+        for (const { session } of state.peers.values()) session?.close("normal")
+        for (const session of state.brought) session.close("normal")
       })
     )
-    const asking = Effect.repeat(ask, Schedule.spaced(askEvery)).pipe(retryForever("looking for the other edges"))
-    if (meshRelay && client !== undefined) yield* Effect.forkScoped(asking)
-
+    const asking = Effect.repeat(ask(state), Schedule.spaced(askEvery)).pipe(
+      retryForever("looking for the other edges")
+    )
+    if (state.meshRelay && state.client !== undefined) yield* Effect.forkScoped(asking)
     return ChannelPlacement.of({
       enter,
-      serve,
+      serve: (socket, peer) => serve(state, socket, peer),
       drain: () => {
-        for (const session of brought) session.goAway("this edge is stopping")
+        for (const session of state.brought) session.goAway("this edge is stopping")
       },
-      peers: () => Array.from(peers.values()).filter(({ session }) => session !== undefined).length
+      peers: () => Array.from(state.peers.values()).filter(({ session }) => session !== undefined).length
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)

@@ -43,6 +43,170 @@ export interface MemberCut {
 
 const reset = (sentence: string) => new StreamReset({ code: "revoked", sentence, by: "local" })
 
+const makeState = Effect.gen(function* () {
+  const { keepAliveParkSeconds } = yield* Settings
+  const { ending } = yield* ConnectionFaults
+  const since = yield* Clock.currentTimeMillis
+  return {
+    counters: yield* Counters,
+    authority: yield* MemberAuthority,
+    relays: yield* Relays,
+    ending,
+    run: yield* FiberSet.makeRuntime<never>(),
+    clock: yield* Clock.Clock,
+    live: new ChannelSessions(),
+    lastSeen: new LastSeenTable(),
+    cuts: new RevocationTombstones(),
+    lastTick: since,
+    room: new PairingRoom<PendingMember>({
+      holds,
+      parkMillis: ({ keepAlive }) => (keepAlive ? keepAliveParkSeconds * 1_000 : parkMillis)
+    }),
+    since
+  }
+})
+type State = Effect.Success<typeof makeState>
+
+const now = ({ clock }: State) => clock.currentTimeMillisUnsafe()
+
+/** What is done to a leg ends that leg alone when it fails. */
+const each = ({ ending }: State, legs: ReadonlyArray<PendingMember>, act: (leg: PendingMember) => void) => {
+  for (const leg of legs) guarded(ending(leg.stream), () => act(leg))()
+}
+
+const talk = Effect.fnUntraced(function* (
+  state: State,
+  session: ChannelSession,
+  meter: ChannelMeter,
+  a: Duplex,
+  b: Duplex,
+  idleMillis?: number
+) {
+  state.counters.channelSplices += 1
+  const { signal } = session.controller
+  yield* state.relays.pass(a, b, { counters: meter, signal, ...(idleMillis === undefined ? {} : { idleMillis }) })
+  state.live.close(session)
+  for (const { channel, holder } of session.members) state.lastSeen.note(channel, holder, now(state))
+})
+
+const relay = Effect.fnUntraced(function* (
+  state: State,
+  stream: Duplex,
+  node: Duplex,
+  { early, member }: { readonly member: Member; readonly early: Uint8Array },
+  reply: Uint8Array
+) {
+  if (state.cuts.outdates(member.channel, member.holder, member.authorizedAt)) {
+    node.destroy()
+    return void stream.destroy()
+  }
+  stream.write(reply)
+  if (early.length > 0) node.write(early)
+  yield* talk(state, state.live.open([member]), new ChannelMeter(state.counters), stream, node, relayNodeIdleMillis)
+})
+
+const introduce = (state: State, { acceptor, completion, initiator }: Pairing<PendingMember>) => {
+  const a = initiator.acknowledge(acceptor.member, "initiate", completion)
+  const b = acceptor.acknowledge(initiator.member, "accept", completion)
+  if (completion === "close") state.counters.channelRendezvousPairs += 1
+  else {
+    const meter = new ChannelMeter(state.counters)
+    meter.aToB += initiator.early.length
+    meter.bToA += acceptor.early.length
+    if (initiator.early.length > 0) b.write(initiator.early)
+    if (acceptor.early.length > 0) a.write(acceptor.early)
+    state.run(talk(state, state.live.open([initiator.member, acceptor.member]), meter, a, b))
+  }
+}
+
+const enter = (state: State, stream: Duplex, member: Member, early: Uint8Array) =>
+  Effect.sync(() => {
+    const leg = new PendingMember(stream, member, early)
+    if (stream.destroyed) return
+    const { authorizedAt, channel, holder } = member
+    state.lastSeen.note(channel, holder, now(state))
+    if (state.cuts.outdates(channel, holder, authorizedAt)) return leg.expire()
+    if (member.keepAlive) state.counters.channelParkLegsKeepAlive += 1
+    else state.counters.channelParkLegsPlain += 1
+    const { pairing, refused, superseded } = state.room.arrive(leg, now(state))
+    state.counters.channelParksSuperseded += superseded.length
+    each(state, superseded, (older) => older.expire())
+    each(state, refused, (misfit) => misfit.refuse("pairing"))
+    if (pairing !== undefined) return introduce(state, pairing)
+    if (refused.includes(leg)) return
+    leg.watch(() => {
+      if (state.room.leave(leg, now(state))) state.counters.channelParksReaped += 1
+      state.lastSeen.note(channel, holder, now(state))
+    })
+  })
+
+const cut = ({ counters }: State, session: ChannelSession, sentence: string) => {
+  counters.channelSessionsCut += 1
+  session.controller.abort(reset(sentence))
+}
+
+const cutMembers = (state: State, { channel, holder, keeps }: MemberCut) => {
+  const matches = (member: Member) =>
+    (holder === undefined || member.holder === holder) && (keeps === undefined || digestOf(member.grant) !== keeps)
+  state.cuts.note(channel, holder, now(state))
+  state.authority.forget(channel)
+  for (const session of state.live.all(channel))
+    if (session.members.some(matches)) cut(state, session, "a member may no longer talk on this channel")
+  each(
+    state,
+    state.room.waiting(channel).filter(({ member }) => matches(member)),
+    (leg) => {
+      state.room.leave(leg, now(state))
+      leg.expire()
+    }
+  )
+}
+
+const seen = (state: State, channel: string) => {
+  const at = now(state)
+  const ago = new Map(Array.from(state.lastSeen.of(channel), ([holder, then]) => [holder, Math.max(0, at - then)]))
+  for (const { member } of state.room.waiting(channel)) ago.set(member.holder, 0)
+  for (const { members } of state.live.all(channel)) for (const { holder } of members) ago.set(holder, 0)
+  return ago
+}
+
+const isOver = ({ grant }: Member, at: number) => grant.expiresAt <= BigInt(toUnixSeconds(at))
+
+const tick = (state: State) =>
+  Effect.sync(() => {
+    const at = now(state)
+    state.lastTick = at
+    const { due, expired } = state.room.tick(at)
+    state.counters.channelParksReaped += expired.length
+    each(state, expired, (leg) => leg.expire())
+    each(state, due, (leg) => leg.tick())
+    for (const session of state.live.all())
+      if (session.members.some((member) => isOver(member, at))) cut(state, session, "the grant of a member has ended")
+  })
+
+/** Asks about one member, and ends what it has here when it is one no longer. */
+const askAgain = Effect.fnUntraced(function* (state: State, channel: string, holder: string) {
+  const { answer } = yield* state.authority.ask(channel, holder)
+  if (answer === "unknown") return
+  const at = now(state)
+  const remains = (member: Member) =>
+    member.holder !== holder || (answer !== "no" && holds(member, answer.operatorKey, at))
+  for (const session of state.live.all(channel))
+    if (!session.members.every(remains)) cut(state, session, "a member was removed from the channel")
+  for (const leg of state.room.waiting(channel))
+    if (!remains(leg.member) && state.room.leave(leg, now(state))) leg.cut()
+})
+
+const askAll = (state: State) =>
+  Effect.suspend(() => {
+    const members = state.live.all().flatMap((session) => session.members)
+    const distinct = new Map(members.map((member) => [`${member.channel} ${member.holder}`, member]))
+    return Effect.forEach(distinct.values(), ({ channel, holder }) => askAgain(state, channel, holder), {
+      concurrency: 8,
+      discard: true
+    })
+  })
+
 export class ChannelRoom extends Context.Service<
   ChannelRoom,
   {
@@ -72,178 +236,29 @@ export class ChannelRoom extends Context.Service<
   }
 >()("edge/channels/ChannelRoom") {
   static readonly make = Effect.gen(function* () {
-    const { keepAliveParkSeconds } = yield* Settings
-    const counters = yield* Counters
-    const authority = yield* MemberAuthority
-    const relays = yield* Relays
-    const { ending } = yield* ConnectionFaults
-    const run = yield* FiberSet.makeRuntime<never>()
-    const clock = yield* Clock.Clock
-    const now = () => clock.currentTimeMillisUnsafe()
-    const live = new ChannelSessions()
-    const lastSeen = new LastSeenTable()
-    const cuts = new RevocationTombstones()
-    const since = now()
-    let lastTick = since
-    const room = new PairingRoom<PendingMember>({
-      holds,
-      parkMillis: ({ keepAlive }) => (keepAlive ? keepAliveParkSeconds * 1_000 : parkMillis)
-    })
-
-    /** What is done to a leg ends that leg alone when it fails. */
-    const each = (legs: ReadonlyArray<PendingMember>, act: (leg: PendingMember) => void) => {
-      for (const leg of legs) guarded(ending(leg.stream), () => act(leg))()
-    }
-
-    const talk = Effect.fnUntraced(function* (
-      session: ChannelSession,
-      meter: ChannelMeter,
-      a: Duplex,
-      b: Duplex,
-      idleMillis?: number
-    ) {
-      counters.channelSplices += 1
-      const { signal } = session.controller
-      yield* relays.pass(a, b, { counters: meter, signal, ...(idleMillis === undefined ? {} : { idleMillis }) })
-      live.close(session)
-      for (const { channel, holder } of session.members) lastSeen.note(channel, holder, now())
-    })
-
-    const relay: ChannelRoom["Service"]["relay"] = Effect.fnUntraced(function* (
-      stream,
-      node,
-      { early, member },
-      reply
-    ) {
-      if (cuts.outdates(member.channel, member.holder, member.authorizedAt)) {
-        node.destroy()
-        return void stream.destroy()
-      }
-      stream.write(reply)
-      if (early.length > 0) node.write(early)
-      yield* talk(live.open([member]), new ChannelMeter(counters), stream, node, relayNodeIdleMillis)
-    })
-
-    const introduce = ({ acceptor, completion, initiator }: Pairing<PendingMember>) => {
-      const a = initiator.acknowledge(acceptor.member, "initiate", completion)
-      const b = acceptor.acknowledge(initiator.member, "accept", completion)
-      if (completion === "close") counters.channelRendezvousPairs += 1
-      else {
-        const meter = new ChannelMeter(counters)
-        meter.aToB += initiator.early.length
-        meter.bToA += acceptor.early.length
-        if (initiator.early.length > 0) b.write(initiator.early)
-        if (acceptor.early.length > 0) a.write(acceptor.early)
-        run(talk(live.open([initiator.member, acceptor.member]), meter, a, b))
-      }
-    }
-
-    const enter = (stream: Duplex, member: Member, early: Uint8Array) =>
-      Effect.sync(() => {
-        const leg = new PendingMember(stream, member, early)
-        if (stream.destroyed) return
-        const { authorizedAt, channel, holder } = member
-        lastSeen.note(channel, holder, now())
-        if (cuts.outdates(channel, holder, authorizedAt)) return leg.expire()
-        if (member.keepAlive) counters.channelParkLegsKeepAlive += 1
-        else counters.channelParkLegsPlain += 1
-        const { pairing, refused, superseded } = room.arrive(leg, now())
-        counters.channelParksSuperseded += superseded.length
-        each(superseded, (older) => older.expire())
-        each(refused, (misfit) => misfit.refuse("pairing"))
-        if (pairing !== undefined) return introduce(pairing)
-        if (refused.includes(leg)) return
-        leg.watch(() => {
-          if (room.leave(leg, now())) counters.channelParksReaped += 1
-          lastSeen.note(channel, holder, now())
-        })
-      })
-
-    const cut = (session: ChannelSession, sentence: string) => {
-      counters.channelSessionsCut += 1
-      session.controller.abort(reset(sentence))
-    }
-
-    const cutMembers = ({ channel, holder, keeps }: MemberCut) => {
-      const matches = (member: Member) =>
-        (holder === undefined || member.holder === holder) && (keeps === undefined || digestOf(member.grant) !== keeps)
-      cuts.note(channel, holder, now())
-      authority.forget(channel)
-      for (const session of live.all(channel))
-        if (session.members.some(matches)) cut(session, "a member may no longer talk on this channel")
-      each(
-        room.waiting(channel).filter(({ member }) => matches(member)),
-        (leg) => {
-          room.leave(leg, now())
-          leg.expire()
-        }
-      )
-    }
-
-    const seen = (channel: string) => {
-      const at = now()
-      const ago = new Map(Array.from(lastSeen.of(channel), ([holder, then]) => [holder, Math.max(0, at - then)]))
-      for (const { member } of room.waiting(channel)) ago.set(member.holder, 0)
-      for (const { members } of live.all(channel)) for (const { holder } of members) ago.set(holder, 0)
-      return ago
-    }
-
-    const isOver = ({ grant }: Member, at: number) => grant.expiresAt <= BigInt(toUnixSeconds(at))
-
-    const tick = Effect.sync(() => {
-      const at = now()
-      lastTick = at
-      const { due, expired } = room.tick(at)
-      counters.channelParksReaped += expired.length
-      each(expired, (leg) => leg.expire())
-      each(due, (leg) => leg.tick())
-      for (const session of live.all())
-        if (session.members.some((member) => isOver(member, at))) cut(session, "the grant of a member has ended")
-    })
-
-    /** Asks about one member, and ends what it has here when it is one no longer. */
-    const askAgain = Effect.fnUntraced(function* (channel: string, holder: string) {
-      const { answer } = yield* authority.ask(channel, holder)
-      if (answer === "unknown") return
-      const at = now()
-      const remains = (member: Member) =>
-        member.holder !== holder || (answer !== "no" && holds(member, answer.operatorKey, at))
-      for (const session of live.all(channel))
-        if (!session.members.every(remains)) cut(session, "a member was removed from the channel")
-      for (const leg of room.waiting(channel)) if (!remains(leg.member) && room.leave(leg, now())) leg.cut()
-    })
-
-    const askAll = Effect.suspend(() => {
-      const members = live.all().flatMap((session) => session.members)
-      const distinct = new Map(members.map((member) => [`${member.channel} ${member.holder}`, member]))
-      return Effect.forEach(distinct.values(), ({ channel, holder }) => askAgain(channel, holder), {
-        concurrency: 8,
-        discard: true
-      })
-    })
-
-    const ticking = Effect.repeat(tick, Schedule.spaced(tickEvery))
+    const state = yield* makeState
+    const ticking = Effect.repeat(tick(state), Schedule.spaced(tickEvery))
     yield* Effect.forkScoped(ticking.pipe(retryForever("looking after those who wait for a channel")))
-    const asking = askAll.pipe(Effect.delay(askEvery), Effect.repeat(Schedule.forever))
+    const asking = askAll(state).pipe(Effect.delay(askEvery), Effect.repeat(Schedule.forever))
     yield* Effect.forkScoped(asking.pipe(retryForever("asking about members again")))
-
     return ChannelRoom.of({
-      enter,
-      relay,
+      enter: (stream, member, early) => enter(state, stream, member, early),
+      relay: (stream, node, admitted, reply) => relay(state, stream, node, admitted, reply),
       sendAway: (matches) =>
         each(
-          room.waiting().filter(({ member }) => matches(member)),
+          state,
+          state.room.waiting().filter(({ member }) => matches(member)),
           (leg) => {
-            room.leave(leg, now())
+            state.room.leave(leg, now(state))
             leg.expire()
           }
         ),
-      cut: cutMembers,
-      seen,
-      since,
-      lastTick: () => lastTick,
-      parked: () => room.size,
-      sessions: () => live.all().length
+      cut: (cut) => cutMembers(state, cut),
+      seen: (channel) => seen(state, channel),
+      since: state.since,
+      lastTick: () => state.lastTick,
+      parked: () => state.room.size,
+      sessions: () => state.live.all().length
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)

@@ -58,6 +58,102 @@ const memberOf = (
   ...(closesWhole === true ? { closesWhole } : {})
 })
 
+const makeState = Effect.gen(function* () {
+  const { channelMembers, processes, requireAttestedEndpoint } = yield* Settings
+  return {
+    requireAttestedEndpoint,
+    authority: yield* MemberAuthority,
+    audit: yield* AuditLog,
+    counters: yield* Counters,
+    clock: yield* Clock.Clock,
+    penalties: new JoinPenalties(Math.ceil(definitiveRefusals / processes)),
+    places: new FairPlaces(channelMembers)
+  }
+})
+type State = Effect.Success<typeof makeState>
+
+const now = ({ clock }: State) => clock.currentTimeMillisUnsafe()
+
+const takes = (state: State, address: string | undefined) => {
+  if (!state.authority.canAsk) return false
+  if (!state.places.hasRoom(countedBy(address))) return false
+  if (address === undefined || !state.penalties.refuses(address, now(state))) return true
+  state.counters.channelPenaltySheds += 1
+  return false
+}
+
+const admit = Effect.fn("MemberAdmissions.admit")(function* (
+  state: State,
+  stream: Duplex,
+  carrier: MemberConnection,
+  first: First
+) {
+  if (!takes(state, carrier.address)) return void stream.destroy()
+  let isAdmitted = false
+  const leave = state.places.take(countedBy(carrier.address), {
+    isIdle: () => !isAdmitted,
+    evict: () => void stream.destroy()
+  })
+  if (leave === undefined) return void stream.destroy()
+  if (carrier.ended === undefined) stream.once("close", leave)
+  else void carrier.ended.then(leave)
+  const admission = new BrokerAdmission({
+    suite: native,
+    first,
+    marked: carrier.marked,
+    phase: carrier.phase,
+    observed: carrier.observed,
+    requireAttested: state.requireAttestedEndpoint,
+    challenge: () => Entropy.randomBytes(32)
+  })
+  let authorizedAt = 0
+
+  /** Moves the exchange until the edge has something to say. */
+  const advance = Effect.fnUntraced(function* (from: Step) {
+    let step = from
+    for (;;) {
+      if (step._tag === "Read") {
+        const chunk = yield* nextChunk(stream)
+        step = chunk === undefined ? admission.end() : admission.push(chunk)
+      } else if (step._tag === "Ask") {
+        const { answer, at } = yield* state.authority.ask(Hex.encode(step.channel), Hex.encode(step.holder))
+        authorizedAt = at
+        step = admission.answered(answer, toUnixSeconds(now(state)))
+      } else return step
+    }
+  })
+  const inTime = <A>(part: Effect.Effect<A | Verdict>) =>
+    Effect.timeoutOrElse(part, { duration: joinLimit, orElse: () => Effect.sync(() => admission.end()) })
+  const answerTo = Effect.fnUntraced(function* (step: Exclude<Step, { _tag: "Read" | "Ask" }>) {
+    if (step._tag !== "Challenge") return step
+    stream.write(step.bytes)
+    const verdict = yield* advance(admission.push(noBytes))
+    return verdict._tag === "Challenge" ? admission.end() : verdict
+  })
+  const opening = advance({ _tag: "Read" })
+  const verdict: Verdict =
+    first === "join"
+      ? yield* inTime(Effect.flatMap(opening, answerTo))
+      : yield* Effect.flatMap(inTime(opening), (step) => inTime(answerTo(step)))
+  if (admission.attested !== undefined) state.counters[counterOf[admission.attested]] += 1
+  if (verdict._tag === "Admitted") {
+    isAdmitted = true
+    const member = memberOf(verdict, carrier, authorizedAt)
+    state.audit.noteMember(carrier.leg, carrier.address, member.channel, member.holder)
+    return { member, early: verdict.early }
+  }
+  if (verdict.counts && carrier.address !== undefined) state.penalties.note(carrier.address, now(state))
+  if (verdict._tag === "Dropped") return void stream.destroy()
+  stream.end(verdict.bytes)
+  closeGracefully(stream)
+  const named = verdict.join && {
+    channel: Hex.encode(verdict.join.grant.channel),
+    holder: Hex.encode(verdict.join.grant.holder)
+  }
+  yield* Effect.logDebug("member refused").pipe(Effect.annotateLogs({ category: verdict.category, ...named }))
+  return undefined
+})
+
 export class MemberAdmissions extends Context.Service<
   MemberAdmissions,
   {
@@ -75,95 +171,13 @@ export class MemberAdmissions extends Context.Service<
   }
 >()("edge/channels/MemberAdmissions") {
   static readonly make = Effect.gen(function* () {
-    const { channelMembers, processes, requireAttestedEndpoint } = yield* Settings
-    const authority = yield* MemberAuthority
-    const audit = yield* AuditLog
-    const counters = yield* Counters
-    const clock = yield* Clock.Clock
-    const now = () => clock.currentTimeMillisUnsafe()
-    const penalties = new JoinPenalties(Math.ceil(definitiveRefusals / processes))
-    const places = new FairPlaces(channelMembers)
-
-    const takes = (address: string | undefined) => {
-      if (!authority.canAsk) return false
-      if (!places.hasRoom(countedBy(address))) return false
-      if (address === undefined || !penalties.refuses(address, now())) return true
-      counters.channelPenaltySheds += 1
-      return false
-    }
-
-    const admit = Effect.fn("MemberAdmissions.admit")(function* (
-      stream: Duplex,
-      carrier: MemberConnection,
-      first: First
-    ) {
-      if (!takes(carrier.address)) return void stream.destroy()
-      let isAdmitted = false
-      const leave = places.take(countedBy(carrier.address), {
-        isIdle: () => !isAdmitted,
-        evict: () => void stream.destroy()
-      })
-      if (leave === undefined) return void stream.destroy()
-      if (carrier.ended === undefined) stream.once("close", leave)
-      else void carrier.ended.then(leave)
-      const admission = new BrokerAdmission({
-        suite: native,
-        first,
-        marked: carrier.marked,
-        phase: carrier.phase,
-        observed: carrier.observed,
-        requireAttested: requireAttestedEndpoint,
-        challenge: () => Entropy.randomBytes(32)
-      })
-      let authorizedAt = 0
-
-      /** Moves the exchange until the edge has something to say. */
-      const advance = Effect.fnUntraced(function* (from: Step) {
-        let step = from
-        for (;;) {
-          if (step._tag === "Read") {
-            const chunk = yield* nextChunk(stream)
-            step = chunk === undefined ? admission.end() : admission.push(chunk)
-          } else if (step._tag === "Ask") {
-            const { answer, at } = yield* authority.ask(Hex.encode(step.channel), Hex.encode(step.holder))
-            authorizedAt = at
-            step = admission.answered(answer, toUnixSeconds(now()))
-          } else return step
-        }
-      })
-      const inTime = <A>(part: Effect.Effect<A | Verdict>) =>
-        Effect.timeoutOrElse(part, { duration: joinLimit, orElse: () => Effect.sync(() => admission.end()) })
-      const answerTo = Effect.fnUntraced(function* (step: Exclude<Step, { _tag: "Read" | "Ask" }>) {
-        if (step._tag !== "Challenge") return step
-        stream.write(step.bytes)
-        const verdict = yield* advance(admission.push(noBytes))
-        return verdict._tag === "Challenge" ? admission.end() : verdict
-      })
-      const opening = advance({ _tag: "Read" })
-      const verdict: Verdict =
-        first === "join"
-          ? yield* inTime(Effect.flatMap(opening, answerTo))
-          : yield* Effect.flatMap(inTime(opening), (step) => inTime(answerTo(step)))
-      if (admission.attested !== undefined) counters[counterOf[admission.attested]] += 1
-      if (verdict._tag === "Admitted") {
-        isAdmitted = true
-        const member = memberOf(verdict, carrier, authorizedAt)
-        audit.noteMember(carrier.leg, carrier.address, member.channel, member.holder)
-        return { member, early: verdict.early }
-      }
-      if (verdict.counts && carrier.address !== undefined) penalties.note(carrier.address, now())
-      if (verdict._tag === "Dropped") return void stream.destroy()
-      stream.end(verdict.bytes)
-      closeGracefully(stream)
-      const named = verdict.join && {
-        channel: Hex.encode(verdict.join.grant.channel),
-        holder: Hex.encode(verdict.join.grant.holder)
-      }
-      yield* Effect.logDebug("member refused").pipe(Effect.annotateLogs({ category: verdict.category, ...named }))
-      return undefined
+    const state = yield* makeState
+    return MemberAdmissions.of({
+      isServed: state.authority.canAsk,
+      takes: (address) => takes(state, address),
+      admit: (stream, carrier, first) => admit(state, stream, carrier, first),
+      trackedAddresses: () => state.penalties.size
     })
-
-    return MemberAdmissions.of({ isServed: authority.canAsk, takes, admit, trackedAddresses: () => penalties.size })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
   static readonly layer = this.layerNoDeps.pipe(Layer.provide([MemberAuthority.layer, Counters.layer]))

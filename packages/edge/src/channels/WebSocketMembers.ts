@@ -33,6 +33,89 @@ const hostOf = (origin: string) => (URL.canParse(origin) ? new URL(origin).hostn
 const refuse = (socket: Duplex, status: 403 | 404 | 503) =>
   void socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 
+const makeState = Effect.gen(function* () {
+  const { portal, webSocketMembers } = yield* Settings
+  const { ending, report } = yield* ConnectionFaults
+  return {
+    portal,
+    broker: yield* ChannelBroker,
+    admissions: yield* MemberAdmissions,
+    counters: yield* Counters,
+    ending,
+    run: yield* makeServe,
+    direct: new WeakSet<Duplex>(),
+    /** Connections on which no WebSocket was asked for yet. */
+    asking: new Set<Duplex>(),
+    /** Whether each has answered the last ping. */
+    open: new Map<WebSocket, boolean>(),
+    places: new FairPlaces(webSocketMembers),
+    sockets: new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      ...closing,
+      maxPayload: longestMessage,
+      perMessageDeflate: false
+    }),
+    webSocketMembers,
+    report
+  }
+})
+type State = Effect.Success<typeof makeState>
+
+const mayCome = ({ portal }: State, { headers: { origin } }: IncomingMessage) =>
+  origin === undefined || (portal !== undefined && hostOf(origin) === portal.host)
+
+const join = (state: State, socket: WebSocket, request: IncomingMessage) => {
+  const connection = request.socket
+  const carrier = MemberConnection.overWebSocket(
+    state.direct.has(connection) ? connection : { address: MemberConnection.namedByProxy(request) }
+  )
+  const leave = state.places.take(MemberConnection.countedBy(carrier.address), {
+    isIdle: () => false,
+    evict: () => socket.terminate()
+  })
+  if (leave === undefined) return socket.terminate()
+  state.open.set(socket, true)
+  socket.on("pong", () => state.open.set(socket, true))
+  socket.once("close", () => {
+    state.open.delete(socket)
+    leave()
+  })
+  state.run(new WebSocketStream(socket, state.ending), (stream) => state.broker.serve(stream, carrier))
+}
+
+const upgrade = (state: State, request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  state.asking.delete(request.socket)
+  guard(socket, state.ending(socket))
+  socket.on("error", () => undefined)
+  if (pathOf(request.url) !== path) return refuse(socket, 404)
+  if (!mayCome(state, request)) return refuse(socket, 403)
+  const address = state.direct.has(request.socket)
+    ? request.socket.remoteAddress
+    : MemberConnection.namedByProxy(request)
+  if (!state.places.hasRoom(MemberConnection.countedBy(address)) || !state.admissions.takes(address)) {
+    state.counters.webSocketSheds += 1
+    return refuse(socket, 503)
+  }
+  return state.sockets.handleUpgrade(request, socket, head, (socket, request) => join(state, socket, request))
+}
+
+const inTime = ({ asking }: State, socket: Duplex) =>
+  Effect.sync(() => {
+    if (asking.delete(socket)) socket.destroy()
+  }).pipe(Effect.delay(handshakeMillis))
+
+const ping = ({ open }: State) =>
+  Effect.sync(() => {
+    for (const [socket, answered] of open) {
+      if (!answered) socket.terminate()
+      else {
+        open.set(socket, false)
+        socket.ping()
+      }
+    }
+  })
+
 export class WebSocketMembers extends Context.Service<
   WebSocketMembers,
   {
@@ -46,62 +129,7 @@ export class WebSocketMembers extends Context.Service<
   }
 >()("edge/channels/WebSocketMembers") {
   static readonly make = Effect.gen(function* () {
-    const { portal, webSocketMembers } = yield* Settings
-    const broker = yield* ChannelBroker
-    const admissions = yield* MemberAdmissions
-    const counters = yield* Counters
-    const { ending, report } = yield* ConnectionFaults
-    const run = yield* makeServe
-    const direct = new WeakSet<Duplex>()
-    /** Connections on which no WebSocket was asked for yet. */
-    const asking = new Set<Duplex>()
-    /** Whether each has answered the last ping. */
-    const open = new Map<WebSocket, boolean>()
-    const places = new FairPlaces(webSocketMembers)
-    const sockets = new WebSocketServer({
-      noServer: true,
-      clientTracking: false,
-      ...closing,
-      maxPayload: longestMessage,
-      perMessageDeflate: false
-    })
-
-    const mayCome = ({ headers: { origin } }: IncomingMessage) =>
-      origin === undefined || (portal !== undefined && hostOf(origin) === portal.host)
-
-    const join = (socket: WebSocket, request: IncomingMessage) => {
-      const connection = request.socket
-      const carrier = MemberConnection.overWebSocket(
-        direct.has(connection) ? connection : { address: MemberConnection.namedByProxy(request) }
-      )
-      const leave = places.take(MemberConnection.countedBy(carrier.address), {
-        isIdle: () => false,
-        evict: () => socket.terminate()
-      })
-      if (leave === undefined) return socket.terminate()
-      open.set(socket, true)
-      socket.on("pong", () => open.set(socket, true))
-      socket.once("close", () => {
-        open.delete(socket)
-        leave()
-      })
-      run(new WebSocketStream(socket, ending), (stream) => broker.serve(stream, carrier))
-    }
-
-    const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      asking.delete(request.socket)
-      guard(socket, ending(socket))
-      socket.on("error", () => undefined)
-      if (pathOf(request.url) !== path) return refuse(socket, 404)
-      if (!mayCome(request)) return refuse(socket, 403)
-      const address = direct.has(request.socket) ? request.socket.remoteAddress : MemberConnection.namedByProxy(request)
-      if (!places.hasRoom(MemberConnection.countedBy(address)) || !admissions.takes(address)) {
-        counters.webSocketSheds += 1
-        return refuse(socket, 503)
-      }
-      return sockets.handleUpgrade(request, socket, head, join)
-    }
-
+    const state = yield* makeState
     /**
      * This server listens nowhere, and Node's checks the heads of connections only for one that does. A connection that asks for
      * something else than a WebSocket is answered once.
@@ -110,44 +138,28 @@ export class WebSocketMembers extends Context.Service<
       const isPath = pathOf(request.url) === path
       response.writeHead(isPath ? 426 : 404, { connection: "close", ...(isPath ? { upgrade: "websocket" } : {}) }).end()
     })
-    server.on("upgrade", upgrade)
+    server.on("upgrade", (request, socket, head) => upgrade(state, request, socket, head))
     server.on("clientError", (_error, socket) => void socket.destroy())
-    guard(server, report)
-
-    const inTime = (socket: Duplex) =>
-      Effect.sync(() => {
-        if (asking.delete(socket)) socket.destroy()
-      }).pipe(Effect.delay(handshakeMillis))
-
-    const ping = Effect.sync(() => {
-      for (const [socket, answered] of open) {
-        if (!answered) socket.terminate()
-        else {
-          open.set(socket, false)
-          socket.ping()
-        }
-      }
-    })
-    yield* Effect.forkScoped(ping.pipe(Effect.delay(pingEvery), Effect.repeat(Schedule.forever)))
+    guard(server, state.report)
+    yield* Effect.forkScoped(ping(state).pipe(Effect.delay(pingEvery), Effect.repeat(Schedule.forever)))
     yield* Effect.addFinalizer(() =>
       Effect.sync(() => {
-        for (const socket of asking) socket.destroy()
-        for (const socket of open.keys()) socket.terminate()
+        for (const socket of state.asking) socket.destroy()
+        for (const socket of state.open.keys()) socket.terminate()
       })
     )
-
     return WebSocketMembers.of({
       receive: (socket, from) => {
-        if (from === "member") direct.add(socket)
-        asking.add(socket)
-        socket.once("close", () => asking.delete(socket))
-        run(socket, inTime)
+        if (from === "member") state.direct.add(socket)
+        state.asking.add(socket)
+        socket.once("close", () => state.asking.delete(socket))
+        state.run(socket, (socket) => inTime(state, socket))
         server.emit("connection", socket)
         socket.resume()
       },
-      open: () => open.size,
-      most: Number.isFinite(webSocketMembers) ? webSocketMembers : 0,
-      isServed: admissions.isServed
+      open: () => state.open.size,
+      most: Number.isFinite(state.webSocketMembers) ? state.webSocketMembers : 0,
+      isServed: state.admissions.isServed
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)

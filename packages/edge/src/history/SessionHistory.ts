@@ -60,200 +60,215 @@ const loadReceipts = Effect.fn("SessionHistory.loadReceipts")(function* (db: Dat
   return ReceiptLog.make(db, settings.edgeId, yield* Ed25519Seed.load("edge-receipts-key.bin", damaged))
 })
 
-const keep = Effect.fn("SessionHistory.keep")(function* (
-  db: Database,
-  sessions: TunnelSessionStore.TunnelSessionStore,
-  days: DailyTrafficStore.DailyTrafficStore,
-  receipts: ReceiptLog.ReceiptLog | undefined
-) {
+interface Stores {
+  readonly db: Database
+  readonly sessions: TunnelSessionStore.TunnelSessionStore
+  readonly days: DailyTrafficStore.DailyTrafficStore
+  readonly receipts: ReceiptLog.ReceiptLog | undefined
+}
+
+const makeState = Effect.fnUntraced(function* (stores: Stores) {
   const { controlPlane, historyRetentionSeconds } = yield* Settings
-  const agents = yield* AgentSessions
-  const echoes = yield* OriginEchoes
-  const routes = yield* Routes
-  const broadcast = yield* WorkerBroadcast
-  const run = yield* FiberSet.makeRuntime<never>()
-  const clock = yield* Clock.Clock
-  const open = new Map<string, OpenSession>()
-  const unnamedTunnels = UnregisteredTunnels.make(db)
-  const now = () => toUnixSeconds(clock.currentTimeMillisUnsafe())
+  return {
+    ...stores,
+    controlPlane,
+    historyRetentionSeconds,
+    routes: yield* Routes,
+    broadcast: yield* WorkerBroadcast,
+    run: yield* FiberSet.makeRuntime<never>(),
+    clock: yield* Clock.Clock,
+    open: new Map<string, OpenSession>(),
+    unnamedTunnels: UnregisteredTunnels.make(db),
+    /** Ends a session at once. It ends when the other processes have reported what they relayed, or the tunnel is back. */
+    ending: new Map<string, () => void>()
+  }
+})
+type State = Effect.Success<ReturnType<typeof makeState>>
 
-  const moved = ({ tunnel, before }: OpenSession) => ({
-    bytesIn: tunnel.traffic.aToB - before.in,
-    bytesOut: tunnel.traffic.bToA - before.out
+const now = ({ clock }: State) => toUnixSeconds(clock.currentTimeMillisUnsafe())
+
+const moved = ({ tunnel, before }: OpenSession) => ({
+  bytesIn: tunnel.traffic.aToB - before.in,
+  bytesOut: tunnel.traffic.bToA - before.out
+})
+
+/** Puts what was carried under the day that it is now, and a silence that lasts up to now. In a transaction of the caller. */
+const count = ({ days }: State, session: OpenSession, at: number) => {
+  const { before, name, silentSince, tunnel } = session
+  session.days.write(days, name, at, { ...moved(session), visitors: tunnel.visits - before.visits })
+  if (silentSince !== undefined) days.silent(name, { began_at: silentSince, ended_at: at })
+}
+
+const attestable = (session: OpenSession) => {
+  const { bytesIn, bytesOut } = moved(session)
+  return { connectedAt: BigInt(session.connectedAt), bytesIn: BigInt(bytesIn), bytesOut: BigInt(bytesOut) }
+}
+
+const isUnnamed = ({ controlPlane, routes }: State, tunnel: AgentPool) =>
+  controlPlane !== undefined && !routes.isNamed(tunnel.token)
+
+const record = (state: State, session: OpenSession) => {
+  const { carrier, connectedAt, name, unnamed } = session
+  session.recorded = true
+  const at = now(state)
+  state.db.write(() => {
+    if (unnamed) state.unnamedTunnels.note(name)
+    else state.unnamedTunnels.named(name)
+    state.sessions.open(name, carrier, connectedAt)
+    state.receipts?.append(
+      name,
+      at,
+      Receipt.sessionOpen({ connectedAt: BigInt(connectedAt), transport: TunnelSessionStore.transportOf(carrier) })
+    )
+    if (unnamed) state.unnamedTunnels.prune()
   })
-  /** Puts what was carried under the day that it is now, and a silence that lasts up to now. In a transaction of the caller. */
-  const count = (session: OpenSession, at: number) => {
-    const { before, name, silentSince, tunnel } = session
-    session.days.write(days, name, at, { ...moved(session), visitors: tunnel.visits - before.visits })
-    if (silentSince !== undefined) days.silent(name, { began_at: silentSince, ended_at: at })
+}
+
+/** Writes down what was held back, where the tunnel turned out to be more than a token. */
+const settle = (state: State, session: OpenSession, at: number) => {
+  const wasUnnamed = session.unnamed
+  session.unnamed = wasUnnamed && isUnnamed(state, session.tunnel)
+  const { bytesIn, bytesOut } = moved(session)
+  const isProven =
+    !session.unnamed || bytesIn + bytesOut > 0 || at - session.connectedAt >= UnregisteredTunnels.provenSeconds
+  if (!session.recorded && isProven) record(state, session)
+  else if (session.recorded && wasUnnamed && !session.unnamed)
+    state.db.write(() => state.unnamedTunnels.named(session.name))
+}
+
+const begin = (state: State, tunnel: AgentPool, carrier: Carrier) => {
+  const { aToB, bToA } = tunnel.traffic
+  const session: OpenSession = {
+    tunnel,
+    name: state.routes.recordsOf(tunnel.token),
+    connectedAt: now(state),
+    before: { in: aToB, out: bToA, visits: tunnel.visits },
+    carrier,
+    attested: 0,
+    days: new DailyTrafficStore.DayCount(),
+    silentSince: undefined,
+    recorded: false,
+    unnamed: isUnnamed(state, tunnel)
   }
+  state.open.set(tunnel.token, session)
+  if (!session.unnamed) record(state, session)
+}
 
-  const attestable = (session: OpenSession) => {
-    const { bytesIn, bytesOut } = moved(session)
-    return { connectedAt: BigInt(session.connectedAt), bytesIn: BigInt(bytesIn), bytesOut: BigInt(bytesOut) }
+const end = (state: State, session: OpenSession, reason: SessionEnd, at: number) => {
+  state.open.delete(session.tunnel.token)
+  settle(state, session, at)
+  if (!session.recorded) return
+  const { bytesIn, bytesOut } = moved(session)
+  const closed = Receipt.sessionClose({ ...attestable(session), disconnectedAt: BigInt(at), reason })
+  state.db.write(() => {
+    state.sessions.flush(session.name, bytesIn, bytesOut, at)
+    count(state, session, at)
+    state.sessions.close(session.name, reason, at)
+    state.receipts?.append(session.name, at, closed)
+    if (!session.unnamed) return
+    state.unnamedTunnels.served(session.name, at - session.connectedAt)
+    state.unnamedTunnels.prune()
+  })
+}
+
+const endSettled = (state: State, session: OpenSession, reason: SessionEnd) => {
+  const { token } = session.tunnel
+  const at = now(state)
+  const finish = () => {
+    // The tunnel may have come back and be ending once more.
+    if (state.ending.get(token) !== finish) return
+    state.ending.delete(token)
+    end(state, session, reason, at)
   }
+  state.ending.set(token, finish)
+  if (state.broadcast.isEmpty()) return finish()
+  return void state.run(Effect.andThen(state.broadcast.send({ _tag: "Report" }), Effect.sync(finish)))
+}
 
-  const isUnnamed = (tunnel: AgentPool) => controlPlane !== undefined && !routes.isNamed(tunnel.token)
-
-  const record = (session: OpenSession) => {
-    const { carrier, connectedAt, name, unnamed } = session
-    session.recorded = true
-    const at = now()
-    db.write(() => {
-      if (unnamed) unnamedTunnels.note(name)
-      else unnamedTunnels.named(name)
-      sessions.open(name, carrier, connectedAt)
-      receipts?.append(
-        name,
-        at,
-        Receipt.sessionOpen({ connectedAt: BigInt(connectedAt), transport: TunnelSessionStore.transportOf(carrier) })
-      )
-      if (unnamed) unnamedTunnels.prune()
-    })
-  }
-
-  /** Writes down what was held back, where the tunnel turned out to be more than a token. */
-  const settle = (session: OpenSession, at: number) => {
-    const wasUnnamed = session.unnamed
-    session.unnamed = wasUnnamed && isUnnamed(session.tunnel)
-    const { bytesIn, bytesOut } = moved(session)
-    const isProven =
-      !session.unnamed || bytesIn + bytesOut > 0 || at - session.connectedAt >= UnregisteredTunnels.provenSeconds
-    if (!session.recorded && isProven) record(session)
-    else if (session.recorded && wasUnnamed && !session.unnamed) db.write(() => unnamedTunnels.named(session.name))
-  }
-
-  const begin = (tunnel: AgentPool, carrier: Carrier) => {
-    const { aToB, bToA } = tunnel.traffic
-    const session: OpenSession = {
-      tunnel,
-      name: routes.recordsOf(tunnel.token),
-      connectedAt: now(),
-      before: { in: aToB, out: bToA, visits: tunnel.visits },
-      carrier,
-      attested: 0,
-      days: new DailyTrafficStore.DayCount(),
-      silentSince: undefined,
-      recorded: false,
-      unnamed: isUnnamed(tunnel)
-    }
-    open.set(tunnel.token, session)
-    if (!session.unnamed) record(session)
-  }
-
-  const end = (session: OpenSession, reason: SessionEnd, at: number) => {
-    open.delete(session.tunnel.token)
-    settle(session, at)
-    if (!session.recorded) return
-    const { bytesIn, bytesOut } = moved(session)
-    const closed = Receipt.sessionClose({ ...attestable(session), disconnectedAt: BigInt(at), reason })
-    db.write(() => {
-      sessions.flush(session.name, bytesIn, bytesOut, at)
-      count(session, at)
-      sessions.close(session.name, reason, at)
-      receipts?.append(session.name, at, closed)
-      if (!session.unnamed) return
-      unnamedTunnels.served(session.name, at - session.connectedAt)
-      unnamedTunnels.prune()
-    })
-  }
-
-  /**
-   * Other processes of this edge may have relayed what they have not reported yet. A session ends when they have, or
-   * when the tunnel comes back before that.
-   */
-  const ending = new Map<string, () => void>()
-  const endSettled = (session: OpenSession, reason: SessionEnd) => {
-    const { token } = session.tunnel
-    const at = now()
-    const finish = () => {
-      // The tunnel may have come back and be ending once more.
-      if (ending.get(token) !== finish) return
-      ending.delete(token)
-      end(session, reason, at)
-    }
-    ending.set(token, finish)
-    if (broadcast.isEmpty()) return finish()
-    return void run(Effect.andThen(broadcast.send({ _tag: "Report" }), Effect.sync(finish)))
-  }
-
-  /** Reads the figures only when they are written: while a database takes nothing, minutes of them would pile up. */
-  const flushAll = Effect.sync(() => {
-    const at = now()
-    for (const session of open.values()) settle(session, at)
-    db.write(() => {
-      for (const session of open.values()) {
+/** Reads the figures only when they are written: while a database takes nothing, minutes of them would pile up. */
+const flushAll = (state: State) =>
+  Effect.sync(() => {
+    const at = now(state)
+    for (const session of state.open.values()) settle(state, session, at)
+    state.db.write(() => {
+      for (const session of state.open.values()) {
         if (!session.recorded) continue
         const { bytesIn, bytesOut } = moved(session)
-        sessions.flush(session.name, bytesIn, bytesOut, now())
-        count(session, now())
+        state.sessions.flush(session.name, bytesIn, bytesOut, now(state))
+        count(state, session, now(state))
       }
     })
   })
 
-  const attestAll = Effect.sync(() => {
-    const at = now()
-    const all = Array.from(open.values()).flatMap((session) => {
+const attestAll = (state: State) =>
+  Effect.sync(() => {
+    const at = now(state)
+    const all = Array.from(state.open.values()).flatMap((session) => {
       const { bytesIn, bytesOut } = moved(session)
       if (!session.recorded || bytesIn + bytesOut === session.attested) return []
       session.attested = bytesIn + bytesOut
       return [{ name: session.name, event: Receipt.bytesMoved(attestable(session)) }]
     })
-    db.write(() => {
-      for (const { event, name } of all) receipts?.append(name, at, event)
-      sessions.prune(at - historyRetentionSeconds)
-      days.prune(at - historyRetentionSeconds)
+    state.db.write(() => {
+      for (const { event, name } of all) state.receipts?.append(name, at, event)
+      state.sessions.prune(at - state.historyRetentionSeconds)
+      state.days.prune(at - state.historyRetentionSeconds)
     }, all.length)
   })
 
-  /** What a process before this one left open ended at its last sign of life. */
-  const settleThePast = Effect.sync(() =>
-    db.write(() => {
-      for (const { tunnel, connected_at, bytes_in, bytes_out, last_flush } of sessions.leftOpen()) {
+/** What a process before this one left open ended at its last sign of life. */
+const settleThePast = (state: State) =>
+  Effect.sync(() =>
+    state.db.write(() => {
+      for (const { tunnel, connected_at, bytes_in, bytes_out, last_flush } of state.sessions.leftOpen()) {
         const disconnectedAt = BigInt(last_flush)
         const bytes = { bytesIn: BigInt(bytes_in), bytesOut: BigInt(bytes_out) }
         const event = { ...bytes, connectedAt: BigInt(connected_at), disconnectedAt, reason: "edge-restart" }
-        sessions.close(tunnel, "edge-restart", last_flush)
-        receipts?.append(tunnel, now(), Receipt.sessionClose(event))
+        state.sessions.close(tunnel, "edge-restart", last_flush)
+        state.receipts?.append(tunnel, now(state), Receipt.sessionClose(event))
       }
     })
   )
 
-  yield* settleThePast
-  db.write(() => days.begin(now()))
+const keep = Effect.fn("SessionHistory.keep")(function* (stores: Stores) {
+  const state = yield* makeState(stores)
+  const agents = yield* AgentSessions
+  const echoes = yield* OriginEchoes
+  yield* settleThePast(state)
+  state.db.write(() => state.days.begin(now(state)))
   echoes.observe((tunnel, reach, at) => {
-    const session = open.get(tunnel.token)
+    const session = state.open.get(tunnel.token)
     if (session === undefined) return
     const isSilent = isReached(reach) === false
     const since = session.silentSince
     if (isSilent === (since !== undefined)) return
     session.silentSince = isSilent ? at : undefined
-    if (session.recorded) db.write(() => days.silent(session.name, { began_at: since ?? at, ended_at: at }))
+    if (session.recorded) state.db.write(() => state.days.silent(session.name, { began_at: since ?? at, ended_at: at }))
   })
   agents.observe({
     connected: (tunnel, carrier) => {
-      ending.get(tunnel.token)?.()
-      begin(tunnel, carrier)
+      state.ending.get(tunnel.token)?.()
+      begin(state, tunnel, carrier)
     },
     carried: (tunnel, carrier) => {
-      const session = open.get(tunnel.token)
+      const session = state.open.get(tunnel.token)
       if (session === undefined || session.carrier === carrier) return
       session.carrier = carrier
-      if (session.recorded) db.write(() => sessions.carry(session.name, carrier))
+      if (session.recorded) state.db.write(() => state.sessions.carry(session.name, carrier))
     },
     disconnected: (tunnel, reason) => {
-      const session = open.get(tunnel.token)
-      if (session !== undefined) endSettled(session, reason)
+      const session = state.open.get(tunnel.token)
+      if (session !== undefined) endSettled(state, session, reason)
     }
   })
-  const flushing = flushAll.pipe(Effect.delay("60 seconds"), Effect.repeat(Schedule.forever))
+  const flushing = flushAll(state).pipe(Effect.delay("60 seconds"), Effect.repeat(Schedule.forever))
   yield* Effect.forkScoped(flushing.pipe(retryForever("writing the sessions")))
-  const attesting = attestAll.pipe(Effect.delay("1 hour"), Effect.repeat(Schedule.forever))
+  const attesting = attestAll(state).pipe(Effect.delay("1 hour"), Effect.repeat(Schedule.forever))
   yield* Effect.forkScoped(attesting.pipe(retryForever("writing the receipts of open sessions")))
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
-      for (const finish of Array.from(ending.values())) finish()
-      for (const session of Array.from(open.values())) end(session, "edge-restart", now())
+      for (const finish of Array.from(state.ending.values())) finish()
+      for (const session of Array.from(state.open.values())) end(state, session, "edge-restart", now(state))
     })
   )
 })
@@ -273,7 +288,7 @@ export class SessionHistory extends Context.Service<
     const days = DailyTrafficStore.make(db)
     const sessions = TunnelSessionStore.make(db, days)
     const receipts = yield* loadReceipts(db)
-    yield* keep(db, sessions, days, receipts)
+    yield* keep({ db, sessions, days, receipts })
     return { sessions, receipts }
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)

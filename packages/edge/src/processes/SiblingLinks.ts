@@ -22,108 +22,122 @@ const retryRefusedEvery = "1 second"
 
 const nextTurn = Effect.callback<void>((resume) => void Scheduler.setImmediate(() => resume(Effect.void)))
 
+const makeState = Effect.gen(function* () {
+  const { ending, report } = yield* ConnectionFaults
+  return {
+    agents: yield* AgentSessions,
+    relays: yield* Relays,
+    ending,
+    report,
+    run: yield* makeServe,
+    here: new Map<MuxAgent, string>(),
+    parked: new Map<AgentPool, Set<string | undefined>>(),
+    everySibling: new Set<SiblingRegistrations>()
+  }
+})
+type State = Effect.Success<typeof makeState>
+
+const introduce = ({ everySibling, here, parked }: State, session: Mux) => {
+  const registrations = new SiblingRegistrations(session)
+  everySibling.add(registrations)
+  for (const [agent, token] of here) registrations.joined(token, agent)
+  for (const [tunnel, hosts] of parked)
+    for (const host of hosts) registrations.slots(tunnel.token, host, tunnel.parkedFor(host))
+  return registrations
+}
+
+const serve = Effect.fnUntraced(function* (
+  { agents, relays }: State,
+  registrations: SiblingRegistrations,
+  stream: CarrierStream
+) {
+  const { registration, ...header } = stream.header
+  // A visitor can come in the same turn as the answer to the registration it is for.
+  if (registrations.tokenOf(registration) === undefined) yield* nextTurn
+  const token = registrations.tokenOf(registration)
+  const chosen = registrations.agentOf(registration)
+  const delivered =
+    token === undefined
+      ? undefined
+      : yield* Effect.orElseSucceed(agents.deliverHere(token, targetOf(header), header, chosen), () => undefined)
+  // The sibling knows of others, and for whom to wait.
+  if (delivered === undefined) return stream.reset("lost", "no agent of this tunnel is in this process")
+  yield* relays.pass(stream, delivered.stream)
+})
+
+const hold = (state: State, socket: Socket) =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => {
+      guard(socket, state.ending(socket))
+      const session: Mux = new Mux(socket, {
+        side: "dialler",
+        limits: siblingLimits,
+        keepAlive: false,
+        onFault: state.report,
+        // The sibling asks for an agent of this process; one that does not answer here is silent there, too.
+        onEcho: (registration, answer) => {
+          // A question can come in the same turn as the answer to the registration it is for.
+          const ask = () => {
+            const agent = registrations.agentOf(registration)
+            if (agent === undefined) return answer(undefined)
+            void agent.session.echo(agent.id).then(guarded(state.report, answer))
+          }
+          Scheduler.setImmediate(guarded(state.report, ask))
+        },
+        onStream: (stream) => {
+          stream.on("error", () => undefined)
+          state.run(stream, (stream) => serve(state, registrations, stream))
+        }
+      })
+      const registrations = introduce(state, session)
+      return { registrations, session }
+    }),
+    ({ session }) => Effect.promise(() => session.closed),
+    ({ registrations, session }) =>
+      Effect.sync(() => {
+        state.everySibling.delete(registrations)
+        session.close("normal")
+      })
+  )
+
+const link = (state: State, path: string) =>
+  dial(path).pipe(
+    Effect.flatMap((socket) => hold(state, socket)),
+    Effect.ignore,
+    Effect.repeat(Schedule.spaced(redialEvery)),
+    retryForever("linking with another process"),
+    Effect.forkScoped
+  )
+
+const retryRefused = ({ everySibling }: State) =>
+  Effect.sync(() => {
+    for (const registrations of everySibling) registrations.retryRefused()
+  })
+
 /** Keeps a link to each of the sockets for as long as the scope lives. */
 export const open = Effect.fn("SiblingLinks.open")(function* (paths: ReadonlyArray<string>) {
-  const agents = yield* AgentSessions
-  const relays = yield* Relays
-  const { ending, report } = yield* ConnectionFaults
-  const run = yield* makeServe
-  const here = new Map<MuxAgent, string>()
-  const parked = new Map<AgentPool, Set<string | undefined>>()
-  const everySibling = new Set<SiblingRegistrations>()
-
-  agents.watch({
+  const state = yield* makeState
+  state.agents.watch({
     joined: (token, agent) => {
-      here.set(agent, token)
-      for (const registrations of everySibling) registrations.joined(token, agent)
+      state.here.set(agent, token)
+      for (const registrations of state.everySibling) registrations.joined(token, agent)
     },
     left: (_token, agent) => {
-      here.delete(agent)
-      for (const registrations of everySibling) registrations.left(agent)
+      state.here.delete(agent)
+      for (const registrations of state.everySibling) registrations.left(agent)
     },
     changed: (_token, agent) => {
-      for (const registrations of everySibling) registrations.changed(agent)
+      for (const registrations of state.everySibling) registrations.changed(agent)
     },
     slots: (tunnel, host) => {
       const count = tunnel.parkedFor(host)
-      const hosts = parked.get(tunnel) ?? new Set()
-      if (count > 0) parked.set(tunnel, hosts.add(host))
-      else if (hosts.delete(host) && hosts.size === 0) parked.delete(tunnel)
-      for (const registrations of everySibling) registrations.slots(tunnel.token, host, count)
+      const hosts = state.parked.get(tunnel) ?? new Set()
+      if (count > 0) state.parked.set(tunnel, hosts.add(host))
+      else if (hosts.delete(host) && hosts.size === 0) state.parked.delete(tunnel)
+      for (const registrations of state.everySibling) registrations.slots(tunnel.token, host, count)
     }
   })
-
-  const introduce = (session: Mux) => {
-    const registrations = new SiblingRegistrations(session)
-    everySibling.add(registrations)
-    for (const [agent, token] of here) registrations.joined(token, agent)
-    for (const [tunnel, hosts] of parked)
-      for (const host of hosts) registrations.slots(tunnel.token, host, tunnel.parkedFor(host))
-    return registrations
-  }
-
-  const serve = Effect.fnUntraced(function* (registrations: SiblingRegistrations, stream: CarrierStream) {
-    const { registration, ...header } = stream.header
-    // A visitor can come in the same turn as the answer to the registration it is for.
-    if (registrations.tokenOf(registration) === undefined) yield* nextTurn
-    const token = registrations.tokenOf(registration)
-    const chosen = registrations.agentOf(registration)
-    const delivered =
-      token === undefined
-        ? undefined
-        : yield* Effect.orElseSucceed(agents.deliverHere(token, targetOf(header), header, chosen), () => undefined)
-    // The sibling knows of others, and for whom to wait.
-    if (delivered === undefined) return stream.reset("lost", "no agent of this tunnel is in this process")
-    yield* relays.pass(stream, delivered.stream)
-  })
-
-  const hold = (socket: Socket) =>
-    Effect.acquireUseRelease(
-      Effect.sync(() => {
-        guard(socket, ending(socket))
-        const session: Mux = new Mux(socket, {
-          side: "dialler",
-          limits: siblingLimits,
-          keepAlive: false,
-          onFault: report,
-          // The sibling asks for an agent of this process; one that does not answer here is silent there, too.
-          onEcho: (registration, answer) => {
-            // A question can come in the same turn as the answer to the registration it is for.
-            const ask = () => {
-              const agent = registrations.agentOf(registration)
-              if (agent === undefined) return answer(undefined)
-              void agent.session.echo(agent.id).then(guarded(report, answer))
-            }
-            Scheduler.setImmediate(guarded(report, ask))
-          },
-          onStream: (stream) => {
-            stream.on("error", () => undefined)
-            run(stream, (stream) => serve(registrations, stream))
-          }
-        })
-        const registrations = introduce(session)
-        return { registrations, session }
-      }),
-      ({ session }) => Effect.promise(() => session.closed),
-      ({ registrations, session }) =>
-        Effect.sync(() => {
-          everySibling.delete(registrations)
-          session.close("normal")
-        })
-    )
-
-  const link = (path: string) =>
-    dial(path).pipe(
-      Effect.flatMap(hold),
-      Effect.ignore,
-      Effect.repeat(Schedule.spaced(redialEvery)),
-      retryForever("linking with another process"),
-      Effect.forkScoped
-    )
-  yield* Effect.forEach(paths, link)
-  const retryRefused = Effect.sync(() => {
-    for (const registrations of everySibling) registrations.retryRefused()
-  })
-  const retrying = Effect.repeat(retryRefused, Schedule.spaced(retryRefusedEvery))
+  yield* Effect.forEach(paths, (path) => link(state, path))
+  const retrying = Effect.repeat(retryRefused(state), Schedule.spaced(retryRefusedEvery))
   yield* Effect.forkScoped(retrying.pipe(retryForever("registering agents at another process")))
 })

@@ -103,6 +103,107 @@ interface Worker {
 /** The name of a worker among the listeners of `ListenerHealth`. */
 const workerName = (index: number): string => `process ${index}`
 
+const makeState = Effect.fnUntraced(function* (limiter: ConnectionLimiter, folder: string, addresses: Addresses) {
+  const { processes, shutdownGraceSeconds } = yield* Settings
+  const workers = new Map<number, Worker>()
+  return {
+    shutdownGraceSeconds,
+    broadcast: yield* WorkerBroadcast,
+    workerStats: yield* WorkerStats,
+    health: yield* ListenerHealth,
+    keys: yield* TunnelOwnership,
+    clock: yield* Clock.Clock,
+    aggregate: yield* makeMetricsAggregator(limiter),
+    run: yield* FiberSet.makeRuntime<never>(),
+    workers,
+    init: yield* makeWorkerInit(folder, addresses, (message) => {
+      for (const { handle } of workers.values()) handle.send(message)
+    }),
+    leaving: false,
+    processes
+  }
+})
+type State = Effect.Success<ReturnType<typeof makeState>>
+
+const runOnce = Effect.fnUntraced(function* (state: State, index: number, ready: Deferred.Deferred<void>) {
+  const handle = yield* Effect.acquireRelease(
+    Effect.sync(() => new WorkerHandle()),
+    ({ end }) => end
+  )
+  const drained = yield* Deferred.make<void>()
+  let lastReportAt = state.clock.currentTimeMillisUnsafe() + startMillis - silenceMillis
+  const take = (message: ToMain) => {
+    switch (message._tag) {
+      case "Reported":
+        lastReportAt = state.clock.currentTimeMillisUnsafe()
+        state.aggregate(index, message.report)
+        if (message.report.stalled.length > 0) return state.health.lost(workerName(index))
+        return state.run(state.health.found(workerName(index), "accepts"))
+      case "AskOwnership": {
+        const { id, key, token } = message
+        return void Promise.resolve(state.keys.owns(token, key)).then((owns) =>
+          handle.send({ _tag: "Ownership", id, owns })
+        )
+      }
+      case "OwnerSeen":
+        return state.keys.seen(message.token)
+      case "Log":
+        return state.run(
+          Effect.logWithLevel(message.level)(message.message).pipe(
+            Effect.annotateLogs({ ...message.fields, process: index })
+          )
+        )
+      case "Ready":
+        return Deferred.doneUnsafe(ready, Effect.void)
+      case "Drained":
+        return Deferred.doneUnsafe(drained, Effect.void)
+    }
+  }
+  handle.listen(() => state.init(index), take)
+  const leave = state.broadcast.subscribe((order) => handle.apply(order))
+  state.workers.set(index, { handle, drained })
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      leave()
+      state.workers.delete(index)
+      state.workerStats.forget(index)
+      state.health.lost(workerName(index))
+      Deferred.doneUnsafe(drained, Effect.void)
+    })
+  )
+  const silence = Effect.suspend(() =>
+    state.clock.currentTimeMillisUnsafe() - lastReportAt < silenceMillis
+      ? Effect.void
+      : handle.kill("it has fallen silent")
+  )
+  const watching = Effect.repeat(silence, Schedule.spaced("1 second"))
+  yield* Effect.forkScoped(watching.pipe(retryForever("watching a process")))
+  return yield* handle.ended
+})
+
+const keep = Effect.fnUntraced(function* (state: State, index: number, ready: Deferred.Deferred<void>) {
+  let pause = firstPause
+  for (;;) {
+    if (state.leaving) return
+    const from = state.clock.currentTimeMillisUnsafe()
+    const how = yield* Effect.scoped(runOnce(state, index, ready))
+    if (state.leaving) return
+    pause = state.clock.currentTimeMillisUnsafe() - from > steadyMillis ? firstPause : Math.min(pause * 2, longestPause)
+    yield* Effect.logError("a process of this edge has ended; it is started again").pipe(
+      Effect.annotateLogs({ process: index, how, pause })
+    )
+    yield* Effect.sleep(pause)
+  }
+})
+
+const leave = ({ drained, handle }: Worker) => Effect.andThen(handle.drain, Deferred.await(drained))
+
+const drain = (state: State) =>
+  Effect.suspend(() => {
+    state.leaving = true
+    return Effect.forEach(Array.from(state.workers.values()), leave, { concurrency: "unbounded", discard: true })
+  }).pipe(Effect.timeoutOrElse({ duration: (state.shutdownGraceSeconds + 5) * 1_000, orElse: () => Effect.void }))
+
 /**
  * Starts all workers and returns when each has its listeners open, or has had its time. `drain` lets them leave as an edge
  * leaves and returns when they have; they end with the scope in any case.
@@ -112,95 +213,13 @@ export const start = Effect.fn("Workers.start")(function* (
   folder: string,
   addresses: Addresses
 ) {
-  const { processes, shutdownGraceSeconds } = yield* Settings
-  const broadcast = yield* WorkerBroadcast
-  const workerStats = yield* WorkerStats
-  const health = yield* ListenerHealth
-  const keys = yield* TunnelOwnership
-  const clock = yield* Clock.Clock
-  const aggregate = yield* makeMetricsAggregator(limiter)
-  const run = yield* FiberSet.makeRuntime<never>()
-  const workers = new Map<number, Worker>()
-  const init = yield* makeWorkerInit(folder, addresses, (message) => {
-    for (const { handle } of workers.values()) handle.send(message)
-  })
-  let leaving = false
-
-  const runOnce = Effect.fnUntraced(function* (index: number, ready: Deferred.Deferred<void>) {
-    const handle = yield* Effect.acquireRelease(
-      Effect.sync(() => new WorkerHandle()),
-      ({ end }) => end
-    )
-    const drained = yield* Deferred.make<void>()
-    let lastReportAt = clock.currentTimeMillisUnsafe() + startMillis - silenceMillis
-    const take = (message: ToMain) => {
-      switch (message._tag) {
-        case "Reported":
-          lastReportAt = clock.currentTimeMillisUnsafe()
-          aggregate(index, message.report)
-          if (message.report.stalled.length > 0) return health.lost(workerName(index))
-          return run(health.found(workerName(index), "accepts"))
-        case "AskOwnership": {
-          const { id, key, token } = message
-          return void Promise.resolve(keys.owns(token, key)).then((owns) =>
-            handle.send({ _tag: "Ownership", id, owns })
-          )
-        }
-        case "OwnerSeen":
-          return keys.seen(message.token)
-        case "Log":
-          return run(
-            Effect.logWithLevel(message.level)(message.message).pipe(
-              Effect.annotateLogs({ ...message.fields, process: index })
-            )
-          )
-        case "Ready":
-          return Deferred.doneUnsafe(ready, Effect.void)
-        case "Drained":
-          return Deferred.doneUnsafe(drained, Effect.void)
-      }
-    }
-    handle.listen(() => init(index), take)
-    const leave = broadcast.subscribe((order) => handle.apply(order))
-    workers.set(index, { handle, drained })
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => {
-        leave()
-        workers.delete(index)
-        workerStats.forget(index)
-        health.lost(workerName(index))
-        Deferred.doneUnsafe(drained, Effect.void)
-      })
-    )
-    const silence = Effect.suspend(() =>
-      clock.currentTimeMillisUnsafe() - lastReportAt < silenceMillis ? Effect.void : handle.kill("it has fallen silent")
-    )
-    const watching = Effect.repeat(silence, Schedule.spaced("1 second"))
-    yield* Effect.forkScoped(watching.pipe(retryForever("watching a process")))
-    return yield* handle.ended
-  })
-
-  const keep = Effect.fnUntraced(function* (index: number, ready: Deferred.Deferred<void>) {
-    let pause = firstPause
-    for (;;) {
-      if (leaving) return
-      const from = clock.currentTimeMillisUnsafe()
-      const how = yield* Effect.scoped(runOnce(index, ready))
-      if (leaving) return
-      pause = clock.currentTimeMillisUnsafe() - from > steadyMillis ? firstPause : Math.min(pause * 2, longestPause)
-      yield* Effect.logError("a process of this edge has ended; it is started again").pipe(
-        Effect.annotateLogs({ process: index, how, pause })
-      )
-      yield* Effect.sleep(pause)
-    }
-  })
-
-  const indices = Array.from({ length: processes - 1 }, (_, each) => each + 1)
-  yield* health.expect(indices.map(workerName))
+  const state = yield* makeState(limiter, folder, addresses)
+  const indices = Array.from({ length: state.processes - 1 }, (_, each) => each + 1)
+  yield* state.health.expect(indices.map(workerName))
   const starting = yield* Effect.forEach(indices, (index) =>
     Effect.gen(function* () {
       const ready = yield* Deferred.make<void>()
-      yield* Effect.forkScoped(keep(index, ready))
+      yield* Effect.forkScoped(keep(state, index, ready))
       return ready
     })
   )
@@ -210,13 +229,5 @@ export const start = Effect.fn("Workers.start")(function* (
       orElse: () => Effect.logError("not every process of this edge has started; those that have serve")
     })
   )
-
-  const leave = ({ drained, handle }: Worker) => Effect.andThen(handle.drain, Deferred.await(drained))
-
-  const drain = Effect.suspend(() => {
-    leaving = true
-    return Effect.forEach(Array.from(workers.values()), leave, { concurrency: "unbounded", discard: true })
-  }).pipe(Effect.timeoutOrElse({ duration: (shutdownGraceSeconds + 5) * 1_000, orElse: () => Effect.void }))
-
-  return { drain }
+  return { drain: drain(state) }
 })

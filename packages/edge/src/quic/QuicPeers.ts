@@ -49,6 +49,137 @@ interface Registering {
   readonly host?: string
 }
 
+const makeState = Effect.gen(function* () {
+  const { adminToken, agentConnections } = yield* Settings
+  return {
+    adminToken,
+    admissions: yield* AgentAdmissions,
+    agents: yield* AgentSessions,
+    audit: yield* AuditLog,
+    counters: yield* Counters,
+    direct: yield* DirectListeners,
+    meshClients: yield* MeshClients,
+    orders: yield* Orders,
+    unnamed: yield* UnregisteredAgentQuota,
+    run: yield* makeServe,
+    routes: yield* Routes,
+    peers: new Set<Peer>(),
+    places: new AgentPlaces(limitsOf(agentConnections)),
+    lastId: 0
+  }
+})
+type State = Effect.Success<typeof makeState>
+
+const isAdmin = ({ adminToken }: State, given: Uint8Array) =>
+  adminToken !== undefined && timingSafeEqual(given, Buffer.from(Redacted.value(adminToken), "hex"))
+
+const remove = (state: State, peer: Peer, token: string) => {
+  const { registered } = peer
+  const agent = registered.get(token)
+  if (agent === undefined) return
+  registered.delete(token)
+  state.agents.removeMux(token, agent)
+  settlePlace(state, peer)
+}
+
+const settlePlace = ({ peers, places, routes }: State, peer: Peer): boolean => {
+  if (!peers.has(peer)) return true
+  const holder = holderOf(routes, Array.from(peer.registered.keys()), () => false)
+  if (holder !== undefined) return places.settle(peer, holder)
+  places.enter(peer, addressBlock(peer.connection.remote.address))
+  return true
+}
+
+/** Registers the token, or the host beside those that it has; the reply says whether. */
+const register = (state: State, peer: Peer, asked: Registering) => {
+  const token = Buffer.from(asked.token).toString("hex")
+  const before = peer.registered.get(token)
+  const isFull = before === undefined && peer.registered.size >= maxRegistrations
+  const refusal = isFull ? refused("full") : state.admissions.bytes(token, asked.host)
+  if (refusal !== undefined) {
+    state.counters.registrationsRefused += 1
+    return refusedReply
+  }
+  const session = before?.session instanceof QuicAgentSession ? before.session : new QuicAgentSession(peer.connection)
+  const agent: MuxAgent = {
+    id: ++state.lastId,
+    session,
+    hosts: new Set([
+      ...(before?.hosts ?? []),
+      ...(asked.host === undefined ? [] : [normalHost(asked.host) ?? asked.host])
+    ]),
+    key: undefined,
+    owner: false,
+    instance: undefined,
+    answersChallenges: false,
+    certificates: new Map(),
+    answersEchoes: false,
+    isQuic: true,
+    end: (reason) => {
+      session.cut(reason === "revoked" ? "revoked" : "refused", refused(reason).sentence)
+      remove(state, peer, token)
+      // An agent is not asked by this protocol, and learns of it so.
+      if (peer.registered.size > 0) return
+      if (reason === "revoked") peer.connection.close(revokedClose.code, revokedClose.reason)
+      else peer.connection.close(0, refused(reason).sentence)
+    }
+  }
+  peer.registered.set(token, agent)
+  state.unnamed.settle(peer, peer.registered.keys(), peer.connection.remote.address)
+  // `NO` means that the token is revoked, and this one may come again.
+  if (!settlePlace(state, peer)) {
+    peer.registered.delete(token)
+    state.counters.registrationsRefused += 1
+    peer.connection.close(0, refused("full").sentence)
+    return refusedReply
+  }
+  state.audit.note("quic_agent", peer.connection.remote, token)
+  state.agents.addMux(token, agent)
+  if (before !== undefined) state.agents.removeMux(token, before)
+  return admittedReply
+}
+
+const answer = Effect.fnUntraced(function* (state: State, peer: Peer, stream: CarrierStream, role: QuicRole) {
+  const { remote } = peer.connection
+  switch (role.role) {
+    case "A":
+      return void stream.end(register(state, peer, { token: role.token }))
+    case "H":
+      return void stream.end(register(state, peer, role))
+    case "C":
+      return yield* state.meshClients.serve(stream, remote)
+    case "W":
+      return void stream.end(encodeAddressReply(`${remote.address}:${remote.port}`))
+    case "D": {
+      const token = Buffer.from(role.token).toString("hex")
+      const refusal = state.admissions.bytes(token, undefined)
+      if (refusal === undefined) state.direct.advertise(token, role.listener)
+      return void stream.end(refusal === undefined ? admittedReply : refusedReply)
+    }
+    case "P": {
+      const tunnel = state.agents.visited(Buffer.from(role.token).toString("hex"))
+      return void stream.end(encodePeerReply((tunnel && state.direct.of(tunnel.token)) ?? null))
+    }
+    case "R": {
+      const admitted = isAdmin(state, role.adminToken)
+      if (admitted) yield* state.orders.revoke(Buffer.from(role.token).toString("hex"))
+      return void stream.end(admitted ? admittedReply : refusedReply)
+    }
+  }
+})
+
+const take = (state: State, peer: Peer) => (stream: CarrierStream) =>
+  state.run(stream, () =>
+    Effect.gen(function* () {
+      const reader = new FrameReader(stream)
+      const read = yield* Effect.promise(() => reader.next(decodeQuicRole, roleMillis))
+      reader.release()
+      if (Result.isFailure(read)) return stream.reset("protocol", "no role came")
+      yield* answer(state, peer, stream, read.success)
+      if (read.success.role !== "C") stream.resume()
+    })
+  )
+
 export class QuicPeers extends Context.Service<
   QuicPeers,
   {
@@ -59,148 +190,23 @@ export class QuicPeers extends Context.Service<
   }
 >()("edge/quic/QuicPeers") {
   static readonly make = Effect.gen(function* () {
-    const { adminToken, agentConnections } = yield* Settings
-    const admissions = yield* AgentAdmissions
-    const agents = yield* AgentSessions
-    const audit = yield* AuditLog
-    const counters = yield* Counters
-    const direct = yield* DirectListeners
-    const meshClients = yield* MeshClients
-    const orders = yield* Orders
-    const unnamed = yield* UnregisteredAgentQuota
-    const run = yield* makeServe
-    const routes = yield* Routes
-    const peers = new Set<Peer>()
-    const places = new AgentPlaces(limitsOf(agentConnections))
-    let lastId = 0
-
-    const isAdmin = (given: Uint8Array) =>
-      adminToken !== undefined && timingSafeEqual(given, Buffer.from(Redacted.value(adminToken), "hex"))
-
-    const remove = (peer: Peer, token: string) => {
-      const { registered } = peer
-      const agent = registered.get(token)
-      if (agent === undefined) return
-      registered.delete(token)
-      agents.removeMux(token, agent)
-      settlePlace(peer)
-    }
-
-    const settlePlace = (peer: Peer): boolean => {
-      if (!peers.has(peer)) return true
-      const holder = holderOf(routes, Array.from(peer.registered.keys()), () => false)
-      if (holder !== undefined) return places.settle(peer, holder)
-      places.enter(peer, addressBlock(peer.connection.remote.address))
-      return true
-    }
-
-    /** Registers the token, or the host beside those that it has; the reply says whether. */
-    const register = (peer: Peer, asked: Registering) => {
-      const token = Buffer.from(asked.token).toString("hex")
-      const before = peer.registered.get(token)
-      const isFull = before === undefined && peer.registered.size >= maxRegistrations
-      const refusal = isFull ? refused("full") : admissions.bytes(token, asked.host)
-      if (refusal !== undefined) {
-        counters.registrationsRefused += 1
-        return refusedReply
-      }
-      const session =
-        before?.session instanceof QuicAgentSession ? before.session : new QuicAgentSession(peer.connection)
-      const agent: MuxAgent = {
-        id: ++lastId,
-        session,
-        hosts: new Set([
-          ...(before?.hosts ?? []),
-          ...(asked.host === undefined ? [] : [normalHost(asked.host) ?? asked.host])
-        ]),
-        key: undefined,
-        owner: false,
-        instance: undefined,
-        answersChallenges: false,
-        certificates: new Map(),
-        answersEchoes: false,
-        isQuic: true,
-        end: (reason) => {
-          session.cut(reason === "revoked" ? "revoked" : "refused", refused(reason).sentence)
-          remove(peer, token)
-          // An agent is not asked by this protocol, and learns of it so.
-          if (peer.registered.size > 0) return
-          if (reason === "revoked") peer.connection.close(revokedClose.code, revokedClose.reason)
-          else peer.connection.close(0, refused(reason).sentence)
-        }
-      }
-      peer.registered.set(token, agent)
-      unnamed.settle(peer, peer.registered.keys(), peer.connection.remote.address)
-      // `NO` means that the token is revoked, and this one may come again.
-      if (!settlePlace(peer)) {
-        peer.registered.delete(token)
-        counters.registrationsRefused += 1
-        peer.connection.close(0, refused("full").sentence)
-        return refusedReply
-      }
-      audit.note("quic_agent", peer.connection.remote, token)
-      agents.addMux(token, agent)
-      if (before !== undefined) agents.removeMux(token, before)
-      return admittedReply
-    }
-
-    const answer = Effect.fnUntraced(function* (peer: Peer, stream: CarrierStream, role: QuicRole) {
-      const { remote } = peer.connection
-      switch (role.role) {
-        case "A":
-          return void stream.end(register(peer, { token: role.token }))
-        case "H":
-          return void stream.end(register(peer, role))
-        case "C":
-          return yield* meshClients.serve(stream, remote)
-        case "W":
-          return void stream.end(encodeAddressReply(`${remote.address}:${remote.port}`))
-        case "D": {
-          const token = Buffer.from(role.token).toString("hex")
-          const refusal = admissions.bytes(token, undefined)
-          if (refusal === undefined) direct.advertise(token, role.listener)
-          return void stream.end(refusal === undefined ? admittedReply : refusedReply)
-        }
-        case "P": {
-          const tunnel = agents.visited(Buffer.from(role.token).toString("hex"))
-          return void stream.end(encodePeerReply((tunnel && direct.of(tunnel.token)) ?? null))
-        }
-        case "R": {
-          const admitted = isAdmin(role.adminToken)
-          if (admitted) yield* orders.revoke(Buffer.from(role.token).toString("hex"))
-          return void stream.end(admitted ? admittedReply : refusedReply)
-        }
-      }
-    })
-
-    const take = (peer: Peer) => (stream: CarrierStream) =>
-      run(stream, () =>
-        Effect.gen(function* () {
-          const reader = new FrameReader(stream)
-          const read = yield* Effect.promise(() => reader.next(decodeQuicRole, roleMillis))
-          reader.release()
-          if (Result.isFailure(read)) return stream.reset("protocol", "no role came")
-          yield* answer(peer, stream, read.success)
-          if (read.success.role !== "C") stream.resume()
-        })
-      )
-
+    const state = yield* makeState
     return QuicPeers.of({
       serve: (connection) => {
         const peer: Peer = { connection, registered: new Map(), close: () => connection.close() }
-        peers.add(peer)
-        settlePlace(peer)
-        connection.take(take(peer))
+        state.peers.add(peer)
+        settlePlace(state, peer)
+        connection.take(take(state, peer))
         void connection.closed.then(() => {
-          peers.delete(peer)
-          places.remove(peer)
-          unnamed.remove(peer)
-          for (const token of Array.from(peer.registered.keys())) remove(peer, token)
+          state.peers.delete(peer)
+          state.places.remove(peer)
+          state.unnamed.remove(peer)
+          for (const token of Array.from(peer.registered.keys())) remove(state, peer, token)
         })
       },
-      open: () => peers.size,
+      open: () => state.peers.size,
       closeAll: () => {
-        for (const { connection } of peers) connection.close()
+        for (const { connection } of state.peers) connection.close()
       }
     })
   })

@@ -85,6 +85,111 @@ const sentences: Record<CutReason, string> = {
   draining: "this edge is stopping"
 }
 
+const makeState = Effect.gen(function* () {
+  const { relayIdleSeconds } = yield* Settings
+  const { report } = yield* ConnectionFaults
+  const idleMillis = relayIdleSeconds === 0 ? undefined : Duration.toMillis(Duration.seconds(relayIdleSeconds))
+  return {
+    counters: yield* Counters,
+    report,
+    findAnother: yield* FailOver.make,
+    serve: yield* makeServe,
+    live: new Map<string, Set<AbortController>>(),
+    passing: new Set<AbortController>(),
+    idleMillis,
+    limits: { onFault: report, ...(idleMillis === undefined ? {} : { idleMillis }) },
+    active: 0
+  }
+})
+type State = Effect.Success<typeof makeState>
+
+const enter = (state: State, tunnel: AgentPool) => {
+  const controller = new AbortController()
+  const ofToken = state.live.get(tunnel.token) ?? new Set()
+  state.live.set(tunnel.token, ofToken.add(controller))
+  state.active += 1
+  tunnel.relays += 1
+  tunnel.visits += 1
+  state.counters.relays += 1
+  return controller
+}
+
+const leave = (state: State, tunnel: AgentPool, controller: AbortController) => {
+  const ofToken = state.live.get(tunnel.token)
+  ofToken?.delete(controller)
+  if (ofToken?.size === 0) state.live.delete(tunnel.token)
+  state.active -= 1
+  tunnel.relays -= 1
+}
+
+const cut = ({ counters, live }: State, token: string, reason: CutReason) => {
+  for (const controller of live.get(token) ?? []) {
+    counters.relaysCut += 1
+    controller.abort(resetBecause(reason, sentences[reason]))
+  }
+}
+
+/** Finds the agent that serves the visitor, under the idle limit. */
+const open = (
+  { findAnother, idleMillis, report, serve }: State,
+  first: Delivered,
+  visitor: Duplex,
+  failOver: FailOver.FailOver,
+  meter: ByteMeter,
+  controller: AbortController,
+  opened: (agent: Delivered | undefined) => void
+) => {
+  const onIdle = () => controller.abort(resetBecause("idle", ""))
+  // What moves until the first byte is only kept.
+  const timer = idleMillis === undefined ? undefined : Scheduler.setTimeout(guarded(report, onIdle), idleMillis).unref()
+  const { signal } = controller
+  const settle = (agent: Delivered | undefined) => {
+    Scheduler.clearTimeout(timer)
+    opened(agent)
+  }
+  const opening = new ReplayBuffer({ visitor, repeatable: failOver.repeatable, counters: meter, signal })
+  opening.open(first, (broke) => {
+    if (!broke) return settle(first)
+    serve(visitor, () =>
+      findAnother(first, failOver, opening, signal).pipe(
+        Effect.onError(() => Effect.sync(() => settle(undefined))),
+        Effect.map(settle)
+      )
+    )
+  })
+}
+
+const begin = (
+  state: State,
+  first: Delivered,
+  visitor: Duplex,
+  clientele: Clientele,
+  failOver: FailOver.FailOver | undefined,
+  done: (end: SpliceEnd) => void
+) => {
+  const controller = enter(state, first.tunnel)
+  const meter = new ByteMeter(first.tunnel.traffic, state.counters, kindOf(first, clientele))
+  const finish = (end: SpliceEnd) => {
+    leave(state, first.tunnel, controller)
+    done(end)
+  }
+  const pass = (agent: Delivered | undefined) => {
+    if (agent === undefined) return finish({ _tag: "Aborted", reason: undefined })
+    meter.kind = kindOf(agent, clientele)
+    return void splice(visitor, agent.stream, { counters: meter, signal: controller.signal, ...state.limits }).then(
+      finish
+    )
+  }
+  if (failOver === undefined) pass(first)
+  else open(state, first, visitor, failOver, meter, controller, pass)
+  return controller
+}
+
+const cutAll = (state: State, reason: CutReason) => {
+  for (const token of Array.from(state.live.keys())) cut(state, token, reason)
+  for (const controller of state.passing) controller.abort(resetBecause(reason, sentences[reason]))
+}
+
 export class Relays extends Context.Service<
   Relays,
   {
@@ -106,131 +211,36 @@ export class Relays extends Context.Service<
   }
 >()("edge/relay/Relays") {
   static readonly make = Effect.gen(function* () {
-    const { relayIdleSeconds } = yield* Settings
-    const counters = yield* Counters
-    const { report } = yield* ConnectionFaults
-    const findAnother = yield* FailOver.make
-    const serve = yield* makeServe
-    const live = new Map<string, Set<AbortController>>()
-    const passing = new Set<AbortController>()
-    const idleMillis = relayIdleSeconds === 0 ? undefined : Duration.toMillis(Duration.seconds(relayIdleSeconds))
-    const limits = { onFault: report, ...(idleMillis === undefined ? {} : { idleMillis }) }
-    let active = 0
-
-    const enter = (tunnel: AgentPool) => {
-      const controller = new AbortController()
-      const ofToken = live.get(tunnel.token) ?? new Set()
-      live.set(tunnel.token, ofToken.add(controller))
-      active += 1
-      tunnel.relays += 1
-      tunnel.visits += 1
-      counters.relays += 1
-      return controller
-    }
-
-    const leave = (tunnel: AgentPool, controller: AbortController) => {
-      const ofToken = live.get(tunnel.token)
-      ofToken?.delete(controller)
-      if (ofToken?.size === 0) live.delete(tunnel.token)
-      active -= 1
-      tunnel.relays -= 1
-    }
-
-    const cut = (token: string, reason: CutReason) => {
-      for (const controller of live.get(token) ?? []) {
-        counters.relaysCut += 1
-        controller.abort(resetBecause(reason, sentences[reason]))
-      }
-    }
-
-    /** Finds the agent that serves the visitor, under the idle limit. */
-    const open = (
-      first: Delivered,
-      visitor: Duplex,
-      failOver: FailOver.FailOver,
-      meter: ByteMeter,
-      controller: AbortController,
-      opened: (agent: Delivered | undefined) => void
-    ) => {
-      const onIdle = () => controller.abort(resetBecause("idle", ""))
-      // What moves until the first byte is only kept.
-      const timer =
-        idleMillis === undefined ? undefined : Scheduler.setTimeout(guarded(report, onIdle), idleMillis).unref()
-      const { signal } = controller
-      const settle = (agent: Delivered | undefined) => {
-        Scheduler.clearTimeout(timer)
-        opened(agent)
-      }
-      const opening = new ReplayBuffer({ visitor, repeatable: failOver.repeatable, counters: meter, signal })
-      opening.open(first, (broke) => {
-        if (!broke) return settle(first)
-        serve(visitor, () =>
-          findAnother(first, failOver, opening, signal).pipe(
-            Effect.onError(() => Effect.sync(() => settle(undefined))),
-            Effect.map(settle)
-          )
-        )
-      })
-    }
-
-    const begin = (
-      first: Delivered,
-      visitor: Duplex,
-      clientele: Clientele,
-      failOver: FailOver.FailOver | undefined,
-      done: (end: SpliceEnd) => void
-    ) => {
-      const controller = enter(first.tunnel)
-      const meter = new ByteMeter(first.tunnel.traffic, counters, kindOf(first, clientele))
-      const finish = (end: SpliceEnd) => {
-        leave(first.tunnel, controller)
-        done(end)
-      }
-      const pass = (agent: Delivered | undefined) => {
-        if (agent === undefined) return finish({ _tag: "Aborted", reason: undefined })
-        meter.kind = kindOf(agent, clientele)
-        return void splice(visitor, agent.stream, { counters: meter, signal: controller.signal, ...limits }).then(
-          finish
-        )
-      }
-      if (failOver === undefined) pass(first)
-      else open(first, visitor, failOver, meter, controller, pass)
-      return controller
-    }
-
-    const cutAll = (reason: CutReason) => {
-      for (const token of Array.from(live.keys())) cut(token, reason)
-      for (const controller of passing) controller.abort(resetBecause(reason, sentences[reason]))
-    }
-    yield* Effect.addFinalizer(() => Effect.sync(() => cutAll("draining")))
-
+    const state = yield* makeState
+    yield* Effect.addFinalizer(() => Effect.sync(() => cutAll(state, "draining")))
     return Relays.of({
-      start: (agent, visitor, clientele, failOver) => void begin(agent, visitor, clientele, failOver, () => undefined),
+      start: (agent, visitor, clientele, failOver) =>
+        void begin(state, agent, visitor, clientele, failOver, () => undefined),
       run: (agent, visitor, clientele) =>
         Effect.callback((resume) => {
-          const controller = begin(agent, visitor, clientele, undefined, (end) => resume(Effect.succeed(end)))
+          const controller = begin(state, agent, visitor, clientele, undefined, (end) => resume(Effect.succeed(end)))
           return Effect.sync(() => controller.abort(resetBecause("cancelled", "")))
         }),
       pass: (visitor, peer, watched) =>
         Effect.acquireUseRelease(
           Effect.sync(() => {
             const controller = new AbortController()
-            passing.add(controller)
+            state.passing.add(controller)
             return controller
           }),
           ({ signal }) => {
             const options =
               watched === undefined
-                ? { signal, ...limits }
-                : { ...limits, ...watched, signal: AbortSignal.any([signal, watched.signal]) }
+                ? { signal, ...state.limits }
+                : { ...state.limits, ...watched, signal: AbortSignal.any([signal, watched.signal]) }
             return Effect.promise(() => splice(visitor, peer, options))
           },
-          (controller) => Effect.sync(() => passing.delete(controller))
+          (controller) => Effect.sync(() => state.passing.delete(controller))
         ),
-      cut,
-      cutAll,
-      active: () => active,
-      passing: () => passing.size
+      cut: (token, reason) => cut(state, token, reason),
+      cutAll: (reason) => cutAll(state, reason),
+      active: () => state.active,
+      passing: () => state.passing.size
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)

@@ -51,6 +51,153 @@ interface Connection {
   readonly close: () => void
 }
 
+const makeState = Effect.gen(function* () {
+  const { agentConnections } = yield* Settings
+  const { ending, report } = yield* ConnectionFaults
+  const { edgeProcess } = yield* ProcessIdentity
+  return {
+    admissions: yield* AgentAdmissions,
+    agents: yield* AgentSessions,
+    counters: yield* Counters,
+    keys: yield* TunnelOwnership,
+    ending,
+    report,
+    audit: yield* AuditLog,
+    edgeProcess,
+    unnamed: yield* UnregisteredAgentQuota,
+    routes: yield* Routes,
+    sessions: new Set<Mux>(),
+    places: new AgentPlaces(limitsOf(agentConnections)),
+    /** Those that have asked for nothing yet. */
+    silent: new Set<Connection>(),
+    owned: new Map<MuxAgent, string>()
+  }
+})
+type State = Effect.Success<typeof makeState>
+
+/** Its registrations are others now; false when it has no place any more. One that has none, or only refused ones, takes a place of those without a name too. */
+const settlePlace = (state: State, connection: Connection): boolean => {
+  if (!state.sessions.has(connection.session)) return true
+  const tokens = Array.from(connection.tokens.values())
+  state.unnamed.settle(connection, tokens, connection.socket.remoteAddress)
+  const holder = holderOf(state.routes, tokens, () => connection.owns.size > 0)
+  if (holder !== undefined) return state.places.settle(connection, holder)
+  enterPlace(state, connection)
+  return true
+}
+
+const enterPlace = ({ places }: State, connection: Connection) =>
+  places.enter(connection, addressBlock(connection.socket.remoteAddress ?? ""))
+
+const remove = (state: State, connection: Connection, token: string, agent: MuxAgent) => {
+  if (state.owned.delete(agent)) state.keys.seen(token)
+  state.agents.removeMux(token, agent)
+  connection.tokens.delete(agent.id)
+  connection.owns.delete(agent.id)
+  settlePlace(state, connection)
+}
+
+const register = (state: State, connection: Connection, inbound: InboundRegistration) => {
+  const { challenge, socket } = connection
+  const { request } = inbound
+  state.silent.delete(connection)
+  const binding = channelBinding(socket, challenge)
+  if (Result.isFailure(binding))
+    return inbound.refuse({ code: "internal", sentence: "the TLS session cannot be bound" })
+  const verdict = state.admissions.mux(request, { challenge, binding: binding.success })
+  return verdict instanceof Promise
+    ? void verdict.then((verdict) => settle(state, connection, inbound, verdict)).catch(state.ending(socket))
+    : settle(state, connection, inbound, verdict)
+}
+
+const settle = (state: State, connection: Connection, inbound: InboundRegistration, admitted: AdmissionVerdict) => {
+  const { session, socket } = connection
+  const { id, request } = inbound
+  const isRefused = "code" in admitted
+  if (!connection.budget.spend(isRefused ? refusedCost : admittedCost, Scheduler.monotonicMillis()))
+    return session.close("overloaded", "this connection registers too often")
+  if (isRefused) {
+    state.counters.registrationsRefused += 1
+    settlePlace(state, connection)
+    return inbound.refuse(admitted)
+  }
+  const token = Buffer.from(request.token).toString("hex")
+  if (state.agents.tunnel(token)?.makeRoom(maxRegistrations, admitted.owner) === false) {
+    state.counters.registrationsRefused += 1
+    return inbound.refuse(refused("full"))
+  }
+  const agent: MuxAgent = {
+    id,
+    session,
+    hosts: admitted.hosts,
+    key: admitted.key,
+    owner: admitted.owner,
+    instance: request.instance && Buffer.from(request.instance).toString("hex"),
+    answersChallenges: request.answersChallenges === true,
+    certificates: inbound.certificates,
+    answersEchoes: request.answersEchoes === true,
+    version: versionIn(request),
+    end: (reason) => {
+      inbound.end(refused(reason))
+      session.cut(id, reason === "revoked" ? "revoked" : "refused", refused(reason).sentence)
+    }
+  }
+  connection.tokens.set(id, token)
+  if (agent.owner) connection.owns.add(id)
+  if (!settlePlace(state, connection)) {
+    state.counters.registrationsRefused += 1
+    inbound.refuse({ code: "full", sentence: "this edge has as many agents of this account as it may have" })
+    return connection.close()
+  }
+  inbound.accept({
+    sessionId: `${token.slice(0, 8)}-${id}`,
+    keepAliveMillis: echoMillis,
+    maxStreams: streamsPerConnection,
+    visitorTokens: true,
+    heedsCertificates: true
+  })
+  state.audit.note("mux_agent", socket, token)
+  state.agents.addMux(token, agent)
+  inbound.onCertificate(() => state.agents.certificateChanged(token, agent))
+  if (agent.owner) state.owned.set(agent, token)
+  return void inbound.withdrawn.then(() => remove(state, connection, token, agent)).catch(state.ending(socket))
+}
+
+const serve = Effect.fn("MuxAgents.serve")(function* (state: State, socket: TLSSocket) {
+  const challenge = Entropy.randomBytes(32)
+  const session: Mux = new Mux(socket, {
+    side: "acceptor",
+    challenge,
+    ...(state.edgeProcess === undefined ? {} : { edgeProcess: state.edgeProcess }),
+    keepAlive: { everyMillis: echoMillis, deadMillis: silenceMillis },
+    limits: { maxStreams: streamsPerConnection },
+    onFault: state.report,
+    onRegister: (inbound) => register(state, connection, inbound)
+  })
+  const close = () => session.close("overloaded", "newer agents have taken its place")
+  const budget = new RegistrationBudget(Scheduler.monotonicMillis())
+  const connection: Connection = { session, socket, challenge, tokens: new Map(), owns: new Set(), budget, close }
+  state.sessions.add(session)
+  state.silent.add(connection)
+  enterPlace(state, connection)
+  const closed = Effect.promise(() => session.closed)
+  yield* Effect.forkChild(
+    Effect.sleep(idleMillis).pipe(
+      Effect.andThen(
+        Effect.sync(() =>
+          state.silent.has(connection) ? session.close("timeout", "nothing was registered") : undefined
+        )
+      )
+    )
+  )
+  const end = yield* closed
+  state.sessions.delete(session)
+  state.silent.delete(connection)
+  state.places.remove(connection)
+  state.unnamed.remove(connection)
+  yield* Effect.logDebug("agent connection ended").pipe(Effect.annotateLogs({ code: end.code, by: end.by }))
+})
+
 export class MuxAgents extends Context.Service<
   MuxAgents,
   {
@@ -63,158 +210,21 @@ export class MuxAgents extends Context.Service<
   }
 >()("edge/sessions/MuxAgents") {
   static readonly make = Effect.gen(function* () {
-    const { agentConnections } = yield* Settings
-    const admissions = yield* AgentAdmissions
-    const agents = yield* AgentSessions
-    const counters = yield* Counters
-    const keys = yield* TunnelOwnership
-    const { ending, report } = yield* ConnectionFaults
-    const audit = yield* AuditLog
-    const { edgeProcess } = yield* ProcessIdentity
-    const unnamed = yield* UnregisteredAgentQuota
-    const routes = yield* Routes
-    const sessions = new Set<Mux>()
-    const places = new AgentPlaces(limitsOf(agentConnections))
-    /** Those that have asked for nothing yet. */
-    const silent = new Set<Connection>()
-    const owned = new Map<MuxAgent, string>()
-
+    const state = yield* makeState
     yield* Effect.forkScoped(
       Effect.sync(() => {
-        for (const token of new Set(owned.values())) keys.seen(token)
+        for (const token of new Set(state.owned.values())) state.keys.seen(token)
       }).pipe(Effect.delay(seenEvery), Effect.repeat(Schedule.forever), retryForever("noting the owners of tunnels"))
     )
-
-    /** Its registrations are others now; false when it has no place any more. One that has none, or only refused ones, takes a place of those without a name too. */
-    const settlePlace = (connection: Connection): boolean => {
-      if (!sessions.has(connection.session)) return true
-      const tokens = Array.from(connection.tokens.values())
-      unnamed.settle(connection, tokens, connection.socket.remoteAddress)
-      const holder = holderOf(routes, tokens, () => connection.owns.size > 0)
-      if (holder !== undefined) return places.settle(connection, holder)
-      enterPlace(connection)
-      return true
-    }
-
-    const enterPlace = (connection: Connection) =>
-      places.enter(connection, addressBlock(connection.socket.remoteAddress ?? ""))
-
-    const remove = (connection: Connection, token: string, agent: MuxAgent) => {
-      if (owned.delete(agent)) keys.seen(token)
-      agents.removeMux(token, agent)
-      connection.tokens.delete(agent.id)
-      connection.owns.delete(agent.id)
-      settlePlace(connection)
-    }
-
-    const register = (connection: Connection, inbound: InboundRegistration) => {
-      const { challenge, socket } = connection
-      const { request } = inbound
-      silent.delete(connection)
-      const binding = channelBinding(socket, challenge)
-      if (Result.isFailure(binding))
-        return inbound.refuse({ code: "internal", sentence: "the TLS session cannot be bound" })
-      const verdict = admissions.mux(request, { challenge, binding: binding.success })
-      return verdict instanceof Promise
-        ? void verdict.then((verdict) => settle(connection, inbound, verdict)).catch(ending(socket))
-        : settle(connection, inbound, verdict)
-    }
-
-    const settle = (connection: Connection, inbound: InboundRegistration, admitted: AdmissionVerdict) => {
-      const { session, socket } = connection
-      const { id, request } = inbound
-      const isRefused = "code" in admitted
-      if (!connection.budget.spend(isRefused ? refusedCost : admittedCost, Scheduler.monotonicMillis()))
-        return session.close("overloaded", "this connection registers too often")
-      if (isRefused) {
-        counters.registrationsRefused += 1
-        settlePlace(connection)
-        return inbound.refuse(admitted)
-      }
-      const token = Buffer.from(request.token).toString("hex")
-      if (agents.tunnel(token)?.makeRoom(maxRegistrations, admitted.owner) === false) {
-        counters.registrationsRefused += 1
-        return inbound.refuse(refused("full"))
-      }
-      const agent: MuxAgent = {
-        id,
-        session,
-        hosts: admitted.hosts,
-        key: admitted.key,
-        owner: admitted.owner,
-        instance: request.instance && Buffer.from(request.instance).toString("hex"),
-        answersChallenges: request.answersChallenges === true,
-        certificates: inbound.certificates,
-        answersEchoes: request.answersEchoes === true,
-        version: versionIn(request),
-        end: (reason) => {
-          inbound.end(refused(reason))
-          session.cut(id, reason === "revoked" ? "revoked" : "refused", refused(reason).sentence)
-        }
-      }
-      connection.tokens.set(id, token)
-      if (agent.owner) connection.owns.add(id)
-      if (!settlePlace(connection)) {
-        counters.registrationsRefused += 1
-        inbound.refuse({ code: "full", sentence: "this edge has as many agents of this account as it may have" })
-        return connection.close()
-      }
-      inbound.accept({
-        sessionId: `${token.slice(0, 8)}-${id}`,
-        keepAliveMillis: echoMillis,
-        maxStreams: streamsPerConnection,
-        visitorTokens: true,
-        heedsCertificates: true
-      })
-      audit.note("mux_agent", socket, token)
-      agents.addMux(token, agent)
-      inbound.onCertificate(() => agents.certificateChanged(token, agent))
-      if (agent.owner) owned.set(agent, token)
-      return void inbound.withdrawn.then(() => remove(connection, token, agent)).catch(ending(socket))
-    }
-
-    const serve = Effect.fn("MuxAgents.serve")(function* (socket: TLSSocket) {
-      const challenge = Entropy.randomBytes(32)
-      const session: Mux = new Mux(socket, {
-        side: "acceptor",
-        challenge,
-        ...(edgeProcess === undefined ? {} : { edgeProcess }),
-        keepAlive: { everyMillis: echoMillis, deadMillis: silenceMillis },
-        limits: { maxStreams: streamsPerConnection },
-        onFault: report,
-        onRegister: (inbound) => register(connection, inbound)
-      })
-      const close = () => session.close("overloaded", "newer agents have taken its place")
-      const budget = new RegistrationBudget(Scheduler.monotonicMillis())
-      const connection: Connection = { session, socket, challenge, tokens: new Map(), owns: new Set(), budget, close }
-      sessions.add(session)
-      silent.add(connection)
-      enterPlace(connection)
-      const closed = Effect.promise(() => session.closed)
-      yield* Effect.forkChild(
-        Effect.sleep(idleMillis).pipe(
-          Effect.andThen(
-            Effect.sync(() => (silent.has(connection) ? session.close("timeout", "nothing was registered") : undefined))
-          )
-        )
-      )
-      const end = yield* closed
-      sessions.delete(session)
-      silent.delete(connection)
-      places.remove(connection)
-      unnamed.remove(connection)
-      yield* Effect.logDebug("agent connection ended").pipe(Effect.annotateLogs({ code: end.code, by: end.by }))
-    })
-
     return MuxAgents.of({
-      serve,
+      serve: (socket) => serve(state, socket),
       goAway: (sentence) => {
-        for (const session of sessions) session.goAway(sentence)
+        for (const session of state.sessions) session.goAway(sentence)
       },
       closeAll: () => {
-        for (const session of sessions) session.close("draining", "this edge has stopped")
+        for (const session of state.sessions) session.close("draining", "this edge has stopped")
       },
-      open: () => sessions.size
+      open: () => state.sessions.size
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)
