@@ -2,12 +2,41 @@
  * Traces, metrics and logs over OTLP/HTTP, as the standard variables of OpenTelemetry ask for it. Without an endpoint nothing is
  * traced and nothing leaves the machine.
  */
-import { Effect, Layer, Redacted, References, Tracer } from "effect"
+import { Effect, Layer, Option, Redacted, References, Tracer } from "effect"
 import { HttpClient, HttpClientError } from "effect/http"
 import { OtlpLogger, OtlpMetrics, type OtlpSerialization, OtlpTracer } from "effect/observability"
 import * as Settings from "./TelemetrySettings.ts"
-import * as TraceSampler from "./TraceSampler.ts"
+import type { samplers } from "./TelemetrySettings.ts"
 import * as VariableReader from "./VariableReader.ts"
+
+/** Which traces are sent, by the samplers that OpenTelemetry's specification names. */
+export type Sampler = (typeof samplers)[number]
+
+/** The last 56 bits of an id are random. */
+const digits = 14
+
+/** The same answer in every program that takes part in the trace, for the same ratio. */
+const isWithin = (traceId: string, ratio: number) => {
+  const random = Number.parseInt(traceId.slice(-digits), 16) / 16 ** digits
+  return random >= 1 - ratio
+}
+
+/** The same tracer, which sends no others. */
+export const sampling = (tracer: Tracer.Tracer, sampler: Sampler, ratio: number): Tracer.Tracer => {
+  const isParentBased = sampler.startsWith("parentbased_")
+  const kind = isParentBased ? sampler.slice("parentbased_".length) : sampler
+  const span: Tracer.Tracer["span"] = (options) => {
+    const given = (sampled: boolean) => tracer.span({ ...options, sampled })
+    const parent = Option.getOrUndefined(options.parent)
+    // A span below a parent that is not sent comes with `sampled: false` already.
+    if (isParentBased && parent !== undefined) return tracer.span(options)
+    if (kind !== "traceidratio") return given(kind === "always_on")
+    if (parent !== undefined) return given(isWithin(parent.traceId, ratio))
+    const root = given(true)
+    return isWithin(root.traceId, ratio) ? root : given(false)
+  }
+  return Tracer.make({ ...tracer, span })
+}
 
 interface Program {
   /** What it is called where OTEL_SERVICE_NAME is unset. */
@@ -88,7 +117,7 @@ export const layer = ({ serializations, serviceName, serviceVersion }: Program) 
       const sampler = all.sampler ?? "parentbased_always_on"
       const sampled = Layer.effect(
         Tracer.Tracer,
-        Effect.map(Tracer.Tracer, (tracer) => TraceSampler.sampling(tracer, sampler, all.samplerArgument ?? 1))
+        Effect.map(Tracer.Tracer, (tracer) => sampling(tracer, sampler, all.samplerArgument ?? 1))
       )
       return Layer.mergeAll(
         traces === undefined

@@ -8,7 +8,6 @@ import { readFileSync } from "node:fs"
 import { serializations } from "../../domain/src/api/RedactedTelemetry.ts"
 import * as Telemetry from "../src/Telemetry.ts"
 import * as Settings from "../src/TelemetrySettings.ts"
-import * as TraceSampler from "../src/TraceSampler.ts"
 
 type Variables = Readonly<Record<string, string>>
 
@@ -129,7 +128,7 @@ describe("telemetry by the standard variables", () => {
         return span
       }
     })
-    const tracer = TraceSampler.sampling(plain, "parentbased_traceidratio", 0.25)
+    const tracer = Telemetry.sampling(plain, "parentbased_traceidratio", 0.25)
     const rootOf = (name: string) =>
       Effect.runSync(Effect.provideService(Effect.makeSpan(name, { root: true }), Tracer.Tracer, tracer))
     const sent = Array.from({ length: 4_000 }, (_, n) => rootOf(`span ${n}`)).filter(({ sampled }) => sampled)
@@ -139,7 +138,7 @@ describe("telemetry by the standard variables", () => {
         Effect.provideService(
           Effect.makeSpan("child", { parent: Tracer.externalSpan({ traceId: root.traceId, spanId: "1".repeat(16) }) }),
           Tracer.Tracer,
-          TraceSampler.sampling(plain, "traceidratio", 0.25)
+          Telemetry.sampling(plain, "traceidratio", 0.25)
         )
       )
       assert.isTrue(child.sampled)

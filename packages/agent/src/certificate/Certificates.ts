@@ -2,16 +2,19 @@
  * Maintains the certificate of one host name: checks whether it exists and is due, orders it when the control plane permits, and
  * reports it.
  */
+import { certificateId } from "@catenet/crypto/x509/CertificateId"
 import type { Admission, CertificateAuthority } from "@catenet/domain/certificates/Admission"
 import { IssuanceFailure } from "@catenet/domain/certificates/CertificateStanding"
 import { clause, ended } from "@catenet/domain/values/Sentence"
-import { Clock, Effect, Schedule } from "effect"
-import type { X509Certificate } from "node:crypto"
+import { Clock, DateTime, Effect, Option, Schedule } from "effect"
+import { createHash, type X509Certificate } from "node:crypto"
 import * as FolderLock from "../state/FolderLock.ts"
 import * as PrivateFile from "../state/PrivateFile.ts"
+import { decoded } from "./AcmeAccount.ts"
+import { Directory, RenewalInfo } from "./AcmeDocuments.ts"
 import type { AcmeFailed } from "./AcmeFailed.ts"
 import * as AcmeOrder from "./AcmeOrder.ts"
-import * as AcmeRenewalInfo from "./AcmeRenewalInfo.ts"
+import * as AcmeTransport from "./AcmeTransport.ts"
 import * as Folder from "./CertificateFolder.ts"
 import * as CertificateOptions from "./CertificateOptions.ts"
 import type { Options } from "./CertificateOptions.ts"
@@ -19,7 +22,53 @@ import { waiting } from "./CertificateProgress.ts"
 import { CertificateQueueClient, HostnameGone } from "./CertificateQueueClient.ts"
 import * as Issuance from "./Issuance.ts"
 import * as ReloadCommand from "./ReloadCommand.ts"
+import * as RenewalSchedule from "./RenewalSchedule.ts"
 import { judgedTime, type Outcome } from "./RenewalSchedule.ts"
+
+// When the CA suggests renewal (RFC 9773). If it cannot be asked, there is no suggestion.
+
+/** The certificate's ARI identifier; undefined if it does not name its issuer. */
+const idOf = (leaf: X509Certificate) => Option.getOrUndefined(certificateId(leaf.raw))
+
+const suggested = Effect.fnUntraced(
+  function* (leaf: X509Certificate, directoryUrl: string, roots: string | undefined) {
+    const id = idOf(leaf)
+    const { call, server } = AcmeTransport.make(directoryUrl, roots)
+    const { renewalInfo } = yield* decoded(server, "its directory", Directory, yield* call("GET", directoryUrl))
+    if (renewalInfo === undefined || id === undefined) return undefined
+    const answer = yield* call("GET", `${renewalInfo.replace(/\/$/, "")}/${id}`)
+    const { suggestedWindow } = yield* decoded(server, "its renewal information", RenewalInfo, answer)
+    return {
+      start: DateTime.toEpochMillis(suggestedWindow.start),
+      end: DateTime.toEpochMillis(suggestedWindow.end)
+    } satisfies RenewalSchedule.Window
+  },
+  Effect.tapError((error) => Effect.logDebug(error.message)),
+  Effect.orElseSucceed(() => undefined)
+)
+
+/** A number from 0 to 1 derived from the certificate, so that a restart does not choose another time. */
+const shareOf = (leaf: X509Certificate) => createHash("sha256").update(leaf.raw).digest().readUInt32BE(0) / 2 ** 32
+
+/** Unix milliseconds. `directory` is the issuing CA's, if known. */
+const suggestedTime = Effect.fn("Certificates.dueAt")(function* (
+  leaf: X509Certificate,
+  directory: string | undefined,
+  roots: string | undefined
+) {
+  const window = directory === undefined ? undefined : yield* suggested(leaf, directory, roots)
+  const lifetime = { notBefore: leaf.validFromDate.getTime(), notAfter: leaf.validToDate.getTime() }
+  return RenewalSchedule.dueAt(lifetime, window, shareOf(leaf))
+})
+
+/** The CA's clock in Unix milliseconds; undefined if it cannot be asked. */
+const dateOf = Effect.fn("Certificates.dateOf")(function* (directory: string, roots: string | undefined) {
+  const { call } = AcmeTransport.make(directory, roots)
+  return yield* call("GET", directory).pipe(
+    Effect.map(({ date }) => date),
+    Effect.orElseSucceed(() => undefined)
+  )
+})
 
 /** Reports that the certificate is installed. Stored until it has succeeded. */
 const complete = Effect.fnUntraced(function* (options: Options) {
@@ -47,7 +96,7 @@ const current = Effect.fnUntraced(function* (options: Options, now: number) {
   const { issued, revoked } = yield* Folder.readState(options.places)
   if (revoked === leaf.fingerprint256) return undefined
   const directory = issued?.fingerprint === leaf.fingerprint256 ? issued.directory : undefined
-  return { leaf, dueAt: yield* AcmeRenewalInfo.dueAt(leaf, directory, options.roots) }
+  return { leaf, dueAt: yield* suggestedTime(leaf, directory, options.roots) }
 })
 
 /**
@@ -138,7 +187,7 @@ const order = Effect.fnUntraced(function* (
   if (!may_issue_now || ca === null) return yield* waits(options, status, false)
   yield* Folder.check(options.places)
   if (progress !== undefined && !(yield* progress.step("ordering"))) return yield* waits(options, status, true)
-  const replaces = found === undefined ? undefined : AcmeRenewalInfo.idOf(found.leaf)
+  const replaces = found === undefined ? undefined : idOf(found.leaf)
   const leaf = yield* Effect.onError(obtained(options, ca, now, replaces), () =>
     progress === undefined ? Effect.void : Effect.ignore(progress.step("waiting"))
   )
@@ -146,7 +195,7 @@ const order = Effect.fnUntraced(function* (
   const unread = yield* reloaded(options, leaf)
   if (unread !== undefined) return unread
   yield* complete(options)
-  const dueAt = yield* AcmeRenewalInfo.dueAt(leaf, undefined, options.roots)
+  const dueAt = yield* suggestedTime(leaf, undefined, options.roots)
   return { _tag: "Issued", dueAt, until: leaf.validToDate.getTime(), now } satisfies Outcome
 })
 
@@ -186,9 +235,7 @@ const looked = Effect.fnUntraced(function* (options: Options) {
     ? answer
     : CertificateOptions.withCustomCa(authority, answer)
   // If the control plane is unreachable, the user's CA provides the time.
-  const date =
-    serverDate ??
-    (authority === undefined ? undefined : yield* AcmeRenewalInfo.dateOf(authority.directory, options.roots))
+  const date = serverDate ?? (authority === undefined ? undefined : yield* dateOf(authority.directory, options.roots))
   const own = yield* Clock.currentTimeMillis
   const now = judgedTime(own, date)
   if (now !== own) yield* Effect.logWarning("the clock of this machine is wrong; that of the other side is used")

@@ -161,7 +161,7 @@ export const make = Effect.fn("QuicPath.make")(function* (
       state.ways = [way, ...state.ways.filter((other) => other !== way)]
     },
     stream: openStream(state),
-    direct: Effect.catch(openDirect(state), () => Effect.as(restDirect(state), undefined)),
+    direct: openDirect(state).pipe(Effect.catch(() => Effect.as(restDirect(state), undefined))),
     directFailed: restDirect(state)
   }
   return route

@@ -76,7 +76,7 @@ const writeCached = ({ file, fs }: State, der: Uint8Array) =>
     )
   )
 
-const fetch = Effect.fnUntraced(function* (state: State) {
+const fetchRoot = Effect.fnUntraced(function* (state: State) {
   const der = yield* state.controlPlane.ca(state.settings.edgeCertificate.url)
   const pem = yield* pemOf(der)
   const old = yield* readCached(state)
@@ -90,7 +90,7 @@ const fetchAtTimes = Effect.fnUntraced(function* (state: State) {
   const now = yield* Clock.currentTimeMillis
   if (now - state.askedAt < askMillis) return undefined
   state.askedAt = now
-  const answer = yield* Effect.result(fetch(state))
+  const answer = yield* Effect.result(fetchRoot(state))
   if (Result.isSuccess(answer)) return answer.success
   state.absence = ` ${answer.failure.message}`
   return undefined
@@ -123,7 +123,7 @@ const awaitRoot = Effect.fnUntraced(function* (state: State) {
 
 /** Asks the named address; its last answer stands in for it. */
 const askRoot = (state: State) =>
-  fetch(state).pipe(
+  fetchRoot(state).pipe(
     Effect.retry({ schedule: Schedule.exponential("500 millis"), times: fetchAttempts - 1 }),
     Effect.catch((error) =>
       Effect.flatMap(readCached(state), (pem) =>
@@ -185,7 +185,7 @@ export class ConnectionInfo extends Context.Service<
           edge: settings.edge === undefined ? publishedEdge(state) : Effect.succeed(settings.edge),
           ca: Effect.sync(() => ca),
           refreshCa: Effect.gen(function* () {
-            const pem = yield* Effect.orElseSucceed(fetch(state), () => undefined)
+            const pem = yield* Effect.orElseSucceed(fetchRoot(state), () => undefined)
             if (pem === undefined || pem === ca) return undefined
             ca = pem
             return pem

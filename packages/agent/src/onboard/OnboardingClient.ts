@@ -175,7 +175,7 @@ const exchange = Effect.fn("OnboardingClient.exchange")(function* (
     })
   )
   const askAgain = ({ detail }: { readonly detail: string }) =>
-    Effect.fail(new Refused({ detail: `${detail} Ask the portal for a new CT_BOOTSTRAP.` }))
+    Effect.fail(new Refused({ detail: `${ended(detail)} Ask the portal for a new CT_BOOTSTRAP.` }))
   const { secret } = yield* bounded(call({ payload })).pipe(
     Effect.catchTag("BootstrapAlreadyRedeemed", ({ secret }) =>
       Effect.as(Effect.logInfo("an earlier start had redeemed the bootstrap token"), { secret })

@@ -197,7 +197,7 @@ const confirm = Effect.fnUntraced(function* (place: Place, { digest }: Trial) {
   if (yield* exists(place, places.next)) yield* put(place, places.next)
   yield* remove(place, places.trial)
   yield* remove(place, places.old)
-}, Effect.ignore)
+}, (confirming) => Effect.ignore(confirming))
 
 const rollBack = Effect.fnUntraced(function* (place: Place, trial: Trial, how: string) {
   const { path, places } = place

@@ -11,7 +11,7 @@ import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "vitest"
 import * as OutgoingProxy from "../../src/carrier/OutgoingProxy.ts"
 import * as AcmeTransport from "../../src/certificate/AcmeTransport.ts"
-import * as WebSocketDial from "../../src/channel/session/WebSocketDial.ts"
+import * as FallbackDialer from "../../src/channel/session/FallbackDialer.ts"
 import * as IdentityProviderClient from "../../src/login/IdentityProviderClient.ts"
 import { AgentMetrics } from "../../src/observe/AgentMetrics.ts"
 import * as OutgoingHttp from "../../src/onboard/OutgoingHttp.ts"
@@ -161,7 +161,7 @@ describe("the seams through which the agent asks elsewhere", () => {
     const file = await through(ReleaseCandidate.downloadAsset(`http://releases.invalid:${releases}/file`, { most: 10 }))
     assert.strictEqual(Exit.isSuccess(file) ? String(file.value) : String(file), "{}")
     const dialled = await through(
-      WebSocketDial.dial(new URL(`wss://edge.invalid:${edge}/`), authority.pem, 5_000).pipe(
+      FallbackDialer.dialWebSocket(new URL(`wss://edge.invalid:${edge}/`), authority.pem, 5_000).pipe(
         Effect.provide(AgentMetrics.layer),
         Effect.flip
       )

@@ -16,6 +16,7 @@ import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import { Mux } from "@catenet/wire/transport/Mux"
 import type { MuxLimits } from "@catenet/wire/transport/MuxLimits"
 import { Clock, Context, Effect, Layer, Redacted, Result, Schedule, Semaphore } from "effect"
+import { createHash } from "node:crypto"
 import type { TLSSocket } from "node:tls"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
 import { ControlPlane } from "../control/ControlPlane.ts"
@@ -28,7 +29,15 @@ import { Settings } from "../settings/Settings.ts"
 import { ChannelRoom } from "./ChannelRoom.ts"
 import { LocalRoom } from "./LocalRoom.ts"
 import * as MemberStreams from "./MemberStreams.ts"
-import { ranked } from "./RendezvousHash.ts"
+
+/** Which edge a channel is at home at: rendezvous hashing, so that all edges agree and few channels move when one comes or goes. */
+const scoreOf = (channel: string, edge: string) => createHash("sha256").update(`${channel} ${edge}`).digest("hex")
+
+/** The edges in the order in which the channel prefers them. */
+export const ranked = (channel: string, edges: Iterable<string>): ReadonlyArray<string> =>
+  Array.from(edges, (edge) => [scoreOf(channel, edge), edge] as const)
+    .sort(([a], [b]) => (a < b ? 1 : -1))
+    .map(([, edge]) => edge)
 
 const askEvery = "3 seconds"
 /** How long an edge that could not be reached is passed over, unless it is reached before. */

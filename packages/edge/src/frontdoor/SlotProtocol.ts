@@ -2,12 +2,15 @@
  * The byte protocol of data-plane section 5: one TLS connection is one admission. Agents park as slots, mesh clients and
  * peer edges are handed on, anything else is dropped without a reply, which tells the peer to step down.
  */
+import * as AdminHeader from "@catenet/crypto/AdminHeader"
+import * as Hex from "@catenet/crypto/Hex"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import { normalHost } from "@catenet/wire/frames/HostName"
-import type { Admission, AdmissionHead } from "@catenet/wire/frames/Role"
+import type { Admission, AdmissionHead, PeerEdge } from "@catenet/wire/frames/Role"
 import { answerAdmission, EdgeSlot, readAdmission } from "@catenet/wire/transport/EdgeSlot"
+import { peekClientHello } from "@catenet/wire/transport/HelloPeek"
 import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer, Redacted, Result } from "effect"
 import type { TLSSocket } from "node:tls"
 import { AuditLog } from "../audit/AuditLog.ts"
 import { ChannelPlacement } from "../channels/ChannelPlacement.ts"
@@ -21,7 +24,51 @@ import type { SlotAgent } from "../sessions/AgentPool.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { UnregisteredAgentQuota } from "../sessions/UnregisteredAgentQuota.ts"
 import { Settings } from "../settings/Settings.ts"
-import { PeerVisitors } from "./PeerVisitors.ts"
+import { dispatchVisitor } from "./Dispatch.ts"
+import { VisitorRouter } from "./VisitorRouter.ts"
+
+/**
+ * Visitors from a peer edge (role `M`): the peer shows the admin token and names the host, gets `OK` when the host
+ * is served here, and sends the visitor's bytes from the ClientHello on.
+ */
+class PeerVisitors extends Context.Service<
+  PeerVisitors,
+  {
+    readonly serve: (socket: TLSSocket, peer: PeerEdge) => Effect.Effect<void>
+  }
+>()("edge/frontdoor/SlotProtocol/PeerVisitors") {
+  static readonly make = Effect.gen(function* () {
+    const { adminToken, meshRelay } = yield* Settings
+    const routes = yield* Routes
+    const visitorRouter = yield* VisitorRouter
+    const counters = yield* Counters
+    const expected = adminToken && Redacted.make(new Uint8Array(Buffer.from(Redacted.value(adminToken), "hex")))
+
+    const admits = (peer: PeerEdge, host: string | undefined) =>
+      meshRelay &&
+      expected !== undefined &&
+      AdminHeader.matches(expected, Hex.encode(peer.adminToken)) &&
+      host !== undefined &&
+      routes.find(host) !== undefined
+
+    const serve = Effect.fn("SlotProtocol.serve")(function* (socket: TLSSocket, peer: PeerEdge) {
+      const host = normalHost(peer.host)
+      const admitted = admits(peer, host)
+      answerAdmission(socket, admitted)
+      if (!admitted) return closeGracefully(socket)
+      const hello = yield* Effect.promise(() => peekClientHello(socket))
+      if (Result.isFailure(hello)) return void socket.destroy()
+      const destination = dispatchVisitor(hello.success)
+      if (destination._tag !== "Tunnel" || destination.host !== host) return void socket.destroy()
+      counters.visitorsFromPeers += 1
+      yield* visitorRouter.serve(destination, socket, "peer") ?? Effect.void
+    })
+
+    return PeerVisitors.of({ serve })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide([Routes.layer, VisitorRouter.layer, Counters.layer]))
+}
 
 type AgentAdmission = Extract<Admission, { readonly role: "A" | "K" | "B" | "L" | "F" }>
 

@@ -78,7 +78,7 @@ const makeState = Effect.fnUntraced(function* (stores: Stores) {
     run: yield* FiberSet.makeRuntime<never>(),
     clock: yield* Clock.Clock,
     open: new Map<string, OpenSession>(),
-    unnamedTunnels: UnregisteredTunnels.make(db),
+    unnamedTunnels: UnregisteredTunnels.make(stores.db),
     /** Ends a session at once. It ends when the other processes have reported what they relayed, or the tunnel is back. */
     ending: new Map<string, () => void>()
   }

@@ -2,10 +2,12 @@
  * Serves QUIC connections at the mesh port (data-plane 2.2): each stream begins with a role. Agents register and bind host names,
  * mesh clients come to them, and anybody may ask for the address that is seen.
  */
+import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { addressBlock } from "@catenet/platform/IpAddress"
 import { normalHost } from "@catenet/wire/frames/HostName"
 import {
   decodeQuicRole,
+  type DirectListener,
   encodeAddressReply,
   encodePeerReply,
   type QuicRole,
@@ -30,8 +32,36 @@ import type { MuxAgent } from "../sessions/AgentPool.ts"
 import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { UnregisteredAgentQuota } from "../sessions/UnregisteredAgentQuota.ts"
 import { Settings } from "../settings/Settings.ts"
-import { DirectListeners } from "./DirectListeners.ts"
 import { QuicAgentSession } from "./QuicAgentSession.ts"
+
+// Where agents listen for mesh clients of their own, as they said by `D` (data-plane 2.2): for as long as the tunnel has an agent.
+
+/** An agent may say so for any token; the oldest goes. */
+const maxListeners = 4_096
+
+class DirectListeners extends Context.Service<
+  DirectListeners,
+  {
+    readonly of: (token: string) => DirectListener | undefined
+    readonly advertise: (token: string, listener: DirectListener) => void
+  }
+>()("edge/quic/QuicPeers/DirectListeners") {
+  static readonly make = Effect.gen(function* () {
+    const agents = yield* AgentSessions
+    const listeners = new BoundedMap<string, DirectListener>(maxListeners)
+    agents.observe({
+      connected: () => undefined,
+      carried: () => undefined,
+      disconnected: ({ token }) => void listeners.delete(token)
+    })
+    return DirectListeners.of({
+      of: (token) => listeners.get(token),
+      advertise: (token, listener) => void listeners.set(token, listener)
+    })
+  })
+  static readonly layerNoDeps = Layer.effect(this, this.make)
+  static readonly layer = this.layerNoDeps.pipe(Layer.provide(AgentSessions.layer))
+}
 
 /** For the role, and for what belongs to it. */
 const roleMillis = 10_000

@@ -272,7 +272,7 @@ export class AgentSessions extends Context.Service<
         state.cameUp.at = state.clock.currentTimeMillisUnsafe()
         state.cameUp.restored = new Set(state.routes.dump().map(({ token }) => token))
       },
-      deliver: (token, target, header, attempts, from) => deliver(state, token, target, header, attempts, from),
+      deliver: (token, target, header, attempts) => deliver(state, token, target, header, attempts),
       deliverNow: (token, target, header) => {
         const tunnel = state.tunnels.get(token)
         return tunnel && fromReady(tunnel, target, header)

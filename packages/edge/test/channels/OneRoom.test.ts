@@ -7,7 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Scope } from "effect"
 import { copyFileSync } from "node:fs"
 import { join } from "node:path"
-import { ranked } from "../../src/channels/RendezvousHash.ts"
+import { ranked } from "../../src/channels/ChannelPlacement.ts"
 
 type Places = readonly [Members.TestMember, Members.TestMember]
 

@@ -3,8 +3,8 @@ import { Dice } from "@catenet/testing/wire/dice"
 import { integer } from "@catenet/testing/wire/frames/arbitraries"
 import { heardMillis, PairingRoom, type Present } from "@catenet/wire/channels/PairingRoom"
 import { assert, describe, it } from "@effect/vitest"
+import { ranked } from "../../src/channels/ChannelPlacement.ts"
 import type { Member } from "../../src/channels/Member.ts"
-import { ranked } from "../../src/channels/RendezvousHash.ts"
 
 interface Leg extends Present {
   readonly member: Member

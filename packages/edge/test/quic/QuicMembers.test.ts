@@ -18,7 +18,7 @@ import { copyFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { text } from "node:stream/consumers"
-import { ranked } from "../../src/channels/RendezvousHash.ts"
+import { ranked } from "../../src/channels/ChannelPlacement.ts"
 
 /** Epoch milliseconds, by which a grant ends. */
 const now = () => Effect.runSync(Clock.currentTimeMillis)

@@ -5,7 +5,49 @@
 import { ResponseTracker } from "@catenet/wire/http/ResponseTracker"
 import { coalesceWrites } from "@catenet/wire/transport/Coalesce"
 import type { Writable } from "node:stream"
-import { ConnectionCloseRewriter } from "./ConnectionCloseRewriter.ts"
+import { maxHead } from "./RequestHead.ts"
+
+/**
+ * Says in the last answer of an HTTP/1.1 connection that it ends: the head of the answer gets `Connection: close`. Sans I/O. It
+ * takes what an origin says from the first byte of an answer on; interim answers pass, and so does what is no answer in HTTP.
+ */
+const headEnd = Buffer.from("\r\n\r\n")
+const statusLine = /^HTTP\/1\.[01] (\d{3})(?: |\r|$)/
+const ofConnection = /^(?:connection|keep-alive):/i
+
+export class ConnectionCloseRewriter {
+  #pending: Buffer = Buffer.alloc(0)
+  #state: "head" | "said" | "not said" = "head"
+
+  /** The head has been passed on with it. */
+  get said(): boolean {
+    return this.#state === "said"
+  }
+
+  /** Takes what the origin sent and returns what goes to the visitor. */
+  push(chunk: Buffer): Buffer {
+    if (this.#state !== "head") return chunk
+    const bytes = this.#pending.length === 0 ? chunk : Buffer.concat([this.#pending, chunk])
+    const end = bytes.indexOf(headEnd)
+    if (end < 0 && bytes.length <= maxHead) {
+      this.#pending = bytes
+      return Buffer.alloc(0)
+    }
+    this.#pending = Buffer.alloc(0)
+    const [first = "", ...fields] = end < 0 ? [] : bytes.toString("latin1", 0, end).split("\r\n")
+    const status = Number(statusLine.exec(first)?.[1] ?? 101)
+    const rest = bytes.subarray(end + headEnd.length)
+    if (status >= 100 && status < 200 && status !== 101)
+      return Buffer.concat([bytes.subarray(0, end + headEnd.length), this.push(rest)])
+    if (status === 101) {
+      this.#state = "not said"
+      return bytes
+    }
+    this.#state = "said"
+    const kept = fields.filter((field) => !ofConnection.test(field))
+    return Buffer.concat([Buffer.from([first, ...kept, "Connection: close", "", ""].join("\r\n"), "latin1"), rest])
+  }
+}
 
 export class OriginAnswers extends ResponseTracker {
   readonly #visitor: Writable

@@ -1,5 +1,5 @@
 import { assert, it } from "@effect/vitest"
-import { ConnectionCloseRewriter } from "../../src/http1/ConnectionCloseRewriter.ts"
+import { ConnectionCloseRewriter } from "../../src/http1/OriginAnswers.ts"
 
 const says = (text: string, size = text.length) => {
   const answer = new ConnectionCloseRewriter()

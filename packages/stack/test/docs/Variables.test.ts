@@ -1,7 +1,7 @@
 /** What holds for the variables of all programs together. */
 import { variables as ofAgent } from "@catenet/agent/internal/settings/Variables"
 import { variables as ofEdge } from "@catenet/edge/internal/settings/Variables"
-import * as NearMiss from "@catenet/platform/NearMiss"
+import * as NearMiss from "@catenet/platform/VariableReader"
 import * as VariableReader from "@catenet/platform/VariableReader"
 import { variables as ofServer } from "@catenet/server/internal/settings/Settings"
 import { assert, describe, it } from "@effect/vitest"

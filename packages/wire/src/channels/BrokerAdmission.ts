@@ -12,7 +12,21 @@ import * as Grant from "@catenet/crypto/Grant"
 import type { Seconds } from "@catenet/crypto/Integer"
 import type { Suite } from "@catenet/crypto/Suite"
 import { Result } from "effect"
-import { type Attested, attest } from "./EndpointAttestation.ts"
+import * as Equal from "effect/Equal"
+
+// What the address that a member advertises is worth beside the one it is seen from (signed-bytes 6.3). Pure.
+
+/** `mismatch` alone contradicts: same family, and the observed address is one that strangers can reach. */
+type Attested = "matches" | "cross_family" | "mismatch" | "no_address" | "unobservable"
+
+export const attest = (endpoint: string, observed: string | undefined): Attested => {
+  const advertised = Address.parse(endpoint)
+  if (Result.isFailure(advertised)) return "no_address"
+  const seen = observed === undefined ? undefined : Result.getOrUndefined(Address.parse(observed))
+  if (seen === undefined || !Address.isGlobal(seen.address)) return "unobservable"
+  if (seen.address._tag !== advertised.success.address._tag) return "cross_family"
+  return Equal.equals(seen.address, advertised.success.address) ? "matches" : "mismatch"
+}
 
 /** What the control plane knows of a member. */
 export interface MemberAuthorization {

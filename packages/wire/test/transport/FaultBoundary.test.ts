@@ -1,7 +1,7 @@
 import { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
 import { guard, silence } from "@catenet/wire/transport/FaultBoundary"
-import { FaultLog } from "@catenet/wire/transport/FaultLog"
 import { Mux } from "@catenet/wire/transport/Mux"
+import { FaultLog } from "@catenet/wire/transport/ProcessFaults"
 import { splice } from "@catenet/wire/transport/Splice"
 import { assert, describe, it } from "@effect/vitest"
 import { EventEmitter } from "node:events"

@@ -7,21 +7,79 @@ import * as Address from "@catenet/crypto/admission/Address"
 import type * as Join from "@catenet/crypto/admission/Join"
 import { Broken, type ParkExpired, Refused } from "@catenet/crypto/admission/Outcome"
 import { clause } from "@catenet/domain/values/Sentence"
+import { rootCertificates } from "@catenet/platform/Sockets"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
+import { longestMessage, WebSocketStream } from "@catenet/wire/transport/WebSocketStream"
+import { WebSocket } from "@effect/platform-node/NodeWS"
 import { Clock, Data, Effect, Result } from "effect"
+import type { IncomingMessage } from "node:http"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { keepAliveMillis, proxyForEdge, stream as proxiedStream } from "../../carrier/OutgoingProxy.ts"
+import {
+  createConnection,
+  keepAliveMillis,
+  proxyForEdge,
+  stream as proxiedStream
+} from "../../carrier/OutgoingProxy.ts"
 import { AgentMetrics } from "../../observe/AgentMetrics.ts"
 import { formatHostPort } from "../../settings/HostPort.ts"
 import type { Meeting } from "../../settings/MemberSettings.ts"
 import * as EdgeDial from "../../tunnel/EdgeDial.ts"
+import { DialFailed, isUntrusted } from "../../tunnel/EdgeDial.ts"
 import * as Origin from "../../tunnel/Origin.ts"
-import { asksForPhase, hasKeepalive, type ConnectionStrategy, strategiesFor } from "./ConnectionStrategies.ts"
-import type { Failure } from "./JoinExchange.ts"
+import { asksForPhase, type ConnectionStrategy, hasKeepalive, strategiesFor } from "./ConnectionStrategies.ts"
 import * as JoinExchange from "./JoinExchange.ts"
+import type { Failure } from "./JoinExchange.ts"
 import * as QuicChannelDial from "./QuicChannelDial.ts"
 import * as RelayNodeDial from "./RelayNodeDial.ts"
-import * as WebSocketDial from "./WebSocketDial.ts"
+
+/** Opens a WebSocket to the edge as the byte stream on which a member joins. No redirects. */
+const answers = new Map([
+  [401, "a proxy in between wants a login"],
+  [403, "the edge does not take members from this place"],
+  [404, "there are no channels at this address; check CT_CHANNEL_WEBSOCKET"],
+  [407, "a proxy in between wants a login"],
+  [503, "the edge has as many members as it takes; try again in a minute"]
+])
+
+const describe = (status: number | undefined) =>
+  `HTTP ${status ?? "nothing"}${answers.has(status ?? 0) ? `, ${answers.get(status ?? 0)}` : ""}`
+
+/** `root` is trusted beside the roots of the system. */
+export const dialWebSocket = Effect.fn("FallbackDialer.dial")(function* (
+  url: URL,
+  root: string | undefined,
+  millis: number
+) {
+  const { ending } = yield* AgentMetrics
+  const edge = url.host
+  const port = Number(url.port) || (url.protocol === "wss:" ? 443 : 80)
+  const proxy = yield* proxyForEdge({ host: url.hostname.replace(/^\[|\]$/gu, ""), port })
+  const roots = root === undefined ? {} : { ca: [...rootCertificates, root] }
+  const failed = (why: string, untrusted = false) => Effect.fail(new DialFailed({ edge, why, untrusted }))
+  return yield* Effect.callback<{ readonly stream: WebSocketStream; readonly socket: Socket }, DialFailed>((resume) => {
+    const webSocket = new WebSocket(url, {
+      maxPayload: longestMessage,
+      perMessageDeflate: false,
+      handshakeTimeout: millis,
+      ...roots,
+      ...(proxy === undefined ? {} : { createConnection: createConnection(proxy, { url, ...roots }) })
+    })
+    let socket: Socket | undefined
+    webSocket.once("upgrade", (response: IncomingMessage) => {
+      socket = response.socket
+      socket.setNoDelay(true)
+      socket.setKeepAlive(true, keepAliveMillis)
+    })
+    webSocket.once("unexpected-response", (_request, { statusCode }) => resume(failed(describe(statusCode))))
+    webSocket.on("error", (error) => resume(failed(error.message, isUntrusted(error))))
+    webSocket.once("open", () => {
+      if (socket === undefined) return resume(failed("no connection below the WebSocket"))
+      resume(Effect.succeed({ stream: new WebSocketStream(webSocket, ending), socket }))
+    })
+    return Effect.sync(() => webSocket.terminate())
+  }).pipe(Effect.timeoutOrElse({ duration: millis, orElse: () => failed(`no WebSocket within ${millis / 1000} s`) }))
+})
 
 /** What a member can do about the edge's refusal, by its token. */
 const hints = new Map([
@@ -114,7 +172,7 @@ const briefParkPause = "200 millis"
 
 const connect = Effect.fnUntraced(function* (rung: ConnectionStrategy, { grant, holderKey }: Broker) {
   const { address, alpn, dialMillis: millis, name, root, serverName, url } = rung
-  if (url !== undefined) return { ...(yield* WebSocketDial.dial(url, root, millis)), isMarked: false }
+  if (url !== undefined) return { ...(yield* dialWebSocket(url, root, millis)), isMarked: false }
   if (name === "quic") {
     const leg = yield* QuicChannelDial.dial(rung)
     return { stream: leg, socket: leg, isMarked: true, proves: () => leg.proves() }
