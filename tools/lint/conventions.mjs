@@ -10,6 +10,8 @@
  * - a message that includes another message uses `clause` or `ended` of domain/values/Sentence, so that it has one full stop;
  * - sources reach sockets, files, processes, timers, clocks and random bytes through the seams of `platform`, so that a simulation can
  *   replace them; Effect's services (`FileSystem`, `Clock`, `Random`) are seams as well;
+ * - the body of a generator has at most 80 lines: longer ones become named functions over a state, so that a search for the verb
+ *   finds it;
  * - the lists contain no file that no longer needs its exception.
  * `--fix` sorts imports.
  */
@@ -19,8 +21,17 @@ import { fileURLToPath } from "node:url"
 import ts from "typescript"
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..")
-const { errorTexts, importOrder, machine, noTimersInTests, allPackages, realTimeInTests, serviceIdiom, serviceNames } =
-  JSON.parse(readFileSync(join(root, "tools/lint/conventions.json"), "utf8"))
+const {
+  errorTexts,
+  importOrder,
+  longGenerators,
+  machine,
+  noTimersInTests,
+  allPackages,
+  realTimeInTests,
+  serviceIdiom,
+  serviceNames
+} = JSON.parse(readFileSync(join(root, "tools/lint/conventions.json"), "utf8"))
 const fix = process.argv.includes("--fix")
 const found = []
 
@@ -274,6 +285,26 @@ for (const file of allPackages.flatMap((name) => filesOf(name, ["src"])).filter(
 for (const file of Object.keys(machine))
   if (!reaching.has(file))
     found.push(`tools/lint/conventions.json: ${file} no longer reaches past the seams; remove it from the list`)
+
+const mostLines = 80
+const long = new Set()
+for (const file of allPackages.flatMap((name) => filesOf(name, ["src"]))) {
+  const source = sourceOf(file)
+  const lineOf = (position) => source.getLineAndCharacterOfPosition(position).line
+  const visit = (node) => {
+    const lines = node.asteriskToken && node.body ? lineOf(node.body.end) - lineOf(node.body.getStart(source)) - 1 : 0
+    if (lines > mostLines) {
+      long.add(file)
+      if (!longGenerators.includes(file))
+        found.push(`${placeOf(source, node)}: give the parts of this generator of ${lines} lines names of their own`)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+}
+for (const file of longGenerators)
+  if (!long.has(file))
+    found.push(`tools/lint/conventions.json: ${file} has no long generator any more; remove it from the list`)
 
 const named = new Set(Object.values(realTimeInTests).flat())
 for (const file of timed)

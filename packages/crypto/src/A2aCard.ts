@@ -1,6 +1,6 @@
 /**
- * An A2A 1.0 agent card around the contract's card, in one JSON object: readers of the one ignore the keys of the other, and the two
- * share the skills. The A2A part carries a JWS of its own (A2A 8.4), by the same holder key over the canonical A2A part.
+ * An A2A 1.0 agent card and the contract's card in one JSON object. Readers of either card ignore the keys of the other; the
+ * skills belong to both. The A2A part has its own JWS (A2A 8.4) over its canonical form, made with the same holder key.
  */
 import { Redacted, Result } from "effect"
 import * as AgentCard from "./AgentCard.ts"
@@ -10,12 +10,12 @@ import * as Hex from "./Hex.ts"
 import * as Json from "./Json.ts"
 import type { Suite } from "./Suite.ts"
 
-/** What A2A wants to know beside what the contract's card says. */
+/** Fields that A2A requires and the contract's card does not have. */
 export interface Description {
   readonly name: string
   readonly description: string
   readonly version: string
-  /** Where the agent answers JSON-RPC. */
+  /** URL of the agent's JSON-RPC endpoint. */
   readonly url: string
 }
 
@@ -24,7 +24,7 @@ type Fields = { readonly [key: string]: Json.Json }
 const isFields = (value: Json.Json | undefined): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Of the keys of a card those of A2A, signatures apart, and of its skills. */
+/** The keys of the A2A part, without `signatures`, and the keys of its skills. */
 const keys = [
   "name",
   "description",
@@ -40,7 +40,7 @@ const skillKeys = ["id", "name", "description", "tags", "examples"] as const
 const picked = (fields: Fields, names: ReadonlyArray<string>): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)))
 
-/** What is empty is not signed: A2A takes it for what is left out. */
+/** Empty values are not signed, because A2A treats them as absent. */
 const withoutEmpty = (value: Json.Json): Json.Json | undefined => {
   if (value === null || value === "") return undefined
   if (typeof value !== "object") return value
@@ -55,7 +55,7 @@ const withoutEmpty = (value: Json.Json): Json.Json | undefined => {
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
 
-/** The signed bytes: the A2A part in canonical JSON (RFC 8785), in base64url; undefined for what has no such form. */
+/** The signed bytes: the A2A part in canonical JSON (RFC 8785), in base64url; undefined if it has no canonical form. */
 const payloadOf = (card: Fields): string | undefined => {
   const { skills } = card
   const part = withoutEmpty({
@@ -123,7 +123,7 @@ export const write = (
 }
 
 /**
- * Whether the A2A part of a card carries a signature by the card's own holder, and it verifies. A card without an A2A part holds.
+ * Whether the A2A part has a valid signature by the card's holder. True for a card without an A2A part.
  *
  * ```ts
  * import { ok } from "node:assert"

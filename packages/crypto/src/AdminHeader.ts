@@ -21,7 +21,7 @@ export const value = (token: Redacted.Redacted<Uint8Array>): Redacted.Redacted<s
   Redacted.make(Hex.encode(Redacted.value(token)))
 
 /**
- * Whether the presented header carries the token. A missing or malformed header is a plain no.
+ * Whether the header contains the token. False for a missing or malformed header.
  *
  * ```ts
  * import { ok } from "node:assert"

@@ -1,7 +1,7 @@
 /**
- * The card an agent shows of itself (section 7): roles, skills, cells and channels, signed by the holder it names.
- * Self-asserted: nothing checks what it claims beyond the signature. The signature covers the fields, not the JSON, so
- * key order and white space are free while list order counts.
+ * An agent's card (section 7): roles, skills, cells and channels, signed by the holder that it names. Only the signature is
+ * checked; the claims are the agent's own. The signature covers the fields and not the JSON: the order of keys and white space do
+ * not matter, the order of lists does.
  */
 import { type Redacted, Schema } from "effect"
 import * as Integer from "./Integer.ts"

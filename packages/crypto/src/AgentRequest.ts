@@ -1,7 +1,7 @@
 /**
  * The proof with which an agent calls the control plane: its enrolled key signs the request, so that the routing token, which
- * grantees and former agents know too, is not enough. It names the method, the path, the body and the second, so that it
- * is good for no other call and not for long.
+ * grantees and former agents know too, is not enough. It covers the method, the path, the body and the time, so it is valid for
+ * one call and only briefly.
  */
 import { Redacted, Result } from "effect"
 import * as Hex from "./Hex.ts"
@@ -13,16 +13,16 @@ import type { Suite } from "./Suite.ts"
 /** The header that carries a proof, in lower case. */
 export const header = "catenet-agent-proof"
 
-/** What an agent asks. */
+/** A request of an agent. */
 export interface AgentRequest {
   readonly method: string
-  /** Without the address of the server, without a query. */
+  /** Without origin and query. */
   readonly path: string
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   readonly body: Uint8Array
 }
 
-/** What the header says. */
+/** Content of the header. */
 export interface Proof {
   /** The agent: 32 bytes. */
   readonly key: Uint8Array
@@ -95,8 +95,8 @@ export const read = (value: string): Proof | undefined => {
 }
 
 /**
- * Whether the key of the proof signed this request. Whether the key is enrolled and the second is near is for the caller to look
- * at first: both cost less.
+ * Whether the key of the proof signed this request. The caller first checks that the key is enrolled and the time is recent: both
+ * are cheaper.
  *
  * ```ts
  * import { ok } from "node:assert"

@@ -1,12 +1,12 @@
 /**
- * Padded standard base64 (release signatures, Standard Webhooks) and unpadded URL-safe base64 (tokens in links). Both readers
- * are canonical: they accept exactly the text that the writer gives.
+ * Padded standard base64 (release signatures, Standard Webhooks) and unpadded URL-safe base64 (tokens in links). Both readers are
+ * canonical: they accept exactly the text that the writer produces.
  */
 import { Data, Result } from "effect"
 import * as Standard from "effect/encoding/Base64"
 import * as UrlSafe from "effect/encoding/Base64Url"
 
-/** The text is not the canonical form of any bytes. It is not quoted here: it may be a secret. */
+/** The text is not the canonical form of any bytes. The error does not quote it, because it may be a secret. */
 export class NotBase64 extends Data.TaggedError("NotBase64")<{ readonly form: "standard" | "url" }> {
   override get message() {
     return `not canonical ${this.form} base64`

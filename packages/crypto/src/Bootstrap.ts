@@ -1,4 +1,4 @@
-/** The secret a redeemed bootstrap token gives (section 10): one line of text with the join and the routing token. */
+/** The secret that a bootstrap token is redeemed for (section 10): one line of text with the join token and the routing token. */
 import { Redacted, Result } from "effect"
 import * as Hex from "./Hex.ts"
 import type { Seconds } from "./Integer.ts"
@@ -53,7 +53,7 @@ export const parse = (secret: Redacted.Redacted<string>): Result.Result<Bootstra
 }
 
 /**
- * Whether a bootstrap token may still be redeemed. Unlike every signed record it is alive at equality.
+ * Whether a bootstrap token may still be redeemed. Unlike a signed record, it is still valid at the moment of expiry.
  *
  * ```ts
  * import { ok } from "node:assert"
@@ -89,7 +89,7 @@ export const prove = (
 ): Uint8Array => suite.ed25519.sign(Redacted.value(agentSeed), preimage(token))
 
 /**
- * Whether the agent key signed this bootstrap token. Asked before the token is looked up.
+ * Whether the agent key signed this bootstrap token. Checked before the token is looked up.
  *
  * ```ts
  * import { ok } from "node:assert"

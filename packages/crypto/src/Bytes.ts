@@ -1,7 +1,4 @@
-/**
- * Byte strings without meaning: joining, ordering, integers and text. Nothing here is constant-time; a secret is
- * compared by `ConstantTime.equal`.
- */
+/** Operations on byte strings: join, compare, encode text. None is constant-time; compare secrets with `ConstantTime.equal`. */
 import { Data, Result } from "effect"
 
 /** Bytes that are not UTF-8, or text that holds half a surrogate pair and therefore has no UTF-8 form. */
@@ -37,8 +34,8 @@ export const concat = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 /**
- * The bytes from `start` to `end` in memory of their own. `slice` is no substitute: that of a `Buffer` shares its memory, which
- * may be a page of other connections.
+ * A copy of the bytes from `start` to `end`. Do not use `slice`: for a `Buffer` it shares memory, which may hold data of other
+ * connections.
  *
  * ```ts
  * import { deepStrictEqual } from "node:assert"

@@ -1,7 +1,7 @@
 /**
- * The capability file (section 9.1): who holds it can connect to an origin through its edge. It is neither signed nor
- * encrypted; it is kept with mode 0600. In the field of the routing token it carries the visitor token made of it; older
- * agents, and agents of edges that know no visitor tokens, write the routing token itself.
+ * The capability file (section 9.1): whoever holds it can connect to an origin through its edge. It is neither signed nor
+ * encrypted; its mode is 0600. Its token field contains the visitor token; older agents, and agents of edges without visitor
+ * tokens, write the routing token.
  */
 import { Redacted, Result } from "effect"
 import * as Bytes from "./Bytes.ts"
@@ -15,7 +15,7 @@ export interface Capability {
   readonly routingToken: Redacted.Redacted<Uint8Array>
   /** 32 bytes, X25519. */
   readonly originKey: Uint8Array
-  /** `host:port`; not judged here, and may be empty. */
+  /** `host:port`; not validated here, may be empty. */
   readonly edgeAddress: string
 }
 
@@ -39,7 +39,7 @@ export const encode = (capability: Capability): Uint8Array =>
   )
 
 /**
- * Reads a file of exactly the size it says.
+ * Decodes a file; refuses one that is longer or shorter than it declares.
  *
  * ```ts
  * import { ok } from "node:assert"

@@ -1,7 +1,4 @@
-/**
- * The two derivations of a channel id (section 1). An id is 32 bytes; nothing forces a channel chosen by hand to be one
- * of these.
- */
+/** The two derivations of a channel id (section 1). An id is 32 bytes; a channel may also have an id that was chosen by hand. */
 import { Option, Result } from "effect"
 import * as Bytes from "./Bytes.ts"
 import * as Hex from "./Hex.ts"
@@ -9,8 +6,8 @@ import * as Preimage from "./Preimage.ts"
 import type { Suite } from "./Suite.ts"
 
 /**
- * The channel of a link: of two holders under one operator, whichever is named first. Equal holders get an id too;
- * rooms and topologies refuse such a pair before they ask.
+ * The channel of a link between two holders under one operator, in either order. Two equal holders have an id too; rooms and
+ * topologies reject such a pair earlier.
  *
  * ```ts
  * import { deepStrictEqual } from "node:assert"
@@ -52,8 +49,8 @@ export const pipelineRole = (suite: Suite, operator: Uint8Array, pipelineId: str
   )
 
 /**
- * The channel of a role in a published pipeline: none when the pipeline has no such role, or names no operator key of 64
- * hex characters.
+ * The channel of a role in a published pipeline: none if the pipeline has no such role or its operator key is not 64 hex
+ * characters.
  *
  * ```ts
  * import { ok } from "node:assert"

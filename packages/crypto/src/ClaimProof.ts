@@ -1,7 +1,7 @@
 /**
- * The proof that the holder of a key claims a membership for an account, signed by the holder's key. The attestation that a
- * claim shows is known to the holder's peers too, so without this one of them could claim it for another account. It is
- * not published: the reference implementation claims without proof.
+ * The proof that the holder of a key claims a membership for an account, signed by the holder's key. The attestation in a claim is
+ * known to the holder's peers too; without this proof, a peer could claim the membership for another account. It is not part of
+ * the published protocol: the reference implementation claims without a proof.
  */
 import { Redacted } from "effect"
 import * as Preimage from "./Preimage.ts"

@@ -1,7 +1,7 @@
 /**
- * Encoded points of edwards25519 as the acceptance rule reads them, and the cofactorless verification equation.
+ * Decodes points of edwards25519 by the acceptance rule, and checks the cofactorless verification equation.
  *
- * Refuses only bytes that are on no curve point. A y at or above the field prime is reduced and a negative zero x is
+ * Refuses only bytes that do not encode a point of the curve. A y at or above the field prime is reduced and a negative zero x is
  * zero, as OpenSSL does, because a stricter reader would reject signatures that every other member accepts.
  */
 import { ed25519, ED25519_TORSION_SUBGROUP } from "@noble/curves/ed25519.js"
@@ -24,14 +24,14 @@ const littleEndian = (bytes: Uint8Array): bigint => bytes.reduceRight((value, by
 
 const equal = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, i) => byte === b[i])
 
-/** The y-coordinate as it is written, which is all but the top bit. */
+/** The encoded y-coordinate: all but the top bit. */
 const heightOf = (encoded: Uint8Array): string => {
   const height = Bytes.copy(encoded)
   height[31] = (height[31] ?? 0) & 0x7f
   return bytesToHex(height)
 }
 
-/** How the points of order 1, 2, 4 and 8 may be written: y, and y plus the prime where that fits into 255 bits. */
+/** Encodings of the points of order 1, 2, 4 and 8: y, and y plus the prime if that fits into 255 bits. */
 const smallOrderHeights = new Set([
   ...ED25519_TORSION_SUBGROUP.map((encoded) => heightOf(hexToBytes(encoded))),
   `ed${"ff".repeat(30)}7f`,

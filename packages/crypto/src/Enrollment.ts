@@ -1,6 +1,6 @@
 /**
- * The proof with which an agent redeems a join token (section 11.2): its signature over the 32 raw token bytes and
- * nothing else. The agent's name is not covered.
+ * The proof with which an agent redeems a join token (section 11.2): its signature over exactly the 32 raw token bytes. The
+ * agent's name is not signed.
  */
 import { Redacted } from "effect"
 import { holdsStrictly } from "./SignedRecord.ts"
@@ -28,7 +28,7 @@ export const prove = (
 ): Uint8Array => suite.ed25519.sign(Redacted.value(agentSeed), Redacted.value(joinToken))
 
 /**
- * Whether the agent key signed this token. Asked before the token is looked up.
+ * Whether the agent key signed this token. Checked before the token is looked up.
  *
  * ```ts
  * import { ok } from "node:assert"

@@ -5,14 +5,16 @@
 import { bytesToHex, hexToBytes } from "@noble/hashes/utils.js"
 import { Data, Result } from "effect"
 
-/** The text is not hex of the wanted length. It is not quoted here: it may be a secret with one wrong character. */
+/** The text is not hex of the wanted length. The error does not quote it: it may be a secret with one wrong character. */
 export class NotHex extends Data.TaggedError("NotHex")<{ readonly wantedBytes: number | undefined }> {
   override get message() {
     return this.wantedBytes === undefined ? "not hex" : `not ${this.wantedBytes * 2} hex characters`
   }
 }
 
-/** Any other character; asked first, since the reader throws, which costs a refusal three times as much. */
+/**
+ * Any character that is not a hex digit. Tested first, because the decoder throws, which makes a refusal three times as expensive.
+ */
 const foreign = /[^0-9a-fA-F]/
 
 /**

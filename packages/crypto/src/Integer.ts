@@ -113,7 +113,7 @@ export const u64le = (value: bigint): Uint8Array => {
 }
 
 /**
- * Reads what `u64le` wrote. The caller has checked that eight bytes are there.
+ * Reads eight bytes, little endian. The caller has checked that they exist.
  *
  * ```ts
  * import { strictEqual } from "node:assert"

@@ -15,7 +15,7 @@ import type { Suite } from "./Suite.ts"
 export interface Claims extends Permission.Permission {
   /** 32 bytes. */
   readonly channel: Uint8Array
-  /** 32 bytes: the identity key of who is invited. */
+  /** 32 bytes: the invitee's identity key. */
   readonly invitee: Uint8Array
 }
 

@@ -1,6 +1,6 @@
 /**
- * The fields that signed JSON records are made of: hex bytes, 64-bit integers, text with a UTF-8 form. And the one way
- * from a record's schema to its reader and writer.
+ * Fields of signed JSON records: hex bytes, 64-bit integers, text with a UTF-8 form. Derives a record's reader and writer from its
+ * schema.
  */
 import { Result, Schema, SchemaGetter } from "effect"
 import * as Hex from "./Hex.ts"
@@ -55,7 +55,7 @@ export const U32 = unsigned(0xffff_ffff)
 
 /** A record's JSON form: from a parsed value or a text, and back. */
 export interface JsonForm<A> {
-  /** From a value parsed by `Json.parse`, or by the runtime where its integers were small enough to survive. */
+  /** From a value parsed by `Json.parse`, or by the runtime if its integers are small enough to be exact. */
   readonly fromJson: (value: unknown) => Result.Result<A, Malformed>
   readonly parse: (text: string) => Result.Result<A, Malformed>
   readonly toJson: (record: A) => Json.Json
@@ -64,7 +64,7 @@ export interface JsonForm<A> {
 }
 
 /**
- * The JSON form of a record from its schema. Unknown keys are ignored, as the specification wants it.
+ * The JSON form of a record from its schema. Unknown keys are ignored, as the specification requires.
  *
  * ```ts
  * import { strictEqual } from "node:assert"

@@ -1,6 +1,7 @@
 /**
  * The proof that an account acts for the operator of channels, signed by the operator's key. It contains the account, so that no
- * other account can use it. It is not published: the reference implementation registers channels without proof.
+ * other account can use it. It is not part of the published protocol: the reference implementation registers channels without a
+ * proof.
  *
  * ```ts
  * import { ok } from "node:assert"

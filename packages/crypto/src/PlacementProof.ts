@@ -1,6 +1,6 @@
 /**
- * The proof with which a holder key agrees to be an account's agent in a topology. It is not published: the reference
- * implementation places agents without proof.
+ * The proof with which a holder key agrees to be an account's agent in a topology. It is not part of the published protocol: the
+ * reference implementation places agents without a proof.
  *
  * ```ts
  * import { ok } from "node:assert"

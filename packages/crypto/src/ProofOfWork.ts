@@ -7,13 +7,13 @@ import * as Bytes from "./Bytes.ts"
 import * as Integer from "./Integer.ts"
 import type { Suite } from "./Suite.ts"
 
-/** Bits that an edge asks for unless it is configured otherwise. */
+/** Default difficulty in bits. */
 export const defaultDifficulty = 16
 
 /** A client refuses to work for more bits than this. */
 export const maxDifficulty = 32
 
-/** What the edge sends first; `@catenet/wire` has its frame and that of the answer. */
+/** First message of the edge; its frame and that of the answer are in `@catenet/wire`. */
 export interface Challenge {
   /** 16 bytes, fresh for each connection. */
   readonly nonce: Uint8Array
@@ -21,7 +21,7 @@ export interface Challenge {
   readonly difficulty: number
 }
 
-/** What the client answers. */
+/** The client's answer. */
 export interface Answer {
   readonly solution: bigint
   /** 32 bytes. */
@@ -29,7 +29,7 @@ export interface Answer {
 }
 
 /**
- * The hash that is judged: SHA-256(nonce ‖ routing token ‖ u64le solution).
+ * The hash that is checked: SHA-256(nonce ‖ routing token ‖ u64le solution).
  *
  * ```ts
  * import { strictEqual } from "node:assert"

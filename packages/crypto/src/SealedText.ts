@@ -1,9 +1,9 @@
 /**
- * A short text at rest, sealed under a key that the store does not hold: `s1.<key id>.<base64url of nonce, ciphertext,
- * tag>`, ChaCha20-Poly1305 (RFC 8439) with the name of the place as associated data.
+ * A short text at rest, sealed under a key that the store does not hold: `s1.<key id>.<base64url of nonce, ciphertext, tag>`,
+ * ChaCha20-Poly1305 (RFC 8439) with the name of the place as associated data.
  *
- * The nonce is a MAC of place and text (the construction of SIV, RFC 5297), so that no randomness is drawn and no nonce
- * serves two texts; that two places hold equal sealed texts therefore never shows, that one place holds a text twice does.
+ * The nonce is a MAC of place and text (the SIV construction, RFC 5297): it needs no randomness, and no two texts share one. Equal
+ * texts look different at different places, and equal at the same place.
  */
 import { Data, Result } from "effect"
 import * as Base64 from "./Base64.ts"
@@ -11,21 +11,21 @@ import * as Bytes from "./Bytes.ts"
 import * as Hex from "./Hex.ts"
 import type { Suite } from "./Suite.ts"
 
-/** The text is sealed by a key that is not among those given. */
+/** The text is sealed with a key that is not among those given. */
 export class SealKeyMissing extends Data.TaggedError("SealKeyMissing")<{ readonly keyId: string }> {
   override get message() {
     return `sealed with the key ${this.keyId}, which is not among the keys given`
   }
 }
 
-/** The text was not sealed for this place under its key, or is none of this form. */
+/** The text was not sealed for this place with its key, or is not a sealed text. */
 export class SealBroken extends Data.TaggedError("SealBroken") {
   override get message() {
     return "the sealed text is damaged or was sealed for another place"
   }
 }
 
-/** What is derived from one 32-byte key, once. */
+/** Keys derived once from a 32-byte key. */
 export interface SealKey {
   /** Public: 8 hex digits that say which key sealed a text. */
   readonly id: string
@@ -61,7 +61,7 @@ export const keyOf = (suite: Suite, key: Uint8Array): SealKey => ({
 })
 
 /**
- * What every text sealed under this key begins with.
+ * Prefix of every text that is sealed with this key.
  *
  * ```ts
  * import { match } from "node:assert"
@@ -110,7 +110,7 @@ export const seal = (suite: Suite, key: SealKey, place: string, text: string): s
 }
 
 /**
- * 32 hex digits that stand for a text at one place: equal texts have equal ones, and none leads back without the key.
+ * 32 hex digits that identify a text at one place: the same for equal texts, and not reversible without the key.
  *
  * ```ts
  * import { notStrictEqual, strictEqual } from "node:assert"

@@ -30,7 +30,7 @@ export class BadSignature extends Data.TaggedError("BadSignature")<{ readonly re
   }
 }
 
-/** The signature holds, but the record is dead: `now >= expiresAt`. */
+/** The signature holds, but the record has expired: `now >= expiresAt`. */
 export class Expired extends Data.TaggedError("Expired")<{ readonly record: string; readonly expiresAt: bigint }> {
   override get message() {
     return `${this.record}: expired at ${this.expiresAt}`
@@ -38,7 +38,7 @@ export class Expired extends Data.TaggedError("Expired")<{ readonly record: stri
 }
 
 /**
- * Alive while `now < expiresAt`: at equality the record is dead. No allowance for clock skew.
+ * Alive while `now < expiresAt`: at equality the record has expired. No allowance for clock skew.
  *
  * ```ts
  * import { ok } from "node:assert"
@@ -83,8 +83,9 @@ export const holds = (
 }
 
 /**
- * The same, and neither the key nor R has small order. For proofs that a stranger sends to a server: no program makes such
- * a signature, and the second opinion that the lenient rule needs on one costs the server several times what it costs the sender.
+ * Like `holds`, but rejects a key or R of small order. For proofs that strangers send to a server: no program produces such a
+ * signature, and the lenient rule would need a second check that costs the server several times what the signature costs its
+ * sender.
  *
  * ```ts
  * import { ok } from "node:assert"

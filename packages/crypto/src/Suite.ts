@@ -1,9 +1,8 @@
 /**
- * The primitives that everything signed and sealed is built from, as one value that every function takes first.
+ * The cryptographic primitives as one value, which every function takes as its first argument.
  *
- * Two suites implement it with the same verdicts: `portable` (pure JavaScript) and `native` (the runtime's own). No
- * function draws randomness, and none looks at a length the types promise: a key of the wrong length is a defect and
- * throws, bytes from a peer never do.
+ * Two suites implement it with the same verdicts: `portable` (pure JavaScript) and `native` (the runtime's own). No function draws
+ * randomness. A key of the wrong length is a defect and throws; bytes from a peer never throw.
  */
 import { Data, type Result } from "effect"
 
@@ -42,7 +41,7 @@ export interface Ed25519 {
   readonly verify: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
   /**
    * The rule of every other record, which the contract sets: cofactorless equation over the bytes as sent, S below the group
-   * order, public keys of small order and in non-canonical form accepted. Input of another length is simply not valid.
+   * order, public keys of small order and in non-canonical form accepted. Input of another length is invalid.
    */
   readonly verifyLenient: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
 }

@@ -1,7 +1,7 @@
 /**
  * How an edge gets the keys of session tickets: it sends a fresh X25519 key that its own key signs, and the answer is the second
- * message of a Noise NN handshake, so that the keys are readable by the one who asked, and not where what passes is heard, kept or
- * logged. That the control plane answers is for the channel to show: with NN anybody may.
+ * message of a Noise NN handshake, so that only this edge can read the keys, even if traffic is recorded or logged. NN does not
+ * authenticate the control plane: the connection has to.
  */
 import { Result } from "effect"
 import { initiate, respond } from "./noise/Noise.ts"
@@ -12,15 +12,15 @@ import type { Suite } from "./Suite.ts"
 
 const label = "ct-edge-ticket-keys-v1"
 
-/** Which edge asks, and the first message of its handshake: 32 bytes. */
+/** The requesting edge, and the first message of its handshake: 32 bytes. */
 export interface Question {
   readonly id: string
   readonly message: Uint8Array
 }
 
-/** A question that waits for its answer. */
+/** A request that waits for its answer. */
 export interface Asked extends Question {
-  /** What the answer holds. An answer can be opened once. */
+  /** The content of the answer. It can be opened once. */
   readonly open: (answer: Uint8Array) => Result.Result<Uint8Array, ReadError>
 }
 
@@ -34,7 +34,7 @@ const layout = defineDetached({
 const prologue = (id: string) => layout.preimage({ id, message: new Uint8Array(0) })
 
 /**
- * Asks. `entropy` is 32 fresh random bytes, which are taken.
+ * Makes a request. `entropy` is 32 fresh random bytes, which are consumed.
  *
  * ```ts
  * import { strictEqual } from "node:assert"
@@ -55,7 +55,7 @@ export const ask = (suite: Suite, id: string, entropy: Uint8Array): Result.Resul
   })
 
 /**
- * Answers a question whose signature holds. `entropy` is 32 fresh random bytes, which are taken.
+ * Answers a request with a valid signature. `entropy` is 32 fresh random bytes, which are consumed.
  *
  * ```ts
  * import { ok } from "node:assert"
@@ -81,7 +81,7 @@ export const answer = (
   })
 
 /**
- * The 64-byte signature of a question, and its check under the key of the edge.
+ * The 64-byte signature of a request, and its verification with the edge's key.
  *
  * ```ts
  * import { ok } from "node:assert"

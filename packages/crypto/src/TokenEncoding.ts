@@ -1,8 +1,8 @@
 /**
- * Bearer tokens (section 10): 32 random bytes, shown once as 64 hex (routing, join, bootstrap, admin) or as 43 URL-safe
- * characters (share, claim invite, session), and kept as a SHA-256 wherever only equality is needed.
+ * Bearer tokens (section 10): 32 random bytes, shown once as 64 hex (routing, join, bootstrap, admin) or as 43 URL-safe characters
+ * (share, claim invite, session), and kept as a SHA-256 wherever only equality is needed.
  *
- * There is no generator here: the caller brings 32 bytes of entropy from the operating system.
+ * Nothing here generates tokens: the caller supplies 32 bytes of entropy from the operating system.
  */
 import { Data, Redacted, Result } from "effect"
 import * as Base64 from "./Base64.ts"
@@ -10,7 +10,7 @@ import * as Bytes from "./Bytes.ts"
 import * as Hex from "./Hex.ts"
 import type { Suite } from "./Suite.ts"
 
-/** A presented token has not the form of one. */
+/** The text does not have the form of a token. */
 export class NotAToken extends Data.TaggedError("NotAToken")<{ readonly wanted: string }> {
   override get message() {
     return `a token is ${this.wanted}`
@@ -64,8 +64,7 @@ export const fromHexText = (text: string): Result.Result<Redacted.Redacted<Uint8
   })
 
 /**
- * What is stored of a hex token, and what a receipt calls `routing_token_hash`: lowercase hex SHA-256 of the 32 raw
- * bytes.
+ * The stored form of a hex token, `routing_token_hash` in a receipt: lowercase hex SHA-256 of the 32 raw bytes.
  *
  * ```ts
  * import { strictEqual } from "node:assert"
@@ -81,8 +80,8 @@ export const hash = (suite: Suite, token: Redacted.Redacted<Uint8Array>): string
   Hex.encode(suite.sha256(Redacted.value(token)))
 
 /**
- * What is stored of a token handled as text (share, claim invite, session): lowercase hex SHA-256 of its characters.
- * Any text has a hash, so a presented one may be looked up without being parsed.
+ * The stored form of a token handled as text (share, claim invite, session): lowercase hex SHA-256 of its characters. Any text has
+ * a hash, so a token can be looked up without being parsed.
  *
  * ```ts
  * import { strictEqual } from "node:assert"

@@ -1,7 +1,7 @@
 /**
- * What a capability carries in the place of the routing token: enough to visit the tunnel, and no right to be its agent. It is
- * made of the routing token by a hash, so the edge finds the tunnel by it, and the routing token cannot be found from it. Its first bytes
- * mark it, so an edge that has never seen the tunnel refuses it to agents too.
+ * The token in a capability, in place of the routing token: it allows visiting the tunnel but not serving it. It is a hash of the
+ * routing token, so the edge can find the tunnel by it, and nobody can derive the routing token. It begins with a mark, so that
+ * even an edge that has never seen the tunnel does not accept it from an agent.
  */
 import { Redacted } from "effect"
 import * as Bytes from "./Bytes.ts"
@@ -30,7 +30,7 @@ export const of = (suite: Suite, routingToken: Redacted.Redacted<Uint8Array>): R
 }
 
 /**
- * Whether these are the bytes of a visitor token. One routing token in 2^64 would be taken for one.
+ * Whether these bytes are a visitor token. One routing token in 2^64 has the same mark.
  *
  * ```ts
  * import { ok } from "node:assert"

@@ -1,8 +1,8 @@
 /**
  * The suite over `node:crypto`, with the verdicts of the portable one.
  *
- * The one file of this package that knows the runtime. Keys are imported from raw bytes, which is cheaper than any
- * encoded form; nothing is cached, so no secret outlives the value its owner holds.
+ * The only file of this package that depends on the runtime. Keys are imported from raw bytes, which is cheaper than any encoded
+ * form; nothing is cached, so no secret outlives the value its owner holds.
  */
 import { Result } from "effect"
 import {
@@ -24,7 +24,7 @@ type Curve = "ed25519" | "x25519"
 
 const cipher = "chacha20-poly1305"
 
-/** A plain view, so that values of both suites are equal and no `Buffer` method leaks into callers. */
+/** A plain `Uint8Array`, so that both suites return equal values and callers never get a `Buffer`. */
 const plain = (buffer: Buffer): Uint8Array => new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength)
 
 const privateKey = (asymmetricKeyType: Curve, key: Uint8Array): KeyObject =>
@@ -47,7 +47,7 @@ const sharedSecret = (secret: KeyObject, theirs: Uint8Array): Result.Result<Uint
 const hasSmallOrder = (key: Uint8Array, signature: Uint8Array): boolean =>
   EdwardsPoint.isSmallOrder(key) || EdwardsPoint.isSmallOrder(signature.subarray(0, 32))
 
-/** Runtimes differ on keys and commitments of small order, which the rule accepts: those get a second opinion. */
+/** Runtimes differ on keys and commitments of small order, which the rule accepts; those are checked again by our own code. */
 const verifyLenient = (key: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean =>
   key.length === 32 &&
   signature.length === 64 &&

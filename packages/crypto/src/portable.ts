@@ -8,7 +8,7 @@ import { Result } from "effect"
 import * as EdwardsPoint from "./EdwardsPoint.ts"
 import { AuthenticationFailed, LowOrderPoint, type Suite } from "./Suite.ts"
 
-/** Asked before the calls below whose one other reason to throw is the peer's bytes. */
+/** Checked first, so that the calls below can throw only because of the peer's bytes. */
 const requireLength = (bytes: Uint8Array, length: number): void => {
   if (bytes.length !== length) throw new RangeError(`${bytes.length} bytes where ${length} are needed`)
 }

@@ -1,6 +1,6 @@
 /**
- * The edge as a whole: what it is made of, in which order it comes up, and how it leaves. Metrics first, then the state
- * from the control plane, then the admin API, and the public listeners last.
+ * The whole edge: its parts, the order in which they start, and shutdown. Metrics start first, then the state from the control
+ * plane, then the admin API, and the public listeners last.
  */
 import { Entropy } from "@catenet/platform/Entropy"
 import { type Address, formatAddress } from "@catenet/platform/NetworkParser"
@@ -93,8 +93,9 @@ const sources = Effect.fn("Edge.sources")(function* (
 })
 
 /**
- * The control plane learns of the edge before the edge restores its state: from then on it writes orders for the edge, and
- * none falls between what is restored and what is ordered. What is returned is to run once the edge takes orders.
+ * Announces the edge to the control plane before the edge restores its state: from then on the control plane writes orders for it,
+ * so that no change is missed between the restored state and the first order. The returned effect runs once the edge accepts
+ * orders.
  */
 const joinControlPlane = Effect.gen(function* () {
   const { client, seed } = yield* ControlPlane
@@ -171,7 +172,7 @@ const boot = Effect.gen(function* () {
   return bound
 })
 
-/** One line a supervisor can read the addresses from. */
+/** One line with the addresses, for a supervisor. */
 const announce = (bound: Bound) =>
   Effect.logInfo("edge ready").pipe(
     Effect.annotateLogs(

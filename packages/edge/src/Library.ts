@@ -1,3 +1,3 @@
-/** The edge for another Effect program: `Edge.layer`, and the `Settings` that it wants. */
+/** The edge as a library for Effect programs: `Edge.layer` and its `Settings`. */
 export { Edge } from "./Edge.ts"
 export { Settings } from "./settings/Settings.ts"

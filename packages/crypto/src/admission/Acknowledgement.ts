@@ -1,9 +1,9 @@
 /**
  * The one line with which the broker admits a member (section 6.5), written by the edge and read by the agent.
  *
- * The reader stops at the newline: what follows belongs to the session. Behind the fields of the section stand four of our
- * own, which other edges do not write and other members ignore: `rs` says who starts the session, `pr` and `pe` which rights
- * the peer's grant gives and when it ends, and `ln` whether the connection goes on to the peer or is closed.
+ * The reader stops at the newline: what follows belongs to the session. After the fields of that section come four of our own,
+ * which other edges do not write and other members ignore: `rs` is who starts the session, `pr` and `pe` are the rights and the
+ * end of the peer's grant, and `ln` is whether the connection continues to the peer or is closed.
  */
 import { Result } from "effect"
 import * as Bytes from "../Bytes.ts"
@@ -31,17 +31,17 @@ export interface Acknowledgement {
   readonly observed: string | undefined
   /** Whether both members were seen from the same public IP. */
   readonly samePublicIp: boolean | undefined
-  /** Whether the reader starts the session; the edges of others do not say so. */
+  /** Whether the reader starts the session; undefined from other edges. */
   readonly role?: Role
-  /** What the peer's grant permits its holder; the edges of others do not say so. */
+  /** Rights of the peer's grant; undefined from other edges. */
   readonly peerRights?: Rights
-  /** When the peer's grant ends (Unix seconds, dead at equality); the edges of others do not say so. */
+  /** When the peer's grant expires (Unix seconds, expired at equality); undefined from other edges. */
   readonly peerGrantEnds?: bigint
-  /** Whether the peer follows on this connection, or it is closed; the edges of others do not say so. */
+  /** Whether this connection continues to the peer or is closed; undefined from other edges. */
   readonly next?: Next
 }
 
-/** What becomes of the connection behind the line. */
+/** What happens to the connection after the line. */
 export type Next = (typeof nexts)[number]
 
 const nexts = ["peer", "close"] as const
@@ -51,7 +51,7 @@ export type Role = (typeof roles)[number]
 
 const roles = ["initiate", "accept"] as const
 
-/** Bytes a line may have before its end. */
+/** Maximum bytes of a line, without its end. */
 export const maxLine = 512
 
 /** Bytes a reader still takes after a line that is exactly `NO` (`read`). */
@@ -93,7 +93,7 @@ const readSeconds = (text = ""): bigint | undefined => {
 }
 
 /**
- * Reads the text behind `OK`: words with `=` by name, all others by position, unknown names ignored.
+ * Reads the text after `OK`: words with `=` by name, others by position; unknown names are ignored.
  *
  * ```ts
  * import { strictEqual } from "node:assert"

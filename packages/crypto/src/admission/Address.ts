@@ -18,7 +18,9 @@ const notGlobalV4 = [...privateV4, ...networks("0.0.0.0/32", "127.0.0.0/8", "224
 const localV6 = networks("fc00::/7", "fe80::/10")
 const notGlobalV6 = [...localV6, ...networks("::/128", "::1/128", "ff00::/8")]
 
-/** IPv4-mapped (`::ffff:a.b.c.d`) and IPv4-compatible (`::a.b.c.d`) addresses are judged as the IPv4 address inside. */
+/**
+ * IPv4-mapped (`::ffff:a.b.c.d`) and IPv4-compatible (`::a.b.c.d`) addresses are treated as the IPv4 address that they contain.
+ */
 const embeddedV4 = (ip: NetAddress.Ipv6Address): NetAddress.Ipv4Address | undefined => {
   const segments = NetAddress.ipv6ToSegments(ip)
   const head = segments.slice(0, 6).join()
@@ -27,7 +29,7 @@ const embeddedV4 = (ip: NetAddress.Ipv6Address): NetAddress.Ipv4Address | undefi
 }
 
 /**
- * An `ip:port` or `[ip]:port` text as an address; a name is none.
+ * Parses `ip:port` or `[ip]:port`; fails for a name.
  *
  * ```ts
  * import { ok } from "node:assert"
@@ -87,8 +89,8 @@ export const isGlobalEndpoint = (text: string): boolean => {
 export const isAdmissible = (endpoint: string): boolean => endpoint === relayOnly || isGlobalEndpoint(endpoint)
 
 /**
- * Whether a candidate is on the own local subnet: both IPv4, the candidate private or link-local and three octets equal;
- * or both IPv6, the candidate unique-local or link-local and four groups equal.
+ * Whether a candidate is on this machine's subnet: both IPv4, the candidate private or link-local and three octets equal; or both
+ * IPv6, the candidate unique-local or link-local and four groups equal.
  *
  * ```ts
  * import { ok } from "node:assert"

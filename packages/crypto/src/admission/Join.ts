@@ -11,13 +11,13 @@ import { Malformed } from "../SignedRecord.ts"
 import { Incomplete } from "./Outcome.ts"
 import type { Token } from "./Refusal.ts"
 
-/** What the member wants of a pairing: an exchange of addresses, or a splice. */
+/** The kind of pairing: an exchange of addresses, or a splice. */
 export type Phase = "rendezvous" | "relay"
 
 /** The content of a join's body. */
 export interface Body {
   readonly grant: Grant.Grant
-  /** `relay-only` or a socket address; at least one byte, not judged here (`Address.isAdmissible`). */
+  /** `relay-only` or a socket address; at least one byte, not validated here (see `Address.isAdmissible`). */
   readonly endpoint: string
 }
 
@@ -26,13 +26,13 @@ export interface Join extends Body {
   readonly phase: Phase | undefined
 }
 
-/** Bytes a body may have at most. */
+/** Maximum bytes of a body. */
 export const maxBody = 1024
 
 const preambleMark = 0xff
 const phases = ["rendezvous", "relay"] as const
 
-/** Why the first bytes are no join, and the token an edge answers with. An unknown phase counts against the source. */
+/** Why the first bytes are not a join, and the token with which an edge answers. An unknown phase counts against the source. */
 export class BadJoin extends Data.TaggedError("BadJoin")<{
   readonly why: string
   readonly token: Token
@@ -63,7 +63,7 @@ export const encodeBody = (body: Body): Uint8Array =>
   Bytes.concat(Grant.encode(body.grant), Bytes.fromText(body.endpoint))
 
 /**
- * Reads a body: a grant of good form and at least one byte of UTF-8 behind it.
+ * Reads a body: a well-formed grant and at least one byte of UTF-8 after it.
  *
  * ```ts
  * import { ok } from "node:assert"

@@ -8,21 +8,21 @@ export class Incomplete extends Data.TaggedError("Incomplete")<{}> {
   }
 }
 
-/** The edge said no. The token names the check, if the edge sent one and it arrived whole. */
+/** The edge refused. The token names the failed check, if the edge sent one and it arrived whole. */
 export class Refused extends Data.TaggedError("Refused")<{ readonly token: string | undefined }> {
   override get message() {
     return this.token === undefined ? "the edge refused the join" : `the edge refused the join: ${this.token}`
   }
 }
 
-/** Parked too long, or replaced by a newer join of the same member: park again at once. */
+/** Parked too long, or replaced by a newer join of the same member: join again at once. */
 export class ParkExpired extends Data.TaggedError("ParkExpired")<{}> {
   override get message() {
     return "the park ended without a partner"
   }
 }
 
-/** The exchange broke; not a refusal. `retry` says whether the same join is worth another try. */
+/** The exchange broke off without a refusal. `retry`: whether repeating the same join can succeed. */
 export class Broken extends Data.TaggedError("Broken")<{ readonly why: string; readonly retry: boolean }> {
   override get message() {
     return this.why

@@ -1,6 +1,6 @@
 /**
- * The proof that who presents a grant has the holder's key (section 6.3): a signature over the edge's 32 random bytes and
- * nothing else. No signed record of ours is 32 bytes long, so a challenge cannot be turned into one.
+ * The proof that the presenter of a grant has the holder's key (section 6.3): a signature over exactly the edge's 32 random bytes.
+ * No signed record of ours is 32 bytes long, so a challenge cannot be turned into one.
  */
 import { Redacted, Result } from "effect"
 import * as Bytes from "../Bytes.ts"

@@ -1,6 +1,6 @@
 /**
- * The refusal frame (section 6.4): `NO` ‖ length ‖ token. Always shorter than a challenge. An edge closes its write side
- * right behind it; a reader relies on that end.
+ * The refusal frame (section 6.4): `NO` ‖ length ‖ token. Always shorter than a challenge. An edge closes its write side after it,
+ * and readers rely on that end.
  */
 import * as Bytes from "../Bytes.ts"
 import * as Integer from "../Integer.ts"
@@ -16,10 +16,10 @@ export const tokens = [
   "pairing"
 ] as const
 
-/** A token an edge of ours sends. A reader passes unknown ones on. */
+/** A token that our edges send. Readers pass unknown tokens on. */
 export type Token = (typeof tokens)[number]
 
-/** The control plane could not be asked, which says nothing about the member: worth another try. */
+/** The control plane did not answer, which says nothing about the member: it may try again. */
 export const unavailable = "unavailable"
 
 const no = Uint8Array.of(0x4e, 0x4f)
@@ -66,7 +66,7 @@ export const tokenText = (bytes: Uint8Array): string | undefined => {
 }
 
 /**
- * The token in what follows `NO`. A missing, cut or ill-formed one is `undefined`: the refusal stands without a reason.
+ * The token in what follows `NO`. Undefined if it is missing, cut or malformed: then the refusal has no reason.
  *
  * ```ts
  * import { strictEqual } from "node:assert"

@@ -29,7 +29,8 @@ export const encodeReply = (relayNode: string): Uint8Array => {
 }
 
 /**
- * Reads the grant that a member says first, with the number of bytes it took. `Incomplete` never asks for more than 139 bytes.
+ * Reads the grant that a member sends first, and returns the number of bytes consumed. `Incomplete` never asks for more than 139
+ * bytes.
  *
  * ```ts
  * import { strictEqual } from "node:assert"

@@ -1,6 +1,6 @@
 /**
- * The link of an invite: where the control plane is, and behind the `#` a token that is redeemed there once, and the key of what it
- * gives out. A `#` part is sent to no server. Pure.
+ * The link of an invite: the address of the control plane and, after the `#`, a token that is redeemed there once and the key that
+ * decrypts the response. Browsers never send the part after `#` to a server. Pure.
  */
 import { Redacted, Result } from "effect"
 import * as Base64 from "../Base64.ts"
@@ -31,7 +31,7 @@ export const write = ({ controlPlane, key, token }: InviteLink): string =>
   `${controlPlane}/join#${Base64.encodeUrl(Bytes.concat(Redacted.value(token), Redacted.value(key)))}`
 
 /**
- * Undefined for a text that is no such link.
+ * Undefined if the text is not an invite link.
  *
  * ```ts
  * import { strictEqual } from "node:assert"

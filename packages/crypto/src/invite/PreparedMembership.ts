@@ -1,7 +1,7 @@
 /**
- * A membership of a channel that its operator prepares for another machine, sealed under the key of an invite link, so that
- * the control plane keeps what it cannot read. The holder key comes with it, because the operator's grant names it; the Noise
- * key is made by the one who joins.
+ * A membership of a channel that its operator prepares for another machine, sealed with the key of an invite link, so that the
+ * control plane stores it without being able to read it. It includes the holder key, because the operator's grant names that key;
+ * whoever joins generates the Noise key.
  */
 import { Redacted, Result } from "effect"
 import * as Grant from "../Grant.ts"
@@ -13,7 +13,7 @@ import * as SealedText from "../SealedText.ts"
 import type { Suite } from "../Suite.ts"
 
 export interface PreparedMembership {
-  /** What joining prints: the entry of an MCP client, or the command. */
+  /** What joining prints: a configuration entry for an MCP client, or the command. */
   readonly use: "mcp" | "variables"
   /** 278 hex. */
   readonly invitation: string
@@ -23,27 +23,27 @@ export interface PreparedMembership {
   readonly values: ReadonlyArray<readonly [name: string, value: string]>
 }
 
-/** What is to be prepared. */
+/** The membership to prepare. */
 export interface Wish {
   readonly use: PreparedMembership["use"]
   /** 32 bytes. */
   readonly channel: Uint8Array
-  /** The side of the one who joins. */
+  /** Role of the new member. */
   readonly direction: Direction
   /** A fresh seed of 32 bytes. */
   readonly holderKey: Redacted.Redacted<Uint8Array>
-  /** How many days the grant is good for. The invitation ends within a day, as the link does. */
+  /** Days for which the grant is valid. The invitation expires within a day, as the link does. */
   readonly days: number
   /** Unix seconds. */
   readonly now: bigint
-  /** Where the edge is, as variables of the one who joins. */
+  /** Addresses of the edge, as variables of the new member. */
   readonly place: PreparedMembership["values"]
 }
 
 const place = "channel invite v1"
 const daySeconds = 86_400
 
-/** Days for which a grant may be good that is prepared for another machine. */
+/** Maximum days for which a grant prepared for another machine is valid. */
 export const maxMembershipDays = 3650
 
 const keyOf = (suite: Suite, key: Redacted.Redacted<Uint8Array>) => SealedText.keyOf(suite, Redacted.value(key))
@@ -87,7 +87,7 @@ export const prepare = (
 }
 
 /**
- * What the control plane keeps: the membership under the key of the link.
+ * What the control plane stores: the membership, encrypted with the key of the link.
  *
  * ```ts
  * import { ok } from "node:assert"
@@ -110,7 +110,7 @@ export const seal = (suite: Suite, key: Redacted.Redacted<Uint8Array>, membershi
   )
 
 /**
- * What was sealed, as JSON that its reader decodes; fails when it was sealed under another key, or is none.
+ * The sealed membership as JSON, which the caller decodes; fails if it was sealed with another key or is not a sealed membership.
  *
  * ```ts
  * import { ok } from "node:assert"

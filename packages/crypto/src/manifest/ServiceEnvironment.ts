@@ -1,6 +1,6 @@
 /**
- * The optional environment block of a service manifest (section 15.2.1): what the installed service may touch. Every
- * field has a default in JSON; the signature covers the values after defaulting.
+ * The optional environment block of a service manifest (section 15.2.1): what the installed service may access. Every field has a
+ * default in JSON; the signature covers the values after defaulting.
  */
 import { Effect, Schema, SchemaGetter } from "effect"
 import * as Bytes from "../Bytes.ts"
@@ -8,7 +8,7 @@ import * as Integer from "../Integer.ts"
 import * as JsonField from "../JsonField.ts"
 import * as Preimage from "../Preimage.ts"
 
-/** A number of cores as single precision keeps it, so that what is shown is what is signed. */
+/** A number of cores rounded to single precision, so that the number shown is the number signed. */
 const F32 = Schema.Union([Schema.BigInt, Schema.Finite]).pipe(
   Schema.decodeTo(Schema.Finite, {
     decode: SchemaGetter.transform((value: bigint | number) => Math.fround(Number(value)) + 0),

@@ -1,6 +1,6 @@
 /**
- * The signed description of an installable service (section 15.2). A valid signature says who published it, not that the
- * publisher is trusted: the local list decides, and an empty list trusts no publisher.
+ * The signed description of an installable service (section 15.2). A valid signature shows who published it, not that the
+ * publisher is trusted: that is decided by the local list, and an empty list trusts nobody.
  */
 import { type Redacted, Schema } from "effect"
 import * as Bytes from "../Bytes.ts"
@@ -114,7 +114,7 @@ export const sign: (
   manifest: Omit<Unsigned, "publisher">
 ) => ServiceManifest = layout.signed
 
-/** Whether the manifest is alive and signed by its publisher. It may still be a publisher that nobody trusts (`isTrusted`). */
+/** Whether the manifest is alive and signed by its publisher. Check `isTrusted` too. */
 export const verify: (suite: Suite, manifest: ServiceManifest, now: Integer.Seconds) => boolean = layout.isValid
 
 /**

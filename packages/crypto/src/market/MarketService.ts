@@ -7,7 +7,7 @@ import * as Preimage from "../Preimage.ts"
 /** What kind of capacity is traded (section 8.1). */
 const kinds = ["CloudApiQuota", "LocalHardware"] as const
 
-/** Quota of a cloud interface, or hardware of one's own. */
+/** Quota of a cloud API, or local hardware. */
 export const Kind = Schema.Literals(kinds)
 
 /** A kind of capacity. */

@@ -1,9 +1,9 @@
 /**
  * A Noise handshake under way (revision 34, section 5.3): an interpreter over patterns, for either side.
  *
- * It is used once. `finish` turns it into a `Transport` and leaves nothing behind; a message from the peer that is not
- * right ends it too. It judges no identity: a caller that accepts any peer in `XX` or any initiator in `IK` compares
- * `remoteStatic` with the key expected.
+ * It is used once. `finish` turns it into a `Transport` and clears it; an invalid message of the peer ends it too. It does not
+ * authenticate identities: a caller that accepts any peer in `XX` or any initiator in `IK` must compare `remoteStatic` with the
+ * expected key.
  */
 import { Result } from "effect"
 import * as Bytes from "../Bytes.ts"
@@ -14,7 +14,7 @@ import type { ReadError, WriteError } from "./NoiseError.ts"
 import type { SymmetricState } from "./SymmetricState.ts"
 import { maxMessage, Transport } from "./Transport.ts"
 
-/** What a side knows and what it has said so far. */
+/** The state of one side. */
 export interface State {
   readonly role: Role
   readonly pattern: Pattern
@@ -109,7 +109,7 @@ export class Handshake {
     this.#state = state
   }
 
-  /** What this side has to do now; nothing once the handshake is over. */
+  /** The next step of this side; undefined once the handshake is over. */
   get next(): Step | undefined {
     return this.#state === undefined ? undefined : nextStep(this.#state)
   }
@@ -129,7 +129,7 @@ export class Handshake {
     })
   }
 
-  /** The payload of the peer's message. A message that is not right ends the handshake. */
+  /** The payload of the peer's message. An invalid message ends the handshake. */
   readMessage(message: Uint8Array): Result.Result<Uint8Array, ReadError> {
     return Result.flatMap(this.#turn("read"), (state): Result.Result<Uint8Array, ReadError> => {
       const tokens = tokensOf(state)

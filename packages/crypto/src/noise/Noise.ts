@@ -1,7 +1,7 @@
 /**
- * The two ways into a Noise session: `initiate` and `respond`.
+ * Starts a Noise session: `initiate` or `respond`.
  *
- * Refuses keys that do not suit the pattern before anything is sent. Entropy is the caller's and is used up.
+ * Keys that do not suit the pattern are refused before anything is sent. The caller supplies the entropy, which is consumed.
  */
 import { Result } from "effect"
 import * as Bytes from "../Bytes.ts"
@@ -11,7 +11,7 @@ import { patterns, peer, usesStatic, type Pattern, type PatternName, type Role }
 import { KeyRefused } from "./NoiseError.ts"
 import { SymmetricState, type HashName } from "./SymmetricState.ts"
 
-/** What one side brings. */
+/** Options of one side. */
 export interface Options {
   /** `IK` on every plane of ours. */
   readonly pattern: PatternName
@@ -19,11 +19,11 @@ export interface Options {
   readonly hash?: HashName
   /** Bytes both sides must agree on; empty unless said otherwise. */
   readonly prologue?: Uint8Array
-  /** The own static key, exactly where the pattern has one. */
+  /** This side's static key; required by some patterns, refused by the others. */
   readonly static?: KeyPair
-  /** The peer's static key, exactly where the pattern has it known beforehand. */
+  /** The peer's static key, if the pattern requires it to be known beforehand; refused otherwise. */
   readonly remoteStatic?: Uint8Array
-  /** 32 fresh random bytes, the ephemeral secret. They are taken: the array is all zero afterwards. */
+  /** 32 fresh random bytes, the ephemeral secret. They are consumed: the array is all zero afterwards. */
   readonly entropy: Uint8Array
 }
 
@@ -95,7 +95,7 @@ export const initiate = (suite: Suite, options: Options): Result.Result<Handshak
   start(suite, "initiator", options)
 
 /**
- * The side that answers. In `IK` it learns the initiator's static key and judges it: see `Transport.remoteStatic`.
+ * The side that answers. In `IK` it learns the initiator's static key and must check it: see `Transport.remoteStatic`.
  *
  * ```ts
  * import { ok, strictEqual } from "node:assert"
@@ -115,8 +115,8 @@ export const respond = (suite: Suite, options: Options): Result.Result<Handshake
   start(suite, "responder", options)
 
 /**
- * Options whose ephemeral secret stays in the caller's hands, to replay published vectors. Two sessions with one
- * ephemeral secret reveal what they carry: never outside tests.
+ * Options with a fixed ephemeral secret, to replay published vectors. Two sessions with the same ephemeral secret reveal their
+ * plaintext: never use this outside tests.
  *
  * ```ts
  * import { deepStrictEqual } from "node:assert"

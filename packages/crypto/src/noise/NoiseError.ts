@@ -1,4 +1,4 @@
-/** Everything a Noise session refuses, as values. They are for logs: the peer only sees the session end. */
+/** The errors of a Noise session. They are for logs: the peer sees only that the session ends. */
 import { Data } from "effect"
 import type { AuthenticationFailed, LowOrderPoint } from "../Suite.ts"
 
@@ -43,7 +43,10 @@ export class HandshakeConsumed extends Data.TaggedError("HandshakeConsumed") {
   }
 }
 
-/** A key that does not suit the pattern. An unused key is refused, for its owner would believe the peer pinned. */
+/**
+ * A key that does not suit the pattern. A key that the pattern does not use is refused, because the caller would believe that the
+ * peer is pinned.
+ */
 export class KeyRefused extends Data.TaggedError("KeyRefused")<{
   readonly key: "static" | "remoteStatic" | "entropy"
   readonly reason: "missing" | "unused" | "malformed" | "spent"
@@ -53,8 +56,8 @@ export class KeyRefused extends Data.TaggedError("KeyRefused")<{
   }
 }
 
-/** What writing a message of a handshake can answer. Only `LowOrderPoint` ends the handshake. */
+/** Errors of writing a handshake message. Only `LowOrderPoint` ends the handshake. */
 export type WriteError = HandshakeConsumed | OutOfTurn | MessageTooLong | LowOrderPoint | NonceExhausted
 
-/** What reading one can answer. All but the first two end the handshake. */
+/** Errors of reading one. All but the first two end the handshake. */
 export type ReadError = WriteError | MessageTooShort | AuthenticationFailed

@@ -1,8 +1,7 @@
 /**
  * Noise messages on a byte stream: u16be length, then the message.
  *
- * Refuses a frame above the reader's limit at its second byte, before any of it is kept. Whether a message is
- * authentic is not asked here.
+ * A frame above the reader's limit is refused at its second byte, before anything is buffered. Authenticity is not checked here.
  */
 import { Data, Result } from "effect"
 import { MessageTooLong } from "./NoiseError.ts"
@@ -15,7 +14,9 @@ export class FrameTruncated extends Data.TaggedError("FrameTruncated")<{ readonl
   }
 }
 
-/** Plaintext bytes a sender puts into one message. Readers take four times as much, other readers only a little more. */
+/**
+ * Plaintext bytes that a sender puts into one message. Our readers accept four times as much, other readers only a little more.
+ */
 export const sendLimit = 16384
 
 /**

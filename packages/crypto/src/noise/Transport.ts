@@ -1,8 +1,8 @@
 /**
  * A Noise session after its handshake: one cipher per direction, messages of at most 65,535 bytes.
  *
- * It has no end mark and no message types; what the plaintext means is the caller's. Messages are read in the order
- * in which they were written; a lost, repeated or forged one is refused and changes nothing.
+ * It has no end mark and no message types; the plaintext belongs to the caller. Messages are read in the order in which they were
+ * written; a lost, repeated or forged message is refused without changing the state.
  */
 import { Result } from "effect"
 import { tagLength, type AuthenticationFailed } from "../Suite.ts"

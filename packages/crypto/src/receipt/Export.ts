@@ -83,8 +83,8 @@ export const parse = (text: string): Result.Result<Export, NotAnExport> => {
 }
 
 /**
- * The exports in a file of several edges, each from its header line on: a line without a `seq` begins the next one. What
- * is no export is left for `parse` to say.
+ * The exports in a file of several edges, each from its header line on: a line without a `seq` begins the next one. Anything that
+ * is not an export is left for `parse` to refuse.
  *
  * ```ts
  * import { deepStrictEqual } from "node:assert"

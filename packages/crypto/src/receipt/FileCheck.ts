@@ -1,6 +1,6 @@
 /**
- * What a check says of a file of receipts: the sentences of `catenet receipts verify`, which the page that verifies in a
- * browser shows as well. It reads bytes and writes text; who reads the file is the caller.
+ * Checks a file of receipts and reports in sentences, for `catenet receipts verify` and for the page that verifies in a browser.
+ * The caller reads the file.
  */
 import { Option, Result } from "effect"
 import * as Hex from "../Hex.ts"
@@ -12,14 +12,14 @@ import type { Summary } from "./Verification.ts"
 export const largestFile = 256 * 1024 * 1024
 
 export interface FileVerdict {
-  /** `unusable`: the file is no export, or the key or the anchor is no such thing. */
+  /** `unusable`: the file is not an export, or the key or the anchor is malformed. */
   readonly outcome: "verified" | "refused" | "unusable"
   /** A report of each export of the file that holds, then, unless all do, the sentence about the first that does not. */
   readonly lines: ReadonlyArray<string>
 }
 
 export interface CheckedFile {
-  /** As the reader knows it. */
+  /** Name of the file, for the sentences. */
   readonly name: string
   readonly bytes: Uint8Array
   /** The edge's public key, as hex; without it the key that the file itself names is believed. */
@@ -69,10 +69,10 @@ const time = (seconds: bigint) => {
   return Number.isNaN(date.getTime()) ? `second ${seconds}` : date.toISOString()
 }
 
-/** Names come from the file; a terminal is to show them and not to obey them. */
+/** Names come from the file: escaped, so that a terminal does not interpret them. */
 const shown = (name: string) => name.replaceAll(/\p{C}/gu, "\ufffd")
 
-/** Nothing signs the header of a file, so the edge is named as its receipts name it. */
+/** The header of a file is not signed, so the edge's name is taken from the receipts. */
 const report = ({ header }: Export.Export, summary: Summary): string => {
   const { bytesIn, bytesOut, closed, count, first, fromGenesis, last, opened } = summary
   if (first === undefined || last === undefined) return "The receipts verify: there are none."
@@ -87,7 +87,7 @@ const report = ({ header }: Export.Export, summary: Summary): string => {
   ].join("\n")
 }
 
-/** 32 bytes of hex, as text, or nothing where none was given. */
+/** 32 bytes as hex, or nothing if none was given. */
 const hash = (text: string | undefined): Option.Option<string | undefined> => {
   if (text === undefined) return Option.some(undefined)
   return Option.map(Result.getSuccess(Hex.decode(text.trim(), 32)), Hex.encode)

@@ -1,6 +1,6 @@
 /**
- * One tunnel receipt (section 14): what an edge says happened, hashed over the receipt before it and signed by the edge's
- * receipt key. The hash covers canonical JSON, so the line may be written in any key order.
+ * One tunnel receipt (section 14): an event that an edge reports, chained to the receipt before it by a hash and signed with the
+ * edge's receipt key. The hash covers canonical JSON, so the line may be written in any key order.
  */
 import { Redacted, Result, Schema } from "effect"
 import * as Bytes from "../Bytes.ts"

@@ -11,7 +11,7 @@ import type { Suite } from "../Suite.ts"
 
 // The `.sha256` file beside an asset (section 15.1): lines of `hex`, `hex  name` or `hex *name`.
 
-/** The file does not say exactly one digest for the asset. */
+/** The file does not contain exactly one digest for the asset. */
 export class NoChecksum extends Data.TaggedError("NoChecksum")<{ readonly why: string }> {
   override get message() {
     return `no checksum: ${this.why}`
@@ -21,8 +21,8 @@ export class NoChecksum extends Data.TaggedError("NoChecksum")<{ readonly why: s
 const none = (why: string) => Result.fail(new NoChecksum({ why }))
 
 /**
- * The digest the file gives for an asset: of the line that names it, else a single line without a name. Blank lines and
- * `#` comments are skipped, directories in front of a name ignored.
+ * The digest of an asset: from the line that names it, else from a single line without a name. Blank lines and `#` comments are
+ * skipped, directories in front of a name ignored.
  *
  * ```ts
  * import { strictEqual } from "node:assert"
@@ -74,10 +74,10 @@ export class ReleaseRefused extends Data.TaggedError("ReleaseRefused")<{
   }
 }
 
-/** What the verdict rests on: the signature, or the checksum file alone. */
+/** Basis of the verdict: the signature, or the checksum file alone. */
 export type Verified = "verified" | "unverified-no-key" | "not-provided"
 
-/** Bytes a manifest, its signature, a checksum file and an asset may have at most. */
+/** Maximum bytes of a manifest, its signature, a checksum file and an asset. */
 export const limits = {
   manifest: 262_144,
   signature: 262_144,
@@ -85,7 +85,7 @@ export const limits = {
   asset: 268_435_456
 } as const
 
-/** What was downloaded of a release, and what is wanted of it. */
+/** The downloaded files of a release, and the asset to verify. */
 export interface Download {
   /** 64 hex each, as pinned or configured; any one of them may have signed. */
   readonly pinnedKeys: ReadonlyArray<string>
@@ -99,7 +99,7 @@ export interface Download {
   readonly checksumFile: string | undefined
 }
 
-/** What is fetched of a release before the asset itself. */
+/** The files of a release that are fetched before the asset. */
 export type Listing = Omit<Download, "content">
 
 const refused = (why: ReleaseRefused["why"]) => Result.fail(new ReleaseRefused({ why }))
@@ -199,8 +199,8 @@ export const judge = (suite: Suite, download: Download): Result.Result<Verified,
   })
 
 /**
- * The digest that the asset must have, known before it is fetched. A pinned key is required: without a signature there is nothing
- * to rest on. `skipChecksum` leaves the checksum file out, and nothing else.
+ * The digest that the asset must have, known before it is fetched. A pinned key is required: without a signature nothing can be
+ * verified. `skipChecksum` leaves the checksum file out, and nothing else.
  *
  * ```ts
  * import { ok } from "node:assert"

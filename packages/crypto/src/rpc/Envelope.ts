@@ -1,6 +1,6 @@
 /**
- * The JSON-RPC envelope of calls over a channel (section 20): strictly one request, one response, in order. What a method
- * does is the agent's; here is only what a message means and how it is framed.
+ * The JSON-RPC envelope of calls over a channel (section 20): strictly one request, one response, in order. Methods are
+ * implemented by the agent; this file only parses, writes and frames messages.
  */
 import { Data, Result } from "effect"
 import * as Bytes from "../Bytes.ts"
@@ -24,7 +24,7 @@ export const codes = {
   internal: -32603
 } as const
 
-/** An error response in the making. */
+/** An error that becomes a response. */
 export class RpcError extends Data.TaggedError("RpcError")<{
   readonly id: Json.Json
   readonly code: (typeof codes)[keyof typeof codes]
@@ -41,14 +41,14 @@ export interface ToolCall {
   readonly arguments: Json.Json
 }
 
-/** Bytes a message may have at most, without its length in front. */
+/** Maximum bytes of a message, without its length prefix. */
 export const maxMessage = 65_535
 
 const isObject = (value: Json.Json | undefined): value is { readonly [key: string]: Json.Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /**
- * Reads a request; `jsonrpc` is not looked at.
+ * Reads a request; ignores `jsonrpc`.
  *
  * ```ts
  * import { strictEqual } from "node:assert"
@@ -163,7 +163,7 @@ export const fitting = (id: Json.Json, response: string): Uint8Array => {
 }
 
 /**
- * Reads a response: its result, or the error it carries. Of another shape it is an error of its own.
+ * Reads a response: its result, or the error it carries. A malformed response is an error too.
  *
  * ```ts
  * import { strictEqual } from "node:assert"

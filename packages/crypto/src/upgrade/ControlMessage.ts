@@ -89,7 +89,7 @@ export const encode: (message: ControlMessage) => Uint8Array = ControlMessage.$m
 })
 
 /**
- * The message of exactly these bytes; anything else, also with bytes behind it, is no message.
+ * The message of exactly these bytes; anything else, including trailing bytes, is not a message.
  *
  * ```ts
  * import { ok } from "node:assert"

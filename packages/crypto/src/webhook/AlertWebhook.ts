@@ -1,7 +1,7 @@
 /**
- * What is sent when a tunnel goes down or comes back (section 18): the exact body, and the headers that sign it. Beside
- * the platform's own header stand those of the Standard Webhooks specification, so that a receiver may use any of its
- * libraries: its secret is then `standardSecret`.
+ * What is sent when a tunnel goes down or comes back (section 18): the exact body, and the headers that sign it. In addition to
+ * the platform's own header it has those of the Standard Webhooks specification, so that receivers can use one of its libraries,
+ * with `standardSecret` as the secret.
  */
 import { Redacted } from "effect"
 import * as Base64 from "../Base64.ts"
@@ -42,8 +42,8 @@ const bodyOf = (alert: Alert): string =>
   })
 
 /**
- * The body and headers of an alert. `id` names the delivery, the same for all its attempts. The key is the secret's text
- * as the user sees it, not what its hex stands for.
+ * The body and headers of an alert. `id` names the delivery, the same for all its attempts. The key is the secret as the text that
+ * the user sees, not decoded from hex.
  *
  * ```ts
  * import { ok } from "node:assert"
@@ -76,7 +76,7 @@ export const sign = (suite: Suite, secret: Redacted.Redacted<string>, id: string
 }
 
 /**
- * Whether a body came from who has the secret; for receivers. How old it may be is theirs to decide.
+ * For receivers: whether the sender of a body knows the secret. The receiver decides how old it may be.
  *
  * ```ts
  * import { ok } from "node:assert"

@@ -1,6 +1,6 @@
 /**
- * The payment provider's signed notice (section 16.1). The window of 300 s keeps a captured notice from being replayed
- * later; within it the payment's own state does.
+ * The payment provider's signed notice (section 16.1). A captured notice cannot be replayed after 300 s; within that time, the
+ * payment's state prevents it.
  */
 import { Data, Redacted, Result, Schema } from "effect"
 import * as Bytes from "../Bytes.ts"
@@ -53,7 +53,7 @@ export const sign = (suite: Suite, secret: Redacted.Redacted<string>, timestamp:
   Hex.encode(digest(suite, secret, timestamp, body))
 
 /**
- * Whether a request is signed under the shared secret and fresh. Nothing is read of the body.
+ * Whether a request is fresh and signed with the shared secret. The body is not parsed.
  *
  * ```ts
  * import { deepStrictEqual } from "node:assert"

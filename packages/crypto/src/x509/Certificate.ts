@@ -1,6 +1,6 @@
 /**
- * Mints the certificates of our own: self-signed roots, leaves for host names, and the proof of a host name for TLS-ALPN-01
- * (RFC 5280, ECDSA P-256 with SHA-256). It has no clock and keeps nothing.
+ * Issues our own certificates: self-signed roots, leaves for host names, and the proof of a host name for TLS-ALPN-01 (RFC 5280,
+ * ECDSA P-256 with SHA-256). Pure, without a clock.
  */
 import { createHash, type KeyObject } from "node:crypto"
 import * as Der from "./Der.ts"
@@ -51,20 +51,20 @@ const mint = ({ issuer, issuerKey, subject, subjectKey, validity, extensions }: 
   return signed(body, issuerKey)
 }
 
-/** Signs leaves, and one authority below it: the next one, while both are in force. */
+/** Signs leaves and one CA below it: its successor, while both are valid. */
 const authority = [
   extension("2.5.29.19", true, Der.sequence(Der.boolean(true), Der.integer(Buffer.of(1)))),
   // digitalSignature, keyCertSign, cRLSign
   extension("2.5.29.15", true, Der.bits(Buffer.of(0b1000_0110), 1))
 ]
 
-/** What a root may vouch for: DNS names with everything below them, and networks as address and mask in octets. */
+/** Names that a root may certify: DNS names with their subdomains, and networks as address and mask in octets. */
 export interface NameConstraints {
   readonly dns: ReadonlyArray<string>
   readonly networks: ReadonlyArray<{ readonly address: Uint8Array; readonly mask: Uint8Array }>
 }
 
-/** RFC 5280 4.2.1.10: permitted subtrees, critical, so that a reader that cannot apply them refuses the root. */
+/** RFC 5280 4.2.1.10: permitted subtrees, critical, so that a verifier that does not support them rejects the root. */
 const nameConstraints = ({ dns, networks }: NameConstraints) =>
   extension(
     "2.5.29.30",
@@ -109,7 +109,7 @@ export const mintRoot = (
   })
 
 /**
- * Lets those who trust the root of `issuerKey` trust the root of `key`, which has the same name. DER.
+ * A cross-certificate: whoever trusts the root of `issuerKey` then trusts the root of `key`, which has the same name. DER.
  *
  * ```ts
  * import { ok } from "node:assert"

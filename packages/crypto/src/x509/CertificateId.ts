@@ -14,7 +14,7 @@ const extensionsTag = 0xa3
 const inside = (node: Node | undefined) => (node === undefined ? Option.none() : readAll(node.content))
 
 /**
- * The name of a certificate, DER; none where it does not say who issued it.
+ * The id of a certificate (DER); none if the certificate has no issuer key identifier.
  *
  * ```ts
  * import { match } from "node:assert"

@@ -35,7 +35,7 @@ export const write = (host: string, key: KeyObject): Buffer =>
     key
   )
 
-/** What a request asks for. */
+/** Content of a request. */
 export interface Requested {
   readonly key: KeyObject
   readonly hosts: ReadonlyArray<string>
@@ -69,7 +69,7 @@ const keyOf = (der: Uint8Array): Option.Option<KeyObject> => {
 }
 
 /**
- * Reads a request and checks its signature; none for anything else, and for names that are no DNS names.
+ * Reads a request and checks its signature; none for anything else or if a name is not a DNS name.
  *
  * ```ts
  * import { deepStrictEqual } from "node:assert"

@@ -1,5 +1,5 @@
 /**
- * What certificates and certificate requests share: names, extensions, keys and signatures.
+ * Parts of certificates and of certificate requests: names, extensions, keys and signatures.
  *
  * @internal
  */
@@ -7,8 +7,8 @@ import { DateTime, Option } from "effect"
 import { createPublicKey, type KeyObject, sign } from "node:crypto"
 
 /**
- * Reads DER (X.690) value by value: definite lengths in their shortest form, tags of one octet. What is inside a value is for
- * the caller to know.
+ * Reads DER (X.690) value by value: definite lengths in their shortest form, tags of one octet. The caller knows the structure of
+ * a value.
  *
  * @internal
  */
@@ -19,7 +19,7 @@ export interface Node {
   readonly whole: Uint8Array
 }
 
-/** Nothing that is read here is longer. */
+/** No value read here is longer. */
 const maxLengthOctets = 3
 
 const headOf = (bytes: Uint8Array): { readonly start: number; readonly length: number } | undefined => {

@@ -27,7 +27,7 @@ const HealthHandlers = HttpApiBuilder.group(
 
 // The admin token at the edge, compared in constant time.
 
-/** Lets in callers that present `token` (64 hex). */
+/** Admits callers that present `token` (64 hex). */
 const adminTokenCheckLayer = (token: Redacted.Redacted) => {
   const expected = Redacted.make(new Uint8Array(Buffer.from(Redacted.value(token), "hex")))
   return Layer.succeed(EdgeAdminAccess, {

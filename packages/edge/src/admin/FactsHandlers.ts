@@ -1,4 +1,4 @@
-/** What the edge answers about its tunnels. */
+/** Handlers of the admin API for the state of tunnels and channels. */
 import { ChannelPresence, EdgeAdminApi } from "@catenet/domain/api/EdgeAdminApi"
 import { HistoryDisabled, ReceiptsDisabled } from "@catenet/domain/edges/EdgeErrors"
 import { EdgeId } from "@catenet/domain/edges/EdgeNode"
@@ -30,7 +30,7 @@ import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { OriginEchoes } from "../sessions/OriginEchoes.ts"
 import { Settings } from "../settings/Settings.ts"
 
-/** The status of a tunnel as the admin API words it. A token that was never used reports as not connected. */
+/** The status of a tunnel in the admin API. A token that was never used is reported as not connected. */
 const seconds = (millis: number | undefined) => (millis === undefined ? null : UnixSeconds.make(toUnixSeconds(millis)))
 
 /** How many of the tunnels have at least one agent. */
@@ -69,7 +69,7 @@ const decodeHistory = Schema.decodeUnknownEffect(TunnelHistory)
 const decodeReceipt = Schema.decodeUnknownEffect(Schema.fromJsonString(Receipt))
 const readToken = Schema.decodeUnknownOption(RoutingToken)
 
-/** Who was here within so long counts as waiting: members come and go between their joins. */
+/** Members seen within this time count as waiting, because they leave and rejoin between joins. */
 const parkedMillis = 60_000
 
 const presenceOf = (seen: ReadonlyMap<string, number>) =>
@@ -114,7 +114,7 @@ const history = Effect.fnUntraced(function* (
   return yield* Effect.orDie(decodeHistory(found))
 })
 
-/** Others have their turn between two tunnels. */
+/** Yields to other fibers between two tunnels. */
 const histories = (state: State, tokens: ReadonlyArray<unknown>, limit?: number, figures = false) =>
   Effect.forEach(
     tokens.flatMap((given) => Option.toArray(readToken(given))),
@@ -158,7 +158,8 @@ export const FactsHandlers = HttpApiBuilder.group(
         ),
       activeTunnels: () => Effect.sync(() => ({ active_tunnels: Count.make(activeIn(state.agents.all())) })),
       quicListeners: () => Effect.sync(() => ({ listeners: quicPorts.open() })),
-      // In plain, since an edge may have many thousands of hosts, and visitors wait while each token is made a secret.
+      // Written as plain JSON: an edge may have many thousands of hosts, and wrapping each token in `Redacted` would delay
+      // visitors.
       hosts: () => Effect.succeed(HttpServerResponse.jsonUnsafe(state.routes.dump())),
       history: ({ params, query }) => history(state, params.token, query.limit, query.figures),
       historyByHeader: ({ headers, query }) =>

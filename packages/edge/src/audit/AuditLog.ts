@@ -1,7 +1,7 @@
 /**
- * Who connected to what, for operators who must be able to answer that (data-plane 11.3). Off unless a path is set;
- * written once a second, forgotten after the retention. Tunnels appear by the hash of their token, members of channels by their
- * channel and their public key, contents never.
+ * The audit log: who connected to which tunnel or channel, and when (data-plane 11.3). Off unless a path is set; written once a
+ * second, deleted after the retention. It contains the hashes of tunnels' tokens, and the channel and public key of members, never
+ * contents.
  */
 import { plainAddress } from "@catenet/platform/IpAddress"
 import { retryForever } from "@catenet/platform/RetryForever"
@@ -31,21 +31,21 @@ const insertSql =
 const Column = Schema.Struct({ name: Schema.String })
 const unknown = "unknown"
 
-/** What files of earlier releases have not. */
+/** Columns that files of earlier releases do not have. */
 const addedColumns = ["channel_id", "holder_key"]
 
 export type AuditedTransport =
   "front_door_tls" | "tcp_fallback" | "mux_agent" | "tcp_client" | "quic_agent" | "quic_client"
 
-/** Where a connection came from that is no socket of this process. */
+/** Source of a connection that is not a socket of this process. */
 interface Remote {
   readonly address: string
 }
 
-/** How a member of a channel came. */
+/** How a member of a channel connected. */
 export type AuditedLeg = "tls_channel" | "ws_channel" | "quic_channel" | "relay_gate"
 
-/** `ts` in unix seconds. A connection is one of a tunnel or one of a channel; the columns of the other are empty. */
+/** `ts` in unix seconds. A connection belongs to a tunnel or to a channel; the columns of the other are empty. */
 export type AuditRow = readonly [
   ts: number,
   transport: string,
@@ -57,7 +57,7 @@ export type AuditRow = readonly [
 
 interface Notes {
   readonly note: (transport: AuditedTransport, socket: Socket | Remote, token: string) => void
-  /** A member that was let in. `address` is absent behind a proxy. */
+  /** A member that was admitted. `address` is undefined behind a proxy. */
   readonly noteMember: (leg: AuditedLeg, address: string | undefined, channel: string, holder: string) => void
 }
 
@@ -66,7 +66,7 @@ const sourceOf = (source: Socket | Remote) =>
     ? plainAddress(source.address)
     : (endpointsOf(source as Socket).client?.address ?? unknown)
 
-/** Notes connections by rows that `append` takes. */
+/** Records connections as rows, which it passes to `append`. */
 export const noting = (clock: Clock.Clock, append: (row: AuditRow) => void): Notes => {
   const seconds = () => toUnixSeconds(clock.currentTimeMillisUnsafe())
   return {
@@ -116,7 +116,7 @@ const keep = Effect.fn("AuditLog.keep")(function* (path: string) {
 export class AuditLog extends Context.Service<
   AuditLog,
   Notes & {
-    /** Rows that another process of this edge has noted. */
+    /** Rows that another process of this edge has recorded. */
     readonly write: (rows: ReadonlyArray<AuditRow>) => void
   }
 >()("edge/audit/AuditLog") {

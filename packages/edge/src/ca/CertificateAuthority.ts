@@ -1,10 +1,9 @@
 /**
- * The internal CA of the mesh plane (data-plane 1.3). It owns `edge-ca-key.pem` (0600) and `edge-ca-cert.der` beside the
- * published root, keeps the root's bytes stable across restarts, and renews the leaf while the process runs. It issues
- * no other certificate.
+ * The internal CA of the mesh plane (data-plane 1.3). It owns `edge-ca-key.pem` (0600) and `edge-ca-cert.der` beside the published
+ * root, keeps the root's bytes stable across restarts, and renews the leaf while the process runs. It issues no other certificate.
  *
- * To change the key, move the two files to `edge-ca-key.old.pem` and `edge-ca-cert.old.der` and restart: agents that
- * pinned the old root go on trusting the edge until that root ends, and new ones get the new root.
+ * To change the key, move the two files to `edge-ca-key.old.pem` and `edge-ca-cert.old.der` and restart: agents that pinned the
+ * old root trust the edge until that root expires, and new agents get the new root.
  */
 import { mintCross, mintLeaf, mintRoot, pem } from "@catenet/crypto/x509/Certificate"
 import { Entropy } from "@catenet/platform/Entropy"
@@ -21,10 +20,10 @@ const rootLife = Duration.toMillis("3652 days")
 const rootSpare = Duration.toMillis("91 days")
 const leafLife = Duration.toMillis("90 days")
 const leafRenewal = Duration.days(30)
-/** Peers whose clock is slow must not refuse a fresh certificate. */
+/** Backdated, so that peers with a slow clock accept a new certificate. */
 const skew = Duration.toMillis("1 hour")
 
-/** Host names in the leaf: what agents ask for, and the plain-looking name of the channel front door. */
+/** Host names in the leaf: the name that agents ask for, and the inconspicuous name of the channels' front door. */
 const leafHosts = ["localhost", "edge-cdn.invalid"]
 
 const lostKey = "restore it from your backup; removing it makes a new authority, whose root every agent has to fetch"
@@ -49,7 +48,7 @@ const loadKey = (path: string) =>
     (content) => readKey(path, content)
   )
 
-/** The root belongs to the key and has enough time left. */
+/** Whether the root belongs to the key and is valid for long enough. */
 const usable = (root: X509Certificate, key: KeyObject, now: number) =>
   root.checkPrivateKey(key) && root.validToDate.getTime() - now > rootSpare
 
@@ -69,7 +68,7 @@ const publish = Effect.fn("CertificateAuthority.publish")(function* (path: strin
   yield* DurableFile.write({ path, bytes: root, mode: 0o644 })
 })
 
-/** The certificate by which the root that was in force before vouches for this one; none without such a root. */
+/** The certificate with which the previous root certifies this one; undefined if there is no previous root. */
 const loadCross = Effect.fn("CertificateAuthority.loadCross")(function* (folder: string, key: KeyObject) {
   const path = yield* Path.Path
   const oldKeyPath = path.join(folder, "edge-ca-key.old.pem")
@@ -100,7 +99,7 @@ export class CertificateAuthority extends Context.Service<
   {
     /** The root as published, DER. */
     readonly root: Buffer
-    /** The leaf in force, replaced long before it ends. */
+    /** The current leaf, replaced long before it expires. */
     readonly leaf: CertificateSource
   }
 >()("edge/ca/CertificateAuthority") {

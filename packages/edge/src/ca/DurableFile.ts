@@ -1,4 +1,4 @@
-/** The edge's own files: replaced whole or not at all, and read as they were written. */
+/** The edge's own files, replaced atomically. */
 import * as PrivateFile from "@catenet/platform/PrivateFile"
 import { Effect, FileSystem, Path } from "effect"
 import * as EdgeFileErrors from "./EdgeFileErrors.ts"

@@ -1,4 +1,4 @@
-/** The Ed25519 seeds that the edge keeps beside its published root, each made once and readable by its owner only. */
+/** The Ed25519 seeds of the edge, in the folder of its published root; each is generated once and readable only by its owner. */
 import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { Entropy } from "@catenet/platform/Entropy"
 import { Effect, Path, Redacted } from "effect"
@@ -7,10 +7,10 @@ import * as DurableFile from "./DurableFile.ts"
 
 const seedBytes = 32
 
-/** What a file has to be, as the end of a sentence. */
+/** What the file must be, as the end of a sentence. */
 export const shape = `a key of ${seedBytes} bytes`
 
-/** Reads the file of this name, or makes it. `damaged` tells of one that does not have the {@link shape}. */
+/** Reads the file of this name, or creates it. `damaged` is called if it does not have the {@link shape}. */
 export const load = Effect.fn("Ed25519Seed.load")(function* (
   name: string,
   damaged: (file: string) => ConfigurationInvalid

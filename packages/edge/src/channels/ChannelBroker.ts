@@ -1,4 +1,4 @@
-/** The broker of channels (data-plane 7): members that are let in go to the room where their channel is at home. */
+/** The channel broker (data-plane 7): admits members and passes them to the room at the home of their channel. */
 import { Context, Effect, Layer } from "effect"
 import type { Duplex } from "node:stream"
 import { ChannelPlacement } from "./ChannelPlacement.ts"
@@ -8,7 +8,7 @@ import type { MemberConnection } from "./MemberConnection.ts"
 export class ChannelBroker extends Context.Service<
   ChannelBroker,
   {
-    /** Serves a connection on which a member joins. It is paused, and nothing of it has been read. */
+    /** Serves the connection of a joining member. It is paused, and nothing of it has been read. */
     readonly serve: (stream: Duplex, carrier: MemberConnection) => Effect.Effect<void>
   }
 >()("edge/channels/ChannelBroker") {

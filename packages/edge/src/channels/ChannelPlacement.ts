@@ -1,6 +1,6 @@
 /**
- * Where a channel is at home among the edges that live. Members that came elsewhere are brought there, as streams of one session
- * with each peer, so that two members meet wherever they arrive. An edge that cannot be reached is passed over for a while.
+ * Which live edge is the home of a channel. Members that arrive at other edges are forwarded there, as streams of one session per
+ * peer, so that two members meet wherever they connect. An unreachable edge is skipped for a while.
  */
 import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
@@ -30,20 +30,20 @@ import { ChannelRoom } from "./ChannelRoom.ts"
 import { LocalRoom } from "./LocalRoom.ts"
 import * as MemberStreams from "./MemberStreams.ts"
 
-/** Which edge a channel is at home at: rendezvous hashing, so that all edges agree and few channels move when one comes or goes. */
+/** The home of a channel by rendezvous hashing: all edges agree, and few channels move when an edge comes or goes. */
 const scoreOf = (channel: string, edge: string) => createHash("sha256").update(`${channel} ${edge}`).digest("hex")
 
-/** The edges in the order in which the channel prefers them. */
+/** The edges in the channel's order of preference. */
 export const ranked = (channel: string, edges: Iterable<string>): ReadonlyArray<string> =>
   Array.from(edges, (edge) => [scoreOf(channel, edge), edge] as const)
     .sort(([a], [b]) => (a < b ? 1 : -1))
     .map(([, edge]) => edge)
 
 const askEvery = "3 seconds"
-/** How long an edge that could not be reached is passed over, unless it is reached before. */
+/** How long an unreachable edge is skipped, unless it is reached earlier. */
 const passOverMillis = 15_000
 const reachLimit = "2 seconds"
-/** A peer that is gone without a word is noticed by its silence. */
+/** Detects peers that disappear without closing the connection. */
 const keepAlive = { everyMillis: 1_000, deadMillis: 3_000 }
 
 const sessionLimits: Partial<MuxLimits> = { maxStreams: 100_000 }
@@ -53,7 +53,7 @@ interface Peer {
   address: string
   session: Mux | undefined
   passOverUntil: number
-  /** One dials, and the others wait for it. */
+  /** Concurrent callers wait for the same dial. */
   readonly dialling: Semaphore.Semaphore
 }
 
@@ -100,7 +100,7 @@ const learn = (state: State, edges: ReadonlyArray<ReportedEdge>) => {
   }
 }
 
-/** The peer where the channel is at home; none: it is here. */
+/** The peer that is the home of the channel; undefined if it is this edge. */
 const homeOf = ({ clock, edgeId, peers }: State, channel: string): Peer | undefined => {
   if (peers.size === 0) return undefined
   const now = clock.currentTimeMillisUnsafe()
@@ -135,7 +135,7 @@ const connect = Effect.fnUntraced(function* (state: State, peer: Peer) {
   )
 })
 
-/** `again`: also a peer that is passed over. */
+/** `again`: also tries a peer that is being skipped. */
 const sessionWith = (state: State, peer: Peer, again: boolean) =>
   peer.dialling.withPermits(1)(
     Effect.suspend(() => {
@@ -166,7 +166,7 @@ const serve = Effect.fn("ChannelPlacement.serve")(function* (state: State, socke
     limits: sessionLimits,
     keepAlive,
     onFault: state.report,
-    // Who brings a member has decided that its home is here; deciding anew could send it in circles.
+    // The peer has decided that this edge is the home; deciding again could forward the member in circles.
     onStream: (stream) => {
       stream.on("error", () => undefined)
       state.run(stream, (stream) => MemberStreams.take(stream, state.own.enter))
@@ -187,20 +187,20 @@ const ask = (state: State) =>
       concurrency: "unbounded",
       discard: true
     })
-    // Those who wait here although their home is elsewhere came while it could not be reached.
+    // Members waiting here whose home is another edge arrived while that edge was unreachable.
     state.room.sendAway(({ channel }) => homeOf(state, channel)?.session !== undefined)
   })
 
 export class ChannelPlacement extends Context.Service<
   ChannelPlacement,
   {
-    /** Brings a member to the room where its channel is at home. */
+    /** Takes a member to the room at the home of its channel. */
     readonly enter: MemberStreams.Enter
-    /** Edges that members can be brought to now. */
+    /** Number of edges that members can be forwarded to now. */
     readonly peers: () => number
-    /** Peers bring no more members here. */
+    /** Asks peers to forward no more members. */
     readonly drain: () => void
-    /** Serves the connection of a peer that brings members. */
+    /** Serves the connection of a peer that forwards members. */
     readonly serve: (socket: TLSSocket, admission: PeerRoom) => Effect.Effect<void>
   }
 >()("edge/channels/ChannelPlacement") {

@@ -1,6 +1,6 @@
 /**
- * Where members of channels meet: the pairing room with its clock, and the sessions of those who met. A member stays only as
- * long as it is one: grants end by their time, and the control plane is asked again while a member waits or talks.
+ * The room of a channel: pairs waiting members and relays their sessions. A member is removed when its grant expires or its
+ * membership ends; the control plane is asked again while it waits and while it has a session.
  */
 import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
@@ -26,7 +26,7 @@ import { RevocationTombstones } from "./RevocationTombstones.ts"
 const parkMillis = 30_000
 const tickEvery = "1 second"
 const askEvery = "30 seconds"
-/** A session with a relay node on which nothing is said for so long ends. */
+/** Idle limit of a session with a relay node. */
 const relayNodeIdleMillis = 300_000
 
 const holds = ({ grant }: Member, operatorKey: Uint8Array, now: number) =>
@@ -34,7 +34,9 @@ const holds = ({ grant }: Member, operatorKey: Uint8Array, now: number) =>
 
 const digestOf = (grant: Grant.Grant) => Hex.encode(native.sha256(Grant.encode(grant)))
 
-/** Of a channel what the holder has there; without one, what all have. `keeps` is the SHA-256 of a grant by which it goes on. */
+/**
+ * Ends the connections of a holder to a channel, or of all holders. `keeps` is the SHA-256 of a grant whose connections continue.
+ */
 export interface MemberCut {
   readonly channel: string
   readonly holder?: string
@@ -69,7 +71,7 @@ type State = Effect.Success<typeof makeState>
 
 const now = ({ clock }: State) => clock.currentTimeMillisUnsafe()
 
-/** What is done to a leg ends that leg alone when it fails. */
+/** Acts on each leg; an error ends only that leg. */
 const each = ({ ending }: State, legs: ReadonlyArray<PendingMember>, act: (leg: PendingMember) => void) => {
   for (const leg of legs) guarded(ending(leg.stream), () => act(leg))()
 }
@@ -184,7 +186,7 @@ const tick = (state: State) =>
       if (session.members.some((member) => isOver(member, at))) cut(state, session, "the grant of a member has ended")
   })
 
-/** Asks about one member, and ends what it has here when it is one no longer. */
+/** Asks about one member, and ends its connections if it is no longer a member. */
 const askAgain = Effect.fnUntraced(function* (state: State, channel: string, holder: string) {
   const { answer } = yield* state.authority.ask(channel, holder)
   if (answer === "unknown") return
@@ -210,11 +212,11 @@ const askAll = (state: State) =>
 export class ChannelRoom extends Context.Service<
   ChannelRoom,
   {
-    /** Takes over the stream of an admitted member; `early` came behind its signature. */
+    /** Takes over the stream of an admitted member; `early` are the bytes after its signature. */
     readonly enter: (stream: Duplex, member: Member, early: Uint8Array) => Effect.Effect<void>
     /**
-     * Relays between a member and a relay node, for as long as the member is one. `early` came behind its signature, and
-     * `reply` is what it hears first.
+     * Relays between a member and a relay node while the membership lasts. `early` are the bytes after its signature; `reply` is
+     * sent to it first.
      */
     readonly relay: (
       stream: Duplex,
@@ -222,15 +224,15 @@ export class ChannelRoom extends Context.Service<
       admitted: { readonly member: Member; readonly early: Uint8Array },
       reply: Uint8Array
     ) => Effect.Effect<void>
-    /** Sends those who wait and are meant away, to come again elsewhere. */
+    /** Sends matching waiting members away, so that they join again elsewhere. */
     readonly sendAway: (matches: (member: Member) => boolean) => void
-    /** Ends what is meant, waiting or talking. */
+    /** Ends matching members' waits and sessions. */
     readonly cut: (cut: MemberCut) => void
-    /** How many milliseconds ago each holder of the channel was here; 0 for those who are. */
+    /** Milliseconds since each holder of the channel was last here; 0 for those who are here now. */
     readonly seen: (channel: string) => ReadonlyMap<string, number>
     readonly parked: () => number
     readonly sessions: () => number
-    /** Epoch milliseconds: since when those who wait are looked at, and when they last were. */
+    /** Epoch milliseconds of the first and of the last check of waiting members. */
     readonly since: number
     readonly lastTick: () => number
   }

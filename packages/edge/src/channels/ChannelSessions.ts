@@ -1,4 +1,4 @@
-/** The sessions of members that are relayed here, so that each can be cut by its channel, by a member of it, or by time. */
+/** The relayed sessions of members, which can be ended by channel, by member or by time. */
 import type { SpliceCounters } from "@catenet/wire/transport/Splice"
 import type { Counters } from "../observe/Counters.ts"
 import type { Member } from "./Member.ts"
@@ -36,7 +36,7 @@ type Members = readonly [Member, Member] | readonly [Member]
 
 export interface ChannelSession {
   readonly channel: string
-  /** Both, or the one that talks to a relay node. */
+  /** Both members, or the one with a relay node. */
   readonly members: Members
   readonly controller: AbortController
 }
@@ -57,7 +57,7 @@ export class ChannelSessions {
     if (ofChannel?.size === 0) this.#live.delete(session.channel)
   }
 
-  /** Those of the channel, or all. */
+  /** The sessions of a channel, or all. */
   all(channel?: string): ReadonlyArray<ChannelSession> {
     if (channel !== undefined) return Array.from(this.#live.get(channel) ?? [])
     return Array.from(this.#live.values()).flatMap((sessions) => Array.from(sessions))

@@ -1,6 +1,6 @@
 /**
- * Who has sent too many joins that can only be guesses (data-plane 12): members of no channel, signatures by no holder. Counted
- * for each address, in fixed windows. Times are arguments, in milliseconds.
+ * Addresses with too many joins that can only be guesses (data-plane 12): no such member, or a wrong signature. Counted per
+ * address in fixed windows. Times are arguments, in milliseconds.
  */
 import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { addressBlock } from "@catenet/platform/IpAddress"
@@ -21,7 +21,7 @@ export class JoinPenalties {
     this.#most = most
   }
 
-  /** Addresses that are remembered. */
+  /** Number of addresses remembered. */
   get size(): number {
     return this.#windows.size
   }
@@ -36,7 +36,7 @@ export class JoinPenalties {
     this.#windows.set(block, { from: now, count: 1 })
   }
 
-  /** Whether nothing more is taken from there for now. */
+  /** Whether joins from the address are refused for now. */
   refuses(address: string, now: number): boolean {
     return (this.#current(addressBlock(address), now)?.count ?? 0) >= this.#most
   }

@@ -1,4 +1,4 @@
-/** When each member of a channel was last here. Bounded: of more members the one seen longest ago is forgotten. Times are arguments. */
+/** When each member of a channel was last here. Bounded: the member seen longest ago is dropped first. Times are arguments. */
 import { BoundedMap } from "@catenet/platform/BoundedMap"
 
 const maxSeen = 65_536
@@ -14,7 +14,7 @@ export class LastSeenTable {
     return this.#seen.get(`${channel} ${holder}`)
   }
 
-  /** The holders of a channel, with when each was last here. */
+  /** The holders of a channel and when each was last here. */
   of(channel: string): ReadonlyMap<string, number> {
     const found = new Map<string, number>()
     for (const [key, at] of this.#seen) if (key.startsWith(channel)) found.set(key.slice(channel.length + 1), at)

@@ -1,6 +1,6 @@
 /**
- * The room of this edge. It is in the main process; a worker brings its members there by the link that is opened after all
- * services are made.
+ * The room of this edge, which is in the main process. A worker forwards its members there over a link that opens after all
+ * services have been built.
  */
 import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import { closeGracefully } from "@catenet/wire/transport/LingeringClose"
@@ -14,7 +14,7 @@ export class LocalRoom extends Context.Service<
   LocalRoom,
   {
     readonly enter: MemberStreams.Enter
-    /** From now on members go to the main process by this session; none: the link is lost. */
+    /** Sets the session over which members go to the main process; undefined when the link is lost. */
     readonly linked: (session: CarrierSession | undefined) => void
   }
 >()("edge/channels/LocalRoom") {
@@ -28,7 +28,7 @@ export class LocalRoom extends Context.Service<
     const bring: MemberStreams.Enter = (stream, member, early) =>
       Effect.gen(function* () {
         if (link !== undefined && (yield* MemberStreams.bring(link, relays, stream, member, early))) return
-        // It comes again at once, and the link is back by then.
+        // It rejoins at once, and the link is back by then.
         stream.end("EX")
         closeGracefully(stream)
       })

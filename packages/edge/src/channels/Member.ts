@@ -1,11 +1,11 @@
-/** A member as the room knows it: what its grant says, what the control plane says, and where it was seen. */
+/** A member in the room: its grant, the control plane's answer and its observed address. */
 import type { PeerKeys } from "@catenet/crypto/admission/Acknowledgement"
 import type { Phase } from "@catenet/crypto/admission/Join"
 import type { Grant } from "@catenet/crypto/Grant"
 import type { MemberAuthorization } from "@catenet/wire/channels/BrokerAdmission"
 
 export interface Member {
-  /** 64 hex digits, as orders and questions name it. */
+  /** 64 hex digits, as in orders and requests. */
   readonly channel: string
   /** 64 hex digits. */
   readonly holder: string
@@ -15,15 +15,15 @@ export interface Member {
   readonly authorization: MemberAuthorization
   /** Epoch milliseconds of the control plane's answer. */
   readonly authorizedAt: number
-  /** Where it was seen, `ip:port`; absent behind a proxy. */
+  /** Observed address `ip:port`; undefined behind a proxy. */
   readonly observed: string | undefined
-  /** Whether it is sent a NUL now and then while it waits, and understands it. */
+  /** Whether it understands the NUL bytes that are sent while it waits. */
   readonly keepAlive: boolean
-  /** It has no half of a connection to end: one that ends while it waits is gone. */
+  /** Its connection cannot be half-closed: one that ends while it waits is gone. */
   readonly closesWhole?: boolean
 }
 
-/** What a peer learns of its keys: all or nothing. */
+/** The keys that a peer learns: all or none. */
 export const keysOf = ({ authorization: { noise }, grant }: Member): PeerKeys | undefined =>
   noise && { noiseKey: noise.key, holder: grant.holder, attestation: noise.attestation }
 

@@ -1,6 +1,6 @@
 /**
- * How a member is let in, at the broker and at the relay gate: by its grant, its place at the control plane and its key. Here
- * bytes only move between a carrier and the exchange (data-plane 7.2).
+ * Admits members at the broker and at the relay gate by grant, membership and key. This file moves the bytes between the carrier
+ * and the exchange (data-plane 7.2).
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -20,7 +20,7 @@ import type { Member } from "./Member.ts"
 import { MemberAuthority } from "./MemberAuthority.ts"
 import { countedBy, type MemberConnection } from "./MemberConnection.ts"
 
-/** Of a whole join at the broker, of each of its steps at the gate. */
+/** Time limit of a whole join at the broker, and of each step at the gate. */
 const joinLimit = "15 seconds"
 const definitiveRefusals = 30
 const noBytes = new Uint8Array(0)
@@ -35,7 +35,7 @@ const counterOf = {
 
 type Accepted = Extract<Verdict, { readonly _tag: "Admitted" }>
 
-/** A member that was let in. `early` came behind its signature. */
+/** An admitted member. `early` are the bytes after its signature. */
 export interface Admitted {
   readonly member: Member
   readonly early: Uint8Array
@@ -108,7 +108,7 @@ const admit = Effect.fn("MemberAdmissions.admit")(function* (
   })
   let authorizedAt = 0
 
-  /** Moves the exchange until the edge has something to say. */
+  /** Advances the exchange until the edge has something to send. */
   const advance = Effect.fnUntraced(function* (from: Step) {
     let step = from
     for (;;) {
@@ -159,14 +159,14 @@ export class MemberAdmissions extends Context.Service<
   {
     /** Whether this edge serves channels at all. */
     readonly isServed: boolean
-    /** Whether joins are taken from the address now; asked before its TLS handshake. */
+    /** Whether the address may join now; checked before its TLS handshake. */
     readonly takes: (address: string | undefined) => boolean
     /**
-     * Lets the member of a new connection in, or answers and closes it. The stream is paused, and nothing of it has been read.
-     * `first` is what members say first there.
+     * Admits the member of a new connection, or answers and closes it. The stream is paused, and nothing of it has been read.
+     * `first` is the first message expected.
      */
     readonly admit: (stream: Duplex, carrier: MemberConnection, first: First) => Effect.Effect<Admitted | undefined>
-    /** Addresses whose guesses are counted. */
+    /** Number of addresses with counted guesses. */
     readonly trackedAddresses: () => number
   }
 >()("edge/channels/MemberAdmissions") {

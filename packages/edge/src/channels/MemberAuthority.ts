@@ -1,6 +1,6 @@
 /**
- * Whether a holder is a member of a channel, as the control plane says. A no is remembered for five seconds. A yes is asked
- * for anew each time, and the last one counts for thirty seconds more when the control plane cannot be reached.
+ * Asks the control plane whether a holder is a member of a channel. A no is cached for five seconds. A yes is not cached, but the
+ * last one stays valid for thirty seconds if the control plane is unreachable.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import type { ChannelAuthorisation } from "@catenet/domain/api/EdgesApi"
@@ -15,13 +15,13 @@ const yesMillis = 30_000
 const noMillis = 5_000
 const maxRemembered = 16_384
 
-/** An answer, and when the control plane gave it (epoch milliseconds). */
+/** An answer and when it was given (epoch milliseconds). */
 export interface Asked {
   readonly answer: MemberAnswer
   readonly at: number
 }
 
-/** Whether an answer is younger than that. One from the future is of unknown age: the wall clock was set back since. */
+/** Whether an answer is younger than that. An answer from the future has an unknown age: the wall clock was set back. */
 const isWithin = ({ at }: Asked, now: number, millis: number) => now >= at && now - at < millis
 
 const bytes = (hex: string) => Result.getOrThrow(Hex.decode(hex, hex.length / 2))
@@ -37,10 +37,10 @@ const authorizationOf = (answer: ChannelAuthorisation): MemberAuthorization => (
 export class MemberAuthority extends Context.Service<
   MemberAuthority,
   {
-    /** False where no control plane is configured: no member is then admitted. */
+    /** False if no control plane is configured: then no member is admitted. */
     readonly canAsk: boolean
     readonly ask: (channel: string, holder: string) => Effect.Effect<Asked>
-    /** Forgets what was said of a channel's members: something has changed there. */
+    /** Drops the cached answers about a channel whose members have changed. */
     readonly forget: (channel: string) => void
   }
 >()("edge/channels/MemberAuthority") {
@@ -71,7 +71,7 @@ export class MemberAuthority extends Context.Service<
         Effect.tapCause((cause) => Effect.logWarning("the control plane does not say who is a member", cause)),
         Effect.catchCause(() => Effect.succeed("unknown" as const))
       )
-      // The moment of the question: what changed after it may not be in the answer.
+      // The time of the request: the answer may not include later changes.
       return answer === "unknown" ? lastYes(key, before) : remember(key, { answer, at: before })
     })
 

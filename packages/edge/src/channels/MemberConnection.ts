@@ -1,4 +1,4 @@
-/** What a carrier says of the connection of a member, beside its bytes (signed-bytes 6.1). */
+/** Properties of a member's connection that depend on its carrier (signed-bytes 6.1). */
 import type { Phase } from "@catenet/crypto/admission/Join"
 import { addressBlock, isIP, plainAddress } from "@catenet/platform/IpAddress"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
@@ -9,21 +9,21 @@ import type { AuditedLeg } from "../audit/AuditLog.ts"
 import { endpointsOf } from "../listen/ConnectionAddresses.ts"
 
 export interface MemberConnection {
-  /** The member understands NULs while it waits, and keeps its side open. */
+  /** The member understands NUL bytes while it waits, and keeps its side open. */
   readonly keepAlive: boolean
-  /** Members may say the phase first. */
+  /** Members may send the phase first. */
   readonly marked: boolean
-  /** The phase of everyone who comes this way. */
+  /** The phase of all members on this carrier. */
   readonly phase: Phase | undefined
-  /** How the audit log names it. */
+  /** Its name in the audit log. */
   readonly leg: AuditedLeg
-  /** Its side of the connection does not end before the whole of it: what ends is gone. */
+  /** It cannot be half-closed: when one side ends, the connection is gone. */
   readonly closesWhole?: boolean
-  /** The other end as `ip:port`; absent behind a proxy. */
+  /** The remote address `ip:port`; undefined behind a proxy. */
   readonly observed: string | undefined
-  /** What joins are counted by: the address, or the one that a proxy names; absent where it names none. */
+  /** The address by which joins are counted, possibly from a proxy; undefined if the proxy names none. */
   readonly address: string | undefined
-  /** When the connection is over, where that is not the end of the stream of the join. */
+  /** End of the connection, if that is not the end of the join's stream. */
   readonly ended?: Promise<unknown>
 }
 
@@ -33,7 +33,7 @@ export const channelAlpn = ["ct-edge-channel-ka", "ct-edge-channel", "http/1.1",
 /** The protocol of the gate to a relay node. */
 export const gateAlpn = "ct-edge-relay"
 
-/** The name of the disguised form, which any client may ask for. */
+/** The ALPN name of the disguised form, which any client may offer. */
 export const disguisedHost = "edge-cdn.invalid"
 
 const keepsAlive = (protocol: string | false | null) => protocol === "ct-edge-channel-ka" || protocol === "http/1.1"
@@ -46,13 +46,13 @@ const seen = (socket: Socket) => {
   return { observed: client && written(client), address: socket.remoteAddress }
 }
 
-/** A member at the front door: the protocol that was selected says which dialect it speaks. */
+/** A member at the front door: the selected protocol determines the dialect. */
 export const atFrontDoor = (socket: TLSSocket): MemberConnection => {
   const keepAlive = keepsAlive(socket.alpnProtocol)
   return { ...seen(socket), leg: "tls_channel", keepAlive, marked: keepAlive, phase: undefined }
 }
 
-/** A member at the gate says no phase, and does not wait. */
+/** A member at the gate sends no phase and does not wait. */
 export const atGate = (socket: TLSSocket): MemberConnection => ({
   ...seen(socket),
   leg: "relay_gate",
@@ -61,7 +61,7 @@ export const atGate = (socket: TLSSocket): MemberConnection => ({
   phase: undefined
 })
 
-/** A member at a port that has a phase. The bytes are those of the front door, and what a member says of the phase is ignored. */
+/** A member at a port with a fixed phase. The protocol is that of the front door; a phase sent by the member is ignored. */
 export const atPort = (socket: TLSSocket, phase: Phase): MemberConnection => ({
   ...seen(socket),
   leg: "tls_channel",
@@ -70,15 +70,15 @@ export const atPort = (socket: TLSSocket, phase: Phase): MemberConnection => ({
   phase
 })
 
-/** Whose share of a cap the connection takes. Those that a proxy brings without a name share one. */
+/** The key by which the connection counts against a cap. Connections from a proxy without an address share one key. */
 export const countedBy = (address: string | undefined) => (address === undefined ? "unnamed" : addressBlock(address))
 
-/** How joins through a proxy are counted: apart from those that come straight from the address, as the proxy alone vouches for it. */
+/** Joins through a proxy are counted separately from direct ones, because only the proxy vouches for the address. */
 const throughProxy = (address: string) => `proxied ${addressBlock(address)}`
 
 /**
- * The address that a proxy names: the last of `X-Forwarded-For`, which the proxy has appended. What stands before it, the client may
- * have written.
+ * The client's address from a proxy: the last entry of `X-Forwarded-For`, which the proxy appended. The client may have written
+ * the others.
  */
 export const namedByProxy = ({ headers }: Pick<IncomingMessage, "headers">): string | undefined => {
   const last = String(headers["x-forwarded-for"] ?? "")
@@ -88,7 +88,7 @@ export const namedByProxy = ({ headers }: Pick<IncomingMessage, "headers">): str
   return last !== undefined && isIP(last) !== 0 ? throughProxy(last) : undefined
 }
 
-/** A member by WebSocket, which has pings of its own: by a connection of its own, or by a proxy that names its address. */
+/** A member on a WebSocket, which has its own pings: connected directly, or through a proxy that names its address. */
 export const overWebSocket = (from: Socket | { readonly address: string | undefined }): MemberConnection => ({
   ...("remoteAddress" in from ? seen(from) : { observed: undefined, address: from.address }),
   leg: "ws_channel",
@@ -98,7 +98,10 @@ export const overWebSocket = (from: Socket | { readonly address: string | undefi
   phase: undefined
 })
 
-/** A member by QUIC: each port has a phase, and what a member says of it is ignored. QUIC itself keeps the connection alive. */
+/**
+ * A member on QUIC: each port has a fixed phase, and a phase sent by the member is ignored. QUIC itself keeps the connection
+ * alive.
+ */
 export const overQuic = ({ closed, remote: { address, port } }: QuicConnection, phase: Phase): MemberConnection => ({
   observed: written({ address: plainAddress(address), port }),
   address,

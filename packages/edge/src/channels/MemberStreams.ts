@@ -1,6 +1,6 @@
 /**
- * Members as streams of one multiplexed session between two processes or two edges: one side brings them, the other has the
- * room. A stream that breaks is reset, so that the room learns of a member's death however it came.
+ * Members as streams of one multiplexed session between two processes or two edges: one side forwards them, the other has the
+ * room. A broken stream is reset, so that the room always notices when a member is gone.
  */
 import * as Grant from "@catenet/crypto/Grant"
 import * as Hex from "@catenet/crypto/Hex"
@@ -14,8 +14,8 @@ import type { Relays } from "../relay/Relays.ts"
 import type { Member } from "./Member.ts"
 
 /**
- * An admitted member on its way to the room where its channel is at home: its facts, then its stream. Both ends are edges with
- * the same admin token, or processes of one edge, so what one has checked the other believes.
+ * An admitted member forwarded to the home of its channel: its facts, then its stream. Both ends are edges with the same admin
+ * token, or processes of one edge, so each trusts the other's checks.
  */
 const Facts = Schema.fromJsonString(
   Schema.Struct({
@@ -98,10 +98,10 @@ const decodeMemberHandover = (received: Uint8Array): Decoding<Member> => {
 
 const factsMillis = 5_000
 
-/** Takes over the stream of a member; `early` came behind its signature. */
+/** Takes over the stream of a member; `early` are the bytes after its signature. */
 export type Enter = (stream: Duplex, member: Member, early: Uint8Array) => Effect.Effect<void>
 
-/** Brings the member to the other side. False when that takes no stream; the member's is then untouched. */
+/** Forwards the member to the other side. False if the other side takes no stream; the member's stream is then untouched. */
 export const bring = Effect.fnUntraced(function* (
   session: CarrierSession,
   relays: Relays["Service"],
@@ -117,7 +117,7 @@ export const bring = Effect.fnUntraced(function* (
 
 const noBytes = new Uint8Array(0)
 
-/** Takes a member that the other side brings. */
+/** Accepts a member that the other side forwards. */
 export const take = Effect.fnUntraced(function* (stream: CarrierStream, enter: Enter) {
   const reader = new FrameReader(stream)
   const read = yield* Effect.promise(() => reader.next<Member>(decodeMemberHandover, factsMillis))

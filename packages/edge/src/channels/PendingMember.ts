@@ -1,6 +1,6 @@
 /**
- * The connection of an admitted member, until its session begins: it waits, and is acknowledged, refused or sent away. The
- * first words that the member says meanwhile belong to the session and are kept; what follows them stays in the stream.
+ * The connection of an admitted member until its session begins: it waits, and is acknowledged, refused or sent away. Bytes that
+ * arrive while it waits belong to the session: the first ones are buffered, the rest stays in the stream.
  */
 import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
@@ -17,31 +17,34 @@ export class PendingMember {
   #gone: () => void = () => {}
   #early: Uint8Array
 
-  /** The stream is paused. `early` came behind the signature. */
+  /** The stream is paused. `early` are the bytes after the signature. */
   constructor(stream: Duplex, member: Member, early: Uint8Array) {
     this.stream = stream
     this.member = member
     this.#early = early
   }
 
-  /** Calls back once when the member has gone while it waits. */
+  /** Calls back once if the member leaves while it waits. */
   watch(gone: () => void): void {
     this.#gone = gone
     const { member, stream } = this
     stream.on("close", this.#onGone)
     stream.on("data", this.#onData)
-    // Members of the keepalive dialect keep their side open for as long as they wait; those of the plain one need not.
+    // Members of the keepalive dialect keep their side open while they wait; those of the plain dialect need not.
     if (member.keepAlive || member.closesWhole === true) stream.on("end", this.#onGone)
     if (stream.destroyed) this.#onGone()
     else if (this.#early.length === 0) stream.resume()
   }
 
-  /** One NUL: the edge is still there. */
+  /** Sends one NUL byte as a keepalive. */
   tick(): void {
     this.stream.write(Buffer.of(0))
   }
 
-  /** Tells it its peer. With `close` that was all; otherwise the stream is handed out, and the next byte is the peer's. */
+  /**
+   * Sends the peer's facts. With `close` that ends the connection; otherwise it returns the stream, whose next byte comes from the
+   * peer.
+   */
   acknowledge(peer: Member, role: Acknowledgement.Role, completion: "close" | "splice"): Duplex {
     this.#release()
     const { member, stream } = this
@@ -60,7 +63,7 @@ export class PendingMember {
     return stream
   }
 
-  /** What it has said already, for its peer: it would be lost to a stream that has ended meanwhile. */
+  /** The bytes that it has already sent, for its peer: they would be lost if the stream has ended. */
   get early(): Uint8Array {
     return this.#early
   }
@@ -70,13 +73,13 @@ export class PendingMember {
     this.#leave(Refusal.encode(category))
   }
 
-  /** It has waited too long, or joined anew: it comes again at once. */
+  /** It has waited too long or joined again: it rejoins at once. */
   expire(): void {
     this.#release()
     this.#leave("EX")
   }
 
-  /** Without a word. */
+  /** Closes the connection without an answer. */
   cut(): void {
     this.#release()
     this.stream.destroy()

@@ -1,6 +1,6 @@
 /**
- * The gate to a relay node (data-plane 8.4): who may join a channel reaches the node through the edge's port, and the node sees
- * members alone. What member and node say to each other is not read here.
+ * The gate to a relay node (data-plane 8.4): members of channels reach the node through the edge's port, and nobody else does.
+ * Their traffic with the node is not inspected.
  */
 import * as Refusal from "@catenet/crypto/admission/Refusal"
 import { encodeReply } from "@catenet/crypto/admission/RelayGate"
@@ -23,7 +23,7 @@ const connectLimit = "10 seconds"
 export class RelayNodeGate extends Context.Service<
   RelayNodeGate,
   {
-    /** Whether there is a relay node, and a control plane that says who is a member. */
+    /** Whether there is a relay node, and a control plane that knows the members. */
     readonly isServed: boolean
     /** Serves a connection of the gate. It is paused, and nothing of it has been read. */
     readonly serve: (stream: Duplex, carrier: MemberConnection) => Effect.Effect<void>

@@ -1,13 +1,12 @@
 /**
- * What was cut a moment ago: a member that was let in by an answer from before must not come in after. Times are arguments, in
- * epoch milliseconds.
+ * Recent revocations: a member that was authorized before one must not enter after it. Times are arguments, in epoch milliseconds.
  */
 const remembered = 60_000
 
 export class RevocationTombstones {
   readonly #at = new Map<string, number>()
 
-  /** Without a holder all members of the channel are cut. */
+  /** Without a holder, all members of the channel. */
   note(channel: string, holder: string | undefined, now: number): void {
     const key = `${channel} ${holder ?? ""}`
     this.#at.delete(key)
@@ -18,7 +17,7 @@ export class RevocationTombstones {
     }
   }
 
-  /** Whether what the control plane said then may be of before a cut. */
+  /** Whether an answer of that time may be older than a revocation. */
   outdates(channel: string, holder: string, answeredAt: number): boolean {
     return [holder, ""].some((each) => answeredAt <= (this.#at.get(`${channel} ${each}`) ?? Number.NEGATIVE_INFINITY))
   }

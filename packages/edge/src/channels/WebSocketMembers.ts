@@ -1,6 +1,6 @@
 /**
- * Members that come by WebSocket, `GET /ws/channel` (data-plane 9). A page of a browser may join only when it is the portal's:
- * a browser says where a page is from, and a page of a stranger must not use the keys of its visitor from here.
+ * Members on WebSockets, `GET /ws/channel` (data-plane 9). In a browser only pages of the portal may join (`Origin`), so that no
+ * other page can use its visitor's keys.
  */
 import { FairPlaces } from "@catenet/platform/FairPlaces"
 import { Http, STATUS_CODES } from "@catenet/platform/Http"
@@ -44,7 +44,7 @@ const makeState = Effect.gen(function* () {
     ending,
     run: yield* makeServe,
     direct: new WeakSet<Duplex>(),
-    /** Connections on which no WebSocket was asked for yet. */
+    /** Connections that have not requested a WebSocket yet. */
     asking: new Set<Duplex>(),
     /** Whether each has answered the last ping. */
     open: new Map<WebSocket, boolean>(),
@@ -119,20 +119,20 @@ const ping = ({ open }: State) =>
 export class WebSocketMembers extends Context.Service<
   WebSocketMembers,
   {
-    /** Serves a connection on which HTTP is spoken. Behind a proxy its other end is not the member. */
+    /** Serves an HTTP connection, from a member or from a proxy. */
     readonly receive: (socket: Socket, from: "member" | "proxy") => void
     readonly open: () => number
-    /** As many are open at once at most; 0 for no cap. */
+    /** Maximum number of open WebSockets; 0 for no cap. */
     readonly most: number
-    /** Whether members may come at all. */
+    /** Whether members are served at all. */
     readonly isServed: boolean
   }
 >()("edge/channels/WebSocketMembers") {
   static readonly make = Effect.gen(function* () {
     const state = yield* makeState
     /**
-     * This server listens nowhere, and Node's checks the heads of connections only for one that does. A connection that asks for
-     * something else than a WebSocket is answered once.
+     * Node enforces header timeouts only for servers that listen, and this one does not. A connection that requests anything but a
+     * WebSocket gets one answer.
      */
     const server = Http.server((request, response) => {
       const isPath = pathOf(request.url) === path

@@ -1,6 +1,6 @@
 /**
- * The control plane as the edge calls it: the edges' routes of its API, with the admin token, ten seconds a call. And the
- * key by which the control plane knows this edge again.
+ * Client of the control plane: the API routes for edges, with the admin token and ten seconds per call. Also holds the key that
+ * identifies this edge.
  */
 import { AdminAccess } from "@catenet/domain/api/Access"
 import { EdgeCallsApi, type EdgesApi } from "@catenet/domain/api/EdgesApi"
@@ -13,8 +13,8 @@ import * as EdgeFileErrors from "../ca/EdgeFileErrors.ts"
 import { Settings } from "../settings/Settings.ts"
 
 /**
- * Calls of the control plane that change nothing there. One whose connection breaks is made once more: a connection that was kept
- * may just have been closed by the other side, and a control plane that was started again has closed them all.
+ * Idempotent calls of the control plane. A call whose connection breaks is repeated once: an idle connection may have been closed
+ * by the other side, for example by a restart.
  */
 const questions = new Set(["/internal/channel/authorize", "/internal/gate/check"])
 
@@ -31,7 +31,7 @@ const retryOnce = <R>(call: Call<R>, request: HttpClientRequest.HttpClientReques
 
 const callLimit = "10 seconds"
 
-/** Bytes of an answer: room for the names and keys of a page of tunnels, and for the tokens revoked so far. */
+/** Maximum bytes of a response: room for the names and keys of a page of tunnels, and for all revoked tokens. */
 const longestAnswer = 64 * 1024 * 1024
 
 /** This client follows no redirect, so that the admin token goes to no other address. */
@@ -53,16 +53,13 @@ const makeClient = Effect.fn("ControlPlane.makeClient")(function* (baseUrl: URL,
   }).pipe(Effect.provide(services))
 })
 
-/**
- * The status that a failed call was answered with. The body of a refusal is ours, and a control plane of another make has bodies of
- * its own: what an answer means, the status alone says.
- */
+/** The status of a failed call. Only the status is evaluated, because control planes of other vendors have different bodies. */
 export const statusOf = (error: unknown): number | undefined => {
   if (HttpClientError.isHttpClientError(error)) return error.response?.status
   return Predicate.hasProperty(error, "status") && typeof error.status === "number" ? error.status : undefined
 }
 
-/** A call fails with its declared errors, or when it gets no answer in time. */
+/** A call fails with its declared errors, or if there is no response in time. */
 export type ControlPlaneClient = HttpApiClient.Client.Group<typeof EdgesApi, Cause.TimeoutError, never>
 
 const loadSeed = Ed25519Seed.load("edge-mesh-key.bin", (file) =>
@@ -76,9 +73,9 @@ const loadSeed = Ed25519Seed.load("edge-mesh-key.bin", (file) =>
 export class ControlPlane extends Context.Service<
   ControlPlane,
   {
-    /** The typed client; absent when no control plane is configured. Nothing is called until it is used. */
+    /** The typed client; undefined if no control plane is configured. */
     readonly client: ControlPlaneClient | undefined
-    /** The Ed25519 seed that signs heartbeats; absent with the client. */
+    /** The Ed25519 seed that signs heartbeats; undefined without the client. */
     readonly seed: Redacted.Redacted<Uint8Array> | undefined
   }
 >()("edge/control/ControlPlane") {

@@ -1,6 +1,6 @@
 /**
- * Where members of channels come in: by their protocol at the front door, for the broker or for the relay node, at the ports of
- * the two phases, and by WebSocket. All end TLS here, and an address that has guessed too often gets no handshake.
+ * Entry points for members of channels: the front door (by ALPN, for the broker or the relay node), the ports of the two phases,
+ * and WebSockets. TLS is terminated here; an address with too many guesses gets no handshake.
  */
 import type { Phase } from "@catenet/crypto/admission/Join"
 import { Context, Effect, Layer, Option } from "effect"
@@ -77,7 +77,7 @@ export class ChannelListeners extends Context.Service<
     const receiveWebSocket = Effect.gen(function* (): Effect.fn.Return<Receive> {
       if (webSocketPair === undefined) return (socket) => webSockets.receive(socket, "proxy")
       const pairs = yield* files.follow(webSocketPair)
-      // Without a certificate that can be used no word is exchanged in the open.
+      // Without a usable certificate, nothing is exchanged unencrypted.
       if (Option.isNone(pairs)) return (socket) => void socket.destroy()
       return door(pairs.value, ["http/1.1"], (socket) => webSockets.receive(socket, "member"))
     })

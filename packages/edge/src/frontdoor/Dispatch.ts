@@ -1,4 +1,4 @@
-/** Where a connection goes, from its ClientHello alone (data-plane 1.2, first match wins). Pure. */
+/** Routes a connection by its ClientHello alone (data-plane 1.2, first match wins). Pure. */
 import type { ClientHello } from "@catenet/wire/frames/ClientHello"
 import { muxAlpn } from "@catenet/wire/transport/Mux"
 import { disguisedHost, gateAlpn } from "../channels/MemberConnection.ts"
@@ -22,7 +22,7 @@ export type Destination =
       readonly speaks: "acme" | "http" | "unknown"
       /** The visitor may send early data, which must not be processed twice. */
       readonly earlyData: boolean
-      /** The name of the key under which the visitor's session ticket was sealed, as far as it shows one. */
+      /** Name of the key with which the visitor's session ticket was encrypted, if there is one. */
       readonly ticket?: string
     }
   | { readonly _tag: "Nowhere" }
@@ -30,14 +30,14 @@ export type Destination =
 const tunnel = (hello: ClientHello, host: string): Destination => {
   const offers = (protocol: string) => hello.alpn.includes(protocol)
   const http = offers("http/1.1") || offers("h2")
-  // A validation offers nothing else (RFC 8737 section 3); whatever does is a visitor.
+  // A validation offers no other protocol (RFC 8737 section 3); otherwise it is a visitor.
   const validation = hello.alpn.length === 1 && offers(acmeAlpn)
   const speaks = validation ? "acme" : http ? "http" : "unknown"
   const { earlyData, ticket } = hello
   return { _tag: "Tunnel", host, speaks, earlyData, ...(ticket === undefined ? {} : { ticket }) }
 }
 
-/** `isPlatformHost` knows the hosts of the platform itself, `defaultHost` is where a browser without a name goes. */
+/** `isPlatformHost`: whether a host belongs to the platform itself; `defaultHost`: for browsers that send no name. */
 export const dispatch = (
   hello: ClientHello,
   isPlatformHost: (host: string) => boolean,
@@ -59,11 +59,11 @@ export const dispatch = (
   return { _tag: "Nowhere" }
 }
 
-/** Where only visitors of tunnels come in, the name is all that counts. */
+/** At listeners for visitors only, the destination depends only on the name. */
 export const dispatchVisitor = (hello: ClientHello): Destination =>
   hello.serverName === undefined ? { _tag: "Nowhere" } : tunnel(hello, hello.serverName)
 
-/** On the mesh port every connection is an agent, a client or a peer edge; only the protocol decides which. */
+/** At the mesh port every connection is an agent, a client or a peer edge, depending only on the protocol. */
 export const dispatchMesh = (hello: ClientHello): Destination => ({
   _tag: hello.alpn.includes(muxAlpn) ? "Mux" : "Bytes"
 })

@@ -1,6 +1,6 @@
 /**
- * Where connections arrive: the front door (all kinds, by their ClientHello) and the mesh port (agents, clients and peer
- * edges). It reads a hello of any segmentation, decides, and hands the untouched connection on.
+ * Receives connections at the front door (all kinds, told apart by their ClientHello) and at the mesh port (agents, clients and
+ * peer edges). Reads the hello, however it is segmented, and passes the connection on untouched.
  */
 import type { ClientHello } from "@catenet/wire/frames/ClientHello"
 import { guarded } from "@catenet/wire/transport/FaultBoundary"
@@ -26,7 +26,7 @@ export class FrontDoor extends Context.Service<
   {
     /** Serves a connection of the front door. The socket is paused and nothing of it has been read. */
     readonly receive: (socket: Socket) => void
-    /** Serves a connection on which only visitors of tunnels are let in. */
+    /** Serves a connection of a listener for visitors of tunnels only. */
     readonly receiveVisitor: (socket: Socket) => void
     /** Serves a connection of the mesh port. */
     readonly receiveMesh: (socket: Socket) => void
@@ -46,29 +46,19 @@ export class FrontDoor extends Context.Service<
     const onFailure = () => {
       counters.handshakesFailed += 1
     }
-    const pairs = authority.leaf
-    const mux = TlsAcceptor.make({
-      pairs,
-      alpn: [muxAlpn],
-      onSecure: (socket) => run(socket, muxAgents.serve),
+    const acceptor = {
+      pairs: authority.leaf,
       onFailure,
       ending,
       minVersion: "TLSv1.3",
       longHandshakeTimeout: true
-    })
-    const bytes = TlsAcceptor.make({
-      pairs,
-      alpn: [],
-      onSecure: (socket) => run(socket, slotProtocol.serve),
-      onFailure,
-      ending,
-      minVersion: "TLSv1.3",
-      longHandshakeTimeout: true
-    })
+    } as const
+    const mux = TlsAcceptor.make({ ...acceptor, alpn: [muxAlpn], onSecure: (socket) => run(socket, muxAgents.serve) })
+    const bytes = TlsAcceptor.make({ ...acceptor, alpn: [], onSecure: (socket) => run(socket, slotProtocol.serve) })
 
-    /** Returns what is still to be waited for. */
+    /** Returns an effect if something has to be waited for. */
     const serve = (socket: Socket, destination: Destination): Effect.Effect<void> | undefined => {
-      // A visitor of a tunnel uses its connection from its first request on; the others have bounds of their own.
+      // A visitor's connection counts as used from its first request on; the other kinds have their own limits.
       if (destination._tag !== "Tunnel") noteUse(socket)
       switch (destination._tag) {
         case "Mux":
@@ -95,7 +85,7 @@ export class FrontDoor extends Context.Service<
       })
     )
 
-    /** A fiber runs only where something has to be waited for that may fail or be called off. */
+    /** A fiber is started only if there is something to wait for. */
     const receive = (decide: (hello: ClientHello) => Destination) => (socket: Socket) => {
       open.add(socket)
       socket.once("close", () => open.delete(socket))
@@ -110,13 +100,10 @@ export class FrontDoor extends Context.Service<
       void peekClientHello(socket).then(guarded(ending(socket), decided))
     }
 
-    const atFrontDoor = receive((hello) => dispatch(hello, platform.has, platform.defaultHost))
-    const atMesh = receive(dispatchMesh)
-    const atVisitorsOnly = receive(dispatchVisitor)
     return FrontDoor.of({
-      receive: atFrontDoor,
-      receiveVisitor: atVisitorsOnly,
-      receiveMesh: atMesh
+      receive: receive((hello) => dispatch(hello, platform.has, platform.defaultHost)),
+      receiveVisitor: receive(dispatchVisitor),
+      receiveMesh: receive(dispatchMesh)
     })
   })
   static readonly layerNoDeps = Layer.effect(this, this.make)

@@ -1,11 +1,11 @@
-/** The plain HTTP port: everything goes to the same place over HTTPS, nothing is served (data-plane 1.2). */
+/** The plain HTTP port: redirects every request to HTTPS (data-plane 1.2). */
 import { cutAfter, closeGracefully } from "@catenet/wire/transport/LingeringClose"
 import type { Socket } from "node:net"
 
 const headBytes = 16_384
 const headMillis = 5_000
 
-/** The answer to a whole request head, sans I/O. */
+/** The response to a complete request head, sans I/O. */
 const answer = (head: string): string => {
   const [requestLine = "", ...fields] = head.split("\r\n")
   const target = /^[A-Z]+ (\/[\x21-\x7e]*) HTTP\/1\.[01]$/.exec(requestLine)?.[1]
@@ -30,7 +30,7 @@ export const receive = (socket: Socket): void => {
     socket.end(answer(end < 0 ? "" : seen.slice(0, end)), "latin1")
     closeGracefully(socket)
   }
-  // For the whole head: who drips it must not stay longer than who says nothing.
+  // Limits the whole head, so that sending it slowly does not extend the time.
   const inTime = cutAfter(socket, headMillis)
   socket.on("data", read).once("end", leave)
   socket.resume()

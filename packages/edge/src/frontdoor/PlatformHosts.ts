@@ -20,7 +20,7 @@ import { Settings, type TerminateHost } from "../settings/Settings.ts"
 import { CertificateFiles } from "../tls/CertificateFiles.ts"
 import * as TlsAcceptor from "../tls/TlsAcceptor.ts"
 
-/** Whether a connection begins with a text. Nothing of it is consumed; who is silent for too long begins with nothing. */
+/** Whether a connection begins with a text. Nothing is consumed; false if nothing arrives in time. */
 const silence = "5 seconds"
 
 /** The stream is paused before and after. */
@@ -58,7 +58,7 @@ const headerOf = (visitor: Socket) => {
   })
 }
 
-/** Copies between a visitor and an upstream that is dialled for it. */
+/** Dials the upstream and copies between it and the visitor. */
 const relayTo =
   (upstream: Address, proxyProtocol: boolean, idleMillis: number | undefined, faults: ConnectionFaults["Service"]) =>
   (visitor: Socket) => {
@@ -71,7 +71,7 @@ const relayTo =
     void splice(visitor, socket, { onFault: faults.report, ...(idleMillis === undefined ? {} : { idleMillis }) })
   }
 
-/** Keeps members of channels, and relays everyone else. */
+/** Serves channel members here, and relays everyone else. */
 const keepMembers = Effect.fnUntraced(function* (relay: (visitor: Socket) => void) {
   const members = yield* WebSocketMembers.WebSocketMembers
   const run = yield* makeServe

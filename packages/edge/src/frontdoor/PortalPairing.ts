@@ -1,7 +1,6 @@
 /**
- * Whether the control plane expects what the edge writes before a visitor of the portal. Half of the pair is worse than none:
- * with PROXY v2 that the control plane does not expect, every page is a 400; without the one that it expects, all visitors
- * share the limits of the edge's address. So the edge asks once at its start, the way a visitor comes.
+ * Checks at startup that edge and control plane agree on PROXY v2 for the portal, by a request like a visitor's. If only the edge
+ * uses it, every page is a 400; if only the control plane expects it, all visitors share the limits of the edge's address.
  */
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
 import { type Address, formatAddress } from "@catenet/platform/NetworkParser"
@@ -11,13 +10,13 @@ import { Effect } from "effect"
 import { Settings, type TerminateHost } from "../settings/Settings.ts"
 
 const patience = "2 seconds"
-/** Bytes of an answer's head that are looked at. */
+/** Bytes of the response's head that are read. */
 const longestHead = 16_384
 
-/** How the control plane marks an answer to a connection that should have begun with PROXY v2. */
+/** Marks a response to a connection that should have begun with PROXY v2. */
 const expected = /^x-ct-proxy-protocol:[ \t]*expected[ \t]*\r?$/imu
 
-/** The head of an answer, as far as it came; empty where there was none. */
+/** The head of a response, as far as it arrived; empty if there was none. */
 const headFrom = (upstream: Address, before: Uint8Array) =>
   Effect.callback<string>((resume) => {
     const socket = Sockets.dialTcp({ ...upstream, noDelay: true })
@@ -53,7 +52,7 @@ const problemOf = ({ proxyProtocol, upstream }: TerminateHost, head: string) => 
   return undefined
 }
 
-/** Fails where one half of the pair is set. A control plane that cannot be reached, or speaks TLS itself, is not judged. */
+/** Fails if only one side uses PROXY v2. Succeeds if the control plane is unreachable or speaks TLS itself. */
 export const check = Effect.gen(function* () {
   const { portal } = yield* Settings
   if (portal?.pair === undefined) return

@@ -1,6 +1,6 @@
 /**
- * The byte protocol of data-plane section 5: one TLS connection is one admission. Agents park as slots, mesh clients and
- * peer edges are handed on, anything else is dropped without a reply, which tells the peer to step down.
+ * The byte protocol of data-plane section 5: one TLS connection is one admission. Agents park as slots, mesh clients and peer
+ * edges are passed on, and anything else is closed without a reply, which tells the peer to fall back.
  */
 import * as AdminHeader from "@catenet/crypto/AdminHeader"
 import * as Hex from "@catenet/crypto/Hex"
@@ -72,14 +72,14 @@ class PeerVisitors extends Context.Service<
 
 type AgentAdmission = Extract<Admission, { readonly role: "A" | "K" | "B" | "L" | "F" }>
 
-/** A connection, and the slot that it has become. */
+/** A connection and its slot. */
 interface SlotPlace extends Place {
   slot: EdgeSlot | undefined
 }
 
 type AgentHead = Extract<AdmissionHead, { readonly token: Uint8Array }>
 
-/** A peer edge and a mesh client take none of the agents' places. */
+/** Peer edges and mesh clients do not count against the agents' places. */
 const isAgent = (head: AdmissionHead): head is AgentHead => head.role !== "C" && head.role !== "M" && head.role !== "H"
 
 const closed = (socket: TLSSocket) => new Promise<void>((resolve) => void socket.once("close", () => resolve()))
@@ -106,7 +106,7 @@ export class SlotProtocol extends Context.Service<
     const unnamed = yield* UnregisteredAgentQuota
     const routes = yield* Routes
     const parked = new Set<EdgeSlot>()
-    /** Waiting slots of a tunnel take each other's place below. */
+    /** The waiting slots of a tunnel replace each other, below. */
     const places = new AgentPlaces({ ...limitsOf(agentConnections), perTunnel: Number.POSITIVE_INFINITY })
     const perTunnel = Math.max(1, Math.ceil(agentConnections / 4))
 
@@ -126,7 +126,7 @@ export class SlotProtocol extends Context.Service<
       const slot = new EdgeSlot(socket, admission.role, { onFault: report })
       const agent: SlotAgent = { slot, host }
       parked.add(slot)
-      // A tunnel's own agents take each other's place; none takes that of another tunnel.
+      // Agents of one tunnel replace each other, never those of another tunnel.
       if ((agents.tunnel(token)?.parked ?? 0) >= perTunnel) agents.tunnel(token)?.closeOldestSlot()
       unnamed.settle(slot, [token], socket.remoteAddress)
       place.slot = slot
@@ -138,7 +138,7 @@ export class SlotProtocol extends Context.Service<
       agents.unpark(token, agent)
     })
 
-    /** Whether the slot may wait for visitors of the tunnel; asked before its host is read. */
+    /** Whether the slot may wait for visitors of the tunnel; checked before its host is read. */
     const hasPlace = (place: SlotPlace, token: string) => {
       const holder = holderOf(routes, [token], () => place.slot?.state === "taken")
       return holder === undefined || places.settle(place, holder)

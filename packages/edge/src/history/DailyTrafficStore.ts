@@ -1,6 +1,6 @@
 /**
- * Figures of tunnels by day, UTC: visitors and bytes as they are counted, and the times in which the echo found a tunnel silent.
- * Counted from the edge's first start with these tables on; of days before that nothing is known.
+ * Daily figures of tunnels (UTC): visitors, bytes, and the times in which echoes found a tunnel silent. Counted since the edge's
+ * first start with these tables; nothing is known of earlier days.
  */
 import { type TunnelDay, type TunnelFigures } from "@catenet/domain/tunnels/TunnelTraffic"
 import {
@@ -35,12 +35,12 @@ export interface Counted {
 const nothing: Counted = { visitors: 0, bytesIn: 0, bytesOut: 0 }
 
 /**
- * Writes what one session adds to its days. It writes the sum of the day and not what is new, so that a write that failed can be
- * made again.
+ * Writes the figures of one session into its days. It writes the day's sum and not the increment, so that a failed write can be
+ * repeated.
  */
 export class DayCount {
   #day: number | undefined
-  /** What the day had when the session came to it, and what the session had carried before. */
+  /** The day's figures when the session reached it, and the session's figures before. */
   #base = nothing
   #from = nothing
   #last = nothing
@@ -86,17 +86,17 @@ export const make = (db: Database) => {
       now - uptimeWindows.d30 - daySeconds
     )
 
-  /** Null where a part of the thirty days was not counted. */
+  /** Null if a part of the thirty days was not counted. */
   const visitorsOf = (days: ReadonlyArray<typeof DayRow.Type>, first: number | null, now: number) => {
     const from = Math.max(first ?? now, now - uptimeWindows.d30)
     return (since() ?? Infinity) > from ? null : days.reduce((sum, { visitors }) => sum + visitors, 0)
   }
 
   return {
-    /** From now on, unless it was so before. */
+    /** Begins counting, if that has not happened before. */
     begin: (now: number): void =>
       db.run("insert into counting select ? where not exists (select 1 from counting)", now),
-    /** What the day has so far. */
+    /** The day's figures so far. */
     of: (tunnel: string, day: number): Counted => {
       const [row] = db.all(
         DayRow,
@@ -115,7 +115,7 @@ export const make = (db: Database) => {
         bytesIn,
         bytesOut
       ),
-    /** A silence that lasts is written again with a later end. */
+    /** A silence that continues is written again with a later end. */
     silent: (tunnel: string, { began_at, ended_at }: Silence): void =>
       db.run(
         `insert into silences (tunnel, began_at, ended_at) values (?1, ?2, ?3)
@@ -155,7 +155,7 @@ export const make = (db: Database) => {
         readonly start: number
         readonly share: number | null
       }): typeof TunnelDay.Encoded => {
-        // The day on which the counting began is known in part only, like the day of the first session.
+        // The first day of counting is incomplete, like the day of the first session.
         const isCounted = share !== null && start + daySeconds > from
         const row = byDay.get(start) ?? { visitors: 0, bytes_in: 0, bytes_out: 0 }
         return {
@@ -178,6 +178,6 @@ export const make = (db: Database) => {
 
 export type DailyTrafficStore = ReturnType<typeof make>
 
-/** The sessions without the silences in them. */
+/** The sessions without their silences. */
 export const servedOf = (sessions: ReadonlyArray<Session>, silences: ReadonlyArray<Silence>, now: number) =>
   silences.length === 0 ? sessions : reached(sessions, silences, now)

@@ -1,6 +1,6 @@
 /**
- * The receipts of this edge: one hash chain per tunnel, signed with a key of its own. The tip of a chain is its last
- * stored row, so that a process killed at any moment continues where it was.
+ * The receipts of this edge: one hash chain per tunnel, signed with the edge's receipt key. The tip of a chain is its last stored
+ * row, so that a killed process continues where it stopped.
  */
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
@@ -13,7 +13,7 @@ const LineRow = Schema.Struct({ line: Schema.String })
 
 export const make = (db: Database, edgeId: string, seed: Redacted.Redacted<Uint8Array>) => ({
   pubkey: Hex.encode(native.ed25519.publicKey(Redacted.value(seed))),
-  /** Appends what happened to the tunnel's chain; call it in the transaction of what it attests. */
+  /** Appends an event to the tunnel's chain; call it in the transaction that stores the event. */
   append: (tunnel: string, now: number, event: Receipt.Event): void => {
     const [last] = db.all(TipRow, "select seq, hash from receipts where tunnel = ? order by seq desc limit 1", tunnel)
     const tip = last === undefined ? Receipt.genesis : { seq: BigInt(last.seq), hash: last.hash }
@@ -28,7 +28,7 @@ export const make = (db: Database, edgeId: string, seed: Redacted.Redacted<Uint8
       Receipt.json.write(receipt)
     )
   },
-  /** Receipts after `since`, ascending, each as its line of an export. */
+  /** Receipts after `since`, ascending, each as a line of an export. */
   page: (tunnel: string, since: number, limit: number): ReadonlyArray<string> =>
     db
       .all(LineRow, "select line from receipts where tunnel = ? and seq > ? order by seq limit ?", tunnel, since, limit)

@@ -1,7 +1,7 @@
 /**
- * Stores the sessions of every tunnel: a session row and, where receipts are on, its attestations, in one transaction each.
- * Bytes are noted every minute, attested every hour when they moved. A token that the control plane has not named leaves
- * records only when it has carried something or was there for a while (see `UnregisteredTunnels`).
+ * Stores the sessions of every tunnel: a session row and, where receipts are on, its attestations, in one transaction each. Bytes
+ * are stored every minute and attested every hour if they changed. A token that the control plane has not named is recorded only
+ * after it has carried traffic or existed for a while (see `UnregisteredTunnels`).
  */
 import * as Receipt from "@catenet/crypto/receipt/Receipt"
 import { isReached } from "@catenet/domain/tunnels/Reachability"
@@ -33,9 +33,9 @@ interface OpenSession {
   carrier: Carrier
   attested: number
   readonly days: DailyTrafficStore.DayCount
-  /** Since when visitors have not reached the service, by what the echo finds. */
+  /** Since when echoes have not reached the service. */
   silentSince: number | undefined
-  /** Its beginning is written. */
+  /** Its beginning has been stored. */
   recorded: boolean
   /** The control plane has not named the tunnel. */
   unnamed: boolean
@@ -79,7 +79,10 @@ const makeState = Effect.fnUntraced(function* (stores: Stores) {
     clock: yield* Clock.Clock,
     open: new Map<string, OpenSession>(),
     unnamedTunnels: UnregisteredTunnels.make(stores.db),
-    /** Ends a session at once. It ends when the other processes have reported what they relayed, or the tunnel is back. */
+    /**
+     * Functions that end a session at once. A session ends when the other processes have reported their bytes, or when the tunnel
+     * is back.
+     */
     ending: new Map<string, () => void>()
   }
 })
@@ -92,7 +95,7 @@ const moved = ({ tunnel, before }: OpenSession) => ({
   bytesOut: tunnel.traffic.bToA - before.out
 })
 
-/** Puts what was carried under the day that it is now, and a silence that lasts up to now. In a transaction of the caller. */
+/** Adds the traffic to the current day, and a silence that lasts until now. Call it in a transaction. */
 const count = ({ days }: State, session: OpenSession, at: number) => {
   const { before, name, silentSince, tunnel } = session
   session.days.write(days, name, at, { ...moved(session), visitors: tunnel.visits - before.visits })
@@ -124,7 +127,7 @@ const record = (state: State, session: OpenSession) => {
   })
 }
 
-/** Writes down what was held back, where the tunnel turned out to be more than a token. */
+/** Stores a session that was held back, once the tunnel has proved to be in use. */
 const settle = (state: State, session: OpenSession, at: number) => {
   const wasUnnamed = session.unnamed
   session.unnamed = wasUnnamed && isUnnamed(state, session.tunnel)
@@ -175,7 +178,7 @@ const endSettled = (state: State, session: OpenSession, reason: SessionEnd) => {
   const { token } = session.tunnel
   const at = now(state)
   const finish = () => {
-    // The tunnel may have come back and be ending once more.
+    // The tunnel may have come back and be ending again.
     if (state.ending.get(token) !== finish) return
     state.ending.delete(token)
     end(state, session, reason, at)
@@ -185,7 +188,7 @@ const endSettled = (state: State, session: OpenSession, reason: SessionEnd) => {
   return void state.run(Effect.andThen(state.broadcast.send({ _tag: "Report" }), Effect.sync(finish)))
 }
 
-/** Reads the figures only when they are written: while a database takes nothing, minutes of them would pile up. */
+/** Reads the figures only when they are written, so that they do not pile up while the database is blocked. */
 const flushAll = (state: State) =>
   Effect.sync(() => {
     const at = now(state)
@@ -216,7 +219,7 @@ const attestAll = (state: State) =>
     }, all.length)
   })
 
-/** What a process before this one left open ended at its last sign of life. */
+/** Closes sessions that an earlier process left open, at their last update. */
 const settleThePast = (state: State) =>
   Effect.sync(() =>
     state.db.write(() => {
@@ -276,9 +279,9 @@ const keep = Effect.fn("SessionHistory.keep")(function* (stores: Stores) {
 export class SessionHistory extends Context.Service<
   SessionHistory,
   {
-    /** Absent when history is switched off. */
+    /** Undefined if the history is disabled. */
     readonly sessions: TunnelSessionStore.TunnelSessionStore | undefined
-    /** Absent when receipts are off. */
+    /** Undefined if receipts are disabled. */
     readonly receipts: ReceiptLog.ReceiptLog | undefined
   }
 >()("edge/history/SessionHistory") {

@@ -28,19 +28,19 @@ const Open = Schema.Struct({
 const Span = Schema.Struct({ connected_at: Schema.Int, disconnected_at: Schema.NullOr(Schema.Int) })
 const First = Schema.Struct({ at: Schema.NullOr(Schema.Int) })
 
-/** Percent of each window, or of the tunnel's life if that is shorter. One that has no life yet is what it is now. */
+/** Percent of each window, or of the tunnel's lifetime if that is shorter. A new tunnel has 0 or 100, by its current state. */
 const shares = (spans: ReadonlyArray<Session>, first: number | null, now: number, open: boolean) => {
   const share = (window: number) => uptime(spans, first, window, now) ?? (open ? 100 : 0)
   return { h24: share(uptimeWindows.h24), d7: share(uptimeWindows.d7), d30: share(uptimeWindows.d30) }
 }
 
-/** Silences that are given one by one. */
+/** Number of silences listed individually. */
 const maxSilences = 200
 
 const firstOf = (db: Database, tunnel: string) =>
   db.all(First, "select min(connected_at) as at from sessions where tunnel = ?", tunnel)[0]?.at ?? null
 
-/** Both carriers are the contract's `tcp-fallback`; the finer name stands beside it. */
+/** Both carriers are `tcp-fallback` in the contract; the finer name is in another column. */
 export const transportOf = (carrier: string): string => (carrier === "mux" ? "tcp-fallback" : carrier)
 
 const shown = ({ transport: kept, ...row }: typeof Row.Type) => ({
@@ -58,7 +58,7 @@ export const make = (db: Database, days: DailyTrafficStore.DailyTrafficStore) =>
       now,
       now
     ),
-  /** Notes the bytes of the open session so far. */
+  /** Stores the bytes of the open session so far. */
   flush: (tunnel: string, bytesIn: number, bytesOut: number, now: number) =>
     db.run(
       "update sessions set bytes_in = ?, bytes_out = ?, last_flush = ? where tunnel = ? and disconnected_at is null",
@@ -67,7 +67,7 @@ export const make = (db: Database, days: DailyTrafficStore.DailyTrafficStore) =>
       now,
       tunnel
     ),
-  /** The open session continues over another carrier, in whose name the column is kept. */
+  /** The open session continues on another carrier, whose name is stored. */
   carry: (tunnel: string, transport: string) =>
     db.run("update sessions set transport = ? where tunnel = ? and disconnected_at is null", transport, tunnel),
   close: (tunnel: string, reason: SessionEnd, at: number) =>
@@ -77,7 +77,7 @@ export const make = (db: Database, days: DailyTrafficStore.DailyTrafficStore) =>
       reason,
       tunnel
     ),
-  /** SessionStore that a process before this one left open. */
+  /** Sessions that an earlier process left open. */
   leftOpen: () =>
     db.all(
       Open,

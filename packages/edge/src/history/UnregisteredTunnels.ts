@@ -1,17 +1,16 @@
 /**
- * The records of tunnels that the control plane has never named. Mesh agents mint such tokens, and so can a stranger, so
- * that these records have bounds of their own: a number of tunnels, of which those stay that were served longest, and the
- * newest records of each.
+ * Limits the records of tunnels that the control plane has never named. Mesh agents generate such tokens, but anyone can. Kept are
+ * the tunnels that were served longest, and the newest records of each.
  */
 import { Schema } from "effect"
 import type { Database } from "../sqlite/SqliteDatabase.ts"
 
-/** So many unnamed tunnels have records, besides those that are open now. */
+/** Number of unnamed tunnels with records, in addition to those that are open. */
 export const unregisteredTunnels = 1_000
-/** Each of them keeps so many sessions and receipts, the newest. */
+/** Number of newest sessions and receipts kept for each. */
 const sessionsOfUnnamed = 100
 const receiptsOfUnnamed = 500
-/** A session that has carried nothing leaves no record before it is so old. */
+/** A session without traffic is recorded only after this time. */
 export const provenSeconds = 60
 
 const Count = Schema.Struct({ count: Schema.Int })
@@ -23,7 +22,7 @@ export const make = (db: Database) => {
       db.run(`delete from ${table} where tunnel = ?`, tunnel)
   }
   return {
-    /** A session of it is about to be written. */
+    /** Called before a session of the tunnel is stored. */
     note: (tunnel: string): void => {
       db.run("insert or ignore into unnamed_tunnels (tunnel) values (?)", tunnel)
       db.run(
@@ -43,12 +42,12 @@ export const make = (db: Database) => {
         sessionsOfUnnamed - 1
       )
     },
-    /** A session of it has ended. */
+    /** Called when a session of the tunnel has ended. */
     served: (tunnel: string, seconds: number): void =>
       db.run("update unnamed_tunnels set served = served + ? where tunnel = ?", seconds, tunnel),
-    /** The control plane has named it: it is bounded no more. */
+    /** Called when the control plane has named the tunnel: its records are no longer limited. */
     named: (tunnel: string): void => db.run("delete from unnamed_tunnels where tunnel = ?", tunnel),
-    /** Drops the records of those that were served least. */
+    /** Deletes the records of the tunnels that were served least. */
     prune: (): void => {
       const [all] = db.all(Count, "select count(*) as count from unnamed_tunnels")
       const beyond = (all?.count ?? 0) - unregisteredTunnels

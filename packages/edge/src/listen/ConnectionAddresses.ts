@@ -1,4 +1,4 @@
-/** Both ends of a visitor's connection, as an agent and an origin shall know them. */
+/** Both ends of a visitor's connection, as reported to agents and origins. */
 import { plainAddress } from "@catenet/platform/IpAddress"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import type { Socket } from "node:net"

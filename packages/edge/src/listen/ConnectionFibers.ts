@@ -1,11 +1,8 @@
-/**
- * Runs what serves a connection as a fiber of the surrounding scope. A defect in it ends that connection and is reported;
- * it never reaches another one.
- */
+/** Serves each connection in a fiber of the surrounding scope. A defect is reported and ends only that connection. */
 import { Cause, Effect, FiberSet } from "effect"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 
-/** How a socket, or another connection, is handed to an effect from a callback. */
+/** Starts an effect for a socket, or another connection, from a callback. */
 export type Serve = <S extends { readonly destroy: () => unknown }>(
   socket: S,
   serve: (socket: S) => Effect.Effect<void>

@@ -1,7 +1,7 @@
 /**
- * Who may connect, and when: a cap on all connections and one per source address (of IPv6 per /64), both counted while sockets are open.
- * The overall cap is lowered to what the descriptor limit of the process can carry, so that running out of descriptors
- * is a refusal here and not a failure elsewhere. At the overall cap the address with the most connections gives way to others.
+ * Limits open connections, in total and per source address (IPv6: per /64), and their rate. The overall cap is lowered to what the
+ * descriptor limit allows, so that running out of descriptors is a refusal here and not a failure elsewhere. At the overall cap,
+ * connections of the address that has the most give way.
  */
 import { FairPlaces } from "@catenet/platform/FairPlaces"
 import { addressBlock } from "@catenet/platform/IpAddress"
@@ -14,28 +14,28 @@ const spareDescriptors = 192
 
 export type ShedReason = "connections" | "address" | "descriptors"
 
-/** What takes a place: a socket, or a connection of QUIC. */
+/** A socket or a QUIC connection. */
 export interface Admitted {
   readonly remoteAddress?: string | undefined
   readonly once: (event: "close", left: () => void) => unknown
-  /** Gives the place up to another address. */
+  /** Closes it to make room for another address. */
   readonly destroy: () => unknown
 }
 
 const used = new WeakSet<object>()
 
-/** Notes that something was asked on the connection: at the overall cap, those on which nothing was give way first. */
+/** Marks the connection as used: at the overall cap, unused ones give way first. */
 export const noteUse = (connection: object): void => void used.add(connection)
 
 export interface ConnectionLimiter {
   /** Takes a place until the socket closes; false when there is none. */
   readonly admit: (socket: Admitted, listener: string) => boolean
-  /** Calls back when it is the turn of an admitted connection, which is at once within the rate of its address. */
+  /** Calls back when an admitted connection is due: at once if its address is within its rate. */
   readonly whenDue: (socket: Socket, open: () => void) => void
-  /** Counts a connection that was turned away. */
+  /** Counts a refused connection. */
   readonly shed: (listener: string, reason: ShedReason, count?: number) => void
   readonly open: () => number
-  /** How many were turned away, by listener and reason. */
+  /** Number of refused connections by listener and reason. */
   readonly sheds: ReadonlyMap<string, Readonly<Record<ShedReason, number>>>
 }
 
@@ -56,7 +56,7 @@ export const make = (caps: Caps, descriptors: number | undefined): ConnectionLim
     const address = addressBlock(socket.remoteAddress ?? "")
     const isFull = places.taken >= most
     const hasShare = places.heldBy(address) < caps.connectionsPerAddress
-    // Where all places are taken, it counts the newcomer or the connection that makes room for it.
+    // If all places are taken, this counts the new connection or the one that makes room for it.
     if (isFull) shed(listener, carried < caps.connections ? "descriptors" : "connections")
     else if (!hasShare) shed(listener, "address")
     const holder = { isIdle: () => !used.has(socket), evict: () => void socket.destroy() }

@@ -1,19 +1,19 @@
 /**
- * How fast one address (of IPv6 one /64) may open connections. Each costs a TLS handshake, a millisecond of the loop that
- * serves everybody, so those over the rate wait unread, in their order, and one address delays only itself. Programs of
- * this machine are not paced: a proxy before the edge has the connections of many.
+ * Limits the rate of new connections per address (IPv6: per /64). Each costs a TLS handshake, a millisecond of the shared event
+ * loop, so connections over the limit are queued per address (FIFO). Local programs are exempt, because a proxy in front of the
+ * edge carries many clients.
  */
 import { addressBlock } from "@catenet/platform/IpAddress"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import type { Socket } from "node:net"
 
-/** Connections that an address opens at once before its rate counts. */
+/** Burst: connections that an address may open at once. */
 export const connectionBurst = 32
 
 const ownAddresses: ReadonlySet<string> = new Set(["127.0.0.1", "::1", "::ffff:127.0.0.1"])
 
 interface Lane {
-  /** When the whole burst is there again. */
+  /** Time after which the whole burst is available again. */
   restedAt: number
   readonly waiting: Array<{ readonly socket: Socket; readonly open: () => void }>
   timer: NodeJS.Timeout | undefined
@@ -28,7 +28,7 @@ export class ConnectionRateLimiter {
     this.#intervalMillis = perSecond === 0 ? 0 : 1_000 / perSecond
   }
 
-  /** Calls `open` when the connection's turn has come: at once, later, or never when it has closed. */
+  /** Calls `open` when the connection is due: at once, later, or never if it has closed. */
   scheduleAt(socket: Socket, open: () => void): void {
     const address = socket.remoteAddress ?? ""
     if (this.#intervalMillis === 0 || ownAddresses.has(address)) return open()
@@ -39,12 +39,12 @@ export class ConnectionRateLimiter {
     this.#schedule(lane)
   }
 
-  /** Addresses that are remembered. */
+  /** Number of addresses remembered. */
   get size(): number {
     return this.#lanes.size
   }
 
-  /** Those used last stand last, so that the ones at rest are found at the front. */
+  /** In order of last use, so that idle entries are at the front. */
   #laneOf(block: string, now: number): Lane {
     const lane = this.#lanes.get(block) ?? { restedAt: now, waiting: [], timer: undefined }
     this.#lanes.delete(block)
@@ -64,7 +64,7 @@ export class ConnectionRateLimiter {
   }
 
   #schedule(lane: Lane) {
-    // A socket that was accepted has no fiber yet.
+    // An accepted socket has no fiber yet.
     lane.timer ??= Scheduler.setTimeout(() => this.#turn(lane), this.#intervalMillis).unref()
   }
 

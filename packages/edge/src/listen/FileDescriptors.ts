@@ -1,4 +1,4 @@
-/** Open files of this process: the limit as the runtime reports it, and whether there is room for one more. */
+/** File descriptors of this process: the limit, and whether one more can be opened. */
 import { Files } from "@catenet/platform/Files"
 
 interface Report {
@@ -7,14 +7,14 @@ interface Report {
 
 const isReport = (value: object): value is Report => "userLimits" in value
 
-/** The soft limit; absent where it is unlimited or the platform does not say. */
+/** The soft limit; undefined if it is unlimited or unknown. */
 export const descriptorLimit = (): number | undefined => {
   const report = process.report.getReport()
   const soft = isReport(report) ? report.userLimits?.open_files?.soft : undefined
   return typeof soft === "number" ? soft : undefined
 }
 
-/** Whether one more descriptor can be had. */
+/** Whether one more descriptor can be opened. */
 export const canOpen = (): boolean => {
   try {
     Files.closeSync(Files.openSync("/dev/null", "r"))

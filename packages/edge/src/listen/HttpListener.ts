@@ -1,4 +1,4 @@
-/** An HTTP server on its own address, for operators and the control plane; visitors never reach it. */
+/** An HTTP server at its own address, for operators and the control plane, not for visitors. */
 import { CannotListen } from "@catenet/platform/CannotListen"
 import { Http } from "@catenet/platform/Http"
 import type { Address } from "@catenet/platform/NetworkParser"
@@ -11,16 +11,16 @@ import { Effect, Layer } from "effect"
 import { Etag, HttpRouter, HttpServerError } from "effect/http"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 
-/** What routes may need. All services of the platform together would include a terminal, which listens at stdin. */
+/** Services that routes may use. Not all platform services, because those include a terminal, which listens on stdin. */
 const httpServices = Layer.mergeAll(NodeHttpPlatform.layer, NodeFileSystem.layer, NodePath.layer, Etag.layerWeak)
 
-/** Serves the routes as long as the scope lives. Returns the address with the port that was bound. */
+/** Serves the routes while the scope is open. Returns the bound address. */
 export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
   variable: string,
   address: Address,
   routes: Layer.Layer<A, E, R>
 ) {
-  // This listener upgrades no connection; a request to do so behind another one would keep its connection for ever.
+  // Upgrades are not supported; a pipelined upgrade request would otherwise hold its connection forever.
   const server = Http.server({
     headersTimeout: 10_000,
     requestTimeout: 30_000,
@@ -35,7 +35,7 @@ export const serve = Effect.fn("HttpListener.serve")(function* <A, E, R>(
     HttpRouter.serve(routes, {
       disableLogger: true,
       disableListenLog: true,
-      // A parameter of a path is read by its schema, whatever its length: a host name may have 253 characters.
+      // Path parameters are validated by their schema and not by length: a host name may have 253 characters.
       routerConfig: { maxParamLength: 16_384 }
     }).pipe(
       Layer.provide([

@@ -1,7 +1,6 @@
 /**
- * The sockets that listen at one address. Node takes one connection from each for a turn of its event loop, and with many
- * visitors a turn is long, so that those who come at once would wait for one another. Where the system lets sockets share
- * an address there are several; who of them gets a connection is up to the system.
+ * The sockets that listen at one address. Node accepts one connection per socket in each turn of its event loop, and with many
+ * visitors a turn is long. So there are several sockets if the system supports SO_REUSEPORT; it distributes the connections.
  */
 import { CannotListen } from "@catenet/platform/CannotListen"
 import { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
@@ -10,22 +9,22 @@ import { Sockets } from "@catenet/platform/Sockets"
 import { Effect } from "effect"
 import type { Server, Socket } from "node:net"
 
-/** Connections that one process takes for each turn of its loop. */
+/** Connections that one process accepts in each turn of its loop. */
 const several = 16
 
 /**
- * Whether several processes listen at the address, so that the system gives each its part of the connections. `first`: this
- * one is the first, and makes sure that no other program listens there, which would get a part too.
+ * Whether several processes share the address. `first`: this is the first of them, and checks that no other program listens there,
+ * because it would get some of the connections.
  */
 export type Sharing = "no" | "first" | "one-of-several"
 
 export interface ListenSocketsOptions {
   readonly address: Address
-  /** The variable that names the address, for the one who has to change it. */
+  /** The variable that sets the address, for error messages. */
   readonly variable: string
   readonly sharing: Sharing
   readonly onConnection: (socket: Socket) => void
-  /** The system could not take a connection. */
+  /** The system could not accept a connection. */
   readonly onFailure: () => void
 }
 
@@ -72,7 +71,7 @@ const opened = (
 const listenSocket = (options: ListenSocketsOptions, port: number, reusePort: boolean) =>
   Effect.acquireRelease(opened(options, port, reusePort), stop)
 
-/** Fails when another program listens there already, which would share the connections. */
+/** Fails if another program already listens there, because it would share the connections. */
 const requireVacant = (options: ListenSocketsOptions) => {
   const refusing = { ...options, onConnection: (socket: Socket) => void socket.destroy() }
   return Effect.scoped(Effect.acquireRelease(opened(refusing, options.address.port, false), closed))

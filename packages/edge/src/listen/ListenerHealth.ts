@@ -1,6 +1,6 @@
 /**
- * Whether every listener still accepts: each is tried every ten seconds by a connection of our own. One that is silent is
- * given a minute; a process that is gone or without descriptors is unwell at once.
+ * Health of the listeners: each is probed every ten seconds by a connection from this process. A silent listener is stalled after
+ * a minute; one whose process is gone or out of descriptors is stalled at once.
  */
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
@@ -12,22 +12,22 @@ const oldMillis = 60_000
 export class ListenerHealth extends Context.Service<
   ListenerHealth,
   {
-    /** Tries the listener for as long as the calling scope lives. */
+    /** Probes the listener while the caller's scope is open. */
     readonly watch: (listener: TcpListener) => Effect.Effect<void>
-    /** Tries it once. */
+    /** Probes it once. */
     readonly check: (listener: TcpListener) => Effect.Effect<void>
-    /** Writes down how a listener was found, or a process of which the listeners are. */
+    /** Records the result of a probe of a listener, or of a process. */
     readonly found: (name: string, trial: ListenerProbe) => Effect.Effect<void>
-    /** Takes back the last proof: who is known to be gone is not given the minute. */
+    /** Removes the last proof: a process that is known to be gone is stalled at once. */
     readonly lost: (name: string) => void
-    /** The listeners that have not accepted for a minute; not started yet, and lost, count as stalled. */
+    /** Listeners that have not accepted for a minute, have not started or are lost. */
     readonly stalled: Effect.Effect<ReadonlyArray<string>>
-    /** The edge is about to stop: it is not to get more connections. */
+    /** The edge is stopping and should get no more connections. */
     readonly leave: () => void
     readonly isLeaving: () => boolean
-    /** Names what must be there before the edge is healthy. */
+    /** Names of the listeners without which the edge is not healthy. */
     readonly expect: (names: ReadonlyArray<string>) => Effect.Effect<void>
-    /** Epoch milliseconds since which a listener has to be there. */
+    /** Epoch milliseconds since when a listener is expected. */
     readonly expectedSince: ReadonlyMap<string, number>
     /** Epoch milliseconds of the last proof, by listener. */
     readonly lastAccepted: ReadonlyMap<string, number>

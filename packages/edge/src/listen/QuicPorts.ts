@@ -1,4 +1,4 @@
-/** The listeners whose number is listened at on UDP as well, for as long as it is. */
+/** The listeners whose port is currently open on UDP too. */
 import { Context, Effect, Layer, type Scope } from "effect"
 
 const names = ["mesh", "channel-broker", "channel-relay"] as const
@@ -9,7 +9,7 @@ export class QuicPorts extends Context.Service<
   QuicPorts,
   {
     readonly open: () => ReadonlyArray<QuicPort>
-    /** The port is bound while the scope lives. */
+    /** Registers a port while the scope is open. */
     readonly bound: (name: QuicPort) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("edge/listen/QuicPorts") {

@@ -1,6 +1,6 @@
 /**
- * A TCP listener that lives as long as its scope, admits connections through a {@link ConnectionLimiter}, and can prove that it still
- * accepts. It hands out half-open capable sockets with reading paused and knows nothing of what travels on them.
+ * A TCP listener for the life of its scope. It admits connections through a {@link ConnectionLimiter} and can be probed. Sockets
+ * are passed on paused and may be half-open.
  */
 import type { CannotListen } from "@catenet/platform/CannotListen"
 import type { ConfigurationInvalid } from "@catenet/platform/ConfigurationInvalid"
@@ -14,8 +14,8 @@ import { canOpen } from "./FileDescriptors.ts"
 import * as ListenSockets from "./ListenSockets.ts"
 
 /**
- * Whether a listener accepts. `silent`: nothing was accepted within two seconds. `exhausted`: this process has no descriptor
- * left, so that no connection can be accepted; the system turns them away without a loop of ours running hot.
+ * Result of a probe. `silent`: nothing was accepted within two seconds. `exhausted`: this process has no descriptor left, and the
+ * system refuses connections.
  */
 export type ListenerProbe = "accepts" | "silent" | "exhausted"
 
@@ -24,7 +24,7 @@ export interface TcpListener {
   readonly address: Address
   /** Stops accepting; connections that are open stay open. Idempotent. */
   readonly stop: Effect.Effect<void>
-  /** Tries it by a connection from here. */
+  /** Probes it with a connection from this process. */
   readonly accepts: Effect.Effect<ListenerProbe>
 }
 
@@ -34,12 +34,12 @@ export interface ListenerOptions {
   readonly address: Address
   readonly limiter: ConnectionLimiter
   readonly onConnection: (socket: Socket) => void
-  /** What is done about a fault in a callback of a connection, which it ends. */
+  /** Handles a fault in a callback of a connection, and ends the connection. */
   readonly ending: (socket: Socket) => OnFault
   readonly sharing?: ListenSockets.Sharing
 }
 
-/** Connections we made to ourselves; they are closed as soon as they are seen. */
+/** Probes from this process, which are closed when they are accepted. */
 type Probes = Map<Socket, () => void>
 
 const seenProbe = (socket: Socket, probes: Probes) => {
@@ -56,7 +56,7 @@ const receive = (options: ListenerOptions, probes: Probes) => (socket: Socket) =
   }
   const fault = options.ending(socket)
   guard(socket, fault)
-  // An error without a listener would end the process; the code that serves the socket learns of it by "close".
+  // Without a listener an error would end the process; the code that serves the socket sees "close".
   socket.on("error", () => undefined)
   if (!options.limiter.admit(socket, options.name)) return void socket.destroy()
   socket.setNoDelay(true)
@@ -80,8 +80,8 @@ const probe = (address: Address, probes: Probes) =>
   }).pipe(Effect.timeoutOrElse({ duration: "2 seconds", orElse: () => Effect.succeed("silent" as const) }))
 
 /**
- * A connection of ours to an address that is shared would come to any of those who share it. That this process still runs and
- * that it could take a connection is all it can say of itself; that it runs is what the main process watches.
+ * At a shared address a probe may reach another process. So this only checks that this process has a descriptor left; the main
+ * process checks that it runs.
  */
 const withDescriptor = Effect.sync((): ListenerProbe => (canOpen() ? "accepts" : "exhausted"))
 
@@ -96,7 +96,7 @@ export const listen: (
       ...options,
       sharing,
       onConnection: receive(options, probes),
-      // Out of descriptors: the system sheds the connection, the listener stays open.
+      // Out of descriptors: the system drops the connection, and the listener stays open.
       onFailure: () => limiter.shed(name, "descriptors")
     })
     const address = { host: options.address.host, port: sockets.port }

@@ -1,6 +1,6 @@
 /**
- * The places of visitors, at the edge and at each tunnel, shared fairly by addresses. A visitor takes them when it asks for
- * something: with its first request where TLS ends here, else when it is brought to an agent.
+ * The places of visitors, at the edge and at each tunnel, shared fairly among addresses. A visitor takes them with its first
+ * request if TLS is terminated here, else when it is passed to an agent.
  */
 import { FairPlaces, type Holder } from "@catenet/platform/FairPlaces"
 import { addressBlock } from "@catenet/platform/IpAddress"
@@ -14,8 +14,8 @@ export class VisitorPlaces extends Context.Service<
   VisitorPlaces,
   {
     /**
-     * Takes a place of the edge, and one of the tunnel if it is served here, until the socket closes. False when there is none
-     * for its address. `socket` is the one that was accepted, whatever runs on it.
+     * Takes a place of the edge, and one of the tunnel if it is served here, until the socket closes. False if there is none for
+     * its address. `socket` is the accepted socket, below TLS.
      */
     readonly enter: (socket: Socket, token: string | undefined, holder: Holder) => boolean
   }
@@ -25,7 +25,7 @@ export class VisitorPlaces extends Context.Service<
     const counters = yield* Counters
     const ofEdge = new FairPlaces(browserTunnels)
     const ofTunnels = new Map<string, FairPlaces>()
-    /** Those that already have a place of the edge. */
+    /** Sockets that already have a place of the edge. */
     const entered = new WeakSet<Socket>()
 
     const placesOf = (token: string) => {
@@ -53,7 +53,7 @@ export class VisitorPlaces extends Context.Service<
           isIdle,
           evict: () => {
             counters.visitorsEvicted += 1
-            // A place of the tunnel that is lost frees that of the edge at once, not when the socket has closed.
+            // Losing the tunnel's place frees the edge's place at once, before the socket has closed.
             leave()
             evict()
           }

@@ -1,6 +1,6 @@
 /**
- * Mesh clients (role `C`, data-plane 4.2): a proof of work, a tunnel that an agent serves, a rate per tunnel, then a raw
- * pipe to the agent. On any fault the connection is closed without an answer.
+ * Mesh clients (role `C`, data-plane 4.2): a proof of work, a tunnel that an agent serves, a rate per tunnel, then a raw pipe to
+ * the agent. On any error the connection is closed without an answer.
  */
 import { native } from "@catenet/crypto/native"
 import * as ProofOfWork from "@catenet/crypto/ProofOfWork"
@@ -24,7 +24,7 @@ const nonceBytes = 16
 export class MeshClients extends Context.Service<
   MeshClients,
   {
-    /** Serves a connection, or a stream of QUIC from an address, that has said `C`. */
+    /** Serves a connection, or a QUIC stream from an address, with role `C`. */
     readonly serve: {
       (socket: TLSSocket): Effect.Effect<void>
       (stream: Duplex, from: { readonly address: string }): Effect.Effect<void>
@@ -38,20 +38,20 @@ export class MeshClients extends Context.Service<
     const relays = yield* Relays
     const counters = yield* Counters
     const audit = yield* AuditLog
-    /** Of one tunnel the address with the most clients gives way. */
+    /** At the tunnel's cap, the address with the most clients gives way. */
     const places = new AgentPlaces({
       ...limitsOf(connections),
       perTunnel: Math.ceil(tunnelVisitors / 2)
     })
     const rate = new TokenBuckets(rendezvousPerMinute)
 
-    /** The tunnel a client has earned, or nothing. */
+    /** The tunnel that the client may use, or undefined. */
     const earned = Effect.fnUntraced(function* (socket: Duplex) {
       const challenge = { nonce: Entropy.randomBytes(nonceBytes), difficulty: proofOfWorkBits }
       const answer = yield* Effect.promise(() => challengeClient(socket, challenge))
       if (Result.isFailure(answer)) return undefined
       const { token: routingToken, solution } = answer.success
-      // The work is done for the token that was shown, a visitor token or a routing token.
+      // The proof of work covers the token that the client sent: a visitor token or a routing token.
       if (!ProofOfWork.solves(native, challenge, { solution, routingToken })) return undefined
       const token = agents.visited(Buffer.from(routingToken).toString("hex"))?.token
       if (token === undefined || routes.isRevoked(token)) return undefined

@@ -1,4 +1,4 @@
-/** How an edge reaches another one: at its mesh port, where the shared CA proves it, and by the admin token that both have. */
+/** Connects to another edge at its mesh port, authenticated by the shared CA and the common admin token. */
 import type { Address } from "@catenet/platform/NetworkParser"
 import { Sockets } from "@catenet/platform/Sockets"
 import { type Admission, decodeReply, encodeAdmission } from "@catenet/wire/frames/Role"
@@ -23,7 +23,7 @@ export const dial = (address: Address, ca: string, ending: (socket: Socket) => O
     return Effect.sync(() => raw.destroy())
   }).pipe(Effect.timeout(dialTimeout))
 
-/** How TLS ends where the other edge shows a certificate of another root. */
+/** Error codes of TLS when the other edge has a certificate of another root. */
 const ofAnotherRoot: ReadonlySet<string> = new Set([
   "CERT_SIGNATURE_FAILURE",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
@@ -41,7 +41,7 @@ const remedyOf = (error: Error) => {
   return "check that the other edge runs, and that its mesh port can be reached from here"
 }
 
-/** The other edge did not take the connection. */
+/** The other edge refused the connection. */
 export class PeerRefused extends Data.TaggedError("PeerRefused")<{}> {
   override get message() {
     return "the other edge refused the connection"
@@ -50,7 +50,7 @@ export class PeerRefused extends Data.TaggedError("PeerRefused")<{}> {
 
 const logEveryMillis = 60_000
 
-/** Counts each failed connection to another edge, and logs the first of each minute for each of them with what to do. */
+/** Counts failed connections to other edges, and logs the first per minute and edge with a remedy. */
 export const makeFailures = Effect.gen(function* () {
   const counters = yield* Counters
   const logged = new Map<string, number>()
@@ -66,7 +66,7 @@ export const makeFailures = Effect.gen(function* () {
   })
 })
 
-/** Says what the connection is to be; true when the peer takes it. */
+/** Sends the role of the connection; true if the peer accepts it. */
 export const introduce = (socket: TLSSocket, admission: Extract<Admission, { readonly role: "M" | "H" }>) =>
   Effect.promise(async () => {
     const reader = new FrameReader(socket)

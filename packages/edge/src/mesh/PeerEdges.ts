@@ -1,6 +1,6 @@
 /**
- * Brings a visitor whose host is not known here to the edge that serves it (role `M`, data-plane 8.8): the control plane
- * says which one, the peer proves itself with the shared CA, the visitor's bytes go there untouched.
+ * Forwards a visitor whose host is unknown here to the edge that serves it (role `M`, data-plane 8.8): the control plane names the
+ * edge, the shared CA authenticates it, and the bytes are forwarded untouched.
  */
 import { isGlobalEndpoint } from "@catenet/crypto/admission/Address"
 import { pem } from "@catenet/crypto/x509/Certificate"
@@ -17,16 +17,16 @@ import { Relays } from "../relay/Relays.ts"
 import { Settings } from "../settings/Settings.ts"
 import { dial, introduce, makeFailures, PeerRefused } from "./PeerDial.ts"
 
-/** How long an unknown host is not asked for again; scanners must not reach the control plane at their own rate. */
+/** How long an unknown host is cached, so that scanners do not reach the control plane at their own rate. */
 const missMillis = 30_000
-/** The same where the control plane did not answer: it may know the host when it is back. */
+/** The same if the control plane did not answer: it may know the host when it is back. */
 const unansweredMillis = 1_000
 const maxMisses = 10_000
 
 export class PeerEdges extends Context.Service<
   PeerEdges,
   {
-    /** False when no other edge takes the visitor; the socket is then as it was. */
+    /** False if no other edge takes the visitor; the socket is then untouched. */
     readonly forward: (host: string, socket: Socket) => Effect.Effect<boolean>
   }
 >()("edge/mesh/PeerEdges") {
@@ -39,7 +39,7 @@ export class PeerEdges extends Context.Service<
     const relays = yield* Relays
     const failed = yield* makeFailures
     const clock = yield* Clock.Clock
-    /** Until when, in epoch milliseconds. */
+    /** End of the cached answer, epoch milliseconds. */
     const misses = new BoundedMap<string, number>(maxMisses)
     const ca = pem(root)
 

@@ -29,22 +29,22 @@ export interface Sources {
   readonly webSockets: WebSocketMembers["Service"]
   readonly echoes: Pick<OriginEchoes["Service"], "reach" | "answers">
   readonly limiter: ConnectionLimiter
-  /** What the other processes of this edge hold. */
+  /** Totals of the other processes of this edge. */
   readonly workerStats: WorkerStats["Service"]
   readonly visitors: () => number
   readonly listeners: ReadonlyArray<Pick<TcpListener, "name">>
   /** Epoch milliseconds of the last proof that a listener accepts, by name. */
   readonly lastAccepted: ReadonlyMap<string, number>
-  /** Epoch milliseconds since which a listener has to be there. */
+  /** Epoch milliseconds since when a listener is expected. */
   readonly expectedSince: ReadonlyMap<string, number>
 }
 
-/** A series that is there from the start can be watched for its first rise. */
+/** Series that exist from the start, so that their first increase can be detected. */
 const noSheds: Readonly<Record<ShedReason, number>> = { connections: 0, address: 0, descriptors: 0 }
 
 const echoVerdicts = [...originVerdicts, "silence"]
 
-/** Sums over all tunnels, at the moment of asking. */
+/** Current sums over all tunnels. */
 const totals = ({ agents, echoes, workerStats }: Pick<Sources, "agents" | "echoes" | "workerStats">) => {
   const sums = { tunnels: 0, known: 0, registrations: 0, parked: workerStats.parked() }
   const reach = { up: 0, connected: 0, origin_silent: 0, agent_silent: 0 }

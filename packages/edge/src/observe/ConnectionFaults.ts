@@ -1,4 +1,4 @@
-/** What callbacks of connections threw: counted, and logged as `ProcessFaults` says. */
+/** Errors thrown by callbacks of connections: counted, and logged by `ProcessFaults`. */
 import * as ProcessFaults from "@catenet/wire/transport/ProcessFaults"
 import { Context, Effect, Layer } from "effect"
 import { Counters } from "./Counters.ts"
@@ -7,7 +7,7 @@ export class ConnectionFaults extends Context.Service<
   ConnectionFaults,
   {
     readonly report: (error: unknown) => void
-    /** Reports what was thrown and destroys the connection. */
+    /** Reports the error and destroys the connection. */
     readonly ending: (connection: { readonly destroy: () => unknown }) => (error: unknown) => void
   }
 >()("edge/observe/ConnectionFaults") {

@@ -1,4 +1,4 @@
-/** What the edge counts about itself, as plain numbers that the hot path can add to. Names follow data-plane 13. */
+/** The edge's counters, as plain numbers that the hot path increments. Names follow data-plane 13. */
 import { Context, Layer } from "effect"
 
 const zero = () => ({
@@ -9,52 +9,52 @@ const zero = () => ({
   accessWindowRefusals: 0,
   visitorsOfUnknownHosts: 0,
   visitorsOfOfflineTunnels: 0,
-  /** Turned away because their tunnel, or the edge, had as many as it may have. */
+  /** Refused because their tunnel or the edge was at its cap. */
   visitorsOfFullTunnels: 0,
   visitorsOfFullEdge: 0,
-  /** Closed because their address held the most places and another one came. */
+  /** Closed to make room, because their address held the most places. */
   visitorsEvicted: 0,
   handshakesFailed: 0,
   registrationsRefused: 0,
   fallbackParks: 0,
   fallbackDeliveries: 0,
   fallbackLost: 0,
-  /** Slots closed for newer ones, of tunnels that the control plane has not named. */
+  /** Slots of unnamed tunnels closed for newer ones. */
   parksEvicted: 0,
   relaysCut: 0,
   visitorsToPeers: 0,
   visitorsFromPeers: 0,
-  /** Connections to other edges that could not be made, or were refused there. */
+  /** Connections to other edges that failed or were refused. */
   peerDialsFailed: 0,
   /** Bytes from visitors to agents and back, while they flow. */
   bytesToAgents: 0,
   bytesToVisitors: 0,
-  /** The same bytes, both ways together, by what they were relayed for. */
+  /** The same bytes in both directions together, by purpose. */
   bytesOf: { browser: 0, dataplane: 0, tcp_fallback: 0 },
-  /** What callbacks of connections threw. */
+  /** Errors thrown by callbacks of connections. */
   connectionFaults: 0,
   /** HTTP/2 connections closed because their address block reset too many streams of the tunnel. */
   resetBudgetsExceeded: 0,
   rendezvous: 0,
   rendezvousRefused: 0,
-  /** Members of channels that came to wait, by dialect. */
+  /** Members that began to wait, by dialect. */
   channelParkLegsKeepAlive: 0,
   channelParkLegsPlain: 0,
   channelParksReaped: 0,
   channelParksSuperseded: 0,
-  /** Pairs that only learned of each other. */
+  /** Pairs that only exchanged addresses. */
   channelRendezvousPairs: 0,
   channelSplices: 0,
   channelSessionsCut: 0,
   channelRelayBytes: 0,
-  /** Members that were let through to the relay node, and those that found it gone. */
+  /** Members connected to the relay node, and those for whom it was unreachable. */
   relayGateSessions: 0,
   relayNodeUnreachable: 0,
-  /** WebSockets refused because there were as many as may be. */
+  /** WebSockets refused at the cap. */
   webSocketSheds: 0,
-  /** Connections closed because their address has guessed too often. */
+  /** Connections closed because of too many guesses from their address. */
   channelPenaltySheds: 0,
-  /** What advertised addresses were worth. */
+  /** Results of checking advertised addresses. */
   endpointsMatching: 0,
   endpointsOfOtherFamily: 0,
   endpointsMismatching: 0,
@@ -77,13 +77,13 @@ type Plain = keyof ReturnType<typeof plain>
 
 const isPlain = (counters: Counted, name: string): name is Plain => Object.hasOwn(counters, name) && name !== "bytesOf"
 
-/** All of them by one name each, for another process. */
+/** All counters by name, for another process. */
 export const flat = (counters: Counted): Record<string, number> => ({
   ...plain(counters),
   ...Object.fromEntries(kinds.map((kind) => [`bytesOf.${kind}`, counters.bytesOf[kind]]))
 })
 
-/** Adds what another process has counted under the names of {@link flat}. */
+/** Adds the counters of another process, by the names of {@link flat}. */
 export const add = (counters: Counted, counted: Readonly<Record<string, number>>): void => {
   for (const [name, value] of Object.entries(counted)) if (isPlain(counters, name)) counters[name] += value
   for (const kind of kinds) counters.bytesOf[kind] += counted[`bytesOf.${kind}`] ?? 0

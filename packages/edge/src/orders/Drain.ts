@@ -1,7 +1,7 @@
 /**
- * How the edge leaves: it stops accepting and says to visitors that their connections end. For a moment what they send is still
- * answered, so that no visitor that keeps its connection busy meets a closed one. Then it sends agents elsewhere, lets relays
- * finish for the grace time, and cuts what is left.
+ * Shutdown of the edge. It stops accepting and tells visitors that their connections end; requests are still answered for a
+ * moment, so that busy visitors do not run into a closed connection. Then it sends agents away, lets relays finish within the
+ * grace period, and cuts the rest.
  */
 import { Effect, Schedule } from "effect"
 import { ChannelPlacement } from "../channels/ChannelPlacement.ts"
@@ -13,7 +13,7 @@ import { MuxAgents } from "../sessions/MuxAgents.ts"
 import { Settings } from "../settings/Settings.ts"
 import { TerminatedConnections } from "../terminate/TerminatedConnections.ts"
 
-/** In which a visitor that keeps asking has heard that its connection ends. */
+/** Time in which every active visitor is told that its connection ends. */
 const lastMoment = (graceSeconds: number) => Math.min(1_000, graceSeconds * 100)
 
 const whileTrue = (holds: () => boolean, millis: number) =>

@@ -1,7 +1,6 @@
 /**
- * Tells the control plane again and again that this edge lives, where peers reach it and where it takes orders, signed
- * with the edge's key. The answer names an epoch: one that the edge is not in means that orders were not written for it
- * for a while, and everything is restored.
+ * Sends signed heartbeats to the control plane with the addresses for peers and for orders. The response names an epoch: if it is
+ * not the edge's own, orders were not written for it for a while, and the whole state is restored.
  */
 import * as EdgeHeartbeat from "@catenet/crypto/EdgeHeartbeat"
 import * as Hex from "@catenet/crypto/Hex"
@@ -14,7 +13,7 @@ import { ControlPlane, type ControlPlaneClient, statusOf } from "../control/Cont
 import { Settings } from "../settings/Settings.ts"
 import { rehydrate } from "./Rehydrate.ts"
 
-/** After a heartbeat that was not taken. */
+/** Pause after a rejected heartbeat. */
 const retrySeconds = 3
 
 const signed = Effect.fnUntraced(function* (seed: Redacted.Redacted<Uint8Array>) {
@@ -32,8 +31,8 @@ const signed = Effect.fnUntraced(function* (seed: Redacted.Redacted<Uint8Array>)
 })
 
 /**
- * `first` is for the start, before the state is restored. `run` never ends; a heartbeat that fails is logged and the next
- * one is sent all the same.
+ * `first` is sent at startup, before the state is restored. `run` never ends; a failed heartbeat is logged, and the next one
+ * follows.
  */
 export const heartbeats = Effect.fn("Heartbeats.make")(function* (controlPlane: ControlPlaneClient) {
   const { edgeId, heartbeatSeconds } = yield* Settings
@@ -43,7 +42,7 @@ export const heartbeats = Effect.fn("Heartbeats.make")(function* (controlPlane: 
   let rebuilt: string | null = null
   let taken = true
 
-  /** The epoch, where the control plane names one. */
+  /** The epoch, if the control plane names one. */
   const send = Effect.suspend(() =>
     controlPlane.heartbeat({ payload: new Heartbeat({ ...standing, rebuilt }), responseMode: "decoded-and-response" })
   ).pipe(
@@ -61,7 +60,7 @@ export const heartbeats = Effect.fn("Heartbeats.make")(function* (controlPlane: 
     )
   )
 
-  /** Whether the edge entered another epoch. From then on it owes a restored state, and says no other epoch before. */
+  /** Whether the edge entered another epoch. It reports that epoch only after it has restored its state. */
   const entered = Effect.map(send, (epoch) => {
     if (epoch === undefined || epoch === rebuilt) return false
     rebuilt = epoch

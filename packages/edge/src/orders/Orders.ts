@@ -1,6 +1,6 @@
 /**
- * What the control plane orders, wherever the order comes from (its push or the state fetched at boot). Every order is
- * idempotent and takes effect before it returns.
+ * Orders of the control plane, pushed or from the state fetched at startup. Every order is idempotent and in force when it
+ * returns.
  */
 import { type AccessPolicy, isOpen } from "@catenet/domain/edges/AccessPolicy"
 import type { AgentProof, TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
@@ -17,29 +17,29 @@ import { LoginGate } from "../terminate/LoginGate.ts"
 
 interface Applied {
   readonly authorize: (host: string, route: Route, login?: boolean) => Effect.Effect<void>
-  /** Refuses the token from now on, ends its agents and cuts its relays at once. Its hosts lead to the successor. */
+  /** Refuses the token from now on, disconnects its agents and cuts its relays. Its hosts lead to the successor. */
   readonly revoke: (token: string, successor?: string) => Effect.Effect<void>
-  /** Names the records of a tunnel that had another token before. */
+  /** Sets the name of a tunnel's records, if it had another token before. */
   readonly setRecords: (token: string, name: string) => Effect.Effect<void>
-  /** Names the keys of the agents that may serve the tunnel, and ends the sessions of all others. */
+  /** Sets the keys of the agents that may serve the tunnel, and ends the sessions of all others. */
   readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => Effect.Effect<void>
   readonly setOptions: (token: string, options: TunnelOptions) => Effect.Effect<void>
-  /** Says whether visitors have to log in, and asks anew about each of those who are here. */
+  /** Sets whether visitors must log in, and checks each current visitor again. */
   readonly setLogin: (token: string, required: boolean) => Effect.Effect<void>
   readonly setPolicy: (token: string, policy: AccessPolicy | null) => Effect.Effect<void>
-  /** Ends what a holder has at a channel; without one, what all its members have. They may come again, and are asked about. */
+  /** Ends the connections of a holder to a channel, or of all its members. They may reconnect and are then checked again. */
   readonly cutMembers: (cut: MemberCut) => Effect.Effect<void>
 }
 
-/** The orders of a state that was fetched. */
+/** The orders of a fetched state. */
 export interface Restored extends Applied {
-  /** Whether an order has said how the host stands since the fetch began. */
+  /** Whether an order has changed the host since the fetch began. */
   readonly isNewer: (host: string) => boolean
 }
 
 type Everywhere = (order: RouteOrder, here: () => void) => Effect.Effect<void>
 
-/** What an order says the state of. */
+/** The subject of an order. */
 const subjectOf = (order: RouteOrder): string => {
   if (order._tag === "AuthorizeHost") return `host ${order.hostname}`
   return "token" in order ? `${order._tag} ${order.token}` : order._tag
@@ -53,12 +53,9 @@ const subjectsOf = (order: RouteOrder): ReadonlyArray<string> =>
 export class Orders extends Context.Service<
   Orders,
   Applied & {
-    /**
-     * Applies a state that is fetched while orders come in: what an order has changed since the fetch began is newer, and
-     * stays as the order left it.
-     */
+    /** Applies a fetched state while orders arrive: what an order has changed since the fetch began is newer and is kept. */
     readonly restoring: <A, E, R>(use: (restored: Restored) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-    /** Cuts what runs outside its access window, if this edge is set to do so. */
+    /** Cuts connections outside their access window, if the edge is configured to. */
     readonly closeWindows: Effect.Effect<void>
   }
 >()("edge/orders/Orders") {
@@ -71,7 +68,7 @@ export class Orders extends Context.Service<
     const room = yield* ChannelRoom
     const broadcast = yield* WorkerBroadcast
     const clock = yield* Clock.Clock
-    /** Done here and sent to the others in one step, so that orders reach all processes in the same order. */
+    /** Applied here and sent to the other processes in one step, so that all get orders in the same sequence. */
     const perform: Everywhere = (order, here) =>
       Effect.suspend(() => {
         here()

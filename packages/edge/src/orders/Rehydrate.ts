@@ -1,7 +1,6 @@
 /**
- * Rebuilds what this edge may serve, at its start and when the control plane wrote no orders for it for a while: revoked
- * tokens first, then hosts, tiers and access windows. It retries until the control plane has answered both, for an edge
- * that knows nothing must not turn visitors or agents away.
+ * Restores the edge's state at startup, and after a time without orders: revoked tokens first, then hosts, tiers and access
+ * windows. Retries until the control plane has answered both, because an edge without state must not refuse visitors or agents.
  */
 import { cursorIn, maxPage } from "@catenet/domain/api/Page"
 import { type Authorisation, EdgeId } from "@catenet/domain/edges/EdgeNode"
@@ -15,13 +14,13 @@ import { Orders, type Restored } from "./Orders.ts"
 
 const retry = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("5 seconds")]).pipe(Schedule.jittered)
 
-/** Why a call failed: for one that did not come through, the message of the system. */
+/** Why a call failed; for a network error, the system's message. */
 const why = (error: Error) =>
   HttpClientError.isHttpClientError(error) && "cause" in error.reason && error.reason.cause instanceof Error
     ? error.reason.cause.message
     : error.message
 
-/** In pages, so that neither side is kept from its other work by a long one. */
+/** In pages, so that neither side is blocked for long. */
 const authorizationsOf = Effect.fn("Rehydrate.authorizationsOf")(function* (
   controlPlane: ControlPlaneClient,
   edgeId: string
@@ -39,7 +38,7 @@ const authorizationsOf = Effect.fn("Rehydrate.authorizationsOf")(function* (
   return all
 })
 
-/** In pages too, where the control plane knows pages. */
+/** In pages too, if the control plane supports them. */
 const revokedTokens = Effect.fn("Rehydrate.revokedTokens")(function* (controlPlane: ControlPlaneClient) {
   const all: Array<string> = []
   let cursor: string | undefined
@@ -53,8 +52,8 @@ const revokedTokens = Effect.fn("Rehydrate.revokedTokens")(function* (controlPla
 })
 
 /**
- * Fetches everything before it changes anything, so that a failure half way leaves no half state. An edge that serves
- * meanwhile also drops what it no longer finds, and lifts restrictions that are gone.
+ * Fetches everything before it changes anything, so that a failure leaves no partial state. Also drops what is no longer there,
+ * and lifts restrictions that are gone.
  */
 const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneClient, when: When) {
   const { edgeId, requireHostAuth } = yield* Settings
@@ -92,7 +91,7 @@ const once = Effect.fn("Rehydrate.once")(function* (controlPlane: ControlPlaneCl
 
 type When = "at the start" | "while it serves"
 
-/** Succeeds when the state is there, however long that takes. */
+/** Succeeds when the state has been restored, however long that takes. */
 export const rehydrate = (controlPlane: ControlPlaneClient, when: When) =>
   once(controlPlane, when).pipe(
     Effect.tapError((error) =>

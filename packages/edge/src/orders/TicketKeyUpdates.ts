@@ -1,6 +1,6 @@
 /**
- * Keeps the session ticket keys of this edge those that all edges of the control plane have. It asks each hour, and the answer holds the
- * next key twelve hours before that one seals. Until it has an answer, and where it gets none for long, the edge has its own keys.
+ * Synchronizes the session ticket keys with the other edges of the control plane. Asks every hour; a response contains the next
+ * key twelve hours before it is used. Until the first response, and after long outages, the edge uses its own keys.
  */
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
@@ -48,7 +48,7 @@ export const updates = Effect.fn("TicketKeyUpdates.updates")(function* (
     return true
   }).pipe(
     Effect.catch((error) =>
-      // A control plane of the reference kind has none, and never will.
+      // The reference control plane does not have them.
       isUnknownRoute(error)
         ? Effect.succeed(true)
         : Effect.as(
