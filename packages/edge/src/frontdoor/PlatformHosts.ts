@@ -1,8 +1,7 @@
 /**
- * The hosts of the platform itself (portal, identity provider, ...): after TLS a plain copy to their upstream (data-plane
- * 1.2 row 5). Where the operator wants it, the header of the PROXY protocol goes before, so that the upstream knows the
- * visitor and not this edge alone. Without a usable certificate the untouched bytes go there. Members of channels that come by
- * WebSocket to the portal's name stay here.
+ * The hosts of the platform itself (portal, identity provider, ...): terminates TLS and copies to their upstream (data-plane 1.2
+ * row 5), optionally with a PROXY protocol header that names the visitor's address. Without a usable certificate, the bytes are
+ * passed through untouched. WebSockets of channel members at the portal's name are served here.
  */
 import type { Address } from "@catenet/platform/NetworkParser"
 import { encodeProxyHeader } from "@catenet/platform/ProxyProtocol"
