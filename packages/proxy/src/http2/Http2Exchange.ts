@@ -5,7 +5,6 @@
  */
 import { Http } from "@catenet/platform/Http"
 import { guard, type OnFault } from "@catenet/wire/transport/FaultBoundary"
-import { originCookies } from "@catenet/wire/transport/GateCookies"
 import {
   answerOptions,
   type Incoming,
@@ -19,61 +18,14 @@ import { hasTwoLengths } from "@catenet/wire/transport/HttpFields"
 import type { KeepAliveAgent } from "@catenet/wire/transport/KeepAliveAgent"
 import { Result } from "effect"
 import type { IncomingMessage, RequestOptions } from "node:http"
-import type { IncomingHttpHeaders, OutgoingHttpHeaders, ServerHttp2Stream } from "node:http2"
+import { type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2"
 import { readerOf } from "../ContentNegotiation.ts"
 import { type EdgeResponse, malformedPage, offlinePage, plainResponse, readBy, silentPage } from "../EdgePages.ts"
-import { isEndToEnd, isTrailer } from "../FieldNames.ts"
-import { BadRequest, safeMethods, type Visitor, visitorFields } from "../http1/RequestHead.ts"
-import { hostnameOf, isAuthority, isOriginForm } from "../http1/RequestTarget.ts"
+import { isTrailer } from "../FieldNames.ts"
+import { safeMethods, type Visitor } from "../http1/RequestHead.ts"
+import { toOrigin } from "./Http2Fields.ts"
+import { readRequest } from "./Http2Request.ts"
 import type { Repeatable } from "./UpstreamPool.ts"
-
-/** What an HTTP/2 visitor asks, in the words of HTTP/1.1 (RFC 9113 section 8.3.1), or why it cannot be asked so. */
-interface Http2Request {
-  readonly method: string
-  readonly path: string
-  readonly authority: string
-}
-
-const bad = (status: BadRequest["status"], reason: string) => Result.fail(new BadRequest({ status, reason }))
-
-const misdirected = (hostname: string) => bad(421, `this connection is for ${hostname}`)
-
-const readRequest = (headers: IncomingHttpHeaders, { hostname }: Visitor): Result.Result<Http2Request, BadRequest> => {
-  const { ":authority": named, ":method": method = "GET", ":path": path = "/", host } = headers
-  if (method === "CONNECT") return bad(405, "CONNECT is not served")
-  const authorities = [named, host].filter((each) => each !== undefined)
-  if (!authorities.every(isAuthority))
-    return hostname === undefined ? bad(400, "malformed host") : misdirected(hostname)
-  if (hostname !== undefined && authorities.some((each) => hostnameOf(each) !== hostname)) return misdirected(hostname)
-  const isTarget = isOriginForm(path) || (path === "*" && method === "OPTIONS")
-  return isTarget
-    ? Result.succeed({ method, path, authority: authorities[0] ?? hostname ?? "" })
-    : bad(400, "malformed path")
-}
-
-/** The fields of an HTTP/2 visitor's request for an HTTP/1.1 origin: what only the edge may say is replaced. */
-const passes = (name: string) => !name.startsWith(":") && name !== "expect" && name !== "cookie" && isEndToEnd(name)
-
-const cookieFields = (cookie: string | undefined) => {
-  const left = cookie === undefined ? undefined : originCookies(cookie)
-  return left === undefined ? {} : { cookie: left }
-}
-
-/** The request's fields for the origin. With `body` its end is marked by chunks where no length says it. */
-const toOrigin = (
-  headers: IncomingHttpHeaders,
-  visitor: Visitor,
-  authority: string,
-  body: boolean
-): OutgoingHttpHeaders => ({
-  Host: authority,
-  ...(headers["content-length"] === undefined ? {} : { "Content-Length": headers["content-length"] }),
-  ...Object.fromEntries(Object.entries(headers).filter(([name]) => passes(name))),
-  ...cookieFields(headers.cookie),
-  ...(body && headers["content-length"] === undefined ? { "Transfer-Encoding": "chunked" } : {}),
-  ...(headers["te"] === "trailers" ? { TE: "trailers", Connection: "TE" } : {}),
-  ...visitorFields(visitor, authority)
-})
 
 /** The tunnel has no agent that could take the request. */
 export class NoAgentServes extends Error {}
