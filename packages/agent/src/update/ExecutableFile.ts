@@ -190,14 +190,17 @@ const replace = Effect.fn("ExecutableFile.replace")(function* (place: Place, con
   yield* Effect.mapError(put(place, places.new), failed(`${path} cannot be replaced`))
 })
 
-const confirm = Effect.fnUntraced(function* (place: Place, { digest }: Trial) {
-  const { places } = place
-  // Another agent of this machine may have confirmed it and downloaded an even newer version.
-  if ((yield* readTrial(place))?.digest !== digest) return
-  if (yield* exists(place, places.next)) yield* put(place, places.next)
-  yield* remove(place, places.trial)
-  yield* remove(place, places.old)
-}, (confirming) => Effect.ignore(confirming))
+const confirm = Effect.fnUntraced(
+  function* (place: Place, { digest }: Trial) {
+    const { places } = place
+    // Another agent of this machine may have confirmed it and downloaded an even newer version.
+    if ((yield* readTrial(place))?.digest !== digest) return
+    if (yield* exists(place, places.next)) yield* put(place, places.next)
+    yield* remove(place, places.trial)
+    yield* remove(place, places.old)
+  },
+  (confirming) => Effect.ignore(confirming)
+)
 
 const rollBack = Effect.fnUntraced(function* (place: Place, trial: Trial, how: string) {
   const { path, places } = place
