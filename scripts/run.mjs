@@ -134,7 +134,7 @@ const campaign = () => {
     ["stack", "test/fairness/"],
     ["edge", "test/channels/PairingRoom"],
     ["edge", "test/fuzz/"],
-    ["edge", "test/differential/"],
+    ["stack", "test/differential/"],
     ["edge", "test/quic/QuicFloods"],
     ["agent", "test/fuzz/"],
     ["server", "test/fuzz/"],

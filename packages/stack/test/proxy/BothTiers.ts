@@ -5,7 +5,7 @@
 import { makeHome, runAgent } from "@catenet/testing/agent/Agent"
 import { startControlPlane } from "@catenet/testing/agent/ControlPlane"
 import { registered } from "@catenet/testing/agent/Surroundings"
-import { eventually, mintPair, start, temporaryFolder, token } from "@catenet/testing/edge/TestEdge"
+import { eventually, mintPair, start, temporaryFolder, type TestEdge, token } from "@catenet/testing/edge/TestEdge"
 import { Effect, type LogLevel } from "effect"
 import { X509Certificate } from "node:crypto"
 import { writeFileSync } from "node:fs"
@@ -23,20 +23,14 @@ export interface Tier {
   readonly logged: ReadonlyArray<string>
 }
 
-/** The origin's port is on loopback. `logLevel` is that of the edge, which logs to the loggers of the caller. */
-export const make = Effect.fnUntraced(function* (
-  originPort: number,
-  logLevel: LogLevel.LogLevel = "None",
-  scheme: "" | "h2c://" = ""
-) {
-  const world = yield* start({}, { logLevel })
+/** Starts `ct-agent` processes at this edge, each registered when it is returned. */
+export const agents = Effect.fnUntraced(function* (world: TestEdge) {
   const plane = yield* Effect.acquireRelease(
     Effect.promise(() => startControlPlane(new X509Certificate(world.meshRoot).raw)),
     (running) => Effect.promise(() => running[Symbol.asyncDispose]())
   )
   plane.meshPort = world.mesh
-
-  const serve = Effect.fnUntraced(function* (digit: string, host: string, more: Readonly<Record<string, string>>) {
+  return Effect.fnUntraced(function* (digit: string, host: string, more: Readonly<Record<string, string>>) {
     const home = yield* Effect.acquireRelease(Effect.promise(makeHome), (made) =>
       Effect.promise(() => made[Symbol.asyncDispose]())
     )
@@ -48,7 +42,6 @@ export const make = Effect.fnUntraced(function* (
           CT_AGENT_HOSTNAME: host,
           CT_AGENT_MODE: "browser",
           CT_AGENT_TRANSPORTS: "mux",
-          CT_AGENT_ORIGIN: `${scheme}127.0.0.1:${originPort}`,
           ...more
         })
       ),
@@ -57,21 +50,37 @@ export const make = Effect.fnUntraced(function* (
     yield* Effect.promise(() => registered(agent))
     return agent.lines
   })
+})
 
+/** A pair of the host's own, and the variables of an agent that ends TLS with it. */
+export const ownPair = Effect.fnUntraced(function* (host: string) {
+  const folder = yield* temporaryFolder
+  const pair = mintPair([host])
+  writeFileSync(join(folder, "fullchain.pem"), pair.cert)
+  writeFileSync(join(folder, "privkey.pem"), pair.key)
+  return { root: pair.root, variables: { CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: folder } }
+})
+
+/** The origin's port is on loopback. `logLevel` is that of the edge, which logs to the loggers of the caller. */
+export const make = Effect.fnUntraced(function* (
+  originPort: number,
+  logLevel: LogLevel.LogLevel = "None",
+  scheme: "" | "h2c://" = ""
+) {
+  const world = yield* start({}, { logLevel })
+  const serve = yield* agents(world)
+  const CT_AGENT_ORIGIN = `${scheme}127.0.0.1:${originPort}`
   const [edgeHost, ownHost] = ["edge.zone.test", "own.zone.test"]
   yield* Effect.promise(() => world.authorize(token("e"), edgeHost, "gelb"))
   yield* Effect.promise(() => world.authorize(token("a"), ownHost))
-  const folder = yield* temporaryFolder
-  const pair = mintPair([ownHost])
-  writeFileSync(join(folder, "fullchain.pem"), pair.cert)
-  writeFileSync(join(folder, "privkey.pem"), pair.key)
+  const { root, variables } = yield* ownPair(ownHost)
   const [ofEdge, own] = yield* Effect.all(
-    [serve("e", edgeHost, {}), serve("a", ownHost, { CT_AGENT_ORIGIN_TLS: "terminate", CT_ACME_CERT_OUT_DIR: folder })],
+    [serve("e", edgeHost, { CT_AGENT_ORIGIN }), serve("a", ownHost, { CT_AGENT_ORIGIN, ...variables })],
     { concurrency: 2 }
   )
   const port = world.frontDoor
   const gelb: Tier = { name: "edge-terminated", host: edgeHost, port, ca: world.wildcardRoot, logged: ofEdge }
-  const gruen: Tier = { name: "end-to-end", host: ownHost, port, ca: pair.root, logged: own }
+  const gruen: Tier = { name: "end-to-end", host: ownHost, port, ca: root, logged: own }
   return [gelb, gruen] as const
 })
 

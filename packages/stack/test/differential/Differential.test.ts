@@ -1,15 +1,17 @@
 /**
- * The same mutated requests through the edge to origins in three languages: each understands at most what the edge wrote,
- * and the edge writes nothing that names another visitor or another host. `CT_DIFFERENTIAL_CASES` sets how many for each
- * origin (20,000 for a whole run), `CT_DIFFERENTIAL_SEED` where to begin.
+ * The same mutated requests through the proxy, at the edge and at the agent, to origins in three languages: each understands at most
+ * what the proxy wrote, and the proxy writes nothing that names another visitor or another host. `CT_DIFFERENTIAL_CASES` sets how
+ * many for each origin and tier (20,000 for a whole run), `CT_DIFFERENTIAL_SEED` where to begin.
  */
 import { servingAgent } from "@catenet/testing/edge/Agent"
 import { random } from "@catenet/testing/edge/fuzz/Mutation"
 import { eventually, start, temporaryFolder, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { connect as connectTcp } from "node:net"
+import { readProxyHeader } from "@catenet/platform/ProxyProtocol"
+import { type AddressInfo, connect as connectTcp, createServer } from "node:net"
 import { connect, createSecureContext } from "node:tls"
+import * as BothTiers from "../proxy/BothTiers.ts"
 import { type Origin, type Seen, startAll } from "./Origins.ts"
 import { request } from "./Requests.ts"
 import { readWritten, type Written } from "./Written.ts"
@@ -20,7 +22,7 @@ const atOnce = 12
 /** A visitor that gets no end of what it asked leaves. */
 const lifeMillis = 1_500
 
-/** What the edge wrote on one connection to an agent, and what the origin understood of it. */
+/** What the proxy wrote on one connection to the origin, and what the origin understood of it. */
 interface Carried {
   readonly written: Array<Buffer>
   readonly seen: Array<Seen>
@@ -36,7 +38,7 @@ const comparable = (fields: ReadonlyArray<readonly [string, string]>) =>
 const valuesOf = ({ fields }: Written, name: string) =>
   fields.flatMap(([each, value]) => (each.toLowerCase() === name ? [value] : []))
 
-/** What is wrong with what the edge wrote, whatever it was asked. */
+/** What is wrong with what the proxy wrote, whatever it was asked. */
 const forged = (written: Written, host: string): string | undefined => {
   const own = { "x-forwarded-for": "127.0.0.1", "x-forwarded-proto": "https", host, "x-forwarded-host": host }
   for (const [name, value] of Object.entries(own)) {
@@ -50,41 +52,98 @@ const forged = (written: Written, host: string): string | undefined => {
 }
 
 const differs = (seen: Seen, written: Written | undefined): string | undefined => {
-  if (written === undefined) return "a request that the edge did not write"
+  if (written === undefined) return "a request that the proxy did not write"
   // Python's own server takes slashes before the first one away, so that no redirect leads to another host.
   const targets = [written.target, written.target.replace(/^\/+/, "/")]
   if (seen.method !== written.method || !targets.includes(seen.target)) return "another request line"
   if (seen.host !== valuesOf(written, "host")[0]) return "another host"
   if (JSON.stringify(comparable(seen.fields)) !== JSON.stringify(comparable(written.fields))) return "other fields"
-  if (seen.whole && !written.whole) return "an end where the edge wrote none"
+  if (seen.whole && !written.whole) return "an end where the proxy wrote none"
   if (!written.body.startsWith(seen.body) || (seen.whole && seen.body !== written.body)) return "another body"
   return undefined
 }
 
-/** An agent in front of an origin, which remembers what it carried for each visitor's port. */
-const agentOf = Effect.fnUntraced(function* (world: TestEdge, origin: Origin, host: string, index: number) {
+/** Follows what is written to the origin for the visitor at this port. */
+const follow = (carried: Map<number, Carried>, origin: Origin, visitorPort: number) => {
+  const one: Carried = { written: [], seen: [] }
+  carried.set(visitorPort, one)
+  const socket = connectTcp({ host: "127.0.0.1", port: origin.port, noDelay: true, allowHalfOpen: true })
+  socket.once("connect", () => origin.seen.set(String(socket.localPort), one.seen))
+  return { one, socket }
+}
+
+interface Place {
+  readonly host: string
+  readonly ca: string
+  readonly carried: Map<number, Carried>
+}
+
+/** The edge ends TLS; an agent in this process carries what it wrote. */
+const atEdge = Effect.fnUntraced(function* (world: TestEdge, origin: Origin, index: number) {
   const carried = new Map<number, Carried>()
+  const host = `${origin.language}.zone.test`
   const tunnel = token(`${index + 1}`)
   yield* Effect.promise(() => world.authorize(tunnel, host, "gelb"))
   const headers = { "x-ct-routing-token": tunnel }
   yield* Effect.promise(() => world.admin("POST", "/internal/tunnel/options", { headers, body: { http_only: true } }))
   const agent = yield* servingAgent(world, tunnel, [host], (stream) => {
     agent.streams.length = 0
-    const one: Carried = { written: [], seen: [] }
-    carried.set(stream.header.client?.port ?? 0, one)
-    const socket = connectTcp({ host: "127.0.0.1", port: origin.port, noDelay: true, allowHalfOpen: true })
-    socket.once("connect", () => origin.seen.set(String(socket.localPort), one.seen))
+    const { one, socket } = follow(carried, origin, stream.header.client?.port ?? 0)
     stream.on("data", (chunk: Buffer) => one.written.push(chunk))
     stream.pipe(socket).pipe(stream)
     socket.on("error", () => stream.destroy())
     stream.on("error", () => socket.destroy())
   })
-  return carried
+  return { host, ca: world.wildcardRoot, carried } satisfies Place
+})
+
+/** The agent ends TLS, in a process of its own; the PROXY protocol header says whose connection it is. */
+const atAgent = Effect.fnUntraced(function* (
+  serve: Effect.Success<ReturnType<typeof BothTiers.agents>>,
+  world: TestEdge,
+  origin: Origin,
+  index: number
+) {
+  const carried = new Map<number, Carried>()
+  const host = `own-${origin.language}.zone.test`
+  const recorder = createServer({ noDelay: true, allowHalfOpen: true }, (incoming) => {
+    incoming.on("error", () => undefined)
+    let head = Buffer.alloc(0)
+    const read = (chunk: Buffer) => {
+      head = Buffer.concat([head, chunk])
+      const found = readProxyHeader(head)
+      if (found._tag !== "Header") return
+      incoming.off("data", read)
+      const { one, socket } = follow(carried, origin, found.client?.port ?? 0)
+      const rest = head.subarray(found.length)
+      if (rest.length > 0) {
+        one.written.push(rest)
+        socket.write(rest)
+      }
+      incoming.on("data", (bytes: Buffer) => one.written.push(bytes))
+      incoming.pipe(socket).pipe(incoming)
+      socket.on("error", () => incoming.destroy())
+    }
+    incoming.on("data", read)
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void recorder.listen(0, "127.0.0.1", () => resume(Effect.void))),
+    () => Effect.sync(() => void recorder.close())
+  )
+  const digit = `${index + 4}`
+  yield* Effect.promise(() => world.authorize(token(digit), host))
+  const { root, variables } = yield* BothTiers.ownPair(host)
+  yield* serve(digit, host, {
+    ...variables,
+    CT_AGENT_ORIGIN: `127.0.0.1:${(recorder.address() as AddressInfo).port}`,
+    CT_AGENT_ORIGIN_PROXY_PROTOCOL: "v2"
+  })
+  return { host, ca: root, carried } satisfies Place
 })
 
 /** Visitors, whose TLS sessions are resumed. */
-const visitors = (world: TestEdge, host: string) => {
-  const secureContext = createSecureContext({ ca: world.wildcardRoot, maxVersion: "TLSv1.2" })
+const visitors = (world: TestEdge, { ca, host }: Place) => {
+  const secureContext = createSecureContext({ ca, maxVersion: "TLSv1.2" })
   let session: Buffer | undefined
   return (bytes: Buffer) =>
     new Promise<number>((resolve) => {
@@ -114,10 +173,15 @@ const visitors = (world: TestEdge, host: string) => {
 
 const judge = (origin: Origin, host: string, { seen: understood, written }: Carried): string | undefined => {
   const text = Buffer.concat(written).toString("latin1")
+  // Another protocol passes the agent as it is, and must be one for the origin too.
+  if (!/^[^ \r\n]+ [^ \r\n]+ HTTP\/1\.[01]\r\n/.test(text))
+    return understood.length === 0
+      ? undefined
+      : `${origin.language} took what is no request for one: ${JSON.stringify(text)}`
   const all = readWritten(text)
   for (const each of all) {
     const wrong = forged(each, host)
-    if (wrong !== undefined) return `the edge wrote: ${wrong}`
+    if (wrong !== undefined) return `the proxy wrote: ${wrong}`
   }
   for (const [at, seen] of understood.entries()) {
     const wrong = differs(seen, all[at])
@@ -128,19 +192,27 @@ const judge = (origin: Origin, host: string, { seen: understood, written }: Carr
 }
 
 it.live(
-  `origins in three languages understand at most what the edge wrote of ${caseCount} mutated requests`,
+  `origins in three languages understand at most what edge and agent wrote of ${caseCount} mutated requests`,
   () =>
     Effect.gen(function* () {
       const world = yield* start()
+      const serve = yield* BothTiers.agents(world)
       const origins = yield* startAll(yield* temporaryFolder)
+      const places = yield* Effect.all(
+        origins.flatMap((origin, index) =>
+          [atEdge(world, origin, index), atAgent(serve, world, origin, index)].map((made) =>
+            Effect.map(made, (place) => [origin, place] as const)
+          )
+        ),
+        { concurrency: 3 }
+      )
       const found: Array<string> = []
       const counts: Record<string, number> = {}
       yield* Effect.forEach(
-        origins,
-        Effect.fnUntraced(function* (origin, index) {
-          const host = `${origin.language}.zone.test`
-          const carried = yield* agentOf(world, origin, host, index)
-          const visit = visitors(world, host)
+        places,
+        Effect.fnUntraced(function* ([origin, place]) {
+          const { carried, host } = place
+          const visit = visitors(world, place)
           const cases: Array<{ readonly seed: number; readonly bytes: Buffer; readonly carried: Carried }> = []
           let seed = firstSeed
           const worker = async () => {
@@ -166,7 +238,7 @@ it.live(
               return rests
             }, "the origin is silent")
           )
-          counts[origin.language] = understood()
+          counts[host] = understood()
           for (const one of cases) {
             const wrong = judge(origin, host, one.carried)
             if (wrong !== undefined)
@@ -176,8 +248,8 @@ it.live(
         { concurrency: "unbounded", discard: true }
       )
       assert.deepStrictEqual(found.slice(0, 10), [], `${found.length} differences`)
-      for (const [language, count] of Object.entries(counts))
-        assert.isAbove(count, caseCount / 8, `${language} was asked little`)
+      for (const [host, count] of Object.entries(counts))
+        assert.isAbove(count, caseCount / 8, `${host} was asked little`)
     }).pipe(Effect.scoped),
   { timeout: 240_000 + caseCount * 60 }
 )

@@ -1,4 +1,4 @@
-/** What the edge wrote to an agent, read as it writes: one form for everything, and nothing else. */
+/** What the proxy wrote, read as it writes: one form for everything, and nothing else. */
 
 export interface Written {
   readonly method: string
@@ -28,7 +28,7 @@ const chunksOf = (text: string, from: number) => {
   return { body, end: trailers < 0 ? text.length : trailers + 4, whole: trailers >= 0, rest: "" }
 }
 
-/** Throws where the edge wrote what it never should. */
+/** Throws where the proxy wrote what it never should. */
 export const readWritten = (text: string): ReadonlyArray<Written> => {
   const all: Array<Written> = []
   for (let at = 0; at < text.length;) {
