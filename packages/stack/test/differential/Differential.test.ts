@@ -3,12 +3,12 @@
  * what the proxy wrote, and the proxy writes nothing that names another visitor or another host. `CT_DIFFERENTIAL_CASES` sets how
  * many for each origin and tier (20,000 for a whole run), `CT_DIFFERENTIAL_SEED` where to begin.
  */
+import { readProxyHeader } from "@catenet/platform/ProxyProtocol"
 import { servingAgent } from "@catenet/testing/edge/Agent"
 import { random } from "@catenet/testing/edge/fuzz/Mutation"
 import { eventually, start, temporaryFolder, token, type TestEdge } from "@catenet/testing/edge/TestEdge"
 import { assert, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readProxyHeader } from "@catenet/platform/ProxyProtocol"
 import { type AddressInfo, connect as connectTcp, createServer } from "node:net"
 import { connect, createSecureContext } from "node:tls"
 import * as BothTiers from "../proxy/BothTiers.ts"
