@@ -11,10 +11,11 @@ export const login = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints an address and a code to confirm in a browser on any machine, and stores the login for this user only. " +
-      "The identity provider is CT_OIDC_ISSUER, or the one that the control plane names (the address given, else " +
-      "CT_AGENT_CP_URL). The login is stored in CT_AGENT_LOGIN_TOKEN_FILE, else in CT_AGENT_STATE_DIR if set, else in " +
-      "~/.ct-agent/oidc-token.json. Interrupting login keeps your previous session."
+    "Prints an address and a code to confirm in a browser on any machine, and stores the login so that only this " +
+      "user can read it. The identity provider is CT_OIDC_ISSUER or, if that is not set, the one that the control " +
+      "plane (the given address, else CT_AGENT_CP_URL) names. The login is stored in CT_AGENT_LOGIN_TOKEN_FILE, else " +
+      "in CT_AGENT_STATE_DIR if set, else in ~/.ct-agent/oidc-token.json. Interrupting login keeps your previous " +
+      "session."
   ),
   Command.withShortDescription("Log in with a browser on any machine"),
   Command.withExamples([
@@ -107,9 +108,7 @@ export const expose = Command.make(
     name: Flag.String("name").pipe(
       Flag.optional,
       Flag.withMetavar("NAME"),
-      Flag.withDescription(
-        "Name of the tunnel (default: machine and port); it is created if you have none of that name"
-      )
+      Flag.withDescription("Name of the tunnel, which is created if it does not exist (default: machine and port)")
     ),
     rm: Flag.Boolean("rm").pipe(
       Flag.withDefault(false),
@@ -126,9 +125,10 @@ export const expose = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Gives a local service a public address. It serves a tunnel of your account, prints its address on stdout and, " +
-      "in a terminal, a QR code for phones and a running count of requests. Requires a login (ct-agent login). The " +
-      "port may be host:port. Ctrl-C stops it; the address is kept for the next time, unless --rm is given."
+    "Gives a local service a public address: serves a tunnel of your account, prints its address on stdout and, in " +
+      "a terminal, a QR code for phones and a running count of requests. Requires a login (ct-agent login). Instead " +
+      "of a port you can give host:port. Ctrl-C stops it; the next run serves the same address, unless you give " +
+      "--rm."
   ),
   Command.withShortDescription("Give a local service a public address"),
   Command.withExamples([

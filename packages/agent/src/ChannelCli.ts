@@ -18,8 +18,8 @@ const channelMcp = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Runs an MCP server on stdin and stdout for local clients, such as editors and assistants. It lists the peer's " +
-      "tools live. Configured with the variables of `channel`."
+    "Runs an MCP server on stdin and stdout for local clients, such as editors and assistants. Its list of tools " +
+      "follows that of the peer. Uses the variables of `channel`."
   ),
   Command.withShortDescription("Offer the peer's tools to local MCP clients"),
   Command.withExamples([
@@ -44,8 +44,8 @@ const channelServe = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Serves tools to the peer, like CT_CHANNEL_SERVE=1. The command of --mcp-command runs in a shell, without this " +
-      "program's variables, and is restarted when it exits."
+    "Serves tools to the peer, like `channel` with CT_CHANNEL_SERVE=1. The command given with --mcp-command runs " +
+      "in a shell, without this program's variables, and is restarted when it exits."
   ),
   Command.withShortDescription("Serve tools, including those of a local MCP server"),
   Command.withExamples([
@@ -69,8 +69,8 @@ const channelInvite = Command.make(
       Flag.optional,
       Flag.withMetavar("PACKAGE"),
       Flag.withDescription(
-        "Package that npx runs on the other machine, such as the path of a packed ct-agent (default: the control plane's " +
-          "/agent.tgz)"
+        "Package that npx runs on the other machine, such as the path of a packed ct-agent (default: the control " +
+          "plane's /agent.tgz)"
       )
     )
   },
@@ -80,14 +80,14 @@ const channelInvite = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prepares a membership of the channel and prints one line to run on another machine; the line can be used once, " +
-      "within a day. Requires the variables of a member, CT_AGENT_CP_URL, CT_CHANNEL_OPERATOR_KEY, and the owner's " +
-      "token in CT_OIDC_TOKEN or CT_OIDC_TOKEN_FILE. The control plane cannot read what it stores, because the key is " +
-      "in the line.\n\n" +
-      "With CT_INVITE_IDENTITY it signs a bare invitation instead, for CT_INVITE_CHANNEL, CT_INVITE_DIRECTION and " +
-      "CT_INVITE_EXPIRES, and prints its 278 hex digits, to be redeemed with `channel redeem`."
+    "Prepares a membership of the channel and prints a command that joins it from another machine, once, within a " +
+      "day. Requires the variables of a member, CT_AGENT_CP_URL, CT_CHANNEL_OPERATOR_KEY, and the owner's token in " +
+      "CT_OIDC_TOKEN or CT_OIDC_TOKEN_FILE. The control plane stores the membership encrypted; only the printed " +
+      "command contains the key.\n\n" +
+      "With CT_INVITE_IDENTITY it instead signs an invitation for that key, with CT_INVITE_CHANNEL, " +
+      "CT_INVITE_DIRECTION and CT_INVITE_EXPIRES, and prints its 278 hex digits for `channel redeem`."
   ),
-  Command.withShortDescription("Invite someone to the channel with one line"),
+  Command.withShortDescription("Invite someone to the channel with one command"),
   Command.withExamples([
     { command: "ct-agent channel invite --mcp --days 7", description: "Valid for a week, for an MCP client" }
   ])
@@ -103,7 +103,7 @@ const channelJoin = Command.make(
 ).pipe(
   Command.withDescription(
     "Redeems an invite link, generates this member's Noise key, and stores its variables in ~/.ct-agent/channels, " +
-      "readable by you only. Prints how to use them; running the same line again prints that again. Exit codes: 2 not " +
+      "readable by you only. Prints how to use them; run the same command again to print it again. Exit codes: 2 not " +
       "an invite link, 4 used or expired, 5 control plane unreachable."
   ),
   Command.withShortDescription("Join a channel with an invite link"),
@@ -146,7 +146,7 @@ const channelAgentCard = Command.make(
       command: "CT_AGENT_CARD_ROLES=translator ct-agent channel agent-card --a2a",
       description: "One file for both formats"
     },
-    { command: "ct-agent channel agent-card --verify agent-card.json", description: "Is it signed and alive?" }
+    { command: "ct-agent channel agent-card --verify agent-card.json", description: "Check its signature and expiry" }
   ])
 )
 
@@ -159,10 +159,10 @@ const channelRoom = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Joins all channels of a room. It holds a session with each peer listed in CT_CHANNEL_GRANTS, serves tools to " +
-      "it, and reconnects when the session ends. With the name or the holder key of a peer, it calls that peer once, " +
-      "as CT_CHANNEL_CALL_SERVICE or CT_CHANNEL_CALL specifies: in the session of a running room with the same " +
-      "CT_AGENT_STATE_DIR, or else in a session of its own. The " +
+    "Joins all channels of a room: keeps a session with each peer in CT_CHANNEL_GRANTS, serves tools to it, and " +
+      "reconnects when the session ends. With the name or the holder key of a peer, calls only that peer, once, as " +
+      "CT_CHANNEL_CALL_SERVICE or CT_CHANNEL_CALL specifies: through a running room with the same " +
+      "CT_AGENT_STATE_DIR if there is one, otherwise in a session of its own. The " +
       `other variables are those of \`channel\`.\n\n${Documentation.help({ grants: Variables.room.grants })}`
   ),
   Command.withShortDescription("Join all channels of a room, or call one of its peers"),
@@ -186,8 +186,8 @@ export const channel = Command.make(
   Command.withDescription(
     "Joins a channel with the grant CT_CHANNEL_GRANT, meets the peer at the edge, and opens an encrypted session " +
       "that the edge cannot read. With CT_CHANNEL_SERVE=1 it serves tools to one peer after another; with " +
-      "CT_CHANNEL_CALL_SERVICE or CT_CHANNEL_CALL it calls the peer once; otherwise it connects the session with stdin " +
-      "and stdout.\n\n" +
+      "CT_CHANNEL_CALL_SERVICE or CT_CHANNEL_CALL it calls the peer once; otherwise it connects the session with " +
+      "stdin and stdout.\n\n" +
       "Exit codes: 0 success, 1 the call failed at the peer, 2 wrong usage or, for CT_CHANNEL_CALL, an error in the " +
       "reply, 3 wrong configuration, 4 refused by the edge or the peer, 5 edge or peer unreachable.\n\n" +
       `Its variables:\n${Documentation.help(Variables.channel)}`
@@ -221,8 +221,8 @@ export const relayNode = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Relays sessions between members of channels: members join as at an edge, and it copies their encrypted " +
-      "messages. It runs behind the relay gate of an edge, or members connect to it directly with " +
+    "Relays sessions between members of channels: members join it in the same way as an edge, and it copies their " +
+      "encrypted messages. It runs behind the relay gate of an edge, or members connect to it directly with " +
       "CT_CHANNEL_CIRCUIT_RELAY.\n\n" +
       `Its variables:\n${Documentation.help(Variables.relayNode)}`
   ),

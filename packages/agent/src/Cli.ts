@@ -24,14 +24,15 @@ const root = Command.make(
 ).pipe(
   Command.withDescription(
     "Serves one tunnel: forwards the visitors of a public host name to a local service.\n\n" +
-      "Without a command it serves; with CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP it first enrolls, once.\n\n" +
-      "Exit codes: 0 stopped by a signal, 2 wrong usage, 3 wrong configuration, 4 refused by the control plane or the " +
-      "edge, 5 control plane or edge unreachable.\n\n" +
-      `The variables that matter most (ct-agent help variables shows all):\n${Documentation.help(Variables.first)}`
+      "Without a command, ct-agent serves the tunnel. If CT_AGENT_JOIN_TOKEN or CT_BOOTSTRAP is set, it first " +
+      "enrolls, once.\n\n" +
+      "Exit codes: 0 stopped by a signal, 2 wrong usage, 3 wrong configuration, 4 refused by the control plane or " +
+      "the edge, 5 control plane or edge unreachable.\n\n" +
+      `The most important variables (ct-agent help variables lists all):\n${Documentation.help(Variables.first)}`
   ),
   Command.withExamples([
-    { command: "ct-agent expose 3000", description: "A public address for a local service" },
-    { command: "ct-agent --config /etc/catenet/ct-agent.env", description: "With the variables in this file" }
+    { command: "ct-agent expose 3000", description: "Give a local service a public address" },
+    { command: "ct-agent --config /etc/catenet/ct-agent.env", description: "Serve with the variables in this file" }
   ])
 )
 
@@ -131,15 +132,15 @@ const certificate = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Orders a certificate for CT_AGENT_HOSTNAME into CT_ACME_CERT_OUT_DIR, or renews it when a third of its lifetime " +
-      "is left or its authority suggests it. The control plane assigns time and authority. With CT_ACME_DIRECTORY_URL " +
-      "the authority is your own: visitors must trust its root, and the edge passes their TLS through as usual. Exit " +
-      "codes: 0 done or not due, 4 refused, or not this name's turn yet, 5 unreachable. A serving agent with " +
-      "CT_ACME_CERT_OUT_DIR does this itself."
+    "Orders a certificate for CT_AGENT_HOSTNAME into CT_ACME_CERT_OUT_DIR, or renews it when a third of its " +
+      "lifetime is left or its authority suggests it. An agent that serves with CT_ACME_CERT_OUT_DIR does this " +
+      "without the command. The control plane decides when to order and from which authority. With " +
+      "CT_ACME_DIRECTORY_URL, your own authority issues the certificate, and visitors must trust its root. Exit " +
+      "codes: 0 done or not due, 4 refused, or not this name's turn yet, 5 unreachable."
   ),
   Command.withShortDescription("Order or renew the certificate of the host name"),
   Command.withExamples([
-    { command: "ct-agent certificate --watch", description: "For an agent that does not do this itself" }
+    { command: "ct-agent certificate --watch", description: "Keep the certificate valid without a serving agent" }
   ])
 )
 
@@ -152,10 +153,10 @@ const topologyProof = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints the agent's public key and its signature, which lets the account CT_TOPOLOGY_ACCOUNT place the agent in " +
-      "the topology CT_TOPOLOGY_ID. Signed with CT_CHANNEL_HOLDER_KEY. With --json it prints the body of POST " +
-      "/me/topologies/:id/agents. A placement with this signature takes the agent over from any account that placed it " +
-      "without one."
+    "Signs, with CT_CHANNEL_HOLDER_KEY, that the account CT_TOPOLOGY_ACCOUNT may place this agent in the topology " +
+      "CT_TOPOLOGY_ID, and prints the public key and the signature. With --json it prints the body of POST " +
+      "/me/topologies/:id/agents. A placement with the signature takes the agent over from an account that placed " +
+      "it without one."
   ),
   Command.withShortDescription("Authorize an account to place this agent in a topology"),
   Command.withExamples([{ command: "ct-agent topology-proof --json", description: "The body of the request" }])
@@ -171,7 +172,7 @@ const connect = Command.make(
     listen: Flag.String("listen").pipe(
       Flag.optional,
       Flag.withMetavar("HOST:PORT"),
-      Flag.withDescription("Local address from which connections are forwarded to the origin")
+      Flag.withDescription("Local address to listen on; connections are forwarded to the origin")
     ),
     udp: Flag.Boolean("udp").pipe(
       Flag.withDefault(false),
@@ -179,7 +180,7 @@ const connect = Command.make(
     ),
     stdio: Flag.Boolean("stdio").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Connect stdin and stdout with the origin, for an ssh ProxyCommand")
+      Flag.withDescription("Connect stdin and stdout to the origin, for an ssh ProxyCommand")
     ),
     viaEdge: Flag.Boolean("via-edge").pipe(
       Flag.withDefault(false),
@@ -199,8 +200,8 @@ const connect = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Connects local clients to the origin of a mesh tunnel, encrypted end to end. Each connection is a session of " +
-      "its own; opening one is retried for ten seconds. If the agent offers a reachable direct address " +
+    "Connects local clients to the origin of a mesh tunnel, encrypted end to end. Each connection has its own " +
+      "session; opening a session is retried for ten seconds. If the agent offers a reachable direct address " +
       "(CT_AGENT_DIRECT_ADVERTISE), sessions bypass the edge."
   ),
   Command.withShortDescription("Connect to a mesh tunnel as a client"),

@@ -17,9 +17,9 @@ export const service = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints a systemd unit or a launchd property list that starts this program at boot, with the file of --config " +
-      "(default ./ct-agent.env). The program is restarted when it exits, except by systemd after exit codes 2, 3 and " +
-      "4, which require a change of the configuration."
+    "Prints a systemd unit or a launchd property list that starts this program at boot, with the variables in the " +
+      "--config file (default ./ct-agent.env). The program is restarted when it exits, except by systemd after exit " +
+      "codes 2, 3 and 4, which require a change of the configuration."
   ),
   Command.withShortDescription("Print a service definition for the agent"),
   Command.withExamples([
@@ -41,10 +41,10 @@ export const update = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Replaces this program with the newest release of the control plane, if it is newer, signed with a pinned key, " +
-      "and runs on this machine. Nothing is written before it has been verified. The old program is kept until the new " +
-      "one has registered; if that does not happen within two minutes of a start, the old one is restored. " +
-      "CT_AGENT_AUTO_UPDATE=1 does this while the agent serves."
+    "Replaces this program with the newest release of the control plane, if that release is newer, is signed with " +
+      "a pinned key, and runs on this machine. The release is verified before anything is written. The old program " +
+      "is kept until the new one has registered with the edge; if that takes more than two minutes from the next " +
+      "start, the old program is restored. With CT_AGENT_AUTO_UPDATE=1, a serving agent updates itself."
   ),
   Command.withShortDescription("Update this program"),
   Command.withExamples([

@@ -20,15 +20,15 @@ export const offer = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints the signed capacity offer for CT_AGENT_OFFER_*, as a serving member offers it with the tool " +
-      "auction/offer: one line of JSON. It uses no network. Exit codes: 1 --verify found no valid offer, 3 wrong " +
-      "configuration.\n\n" +
+    "Prints a signed capacity offer with the terms in CT_AGENT_OFFER_*, as one line of JSON. A serving member " +
+      "returns the same offer from the tool auction/offer. Uses no network. Exit codes: 1 --verify found no valid " +
+      "offer, 3 wrong configuration.\n\n" +
       `Its variables:\n${Documentation.help(MarketVariables.signedOffer)}`
   ),
   Command.withShortDescription("Print or verify a signed capacity offer"),
   Command.withExamples([
     { command: "ct-agent offer --config seller.env > offer.json", description: "With the variables of this file" },
-    { command: "ct-agent offer --verify offer.json", description: "Is it signed and alive?" }
+    { command: "ct-agent offer --verify offer.json", description: "Check its signature and expiry" }
   ])
 )
 
@@ -41,8 +41,8 @@ export const directory = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Lists the agents that you have registered in the public directory: holder key, expiry, roles and the card's " +
-      "address, one on each line. Requires a login and CT_AGENT_CP_URL."
+    "Lists the agents that you have registered in the public directory: holder key, expiry, roles and the URL of " +
+      "the card, one agent on each line. Requires a login and CT_AGENT_CP_URL."
   ),
   Command.withShortDescription("List or remove your agents in the directory"),
   Command.withExamples([{ command: "ct-agent channel directory --json", description: "For scripts" }]),
@@ -75,11 +75,12 @@ const match = Command.make(
 ).pipe(
   Command.withDescription(
     "Fills the roles of the pipeline CT_PIPELINE_ID, published at CT_AGENT_CP_URL. It connects to the providers on " +
-      "the derived channel of each role, reads their offers, chooses one by the role's policy, and bids its floor " +
-      "price. For each role it prints a line with role, provider, units, price with currency, and match reference. " +
-      "RoundRobin and LeastCalls continue from the previous run, using the history in CT_AGENT_STATE_DIR.\n\n" +
-      "LowestFloor chooses the cheapest offer, RoundRobin the holder after the last one of the role, LeastCalls the " +
-      "one chosen least often. A provider that does not accept the bid is excluded. Exit codes: 3 wrong " +
+      "the derived channel of each role, reads their offers, chooses one by the role's policy, and bids the offer's " +
+      "minimum price. For each role it prints a line with role, provider, units, price with currency, and match " +
+      "reference. RoundRobin and LeastCalls continue from the previous run, using the history in " +
+      "CT_AGENT_STATE_DIR.\n\n" +
+      "LowestFloor chooses the cheapest offer, RoundRobin the holder after the role's previous provider, LeastCalls " +
+      "the holder chosen least often. A provider that does not accept the bid is excluded. Exit codes: 3 wrong " +
       "configuration, 4 refused, or no provider fits a role, 5 unreachable.\n\n" +
       `Its variables:\n${Documentation.help(PipelineVariables.variables)}`
   ),
@@ -98,8 +99,9 @@ const run = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Fills the roles as `ct-agent pipeline match` does, passes stdin through the services of the roles, in order, and " +
-      "prints the last response. Exit codes: 1 a service failed; otherwise as for match. It has the same variables."
+    "Fills the roles as `ct-agent pipeline match` does, passes stdin through the services of the roles in order, " +
+      "and prints the last response. Uses the variables of `match`. Exit codes: 1 a service failed; otherwise as " +
+      "for `match`."
   ),
   Command.withShortDescription("Pass stdin through the roles of a pipeline"),
   Command.withExamples([
@@ -109,8 +111,8 @@ const run = Command.make(
 
 export const pipeline = Command.make("pipeline", {}, group("ct-agent pipeline", "match or run")).pipe(
   Command.withDescription(
-    "Uses a pipeline that someone has published: an ordered list of roles, each filled by one of the agents that offer " +
-      "its service."
+    "Uses a pipeline that someone has published: an ordered list of roles, each filled by one of the agents that " +
+      "offer its service."
   ),
   Command.withShortDescription("Fill and run the roles of a published pipeline"),
   Command.withExamples([

@@ -53,7 +53,7 @@ const claiming = {
   account: Flag.String("account").pipe(
     Flag.optional,
     Flag.withMetavar("SUBJECT"),
-    Flag.withDescription("Also print account_proof, with which no other account can claim the membership")
+    Flag.withDescription("Also print account_proof, which lets only this account claim the membership")
   )
 }
 
@@ -66,8 +66,8 @@ const memberMaterial = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints what this holder presents to become a member of its link with CT_CHANNEL_BRIDGE_HOLDER under " +
-      "CT_CHANNEL_OPERATOR_PUBKEY: holder_pubkey, noise_pubkey, channel_id and noise_attestation. Requires " +
+    "Prints the data with which this holder becomes a member of its link with CT_CHANNEL_BRIDGE_HOLDER, operated " +
+      "by CT_CHANNEL_OPERATOR_PUBKEY: holder_pubkey, noise_pubkey, channel_id and noise_attestation. Requires " +
       "CT_CHANNEL_HOLDER_KEY and CT_CHANNEL_NOISE_PUBKEY; uses no network."
   ),
   Command.withShortDescription("Print the membership data of a link"),
@@ -83,8 +83,8 @@ const joinPipelineRole = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints what this holder presents to take the role CT_PIPELINE_ROLE of the pipeline CT_PIPELINE_ID. The channel " +
-      "is the same for every holder of the role. Without CT_CHANNEL_OPERATOR_PUBKEY, the operator is read from the " +
+    "Prints the data with which this holder joins the role CT_PIPELINE_ROLE of the pipeline CT_PIPELINE_ID. All " +
+      "holders of a role share one channel. Without CT_CHANNEL_OPERATOR_PUBKEY, the operator's key is read from the " +
       "pipeline published at CT_AGENT_CP_URL."
   ),
   Command.withShortDescription("Print the membership data of a pipeline's role"),
@@ -124,11 +124,11 @@ const grant = Command.make(
   {
     interactive: Flag.Boolean("interactive").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Ask for channel, holder, direction and expiry, such as 30d")
+      Flag.withDescription("Prompt for channel, holder, direction and expiry, such as 30d")
     ),
     deposit: Flag.Boolean("deposit").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Also leave it with the control plane for the member to collect; requires a login")
+      Flag.withDescription("Also store it at the control plane, where the member collects it; requires a login")
     )
   },
   loaded(
@@ -145,7 +145,7 @@ const grant = Command.make(
   Command.withExamples([
     {
       command: "ct-agent channel grant --interactive --deposit",
-      description: "Asks for the values, signs and deposits"
+      description: "Prompts for the values, signs and deposits"
     }
   ])
 )
@@ -159,10 +159,10 @@ const redeem = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Redeems a bare invitation at CT_AGENT_CP_URL: the holder of CT_CHANNEL_HOLDER_KEY becomes a member with the key " +
-      "CT_CHANNEL_NOISE_KEY."
+    "Redeems an invitation of 278 hex digits at CT_AGENT_CP_URL: the holder of CT_CHANNEL_HOLDER_KEY becomes a " +
+      "member with the Noise key CT_CHANNEL_NOISE_KEY."
   ),
-  Command.withShortDescription("Redeem a bare invitation"),
+  Command.withShortDescription("Redeem a signed invitation"),
   Command.withExamples([
     { command: "ct-agent channel redeem 5f1c...", description: "The 278 digits that you received" }
   ])

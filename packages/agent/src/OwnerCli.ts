@@ -27,7 +27,8 @@ const email = { email: Argument.String("email") }
 
 const allowlist = Command.make("allowlist", {}, group("ct-agent channel allowlist", "add, remove or list")).pipe(
   Command.withDescription(
-    "The e-mail addresses whose owners may claim a membership of your channel CT_CHANNEL_ID. Requires a login."
+    "Manages the e-mail addresses whose owners may claim a membership of your channel CT_CHANNEL_ID. Requires a " +
+      "login."
   ),
   Command.withShortDescription("Manage who may claim a membership"),
   Command.withExamples([{ command: "ct-agent channel allowlist list", description: "One address on each line" }]),
@@ -98,7 +99,9 @@ const members = Command.make(
         ({ addMember }, options) => addMember(options)
       )
     ).pipe(
-      Command.withDescription("Makes a holder a member with the values that its channel member-material printed."),
+      Command.withDescription(
+        "Makes a holder a member, with the values that its `channel member-material` has " + "printed."
+      ),
       Command.withExamples([
         {
           command: "ct-agent channel members add db99... 2a4f... 91c0...",
@@ -127,7 +130,7 @@ const claimInvite = Command.make(
     label: Flag.String("label").pipe(
       Flag.optional,
       Flag.withMetavar("TEXT"),
-      Flag.withDescription("Label to tell invitations apart")
+      Flag.withDescription("Label by which you recognise the invitation")
     )
   },
   loaded(
@@ -136,9 +139,9 @@ const claimInvite = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Prints an address at which a person with an account can claim the membership, once, within a quarter of an hour."
+    "Prints a URL at which a person with an account can claim the membership once, within 15 minutes."
   ),
-  Command.withShortDescription("Create an address at which a person claims a membership"),
+  Command.withShortDescription("Create a URL at which a person claims a membership"),
   Command.withExamples([
     { command: "ct-agent channel claim-invite db99... 2a4f... 91c0... --label desk", description: "Can be used once" }
   ])

@@ -46,9 +46,9 @@ export const argumentsOf = (tree: CommandTree, args: ReadonlyArray<string>): Rea
 }
 
 const sections = [
-  ["A tunnel, its login and what stands around it", Variables.agent],
-  ["Making channels and their members", ChannelOwnerVariables.operator],
-  ["channel and the commands below it", { ...Variables.channel, ...Variables.ofMarket, grants: Variables.room.grants }],
+  ["Tunnels, logins and updates", Variables.agent],
+  ["Operating and owning channels", ChannelOwnerVariables.operator],
+  ["channel and its subcommands", { ...Variables.channel, ...Variables.ofMarket, grants: Variables.room.grants }],
   ["relay-node", Variables.relayNode]
 ] as const
 
@@ -59,5 +59,5 @@ export const variables = Effect.gen(function* () {
     screen.result(wrap(Documentation.help(variables)))
     screen.result("")
   }
-  screen.result("A secret may stand in a file of its own: add _FILE to the name of its variable.")
+  screen.result("To read a secret from a file, append _FILE to the name of its variable.")
 })

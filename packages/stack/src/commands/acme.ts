@@ -67,8 +67,8 @@ export const acme = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Runs two certificate authorities (RFC 8555) that sign with the development root. For development and tests; `up` starts " +
-      `it.\n\nEverything is configured by variables:\n${Documentation.help(variables)}`
+    "Runs two certificate authorities (RFC 8555) that sign with the development root. For development and tests; " +
+      `\`up\` starts them.\n\nEverything is configured by variables:\n${Documentation.help(variables)}`
   ),
   Command.withShortDescription("Run the development certificate authorities")
 )

@@ -24,8 +24,8 @@ const run = Effect.fnUntraced(function* (task: "backup" | "restore", file: strin
 })
 
 const tools =
-  "Uses pg_dump and pg_restore from PATH, or from the folder CT_CP_PG_BIN; they must not be older than the server\n" +
-  "of CT_CP_DATABASE_URL."
+  "Uses pg_dump and pg_restore from PATH, or from the folder CT_CP_PG_BIN; they must not be older than the\n" +
+  "PostgreSQL server of CT_CP_DATABASE_URL."
 
 export const backup = Command.make(
   "backup",
@@ -34,7 +34,7 @@ export const backup = Command.make(
   },
   Effect.fn(function* ({ file }) {
     yield* run("backup", file)
-    yield* Console.log(`The database is in ${file}.`)
+    yield* Console.log(`Wrote the database to ${file}.`)
   })
 ).pipe(
   Command.withDescription(
@@ -48,9 +48,11 @@ export const restore = Command.make(
   { file: Argument.String("FILE").pipe(Argument.withDescription("File written by `catenet backup`")) },
   Effect.fn(function* ({ file }) {
     yield* run("restore", file)
-    yield* Console.log(`The database is as ${file} says.`)
+    yield* Console.log(`Restored the database from ${file}.`)
   })
 ).pipe(
-  Command.withDescription(`Brings a backup into an empty database; one that holds anything is refused.\n${tools}`),
+  Command.withDescription(
+    `Restores a backup into an empty database; refuses a database that contains anything.\n${tools}`
+  ),
   Command.withShortDescription("Restore a backup into an empty database")
 )

@@ -67,9 +67,9 @@ export const service = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Prints a systemd unit that starts `catenet serve` or `catenet edge` at boot: as a dynamic user without root\n" +
-      "privileges, except to bind a port below 1024 if the file names one, and with one writable folder,\n" +
-      "/var/lib/catenet-PROGRAM. The variables come from the file; systemd reads the keys and certificates that they name."
+    "Prints a systemd unit that starts `catenet serve` or `catenet edge` at boot, as a dynamic user without root\n" +
+      "privileges and with one writable folder, /var/lib/catenet-PROGRAM. The program may bind ports below 1024\n" +
+      "if the file names one. The variables come from the file; systemd reads the keys and certificates that they name."
   ),
   Command.withShortDescription("Print a systemd unit that does not need root")
 )
