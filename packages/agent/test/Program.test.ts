@@ -231,7 +231,7 @@ describe("the program", () => {
     assert.deepStrictEqual(collector.refused, [])
     const wrong = await run(["status"], { OTEL_EXPORTER_OTLP_HEADERS: "hunter2" })
     assert.strictEqual(wrong.code, 3)
-    assert.match(wrong.stderr, /^Error: OTEL_EXPORTER_OTLP_HEADERS is not names and values/u)
+    assert.match(wrong.stderr, /^Error: OTEL_EXPORTER_OTLP_HEADERS is not header fields/u)
     assert.notInclude(wrong.stderr, "hunter2")
   })
 

@@ -36,7 +36,7 @@ export const address: Parser<Address> = make("a host and a port", parseAddress, 
 /** Addresses between commas, at least one. */
 export const addresses: Parser<ReadonlyArray<Address>> = listOf(
   address,
-  "hosts with ports between commas",
+  "hosts with ports separated by commas",
   "192.0.2.1:53,[2001:db8::1]:53"
 )
 
@@ -48,7 +48,7 @@ export const ip: Parser<string> = make("an IP address", (text) => (isIP(text) ==
 /** IP addresses without ports between commas, at least one. */
 export const ipAddresses: Parser<ReadonlyArray<string>> = listOf(
   make("", (text) => (isIP(text) === 0 || text.includes("%") ? undefined : text)),
-  "IP addresses between commas",
+  "IP addresses separated by commas",
   "192.0.2.1,2001:db8::1"
 )
 
@@ -58,7 +58,7 @@ export const resolvers: Parser<ReadonlyArray<Address>> = listOf(
     const parsed = parseAddress(text)
     return parsed !== undefined && isIP(parsed.host) !== 0 && parsed.port > 0 ? parsed : undefined
   }),
-  "IP addresses with ports between commas",
+  "IP addresses with ports separated by commas",
   "192.0.2.1:53,[2001:db8::1]:53"
 )
 
@@ -68,7 +68,7 @@ export const networks: Parser<ReadonlyArray<string>> = listOf(
     const network = text.includes("/") ? text : `${text}/${isIP(text) === 4 ? 32 : 128}`
     return Result.isSuccess(IpNetwork.fromString(network)) ? network : undefined
   }),
-  "IP addresses and networks between commas",
+  "IP addresses and networks separated by commas",
   "192.0.2.1,10.0.0.0/8,2001:db8::/32"
 )
 

@@ -99,7 +99,7 @@ export const literal = <const A extends string>(...literals: ReadonlyArray<A>): 
   make(literals.join(" or "), (text) => literals.find((word) => word === text.toLowerCase()))
 
 /** Items between commas; blanks around them and empty items are dropped. */
-export const list: Parser<ReadonlyArray<string>> = make("a comma list", (text) =>
+export const list: Parser<ReadonlyArray<string>> = make("a comma-separated list", (text) =>
   text
     .split(",")
     .map((item) => item.trim())

@@ -31,7 +31,7 @@ export const secretBytes: Parser<Redacted.Redacted<Uint8Array>> = make(
 
 /** One or more secrets of 32 bytes as 64 hex digits each, between commas or, in a file, one a line. */
 export const secretKeys: Parser<ReadonlyArray<Redacted.Redacted<Uint8Array>>> = make(
-  "64 hex digits, or several times 64 between commas",
+  "64 hex digits, or several such keys separated by commas",
   (text) => {
     const items = text.split(/\s*,\s*|\s+/u)
     return items.every((item) => hex64.test(item))

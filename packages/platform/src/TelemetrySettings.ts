@@ -32,7 +32,7 @@ const isHeaders = (pairs: Pairs) =>
   )
 
 const headers: Parser.Parser<Redacted.Redacted<Pairs>> = Parser.make(
-  "names and values of header fields such as api-key=… between commas, the values percent-encoded",
+  "header fields such as api-key=…, separated by commas, with percent-encoded values",
   (text) => {
     const pairs = pairsOf(text)
     return pairs === undefined || !isHeaders(pairs) ? undefined : Redacted.make(pairs)
@@ -40,7 +40,7 @@ const headers: Parser.Parser<Redacted.Redacted<Pairs>> = Parser.make(
   { isSecret: true }
 )
 
-const attributes = Parser.make("names and values between commas, percent-encoded", pairsOf, {
+const attributes = Parser.make("name=value pairs separated by commas, percent-encoded", pairsOf, {
   example: "deployment.environment=production,service.namespace=relay"
 })
 

@@ -44,7 +44,7 @@ export const material = {
   holderKey: required(
     "CT_CHANNEL_HOLDER_KEY",
     privateKey("set it to the private holder key that ct-agent channel init printed"),
-    "Private key of this holder: it signs the material of its membership."
+    "Private key of this holder; signs its membership data."
   ),
   noisePubkey: required("CT_CHANNEL_NOISE_PUBKEY", publicKey, "Public Noise key of this member.", {
     remedy: "set it to the public Noise key that ct-agent channel init printed, 64 hex digits"
@@ -73,8 +73,8 @@ export const pipeline = {
 export const derivation = {
   firstHolder: optional("CT_GRANT_MEMBER_HOLDER", holder, "Public holder key of one member of the link."),
   secondHolder: optional("CT_CHANNEL_BRIDGE_HOLDER", holder, "Public holder key of the other member of a link."),
-  pipelineId: optional("CT_PIPELINE_ID", text, "Pipeline whose role the channel is of."),
-  pipelineRole: optional("CT_PIPELINE_ROLE", text, "Role of the pipeline that the channel is of.")
+  pipelineId: optional("CT_PIPELINE_ID", text, "Pipeline to which the channel belongs."),
+  pipelineRole: optional("CT_PIPELINE_ROLE", text, "Role of the pipeline to which the channel belongs.")
 }
 
 export const topology = required("CT_TOPOLOGY_ID", text, "Topology that the operator is bound to.", {
@@ -84,7 +84,7 @@ export const topology = required("CT_TOPOLOGY_ID", text, "Topology that the oper
 export const optionalGrantChannel = optional(
   "CT_GRANT_CHANNEL",
   channelId,
-  "Channel of register and the owner's commands where CT_CHANNEL_ID is not set."
+  "Channel for register and the owner's commands, if CT_CHANNEL_ID is not set."
 )
 
 export const grant = {
@@ -113,11 +113,11 @@ export const grant = {
 }
 
 export const invitation = {
-  channel: required("CT_INVITE_CHANNEL", channelId, "Channel of a bare invitation.", {
+  channel: required("CT_INVITE_CHANNEL", channelId, "Channel of a signed invitation.", {
     remedy: "set it to the channel, 64 hex digits"
   }),
-  invitee: required("CT_INVITE_IDENTITY", holder, "Public key of the invited member, for a bare invitation.", {
-    remedy: "set it to the public key of the one who is invited, 64 hex digits"
+  invitee: required("CT_INVITE_IDENTITY", holder, "Public key of the invited member, for a signed invitation.", {
+    remedy: "set it to the public key of the invited member, 64 hex digits"
   }),
   direction: required(
     "CT_INVITE_DIRECTION",

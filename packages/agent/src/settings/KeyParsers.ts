@@ -7,7 +7,7 @@ import { Result } from "effect"
 export const publicKey = Parser.make("64 hex digits", (text) => Result.getOrUndefined(Hex.decode(text, 32)))
 
 /** Public keys between commas; none where there is nothing between them. */
-export const publicKeys = Parser.make("64 hex digits each, between commas", (text) => {
+export const publicKeys = Parser.make("64 hex digits each, separated by commas", (text) => {
   const keys = Parser.list.parse(text)?.map(publicKey.parse) ?? []
   const known = keys.filter((key) => key !== undefined)
   return known.length === keys.length ? known : undefined

@@ -45,7 +45,7 @@ export const provider = {
   issuer: optional("CT_OIDC_ISSUER", baseUrl, "Realm address of the identity provider, for login.", {
     standard: "the provider that the control plane names"
   }),
-  client: defaulted("CT_OIDC_CLI_CLIENT_ID", Parser.text, "ct-agent-cli", "Public client id, for login.")
+  client: defaulted("CT_OIDC_CLI_CLIENT_ID", Parser.text, "ct-agent-cli", "Id of the public client, for login.")
 } as const
 
 /** For a program that only reports whether there is a token. */

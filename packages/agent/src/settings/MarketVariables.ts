@@ -6,16 +6,16 @@ import { publicKey, signingKey } from "./KeyParsers.ts"
 import { services } from "./MemberVariables.ts"
 
 /** A list of nothing but commas names nothing. */
-const namesBetweenCommas = Parser.make("one name or more, between commas", (text) => {
+const namesBetweenCommas = Parser.make("one or more names, separated by commas", (text) => {
   const names = Parser.list.parse(text) ?? []
   return names.length > 0 ? names : undefined
 })
 
-const keys = Parser.listOf(publicKey, "64 hex digits each, between commas")
+const keys = Parser.listOf(publicKey, "64 hex digits each, separated by commas")
 
 /** `id|description` between semicolons, or an id alone. */
 const skills = Parser.make(
-  "entries of id|description between semicolons",
+  "id|description entries separated by semicolons",
   (text) =>
     text
       .split(";")

@@ -65,7 +65,7 @@ const webSocketUrl = Parser.make(
 const grant = Parser.make(
   "a signed grant of 278 hex digits",
   (text) => Result.getOrUndefined(Result.map(Grant.fromHex(text), (decoded) => Redacted.make(decoded))),
-  { isSecret: true, remedy: "copy all of it from where the channel's operator has issued it" }
+  { isSecret: true, remedy: "copy the whole grant that the channel's operator has issued" }
 )
 
 /** Where a relay node of ours listens, or an address that needs libp2p. */
@@ -89,8 +89,9 @@ const serviceOf = (text: string): MarketService.Service =>
   builtIn.find((service) => MarketService.slug(service) === text.toLowerCase()) ?? { Custom: text }
 const builtIn = ["CodeGeneration", "SecurityReview", "SafetyCheck", "TextGeneration"] as const
 
-export const services: Parser.Parser<ReadonlyArray<MarketService.Service>> = Parser.make("a comma list", (text) =>
-  Parser.list.parse(text)?.map(serviceOf)
+export const services: Parser.Parser<ReadonlyArray<MarketService.Service>> = Parser.make(
+  "a comma-separated list",
+  (text) => Parser.list.parse(text)?.map(serviceOf)
 )
 
 const json = Parser.make("a JSON value", (text) => Result.getOrUndefined(Json.parse(text)), {
@@ -120,7 +121,7 @@ const joining = {
   address: optional(
     "CT_CHANNEL_ADDR",
     socketAddress,
-    "Direct mode: address at which the accepting member listens and is reached."
+    "Direct mode: address at which the accepting member listens and to which the other connects."
   ),
   peerNoiseKey: optional(
     "CT_CHANNEL_PEER_NOISE_KEY",
@@ -130,12 +131,13 @@ const joining = {
   peerCertificate: optional(
     "CT_CHANNEL_PEER_CERT",
     certificate,
-    "Direct mode over QUIC: the only certificate that is accepted; if unset, any, because the peer proves its Noise key."
+    "Direct mode over QUIC: the only certificate to accept; if unset, any is accepted, because the peer proves its " +
+      "Noise key."
   ),
   broker: optional("CT_CHANNEL_BROKER", hostPort, "Address of the edge's broker; if unset, direct mode is used."),
   relay: optional("CT_CHANNEL_RELAY", hostPort, "Address of the edge's relay; required with the broker."),
-  listen: optional("CT_CHANNEL_LISTEN", socketAddress, "Where this member listens for the direct path."),
-  advertise: optional("CT_CHANNEL_ADVERTISE", hostPort, "Address at which peers reach that listener.", {
+  listen: optional("CT_CHANNEL_LISTEN", socketAddress, "Address at which this member listens for direct connections."),
+  advertise: optional("CT_CHANNEL_ADVERTISE", hostPort, "Address at which peers reach CT_CHANNEL_LISTEN.", {
     standard: "CT_CHANNEL_LISTEN"
   }),
   relayOnly: optional("CT_CHANNEL_RELAY_ONLY", switchOf("1"), "Do not open a direct path.", {
@@ -167,18 +169,22 @@ const joining = {
     hostPort,
     "Front door of an edge with a relay node behind it; both members must set it."
   ),
-  relayGateCertificate: optional("CT_CHANNEL_RELAY_GATE_CERT", certificate, "Root certificate for that connection."),
+  relayGateCertificate: optional(
+    "CT_CHANNEL_RELAY_GATE_CERT",
+    certificate,
+    "Root certificate of " + "CT_CHANNEL_RELAY_GATE."
+  ),
   circuitRelay: optional(
     "CT_CHANNEL_CIRCUIT_RELAY",
     multiaddr,
-    "Relay node that members connect to themselves, without a gate; both members must set it."
+    "Relay node that members connect to directly, without a gate; both members must set it."
   ),
   directUpgrade: optional(
     "CT_CHANNEL_DIRECT_UPGRADE",
     switchOf("1", "true", "yes"),
     "Move a relayed session to a direct connection if both members support it."
   ),
-  channel: optional("CT_CHANNEL_ID", publicKey, "The channel; the grant names it as well."),
+  channel: optional("CT_CHANNEL_ID", publicKey, "Id of the channel; optional with a grant, which contains it."),
   grant: optional("CT_CHANNEL_GRANT", grant, "Grant of the channel's operator for this holder.")
 }
 

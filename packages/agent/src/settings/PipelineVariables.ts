@@ -11,7 +11,7 @@ import { variables as tunnel } from "./TunnelVariables.ts"
 const maxGrants = 64
 
 const grants = Parser.make(
-  `1 to ${maxGrants} grants of 278 hex digits, one a line or between commas`,
+  `1 to ${maxGrants} grants of 278 hex digits, one per line or separated by commas`,
   (text) => {
     const lines = text.split(/[\n,;]/u).map((line) => line.trim())
     const read = lines.filter((line) => line !== "" && !line.startsWith("#")).map((line) => Grant.fromHex(line))

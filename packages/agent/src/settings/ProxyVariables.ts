@@ -51,7 +51,7 @@ export const variables = {
   proxy: optional(
     "CT_AGENT_PROXY",
     proxy,
-    "HTTP proxy of all outgoing connections; `environment` takes HTTPS_PROXY and NO_PROXY.",
+    "HTTP proxy for all outgoing connections; `environment` uses HTTPS_PROXY and NO_PROXY.",
     { standard: "direct connections" }
   ),
   proxyCredentials: optional("CT_AGENT_PROXY_AUTH", credentials, "Credentials for that proxy (Basic).", {

@@ -29,9 +29,9 @@ const pairOf = (line: string): PairGrant | string => {
   const peer = Hex.decode(peerText, 32)
   if (Result.isFailure(peer)) return "does not begin with a holder key of 64 hex digits"
   const grant = Grant.fromHex(grantText)
-  if (Result.isFailure(grant)) return "has no grant of 278 hex digits behind the holder key"
+  if (Result.isFailure(grant)) return "has no grant of 278 hex digits after the holder key"
   if (rest.length > 0 || (given !== undefined && !name.test(given)))
-    return "has more behind the grant than a name of letters, digits, dots and dashes"
+    return "has more after the grant than a name of letters, digits, dots and dashes"
   return { name: given ?? peerText.slice(0, 16).toLowerCase(), peer: peer.success, grant: Redacted.make(grant.success) }
 }
 

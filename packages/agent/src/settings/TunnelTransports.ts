@@ -19,7 +19,7 @@ const order = <const A extends string>(words: ReadonlyArray<A>, expected: string
 
 export const channelTransports = optional(
   "CT_CHANNEL_TRANSPORTS",
-  order(standard, "a comma list of tls and quic, each at most once"),
+  order(standard, "a comma-separated list of tls and quic, each at most once"),
   "Transports to broker and relay in order: TLS on TCP, QUIC on the UDP port of the same number. Without quic, direct paths do not use it either.",
   { standard: standard.join() }
 )
@@ -30,7 +30,7 @@ export type Carrier = (typeof carriers)[number]
 
 export const transports = optional(
   "CT_AGENT_TRANSPORTS",
-  order(carriers, "a comma list of mux, quic and slots, each at most once"),
+  order(carriers, "a comma-separated list of mux, quic and slots, each at most once"),
   "Transports to the edge, in the order in which they are tried: one multiplexed TLS connection, QUIC, parked TLS connections.",
   { standard: carriers.join() }
 )

@@ -55,7 +55,7 @@ export const variables = {
   bootstrap: optional(
     "CT_BOOTSTRAP",
     secret,
-    "Short-lived bootstrap token; redeemed once, it replaces the two tokens above."
+    "Short-lived bootstrap token, redeemed once; replaces CT_AGENT_JOIN_TOKEN and CT_AGENT_TOKEN."
   ),
   hostname: optional("CT_AGENT_HOSTNAME", hostname, "Public host name that the tunnel serves."),
   origin: defaulted(
@@ -71,7 +71,8 @@ export const variables = {
     "CT_AGENT_ORIGIN_TLS",
     Parser.literal("passthrough", "terminate"),
     "passthrough",
-    "Who terminates TLS: `terminate` for the agent, which passes plain text to the origin."
+    "Where TLS ends: `terminate` for the agent, which forwards plain text to the origin; `passthrough` for the " +
+      "origin."
   ),
   proxyProtocol: defaulted(
     "CT_AGENT_ORIGIN_PROXY_PROTOCOL",
@@ -119,15 +120,20 @@ export const variables = {
       standard: "/shared/edge-cert.der"
     }
   ),
-  edgeCertificateWait: optional("CT_AGENT_EDGE_CERT_WAIT_SECS", count, "Seconds to wait for that file.", {
-    standard: "forever",
-    ...lenient
-  }),
+  edgeCertificateWait: optional(
+    "CT_AGENT_EDGE_CERT_WAIT_SECS",
+    count,
+    "Seconds to wait for the file " + "CT_AGENT_EDGE_CERT.",
+    {
+      standard: "forever",
+      ...lenient
+    }
+  ),
   edgeCertificateLog: defaulted(
     "CT_AGENT_EDGE_CERT_LOG_INTERVAL_SECS",
     count,
     "5",
-    "Seconds between log messages while that file is missing.",
+    "Seconds between log messages while the file CT_AGENT_EDGE_CERT is missing.",
     lenient
   ),
   agentId: optional("CT_AGENT_ID", agentName, "Stable identity of this agent.", {

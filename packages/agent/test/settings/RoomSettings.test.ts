@@ -65,8 +65,8 @@ describe("the grants of a room", () => {
   const grant = one?.grant ?? ""
   const wrong = {
     "line 1 does not begin with a holder key of 64 hex digits": ["zz", `${peers[0]?.slice(2)} ${grant}`],
-    "line 1 has no grant of 278 hex digits behind the holder key": [`${peers[0]}`, `${peers[0]} ${grant.slice(2)}`],
-    "line 1 has more behind the grant than a name": [
+    "line 1 has no grant of 278 hex digits after the holder key": [`${peers[0]}`, `${peers[0]} ${grant.slice(2)}`],
+    "line 1 has more after the grant than a name": [
       `${peers[0]} ${grant} a b`,
       `${peers[0]} ${grant} -a`,
       `${peers[0]} ${grant} ${"a".repeat(41)}`

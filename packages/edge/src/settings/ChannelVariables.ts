@@ -6,7 +6,7 @@ import { defaulted, optional } from "@catenet/platform/Variable"
 /** What turns a switch off and lifts a cap, in any case. */
 export const off = ["0", "off", "false", "none"] as const
 
-const only1 = Parser.make("1, or anything else for no", (text) => text === "1", { example: "1" })
+const only1 = Parser.make("1; any other value means no", (text) => text === "1")
 
 const address = Parser.quoted(Parser.described(anyAddress, { example: "127.0.0.1:4435" }))
 
@@ -38,19 +38,19 @@ export const channelVariables = {
     "CT_EDGE_CHANNEL_RELAY_LISTEN",
     address,
     "Address of the channel relay, in addition to the front door.",
-    { standard: "the port after that of `CT_EDGE_CHANNEL_LISTEN`" }
+    { standard: "the port after that of CT_EDGE_CHANNEL_LISTEN" }
   ),
   channelWebSocket: optional(
     "CT_EDGE_WS_CHANNEL_LISTEN",
     address,
-    "Address for members of channels that use WebSocket, in addition to the front door."
+    "Address at which channel members connect over WebSocket, in addition to the front door."
   ),
   webSocketCert: optional(
     "CT_EDGE_WS_CHANNEL_CERT",
     Parser.path,
-    "Its certificate chain, PEM; if unset, WebSockets are served in plain text, for a proxy in front of the edge."
+    "Certificate chain of that listener, PEM; if unset, WebSockets are served in plain text, for a proxy in front of the edge."
   ),
-  webSocketKey: optional("CT_EDGE_WS_CHANNEL_KEY", Parser.path, "Its private key, PEM."),
+  webSocketKey: optional("CT_EDGE_WS_CHANNEL_KEY", Parser.path, "Private key of that listener, PEM."),
   webSocketMembers: cap(
     "CT_EDGE_MAX_WS_CHANNEL_CONNECTIONS",
     4_096,
@@ -64,7 +64,7 @@ export const channelVariables = {
   relayNodeIdentity: optional(
     "CT_EDGE_RELAY_NODE_PEER",
     identity,
-    "Identity of that node, which members receive before they talk to it."
+    "Identity of the relay node, which members receive before they are relayed to it."
   ),
   channelMembers: cap(
     "CT_EDGE_MAX_CHANNEL_BROKER_CONNECTIONS",

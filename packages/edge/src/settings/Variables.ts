@@ -46,8 +46,8 @@ const publicAddress = Parser.make(
   { example: "edge-1.example.net:4433" }
 )
 
-const chain = "Its certificate chain, PEM."
-const key = "Its private key, PEM."
+const chain = "Certificate chain of that host, PEM."
+const key = "Private key of that host, PEM."
 
 export const variables = {
   frontDoor: optional("CT_FRONT_DOOR", address, "Address at which visitors connect."),
@@ -65,7 +65,7 @@ export const variables = {
   controlPlane: optional(
     "CT_EDGE_CP_URL",
     url,
-    "Base URL of the control plane, from which tunnels are loaded; if unset, there are none after a restart."
+    "Base URL of the control plane, from which tunnels are loaded; if unset, the edge has no tunnels after a restart."
   ),
   adminToken: optional(
     "CT_EDGE_ADMIN_TOKEN",
@@ -149,7 +149,8 @@ export const variables = {
     "CT_EDGE_QUIC",
     Parser.literal("off", "on", "auto"),
     "auto",
-    "QUIC on the UDP ports of CT_EDGE_LISTEN and of the two channel listeners: `auto` if its runtime is installed; `on` also warns if it is not."
+    "QUIC on the UDP ports of CT_EDGE_LISTEN and of the two channel listeners: with `auto` if its runtime is " +
+      "installed; `on` also logs a warning if it is not."
   ),
   requireAgentProof: defaulted(
     "CT_EDGE_REQUIRE_AGENT_PROOF",
@@ -237,7 +238,7 @@ export const variables = {
     0,
     maxDifficulty,
     defaultDifficulty,
-    "Difficulty of the proof of work for mesh clients, in zero bits."
+    "Difficulty of the proof of work for mesh clients, in leading zero bits."
   ),
   rendezvousPerMinute: whole(
     "CT_EDGE_RENDEZVOUS_MAX_PER_MIN",

@@ -34,7 +34,7 @@ export const variables = {
     NetworkParser.address,
     "Name server that accepts signed dynamic updates (RFC 2136), for ACME challenges."
   ),
-  dnsUpdateZone: optional("CT_CP_DNS_UPDATE_ZONE", Parser.text, "Zone that is updated there."),
+  dnsUpdateZone: optional("CT_CP_DNS_UPDATE_ZONE", Parser.text, "Zone that is updated at this name server."),
   dnsUpdateKeyName: defaulted("CT_CP_DNS_UPDATE_KEY_NAME", Parser.text, "catenet", "Name of the key for updates."),
   dnsUpdateKey: optional("CT_CP_DNS_UPDATE_KEY", SecretParser.secretBase64, "Key for updates (hmac-sha256), base64."),
   desecToken: optional(
@@ -52,7 +52,8 @@ export const variables = {
   dnsHook: optional(
     "CT_CP_DNS_EXEC",
     Parser.path,
-    "Command that changes DNS records, if neither of the two above is used; it reads one line of JSON."
+    "Command that changes DNS records, if neither an update server nor deSEC is configured; it reads one line of " +
+      "JSON."
   ),
   dnsHookZone: optional("CT_CP_DNS_EXEC_ZONE", Parser.text, "Zone that the command changes."),
   dnsHookEnvironment: optional(
@@ -64,7 +65,7 @@ export const variables = {
     "CT_CP_DNS_EXEC_TIMEOUT_SECS",
     Parser.whole(1, 60),
     "8",
-    "Seconds after which the command is killed; agents wait for ten seconds."
+    "Seconds after which the command is killed; agents give up after ten seconds."
   ),
   dnsServers: optional(
     "CT_CP_DNS_AUTHORITATIVE",
@@ -75,7 +76,7 @@ export const variables = {
     "CT_CP_DNS_TIMEOUT_SECS",
     Parser.whole(1, 300),
     "8",
-    "Seconds within which all name servers must return a challenge; agents wait for ten seconds."
+    "Seconds within which all name servers must return a challenge; agents give up after ten seconds."
   ),
   dnsResolvers: optional(
     "CT_CP_DNS_RESOLVERS",
@@ -135,7 +136,7 @@ const parse = (text: string): ReadonlyArray<Named> | undefined => {
 }
 
 const parser = Parser.make(
-  "names between commas, each with its directory URL if it is not known, and a weekly budget",
+  "names separated by commas, each followed by its directory URL if it is not known, and optionally by a weekly budget",
   parse
 )
 
@@ -146,7 +147,7 @@ const kidOf = (name: string) =>
   Variable.optional(
     `CT_CP_ACME_EAB_${name}_KID`,
     Parser.text,
-    "Key id of the account at an authority: ZEROSSL, GTS, SSLCOM, or its name in capitals."
+    "Key id of your account at an authority; <NAME> is ZEROSSL, GTS, SSLCOM, or the authority's name in capitals."
   )
 const hmacOf = (name: string) =>
   Variable.optional(`CT_CP_ACME_EAB_${name}_HMAC`, SecretParser.secret, "HMAC key of that account, base64url.")
@@ -167,7 +168,8 @@ const list = Variable.defaulted(
   "CT_CP_ACME_CAS",
   parser,
   "letsencrypt,zerossl,google-trust-services",
-  "Certificate authorities; the one with the largest remaining share of its weekly budget is assigned, the first if equal."
+  "Certificate authorities. A name is assigned the one with the largest remaining share of its weekly budget, or " +
+    "the first of several that are equal."
 )
 
 /** The pairs of variables, for which `<NAME>` stands in the names. */

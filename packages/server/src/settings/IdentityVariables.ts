@@ -10,7 +10,7 @@ export type SocialProvider = (typeof socialProviders)[number]
 
 const parser = Parser.listOf(
   Parser.literal(...socialProviders),
-  "google, github or gitlab, between commas",
+  "google, github or gitlab, separated by commas",
   "google,github"
 )
 
@@ -59,7 +59,7 @@ export const variables = {
   oidcPublicKeyPath: optional(
     "CT_OIDC_PUBKEY_PATH",
     Parser.text,
-    "PEM file with the only key that verifies access tokens; then no keys are fetched."
+    "PEM file with the only key that verifies access tokens; if set, no keys are fetched from the provider."
   ),
   oidcClientId: optional("CT_OIDC_CLIENT_ID", Parser.text, "Client id at the identity provider, for sign-in."),
   oidcClientSecret: optional(

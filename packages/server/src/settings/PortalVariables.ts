@@ -35,9 +35,8 @@ export const rules = ({
     ? [
         {
           variable: "CT_CP_FORWARDING_PROXIES",
-          problem: "names addresses that CT_CP_TRUSTED_PROXIES names too",
-          remedy:
-            "name a proxy that speaks PROXY v2 in CT_CP_TRUSTED_PROXIES alone, and give any other an address of its own"
+          problem: "contains addresses that are also in CT_CP_TRUSTED_PROXIES",
+          remedy: "list proxies that use PROXY v2 in CT_CP_TRUSTED_PROXIES only; other proxies need different addresses"
         }
       ]
     : []
@@ -46,7 +45,7 @@ export const rules = ({
 /** Variables of the agent's releases, which the control plane serves to machines that have no agent yet or an older one. */
 const publicKeys = Parser.listOf(
   Parser.make("64 hex digits", (text) => (/^[0-9a-f]{64}$/iu.test(text) ? text.toLowerCase() : undefined)),
-  "64 hex digits each, between commas"
+  "64 hex digits each, separated by commas"
 )
 
 export const releaseVariables = {
@@ -74,7 +73,7 @@ export const bridgeVariables = {
   bridgeNoiseKey: optional("CT_BRIDGE_NOISE_KEY", SecretParser.secretBytes, "Private Noise key of the agent bridge."),
   channelBroker: optional("CT_CHANNEL_BROKER", channelPort, "Address of the edge's broker, for the agent bridge."),
   channelRelay: optional("CT_CHANNEL_RELAY", channelPort, "Address of the edge's relay, for the agent bridge.", {
-    standard: "the port after that of `CT_CHANNEL_BROKER`"
+    standard: "the port after that of CT_CHANNEL_BROKER"
   }),
   channelFrontDoor: optional(
     "CT_CHANNEL_FRONT_DOOR",
@@ -88,7 +87,8 @@ export const mailVariables = {
   smtpUrl: optional(
     "CT_CP_SMTP_URL",
     SecretParser.mailServerUrl,
-    "Mail server for notices: smtps:// uses TLS, smtp:// uses STARTTLS, which is optional only on this machine. If unset, no mail is sent."
+    "Mail server for notices: smtps:// uses TLS; smtp:// uses STARTTLS, which is required unless the server is on " +
+      "this machine. If unset, no mail is sent."
   ),
   smtpRoots: optional(
     "CT_CP_SMTP_ROOTS",
@@ -104,7 +104,7 @@ export const mailVariables = {
     "CT_CP_MAIL_TICK_SECS",
     Parser.whole(1, 86_400),
     "300",
-    "Seconds between checks of an account for notices to mail; it gets at most one mail in this time."
+    "Seconds between checks for notices to mail; an account gets at most one mail in this time."
   )
 } as const
 

@@ -121,7 +121,7 @@ describe("settings", () => {
       const refused = ["unknown", "a b c", "letsencrypt,letsencrypt", "x ftp://ca.example", "letsencrypt 0", ","]
       for (const CT_CP_ACME_CAS of refused) {
         const refusal = yield* Effect.flip(authorities({ CT_CP_ACME_CAS }))
-        assert.match(refusal.message, /^CT_CP_ACME_CAS is not names between commas/, CT_CP_ACME_CAS)
+        assert.match(refusal.message, /^CT_CP_ACME_CAS is not names separated by commas/, CT_CP_ACME_CAS)
       }
     })
   )

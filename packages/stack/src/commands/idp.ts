@@ -28,7 +28,11 @@ export const variables = {
   portal: needed("CT_IDP_PORTAL_URL", origin, "the address of the control plane, such as https://portal.example.net"),
   portalSecret: needed("CT_IDP_PORTAL_CLIENT_SECRET", secret, "the secret of the portal's client"),
   gateSecret: needed("CT_IDP_GATE_CLIENT_SECRET", secret, "the secret of the client of login gates"),
-  managerSecret: needed("CT_IDP_MANAGER_CLIENT_SECRET", secret, "the secret of the managing client"),
+  managerSecret: needed(
+    "CT_IDP_MANAGER_CLIENT_SECRET",
+    secret,
+    "the secret of the client with which the control " + "plane manages service accounts"
+  ),
   shutdownGrace: defaulted(
     "CT_IDP_SHUTDOWN_GRACE_SECS",
     Parser.whole(0, 3600),
@@ -39,7 +43,8 @@ export const variables = {
     "CT_IDP_DRAIN_DELAY_SECS",
     Parser.whole(0, 600),
     "0",
-    "Seconds after SIGTERM or SIGINT during which it still accepts requests but answers /health/ready with 503."
+    "Seconds after SIGTERM or SIGINT during which the provider still accepts requests but answers /health/ready " +
+      "with 503."
   ),
   trustedProxies: optional("CT_IDP_TRUSTED_PROXIES", networks, "Proxies that send the client's address with PROXY v2."),
   email: needed("CT_IDP_USER_EMAIL", Parser.text, "the e-mail of the first user"),
