@@ -66,7 +66,7 @@ describe("a visitor that offers acme-tls/1", () => {
         }).pipe(Effect.scoped)
     )
 
-  it.live("comes past the TLS of a gelb host that is open to visitors, only while the admission is open", () =>
+  it.live("is passed through at an open edge-terminated host only while the host is being validated", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* authorize(world, "gelb")

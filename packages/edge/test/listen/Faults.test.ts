@@ -212,7 +212,7 @@ const cases: ReadonlyArray<Case> = [
   ]
 ]
 
-describe("a fault in a callback ends its own connection alone:", () => {
+describe("an error in a callback ends only its own connection:", () => {
   it.live.each(cases)("%s", ([kind, act]) =>
     Effect.gen(function* () {
       const cutsIdle = kind === "a timer of a relay"

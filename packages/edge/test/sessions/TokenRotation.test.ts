@@ -7,7 +7,7 @@ const [OLD, NEW] = [token("3"), token("5")]
 const tunnelHost = "app.zone.test"
 
 describe("a routing token that another one replaces", () => {
-  it.live("ends its agents, and leaves its host and its records to the new one", () =>
+  it.live("disconnects its agents and leaves its host and its records to the new one", () =>
     Effect.gen(function* () {
       const world = yield* start()
       yield* Effect.promise(() => world.authorize(OLD, tunnelHost, "gelb"))

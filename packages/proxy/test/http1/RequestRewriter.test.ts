@@ -94,7 +94,7 @@ describe("RequestRewriter", () => {
     }
   })
 
-  it("refuses what two parsers could read differently, in whatever pieces it comes", () => {
+  it("refuses requests that two parsers could read differently, however they are split", () => {
     const line = "GET / HTTP/1.1\r\n"
     const chunked = `${get}Transfer-Encoding: chunked\r\n\r\n`
     const refusals: ReadonlyArray<readonly [string, number]> = [
@@ -202,7 +202,7 @@ describe("RequestRewriter", () => {
         assert.strictEqual(feed(text, size), written)
   })
 
-  it("lets no visitor name itself: not by underscores, trailers, Connection or any X-Forwarded field", () => {
+  it("removes a visitor's identity headers: also in underscores, trailers, Connection and every X-Forwarded field", () => {
     const forged = [
       "X_Forwarded_For: 6.6.6.6",
       "x_real-ip: 6.6.6.6",

@@ -103,7 +103,7 @@ const proved = (token: Installation["routing_token"], byte: number) =>
 const other = Effect.flatMap(TestDatabase, ({ url }) => Effect.succeed(PgClient.layer({ url })))
 
 layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a grant that ends", (it) => {
-  it.effect("takes the keys enrolled through it along, and leaves the owner's, which it had not replaced", () =>
+  it.effect("revokes the keys enrolled through it and keeps those of the owner", () =>
     Effect.gen(function* () {
       const { guest, install, ordered, owner, replaced, ungrant } = yield* shared("ada")
       yield* enroll(yield* install(owner), 1)

@@ -345,7 +345,7 @@ const trespass = (thief: Party, victim: Party) =>
 
 layer(server, { excludeTestServices: true, timeout: "60 seconds" })("two accounts", (it) => {
   it.effect(
-    "see nothing of each other, and change nothing",
+    "can neither see nor change each other's resources",
     () =>
       Effect.gen(function* () {
         const alice = yield* settle("alice")

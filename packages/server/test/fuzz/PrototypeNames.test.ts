@@ -49,7 +49,7 @@ const statusOf = (
 layer(Accounts.server({ CT_CP_HOSTNAME_ZONE: "zone.example" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "a name that every object answers to",
   (it) => {
-    it.effect("is no fault at any route, wherever a name may stand", () =>
+    it.effect("causes no internal error at any route", () =>
       Effect.gen(function* () {
         const base = yield* TestServer.baseUrl
         const session = yield* Accounts.sessionOf("ada", "ada@a.test")

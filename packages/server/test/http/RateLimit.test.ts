@@ -22,7 +22,7 @@ const left = (requests: number) => ({ status: 200, left: `"caller";r=${requests}
 layer(server({ CT_CP_REQUESTS_PER_MIN: "2" }), { excludeTestServices: true, timeout: "60 seconds" })(
   "the limit of requests",
   (it) => {
-    it.effect("is each account's own, however it signs in, though all come from one address", () =>
+    it.effect("is separate for each account, even if all come from one address", () =>
       Effect.gen(function* () {
         const ada = { authorization: `Bearer ${yield* bearerOf("ada")}` }
         const adaInBrowser = { cookie: `__Host-ct_portal_session=${yield* sessionOf("ada", null)}` }

@@ -43,7 +43,7 @@ HttpApi.reflect(ControlPlaneApi, {
 layer(Layer.merge(Accounts.server(strictly), Layer.empty), { excludeTestServices: true, timeout: "60 seconds" })(
   "allowed e-mail domains",
   (it) => {
-    it.effect("bind bearers: by a verified address of a domain, and by nothing else", () =>
+    it.effect("admit bearer tokens only with a verified address of an allowed domain", () =>
       Effect.gen(function* () {
         yield* Accounts.ready
         assert.strictEqual(yield* bearing(yield* person("ada", "Ada@Example.TEST")), "200")

@@ -32,8 +32,8 @@ const declared: ReadonlyArray<{ readonly method: string; readonly path: string; 
     Object.values(group.endpoints).map(({ method, path }) => ({ method, path, type: json }))
   )
 
-layer(Accounts.server(), { excludeTestServices: true, timeout: "60 seconds" })("no secret", (it) => {
-  it.effect("is in a log, a trace or a problem, whatever route fails", () =>
+layer(Accounts.server(), { excludeTestServices: true, timeout: "60 seconds" })("a failing route", (it) => {
+  it.effect("puts no secret into a log, a trace or a problem", () =>
     Effect.gen(function* () {
       const { said, listening } = yield* overheard
       const { url } = yield* TestDatabase

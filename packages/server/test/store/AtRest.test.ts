@@ -43,7 +43,7 @@ const send = (method: string, path: string, body: unknown, headers: Readonly<Rec
 const post = (path: string, body: unknown) => send("POST", path, body, { "x-ct-admin-token": TestServer.adminToken })
 
 layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a secret", (it) => {
-  it.effect("stands in no row, of a sign-in that is under way or of what was handed out", () =>
+  it.effect("is stored in no row in plain text", () =>
     Effect.gen(function* () {
       const host = "rest.zone.example"
       const { id } = yield* gated(host, { allow_any_login: true })

@@ -50,7 +50,7 @@ const keyIds = Effect.flatMap(Reseal.make, (reseals) => reseals.keyIds)
 layer(database.pipe(Layer.provideMerge(TestDatabase.layerEmpty)), { excludeTestServices: true, timeout: "60 seconds" })(
   "values that are not sealed",
   (it) => {
-    it.effect("are readable, and are sealed by the next start", () =>
+    it.effect("remain readable and are sealed at the next start", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* migrate

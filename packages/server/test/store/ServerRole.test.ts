@@ -44,7 +44,7 @@ layer(TestDatabase.layer, { excludeTestServices: true, timeout: "60 seconds" })(
     })
   )
 
-  it.effect("adds to the audit log and can neither change nor remove what is in there", () =>
+  it.effect("can append to the audit log but not change or delete its lines", () =>
     Effect.gen(function* () {
       yield* server(statement(entry("1")))
       for (const text of [

@@ -67,7 +67,7 @@ const times = 40
 
 layer(server(), { excludeTestServices: true, timeout: "60 seconds" })((it) => {
   describe("a placement with the agent's proof", () => {
-    it.effect("takes the agent from an account that placed it without, and ends its edges there", () =>
+    it.effect("takes the agent over from an account that placed it without one, and removes its edges there", () =>
       Effect.gen(function* () {
         const [eve, ada] = yield* Effect.all([fresh("eve"), fresh("ada")])
         yield* eve.topologies.assignAgent(plain(1, eve.id))

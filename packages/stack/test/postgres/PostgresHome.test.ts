@@ -76,7 +76,7 @@ describe.skipIf(!asRoot)("the folders of root's embedded PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("are refused where a link stands in the place of the data or of the whole folder", () =>
+  it.live("are refused if a link replaces the data or the whole folder", () =>
     Effect.gen(function* () {
       const elsewhere = yield* made(0o755)
       const data = yield* closed

@@ -158,7 +158,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("alerts", (i
     })
   )
 
-  it.effect("tell an account nothing of the server's own ports, unless the operator lets them", () =>
+  it.effect("reveal nothing about the server's own ports unless the operator allows it", () =>
     Effect.gen(function* () {
       const receiver = yield* Receiver
       const { port } = new URL(receiver.url)

@@ -14,7 +14,7 @@ const mayIssue = (token: string, hostname: string) =>
   Effect.map(ask("anonymous", `/agent/acme-admission/${token}/${hostname}`), ({ body }) => body)
 
 layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a host name that an account asks for", (it) => {
-  it.effect("is never the zone, what is above it, the platform's own or a public suffix", () =>
+  it.effect("cannot be the zone, a name above it, a name of the platform or a public suffix", () =>
     Effect.gen(function* () {
       for (const [hostname, reason] of [
         [zone, "zone"],
@@ -96,7 +96,7 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("a host name
     })
   )
 
-  it.effect("outside the zone is pending, and leads nowhere before it is proved", () =>
+  it.effect("outside the zone is pending and not routed until it is proved", () =>
     Effect.gen(function* () {
       const { orders } = yield* RecordingEdge
       for (const hostname of ["www.google.com", `two.labels.${zone}`]) {
