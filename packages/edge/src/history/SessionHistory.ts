@@ -44,13 +44,12 @@ interface OpenSession {
 const loadReceipts = Effect.fn("SessionHistory.loadReceipts")(function* (db: Database) {
   const settings = yield* Settings
   if (!settings.receipts) return undefined
-  if (!db.durable) {
+  if (!db.durable)
     return yield* ConfigurationInvalid.of(
       "CT_EDGE_RECEIPTS",
       "is on, but the database that they are kept in cannot be opened",
       "set CT_EDGE_TUNNEL_HISTORY_PATH to a file that this user can write, or turn receipts off"
     )
-  }
   const damaged = (file: string) =>
     ConfigurationInvalid.of(
       "CT_EDGE_RECEIPTS",

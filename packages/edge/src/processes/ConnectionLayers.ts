@@ -1,7 +1,7 @@
 /**
- * The services with which every process of an edge serves connections. The main process makes the other services that they
- * need, which an edge has once; a worker gets those from the main process (see `MainProcessServices`). So the layers of the
- * services below leave open what differs between the two: settings, control plane, certificates, agent keys and audit log.
+ * The services with which every process of an edge serves connections. The services that an edge has once are built by the main
+ * process, and workers use them through it (see `MainProcessServices`). So these layers do not provide what differs between the
+ * two: settings, control plane, certificates, agent keys and audit log.
  */
 import { Layer } from "effect"
 import { ChannelPlacement } from "../channels/ChannelPlacement.ts"
@@ -26,7 +26,7 @@ import { AgentSessions } from "../sessions/AgentSessions.ts"
 import { MuxAgents } from "../sessions/MuxAgents.ts"
 import { TerminatedConnections } from "../terminate/TerminatedConnections.ts"
 
-/** What listeners, orders, statistics and shutdown reach; each layer brings its own needs, built once for all of them. */
+/** The services that listeners, orders, statistics and shutdown use; shared dependencies are built once. */
 export const layer = Layer.mergeAll(
   FrontDoor.layer,
   ChannelListeners.layer,

@@ -1,4 +1,4 @@
-/** The services that an edge has once, as a worker has them: by what the main process sends, or by asking it. */
+/** The services that an edge has once, in a worker: they use what the main process sends, or ask it. */
 import { Clock, Effect, Layer, Option } from "effect"
 import { type AuditRow, AuditLog, noting } from "../audit/AuditLog.ts"
 import { CertificateAuthority } from "../ca/CertificateAuthority.ts"
@@ -16,9 +16,9 @@ export interface FromMainProcess {
   readonly leaf: CertificateSource
   readonly pairs: ReadonlyMap<string, CertificateSource>
   readonly tickets: TicketKeyRing
-  /** Rows of the audit log that have not been reported. */
+  /** Audit log rows that have not been reported yet. */
   readonly audit: Array<AuditRow>
-  /** The main process has answered a question who owns a tunnel. */
+  /** Called with the main process's answer about the owner of a tunnel. */
   readonly ownershipAnswered: (question: number, owns: boolean) => void
   readonly owns: (token: string, key: string) => Promise<boolean>
   readonly seen: (token: string) => void
@@ -30,7 +30,7 @@ export interface FromMainProcess {
 
 type TicketKeysOfMain = Init["ticketKeys"]
 
-/** The ticket keys of the main process, as its messages carry them. */
+/** The ticket keys that the main process sends. */
 export const ticketKeys = ({ given, own }: TicketKeysOfMain): TicketKeys => {
   const all = (keys: TicketKeysOfMain["own"]) => keys.map(({ bytes, from }) => ticketKey(Buffer.from(bytes), from))
   return { own: all(own), given: all(given) }

@@ -1,4 +1,4 @@
-/** What a worker has counted since its last report. The main process adds the reports up. */
+/** The increments of a worker's counters since its last report. The main process adds them up. */
 import type { AuditRow } from "../audit/AuditLog.ts"
 import type { ConnectionLimiter, ShedReason } from "../listen/ConnectionLimiter.ts"
 import * as Counters from "../observe/Counters.ts"
@@ -20,7 +20,7 @@ const shedReasons: ReadonlyArray<ShedReason> = ["connections", "address", "descr
 export class MetricsDelta {
   readonly #sources: Sources
   #counted: ReadonlyMap<string, number> = new Map()
-  /** By tunnel and not by token: one that was forgotten and comes again begins at nothing. */
+  /** By tunnel and not by token: a tunnel that was dropped and comes back starts at zero. */
   readonly #traffic = new WeakMap<AgentPool, { readonly in: number; readonly out: number; readonly visits: number }>()
   readonly #shed = new Map<string, number>()
 
@@ -28,7 +28,7 @@ export class MetricsDelta {
     this.#sources = sources
   }
 
-  /** The part of a report that is counted since the last call. */
+  /** The increments since the last call. */
   take(): Pick<WorkerReport, "counted" | "traffic" | "sheds" | "audit" | "parked"> {
     return {
       counted: this.#count(),

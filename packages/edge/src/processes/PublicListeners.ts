@@ -1,4 +1,4 @@
-/** The public listeners of an edge, each watched from its first moment on. */
+/** The public listeners of an edge, each monitored from the start. */
 import type { Address } from "@catenet/platform/NetworkParser"
 import { Effect } from "effect"
 import { ChannelListeners } from "../frontdoor/ChannelListeners.ts"
@@ -18,7 +18,7 @@ export interface PublicListener extends TcpListener.TcpListener {
 type ListenerName =
   "mesh" | "front-door" | "browser" | "http-redirect" | "channel-broker" | "channel-relay" | "channel-ws"
 
-/** Where visitors of tunnels come in. */
+/** Listeners for visitors of tunnels. */
 const visitorDoors: ReadonlySet<ListenerName> = new Set(["front-door", "browser"])
 
 const wanted = Effect.gen(function* () {
@@ -39,7 +39,7 @@ const wanted = Effect.gen(function* () {
   return all.flatMap(({ address, ...rest }) => (address === undefined ? [] : [{ ...rest, address }]))
 })
 
-/** The names of those that this edge has. */
+/** The names of this edge's listeners. */
 export const names = Effect.map(wanted, (listeners) => listeners.map(({ name }) => name))
 
 /** Opens all of them; they stop accepting with the scope. */
@@ -60,7 +60,7 @@ export const open = Effect.fn("PublicListeners.open")(function* (limiter: Connec
   return yield* Effect.forEach(yield* wanted, ({ variable, ...rest }) =>
     Effect.gen(function* () {
       const handler = serve[rest.name]
-      // A visitor of a tunnel uses its connection from its first request on; the others have bounds of their own.
+      // A visitor's connection counts as used from its first request on; the other kinds have their own limits.
       const onConnection: typeof handler = visitorDoors.has(rest.name)
         ? handler
         : (socket) => {

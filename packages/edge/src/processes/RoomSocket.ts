@@ -1,4 +1,4 @@
-/** Where the workers of this edge bring members of channels: the main process has the room. */
+/** The socket over which workers forward members of channels to the main process, which has the room. */
 import { Effect } from "effect"
 import { LocalRoom } from "../channels/LocalRoom.ts"
 import * as MemberStreams from "../channels/MemberStreams.ts"

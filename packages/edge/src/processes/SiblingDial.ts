@@ -1,4 +1,4 @@
-/** How a process of an edge reaches a sibling: the Unix socket, and when it is tried again. */
+/** Connects to the Unix socket of a sibling process, with retries. */
 import { Sockets } from "@catenet/platform/Sockets"
 import { Effect } from "effect"
 import type { Socket } from "node:net"

@@ -1,4 +1,4 @@
-/** What two processes of one edge allow each other: all that both can carry, for neither is a stranger to the other. */
+/** Limits between two processes of one edge: as high as possible, because they trust each other. */
 import { defaultLimits, type MuxLimits } from "@catenet/wire/transport/MuxLimits"
 
 export const siblingLimits: MuxLimits = { ...defaultLimits, maxStreams: 1_000_000, registrations: 10_000_000 }

@@ -1,6 +1,6 @@
 /**
- * This process as the agent of its siblings: it registers its agents at each, takes the visitors they bring, and gives
- * them to an agent of this process only, so that no visitor travels in circles. The visitor's addresses come with it.
+ * This process acts as an agent of its siblings: it registers its agents with each of them, accepts the visitors that they
+ * forward, and passes them only to its own agents, so that no visitor goes in circles. The visitor's addresses are forwarded too.
  */
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Scheduler } from "@catenet/platform/Scheduler"
@@ -52,7 +52,7 @@ const serve = Effect.fnUntraced(function* (
   stream: CarrierStream
 ) {
   const { registration, ...header } = stream.header
-  // A visitor can come in the same turn as the answer to the registration it is for.
+  // A visitor can arrive in the same turn of the event loop as the answer to its registration.
   if (registrations.tokenOf(registration) === undefined) yield* nextTurn
   const token = registrations.tokenOf(registration)
   const chosen = registrations.agentOf(registration)
@@ -60,7 +60,7 @@ const serve = Effect.fnUntraced(function* (
     token === undefined
       ? undefined
       : yield* Effect.orElseSucceed(agents.deliverHere(token, targetOf(header), header, chosen), () => undefined)
-  // The sibling knows of others, and for whom to wait.
+  // The sibling knows other agents and decides how long to wait.
   if (delivered === undefined) return stream.reset("lost", "no agent of this tunnel is in this process")
   yield* relays.pass(stream, delivered.stream)
 })
@@ -74,9 +74,9 @@ const hold = (state: State, socket: Socket) =>
         limits: siblingLimits,
         keepAlive: false,
         onFault: state.report,
-        // The sibling asks for an agent of this process; one that does not answer here is silent there, too.
+        // The sibling asks about an agent of this process; if it is silent here, it is silent there too.
         onEcho: (registration, answer) => {
-          // A question can come in the same turn as the answer to the registration it is for.
+          // A request can arrive in the same turn as the answer to its registration.
           const ask = () => {
             const agent = registrations.agentOf(registration)
             if (agent === undefined) return answer(undefined)
@@ -114,7 +114,7 @@ const retryRefused = ({ everySibling }: State) =>
     for (const registrations of everySibling) registrations.retryRefused()
   })
 
-/** Keeps a link to each of the sockets for as long as the scope lives. */
+/** Keeps a link to each of the sockets while the scope is open. */
 export const open = Effect.fn("SiblingLinks.open")(function* (paths: ReadonlyArray<string>) {
   const state = yield* makeState
   state.agents.watch({

@@ -1,7 +1,4 @@
-/**
- * A Unix socket in the folder of this edge, which only the owner can enter, where its other processes come in. Each has a session
- * of its own there.
- */
+/** A Unix socket in the private folder of this edge, for its other processes. Each of them has one session. */
 import { Entropy } from "@catenet/platform/Entropy"
 import { Files } from "@catenet/platform/Files"
 import { Sockets } from "@catenet/platform/Sockets"
@@ -13,7 +10,7 @@ import type { Socket } from "node:net"
 import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { siblingLimits } from "./SiblingLimits.ts"
 
-/** Listens for the life of the scope. `takes` says what a session, which it may ask for later, is for. */
+/** Listens while the scope is open. `takes` handles the streams of a session. */
 export const open = Effect.fn("SiblingListener.open")(function* (
   path: string,
   takes: (session: () => Mux) => Pick<MuxOptions, "onRegister" | "onStream">
@@ -39,7 +36,7 @@ export const open = Effect.fn("SiblingListener.open")(function* (
     Effect.callback<() => void>((resume) => {
       const server = Sockets.tcpServer({ allowHalfOpen: true }, serve)
       server.once("error", (error) => resume(Effect.die(error)))
-      // A process before this one that was killed has left its socket.
+      // A killed process may have left its socket.
       Files.rmSync(path, { force: true })
       server.listen(path, () => {
         resume(

@@ -1,6 +1,6 @@
 /**
- * Registers the agents of this process at one sibling process, as an agent registers at an edge: multiplexed ones one by one,
- * parked slots once for each host as long as there is one. It registers no agent of another process.
+ * Registers the agents of this process with one sibling, as an agent registers with an edge: multiplexed agents individually,
+ * parked slots once per host while there is one. Agents of other processes are not registered.
  */
 import type { HostCertificate } from "@catenet/wire/frames/MuxCertificate"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
@@ -8,7 +8,7 @@ import type { Mux } from "@catenet/wire/transport/Mux"
 import { Result } from "effect"
 import { type AgentTarget, type MuxAgent, needsOf } from "../sessions/AgentPool.ts"
 
-/** What an agent is to its tunnel; the registration says it in the place of the agent's name. */
+/** Properties of an agent, sent in the registration instead of the agent's name. */
 export type SiblingRole = "owner" | "standby" | "slots"
 
 interface Entry {
@@ -21,7 +21,7 @@ interface Entry {
   gone: boolean
 }
 
-/** As many as a registration has room for beside as many hosts as it can have, however long they are. */
+/** Number that fits into a registration with the maximum number of hosts of any length. */
 const maxAtOnce = 16
 
 const certificatesOf = (agent: MuxAgent | undefined) =>
@@ -33,17 +33,17 @@ export class SiblingRegistrations {
   readonly #parked = new Map<string, Entry>()
   readonly #accepted = new Map<number, Entry>()
 
-  /** `session` leads to the sibling. The sibling drops all registrations when it ends. */
+  /** `session` is the one with the sibling, which drops all registrations when it ends. */
   constructor(session: Mux) {
     this.#session = session
   }
 
-  /** The tunnel of a registration that the sibling has accepted. */
+  /** The tunnel of an accepted registration. */
   tokenOf(registration: number): string | undefined {
     return this.#accepted.get(registration)?.token
   }
 
-  /** The multiplexed agent of a registration that the sibling has accepted. */
+  /** The multiplexed agent of an accepted registration. */
   agentOf(registration: number): MuxAgent | undefined {
     return this.#accepted.get(registration)?.agent
   }
@@ -63,7 +63,7 @@ export class SiblingRegistrations {
     this.#agents.delete(agent)
   }
 
-  /** How many slots there are now. */
+  /** The current number of slots. */
   slots(token: string, host: string | undefined, parked: number) {
     const key = `${token} ${host ?? ""}`
     const entry = this.#parked.get(key)
@@ -76,8 +76,8 @@ export class SiblingRegistrations {
   }
 
   /**
-   * Registers again what the sibling refused. Orders reach the sibling another way, so a registration may arrive before the
-   * order that gives the host to its tunnel.
+   * Repeats refused registrations. Orders reach the sibling separately, so a registration may arrive before the order that assigns
+   * its host.
    */
   retryRefused() {
     for (const all of [this.#agents, this.#parked])
@@ -116,7 +116,7 @@ export class SiblingRegistrations {
       if (entry.gone) return withdraw()
       this.#accepted.set(id, entry)
       entry.report = report
-      // What it said meanwhile, and what there was no room for.
+      // Changes made in the meantime, and those for which there was no room.
       for (const each of certificatesOf(entry.agent)) report(each)
       entry.withdraw = () => {
         this.#accepted.delete(id)
@@ -132,7 +132,7 @@ export class SiblingRegistrations {
   }
 }
 
-/** What a stream that a sibling opened asks for. */
+/** The purpose of a stream that a sibling opened. */
 export const targetOf = ({ challengeOnly = false, host, kind, tls }: Omit<OpenHeader, "registration">): AgentTarget => {
   if (kind === "mesh" || host === undefined) return { _tag: "Mesh" }
   const needs = needsOf({ kind, tls })

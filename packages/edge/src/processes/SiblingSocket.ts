@@ -1,6 +1,6 @@
 /**
- * Where the sibling processes of an edge come in. A sibling registers the agents it has, and they are then agents here, to which
- * visitors go when none of this process can serve them.
+ * Accepts the sibling processes of an edge. A sibling registers its agents, which then serve visitors here if no agent of this
+ * process can.
  */
 import type { Mux } from "@catenet/wire/transport/Mux"
 import type { InboundRegistration } from "@catenet/wire/transport/Registrations"
@@ -40,7 +40,7 @@ export const open = Effect.fn("SiblingSocket.open")(function* (path: string) {
       certificates,
       answersEchoes: request.answersEchoes === true,
       version: versionIn(request),
-      // Its own process ends it.
+      // Its own process closes it.
       end: () => undefined,
       sibling: request.agentId === "slots" ? "slots" : "mux"
     }

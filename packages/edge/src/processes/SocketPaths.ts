@@ -20,7 +20,7 @@ export const folder = Effect.gen(function* () {
 /** The socket of process `index` of the edge; 0 is the main process. */
 export const socketPath = (folder: string, index: number): string => join(folder, `${index}.sock`)
 
-/** Where the main process takes members of channels, whose room it has. */
+/** The socket at which the main process accepts members of channels. */
 export const roomPath = (folder: string): string => join(folder, "r.sock")
 
 /** The sockets of all processes but this one. */

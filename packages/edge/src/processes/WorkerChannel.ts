@@ -1,6 +1,6 @@
 /**
- * One end of the channel between the main process of an edge and a worker: messages in and out, checked by their schema. What
- * cannot be sent any more is dropped, because the other process is gone then.
+ * One end of the channel between the main process and a worker; messages are checked by their schema. Messages that can no longer
+ * be sent are dropped, because the other process is gone.
  */
 import { Schema } from "effect"
 import type { ChildProcess } from "node:child_process"
@@ -17,7 +17,7 @@ interface ChannelEnd {
   readonly on: (event: "message", listener: (message: unknown) => void) => unknown
 }
 
-/** A failed write would be an error of the process itself; the end of the channel reports that the other process is gone. */
+/** Ignored: the end of the channel already reports that the other process is gone. */
 const ignore = () => undefined
 
 const over = <Out extends object, In>(

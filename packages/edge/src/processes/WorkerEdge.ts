@@ -1,6 +1,6 @@
 /**
- * An edge as a worker runs it: the public listeners and all that serves connections, and nothing that an edge has once. It
- * gets everything it knows from the main process, and reports four times a second what it has counted.
+ * An edge in a worker process: the public listeners and the services for connections, without those that an edge has once. It gets
+ * its state from the main process, and reports its counters four times a second.
  */
 import { retryForever } from "@catenet/platform/RetryForever"
 import { guard } from "@catenet/wire/transport/FaultBoundary"
@@ -35,7 +35,7 @@ import * as SocketPaths from "./SocketPaths.ts"
 import type { WorkerChannel } from "./WorkerChannel.ts"
 import type { Init, ToMain, ToWorker } from "./WorkerMessages.ts"
 
-/** Carries out the messages of the main process, one after the other. */
+/** Handles the messages of the main process, one after the other. */
 const apply = (orders: Orders["Service"], report: Effect.Effect<void>, order: RouteOrder): Effect.Effect<void> => {
   switch (order._tag) {
     case "AuthorizeHost":
@@ -72,7 +72,7 @@ const applyAll = Effect.fn("WorkerEdge.applyAll")(function* (all: ReadonlyArray<
   for (const order of all) yield* apply(orders, Effect.void, order)
 })
 
-/** Carries out one message after `Init`; `drain` must not wait for the end of what it begins. */
+/** Handles one message after `Init`; `drain` only starts the shutdown and does not wait for it. */
 const makeWorkerCommands = Effect.fn("WorkerEdge.make")(function* (
   channel: WorkerChannel<ToMain, ToWorker>,
   main: FromMainProcess,
@@ -101,9 +101,9 @@ const makeWorkerCommands = Effect.fn("WorkerEdge.make")(function* (
   }
 })
 
-// A worker's way to the room of its edge: one session with the main process, for as long as both live.
+// A worker's link to the room of its edge: one session with the main process.
 
-/** Keeps the link for as long as the scope lives. */
+/** Keeps the link open while the scope is open. */
 const openRoomLink = Effect.fn("WorkerEdge.open")(function* (path: string) {
   const room = yield* LocalRoom
   const { ending, report } = yield* ConnectionFaults
@@ -181,7 +181,7 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
   const listeners = yield* PublicListeners.open(limiter, "one-of-several")
   const report = yield* reporter(limiter, main)
   const sendReport = Effect.map(report, (report) => channel.send({ _tag: "Reported", report }))
-  // Before all else, so that the edge is well when it says that it is ready.
+  // First, so that the edge is healthy when it reports that it is ready.
   yield* sendReport
   channel.send({ _tag: "Ready" })
   const reporting = sendReport.pipe(Effect.delay(reportEvery), Effect.repeat(Schedule.forever))
@@ -197,7 +197,7 @@ const serve = Effect.fn("WorkerEdge.serve")(function* (
   return yield* Effect.forever(Effect.flatMap(Queue.take(inbox), carry))
 })
 
-/** Runs the worker by its first message. Later messages wait in `inbox`. */
+/** Starts the worker with its first message. Later messages wait in `inbox`. */
 export const run = Effect.fn("WorkerEdge.run")(function* (
   channel: WorkerChannel<ToMain, ToWorker>,
   inbox: Queue.Dequeue<ToWorker>,

@@ -1,6 +1,6 @@
 /**
- * One worker as the main process sees it, from its start to its end. It gets everything that is known, then every order. A
- * worker that does not carry an order out in time is killed, because an order must be in force once it is answered.
+ * One worker in the main process, from start to end. It gets the whole state and then every order. A worker that does not execute
+ * an order in time is killed, because an order must be in force everywhere once it is answered.
  */
 import { describeEnd } from "@catenet/platform/ChildProcesses"
 import { Effect } from "effect"
@@ -31,19 +31,19 @@ export class WorkerHandle {
       resolve(how)
     }
     this.#child.on("error", (error) => {
-      // A message that could not be sent is an error too; "close" comes in any case.
+      // A message that could not be sent is an error too; "close" follows in any case.
       if (this.#child.pid === undefined) ended(error.message)
     })
-    // Not at "exit": messages from before it may still come.
+    // Not at "exit": earlier messages may still arrive.
     this.#child.once("close", (code, signal) => ended(describeEnd({ code, signal })))
   }
 
-  /** How it ended, as a sentence fragment. */
+  /** How it ended, as part of a sentence. */
   get ended(): Effect.Effect<string> {
     return Effect.promise(() => this.#exit)
   }
 
-  /** `take` gets all messages of the worker but the answers to orders; `begin` is asked once, when the worker listens. */
+  /** `take` gets all messages except answers to orders; `begin` is called once, when the worker is listening. */
   listen(init: () => Init, take: (message: ToMain) => void) {
     this.#channel.receive((message) => {
       if (message._tag === "Applied") return this.#settle(message.id)
@@ -55,12 +55,12 @@ export class WorkerHandle {
     })
   }
 
-  /** Sends nothing before `Init`, which holds everything that is known by then. */
+  /** Sends nothing before `Init`, which contains the whole state. */
   send(message: ToWorker) {
     if (this.#isInitialized) this.#channel.send(message)
   }
 
-  /** Lets its visitors finish; one that has no `Init` yet has none, and is ended. */
+  /** Lets its visitors finish; a worker without `Init` has none and is ended. */
   get drain(): Effect.Effect<void> {
     if (!this.#isInitialized) return this.end
     return Effect.sync(() => this.#channel.send({ _tag: "Drain" }))
@@ -77,7 +77,7 @@ export class WorkerHandle {
     )
   }
 
-  /** Returns when the process is gone. */
+  /** Returns when the process has ended. */
   kill(reason: string): Effect.Effect<void> {
     return Effect.logWarning("a process of this edge is killed").pipe(
       Effect.annotateLogs({ pid: this.#child.pid, reason }),

@@ -1,6 +1,6 @@
 /**
- * The messages between the main process of an edge and its workers, over the channel that Node gives a child process.
- * Nothing of it reaches a command line or a log. Both ends are the same program, so a message that cannot be read is a defect.
+ * The messages between the main process of an edge and its workers, over the channel that Node gives a child process. They never
+ * reach a command line or a log. Both ends are the same program, so an invalid message is a defect.
  */
 import { Schema } from "effect"
 import { RouteOrder } from "../routes/RouteOrder.ts"
@@ -13,12 +13,12 @@ const TicketKeys = Schema.Struct({ own: Schema.Array(TicketKey), given: Schema.A
 
 const Count = Schema.Int
 
-/** As logs name them, without regard to case. */
+/** Log levels, case-insensitive. */
 export const severities = ["Fatal", "Error", "Warn", "Info", "Debug", "Trace"] as const
 const Severity = Schema.Literals(severities)
 const LeastLevel = Schema.Literals(["All", ...severities, "None"])
 
-/** What a worker has done since its last report, and what it holds now. */
+/** A worker's increments since its last report, and its current state. */
 export const WorkerReport = Schema.Struct({
   /** By the names of `Counters`. */
   counted: Schema.Record(Schema.String, Count),
@@ -27,7 +27,7 @@ export const WorkerReport = Schema.Struct({
   sheds: Schema.Array(Schema.Tuple([Schema.String, Schema.Literals(["connections", "address", "descriptors"]), Count])),
   /** Rows of the audit log. */
   audit: Schema.Array(Schema.Tuple([Count, Schema.String, Schema.String, Schema.String, Schema.String, Schema.String])),
-  /** Parked slots by tunnel; a tunnel that is not named has none. */
+  /** Parked slots by tunnel; tunnels without slots are left out. */
   parked: Schema.Array(Schema.Tuple([Schema.String, Count])),
   agentConnections: Count,
   visitors: Count,
@@ -39,14 +39,14 @@ export const WorkerReport = Schema.Struct({
 export type WorkerReport = typeof WorkerReport.Type
 
 export const ToWorker = Schema.TaggedUnion({
-  /** The answer to `Hello`: everything that is known now. Orders that follow come on top of it. */
+  /** The answer to `Hello`: the whole state. Later orders change it. */
   Init: {
-    /** The configuration of the edge, with the addresses that were really bound. */
+    /** The configuration of the edge, with the bound addresses. */
     variables: Schema.Record(Schema.String, Schema.String),
     index: Schema.Int,
-    /** 16 hex digits that name the running edge to agents. */
+    /** 16 hex digits that identify the running edge to agents. */
     edge: Schema.String,
-    /** Where the processes reach each other. */
+    /** Folder of the sockets between the processes. */
     folder: Schema.String,
     logLevel: LeastLevel,
     /** The root of the internal CA, base64 of its DER, and the leaf in force. */
@@ -63,7 +63,7 @@ export const ToWorker = Schema.TaggedUnion({
   TicketKeysChanged: { keys: TicketKeys },
   /** The answer to `AskOwnership`. */
   Ownership: { id: Schema.Int, owns: Schema.Boolean },
-  /** Leave as an edge leaves, say `Drained`, and wait to be ended. */
+  /** Shut down as an edge does, send `Drained`, and wait to be ended. */
   Drain: {}
 })
 export type ToWorker = typeof ToWorker.Type

@@ -1,6 +1,6 @@
 /**
- * A worker as a process: it carries out what the main process sends and ends when that has ended, however it did. Signals that
- * reach the whole group are the main process's to follow. It logs through the main process, in the form that was chosen there.
+ * A worker process: it handles the messages of the main process and ends when that process ends. Signals to the process group are
+ * ignored here; the main process acts on them. It logs through the main process, in that process's format.
  */
 import { youngCollector } from "@catenet/platform/BufferCollector"
 import { Files } from "@catenet/platform/Files"
@@ -29,7 +29,7 @@ const work = Effect.fnUntraced(function* (channel: WorkerChannel.WorkerChannel<T
   channel.send({ _tag: "Hello" })
   const init = yield* Queue.take(inbox)
   if (init._tag !== "Init") return yield* Effect.die(new Error("the first message to a worker was not Init"))
-  // A main process that was killed could not take the folder with it.
+  // A killed main process could not remove the folder.
   process.once("disconnect", () => Files.rmSync(init.folder, { recursive: true, force: true }))
   return yield* WorkerEdge.run(channel, inbox, init).pipe(
     Effect.tapCause((cause) => Effect.logError("a process of this edge cannot go on", Cause.pretty(cause))),
@@ -37,13 +37,13 @@ const work = Effect.fnUntraced(function* (channel: WorkerChannel.WorkerChannel<T
   )
 })
 
-/** Only in a process that was started with a channel to its parent. */
+/** Works only in a process with a channel to its parent. */
 export const start = (): void => {
   collectWith(youngCollector())
   const channel = WorkerChannel.ofWorker(process)
   process.on("disconnect", () => Scheduler.setImmediate(() => process.exit()))
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined)
   const fiber = Effect.runFork(Effect.provide(work(channel), Logger.layer([logger(channel)])))
-  // What was said on the way out has to leave before the process does.
+  // The last messages must be sent before the process exits.
   fiber.addObserver(() => Scheduler.setImmediate(() => process.exit(1)))
 }

@@ -1,16 +1,16 @@
-/** How the program of a worker is started: from the sources, from a built package, or from the one file that holds all. */
+/** Starts the program of a worker: from the sources, from a built package, or from the single executable. */
 import { Processes } from "@catenet/platform/Processes"
 import type { ChildProcess } from "node:child_process"
 import { basename, dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** The argument that makes the one-file program a worker. */
+/** The argument with which the single executable runs as a worker. */
 export const workerCommand = "edge-worker"
 
 const self = fileURLToPath(import.meta.url)
 const [, extension] = /^WorkerProgram(\.[jt]s)$/.exec(basename(self)) ?? []
 
-/** It ends when this process does; its settings come over the channel. */
+/** It ends with this process; its settings come over the channel. */
 export const startWorker = (): ChildProcess =>
   extension === undefined
     ? Processes.fork(join(dirname(self), "program.js"), [workerCommand], {

@@ -1,6 +1,6 @@
 /**
- * What the workers of this edge hold now, by their last reports: for metrics and for the status of a tunnel. Agents are not in
- * it, since every process knows the agents of the others. Empty in an edge of one process.
+ * Current totals of the workers, from their last reports: for metrics and for the status of a tunnel. Agents are not included,
+ * because every process knows the agents of the others. Empty in an edge of one process.
  */
 import { Context, Effect, Layer } from "effect"
 import type { WorkerReport } from "./WorkerMessages.ts"
@@ -13,10 +13,10 @@ export class WorkerStats extends Context.Service<
   WorkerStats,
   {
     readonly sum: (what: "agentConnections" | "visitors" | "connections" | "relays") => number
-    /** Parked slots of a tunnel, or of all. */
+    /** Parked slots of a tunnel, or of all tunnels. */
     readonly parked: (token?: string) => number
     readonly note: (worker: number, report: WorkerReport) => void
-    /** The worker is gone, and with it all that it held. */
+    /** Removes the totals of a worker that is gone. */
     readonly forget: (worker: number) => void
   }
 >()("edge/processes/WorkerStats") {

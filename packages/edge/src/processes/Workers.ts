@@ -1,6 +1,6 @@
 /**
- * The worker processes of this edge, as the main process keeps them: started, initialized, sent every order, started again when
- * they end, and killed when they fall silent. It decides nothing about visitors.
+ * Supervises the worker processes of this edge: starts and initializes them, sends them every order, restarts them when they end,
+ * and kills them when they are silent.
  */
 import { type Address, formatAddress } from "@catenet/platform/NetworkParser"
 import { retryForever } from "@catenet/platform/RetryForever"
@@ -23,12 +23,12 @@ import { WorkerHandle } from "./WorkerHandle.ts"
 import type { ToMain, ToWorker, WorkerReport } from "./WorkerMessages.ts"
 import { WorkerStats } from "./WorkerStats.ts"
 
-// The first message to a worker: everything that this process knows at that moment. Sends certificates and ticket keys that change later.
+// Builds the first message to a worker: the whole state. Later changes of certificates and ticket keys are sent too.
 
-/** Public listeners by the variable that names their address. */
+/** Public listeners by the variable of their address. */
 type Addresses = ReadonlyMap<string, Address>
 
-/** `send` gets every certificate that is replaced from now on, and all ticket keys at each change. */
+/** `send` gets every replaced certificate, and all ticket keys at each change. */
 const makeWorkerInit = Effect.fn("Workers.make")(function* (
   folder: string,
   addresses: Addresses,
@@ -66,7 +66,7 @@ const makeWorkerInit = Effect.fn("Workers.make")(function* (
   })
 })
 
-/** Adds what a worker reports to the figures of the main process, so that they are the figures of the edge. */
+/** Adds a worker's report to the counters of the main process, which are those of the whole edge. */
 const makeMetricsAggregator = Effect.fnUntraced(function* (limiter: ConnectionLimiter) {
   const counters = yield* Counters.Counters
   const agents = yield* AgentSessions
@@ -88,7 +88,7 @@ const makeMetricsAggregator = Effect.fnUntraced(function* (limiter: ConnectionLi
 
 const firstPause = 100
 const longestPause = 5_000
-/** Who has lived so long begins again with the first pause. */
+/** A worker that has run this long is restarted with the first pause again. */
 const steadyMillis = 10_000
 /** A worker reports four times a second. */
 const silenceMillis = 10_000
@@ -96,7 +96,7 @@ const startMillis = 30_000
 
 interface Worker {
   readonly handle: WorkerHandle
-  /** It has said so, or it has ended. */
+  /** Done when the worker has drained or ended. */
   readonly drained: Deferred.Deferred<void>
 }
 
@@ -205,8 +205,8 @@ const drain = (state: State) =>
   }).pipe(Effect.timeoutOrElse({ duration: (state.shutdownGraceSeconds + 5) * 1_000, orElse: () => Effect.void }))
 
 /**
- * Starts all workers and returns when each has its listeners open, or has had its time. `drain` lets them leave as an edge
- * leaves and returns when they have; they end with the scope in any case.
+ * Starts all workers and returns when each is listening or its time is over. `drain` shuts them down gracefully and returns when
+ * they are done; they end with the scope in any case.
  */
 export const start = Effect.fn("Workers.start")(function* (
   limiter: ConnectionLimiter,

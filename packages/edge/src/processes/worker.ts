@@ -1,4 +1,4 @@
-/** Entry point of a worker process where each source is a file of its own. */
+/** Entry point of a worker process when the sources are separate files. */
 import { start } from "./WorkerProcess.ts"
 
 start()

@@ -1,6 +1,6 @@
 /**
- * A QUIC connection as agents of the reference kind use it (data-plane 2): a stream for each visitor, which says nothing of whom it is
- * for. It is the session of one registration; others may share the connection.
+ * A QUIC connection of a reference agent (data-plane 2): one stream per visitor, without a header. It is the session of one
+ * registration; others may share the connection.
  */
 import { Scheduler } from "@catenet/platform/Scheduler"
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
@@ -15,7 +15,7 @@ import {
 } from "@catenet/wire/transport/Carrier"
 import { Result } from "effect"
 
-/** QUIC itself finds a peer that is silent, and closes the connection. */
+/** QUIC itself detects a silent peer and closes the connection. */
 const receivedAt = () => Scheduler.monotonicMillis()
 
 export class QuicAgentSession implements CarrierSession {
@@ -35,7 +35,7 @@ export class QuicAgentSession implements CarrierSession {
     rttMillis: undefined
   }
   readonly closed: Promise<SessionClosed>
-  /** This protocol has no such announcement. */
+  /** This protocol has no such message. */
   readonly draining = new Promise<string>(() => undefined)
 
   constructor(connection: QuicConnection) {

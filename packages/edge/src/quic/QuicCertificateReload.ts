@@ -1,4 +1,4 @@
-/** A UDP port goes on with the leaf in force: those that connect after a renewal get the new one, and no connection ends. */
+/** Replaces the certificate of a UDP port after a renewal: new connections get the new leaf, and no connection ends. */
 import type { Bound } from "@catenet/wire/quic/process/QuicProcess"
 import { Effect, FiberSet } from "effect"
 import { X509Certificate } from "node:crypto"
@@ -6,22 +6,21 @@ import type { Pair, CertificateSource } from "../tls/CertificateSource.ts"
 
 const certificates = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/gu
 
-/** Peers have the root that they trust, and no use for it in the chain. */
+/** Peers already have the root, so it is not needed in the chain. */
 const isRoot = (pem: string) => {
   const certificate = new X509Certificate(pem)
   return certificate.checkIssued(certificate)
 }
 
 /**
- * What the port shows: with the root in the chain, the first answer to a peer that has not proved its address would be a datagram more
- * (decision 0022).
+ * The chain without the root: with it, the first response to an unvalidated address would need another datagram (decision 0022).
  */
 export const current = ({ cert, key }: Pair) => ({
   certificate: (cert.match(certificates) ?? []).filter((pem, index) => index === 0 || !isRoot(pem)).join(""),
   key
 })
 
-/** `first` is what the port was bound with. */
+/** `first` is the certificate with which the port was bound. */
 export const follow = Effect.fn("QuicCertificateReload.follow")(function* (
   leaf: CertificateSource,
   bound: Bound,

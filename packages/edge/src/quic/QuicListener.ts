@@ -1,6 +1,6 @@
 /**
- * The ports on UDP, where the QUIC process is installed: that of the mesh, and the two of channels. They come up beside the other
- * listeners, at the same numbers, and hold none of them up; without them agents, clients and members use TLS there.
+ * The UDP ports of the mesh and of the two channel phases, if the QUIC runtime is installed. They open in parallel to the TCP
+ * listeners, with the same port numbers, and do not delay them; without QUIC, agents, clients and members use TLS.
  */
 import type { Address } from "@catenet/platform/NetworkParser"
 import * as QuicProcess from "@catenet/wire/quic/process/QuicProcess"
@@ -17,18 +17,18 @@ import * as QuicCertificateReload from "./QuicCertificateReload.ts"
 import { QuicMembers } from "./QuicMembers.ts"
 import { QuicPeers } from "./QuicPeers.ts"
 
-/** Data-plane 1.4: milliseconds, and streams that a peer may open at a time. */
+/** Data-plane 1.4: milliseconds, and concurrent streams of a peer. */
 const ofPeers = { keepAlive: 3_000, idle: 10_000, streams: 100 }
-/** A member opens that of its join and that of its session; streams that have ended count for a while longer. */
+/** A member opens one stream for its join and one for its session; closed streams count for a while longer. */
 const ofMembers = { ...ofPeers, streams: 4 }
 
-/** A listener of TCP whose number is one of UDP, too. */
+/** A TCP listener whose port number is also used on UDP. */
 interface Numbered {
   readonly name: string
   readonly address: Address
 }
 
-/** The place of a connection, until it ends. */
+/** Takes a place for a connection until it ends. */
 const placeOf = (remoteAddress: string) => {
   const left = new Set<() => void>()
   let close: (() => void) | "evicted" | undefined
@@ -43,7 +43,7 @@ const placeOf = (remoteAddress: string) => {
   return {
     place,
     leave: () => left.forEach((leave) => leave()),
-    /** `end` closes the connection, at once when its place went to another address during the handshake. */
+    /** `end` closes the connection; at once if its place went to another address during the handshake. */
     connected: (end: () => void) => {
       if (close === "evicted") end()
       else close = end
@@ -51,7 +51,7 @@ const placeOf = (remoteAddress: string) => {
   }
 }
 
-/** What is served at the ports by name. */
+/** The handlers of the ports by name. */
 const services = Effect.gen(function* () {
   const admissions = yield* MemberAdmissions
   const members = yield* QuicMembers
@@ -113,7 +113,7 @@ const listen = Effect.fn("QuicListener.listen")(function* (
   }
 })
 
-/** Starts it at the ports of the listeners; a failure is logged unless QUIC was asked for. */
+/** Starts QUIC at the ports of the listeners; a failure is only logged unless QUIC was required. */
 export const open = Effect.fn("QuicListener.open")(function* (
   listeners: ReadonlyArray<Numbered>,
   limiter: ConnectionLimiter

@@ -1,7 +1,7 @@
 /**
- * The connection of an admitted member as the one stream that the room knows (data-plane 7.2 and 8.1). The word of the room ends the
- * stream of the join, without its newline; what follows it is another stream of the connection, which the member opens when it begins
- * the session and the edge when the member answers. Where a torn stream would look complete, the connection is closed.
+ * Presents the connection of an admitted member to the room as a single stream (data-plane 7.2 and 8.1). The room's answer ends
+ * the stream of the join, without its newline; the session is another stream of the connection, opened by whichever side initiates
+ * it. If a broken stream would look complete, the connection is closed instead.
  */
 import * as Acknowledgement from "@catenet/crypto/admission/Acknowledgement"
 import * as Refusal from "@catenet/crypto/admission/Refusal"
@@ -12,7 +12,7 @@ import { cutAfter } from "@catenet/wire/transport/LingeringClose"
 import { Result } from "effect"
 import { Duplex } from "node:stream"
 
-/** The member joins again on the same rung at once (7.6). */
+/** The member joins again at once by the same strategy (7.6). */
 const expired = "park-expired: no other member came, or a newer join took the place"
 const sessionMillis = 5_000
 const newline = 0x0a
@@ -22,14 +22,14 @@ type Done = (error?: Error | null) => void
 export class QuicMemberConnection extends Duplex {
   readonly #connection: QuicConnection
   readonly #join: CarrierStream
-  /** What the room has said so far; undefined once that was passed on. */
+  /** The room's answer so far; undefined once it was passed on. */
   #word: Uint8Array | undefined = new Uint8Array(0)
-  /** Whether a session follows the word. */
+  /** Whether a session follows the answer. */
   goesOn = false
   #begins = false
   #session: CarrierStream | undefined
   #waiting: ((session: CarrierStream) => void) | undefined
-  /** A stream that the member opened before its time. */
+  /** A stream that the member opened too early. */
   #early: CarrierStream | undefined
 
   constructor(connection: QuicConnection, join: CarrierStream) {
@@ -41,12 +41,12 @@ export class QuicMemberConnection extends Duplex {
     void connection.closed.then(() => this.destroy())
   }
 
-  /** Whether both sides have said all that they had to say, so that what is under way may arrive. */
+  /** Whether both sides have finished, so that data in transit may still arrive. */
   get isComplete(): boolean {
     return this.writableFinished && (this.readableEnded || !this.goesOn)
   }
 
-  /** The member opened another stream. */
+  /** Called when the member opens another stream. */
   came(stream: CarrierStream): void {
     if (this.#session !== undefined || this.#early !== undefined || !this.#mayOpen)
       return stream.reset("refused", "the session has one stream")

@@ -1,6 +1,6 @@
 /**
- * Members of channels by QUIC (data-plane 7.2 and 8.1): each connection is one member, its first stream the join. They meet all others
- * in the room where the channel is at home.
+ * Members of channels on QUIC (data-plane 7.2 and 8.1): each connection is one member, its first stream the join. They meet all
+ * others in the room at the home of the channel.
  */
 import type { Phase } from "@catenet/crypto/admission/Join"
 import type { QuicConnection } from "@catenet/wire/quic/QuicConnection"
@@ -15,14 +15,14 @@ import { ConnectionFaults } from "../observe/ConnectionFaults.ts"
 import { QuicMemberConnection } from "./QuicMemberConnection.ts"
 
 const joinLimit = "5 seconds"
-/** For the last word to arrive; the member closes the connection. */
+/** Time for the last answer to arrive; normally the member closes the connection. */
 const wordLimit = "10 seconds"
-/** The same for a session: of what was written last, megabytes may be under way to a slow member. */
+/** The same for a session: megabytes may be in transit to a slow member. */
 const sessionLimit = "60 seconds"
 
 const noBytes = new Uint8Array(0)
 
-/** The first stream, where all others go, and what is done when one comes. */
+/** The first stream, the handler of all others, and what to do when one arrives. */
 const arrivals = (connection: QuicConnection) => {
   const first = Promise.withResolvers<CarrierStream>()
   let isFirst = true
@@ -68,7 +68,7 @@ export class QuicMembers extends Context.Service<
       guard(leg, ending(leg))
       onLater((stream) => leg.came(stream))
       const isOver = new Promise<void>((resolve) => leg.once("close", resolve))
-      // What came behind the signature on the stream of the join belongs to no one: the session has a stream of its own.
+      // Bytes after the signature on the join's stream are ignored: the session has its own stream.
       yield* homes.enter(leg, admitted.member, noBytes)
       yield* Effect.promise(() => isOver)
       yield* left(connection, leg.goesOn ? sessionLimit : wordLimit)

@@ -1,6 +1,6 @@
 /**
  * Serves QUIC connections at the mesh port (data-plane 2.2): each stream begins with a role. Agents register and bind host names,
- * mesh clients come to them, and anybody may ask for the address that is seen.
+ * mesh clients connect to them, and anyone may ask for its observed address.
  */
 import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { addressBlock } from "@catenet/platform/IpAddress"
@@ -34,9 +34,10 @@ import { UnregisteredAgentQuota } from "../sessions/UnregisteredAgentQuota.ts"
 import { Settings } from "../settings/Settings.ts"
 import { QuicAgentSession } from "./QuicAgentSession.ts"
 
-// Where agents listen for mesh clients of their own, as they said by `D` (data-plane 2.2): for as long as the tunnel has an agent.
+// Addresses at which agents listen for mesh clients, announced by role `D` (data-plane 2.2) and kept while the tunnel has an
+// agent.
 
-/** An agent may say so for any token; the oldest goes. */
+/** An agent may announce one for any token; the oldest is dropped. */
 const maxListeners = 4_096
 
 class DirectListeners extends Context.Service<
@@ -63,7 +64,7 @@ class DirectListeners extends Context.Service<
   static readonly layer = this.layerNoDeps.pipe(Layer.provide(AgentSessions.layer))
 }
 
-/** For the role, and for what belongs to it. */
+/** Time limit of the role and its fields. */
 const roleMillis = 10_000
 /** Registrations of one connection; agents have one. */
 const maxRegistrations = 64
@@ -120,7 +121,7 @@ const settlePlace = ({ peers, places, routes }: State, peer: Peer): boolean => {
   return true
 }
 
-/** Registers the token, or the host beside those that it has; the reply says whether. */
+/** Registers the token, or another host of it; returns the reply. */
 const register = (state: State, peer: Peer, asked: Registering) => {
   const token = Buffer.from(asked.token).toString("hex")
   const before = peer.registered.get(token)
@@ -148,7 +149,7 @@ const register = (state: State, peer: Peer, asked: Registering) => {
     end: (reason) => {
       session.cut(reason === "revoked" ? "revoked" : "refused", refused(reason).sentence)
       remove(state, peer, token)
-      // An agent is not asked by this protocol, and learns of it so.
+      // This protocol has no message for it, so the connection is closed.
       if (peer.registered.size > 0) return
       if (reason === "revoked") peer.connection.close(revokedClose.code, revokedClose.reason)
       else peer.connection.close(0, refused(reason).sentence)
@@ -156,7 +157,7 @@ const register = (state: State, peer: Peer, asked: Registering) => {
   }
   peer.registered.set(token, agent)
   state.unnamed.settle(peer, peer.registered.keys(), peer.connection.remote.address)
-  // `NO` means that the token is revoked, and this one may come again.
+  // `NO` would mean that the token is revoked, but this agent may try again.
   if (!settlePlace(state, peer)) {
     peer.registered.delete(token)
     state.counters.registrationsRefused += 1

@@ -1,6 +1,6 @@
 /**
- * Gives a visitor whose agent broke before its first byte to another agent: one at a time, none twice, at most three in all,
- * and waiting for one to arrive no longer than visitors are kept waiting anyway.
+ * Passes a visitor whose agent broke before its first byte to another agent: one at a time, none twice, at most three in all, and
+ * waits for one to arrive no longer than other visitors wait.
  */
 import { abort } from "@catenet/wire/transport/Abort"
 import { StreamReset } from "@catenet/wire/transport/Carrier"
@@ -15,14 +15,14 @@ import type { ReplayBuffer } from "./ReplayBuffer.ts"
 
 const maxAgents = 3
 
-/** How a visitor comes to another agent. */
+/** How a visitor is passed to another agent. */
 export interface FailOver {
-  /** Whether all that the visitor has said so far may be said to another agent too. */
+  /** Whether the visitor's bytes so far may be repeated to another agent. */
   readonly repeatable: () => boolean
   readonly deliver: (attempts: Attempts) => Effect.Effect<Delivered, TunnelOffline>
 }
 
-/** Only an agent that has gone may come back in time; one that is there would break again. */
+/** Only an agent that has gone may come back in time; one that is connected would break again. */
 const hasGone = ({ errored }: Duplex) =>
   errored instanceof StreamReset ? errored.code === "lost" || errored.code === "draining" : errored !== null
 
@@ -31,7 +31,7 @@ export const make = Effect.gen(function* () {
   const counters = yield* Counters
   const scope = yield* Effect.scope
 
-  /** Another agent; nothing when there is none, or when the relay is cut meanwhile. Who comes too late is let go. */
+  /** Another agent; undefined if there is none or the relay is cut first. A stream that arrives too late is closed. */
   const another = Effect.fnUntraced(function* ({ deliver }: FailOver, attempts: Attempts, signal: AbortSignal) {
     const asked = yield* Effect.forkIn(deliver(attempts), scope)
     return yield* Effect.callback<Delivered | undefined>((resume) => {
@@ -47,7 +47,7 @@ export const make = Effect.gen(function* () {
     })
   })
 
-  /** After the first broke: the agent that said something first, or the last that was asked; what it said is still to be read. */
+  /** After the first agent broke: the first agent that answered, or the last one tried; its bytes are still unread. */
   return Effect.fnUntraced(function* (
     broken: Delivered,
     failOver: FailOver,
@@ -55,7 +55,7 @@ export const make = Effect.gen(function* () {
     signal: AbortSignal
   ) {
     const attempts = new Set([broken.agent])
-    // Each of its links is asked once, and all of them count as one agent.
+    // Each of its links is tried once, and all of them count as one agent.
     const asked = () => new Set(Array.from(attempts, instanceOf)).size
     const deadline = (yield* Clock.currentTimeMillis) + deliverWaitMillis
     let agent = broken

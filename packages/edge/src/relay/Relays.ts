@@ -1,6 +1,6 @@
 /**
- * The relays that run now, by token. Bytes are counted while they flow; revocation and a closing access window cut every
- * relay of a token at once. A visitor whose agent breaks before its first byte is given to another one where that is safe.
+ * The running relays by token. Bytes are counted while they flow; revocation and the end of an access window cut every relay of a
+ * token at once. A visitor whose agent breaks before its first byte is passed to another agent if that is safe.
  */
 import { Scheduler } from "@catenet/platform/Scheduler"
 import type { ResetCode } from "@catenet/wire/frames/MuxReason"
@@ -18,13 +18,13 @@ import { Settings } from "../settings/Settings.ts"
 import * as FailOver from "./FailOver.ts"
 import { ReplayBuffer } from "./ReplayBuffer.ts"
 
-/** Counts the bytes of one relay while they flow, for its idle limit, and with it its tunnel and the edge. */
+/** Counts the bytes of one relay while they flow, for its idle limit, its tunnel and the edge. */
 type Totals = Pick<Counters["Service"], "bytesToAgents" | "bytesToVisitors" | "bytesOf">
 
 class ByteMeter implements SpliceCounters {
   readonly #total: Traffic
   readonly #edge: Totals
-  /** What the bytes from now on are relayed for. */
+  /** The purpose of the bytes from now on. */
   kind: keyof Totals["bytesOf"]
   #fromVisitor = 0
   #fromAgent = 0
@@ -63,11 +63,11 @@ class ByteMeter implements SpliceCounters {
 /** What a relay serves: visitors of hosts, or clients of the mesh. */
 export type Clientele = "browser" | "dataplane"
 
-/** For those who count the bytes of what passes, and may cut it. */
+/** Options of `pass`: a byte counter, and a signal that cuts it. */
 export interface Watched {
   readonly counters: SpliceCounters
   readonly signal: AbortSignal
-  /** Ends it when nothing moved for so long, instead of the limit of all relays. */
+  /** Idle limit, instead of that of all relays. */
   readonly idleMillis?: number
 }
 
@@ -75,7 +75,7 @@ export type CutReason = "revoked" | "window-closed" | "draining"
 
 const resetBecause = (code: ResetCode, sentence: string) => new StreamReset({ code, sentence, by: "local" })
 
-/** What its bytes are counted as. */
+/** The kind under which its bytes are counted. */
 const kindOf = ({ carrier }: Delivered, clientele: Clientele) =>
   carrier === "tcp-fallback" ? "tcp_fallback" : clientele
 
@@ -140,7 +140,7 @@ const open = (
   opened: (agent: Delivered | undefined) => void
 ) => {
   const onIdle = () => controller.abort(resetBecause("idle", ""))
-  // What moves until the first byte is only kept.
+  // Bytes before the agent's first byte are only buffered, so the splice has no timer yet.
   const timer = idleMillis === undefined ? undefined : Scheduler.setTimeout(guarded(report, onIdle), idleMillis).unref()
   const { signal } = controller
   const settle = (agent: Delivered | undefined) => {
@@ -194,12 +194,12 @@ export class Relays extends Context.Service<
   Relays,
   {
     /**
-     * Copies both ways until both directions have ended, an error, the idle limit, or a cut. Never fails, and belongs to the
-     * edge and not to its caller: a fiber that waited for it would cost each visitor more than the copying. With `failOver` up
-     * to two more agents are asked while none has said anything; it stays one relay.
+     * Copies both ways until both directions have ended, an error, the idle limit, or a cut. Never fails. It belongs to the edge
+     * and not to the caller, because a waiting fiber would cost more than the copying. With `failOver`, up to two more agents are
+     * tried while none has answered; it counts as one relay.
      */
     readonly start: (agent: Delivered, visitor: Duplex, clientele: Clientele, failOver?: FailOver.FailOver) => void
-    /** The same and waits for its end; who stops waiting cuts it. */
+    /** The same, and waits for its end; interruption cuts it. */
     readonly run: (agent: Delivered, visitor: Duplex, clientele: Clientele) => Effect.Effect<SpliceEnd>
     /** Copies between a visitor and another edge, under the same idle limit. It is no relay of this edge's own tunnels. */
     readonly pass: (visitor: Duplex, peer: Duplex, watched?: Watched) => Effect.Effect<SpliceEnd>

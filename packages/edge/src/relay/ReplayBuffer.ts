@@ -1,27 +1,27 @@
 /**
- * The opening of a relay: the time until the agent's first byte. What the visitor says goes to the agent and is kept, so that
- * another agent can be sent the same when this one breaks. From the agent's first byte on bytes pass without a copy.
+ * The opening phase of a relay, until the agent's first byte. The visitor's bytes go to the agent and are buffered, so that they
+ * can be sent to another agent if this one breaks. After the agent's first byte nothing is buffered.
  *
- * A broken agent is one whose stream was reset or whose carrier was lost. An end in order before the first byte is the word of
- * an origin that closed: it was reached, and asking elsewhere would only do the same again. So a multiplexed stream that ends
- * is relayed as it is. On a slot of the byte protocol the end of a killed process looks the same, since TLS sockets do not tell
- * whether the peer took its leave; only what may be done twice is repeated, so there an end counts as broken.
+ * A broken agent is one whose stream was reset or whose carrier was lost. An orderly end before the first byte means that the
+ * origin closed: it was reached, and another agent would get the same result, so the end of a multiplexed stream is relayed. On a
+ * slot of the byte protocol the end of a killed process looks the same, because TLS sockets do not report a missing close_notify;
+ * there an end counts as broken, because only repeatable requests are repeated.
  */
 import { minOf, passed } from "@catenet/wire/transport/BufferMemory"
 import type { SpliceCounters } from "@catenet/wire/transport/Splice"
 import type { Duplex } from "node:stream"
 import type { Delivered } from "../sessions/StreamDelivery.ts"
 
-/** A visitor who has said more than this before any answer is not given to another agent. */
+/** A visitor that has sent more than this before any answer is not passed to another agent. */
 const maxKeptBytes = 64 * 1024
 
 export interface ReplayBufferOptions {
   readonly visitor: Duplex
-  /** Whether all that the visitor has said so far may be said to another agent too. */
+  /** Whether the visitor's bytes so far may be repeated to another agent. */
   readonly repeatable: () => boolean
-  /** Bytes that are said again are not counted again. */
+  /** Repeated bytes are not counted again. */
   readonly counters: Pick<SpliceCounters, "aToB">
-  /** Ends the opening; cutting the streams is left to who goes on with them. */
+  /** Ends the opening; the caller closes the streams. */
   readonly signal: AbortSignal
 }
 
@@ -38,8 +38,8 @@ export class ReplayBuffer {
   }
 
   /**
-   * Says to the agent what the visitor has said and says. Calls back with true when the agent broke and another may be asked,
-   * with false when the opening is over. Both streams are then paused, and every byte of the agent is still to be read.
+   * Sends the visitor's past and new bytes to the agent. Calls back with true if the agent broke and another may be tried, and
+   * with false when the opening is over. Both streams are then paused, and all bytes of the agent are unread.
    */
   open({ carrier, stream: agent }: Delivered, settled: (broke: boolean) => void): void {
     const { counters, signal, visitor } = this.#options

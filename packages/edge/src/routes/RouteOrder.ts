@@ -1,7 +1,7 @@
 /**
- * The orders of the control plane as the processes of one edge pass them on: those of `EdgeOrder`, each with its token. Tokens
- * (64 hex digits), keys and hosts travel in plain, checked by the process that took the order; a host that an agent bound by
- * itself is in normal form and may be one that the control plane would not give.
+ * The orders of the control plane between the processes of one edge: those of `EdgeOrder`, each with its token. Tokens (64 hex
+ * digits), keys and hosts are plain text, already validated by the process that received the order. A host that an agent bound by
+ * itself is normalized, but need not be one that the control plane would assign.
  */
 import type { Tier } from "@catenet/domain/edges/EdgeNode"
 import { edgeOrderFields } from "@catenet/domain/edges/EdgeOrder"
@@ -22,13 +22,13 @@ export const RouteOrder = Schema.TaggedUnion({
   Revoke: { ...edgeOrderFields.Revoke, token, successor: Schema.optionalKey(Schema.String) },
   SetAgentKeys: { ...edgeOrderFields.SetAgentKeys, token, keys: Schema.Array(Schema.String) },
   SetAccessPolicy: { ...edgeOrderFields.SetAccessPolicy, token },
-  /** Members of channels wait and talk in the main process; the others forget what was said of them. */
+  /** Members of channels are in the main process; the others drop their cached answers. */
   CutMembers: {
     channel: Schema.String,
     holder: Schema.optionalKey(Schema.String),
     keeps: Schema.optionalKey(Schema.String)
   },
-  /** Report at once what has been counted. This one comes from the main process itself. */
+  /** Report all counters at once. Sent by the main process itself. */
   Report: {}
 })
 export type RouteOrder = typeof RouteOrder.Type

@@ -1,6 +1,6 @@
 /**
- * Which host leads to which tunnel, in what tier, and which tokens are dead. The control plane writes it, every
- * visitor's way reads it; it holds no connection. Tokens are 64 lower-case hex digits, hosts are in normal form.
+ * The routing table: hosts with their tunnel and tier, and revoked tokens. The control plane writes it, and every visitor is
+ * looked up in it. Tokens are 64 lower-case hex digits, hosts are normalized.
  */
 import type { AccessPolicy } from "@catenet/domain/edges/AccessPolicy"
 import { type AgentProof, allOff, isAnyOn, type TunnelOptions } from "@catenet/domain/edges/TunnelOptions"
@@ -14,9 +14,9 @@ export type Tier = "gelb" | "passthrough"
 export interface Route {
   readonly token: string
   readonly tier: Tier
-  /** Unix seconds until which an authority may validate the host whatever the policy says; null is never. */
+  /** Unix seconds until which a CA may validate the host regardless of the policy; null for never. */
   readonly admissionUntil: number | null
-  /** The account that the tunnel belongs to, where the control plane says it. */
+  /** The account of the tunnel, if the control plane sends it. */
   readonly account?: string | undefined
 }
 
@@ -49,7 +49,7 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
   const accounts = new Map<string, string>()
 
   const gated = new Set<string>()
-  /** Hosts that agents took for themselves: they name no tunnel. */
+  /** Hosts that agents bound by themselves; they do not make a tunnel named. */
   const taken = new Set<string>()
   const takenOf = new Map<string, number>()
 
@@ -77,7 +77,7 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
 
   const recordsOf = (token: string) => records.get(token) ?? tunnelName(token)
 
-  /** The token that the tunnel has now: orders about several rotations may come in another order. */
+  /** The current token of the tunnel: orders about several rotations may arrive in any order. */
   const inherit = (token: string, successor: string): string => {
     const name = recordsOf(token)
     successors.set(token, successor)
@@ -150,7 +150,7 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
     policies: () => policies,
     orders: () => [
       ...Array.from(revoked, (token): RouteOrder => ({ _tag: "Revoke", token })),
-      // Before the hosts, so that no visitor comes in between.
+      // Before the hosts, so that no visitor gets in between.
       ...Array.from(options, ([token, each]): RouteOrder => ({ _tag: "SetOptions", token, options: each })),
       ...Array.from(gated, (token): RouteOrder => ({ _tag: "SetLogin", token, required: true })),
       ...Array.from(routes, ([host, route]) => authorizeHost(host, { ...route, account: accounts.get(route.token) })),
@@ -166,43 +166,40 @@ export const routeTable = (requireHostAuth: boolean): Routes["Service"] => {
 export class Routes extends Context.Service<
   Routes,
   {
-    /**
-     * Gives the host to the token of the route, whatever had it before. Without `login` the tunnel's visitors have to log in
-     * where those of the host had to.
-     */
+    /** Assigns the host to the token of the route. Without `login`, the host's login requirement is kept. */
     readonly authorize: (host: string, route: Route, login?: boolean) => void
     /** An agent that holds the token asks to serve the host. */
     readonly bind: (host: string, token: string) => BindRefusal | undefined
     readonly find: (host: string) => Route | undefined
     /** Whether any host leads to the token. */
     readonly knows: (token: string) => boolean
-    /** Whether the control plane has said anything of the tunnel that a token stands for. */
+    /** Whether the control plane knows the tunnel of the token. */
     readonly isNamed: (token: string) => boolean
     readonly isRevoked: (token: string) => boolean
-    /** The account that the tunnel belongs to, where the control plane has said it. */
+    /** The account of the tunnel, if the control plane has sent it. */
     readonly accountOf: (token: string) => string | undefined
-    /** Refuses the token from now on; its hosts lead to the successor, or are forgotten where there is none. */
+    /** Refuses the token from now on; its hosts lead to the successor, or are dropped if there is none. */
     readonly revoke: (token: string, successor?: string) => void
-    /** What the records of the tunnel are called, which outlives its token. */
+    /** The name of the tunnel's records, which outlives its token. */
     readonly recordsOf: (token: string) => string
     readonly setRecords: (token: string, name: string) => void
-    /** When visitors of the tunnel may come in; null is always. */
+    /** When visitors of the tunnel are admitted; null for always. */
     readonly policy: (token: string) => AccessPolicy | null
     readonly setPolicy: (token: string, policy: AccessPolicy | null) => void
-    /** The keys (hex) of the agents enrolled for the tunnel; empty when the control plane has named none. */
+    /** The keys (hex) of the agents enrolled for the tunnel; empty if the control plane has sent none. */
     readonly agentKeys: (token: string) => ReadonlySet<string>
-    /** Whether its agents have to prove one of them; undefined for a tunnel that the control plane has said nothing about. */
+    /** Whether its agents must prove one of them; undefined if the control plane has not said. */
     readonly agentProof: (token: string) => AgentProof | undefined
     readonly setAgentKeys: (token: string, keys: ReadonlyArray<string>, proof: AgentProof) => void
     readonly options: (token: string) => TunnelOptions
     readonly setOptions: (token: string, options: TunnelOptions) => void
-    /** Whether visitors may speak only HTTP where the edge ends their TLS: by the option, or because they have to log in. */
+    /** Whether visitors may only use HTTP if the edge terminates TLS: by the option, or because they must log in. */
     readonly httpOnly: (token: string) => boolean
-    /** Whether visitors of the tunnel have to log in. */
+    /** Whether visitors of the tunnel must log in. */
     readonly requiresLogin: (token: string) => boolean
     readonly setLogin: (token: string, required: boolean) => void
     readonly policies: () => Iterable<readonly [token: string, policy: AccessPolicy]>
-    /** Everything that is known, as orders that rebuild it. */
+    /** The whole table, as orders that rebuild it. */
     readonly orders: () => ReadonlyArray<RouteOrder>
     readonly dump: () => ReadonlyArray<{ readonly hostname: string; readonly token: string }>
   }

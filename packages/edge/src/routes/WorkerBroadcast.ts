@@ -1,4 +1,4 @@
-/** Sends each order to the workers of this edge. An order is carried out when every worker has carried it out. */
+/** Sends each order to the workers of this edge. An order is in force when every worker has executed it. */
 import { Context, Effect, Layer } from "effect"
 import type { RouteOrder } from "./RouteOrder.ts"
 
@@ -8,11 +8,11 @@ type Send = (order: RouteOrder) => Effect.Effect<void>
 export class WorkerBroadcast extends Context.Service<
   WorkerBroadcast,
   {
-    /** Sends the order to all workers at the call, before the effect runs that waits for them. */
+    /** Sends the order to all workers at the call; the effect waits for them. */
     readonly send: Send
     /** Whether this edge has no workers. */
     readonly isEmpty: () => boolean
-    /** The worker gets every order from now on, in their order. Returns how to unsubscribe. */
+    /** The worker gets every later order in sequence. Returns a function that unsubscribes. */
     readonly subscribe: (worker: Send) => () => void
   }
 >()("edge/routes/WorkerBroadcast") {

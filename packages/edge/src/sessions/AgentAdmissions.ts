@@ -20,15 +20,15 @@ import { Settings } from "../settings/Settings.ts"
 import { needsProof, refusalOf } from "./AgentAuthorization.ts"
 import { TunnelOwnership } from "./TunnelOwnership.ts"
 
-// Tells the control plane that an agent has proved its key, so that it can demand a proof of every agent of the tunnel. Only
-// where that may change something: the control plane knows the tunnel and has not said yet that proofs are needed.
+// Reports to the control plane that an agent has proved its key, so that it can require a proof from every agent of the tunnel.
+// Only if the control plane knows the tunnel and does not require proofs yet.
 
-/** Reports that wait; one more is dropped, and the agent's next registration brings it again. */
+/** Maximum number of waiting reports; further ones are dropped, and repeated at the agent's next registration. */
 const maxWaiting = 10_000
 const atOnce = 8
 
 const again = Schedule.min([Schedule.exponential("250 millis"), Schedule.spaced("30 seconds")]).pipe(Schedule.jittered)
-/** A control plane that does not know the route, or the question, will not know it the next time. */
+/** A control plane without this route does not get it later. */
 const isFinal = (error: unknown) =>
   HttpClientError.isHttpClientError(error) && [400, 404].includes(error.response?.status ?? 0)
 const readToken = Schema.decodeUnknownSync(RoutingToken)
@@ -84,7 +84,7 @@ export interface Refused {
   readonly host?: string
 }
 
-/** A registration that was let in. */
+/** An admitted registration. */
 export interface Admitted {
   readonly hosts: ReadonlySet<string>
   /** The key (hex) it proved, if it proved one. */
@@ -95,7 +95,7 @@ export interface Admitted {
 
 export type AdmissionVerdict = Admitted | Refused
 
-/** What only the carrier knows: the challenge it sent and the value that binds the proof to this connection. */
+/** Values of the carrier: its challenge, and the value that binds the proof to this connection. */
 export interface ProofContext {
   readonly challenge: Uint8Array
   readonly binding: Uint8Array
@@ -112,7 +112,7 @@ const sentences: Partial<Record<RefusalCode, string>> = {
   malformed: "this is the token of a capability; it is for visitors"
 }
 
-/** A refusal with the sentence that goes with it. */
+/** A refusal with its sentence. */
 export const refused = (code: RefusalCode, host?: string): Refused => ({
   code,
   sentence: sentences[code] ?? code,
@@ -124,7 +124,7 @@ export class AgentAdmissions extends Context.Service<
   {
     /** Admits an agent of the byte protocol: by token and at most one host. */
     readonly bytes: (token: string, host: string | undefined) => Refused | undefined
-    /** Admits a multiplexed registration; its hosts are then in normal form. */
+    /** Admits a multiplexed registration and normalizes its hosts. */
     readonly mux: (request: RegisterRequest, context: ProofContext) => AdmissionVerdict | Promise<AdmissionVerdict>
   }
 >()("edge/sessions/AgentAdmissions") {
@@ -163,7 +163,7 @@ export class AgentAdmissions extends Context.Service<
         if (VisitorToken.is(request.token)) return refused("malformed")
         const token = Buffer.from(request.token).toString("hex")
         const key = request.proof && Buffer.from(request.proof.publicKey).toString("hex")
-        // What the tables answer comes first: a proof costs a signature check, and anybody may send one.
+        // The tables are checked first: a proof costs a signature check, and anyone may send one.
         const known = routes.isRevoked(token) ? "revoked" : refusalOf(routes, token, key)
         if (known !== undefined) return refused(known)
         if (!proves(request, context)) return refused("bad-proof")

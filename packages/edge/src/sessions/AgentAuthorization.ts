@@ -1,6 +1,6 @@
 /**
- * Whether what an agent proved is enough to serve a tunnel. Where the control plane has named enrolled keys, or has seen one
- * proved, the token is not enough: grantees and former agents know it too.
+ * Whether an agent may serve a tunnel. If the control plane has named enrolled keys, or has seen one proved, the token is not
+ * enough, because grantees and former agents know it too.
  */
 import type { Routes } from "../routes/Routes.ts"
 

@@ -1,27 +1,27 @@
 /**
- * Places of agents' connections, by who holds them: an account, and within it a tunnel. At the cap of a tunnel its oldest connection
- * gives way. At the cap of an account, and when all places are taken, the tunnel that holds most does, of the account that holds most;
- * where that is the newcomer's own, the newcomer is refused. The connection of the agent that owns a tunnel goes last. Connections
- * that have named no tunnel yet share what the others leave, and a quarter beside it, and cost none of the others its place.
+ * Places of agents' connections, by account and tunnel. At the cap of a tunnel, its oldest connection gives way. At the cap of an
+ * account, and when all places are taken, a connection of the largest tunnel of the largest account gives way; if that is the
+ * newcomer's own, the newcomer is refused. The connection of the agent that owns a tunnel goes last. Connections without a tunnel
+ * share the remaining places and a quarter more, and never displace the others.
  */
 import type { Routes } from "../routes/Routes.ts"
 
 export interface Place {
-  /** Ends what the place is taken by. */
+  /** Closes the connection that holds the place. */
   readonly close: () => void
 }
 
 export interface Holder {
   readonly account: string
   readonly tunnel: string
-  /** Whether it is the agent that owns the tunnel, or carries a visitor: the others of the tunnel go before it. */
+  /** Whether it belongs to the agent that owns the tunnel, or carries a visitor: the tunnel's other connections give way first. */
   readonly goesLast: () => boolean
 }
 
-/** One tunnel may have so many connections of agents. */
+/** Maximum number of agents' connections of one tunnel. */
 export const maxPerTunnel = 64
 
-/** Who holds what serves these tunnels: the first that the control plane has named counts. An account is known where it says so. */
+/** The holder of a connection that serves these tunnels: the first named tunnel counts, with its account if that is known. */
 export const holderOf = (
   routes: Pick<Routes["Service"], "accountOf" | "isNamed">,
   tokens: ReadonlyArray<string>,
@@ -37,7 +37,7 @@ interface Limits {
   readonly perAccount: number
 }
 
-/** Half of all places for one account. */
+/** One account may hold half of all places. */
 export const limitsOf = (most: number): Limits => ({
   most,
   perTunnel: maxPerTunnel,
@@ -63,7 +63,7 @@ export class AgentPlaces {
   readonly #limits: Limits
   readonly #holders = new Map<Place, Holder>()
   readonly #accounts = new Map<string, Group>()
-  /** Those that have named no tunnel, by address. */
+  /** Connections without a tunnel, by address. */
   readonly #nameless = emptyGroup()
 
   constructor(limits: Limits) {
@@ -74,7 +74,7 @@ export class AgentPlaces {
     return this.#holders.size
   }
 
-  /** A connection that has named no tunnel yet. Closes another one of those where there is no room. */
+  /** Adds a connection without a tunnel. If there is no room, closes another one of those. */
   enter(place: Place, block: string): void {
     this.remove(place)
     this.#add(place, this.#nameless, { account: unnamed, tunnel: block, goesLast: () => false })
@@ -82,8 +82,8 @@ export class AgentPlaces {
   }
 
   /**
-   * The connection serves this tunnel from now on, and another one is closed where there is no room. False, and it has no place,
-   * when it is the one that has to go; closing it is up to the caller.
+   * Assigns the connection to this tunnel, and closes another one if there is no room. False, without a place, if it is the one
+   * that has to go; the caller closes it.
    */
   settle(place: Place, holder: Holder): boolean {
     this.remove(place)
@@ -132,7 +132,7 @@ export class AgentPlaces {
   #crowdedOut(place: Place, holder: Holder, own: Group, tunnel: Set<Place>): Place | undefined {
     const { most, perAccount, perTunnel } = this.#limits
     if (tunnel.size > perTunnel) return this.#firstOf(tunnel)
-    // Where no account is known, each tunnel is one by itself.
+    // Without a known account, each tunnel counts by itself.
     const isAccountFull = holder.account !== holder.tunnel && own.size > perAccount
     if (!isAccountFull && this.#holders.size - this.#nameless.size <= most) return undefined
     const account = isAccountFull ? own : largestOf(this.#accounts.values(), own)
@@ -141,7 +141,7 @@ export class AgentPlaces {
     return largest === tunnel && !holder.goesLast() ? place : this.#firstOf(largest, place)
   }
 
-  /** The oldest, of those that do not go last if there are any; `newcomer` where all others do. */
+  /** The oldest connection that need not go last; `newcomer` if all others must. */
   #firstOf(places: ReadonlySet<Place>, newcomer?: Place): Place | undefined {
     let oldest: Place | undefined
     for (const place of places) {

@@ -1,6 +1,6 @@
 /**
- * The agents of one token: multiplexed registrations and parked single-use slots, in the order in which a visitor is
- * offered to them. It decides which agent to try; it moves no bytes.
+ * The agents of one token: multiplexed registrations and parked single-use slots, in the order in which they are tried for a
+ * visitor.
  */
 import { native } from "@catenet/crypto/native"
 import * as VisitorToken from "@catenet/crypto/VisitorToken"
@@ -10,14 +10,14 @@ import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import type { EdgeSlot } from "@catenet/wire/transport/EdgeSlot"
 import { Redacted } from "effect"
 
-/** What has to be served: a visitor of a host, or a mesh client (agents that serve no host). */
+/** The target: a visitor of a host, or a mesh client (for agents that serve no host). */
 export type AgentTarget =
   | {
       readonly _tag: "Host"
       readonly host: string
-      /** A validation that only an agent with an order of its own may answer. */
+      /** A validation that only an agent with its own ACME order may answer. */
       readonly challengeOnly?: boolean
-      /** What the agent needs for it: the certificate of the host, or the order whose proof is asked for. */
+      /** What the agent needs: the host's certificate, or the ACME order of the validation. */
       readonly needs?: "certificate" | "order"
     }
   | { readonly _tag: "Mesh" }
@@ -30,23 +30,23 @@ export interface MuxAgent {
   readonly hosts: ReadonlySet<string>
   /** The key (hex) it proved, if it proved one. */
   readonly key: string | undefined
-  /** Proved the key that owns the tunnel; the others stand by. */
+  /** Whether it proved the key that owns the tunnel; the others stand by. */
   readonly owner: boolean
-  /** The same in all registrations of one running agent, if it says so. */
+  /** Identifies a running agent across its registrations, if it sends one. */
   readonly instance: string | undefined
-  /** It answers validations from orders of its own, where the origin must not. */
+  /** Whether it answers validations from its own orders, without the origin. */
   readonly answersChallenges: boolean
-  /** What it says of its certificates, by host; it changes with what the agent says. Nothing of agents of before. */
+  /** The states of its certificates by host, as the agent reports them. Empty for older agents. */
   readonly certificates: ReadonlyMap<string, CertificateState>
-  /** It says when it is asked whether its origin can be reached. */
+  /** Whether it answers echoes about its origin. */
   readonly answersEchoes: boolean
-  /** The version that it gives, where it can be shown. */
+  /** Its version, if it can be displayed. */
   readonly version?: string | undefined
-  /** Tells the agent why, and takes the registration away. */
+  /** Ends the registration and tells the agent why. */
   readonly end: (reason: "revoked" | "proof-required" | "full") => void
-  /** It came by QUIC, whose streams say nothing of whom they are for. */
+  /** Whether it uses QUIC, whose streams have no header. */
   readonly isQuic?: boolean
-  /** Set when another process of this edge has it: its multiplexed agent, or its parked slots of one host. */
+  /** Set if another process of this edge has it: a multiplexed agent, or the parked slots of one host. */
   readonly sibling?: "mux" | "slots"
 }
 
@@ -57,11 +57,11 @@ export interface SlotAgent {
 
 const shown = /^[\x21-\x7e]{1,64}$/u
 
-/** The version in a registration, for status pages; what cannot be one is left out. */
+/** The version in a registration, for status pages; undefined if it is malformed. */
 export const versionIn = ({ version }: { readonly version?: string }): string | undefined =>
   version !== undefined && shown.test(version) ? version : undefined
 
-/** What is the same for all links of one running agent. */
+/** Identifies the running agent of a link. */
 export const instanceOf = (agent: MuxAgent | SlotAgent): unknown =>
   ("instance" in agent ? agent.instance : undefined) ?? agent
 
@@ -71,7 +71,7 @@ export interface Traffic {
   bToA: number
 }
 
-/** A visitor that waits for an agent. */
+/** A visitor waiting for an agent. */
 interface Waiting {
   readonly target: AgentTarget
   readonly arrived: () => void
@@ -85,7 +85,7 @@ const serves = ({ answersChallenges, hosts }: MuxAgent, target: AgentTarget) =>
     ? hosts.has(target.host) && (answersChallenges || target.challengeOnly !== true)
     : hosts.size === 0
 
-/** What an agent needs for a stream: the one that ends the visitor's TLS has the certificate. */
+/** What an agent needs for a stream: an agent that terminates TLS needs the certificate. */
 export const needsOf = ({ kind, tls }: Pick<OpenHeader, "kind" | "tls">): "certificate" | "order" | undefined =>
   kind === "acme" ? "order" : tls === "passthrough" ? "certificate" : undefined
 
@@ -95,7 +95,7 @@ const lacksCertificate = ({ certificates }: MuxAgent, target: AgentTarget) =>
 const hasOrder = ({ certificates }: MuxAgent, target: AgentTarget) =>
   target._tag === "Host" && target.needs === "order" && certificates.get(target.host)?.order === "open"
 
-/** What carries an agent's streams; `other` where that is not QUIC. */
+/** The carrier of an agent's streams; `other` if it is not QUIC. */
 export const carrierOf = ({ isQuic }: MuxAgent, other: Carrier): Carrier => (isQuic === true ? "quic" : other)
 
 const inOrder = (a: MuxAgent, b: MuxAgent) =>
@@ -105,17 +105,17 @@ const inOrder = (a: MuxAgent, b: MuxAgent) =>
 
 export class AgentPool {
   readonly token: string
-  /** By which its capabilities name it, in hex. */
+  /** The token in its capabilities, hex. */
   readonly visitorToken: string
   readonly traffic: Traffic = { aToB: 0, bToA: 0 }
   readonly muxes = new Set<MuxAgent>()
-  /** Epoch milliseconds; the first is absent while no agent is connected. */
+  /** Epoch milliseconds; the first is undefined while no agent is connected. */
   connectedSince: number | undefined
   lastSeen: number | undefined
   relays = 0
-  /** Relays that were ever begun. */
+  /** Number of relays ever started. */
   visits = 0
-  /** Slots that carry a visitor now: their agent is there although nothing of it is parked. */
+  /** Slots that carry a visitor: their agent is connected although it has no parked slot. */
   carrying = 0
   #slots: Array<SlotAgent> = []
   readonly #waiting = new Set<Waiting>()
@@ -135,9 +135,9 @@ export class AgentPool {
   }
 
   /**
-   * Multiplexed agents that can serve it: owners before others, those of this process before those of its siblings, the
-   * least loaded first. One that says that it has no certificate gets no visitor who needs it; a validation gets those that say
-   * that they have its order open, if there are any.
+   * Multiplexed agents that can serve the target: owners before others, those of this process before those of siblings, the least
+   * loaded first. Agents that report no certificate get no visitor who needs it; a validation prefers agents that report its open
+   * order.
    */
   candidates(target: AgentTarget): ReadonlyArray<MuxAgent> {
     const ordering: Array<MuxAgent> = []
@@ -150,7 +150,7 @@ export class AgentPool {
     return (ordering.length > 0 ? ordering : others).sort(inOrder)
   }
 
-  /** The first of the candidates, found in one pass: nearly all visitors need no other. */
+  /** The first candidate, found in one pass; nearly all visitors need no other. */
   best(target: AgentTarget): MuxAgent | undefined {
     let best: MuxAgent | undefined
     let bestHasOrder = false
@@ -167,8 +167,8 @@ export class AgentPool {
   }
 
   /**
-   * Room for one more registration where there may be so many: the oldest that stands by ends, or the oldest of all for the agent
-   * that owns the tunnel. False when the newcomer is the one that has to go.
+   * Makes room for one more registration below this maximum: ends the oldest that stands by, or the oldest of all if the newcomer
+   * owns the tunnel. False if the newcomer has to go.
    */
   makeRoom(most: number, owns: boolean): boolean {
     if (this.muxes.size < most) return true
@@ -179,19 +179,19 @@ export class AgentPool {
     return oldest !== undefined
   }
 
-  /** Processes of this edge that have a parked slot for it. */
+  /** Sibling processes with a parked slot for the target. */
   slotsElsewhere(target: AgentTarget): ReadonlyArray<MuxAgent> {
     return Array.from(this.muxes).filter((agent) => agent.sibling === "slots" && serves(agent, target))
   }
 
-  /** Registrations, wherever in this edge they are. */
+  /** Number of registrations in all processes of this edge. */
   get registrations(): number {
     let count = 0
     for (const { sibling } of this.muxes) if (sibling !== "slots") count += 1
     return count
   }
 
-  /** Whether one of them came by the multiplexed carrier. */
+  /** Whether one of them is multiplexed. */
   get isMultiplexed(): boolean {
     for (const { isQuic, sibling } of this.muxes) if (sibling !== "slots" && isQuic !== true) return true
     return false
@@ -209,7 +209,7 @@ export class AgentPool {
     this.wakeAll()
   }
 
-  /** An agent has come, or can serve what it could not. */
+  /** Wakes visitors: an agent has arrived, or can serve more than before. */
   wakeAll() {
     for (const waiting of Array.from(this.#waiting)) this.#wake(waiting)
   }
@@ -243,15 +243,15 @@ export class AgentPool {
     this.#slots[0]?.slot.close()
   }
 
-  /** Ends the parked slots; one that carries a visitor stays open. */
+  /** Closes the parked slots; slots that carry a visitor stay open. */
   endSlots() {
     for (const { slot } of this.#slots) slot.close()
     this.#slots = []
   }
 
   /**
-   * Calls back once, when an agent has arrived that may serve the demand. A slot serves one visitor, so only the one that
-   * waits longest is called for it. Returns how to stop waiting; who was called before leaves the slot to the next.
+   * Calls back once when an agent has arrived that may serve the target. A slot serves one visitor, so only the longest waiting
+   * visitor is called. Returns a function that stops waiting; if it was called already, the slot goes to the next.
    */
   onArrival(target: AgentTarget, arrived: () => void): () => void {
     const waiting = { target, arrived }

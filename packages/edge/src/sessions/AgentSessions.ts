@@ -1,6 +1,6 @@
 /**
- * All agents that are connected, by token, and how a visitor gets a stream to one of them: the least loaded multiplexed
- * agent, else the slot that waited longest, else the first to arrive within the delivery wait. Dead agents are passed over.
+ * All connected agents by token. A visitor gets a stream to the least loaded multiplexed agent, else the slot that has waited
+ * longest, else the first agent to arrive within the delivery wait. Dead agents are skipped.
  */
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Clock, Context, Data, Effect, Layer, Result, Schedule } from "effect"
@@ -20,8 +20,8 @@ export class TunnelOffline extends Data.TaggedError("TunnelOffline")<{ readonly 
 /** A tunnel whose last agent left this recently is probably reconnecting: its visitors wait for it. */
 const returnMillis = 30_000
 /**
- * From the start of the edge, in waits of a visitor. An agent whose edge is away tries less and less often: its next attempt may
- * be as far off as the edge was away for.
+ * Grace period after the start of the edge, in delivery waits. Agents retry with backoff: the next attempt may come as late as the
+ * edge was down.
  */
 const startWaits = 4
 const forgetEvery = "5 seconds"
@@ -72,7 +72,7 @@ const left = ({ clock, observers }: State, tunnel: AgentPool, reason: "registrat
   for (const observer of observers) observer.disconnected(tunnel, reason)
 }
 
-/** An agent may register any token; only those that hosts lead to are remembered when they are gone. */
+/** Drops disconnected tunnels without a host, because an agent may register any token. */
 const forget = ({ byVisitorToken, routes, tunnels }: State) =>
   Effect.sync(() => {
     for (const [token, tunnel] of tunnels) {
@@ -173,14 +173,14 @@ export class AgentSessions extends Context.Service<
   AgentSessions,
   {
     readonly tunnel: (token: string) => AgentPool | undefined
-    /** The tunnel that a mesh client names by its visitor token, or as older capabilities do by its routing token. */
+    /** The tunnel of a mesh client's token: a visitor token, or a routing token in older capabilities. */
     readonly visited: (token: string) => AgentPool | undefined
     readonly all: () => Iterable<AgentPool>
-    /** The tunnel of a token, created when it is not known yet. */
+    /** The tunnel of a token; created if it is unknown. */
     readonly ensure: (token: string) => AgentPool
     readonly addMux: (token: string, agent: MuxAgent) => void
     readonly removeMux: (token: string, agent: MuxAgent) => void
-    /** The agent says something else of a certificate. */
+    /** The agent reports another state of a certificate. */
     readonly certificateChanged: (token: string, agent: MuxAgent) => void
     readonly park: (token: string, agent: SlotAgent) => void
     readonly unpark: (token: string, agent: SlotAgent) => void
@@ -195,16 +195,16 @@ export class AgentSessions extends Context.Service<
       header: StreamHeader,
       attempts?: Attempts
     ) => Effect.Effect<Delivered, TunnelOffline>
-    /** The same without waiting; where it gives nothing, `deliver` finds out. */
+    /** The same without waiting; if it returns undefined, use `deliver`. */
     readonly deliverNow: (token: string, target: AgentTarget, header: StreamHeader) => Delivered | undefined
     /**
-     * This edge has come up with what it restored: the agents of those tunnels are probably on their way back, and visitors wait
-     * for them as for agents that left lately.
+     * The edge has started with its restored state: the agents of those tunnels are probably reconnecting, and visitors wait for
+     * them.
      */
     readonly awaitReturn: () => void
     /**
-     * The same for a visitor from a sibling process: by an agent of this process or not at all. One that the sibling has chosen
-     * goes first, and then no other is waited for, as the sibling may know of one.
+     * The same for a visitor from a sibling process: only by agents of this process. The agent that the sibling has chosen goes
+     * first; if there is one, others are not waited for, because the sibling may know one.
      */
     readonly deliverHere: (
       token: string,

@@ -1,4 +1,4 @@
-/** Which agents have said that they have a certificate, and what becomes of visitors where the last of a tunnel has lost it. */
+/** Which agents report a certificate, and where visitors go if no agent of a tunnel has one any more. */
 import type { AgentTarget, MuxAgent, AgentPool } from "./AgentPool.ts"
 
 export class CertificateHolders {
@@ -13,7 +13,7 @@ export class CertificateHolders {
     this.#returnMillis = returnMillis
   }
 
-  /** The agent has come, has left (`isHere` is false), or says something else. */
+  /** The agent has arrived, has left (`isHere` is false), or reports another state. */
   note(tunnel: AgentPool, agent: MuxAgent, isHere = true): void {
     let holds = false
     for (const { certificate } of agent.certificates.values()) if (certificate === "held") holds = isHere
@@ -22,8 +22,8 @@ export class CertificateHolders {
   }
 
   /**
-   * Where no agent has the certificate that is needed, and none had it lately: those that say that they have none. They answer
-   * with the reason, and one that is wrong has an origin that has it.
+   * The agents without the certificate, if no agent has or recently had it. They answer with the reason, or their origin has the
+   * certificate.
    */
   lastResort(tunnel: AgentPool, target: AgentTarget): ReadonlyArray<MuxAgent> {
     if (target._tag === "Mesh" || target.needs !== "certificate") return []

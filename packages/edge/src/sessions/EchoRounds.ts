@@ -1,30 +1,30 @@
 /**
- * When tunnels are asked for their origins, and whom: one agent of a tunnel after the other until one says that it reaches its
- * origin. Callbacks and one sweep over all tunnels, since a timer or a fiber for each would be what this costs.
+ * Schedules echoes about origins: asks one agent of a tunnel after the other until one reaches its origin. Uses callbacks and one
+ * sweep over all tunnels, because a timer or fiber per tunnel would be the main cost.
  */
 import type { Sight } from "@catenet/domain/tunnels/Reachability"
 import { Count } from "@catenet/domain/values/Numbers"
 import type { OriginEcho, OriginVerdict } from "@catenet/wire/frames/MuxEcho"
 import type { MuxAgent, AgentPool } from "./AgentPool.ts"
 
-/** Between two rounds of a tunnel, more or less by a fifth, so that tunnels that came together do not stay together. */
+/** Interval between rounds of a tunnel, varied by a fifth to spread tunnels that connected together. */
 const periodMillis = 15_000
-/** While it is down, so that its return is seen soon. */
+/** Interval while it is down, so that its return is noticed soon. */
 const downMillis = 5_000
-/** While somebody looks at it, and for how long one look counts. */
+/** Interval while it is watched, and how long one request counts as watching. */
 const watchedMillis = 3_000
 const watchMillis = 10_000
-/** An agent gives its origin five seconds; one that says nothing for so long is silent itself. */
+/** An agent gives its origin five seconds; an agent that does not answer in this time is silent itself. */
 const patienceMillis = 8_000
-/** Rounds that begin in one sweep, and rounds at a time, so that a storm of agents that come back is asked in turn. */
+/** Rounds started per sweep, and concurrent rounds, so that many returning agents are asked one after the other. */
 const maxBegun = 500
 const maxOpen = 2_000
-/** Agents of one tunnel that are asked in a round. */
+/** Number of agents of one tunnel asked in a round. */
 const maxAgents = 4
 
 interface Round {
   agent: MuxAgent | undefined
-  /** Those to ask after this one. */
+  /** The agents to ask next. */
   readonly left: Array<MuxAgent>
   best: Sight
   askedAt: number
@@ -40,7 +40,7 @@ interface Entry {
 interface Surroundings {
   /** Epoch milliseconds. */
   readonly now: () => number
-  /** Around callbacks of promises. */
+  /** Guards callbacks of promises. */
   readonly guarded: (act: (echo: OriginEcho | undefined) => void) => (echo: OriginEcho | undefined) => void
   readonly answered: (verdict: OriginVerdict | "silence") => void
   readonly found: (tunnel: AgentPool, sight: Sight) => void
@@ -52,7 +52,7 @@ const silent: Sight = { _tag: "AgentSilent" }
 const ranks = ["Echoed", "Connected", "OriginSilent", "AgentSilent"]
 const better = (one: Sight, other: Sight) => (ranks.indexOf(one._tag) <= ranks.indexOf(other._tag) ? one : other)
 
-/** What an agent's answer means for its tunnel. */
+/** The state of a tunnel by an agent's answer. */
 const sightOf = ({ origin, status, verdict }: OriginEcho): Sight => {
   const named = origin ?? null
   if (verdict === "up") return { _tag: "Echoed", origin: named }
@@ -65,7 +65,7 @@ const sightOf = ({ origin, status, verdict }: OriginEcho): Sight => {
   }
 }
 
-/** One of each running agent, which may be connected to several processes: the owners first, and those of this process. */
+/** One link per running agent, which may be connected to several processes: owners first, then links of this process. */
 const askable = ({ muxes }: AgentPool): Array<MuxAgent> => {
   const found = new Map<unknown, MuxAgent>()
   const inOrder = Array.from(muxes).toSorted(
@@ -77,14 +77,14 @@ const askable = ({ muxes }: AgentPool): Array<MuxAgent> => {
   return Array.from(found.values()).slice(0, maxAgents)
 }
 
-/** Whether somebody else serves it, too, of whose origin nothing can be learned. */
+/** Whether it is also served by an agent whose origin is unknown. */
 const hasUnasked = ({ muxes, parked, carrying }: AgentPool) => {
   if (parked + carrying > 0) return true
   for (const { answersEchoes } of muxes) if (!answersEchoes) return true
   return false
 }
 
-/** Where in the period the tunnel is, from 0 to 1, the same each time. */
+/** The tunnel's phase in the period, from 0 to 1, always the same. */
 const phaseOf = ({ visitorToken }: AgentPool) => Number.parseInt(visitorToken.slice(-8), 16) / 0x1_0000_0000
 
 export class EchoRounds {
@@ -96,14 +96,14 @@ export class EchoRounds {
     this.#around = around
   }
 
-  /** An agent has come: the tunnel is asked at once, or in turn where many have come. */
+  /** An agent has arrived: the tunnel is asked at once, or queued if many have arrived. */
   begin(tunnel: AgentPool): void {
     const entry = this.#entryOf(tunnel)
     entry.dueAt = this.#around.now()
     if (entry.round === undefined && this.#open < maxBegun) this.#start(tunnel, entry)
   }
 
-  /** The last agent has gone. */
+  /** The last agent has left. */
   end(tunnel: AgentPool): void {
     const entry = this.#entries.get(tunnel)
     if (entry?.round !== undefined) this.#close(entry)
@@ -124,7 +124,7 @@ export class EchoRounds {
       if (!tunnel.connected) continue
       const entry = this.#entryOf(tunnel)
       if (entry.round !== undefined) {
-        // One that has withdrawn owes no answer.
+        // An agent that has withdrawn need not answer.
         if (entry.round.agent === undefined || !tunnel.muxes.has(entry.round.agent)) this.#again(tunnel, entry)
         else if (now - entry.round.askedAt >= patienceMillis) this.#proceed(tunnel, entry, entry.round, undefined)
       } else if (entry.dueAt <= now && begun < maxBegun && this.#open < maxOpen) {
@@ -169,7 +169,7 @@ export class EchoRounds {
     round.agent = agent
     const remaining = round.left.length
     const answer = this.#around.guarded((echo) => {
-      // Too late: the next one has been asked meanwhile, or the round is over.
+      // Too late: the next agent has been asked, or the round is over.
       if (entry.round !== round || round.left.length !== remaining) return
       this.#proceed(tunnel, entry, round, echo)
     })

@@ -1,7 +1,7 @@
 /**
- * Whether a multiplexed agent still answers, from end to end. An agent that is silent is asked for an echo; one that does
- * not give it is cut off at once when another agent can serve its tunnel, so that visitors fail over within five seconds.
- * A tunnel with a single agent is given more time: cutting it would tear what an outage only delays.
+ * Detects dead multiplexed agents end to end. A silent agent is asked for an echo; if it does not answer, it is disconnected at
+ * once if another agent can serve its tunnel, so that visitors fail over within five seconds. A single agent gets more time,
+ * because disconnecting it would break streams that an outage only delays.
  */
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Scheduler } from "@catenet/platform/Scheduler"
@@ -9,14 +9,14 @@ import type { CarrierSession } from "@catenet/wire/transport/Carrier"
 import { Effect, FiberSet, Schedule } from "effect"
 import type { MuxAgent, AgentPool } from "./AgentPool.ts"
 
-/** Together with the echo and the pause between two looks 3.25 s, which leaves a busy machine some of the five. */
+/** With the echo and the pause between two checks 3.25 s, which leaves a margin for busy machines. */
 const trustedSilenceMillis = 1_000
 const echoMillis = 2_000
 
 const silent = ({ counters }: CarrierSession) =>
   Scheduler.monotonicMillis() - counters.lastReceivedAt >= trustedSilenceMillis
 
-/** Whether more than one agent is there. One that is connected to several processes of the edge is still one. */
+/** Whether more than one agent is connected. An agent connected to several processes counts once. */
 const hasAlternative = (tunnel: AgentPool) => {
   if (tunnel.muxes.size + tunnel.parked < 2) return false
   const instances = new Set<string>()
@@ -27,7 +27,7 @@ const hasAlternative = (tunnel: AgentPool) => {
   return instances.size + others > 1
 }
 
-/** Asks for an echo. A session that does not give one is closed. */
+/** Asks for an echo, and closes a session that does not answer. */
 const prove = (session: CarrierSession): Effect.Effect<boolean> =>
   Effect.promise(() => session.ping()).pipe(
     Effect.map((millis) => millis !== undefined),
@@ -41,18 +41,18 @@ const prove = (session: CarrierSession): Effect.Effect<boolean> =>
     })
   )
 
-/** An agent that gets a visitor without being asked. */
+/** Whether an agent may get a visitor without an echo. */
 export const isTrusted = (tunnel: AgentPool, { session, sibling }: MuxAgent): boolean =>
   sibling !== undefined || !silent(session) || !hasAlternative(tunnel)
 
 /**
- * Before an agent gets a visitor: false when it is silent, others could serve, and it does not answer. An agent of another
- * process is judged there.
+ * Checks an agent before it gets a visitor: false if it is silent, does not answer, and others could serve. An agent of another
+ * process is checked there.
  */
 export const responsive = (tunnel: AgentPool, agent: MuxAgent): Effect.Effect<boolean> =>
   isTrusted(tunnel, agent) ? Effect.succeed(true) : prove(agent.session)
 
-/** Watches agents whose visitors may be waiting for a dead one, for as long as the scope lives. */
+/** Checks agents with waiting visitors while the scope is open. */
 export const watch = Effect.fn("Liveness.watch")(function* (tunnels: () => Iterable<AgentPool>) {
   const run = yield* FiberSet.makeRuntime<never>()
   const asked = new Set<CarrierSession>()

@@ -1,6 +1,6 @@
 /**
- * The multiplexed carrier as agents use it: one TLS connection, any number of registrations, an echo every few seconds.
- * It admits registrations and keeps them in {@link AgentSessions} until they are withdrawn, revoked or the carrier ends.
+ * Serves multiplexed agents: one TLS connection, any number of registrations, an echo every few seconds. It admits registrations
+ * and keeps them in {@link AgentSessions} until they are withdrawn, revoked or the carrier ends.
  */
 import { Entropy } from "@catenet/platform/Entropy"
 import { addressBlock } from "@catenet/platform/IpAddress"
@@ -26,16 +26,16 @@ import { TunnelOwnership } from "./TunnelOwnership.ts"
 import { UnregisteredAgentQuota } from "./UnregisteredAgentQuota.ts"
 
 /**
- * An agent that does not answer for {@link silenceMillis} is gone, whatever its socket says. After an outage of ten seconds TCP
- * tries again only at twenty; where another agent could serve, no visitor waits for that (see `Liveness`).
+ * An agent that does not answer for {@link silenceMillis} is gone, even if its socket is open. After an outage of ten seconds TCP
+ * retries only at twenty; if another agent can serve, no visitor waits that long (see `Liveness`).
  */
 const echoMillis = 5_000
 const silenceMillis = 24_000
 const streamsPerConnection = 8_192
-/** So many registrations a tunnel may have in one process: a visitor's agent is chosen among them. */
+/** Maximum registrations of a tunnel in one process, because each visitor's agent is chosen among them. */
 const maxRegistrations = 256
 const seenEvery = "10 minutes"
-/** A connection that has asked for no registration after this time is closed, or earlier where its place is needed. */
+/** A connection without a registration is closed after this time, or earlier if its place is needed. */
 const idleMillis = 30_000
 
 /** One agent's connection. */
@@ -43,9 +43,9 @@ interface Connection {
   readonly session: Mux
   readonly socket: TLSSocket
   readonly challenge: Uint8Array
-  /** The tokens that it is registered for. */
+  /** Its tokens by registration. */
   readonly tokens: Map<number, string>
-  /** Those of the registrations whose key owns the tunnel. */
+  /** Registrations whose key owns the tunnel. */
   readonly owns: Set<number>
   readonly budget: RegistrationBudget
   readonly close: () => void
@@ -68,14 +68,17 @@ const makeState = Effect.gen(function* () {
     routes: yield* Routes,
     sessions: new Set<Mux>(),
     places: new AgentPlaces(limitsOf(agentConnections)),
-    /** Those that have asked for nothing yet. */
+    /** Connections without any registration request yet. */
     silent: new Set<Connection>(),
     owned: new Map<MuxAgent, string>()
   }
 })
 type State = Effect.Success<typeof makeState>
 
-/** Its registrations are others now; false when it has no place any more. One that has none, or only refused ones, takes a place of those without a name too. */
+/**
+ * Called when its registrations change; false if it has lost its place. Without an accepted registration it counts as a connection
+ * without a tunnel.
+ */
 const settlePlace = (state: State, connection: Connection): boolean => {
   if (!state.sessions.has(connection.session)) return true
   const tokens = Array.from(connection.tokens.values())
@@ -202,7 +205,7 @@ export class MuxAgents extends Context.Service<
   MuxAgents,
   {
     readonly serve: (socket: TLSSocket) => Effect.Effect<void>
-    /** Tells every agent that this edge is leaving; streams that run go on. */
+    /** Tells every agent that this edge is shutting down; open streams continue. */
     readonly goAway: (sentence: string) => void
     /** Closes every session. */
     readonly closeAll: () => void

@@ -1,7 +1,7 @@
 /**
- * Which tunnels reach their origins: every tunnel with an agent that answers echoes is asked at once when the agent has come,
- * then every quarter of a minute, more often while it is down or somebody looks at it. A tunnel has one question at a time, and
- * a question costs a frame each way and no fiber, so that ten thousand idle tunnels cost an edge next to nothing.
+ * Whether tunnels reach their origins. An agent that answers echoes is asked when it connects, then every quarter of a minute, and
+ * more often while the tunnel is down or watched. A tunnel has one open echo at a time, which costs one frame in each direction
+ * and no fiber, so ten thousand idle tunnels cost almost nothing.
  */
 import { look, type Reachability, type Sight } from "@catenet/domain/tunnels/Reachability"
 import { UnixSeconds } from "@catenet/domain/values/Numbers"
@@ -14,7 +14,7 @@ import type { AgentPool } from "./AgentPool.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { EchoRounds } from "./EchoRounds.ts"
 
-/** What is seen of tunnels changes: for those who keep a record. */
+/** Called when the state of a tunnel changes. */
 export type ReachObserver = (tunnel: AgentPool, reach: Reachability, at: UnixSeconds) => void
 
 const sweepEvery = "500 millis"
@@ -22,9 +22,9 @@ const sweepEvery = "500 millis"
 export class OriginEchoes extends Context.Service<
   OriginEchoes,
   {
-    /** What is known of a tunnel. One that is `watched` is asked for more often for the next seconds. */
+    /** The state of a tunnel. With `watched` it is asked more often for the next seconds. */
     readonly reach: (tunnel: AgentPool | undefined, watched?: boolean) => Reachability
-    /** How many answers there were, by what they said; `silence` is none in time. */
+    /** Number of answers by result; `silence`: none in time. */
     readonly answers: () => ReadonlyMap<string, number>
     readonly observe: (observer: ReachObserver) => void
   }

@@ -1,7 +1,4 @@
-/**
- * Which process of the edge this is, for agents: they connect until they are in each. Absent in an edge of one process, which
- * says nothing about it.
- */
+/** Identifies this process to agents, which connect until they have reached every process. Undefined in an edge of one process. */
 import type { EdgeProcess } from "@catenet/wire/frames/MuxHello"
 import { Context } from "effect"
 

@@ -1,16 +1,16 @@
 /**
- * How often one connection may ask to be registered. Each question costs the edge a look into its tables and often a signature
- * check, and costs the peer a frame of a hundred bytes. A refused one counts more than one that was admitted: an agent waits
- * longer after each refusal, a stranger does not. Time is an argument (milliseconds).
+ * Limits the registration requests of one connection. Each costs the edge lookups and often a signature check, but the peer only a
+ * frame of a hundred bytes. Refused requests count more than admitted ones, because agents back off after refusals and attackers
+ * do not. Time is an argument (milliseconds).
  */
 import { defaultLimits } from "@catenet/wire/transport/MuxLimits"
 
-/** What an admitted and a refused registration take. */
+/** Costs of an admitted and of a refused registration. */
 export const admittedCost = 1
 export const refusedCost = 4
-/** Every registration that a session carries may be refused twice at once. */
+/** Enough for every registration of a session to be refused twice at once. */
 export const registrationBurst = 2 * refusedCost * defaultLimits.registrations
-/** Units that come back: two refusals a second. */
+/** Refill rate: two refusals a second. */
 const perSecond = 2 * refusedCost
 
 export class RegistrationBudget {
@@ -21,7 +21,7 @@ export class RegistrationBudget {
     this.#at = now
   }
 
-  /** Takes the cost; false when there was not as much left. */
+  /** Spends the cost; false if the budget is too low. */
   spend(cost: number, now: number): boolean {
     this.#left = Math.min(registrationBurst, this.#left + (Math.max(0, now - this.#at) / 1_000) * perSecond) - cost
     this.#at = now

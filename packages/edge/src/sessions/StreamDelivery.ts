@@ -1,4 +1,4 @@
-/** What a visitor gets of an agent, and which agents are asked next where the first one broke. */
+/** Opens a visitor's stream to an agent, and orders the agents to try next if the first one broke. */
 import type { OpenHeader } from "@catenet/wire/frames/MuxOpen"
 import { Effect, Result } from "effect"
 import type { Duplex } from "node:stream"
@@ -25,15 +25,15 @@ export interface Delivered {
   readonly agent: MuxAgent | SlotAgent
 }
 
-/** What has been done for a visitor whose agent broke. */
+/** Earlier attempts for a visitor whose agent broke. */
 export interface Attempts {
-  /** Not to be asked again. */
+  /** Agents not to try again. */
   readonly agents: ReadonlySet<MuxAgent | SlotAgent>
   /** Epoch milliseconds until which an agent may still arrive. */
   readonly waitUntil: number
 }
 
-/** Of an agent whose process has ended, the links to other processes of the edge are as dead: what is another agent goes first. */
+/** If an agent's process has ended, its links to other processes of the edge are dead too, so other agents go first. */
 const untriedFirst = (candidates: ReadonlyArray<MuxAgent>, { agents }: Attempts) => {
   const tried = new Set(Array.from(agents, instanceOf))
   const left = candidates.filter((agent) => !agents.has(agent))
@@ -41,7 +41,7 @@ const untriedFirst = (candidates: ReadonlyArray<MuxAgent>, { agents }: Attempts)
   return [...left.filter((agent) => !isTried(agent)), ...left.filter(isTried)]
 }
 
-/** How nearly all visitors get their agent: the first that would be asked anyway, if it is known to live. */
+/** Serves nearly all visitors: the first candidate, if it is known to be alive. */
 export const fromReady = (tunnel: AgentPool, target: AgentTarget, header: StreamHeader) => {
   const agent = tunnel.best(target)
   if (agent === undefined || !Liveness.isTrusted(tunnel, agent)) return undefined

@@ -1,7 +1,7 @@
 /**
- * The streams of an agent's session, shared fairly by the addresses of its visitors, whatever brought them: one HTTP/2 connection
- * may open a hundred. An address has a quarter of what an agent of ours takes at most. Where a session takes no more streams, the
- * newest one of the address that holds the most gives way to an address that holds fewer.
+ * Shares the streams of an agent's session fairly among the addresses of its visitors, because one HTTP/2 connection may open a
+ * hundred. An address gets at most a quarter of what our agents accept. If a session is full, the newest stream of the largest
+ * address gives way to a smaller address.
  */
 import { FairPlaces } from "@catenet/platform/FairPlaces"
 import { addressBlock } from "@catenet/platform/IpAddress"
@@ -17,7 +17,7 @@ const bySession = new WeakMap<CarrierSession, FairPlaces>()
 const sharesOf = (session: CarrierSession) => {
   const known = bySession.get(session)
   if (known !== undefined) return known
-  // The session says itself when it is full, since the bound is its peer's.
+  // The session reports when it is full, because the peer sets the limit.
   const shares = new FairPlaces(Number.POSITIVE_INFINITY)
   bySession.set(session, shares)
   return shares
@@ -26,7 +26,7 @@ const sharesOf = (session: CarrierSession) => {
 const isFull = (opened: Result.Result<CarrierStream, StreamRefused>) =>
   Result.isFailure(opened) && opened.failure.reason === "full"
 
-/** Opens a stream for the visitor that the header names. One without an address is the edge itself, which has no share. */
+/** Opens a stream for the visitor in the header. Without an address it is the edge itself, which has no share. */
 export const open = (session: CarrierSession, header: OpenHeader): Result.Result<CarrierStream, StreamRefused> => {
   const { client } = header
   if (client === undefined) return session.open(header)
@@ -44,10 +44,7 @@ export const open = (session: CarrierSession, header: OpenHeader): Result.Result
   return opened
 }
 
-/**
- * Requests that run, by tunnel and address of the visitor: one more than an agent takes of an address is refused before anything is
- * made for it.
- */
+/** Running requests by tunnel and visitor's address: a request beyond what an agent accepts from one address is refused early. */
 export class RequestShares {
   readonly #running = new Map<string, number>()
 

@@ -1,8 +1,7 @@
 /**
- * Who a tunnel belongs to among those who know its token. Capabilities carry the token, so the token alone must not be
- * enough to take visitors away from the enrolled agent: the first key that proves itself owns the tunnel, and agents with
- * another key or none stand by behind it. Ownership outlives a restart and lapses after a day without the owner, so that
- * an agent that lost its key is not locked out.
+ * Which agent owns a tunnel. Older capabilities contain the routing token, so the token alone must not be enough to take visitors
+ * away from the enrolled agent: the first proved key owns the tunnel, and agents with another key or none stand by. Ownership
+ * survives a restart and expires after a day without the owner, so that an agent that lost its key is not locked out.
  */
 import { BoundedMap } from "@catenet/platform/BoundedMap"
 import { retryForever } from "@catenet/platform/RetryForever"
@@ -13,7 +12,7 @@ import { HistoryDatabase } from "../sqlite/HistoryDatabase.ts"
 import type { Database } from "../sqlite/SqliteDatabase.ts"
 
 const lapseSeconds = 86_400
-/** Any key may prove itself for any token, so that only the tunnels seen last are kept. */
+/** Any key may be proved for any token, so only the most recently seen tunnels are kept. */
 export const maxOwners = 100_000
 const pruneEvery = "10 minutes"
 
@@ -42,7 +41,7 @@ const inMemory = (): Owners => {
   }
 }
 
-/** What is written may reach the database later; until then it is read from here. */
+/** Writes may reach the database later; until then they are read from here. */
 const inDatabase = (db: Database): Owners => {
   const unwritten = new Map<string, Owner>()
   return {
@@ -72,8 +71,8 @@ export class TunnelOwnership extends Context.Service<
   TunnelOwnership,
   {
     /**
-     * True when the key (hex) owns the tunnel, or now comes to own it. Asking counts as being seen. Where the owner cannot be
-     * read, no key is taken for it. A worker process has to ask the main one and answers later.
+     * True if the key (hex) owns the tunnel or becomes its owner. The call counts as a sighting. If the owner cannot be read, no
+     * key counts as owner. A worker process asks the main process and answers later.
      */
     readonly owns: (token: string, key: string) => boolean | Promise<boolean>
     /** The owner is, or was until now, connected. */
@@ -86,7 +85,7 @@ export class TunnelOwnership extends Context.Service<
     const owners = db === undefined ? inMemory() : inDatabase(db)
     const run = yield* FiberSet.makeRuntime<never>()
     const seconds = () => toUnixSeconds(clock.currentTimeMillisUnsafe())
-    /** A damaged database must not end the edge: it is asked in the middle of a connection. */
+    /** A damaged database must not end the edge, because it is read while a connection is served. */
     const ownerOf = (tunnel: string) => {
       const found = Result.try(() => owners.get(tunnel))
       if (Result.isFailure(found))
@@ -97,7 +96,7 @@ export class TunnelOwnership extends Context.Service<
         )
       return found
     }
-    // A key that has lapsed owns nothing.
+    // An expired key owns nothing.
     const prune = Effect.sync(() => owners.prune(seconds() - lapseSeconds))
     const pruning = prune.pipe(Effect.delay(pruneEvery), Effect.repeat(Schedule.forever))
     yield* Effect.forkScoped(pruning.pipe(retryForever("pruning the owners of tunnels")))

@@ -1,7 +1,7 @@
 /**
- * What agents of tunnels that the control plane has not named hold: their parked slots and their multiplexed connections. Anybody
- * may mint such a token, so they get a small pool for each address block and a tenth of all agents' connections together; one that
- * comes beyond that takes the place of the oldest.
+ * Limits the parked slots and multiplexed connections of agents of unnamed tunnels. Anyone can generate such a token, so these
+ * agents get a small quota per address block, and together a tenth of all agents' connections; a newcomer beyond that replaces the
+ * oldest.
  */
 import { addressBlock } from "@catenet/platform/IpAddress"
 import { Context, Effect, Layer } from "effect"
@@ -9,15 +9,15 @@ import { Counters } from "../observe/Counters.ts"
 import { Routes } from "../routes/Routes.ts"
 import { Settings } from "../settings/Settings.ts"
 
-/** One address block may have so many. */
+/** Maximum per address block. */
 export const unregisteredPerBlock = 32
 
 interface Place {
-  /** Ends what the place is taken by. */
+  /** Closes the connection that holds the place. */
   readonly close: () => void
 }
 
-/** The pool itself, which knows no tunnel. */
+/** The pool itself, independent of tunnels. */
 export class UnregisteredPool {
   /** In the order they came. */
   readonly #places = new Map<Place, string>()
@@ -32,7 +32,10 @@ export class UnregisteredPool {
     return this.#places.size
   }
 
-  /** Takes the place and closes the oldest where there is no room; says how many that were. One that is there already stays. */
+  /**
+   * Takes a place, and closes the oldest if there is no room; returns the number closed. Does nothing for a connection that
+   * already has one.
+   */
   add(place: Place, block: string): number {
     if (this.#places.has(place)) return 0
     const mine = this.#perBlock.get(block) ?? new Set()
@@ -47,7 +50,7 @@ export class UnregisteredPool {
     return 0
   }
 
-  /** What took the place is gone, carries a visitor, or serves a tunnel that has a name. */
+  /** The connection is gone, carries a visitor, or serves a named tunnel. */
   remove(place: Place) {
     const block = this.#places.get(place)
     if (block === undefined) return
@@ -62,7 +65,7 @@ export class UnregisteredPool {
 export class UnregisteredAgentQuota extends Context.Service<
   UnregisteredAgentQuota,
   {
-    /** The place serves these tunnels now: it is in the pool where the control plane has named none of them. */
+    /** Sets the tunnels of the connection: it counts against the pool if none of them is named. */
     readonly settle: (place: Place, tokens: Iterable<string>, address: string | undefined) => void
     readonly remove: (place: Place) => void
   }
@@ -72,7 +75,7 @@ export class UnregisteredAgentQuota extends Context.Service<
     const counters = yield* Counters
     const routes = yield* Routes
     const pool = new UnregisteredPool(agentConnections)
-    // At an edge without a control plane every token is an agent's own, and a lifted cap has no tenth.
+    // Without a control plane every tunnel is unnamed, and an unlimited cap has no tenth.
     const isBounded = controlPlane !== undefined && Number.isFinite(agentConnections)
     const isNamed = (tokens: Iterable<string>) => {
       for (const token of tokens) if (routes.isNamed(token)) return true

@@ -1,4 +1,4 @@
-/** The variables of channels: where their members join, and what is bounded. */
+/** Variables of channels: listeners and limits. */
 import { address as anyAddress } from "@catenet/platform/NetworkParser"
 import * as Parser from "@catenet/platform/Parser"
 import { defaulted, optional } from "@catenet/platform/Variable"

@@ -1,27 +1,27 @@
-/** How many processes an edge is, where its settings leave that to the machine. */
+/** The number of processes of an edge for CT_EDGE_PROCESSES=auto. */
 import { Files } from "@catenet/platform/Files"
 import { Sockets } from "@catenet/platform/Sockets"
 import { Effect } from "effect"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-/** As many as a number in the settings asks for. */
+/** Maximum number of processes that can be configured. */
 export const maxProcesses = 64
-/** As many as are taken without a number: more would hold memory that few machines have to spare for this. */
+/** Maximum for `auto`: more would use memory that few machines have to spare. */
 export const maxAutomatic = 8
-/** Bytes of the longest path that every system takes for a Unix socket. */
+/** Maximum bytes of a Unix socket path on every supported system. */
 export const longestSocketPath = 103
-/** Of the folder for the sockets between processes, in that for temporary files. */
+/** The longest path of a socket between processes, below the temporary folder. */
 const longestSocketName = `catenet-edge-123456/${maxProcesses}.sock`
 
-/** Whether the system spreads connections among processes that listen at one address. */
+/** Whether the system supports several processes at one address. */
 const sharesAddresses = Effect.callback<boolean>((resume) => {
   const server = Sockets.tcpServer()
   server.once("error", () => resume(Effect.succeed(false)))
   server.listen({ host: "127.0.0.1", port: 0, reusePort: true }, () => server.close(() => resume(Effect.succeed(true))))
 })
 
-/** Whether the folder for temporary files takes theirs. */
+/** Whether sockets can be created in the temporary folder. */
 const hasFolder = () => {
   try {
     Files.accessSync(tmpdir(), Files.constants.W_OK)
@@ -31,7 +31,7 @@ const hasFolder = () => {
   }
 }
 
-/** One for each core that this program may use; one where several could not work together. */
+/** One for each core; 1 if several processes could not work together here. */
 export const automatic = Effect.fn("ProcessCount.automatic")(function* (cores: number) {
   const wanted = Math.min(maxAutomatic, cores)
   if (wanted <= 1 || !hasFolder()) return 1

@@ -15,7 +15,7 @@ import { variables } from "./Variables.ts"
 type Values = VariableReader.Values<typeof variables>
 type PartialValues = VariableReader.PartialValues<typeof variables>
 
-/** The hosts of the platform itself: the beginning of their keys in the table, and their part of the names. */
+/** The hosts of the platform itself: the prefix of their keys in the table, and their part of the variables' names. */
 const platformHosts = { portal: "PORTAL", auth: "AUTH", masque: "MASQUE", adminUi: "ADMIN_UI" } as const
 type PlatformHost = keyof typeof platformHosts
 
@@ -27,7 +27,7 @@ const hostOf = (values: PartialValues, name: PlatformHost) => ({
   proxyProtocol: (name === "portal" || name === "auth") && (values[`${name}ProxyProtocol` as const] ?? false)
 })
 
-/** Two variables that are of use only together. */
+/** Two variables that must be set together. */
 const pair = (first: string, one: unknown, second: string, other: unknown, remedy: string) =>
   (one === undefined) !== (other === undefined) && Problems.unset(one === undefined ? first : second, remedy)
 
@@ -53,7 +53,7 @@ const hostProblems = (values: PartialValues) => (name: PlatformHost) => {
 
 const hostNames = ["portal", "auth", "masque", "adminUi"] as const
 
-/** What the variables must be together. */
+/** Rules across the variables. */
 const rules = (values: PartialValues): ReadonlyArray<Problem> =>
   Problems.all(
     values.adminToken === undefined &&

@@ -1,4 +1,4 @@
-/** The edge's database as a service; absent when the operator has switched history off. */
+/** The edge's database as a service; undefined if the history is disabled. */
 import { Context, Effect, Layer, Path } from "effect"
 import { Settings } from "../settings/Settings.ts"
 import * as Database from "./SqliteDatabase.ts"

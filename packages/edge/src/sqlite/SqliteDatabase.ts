@@ -1,6 +1,6 @@
 /**
- * The edge's own small databases, in SQLite of the runtime. One process writes them, a few rows a session, at once unless
- * the database does not take them; what is written survives the end of the process. Rows are decoded like any foreign data.
+ * The edge's small databases, in the runtime's SQLite. One process writes them, a few rows per session; if the database is
+ * unavailable, writes wait. Written rows survive the process. Rows are decoded like any foreign data.
  */
 import { Files } from "@catenet/platform/Files"
 import { Effect, Schema, type Scope } from "effect"
@@ -9,23 +9,23 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import * as WriteQueue from "./WriteQueue.ts"
 
 const inMemory = ":memory:"
-/** How long a write may hold up everything else when another process has the file. */
+/** How long a write may block while another process has the file. */
 const lockMillis = 100
-/** At the start nothing else is held up, and the edge before may still be writing its last. */
+/** The same at startup, when nothing else is blocked and a previous edge may still be writing. */
 const openMillis = 2_000
 
 export interface Database {
-  /** Rows of a query. A row that is not what it should be is a defect. */
+  /** Rows of a query. An invalid row is a defect. */
   readonly all: <A>(
     schema: Schema.Codec<A, unknown>,
     sql: string,
     ...values: ReadonlyArray<SQLInputValue>
   ) => ReadonlyArray<A>
-  /** A statement; call it in the work of `write`. */
+  /** Runs a statement; call it inside `write`. */
   readonly run: (sql: string, ...values: ReadonlyArray<SQLInputValue>) => void
-  /** Does the work in a transaction of its own: now, or when the database takes it again. Never fails. */
+  /** Runs the work in its own transaction: now, or when the database is available again. Never fails. */
   readonly write: WriteQueue.Write
-  /** Whether it outlives the process. */
+  /** Whether it is stored on disk. */
   readonly durable: boolean
 }
 
@@ -36,7 +36,7 @@ const transactionOf = (handle: DatabaseSync) => (work: () => void) => {
     work()
     handle.exec("commit")
   } catch (error) {
-    // A full disk may have rolled it back already.
+    // A full disk may already have rolled it back.
     if (handle.isTransaction) handle.exec("rollback")
     throw error
   }
@@ -79,8 +79,8 @@ const openFile = (path: string, schema: string) => {
 }
 
 /**
- * Opens the file and creates what is missing of `schema`; where that is impossible, a database in memory and a warning.
- * Closed with the scope.
+ * Opens the file and creates what is missing of `schema`. If that fails, it logs a warning and uses a database in memory. Closed
+ * with the scope.
  */
 export const open: (path: string, schema: string) => Effect.Effect<Database, never, Scope.Scope> = Effect.fn(
   "Database.open"

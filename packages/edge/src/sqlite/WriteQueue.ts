@@ -1,7 +1,6 @@
 /**
- * Writes whose cause can neither wait for them nor fail with them: agents and visitors are served while a disk is full or
- * another process holds the file. Each is done whole or not at all, in the order in which they came; one that the database
- * does not take now waits in memory, and all behind it with it. What waits is lost with the process.
+ * A queue of writes, so that agents and visitors are served while the disk is full or another process holds the file. Writes are
+ * atomic and in order; while the database is unavailable they wait in memory. Waiting writes are lost when the process ends.
  */
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Effect, Schedule } from "effect"
@@ -9,13 +8,13 @@ import { Effect, Schedule } from "effect"
 const every = "1 second"
 const maxRowsWaiting = 65_536
 
-/** Primary result codes of SQLite that may pass: busy, locked, no memory, read-only, I/O error, full, cannot open. */
+/** Primary result codes of SQLite that may be temporary: busy, locked, no memory, read-only, I/O error, full, cannot open. */
 const passingCodes = new Set([5, 6, 7, 8, 10, 13, 14])
 
 const mayPass = (error: unknown) =>
   error instanceof Error && "errcode" in error && passingCodes.has(Number(error.errcode) & 0xff)
 
-/** `rows`, about, is what the work holds in memory while it waits. */
+/** `rows` is the approximate number of rows that it holds in memory while it waits. */
 export type Write = (work: () => void, rows?: number) => void
 
 /** `path` names the database in the log. */
@@ -42,7 +41,7 @@ export const make = Effect.fn("WriteQueue.make")(function* (path: string, transa
     waiting.splice(0, done)
   }
 
-  /** Tries again what waits, and says when it begins and when it ends. */
+  /** Retries waiting writes, and logs the beginning and the end of an outage. */
   const tend = Effect.suspend(() => {
     settle()
     const stuck = waiting.length > 0

@@ -1,6 +1,6 @@
 /**
- * The certificate pairs that this edge follows in files, by the file of the certificate. A process that starts later gets
- * what is in force and not what lies in the files at that moment.
+ * The certificate pairs that this edge watches in files, by the file of the certificate. A process that starts later gets the
+ * pairs in use, not the current content of the files.
  */
 import { Context, Effect, FileSystem, Layer, Option, Scope } from "effect"
 import type { PemPair } from "../settings/Settings.ts"
@@ -10,7 +10,7 @@ import type { CertificateSource } from "./CertificateSource.ts"
 export class CertificateFiles extends Context.Service<
   CertificateFiles,
   {
-    /** The pair, replaced when it changes; none when it cannot be used. */
+    /** The pair, replaced when the files change; none if it is unusable. */
     readonly follow: (files: PemPair) => Effect.Effect<Option.Option<CertificateSource>>
     readonly followed: ReadonlyMap<string, CertificateSource>
   }

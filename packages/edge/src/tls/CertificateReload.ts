@@ -1,7 +1,4 @@
-/**
- * A certificate pair in two files, read again when they change. A pair that cannot be used is reported and the one before
- * stays in force.
- */
+/** A certificate pair in two files, reloaded when they change. An unusable pair is reported, and the previous one stays in use. */
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Clock, Effect, FileSystem, Option, Predicate, Schedule, type Scope } from "effect"
 import { createPrivateKey, X509Certificate } from "node:crypto"
@@ -10,7 +7,7 @@ import { type Pair, CertificateSource } from "./CertificateSource.ts"
 
 const every = "2 seconds"
 
-/** As the system names it. */
+/** The system's name of the error. */
 const codeOf = ({ _tag, cause }: { readonly _tag: string; readonly cause?: unknown }) =>
   Predicate.hasProperty(cause, "code") ? String(cause.code) : _tag
 
@@ -20,7 +17,7 @@ const contentOf = (path: string) =>
     return yield* fs.readFileString(path)
   }).pipe(Effect.mapError(({ reason }) => `${path} cannot be read (${codeOf(reason)}); correct the path or the rights`))
 
-/** What a parser makes of a file, or what the file should have been. */
+/** The parsed file, or what it should have been. */
 const parsed = <A>(path: string, what: string, parse: () => A) =>
   Effect.try({ try: parse, catch: () => `${path} holds no ${what}; name a PEM file with one` })
 
@@ -34,7 +31,7 @@ const read = Effect.fn("CertificateReload.read")(function* (files: PemPair) {
   return yield* Effect.fail(`${files.key} is not the key of ${files.certificate}; name two files of one pair`)
 })
 
-/** Visitors see that it is over; it is served all the same, since nothing better is there. */
+/** Visitors see that it has expired; it is still used, because there is no other. */
 const warnOfEnd = Effect.fnUntraced(function* (files: PemPair, ends: string) {
   if (Date.parse(ends) > (yield* Clock.currentTimeMillis)) return
   yield* Effect.logWarning("certificate has ended; put a newer one into its file").pipe(
@@ -50,7 +47,7 @@ const reload = Effect.fn("CertificateReload.reload")(function* (files: PemPair, 
   yield* Effect.logInfo("certificate reloaded").pipe(Effect.annotateLogs({ file: files.certificate }))
 })
 
-/** Reads the pair and follows its files while the scope lives; none when it is unusable at the start. */
+/** Reads the pair and watches its files while the scope is open; none if it is unusable at the start. */
 export const follow: (
   files: PemPair
 ) => Effect.Effect<Option.Option<CertificateSource>, never, FileSystem.FileSystem | Scope.Scope> = Effect.fn(

@@ -1,4 +1,4 @@
-/** A certificate chain with its key that can be replaced while servers use it. Both PEM. */
+/** A certificate chain and its key, PEM, which can be replaced while servers use them. */
 export interface Pair {
   readonly cert: string
   readonly key: string
@@ -16,7 +16,7 @@ export class CertificateSource {
     return this.#pair
   }
 
-  /** All users of the pair take the new one for connections from now on. */
+  /** New connections use the new pair. */
   replace(pair: Pair) {
     this.#pair = pair
     for (const listener of this.#listeners) listener(pair)

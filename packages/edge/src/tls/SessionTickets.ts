@@ -1,4 +1,4 @@
-/** The session ticket keys of this edge, one ring for all its acceptors. Nothing of it is written to a disk or a log. */
+/** The session ticket keys of this edge, shared by all its acceptors. Never written to disk or logs. */
 import { retryForever } from "@catenet/platform/RetryForever"
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { periodMillis, TicketKeyRing } from "./TicketKeyRing.ts"

@@ -1,26 +1,26 @@
 /**
- * The keys under which session tickets of visitors are sealed, so that one who returns resumes at any process and edge that
- * has them. Keys of this edge's own serve where none were given, or none that is in force. A key seals for one period and
- * opens for another one, as long as the youngest ticket under it lives.
+ * The keys that encrypt visitors' session tickets, so that a session resumes at any process and edge that has them. The edge's own
+ * keys are used if none was given or is current. A key encrypts for one period and decrypts for one more, until its last ticket
+ * has expired.
  */
 import { Entropy } from "@catenet/platform/Entropy"
 
-/** How long a key seals, and how long a ticket can be used. */
+/** How long a key encrypts, and how long a ticket is valid. */
 export const periodMillis = 12 * 60 * 60 * 1_000
-/** As TLS takes a key: its public name, then what authenticates and what encrypts. */
+/** A key in the format of TLS: its public name, then the MAC key and the encryption key. */
 export const ticketKeyBytes = 48
 const nameBytes = 16
 
 export interface TicketKey {
-  /** In hex, as it stands before each ticket. */
+  /** The name in hex, as at the beginning of each ticket. */
   readonly name: string
   readonly bytes: Buffer
-  /** Epoch milliseconds from which it seals, and those at which it no longer does. */
+  /** Epoch milliseconds of the beginning and the end of its period. */
   readonly from: number
   readonly until: number
 }
 
-/** Those that an edge made for itself, and those that it was given. */
+/** The edge's own keys, and the keys from the control plane. */
 export interface TicketKeys {
   readonly own: ReadonlyArray<TicketKey>
   readonly given: ReadonlyArray<TicketKey>
@@ -39,13 +39,13 @@ export class TicketKeyRing {
   #own: ReadonlyArray<TicketKey>
   #given: ReadonlyArray<TicketKey> = []
 
-  /** With one key of this edge's own. */
+  /** A ring with one own key. */
   constructor(now: () => number) {
     this.#now = now
     this.#own = [ticketKey(Entropy.randomBytes(ticketKeyBytes), now())]
   }
 
-  /** With the keys of another ring. */
+  /** A ring with the keys of another ring. */
   static of(now: () => number, keys: TicketKeys): TicketKeyRing {
     const ring = new TicketKeyRing(now)
     ring.follow(keys)
@@ -61,35 +61,35 @@ export class TicketKeyRing {
     return own
   }
 
-  /** The keys that open what was sealed. */
+  /** The keys that decrypt tickets. */
   get opening(): ReadonlyArray<TicketKey> {
     const now = this.#now()
     return [...this.#given, ...this.#own].filter(({ until }) => now < until + periodMillis)
   }
 
-  /** The key that a ticket names. */
+  /** The key of a ticket. */
   named(name: string): TicketKey | undefined {
     return this.opening.find((key) => key.name === name)
   }
 
-  /** A new key of this edge's own, beside the one before. */
+  /** Adds a new own key; the previous one still decrypts. */
   renew(): void {
     this.#own = [...this.#own.slice(-1), ticketKey(Entropy.randomBytes(ticketKeyBytes), this.#now())]
     this.#changed()
   }
 
-  /** Takes the place of all keys that were given before, by the beginning of each. */
+  /** Replaces all keys that were given before. */
   give(keys: ReadonlyArray<TicketKey>): void {
     this.#given = keys.toSorted((a, b) => a.from - b.from)
     this.#changed()
   }
 
-  /** All that it has. */
+  /** All keys. */
   get contents(): TicketKeys {
     return { own: this.#own, given: this.#given }
   }
 
-  /** Becomes what another ring is. */
+  /** Copies another ring. */
   follow({ given, own }: TicketKeys): void {
     this.#own = own
     this.#given = given

@@ -1,6 +1,6 @@
 /**
- * Terminates TLS on connections whose ClientHello was already looked at and put back. One acceptor a certificate and
- * ALPN list; the certificate may change while it runs. A handshake that fails or takes over ten seconds is dropped.
+ * Terminates TLS on connections whose ClientHello was already read and put back. One acceptor per certificate and ALPN list; the
+ * certificate may change while it runs. A handshake that fails or takes over ten seconds is dropped.
  */
 import { Scheduler } from "@catenet/platform/Scheduler"
 import { Sockets } from "@catenet/platform/Sockets"
@@ -17,34 +17,34 @@ const defaultHandshakeMillis = 10_000
 
 export interface TlsAcceptor {
   /**
-   * `host` is the name in the ClientHello: a resumed session of TLS 1.2 does not tell it again. `ticket` is the name of a key
-   * at the beginning of the session ticket there.
+   * `host` is the name in the ClientHello, because a resumed TLS 1.2 session does not report it. `ticket` is the key name at the
+   * beginning of the session ticket.
    */
   readonly accept: (socket: Socket, host?: string, ticket?: string) => void
 }
 
 export interface TlsAcceptorOptions {
   readonly pairs: CertificateSource
-  /** Protocols to select from, in our order; an empty list selects none and refuses no client. */
+  /** Protocols to select from, in order of preference; an empty list selects none and accepts every client. */
   readonly alpn: ReadonlyArray<string>
   /** `accepted` is the connection below TLS. */
   readonly onSecure: (socket: TLSSocket, host: string, accepted: Socket) => void
   readonly onFailure: () => void
-  /** TLS 1.3 where what is proved is bound to the session by its exporter; 1.2 by default. */
+  /** TLS 1.3 if proofs are bound to the session by its exporter; 1.2 by default. */
   readonly minVersion?: "TLSv1.2" | "TLSv1.3"
-  /** What is done about a fault in a callback of a connection, which it ends. */
+  /** Handles a fault in a callback of a connection, and ends the connection. */
   readonly ending: (socket: Socket) => OnFault
-  /** The bound of a whole handshake; ten seconds by default. */
+  /** Time limit of a whole handshake; ten seconds by default. */
   readonly handshakeMillis?: number
-  /** Yields to everything else between handshakes, so that a thousand agents that return at once starve no visitor. */
+  /** Yields between handshakes, so that a thousand agents that reconnect at once do not starve visitors. */
   readonly longHandshakeTimeout?: boolean
-  /** Where peers return to other processes and edges too; a context of Node seals and opens tickets by one key. */
+  /** Set if peers may resume at other processes and edges; a Node context encrypts and decrypts tickets with a single key. */
   readonly tickets?: TicketKeyRing
-  /** A connection that is cut is reset below TLS, so that its reader does not take that for an end. */
+  /** Resets the TCP connection when it is cut, so that the peer does not take that for an orderly end. */
   readonly isResettable?: boolean
 }
 
-/** Sessions of all our processes and edges are of one kind; without it Node tells them apart by their command lines. */
+/** The session id context of all our processes and edges; by default Node derives it from the command line. */
 const sessionKind = "catenet"
 
 const ticketTerms = ({ bytes }: TicketKey) => ({
@@ -53,7 +53,7 @@ const ticketTerms = ({ bytes }: TicketKey) => ({
   sessionTimeout: periodMillis / 1_000
 })
 
-/** Handshakes begun in one turn of the event loop; beginning one costs about a millisecond of signing. */
+/** Handshakes started in one turn of the event loop; each costs about a millisecond of signing. */
 const perTurn = 2
 
 const inTurns = (start: TlsAcceptor["accept"]): TlsAcceptor["accept"] => {
@@ -75,7 +75,7 @@ interface Handshake {
   readonly socket: Socket
 }
 
-/** Bounds whole handshakes: the server's own bound begins again with every byte that a slow peer drips. */
+/** Limits whole handshakes, because the server's own timeout restarts with every byte. */
 const bounded = (millis: number) => {
   const running = new Map<string, Handshake>()
   return {
@@ -84,7 +84,7 @@ const bounded = (millis: number) => {
       running.set(ends, { inTime: cutAfter(socket, millis), host, socket })
       socket.once("close", () => running.delete(ends))
     },
-    /** What the handshake began with. */
+    /** The ClientHello of the handshake. */
     done: (socket: Socket): Handshake | undefined => {
       const handshake = running.get(endsOf(socket))
       handshake?.inTime()
@@ -147,7 +147,7 @@ export const make = (options: TlsAcceptorOptions): TlsAcceptor => {
       server.setSecureContext({ ...pair, ...terms })
   })
   const begin = (socket: Socket, host: string | undefined, ticket: string | undefined) => {
-    // Who leaves in the middle of a handshake is gone; only a relay has two independent halves.
+    // A peer that half-closes during the handshake is gone; only relays use half-open connections.
     socket.allowHalfOpen = false
     handshakes.begin(socket, host)
     const server = tickets === undefined ? alone : serverOf(tickets, ticket)
