@@ -4,10 +4,16 @@
  * chance between the answer and the binding, or while a program that keeps its port is down.
  */
 import { Sockets } from "@catenet/platform/Sockets"
-import { Effect, Random } from "effect"
+import { Data, Effect, Random } from "effect"
 
 const lowest = 20_000
 const count = 12_000
+
+class NoFreePort extends Data.TaggedError("NoFreePort")<{ readonly host: string }> {
+  override get message() {
+    return `no port of ${this.host} is free from ${lowest} to ${lowest + count - 1}`
+  }
+}
 
 /** Whether this host and port can be bound now. */
 export const isFree = (host: string, port: number) =>
@@ -27,5 +33,5 @@ export const freePort: (host: string) => Effect.Effect<number> = Effect.fn("Port
     const port = lowest + place
     if (yield* isFree(host, port)) return port
   }
-  return yield* Effect.die(new Error(`no port of ${host} is free from ${lowest} to ${lowest + count - 1}`))
+  return yield* Effect.die(new NoFreePort({ host }))
 })

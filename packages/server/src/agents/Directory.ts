@@ -22,6 +22,7 @@ import type { HttpServerRequest } from "effect/http"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type Page, paged } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
+import { over } from "../runtime/Over.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
@@ -112,6 +113,110 @@ interface Search extends Page {
   readonly skill?: string
 }
 
+const dependencies = Effect.gen(function* () {
+  const store = yield* makeDirectoryStore
+  const audits = yield* Audits
+  return { audits, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+const entry = ({ cardUrl, holderPubkey, registeredAt, roleTags, skillIds }: Entry) =>
+  new DirectoryEntry({
+    holder_pubkey: holderPubkey,
+    card_url: cardUrl,
+    role_tags: roleTags,
+    skill_ids: skillIds,
+    registered_at: registeredAt
+  })
+
+const register = Effect.fn("Directory.register")(
+  function* ({ audits, store }: State, registration: DirectoryRegistration) {
+    const { card_url, holder_pubkey, role_tags, skill_ids } = registration
+    yield* store.put({
+      holderPubkey: holder_pubkey,
+      cardUrl: card_url,
+      roleTags: role_tags,
+      skillIds: skill_ids,
+      registeredAt: yield* unixSeconds,
+      subject: null,
+      expiresAt: null
+    })
+    yield* audits.append(audit("directory_agent_registered", "operator", holder_pubkey, card_url))
+  },
+  (self, state) => state.store.transaction(self),
+  sqlOrDie
+)
+
+const enlist = Effect.fn("Directory.enlist")(
+  function* ({ audits, store }: State, { subject }: Account, registration: ProvedRegistration) {
+    const { card_url, expires_at, holder_pubkey, issued_at, proof, role_tags, skill_ids } = registration
+    const now = yield* unixSeconds
+    if (expires_at <= now) return yield* new DirectoryProofRefused({ reason: "expired" })
+    if (Math.abs(now - issued_at) > patience) return yield* new DirectoryProofRefused({ reason: "time" })
+    const signed = {
+      subject,
+      holder: bytesOf(holder_pubkey),
+      cardUrl: card_url,
+      roleTags: role_tags,
+      skillIds: skill_ids,
+      issuedAt: BigInt(issued_at),
+      expiresAt: BigInt(expires_at)
+    }
+    if (!DirectoryProof.verify(native, signed, bytesOf(proof)))
+      return yield* new DirectoryProofRefused({ reason: "signature" })
+    yield* store.lock(subject)
+    const stored = yield* store.put({
+      holderPubkey: holder_pubkey,
+      cardUrl: card_url,
+      roleTags: role_tags,
+      skillIds: skill_ids,
+      registeredAt: now,
+      subject,
+      expiresAt: expires_at
+    })
+    yield* insertWithinQuota("agents of this account in the directory", maxListedAgentsPerAccount)(stored)
+    yield* audits.append(audit("directory_agent_registered", subject, holder_pubkey, card_url))
+  },
+  (self, state) => state.store.transaction(self),
+  sqlOrDie
+)
+
+const listOwn = Effect.fn("Directory.listOwn")(function* ({ store }: State, { subject }: Account, page: Page) {
+  const now = yield* unixSeconds
+  const found = yield* paged(
+    page,
+    HolderKey,
+    (slice) => store.listOwn({ subject, now, ...slice }),
+    ({ holderPubkey }) => holderPubkey
+  )
+  return found.map((own) => new OwnDirectoryEntry({ ...entry(own), expires_at: own.expiresAt ?? own.registeredAt }))
+}, Effect.orDie)
+
+const unlist = Effect.fn("Directory.unlist")(
+  function* ({ audits, store }: State, { subject }: Account, holder: HolderKey) {
+    if ((yield* store.remove(subject, holder)).length === 0) return yield* new AgentNotListed()
+    yield* audits.append(audit("directory_agent_removed", subject, holder))
+  },
+  (self, state) => state.store.transaction(self),
+  sqlOrDie
+)
+
+const search = Effect.fn("Directory.search")(function* ({ store }: State, { role, skill, ...page }: Search) {
+  const now = yield* unixSeconds
+  const found = yield* paged(
+    page,
+    HolderKey,
+    (slice) => store.search({ role, skill, now, ...slice }),
+    ({ holderPubkey }) => holderPubkey
+  )
+  return found.map(entry)
+}, Effect.orDie)
+
+const get = Effect.fn("Directory.get")(function* ({ store }: State, holder: HolderKey) {
+  const found = yield* store.find({ holder, now: yield* unixSeconds })
+  return yield* Option.isSome(found) ? Effect.succeed(entry(found.value)) : new AgentNotListed()
+}, sqlOrDie)
+
 export class Directory extends Context.Service<
   Directory,
   {
@@ -136,112 +241,10 @@ export class Directory extends Context.Service<
     readonly get: (holder: HolderKey) => Effect.Effect<DirectoryEntry, AgentNotListed>
   }
 >()("server/agents/Directory") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* makeDirectoryStore
-    const audits = yield* Audits
-    const entry = ({ cardUrl, holderPubkey, registeredAt, roleTags, skillIds }: Entry) =>
-      new DirectoryEntry({
-        holder_pubkey: holderPubkey,
-        card_url: cardUrl,
-        role_tags: roleTags,
-        skill_ids: skillIds,
-        registered_at: registeredAt
-      })
-
-    return {
-      register: Effect.fn("Directory.register")(
-        function* (registration: DirectoryRegistration) {
-          const { card_url, holder_pubkey, role_tags, skill_ids } = registration
-          yield* store.put({
-            holderPubkey: holder_pubkey,
-            cardUrl: card_url,
-            roleTags: role_tags,
-            skillIds: skill_ids,
-            registeredAt: yield* unixSeconds,
-            subject: null,
-            expiresAt: null
-          })
-          yield* audits.append(audit("directory_agent_registered", "operator", holder_pubkey, card_url))
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      enlist: Effect.fn("Directory.enlist")(
-        function* ({ subject }: Account, registration: ProvedRegistration) {
-          const { card_url, expires_at, holder_pubkey, issued_at, proof, role_tags, skill_ids } = registration
-          const now = yield* unixSeconds
-          if (expires_at <= now) return yield* new DirectoryProofRefused({ reason: "expired" })
-          if (Math.abs(now - issued_at) > patience) return yield* new DirectoryProofRefused({ reason: "time" })
-          const signed = {
-            subject,
-            holder: bytesOf(holder_pubkey),
-            cardUrl: card_url,
-            roleTags: role_tags,
-            skillIds: skill_ids,
-            issuedAt: BigInt(issued_at),
-            expiresAt: BigInt(expires_at)
-          }
-          if (!DirectoryProof.verify(native, signed, bytesOf(proof)))
-            return yield* new DirectoryProofRefused({ reason: "signature" })
-          yield* store.lock(subject)
-          const stored = yield* store.put({
-            holderPubkey: holder_pubkey,
-            cardUrl: card_url,
-            roleTags: role_tags,
-            skillIds: skill_ids,
-            registeredAt: now,
-            subject,
-            expiresAt: expires_at
-          })
-          yield* insertWithinQuota("agents of this account in the directory", maxListedAgentsPerAccount)(stored)
-          yield* audits.append(audit("directory_agent_registered", subject, holder_pubkey, card_url))
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      listOwn: Effect.fn("Directory.listOwn")(function* ({ subject }: Account, page: Page) {
-        const now = yield* unixSeconds
-        const found = yield* paged(
-          page,
-          HolderKey,
-          (slice) => store.listOwn({ subject, now, ...slice }),
-          ({ holderPubkey }) => holderPubkey
-        )
-        return found.map(
-          (own) => new OwnDirectoryEntry({ ...entry(own), expires_at: own.expiresAt ?? own.registeredAt })
-        )
-      }, Effect.orDie),
-
-      unlist: Effect.fn("Directory.unlist")(
-        function* ({ subject }: Account, holder: HolderKey) {
-          if ((yield* store.remove(subject, holder)).length === 0) return yield* new AgentNotListed()
-          yield* audits.append(audit("directory_agent_removed", subject, holder))
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      prune: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, store.prune))),
-
-      search: Effect.fn("Directory.search")(function* ({ role, skill, ...page }: Search) {
-        const now = yield* unixSeconds
-        const found = yield* paged(
-          page,
-          HolderKey,
-          (slice) => store.search({ role, skill, now, ...slice }),
-          ({ holderPubkey }) => holderPubkey
-        )
-        return found.map(entry)
-      }, Effect.orDie),
-
-      get: Effect.fn("Directory.get")(function* (holder: HolderKey) {
-        const found = yield* store.find({ holder, now: yield* unixSeconds })
-        return yield* Option.isSome(found) ? Effect.succeed(entry(found.value)) : new AgentNotListed()
-      }, sqlOrDie)
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { register, enlist, listOwn, unlist, search, get }),
+    prune: Effect.asVoid(Effect.orDie(Effect.flatMap(unixSeconds, state.store.prune)))
+  }))
 
   static readonly layerNoDeps = Layer.effect(Directory, Directory.make)
   static readonly layer = Directory.layerNoDeps.pipe(Layer.provide([Audits.layer]))

@@ -12,6 +12,7 @@ import { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Equal, Layer, Option, Redacted, Result, Schema } from "effect"
 import type { X509Certificate } from "node:crypto"
 import { Outbox } from "../edges/Outbox.ts"
+import { over } from "../runtime/Over.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { HostnameProofs } from "../tunnels/hostnames/HostnameProofs.ts"
@@ -23,6 +24,145 @@ import * as IssuedCertificate from "./IssuedCertificate.ts"
 
 const readToken = Schema.decodeOption(RoutingToken)
 const readHostname = Schema.decodeOption(Hostname)
+
+const dependencies = Effect.gen(function* () {
+  const hosts = yield* Hosts
+  const outbox = yield* Outbox
+  const { describe } = yield* CertificateAuthorities
+  const { giveBack, settle } = yield* CaSelection
+  const proofs = yield* HostnameProofs
+  const { forgetFailures, forgetProgress, guards, see, tunnelOf, unseenOf } = yield* HostStore
+  return {
+    describe,
+    forgetFailures,
+    forgetProgress,
+    giveBack,
+    guards,
+    hosts,
+    outbox,
+    proofs,
+    see,
+    settle,
+    tunnelOf,
+    unseenOf
+  }
+})
+type State = Effect.Success<typeof dependencies>
+
+/** Token and hostname of the path, where both could be ones of ours. */
+const read = (path: { readonly routing_token: Redacted.Redacted; readonly hostname: string }) =>
+  Effect.fromOption(
+    Option.all({ token: readToken(Redacted.value(path.routing_token)), hostname: readHostname(path.hostname) })
+  ).pipe(Effect.mapError(() => new NotHostnameOwner()))
+
+const owned = Effect.fnUntraced(function* ({ hosts }: State, token: RoutingToken, hostname: Hostname) {
+  const host = yield* hosts.find(hostname, { lock: true })
+  if (Option.isNone(host) || !Equal.equals(host.value.routingToken, token)) return yield* new NotHostnameOwner()
+  return host.value
+})
+
+const seen = Effect.fnUntraced(function* (
+  { describe, see, unseenOf }: State,
+  hostname: Hostname,
+  chain: ReadonlyArray<X509Certificate>
+) {
+  const unseen = yield* unseenOf(hostname)
+  if (Option.isNone(unseen)) return
+  const { ca } = unseen.value
+  const expected = { hostname, ca, directoryUrl: describe(ca)?.directory_url, now: yield* unixSeconds }
+  const found = IssuedCertificate.check(chain, expected)
+  if (Result.isSuccess(found)) yield* see(hostname, found.success)
+  else yield* Effect.logDebug(`The certificate of ${hostname} does not count: ${clause(found.failure)}.`)
+})
+
+const complete = Effect.fnUntraced(
+  function* (state: State, token: RoutingToken, hostname: Hostname, chain: ReadonlyArray<X509Certificate> | undefined) {
+    const isHeldBack = yield* state.guards(token)
+    const host = yield* owned(state, token, hostname)
+    if (isHeldBack && host.admission._tag === "Gelb") return yield* new HostnameGuarded()
+    yield* state.forgetFailures(hostname)
+    yield* state.forgetProgress(hostname)
+    const orders = yield* state.hosts.step(host, issued)
+    if (chain !== undefined) yield* seen(state, hostname, chain)
+    return yield* state.outbox.appendOwn(token, ...orders)
+  },
+  (self, state) => state.hosts.transaction(self)
+)
+
+const confirm = Effect.fnUntraced(
+  function* (state: State, token: RoutingToken, hostname: Hostname) {
+    yield* state.hosts.step(yield* owned(state, token, hostname), (state) => Result.succeed(confirmRevert(state)))
+  },
+  (self, state) => state.hosts.transaction(self)
+)
+
+/**
+ * Where the hostname stands, for the tunnel that owns it. `isGuarded`: the edge holds some of its visitors back, which it
+ * could not do any more.
+ */
+const standingOf = Effect.fnUntraced(function* ({ hosts, tunnelOf }: State, token: RoutingToken, hostname: Hostname) {
+  const host = yield* hosts.find(hostname, { lock: false })
+  const tunnel = yield* tunnelOf(hostname)
+  if (Option.isNone(host) && Option.isNone(tunnel)) return yield* new HostnameUnknown()
+  const isOwner = ({ routingToken }: { readonly routingToken: RoutingToken }) => Equal.equals(routingToken, token)
+  if (!Option.toArray(host).every(isOwner) || !Option.toArray(tunnel).every(isOwner)) {
+    return yield* new NotHostnameOwner()
+  }
+  const admission = Option.match(host, {
+    onNone: (): AdmissionState => ({ _tag: "Rot" }),
+    onSome: ({ admission }) => admission
+  })
+  const isGuarded = Option.exists(tunnel, ({ options, requireLogin }) => options.http_only || requireLogin)
+  return { admission, isGuarded }
+})
+
+/** A name that its owner brought has its proof looked up again before it may be certified. */
+const standing = Effect.fnUntraced(function* (state: State, token: RoutingToken, hostname: Hostname) {
+  const { admission, isGuarded } = yield* standingOf(state, token, hostname)
+  const seen = view(admission, yield* unixSeconds)
+  const isOpen = seen.mayIssueNow && (seen.status === "gruen" || !isGuarded)
+  return { ...seen, admission, isCertifiable: isOpen && (yield* state.proofs.mayCertify(token, hostname)) }
+})
+
+const answer = Effect.fnUntraced(function* (state: State, token: RoutingToken, hostname: Hostname) {
+  const { admission, deadline, isCertifiable, status } = yield* standing(state, token, hostname)
+  const ca = isCertifiable ? yield* state.settle(hostname, admission) : null
+  return new Admission({
+    status,
+    // Without an authority there is nothing that the agent could do.
+    may_issue_now: ca !== null,
+    assigned_ca: ca === null ? null : state.describe(ca),
+    claim_deadline: deadline === null ? null : UnixSeconds.make(deadline)
+  })
+})
+
+const mayIssue = Effect.fn("Admissions.mayIssue")(function* (state: State, token: RoutingToken, hostname: Hostname) {
+  return (yield* standing(state, token, hostname)).isCertifiable
+}, sqlOrDie)
+
+const owns = Effect.fn("Admissions.owns")(
+  function* (state: State, token: RoutingToken, hostname: Hostname) {
+    yield* standingOf(state, token, hostname)
+  },
+  Effect.catchTag("HostnameUnknown", () => new NotHostnameOwner()),
+  sqlOrDie
+)
+
+const ask = Effect.fn("Admissions.ask")(function* (state: State, path: Parameters<typeof read>[0]) {
+  const { hostname, token } = yield* read(path)
+  return yield* answer(state, token, hostname)
+}, sqlOrDie)
+
+const fail = Effect.fn("Admissions.fail")(function* (
+  state: State,
+  path: Parameters<typeof read>[0],
+  failure: IssuanceFailure
+) {
+  const { hostname, token } = yield* read(path)
+  yield* standingOf(state, token, hostname)
+  yield* state.giveBack(hostname, failure)
+  return yield* answer(state, token, hostname)
+}, sqlOrDie)
 
 export class Admissions extends Context.Service<
   Admissions,
@@ -62,142 +202,31 @@ export class Admissions extends Context.Service<
     ) => Effect.Effect<Admission, HostnameUnknown | NotHostnameOwner>
   }
 >()("server/certificates/Admissions") {
-  static readonly make = Effect.gen(function* () {
-    const hosts = yield* Hosts
-    const outbox = yield* Outbox
-    const { describe } = yield* CertificateAuthorities
-    const { giveBack, settle } = yield* CaSelection
-    const proofs = yield* HostnameProofs
-    const { forgetFailures, forgetProgress, guards, see, tunnelOf, unseenOf } = yield* HostStore
-
-    /** Token and hostname of the path, where both could be ones of ours. */
-    const read = (path: { readonly routing_token: Redacted.Redacted; readonly hostname: string }) =>
-      Effect.fromOption(
-        Option.all({ token: readToken(Redacted.value(path.routing_token)), hostname: readHostname(path.hostname) })
-      ).pipe(Effect.mapError(() => new NotHostnameOwner()))
-
-    const owned = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
-      const host = yield* hosts.find(hostname, { lock: true })
-      if (Option.isNone(host) || !Equal.equals(host.value.routingToken, token)) return yield* new NotHostnameOwner()
-      return host.value
-    })
-
-    const seen = Effect.fnUntraced(function* (hostname: Hostname, chain: ReadonlyArray<X509Certificate>) {
-      const unseen = yield* unseenOf(hostname)
-      if (Option.isNone(unseen)) return
-      const { ca } = unseen.value
-      const expected = { hostname, ca, directoryUrl: describe(ca)?.directory_url, now: yield* unixSeconds }
-      const found = IssuedCertificate.check(chain, expected)
-      if (Result.isSuccess(found)) yield* see(hostname, found.success)
-      else yield* Effect.logDebug(`The certificate of ${hostname} does not count: ${clause(found.failure)}.`)
-    })
-
-    const complete = Effect.fnUntraced(function* (
-      token: RoutingToken,
-      hostname: Hostname,
-      chain: ReadonlyArray<X509Certificate> | undefined
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { mayIssue, owns, ask, fail }),
+    owned: Effect.fn("Admissions.owned")(function* (path: Parameters<typeof read>[0]) {
+      const { hostname, token } = yield* read(path)
+      yield* standingOf(state, token, hostname)
+      return { hostname }
+    }, sqlOrDie),
+    see: Effect.fn("Admissions.see")(
+      (hostname, chain) => seen(state, hostname, chain),
+      state.hosts.transaction,
+      sqlOrDie
+    ),
+    complete: Effect.fn("Admissions.complete")(function* (
+      path: Parameters<typeof read>[0],
+      chain?: ReadonlyArray<X509Certificate>
     ) {
-      const isHeldBack = yield* guards(token)
-      const host = yield* owned(token, hostname)
-      if (isHeldBack && host.admission._tag === "Gelb") return yield* new HostnameGuarded()
-      yield* forgetFailures(hostname)
-      yield* forgetProgress(hostname)
-      const orders = yield* hosts.step(host, issued)
-      if (chain !== undefined) yield* seen(hostname, chain)
-      return yield* outbox.appendOwn(token, ...orders)
-    }, hosts.transaction)
-
-    const confirm = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
-      yield* hosts.step(yield* owned(token, hostname), (state) => Result.succeed(confirmRevert(state)))
-    }, hosts.transaction)
-
-    /**
-     * Where the hostname stands, for the tunnel that owns it. `isGuarded`: the edge holds some of its visitors back, which it
-     * could not do any more.
-     */
-    const standingOf = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
-      const host = yield* hosts.find(hostname, { lock: false })
-      const tunnel = yield* tunnelOf(hostname)
-      if (Option.isNone(host) && Option.isNone(tunnel)) return yield* new HostnameUnknown()
-      const isOwner = ({ routingToken }: { readonly routingToken: RoutingToken }) => Equal.equals(routingToken, token)
-      if (!Option.toArray(host).every(isOwner) || !Option.toArray(tunnel).every(isOwner)) {
-        return yield* new NotHostnameOwner()
-      }
-      const state = Option.match(host, {
-        onNone: (): AdmissionState => ({ _tag: "Rot" }),
-        onSome: ({ admission }) => admission
-      })
-      const isGuarded = Option.exists(tunnel, ({ options, requireLogin }) => options.http_only || requireLogin)
-      return { state, isGuarded }
-    })
-
-    /** A name that its owner brought has its proof looked up again before it may be certified. */
-    const standing = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
-      const { isGuarded, state } = yield* standingOf(token, hostname)
-      const seen = view(state, yield* unixSeconds)
-      const isOpen = seen.mayIssueNow && (seen.status === "gruen" || !isGuarded)
-      return { ...seen, state, isCertifiable: isOpen && (yield* proofs.mayCertify(token, hostname)) }
-    })
-
-    const answer = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname) {
-      const { deadline, isCertifiable, state, status } = yield* standing(token, hostname)
-      const ca = isCertifiable ? yield* settle(hostname, state) : null
-      return new Admission({
-        status,
-        // Without an authority there is nothing that the agent could do.
-        may_issue_now: ca !== null,
-        assigned_ca: ca === null ? null : describe(ca),
-        claim_deadline: deadline === null ? null : UnixSeconds.make(deadline)
-      })
-    })
-
-    return {
-      mayIssue: Effect.fn("Admissions.mayIssue")(function* (token: RoutingToken, hostname: Hostname) {
-        return (yield* standing(token, hostname)).isCertifiable
-      }, sqlOrDie),
-
-      owns: Effect.fn("Admissions.owns")(
-        function* (token: RoutingToken, hostname: Hostname) {
-          yield* standingOf(token, hostname)
-        },
-        Effect.catchTag("HostnameUnknown", () => new NotHostnameOwner()),
-        sqlOrDie
-      ),
-
-      owned: Effect.fn("Admissions.owned")(function* (path: Parameters<typeof read>[0]) {
-        const { hostname, token } = yield* read(path)
-        yield* standingOf(token, hostname)
-        return { hostname }
-      }, sqlOrDie),
-
-      ask: Effect.fn("Admissions.ask")(function* (path: Parameters<typeof read>[0]) {
-        const { hostname, token } = yield* read(path)
-        return yield* answer(token, hostname)
-      }, sqlOrDie),
-
-      fail: Effect.fn("Admissions.fail")(function* (path: Parameters<typeof read>[0], failure: IssuanceFailure) {
-        const { hostname, token } = yield* read(path)
-        yield* standingOf(token, hostname)
-        yield* giveBack(hostname, failure)
-        return yield* answer(token, hostname)
-      }, sqlOrDie),
-
-      see: Effect.fn("Admissions.see")(seen, hosts.transaction, sqlOrDie),
-
-      complete: Effect.fn("Admissions.complete")(function* (
-        path: Parameters<typeof read>[0],
-        chain?: ReadonlyArray<X509Certificate>
-      ) {
-        const { hostname, token } = yield* read(path)
-        const receipt = yield* complete(token, hostname, chain)
-        yield* outbox.deliver(receipt).pipe(
-          Effect.andThen(confirm(token, hostname)),
-          Effect.catch((cause) => Effect.logWarning("The edge has not confirmed passthrough yet.", cause)),
-          Effect.timeoutOption("5 seconds")
-        )
-      }, sqlOrDie)
-    }
-  })
+      const { hostname, token } = yield* read(path)
+      const receipt = yield* complete(state, token, hostname, chain)
+      yield* state.outbox.deliver(receipt).pipe(
+        Effect.andThen(confirm(state, token, hostname)),
+        Effect.catch((cause) => Effect.logWarning("The edge has not confirmed passthrough yet.", cause)),
+        Effect.timeoutOption("5 seconds")
+      )
+    }, sqlOrDie)
+  }))
 
   static readonly layerNoDeps = Layer.effect(Admissions, Admissions.make)
   static readonly layer = Admissions.layerNoDeps.pipe(

@@ -19,6 +19,7 @@ import { PgTypes } from "@effect/sql-pg"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Audits } from "../identity/Audits.ts"
+import { over } from "../runtime/Over.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -68,6 +69,106 @@ type Account = Caller["Service"]
 const holderFrom = Schema.decodeSync(HolderKey)
 const materialFrom = Schema.decodeSync(MemberMaterial)
 
+const dependencies = Effect.gen(function* () {
+  const store = yield* makeBridgeStore
+  const tunnels = yield* Tunnels
+  const channels = yield* Channels
+  const members = yield* Members
+  const audits = yield* Audits
+  const logins = yield* LoginOrders
+  const dial = yield* BridgeDialer
+  const { bridgeHolderKey, bridgeNoiseKey } = yield* Settings
+
+  const identity =
+    bridgeHolderKey === undefined || bridgeNoiseKey === undefined
+      ? undefined
+      : {
+          seed: bridgeHolderKey,
+          holder: holderFrom(Hex.encode(native.ed25519.publicKey(Redacted.value(bridgeHolderKey)))),
+          noiseKey: native.x25519.publicKey(Redacted.value(bridgeNoiseKey))
+        }
+  const configured = Effect.suspend(() =>
+    identity === undefined ? Effect.fail(new BridgeNotConfigured()) : Effect.succeed(identity)
+  )
+  return { audits, channels, configured, dial, identity, logins, members, store, tunnels }
+})
+type State = Effect.Success<typeof dependencies>
+
+const memberOf = ({ holder, noiseKey, seed }: NonNullable<State["identity"]>, channel: ChannelId) =>
+  materialFrom({
+    holder,
+    noise_pubkey: Hex.encode(noiseKey),
+    noise_attestation: Hex.encode(NoiseAttestation.sign(native, seed, { channel: bytesOf(channel), noiseKey }))
+  })
+
+const get = Effect.fn("Bridges.get")(function* ({ configured, store, tunnels }: State, account: Account, id: string) {
+  const { holder, noiseKey } = yield* configured
+  const { bridgeMode } = yield* tunnels.owned(id, account)
+  const found = yield* store.find(id)
+  const state = {
+    mode: bridgeMode,
+    channel: Option.isSome(found) ? found.value.channel : null,
+    bridge_holder: holder,
+    bridge_noise_pubkey: Hex.encode(noiseKey)
+  }
+  return yield* Schema.decodeEffect(BridgeState)(state)
+}, sqlOrDie)
+
+const setMode = Effect.fn("Bridges.setMode")(
+  function* ({ audits, logins, store, tunnels }: State, account: Account, id: string, mode: BridgeMode) {
+    yield* tunnels.owned(id, account)
+    if ((yield* store.setMode(id, mode)).length === 0) return yield* new TunnelNotFound()
+    yield* logins.tunnelChanged(id)
+    yield* audits.append(audit("tunnel_bridge_mode_set", account.subject, id, mode))
+  },
+  (self, state) => state.store.transaction(self),
+  sqlOrDie
+)
+
+const admit = Effect.fn("Bridges.admit")(function* ({ configured, tunnels }: State, account: Account, id: string) {
+  yield* configured
+  yield* tunnels.owned(id, account)
+})
+
+const storeGrant = Effect.fn("Bridges.storeGrant")(function* (
+  state: State,
+  account: Account,
+  id: string,
+  { channel, grant }: { readonly channel: ChannelId; readonly grant: Grant }
+) {
+  const bridge = yield* state.configured
+  yield* Effect.fromResult(requireGrantFor({ channel, holder: bridge.holder }, grant))
+  const keep = Effect.gen(function* () {
+    yield* state.tunnels.owned(id, account)
+    yield* state.store.put(id, channel, grant.toLowerCase())
+    yield* state.audits.append(audit("tunnel_bridge_granted", account.subject, id, channel))
+  })
+  const join = state.members.put(account.subject, channel, memberOf(bridge, channel))
+  yield* state.channels
+    .command(account, channel, Effect.andThen(keep, join))
+    .pipe(Effect.catchTag("NotChannelOwner", () => state.store.transaction(keep)))
+}, sqlOrDie)
+
+const call = Effect.fn("Bridges.call")(function* (
+  { configured, dial, store, tunnels }: State,
+  account: Account,
+  id: string,
+  request: { readonly tool: string; readonly arguments?: Schema.Json }
+) {
+  yield* configured
+  yield* tunnels.owned(id, account)
+  const found = yield* store.find(id)
+  if (Option.isNone(found)) return yield* new BridgeGrantMissing()
+  const { channel, grantHex: grant } = found.value
+  const { tool } = request
+  const result = yield* Effect.mapError(
+    dial({ channel, grant, tool, arguments: request.arguments ?? {} }),
+    ({ why }) => new BridgeCallFailed({ reason: why })
+  )
+  if (Probe.tools.has(tool)) yield* store.remember(id, Probe.of(result), yield* unixSeconds)
+  return { result }
+}, sqlOrDie)
+
 export class Bridges extends Context.Service<
   Bridges,
   {
@@ -103,103 +204,9 @@ export class Bridges extends Context.Service<
     >
   }
 >()("server/channels/Bridges") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* makeBridgeStore
-    const tunnels = yield* Tunnels
-    const channels = yield* Channels
-    const members = yield* Members
-    const audits = yield* Audits
-    const logins = yield* LoginOrders
-    const dial = yield* BridgeDialer
-    const { bridgeHolderKey, bridgeNoiseKey } = yield* Settings
-
-    const identity =
-      bridgeHolderKey === undefined || bridgeNoiseKey === undefined
-        ? undefined
-        : {
-            seed: bridgeHolderKey,
-            holder: holderFrom(Hex.encode(native.ed25519.publicKey(Redacted.value(bridgeHolderKey)))),
-            noiseKey: native.x25519.publicKey(Redacted.value(bridgeNoiseKey))
-          }
-    const configured = Effect.suspend(() =>
-      identity === undefined ? Effect.fail(new BridgeNotConfigured()) : Effect.succeed(identity)
-    )
-
-    const memberOf = ({ holder, noiseKey, seed }: NonNullable<typeof identity>, channel: ChannelId) =>
-      materialFrom({
-        holder,
-        noise_pubkey: Hex.encode(noiseKey),
-        noise_attestation: Hex.encode(NoiseAttestation.sign(native, seed, { channel: bytesOf(channel), noiseKey }))
-      })
-
-    return {
-      get: Effect.fn("Bridges.get")(function* (account: Account, id: string) {
-        const { holder, noiseKey } = yield* configured
-        const { bridgeMode } = yield* tunnels.owned(id, account)
-        const found = yield* store.find(id)
-        const state = {
-          mode: bridgeMode,
-          channel: Option.isSome(found) ? found.value.channel : null,
-          bridge_holder: holder,
-          bridge_noise_pubkey: Hex.encode(noiseKey)
-        }
-        return yield* Schema.decodeEffect(BridgeState)(state)
-      }, sqlOrDie),
-
-      setMode: Effect.fn("Bridges.setMode")(
-        function* (account: Account, id: string, mode: BridgeMode) {
-          yield* tunnels.owned(id, account)
-          if ((yield* store.setMode(id, mode)).length === 0) return yield* new TunnelNotFound()
-          yield* logins.tunnelChanged(id)
-          yield* audits.append(audit("tunnel_bridge_mode_set", account.subject, id, mode))
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      admit: Effect.fn("Bridges.admit")(function* (account: Account, id: string) {
-        yield* configured
-        yield* tunnels.owned(id, account)
-      }),
-
-      storeGrant: Effect.fn("Bridges.storeGrant")(function* (
-        account: Account,
-        id: string,
-        { channel, grant }: { readonly channel: ChannelId; readonly grant: Grant }
-      ) {
-        const bridge = yield* configured
-        yield* Effect.fromResult(requireGrantFor({ channel, holder: bridge.holder }, grant))
-        const keep = Effect.gen(function* () {
-          yield* tunnels.owned(id, account)
-          yield* store.put(id, channel, grant.toLowerCase())
-          yield* audits.append(audit("tunnel_bridge_granted", account.subject, id, channel))
-        })
-        const join = members.put(account.subject, channel, memberOf(bridge, channel))
-        yield* channels
-          .command(account, channel, Effect.andThen(keep, join))
-          .pipe(Effect.catchTag("NotChannelOwner", () => store.transaction(keep)))
-      }, sqlOrDie),
-
-      call: Effect.fn("Bridges.call")(function* (
-        account: Account,
-        id: string,
-        request: { readonly tool: string; readonly arguments?: Schema.Json }
-      ) {
-        yield* configured
-        yield* tunnels.owned(id, account)
-        const found = yield* store.find(id)
-        if (Option.isNone(found)) return yield* new BridgeGrantMissing()
-        const { channel, grantHex: grant } = found.value
-        const { tool } = request
-        const result = yield* Effect.mapError(
-          dial({ channel, grant, tool, arguments: request.arguments ?? {} }),
-          ({ why }) => new BridgeCallFailed({ reason: why })
-        )
-        if (Probe.tools.has(tool)) yield* store.remember(id, Probe.of(result), yield* unixSeconds)
-        return { result }
-      }, sqlOrDie)
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { get, setMode, admit, storeGrant, call })
+  }))
 
   static readonly layerNoDeps = Layer.effect(Bridges, Bridges.make)
   static readonly layer = Bridges.layerNoDeps.pipe(

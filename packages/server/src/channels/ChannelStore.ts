@@ -40,10 +40,8 @@ export interface NewMember {
   readonly noiseAttestation: NoiseAttestation
 }
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+const make = Effect.map(Effect.all([SqlClient.SqlClient, Sealing]), ([sql, sealing]) => {
   const keyset = keysetOn(sql)
-  const sealing = yield* Sealing
   const deposited = SqlSchema.findAll({
     Request: PageRequest,
     Result: Schema.Struct({ holder: HolderKey, grant: sealing.column("channel_grants.grant_hex", Grant) }),

@@ -18,6 +18,7 @@ import type { HttpServerRequest } from "effect/http"
 import type { SqlError } from "effect/sql"
 import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
+import { over } from "../runtime/Over.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
@@ -34,6 +35,82 @@ export const hideForeign = <A, E, R>(self: Effect.Effect<A, E | NotChannelOwner,
     (error): error is NotChannelOwner => error instanceof NotChannelOwner,
     () => new ChannelNotFound()
   )
+
+const dependencies = Effect.gen(function* () {
+  const store = yield* ChannelStore
+  const audits = yield* Audits
+  const cuts = yield* MembershipRevocations
+  const { channelsPerAccount } = yield* Settings
+  return { audits, channelsPerAccount, cuts, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+const requireRoom = ({ channelsPerAccount }: State, { held, most }: Counted, more: number) => {
+  const limit = most ?? channelsPerAccount
+  return held + more > limit ? Effect.fail(new ChannelLimitReached({ limit })) : Effect.void
+}
+
+/** A registration with a proof, or that repeats one, changes the key, names a channel of another account, or is one too many. */
+const registerKnown = Effect.fnUntraced(
+  function* (state: State, { subject }: Account, registration: ChannelRegistration, shown: OperatorProof) {
+    const { channel, operator_pubkey } = registration
+    yield* state.store.lock(channel)
+    const {
+      held,
+      most,
+      operatorPubkey,
+      owner,
+      proof: known
+    } = yield* state.store.toRegister({ channel, owner: subject })
+    const stored =
+      owner === null || operatorPubkey === null || known === null ? null : { owner, operatorPubkey, proof: known }
+    const isBound =
+      stored !== null &&
+      stored.owner !== subject &&
+      (yield* state.store.boundByOwner({ channel, offered: operator_pubkey, owner: subject })).length > 0
+    const proof = isBound ? "derived" : shown
+    const { effects, next } = yield* Effect.fromResult(register(stored, subject, registration, proof))
+    const { operator_pubkey: offered } = registration
+    if (next !== stored && (yield* state.store.boundToOther({ channel, offered })).length > 0)
+      return yield* new LinkOperatorDiffers({ channel, offered })
+    if (stored === null || stored.owner !== subject) {
+      yield* requireRoom(state, { held, most }, 1)
+      if (stored !== null) {
+        yield* state.store.drop(channel)
+        yield* state.cuts.cut(channel)
+      }
+      yield* state.store.insert([{ channel, ...next, createdAt: yield* unixSeconds }])
+    } else if (next !== stored) {
+      yield* state.store.setOperator(channel, next.operatorPubkey, next.proof)
+      if (next.operatorPubkey !== stored.operatorPubkey) yield* state.cuts.cut(channel)
+    }
+    yield* Effect.forEach(effects, state.audits.append, { discard: true })
+  },
+  (self, state) => state.store.transaction(self)
+)
+
+const owned = Effect.fnUntraced(function* ({ store }: State, { subject }: Account, channel: ChannelId) {
+  const found = yield* store.find(channel)
+  if (Option.isNone(found) || found.value.owner !== subject) return yield* new NotChannelOwner()
+})
+
+const checkLimit = (state: State, owner: string, more: number) =>
+  Effect.flatMap(state.store.counted(owner), (counted) => requireRoom(state, counted, more))
+
+const command = <A, E, R>(state: State, account: Account, channel: ChannelId, run: Effect.Effect<A, E, R>) =>
+  state.store.transaction(
+    Effect.andThen(state.store.lock(channel), Effect.andThen(owned(state, account, channel), run))
+  )
+
+const list = Effect.fn("Channels.list")(function* ({ store }: State, { subject }: Account, page: Page) {
+  const found = yield* pagedOf(page, subject, store.list, ({ channel }) => channel)
+  return found.map(({ channel }) => channel)
+}, sqlOrDie)
+
+const get = Effect.fn("Channels.get")(function* ({ store }: State, { subject }: Account, channel: ChannelId) {
+  const found = yield* store.describe({ channel, owner: subject })
+  return yield* Option.isSome(found) ? Effect.succeed(found.value) : new NotChannelOwner()
+}, sqlOrDie)
 
 export class Channels extends Context.Service<
   Channels,
@@ -72,100 +149,34 @@ export class Channels extends Context.Service<
     readonly get: (account: Account, channel: ChannelId) => Effect.Effect<Channel, NotChannelOwner>
   }
 >()("server/channels/Channels") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* ChannelStore
-    const audits = yield* Audits
-    const cuts = yield* MembershipRevocations
-    const { channelsPerAccount } = yield* Settings
-
-    const requireRoom = ({ held, most }: Counted, more: number) => {
-      const limit = most ?? channelsPerAccount
-      return held + more > limit ? Effect.fail(new ChannelLimitReached({ limit })) : Effect.void
-    }
-
-    /** A registration with a proof, or that repeats one, changes the key, names a channel of another account, or is one too many. */
-    const registerKnown = Effect.fnUntraced(function* (
-      { subject }: Account,
-      registration: ChannelRegistration,
-      shown: OperatorProof
-    ) {
-      const { channel, operator_pubkey } = registration
-      yield* store.lock(channel)
-      const { held, most, operatorPubkey, owner, proof: known } = yield* store.toRegister({ channel, owner: subject })
-      const stored =
-        owner === null || operatorPubkey === null || known === null ? null : { owner, operatorPubkey, proof: known }
-      const isBound =
-        stored !== null &&
-        stored.owner !== subject &&
-        (yield* store.boundByOwner({ channel, offered: operator_pubkey, owner: subject })).length > 0
-      const proof = isBound ? "derived" : shown
-      const { effects, next } = yield* Effect.fromResult(register(stored, subject, registration, proof))
-      const { operator_pubkey: offered } = registration
-      if (next !== stored && (yield* store.boundToOther({ channel, offered })).length > 0)
-        return yield* new LinkOperatorDiffers({ channel, offered })
-      if (stored === null || stored.owner !== subject) {
-        yield* requireRoom({ held, most }, 1)
-        if (stored !== null) {
-          yield* store.drop(channel)
-          yield* cuts.cut(channel)
-        }
-        yield* store.insert([{ channel, ...next, createdAt: yield* unixSeconds }])
-      } else if (next !== stored) {
-        yield* store.setOperator(channel, next.operatorPubkey, next.proof)
-        if (next.operatorPubkey !== stored.operatorPubkey) yield* cuts.cut(channel)
-      }
-      yield* Effect.forEach(effects, audits.append, { discard: true })
-    }, store.transaction)
-
-    const owned = Effect.fnUntraced(function* ({ subject }: Account, channel: ChannelId) {
-      const found = yield* store.find(channel)
-      if (Option.isNone(found) || found.value.owner !== subject) return yield* new NotChannelOwner()
-    })
-
-    return {
-      checkLimit: (owner: string, more: number) =>
-        Effect.flatMap(store.counted(owner), (counted) => requireRoom(counted, more)),
-
-      requireOwner: (account: Account, channel: ChannelId) => sqlOrDie(owned(account, channel)),
-
-      command: <A, E, R>(account: Account, channel: ChannelId, run: Effect.Effect<A, E, R>) =>
-        store.transaction(Effect.andThen(store.lock(channel), Effect.andThen(owned(account, channel), run))),
-
-      register: Effect.fn("Channels.register")(function* (account: Account, registration: ChannelRegistration) {
-        const { channel, operator_pubkey: operatorPubkey } = registration
-        const proof = yield* Effect.fromResult(OperatorProofs.ofRegistration(account.subject, registration))
-        if (proof !== "none") return yield* registerKnown(account, registration, proof)
-        const entry = registered(account.subject, registration)
-        const row = { channel, owner: account.subject, operatorPubkey, createdAt: yield* unixSeconds }
-        const written = yield* store.register({ ...entry, row, usualMost: channelsPerAccount })
-        yield* audits.complain(entry, written)
-        if (!written.isNew) yield* registerKnown(account, registration, proof)
-      }, sqlOrDie),
-
-      deregister: Effect.fn("Channels.deregister")(
-        function* ({ subject }: Account, channel: ChannelId) {
-          yield* store.lock(channel)
-          const stored = Option.getOrNull(yield* store.find(channel))
-          const { effects } = yield* Effect.fromResult(deregister(stored, subject, channel))
-          yield* store.drop(channel)
-          yield* cuts.cut(channel)
-          yield* Effect.forEach(effects, audits.append, { discard: true })
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      list: Effect.fn("Channels.list")(function* ({ subject }: Account, page: Page) {
-        const found = yield* pagedOf(page, subject, store.list, ({ channel }) => channel)
-        return found.map(({ channel }) => channel)
-      }, sqlOrDie),
-
-      get: Effect.fn("Channels.get")(function* ({ subject }: Account, channel: ChannelId) {
-        const found = yield* store.describe({ channel, owner: subject })
-        return yield* Option.isSome(found) ? Effect.succeed(found.value) : new NotChannelOwner()
-      }, sqlOrDie)
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { checkLimit, list, get }),
+    requireOwner: (account: Account, channel: ChannelId) => sqlOrDie(owned(state, account, channel)),
+    register: Effect.fn("Channels.register")(function* (account: Account, registration: ChannelRegistration) {
+      const { channel, operator_pubkey: operatorPubkey } = registration
+      const proof = yield* Effect.fromResult(OperatorProofs.ofRegistration(account.subject, registration))
+      if (proof !== "none") return yield* registerKnown(state, account, registration, proof)
+      const entry = registered(account.subject, registration)
+      const row = { channel, owner: account.subject, operatorPubkey, createdAt: yield* unixSeconds }
+      const written = yield* state.store.register({ ...entry, row, usualMost: state.channelsPerAccount })
+      yield* state.audits.complain(entry, written)
+      if (!written.isNew) yield* registerKnown(state, account, registration, proof)
+    }, sqlOrDie),
+    deregister: Effect.fn("Channels.deregister")(
+      function* ({ subject }: Account, channel: ChannelId) {
+        yield* state.store.lock(channel)
+        const stored = Option.getOrNull(yield* state.store.find(channel))
+        const { effects } = yield* Effect.fromResult(deregister(stored, subject, channel))
+        yield* state.store.drop(channel)
+        yield* state.cuts.cut(channel)
+        yield* Effect.forEach(effects, state.audits.append, { discard: true })
+      },
+      state.store.transaction,
+      sqlOrDie
+    ),
+    command: <A, E, R>(account: Account, channel: ChannelId, run: Effect.Effect<A, E, R>) =>
+      command(state, account, channel, run)
+  }))
 
   static readonly layerNoDeps = Layer.effect(Channels, Channels.make)
   static readonly layer = Channels.layerNoDeps.pipe(

@@ -37,6 +37,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { Idempotency } from "../http/Idempotency.ts"
 import { type Page, paged } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
+import { over } from "../runtime/Over.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
@@ -120,6 +121,63 @@ interface MintRequest {
   readonly key: string | undefined
 }
 
+const dependencies = Effect.gen(function* () {
+  const store = yield* ClaimStore
+  const invites = yield* makeClaimInviteStore
+  const channels = yield* ChannelStore
+  const { requireOwner } = yield* Channels
+  const claims = yield* Claims
+  const audits = yield* Audits
+  const { once } = yield* Idempotency
+  const { portalBaseUrl } = yield* Settings
+  const random = yield* SecureRandom.SecureRandom
+  return { audits, channels, claims, invites, once, portalBaseUrl, random, requireOwner, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+const find = Effect.fnUntraced(function* ({ invites }: State, token: Redacted.Redacted) {
+  const found = isToken(Redacted.value(token)) ? yield* invites.find(hashToken(token)) : Option.none()
+  return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ClaimInviteUnknown()
+})
+
+const insert = Effect.fnUntraced(function* (
+  { audits, channels, invites, portalBaseUrl, random, requireOwner }: State,
+  account: Account,
+  { effects, next }: Step<StoredClaimInvite, Audit>
+) {
+  const { channel, expiresAt } = next
+  yield* channels.lock(channel)
+  yield* hideForeign(requireOwner(account, channel))
+  const token = TokenEncoding.urlText(Redacted.make(yield* random.randomBytes(32)))
+  const now = yield* unixSeconds
+  yield* invites.forgetEnded(channel, now)
+  const inserted = yield* invites.insert({ ...next, tokenHash: hashToken(token) }, now)
+  yield* insertWithinQuota("open claim invites of this channel", maxOpenInvitesPerChannel)(inserted)
+  yield* Effect.forEach(effects, audits.append, { discard: true })
+  return new MintedClaimInvite({
+    invite: tokenFrom(Redacted.value(token)),
+    url: `${portalBaseUrl.origin}/portal/claim?invite=${Redacted.value(token)}`,
+    expires_at: expiresAt
+  })
+})
+
+const list = Effect.fn("ClaimInvites.list")(function* (
+  { invites, requireOwner }: State,
+  account: Account,
+  channel: ChannelId,
+  page: Page
+) {
+  yield* hideForeign(requireOwner(account, channel))
+  const now = yield* unixSeconds
+  const found = yield* paged(
+    page,
+    Position,
+    (slice) => invites.list({ channel, ...slice }),
+    ({ expiresAt, tokenHash }) => ({ expiresAt, tokenHash })
+  )
+  return found.map((invite) => view(invite, now))
+}, sqlOrDie)
+
 export class ClaimInvites extends Context.Service<
   ClaimInvites,
   {
@@ -148,92 +206,46 @@ export class ClaimInvites extends Context.Service<
     readonly prune: Effect.Effect<void>
   }
 >()("server/channels/ClaimInvites") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* ClaimStore
-    const invites = yield* makeClaimInviteStore
-    const channels = yield* ChannelStore
-    const { requireOwner } = yield* Channels
-    const claims = yield* Claims
-    const audits = yield* Audits
-    const { once } = yield* Idempotency
-    const { portalBaseUrl } = yield* Settings
-    const random = yield* SecureRandom.SecureRandom
-
-    const find = Effect.fnUntraced(function* (token: Redacted.Redacted) {
-      const found = isToken(Redacted.value(token)) ? yield* invites.find(hashToken(token)) : Option.none()
-      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new ClaimInviteUnknown()
-    })
-
-    const insert = Effect.fnUntraced(function* (account: Account, { effects, next }: Step<StoredClaimInvite, Audit>) {
-      const { channel, expiresAt } = next
-      yield* channels.lock(channel)
-      yield* hideForeign(requireOwner(account, channel))
-      const token = TokenEncoding.urlText(Redacted.make(yield* random.randomBytes(32)))
-      const now = yield* unixSeconds
-      yield* invites.forgetEnded(channel, now)
-      const inserted = yield* invites.insert({ ...next, tokenHash: hashToken(token) }, now)
-      yield* insertWithinQuota("open claim invites of this channel", maxOpenInvitesPerChannel)(inserted)
-      yield* Effect.forEach(effects, audits.append, { discard: true })
-      return new MintedClaimInvite({
-        invite: tokenFrom(Redacted.value(token)),
-        url: `${portalBaseUrl.origin}/portal/claim?invite=${Redacted.value(token)}`,
-        expires_at: expiresAt
-      })
-    })
-
-    return {
-      mint: Effect.fn("ClaimInvites.mint")(function* (account: Account, channel: ChannelId, request: MintRequest) {
-        const { key, label, material } = request
-        const attestationValid = AttestationCheck.holds(channel, material)
-        const asked = { material, attestationValid, label: label ?? null }
-        const minted = yield* Effect.fromResult(mint(channel, account.subject, asked, yield* unixSeconds))
-        const repeat = {
-          caller: account.subject,
-          operation: `mint-claim-invite ${channel}`,
-          key,
-          request: { material, label }
-        }
-        return yield* once(repeat, MintedClaimInvite, insert(account, minted))
-      }, sqlOrDie),
-
-      list: Effect.fn("ClaimInvites.list")(function* (account: Account, channel: ChannelId, page: Page) {
-        yield* hideForeign(requireOwner(account, channel))
-        const now = yield* unixSeconds
-        const found = yield* paged(
-          page,
-          Position,
-          (slice) => invites.list({ channel, ...slice }),
-          ({ expiresAt, tokenHash }) => ({ expiresAt, tokenHash })
-        )
-        return found.map((invite) => view(invite, now))
-      }, sqlOrDie),
-
-      show: Effect.fn("ClaimInvites.show")(function* (token: Redacted.Redacted) {
-        const invite = yield* find(token)
-        return yield* Effect.fromResult(show(invite, yield* unixSeconds))
-      }, sqlOrDie),
-
-      confirm: Effect.fn("ClaimInvites.confirm")(
-        function* (account: Account, token: Redacted.Redacted) {
-          const { channel } = yield* find(token)
-          yield* channels.lock(channel)
-          // The invite is read again, since only the lock of its channel keeps it as it is read.
-          const invite = yield* find(token)
-          const claimedBy = yield* store.claimedBy(invite)
-          const confirmed = confirm(invite, claimedBy, account, yield* unixSeconds)
-          const { claim, email, invite: used } = yield* Effect.fromResult(confirmed)
-          yield* store.allow(channel, email)
-          yield* invites.use(invite.tokenHash, used.usedAt)
-          yield* claims.put(channel, claim)
-          return { channel }
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(invites.prune(now - rememberedSeconds))))
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { list }),
+    mint: Effect.fn("ClaimInvites.mint")(function* (account: Account, channel: ChannelId, request: MintRequest) {
+      const { key, label, material } = request
+      const attestationValid = AttestationCheck.holds(channel, material)
+      const asked = { material, attestationValid, label: label ?? null }
+      const minted = yield* Effect.fromResult(mint(channel, account.subject, asked, yield* unixSeconds))
+      const repeat = {
+        caller: account.subject,
+        operation: `mint-claim-invite ${channel}`,
+        key,
+        request: { material, label }
+      }
+      return yield* state.once(repeat, MintedClaimInvite, insert(state, account, minted))
+    }, sqlOrDie),
+    show: Effect.fn("ClaimInvites.show")(function* (token: Redacted.Redacted) {
+      const invite = yield* find(state, token)
+      return yield* Effect.fromResult(show(invite, yield* unixSeconds))
+    }, sqlOrDie),
+    confirm: Effect.fn("ClaimInvites.confirm")(
+      function* (account: Account, token: Redacted.Redacted) {
+        const { channel } = yield* find(state, token)
+        yield* state.channels.lock(channel)
+        // The invite is read again, since only the lock of its channel keeps it as it is read.
+        const invite = yield* find(state, token)
+        const claimedBy = yield* state.store.claimedBy(invite)
+        const confirmed = confirm(invite, claimedBy, account, yield* unixSeconds)
+        const { claim, email, invite: used } = yield* Effect.fromResult(confirmed)
+        yield* state.store.allow(channel, email)
+        yield* state.invites.use(invite.tokenHash, used.usedAt)
+        yield* state.claims.put(channel, claim)
+        return { channel }
+      },
+      state.store.transaction,
+      sqlOrDie
+    ),
+    prune: Effect.flatMap(unixSeconds, (now) =>
+      Effect.asVoid(Effect.orDie(state.invites.prune(now - rememberedSeconds)))
+    )
+  }))
 
   static readonly layerNoDeps = Layer.effect(ClaimInvites, ClaimInvites.make)
   static readonly layer = ClaimInvites.layerNoDeps.pipe(

@@ -31,8 +31,7 @@ const Alive = Schema.Struct({
 
 const Epoch = Schema.Struct({ epoch: Schema.String })
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+const make = Effect.map(SqlClient.SqlClient, (sql) => {
   /** The edge goes on in its epoch: no order was left out since it restored everything. */
   const prolong = SqlSchema.findOneOption({
     Request: Alive,

@@ -17,6 +17,7 @@ import { UnixSeconds } from "@catenet/domain/values/Numbers"
 import type { RoutingToken } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
+import { over } from "../runtime/Over.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import * as EdgeBatches from "./EdgeBatches.ts"
 import * as EdgeClient from "./EdgeClient.ts"
@@ -70,6 +71,136 @@ export const reachOf = (
   return together(report?.reach === undefined ? [] : [report.reach], silentEdge) ?? gone
 }
 
+const dependencies = Effect.gen(function* () {
+  const clientAt = yield* EdgeClient.make
+  const edges = yield* LiveEdges
+
+  const lastAnswers = new Map<string, UnixSeconds>()
+  return { clientAt, edges, lastAnswers }
+})
+type State = Effect.Success<typeof dependencies>
+
+/** Whether an edge answers at all is seen by the first request; questions of several have a patience for each. */
+const ask = Effect.fnUntraced(function* <A, E>(
+  { clientAt, edges, lastAnswers }: State,
+  question: (client: EdgeClient.EdgeClient) => Effect.Effect<A, E>,
+  most: typeof patience | typeof ofMany = patience
+) {
+  const asked = Option.isNone(clientAt) ? [] : yield* edges.all
+  const answers = yield* Effect.forEach(
+    asked,
+    ({ id, url }) =>
+      Option.match(clientAt, {
+        onNone: () => Effect.succeed({ id, answer: Option.none<A>() }),
+        onSome: (at) =>
+          Effect.flatMap(at(url), question).pipe(
+            Effect.timeout(most),
+            Effect.asSome,
+            Effect.catch(() => Effect.succeed(Option.none<A>())),
+            Effect.map((answer) => ({ id, answer }))
+          )
+      }),
+    { concurrency: "unbounded" }
+  )
+  const now = yield* unixSeconds
+  for (const { answer, id } of answers) if (Option.isSome(answer) || !lastAnswers.has(id)) lastAnswers.set(id, now)
+  const silent = answers.filter(({ answer }) => Option.isNone(answer)).map(({ id }) => id)
+  const since = silent.map((id) => lastAnswers.get(id) ?? now)
+  return {
+    answers: answers.flatMap(({ answer }) => Option.toArray(answer)),
+    silent,
+    silentSince: since.length === 0 ? null : since.reduce((least, time) => (time < least ? time : least))
+  }
+})
+
+const added =
+  <A, B>(addUp: (answers: ReadonlyArray<A>) => B) =>
+  ({ answers, silent, silentSince }: Asked<A>): Answer<B> => ({
+    silent,
+    silentSince,
+    known: answers.length === 0 ? Option.none() : Option.some(addUp(answers))
+  })
+
+const status = (state: State, token: RoutingToken) =>
+  Effect.map(
+    ask(state, ({ facts }) => facts.statusByHeader({ headers: EdgeClient.about(token) })),
+    added(AddedUp.status)
+  )
+
+const statuses = (state: State, tokens: ReadonlyArray<RoutingToken>, watched = false) =>
+  tokens.length === 0
+    ? Effect.succeed({ known: Option.some([]), silent: [], silentSince: null })
+    : Effect.map(
+        ask(state, ({ facts }) => facts.statuses({ payload: { tokens: tokens.map(Redacted.value), watched } })),
+        added((answers) => AddedUp.statuses(answers.flat()))
+      )
+
+const history = Effect.fnUntraced(function* (
+  state: State,
+  token: RoutingToken,
+  limit: number,
+  figures?: "figures"
+): Effect.fn.Return<History> {
+  const most = (yield* state.edges.all).length > 1 ? allSessions : limit
+  const query = { limit: most, ...(figures === undefined ? {} : { figures: "1" as const }) }
+  const { answers, silent } = yield* ask(state, ({ facts }) =>
+    facts.historyByHeader({ headers: EdgeClient.about(token), query }).pipe(
+      Effect.asSome,
+      Effect.catchTag("HistoryDisabled", () => Effect.succeed(Option.none<TunnelHistory>()))
+    )
+  )
+  if (answers.length === 0) return { _tag: "Silent", silent }
+  const histories = answers.flatMap(Option.toArray)
+  if (histories.length === 0) return { _tag: "Disabled", silent }
+  const history = AddedUp.history(histories, most, yield* unixSeconds)
+  return { _tag: "Known", silent, history }
+})
+
+const histories = Effect.fnUntraced(function* (
+  state: State,
+  tokens: ReadonlyArray<RoutingToken>,
+  figures?: "figures"
+): Effect.fn.Return<(token: RoutingToken) => History> {
+  const isShared = (yield* state.edges.all).length > 1
+  const limit = isShared ? allSessions : 1
+  const asked = { limit, limitOfBefore: isShared || figures ? allSessions : 1, figures: figures !== undefined }
+  const { answers, silent } = yield* ask(state, (client) => EdgeBatches.histories(client, tokens, asked), ofMany)
+  const now = yield* unixSeconds
+  if (answers.length === 0) return () => ({ _tag: "Silent", silent })
+  const known = answers.flatMap(Option.toArray)
+  return (token) => {
+    const found = known.flatMap((each) => each.get(Redacted.value(token)) ?? [])
+    if (found.length === 0) return { _tag: "Disabled", silent }
+    return { _tag: "Known", silent, history: AddedUp.history(found, asked.limitOfBefore, now) }
+  }
+})
+
+const sums = (state: State, tokens: ReadonlyArray<RoutingToken>) =>
+  tokens.length === 0
+    ? Effect.succeed({ known: Option.some([]), silent: [], silentSince: null })
+    : Effect.map(
+        ask(state, ({ facts }) =>
+          facts
+            .sums({ payload: { tokens: tokens.map(Redacted.value) } })
+            .pipe(Effect.catchTag("HistoryDisabled", () => Effect.succeed([])))
+        ),
+        added((answers) => AddedUp.sums(answers.flat()))
+      )
+
+const presence = (state: State, channel: ChannelId) =>
+  Effect.map(
+    ask(state, ({ facts }) => facts.presence({ params: { channel } })),
+    ({ answers }) => (answers.length === 0 ? Option.none() : Option.some(answers.flatMap(({ holders }) => holders)))
+  )
+
+const presences = (state: State, channels: ReadonlyArray<ChannelId>) =>
+  Effect.map(
+    ask(state, (client) => EdgeBatches.presences(client, channels), ofMany),
+    ({ answers }) =>
+      (channel: ChannelId) =>
+        answers.flatMap((each) => each.get(channel) ?? [])
+  )
+
 export class EdgeFacts extends Context.Service<
   EdgeFacts,
   {
@@ -104,145 +235,19 @@ export class EdgeFacts extends Context.Service<
     ) => Effect.Effect<(channel: ChannelId) => ReadonlyArray<ChannelPresence>>
   }
 >()("server/edges/EdgeFacts") {
-  static readonly make = Effect.gen(function* () {
-    const clientAt = yield* EdgeClient.make
-    const edges = yield* LiveEdges
-
-    const lastAnswers = new Map<string, UnixSeconds>()
-
-    /** Whether an edge answers at all is seen by the first request; questions of several have a patience for each. */
-    const ask = Effect.fnUntraced(function* <A, E>(
-      question: (client: EdgeClient.EdgeClient) => Effect.Effect<A, E>,
-      most: typeof patience | typeof ofMany = patience
-    ) {
-      const asked = Option.isNone(clientAt) ? [] : yield* edges.all
-      const answers = yield* Effect.forEach(
-        asked,
-        ({ id, url }) =>
-          Option.match(clientAt, {
-            onNone: () => Effect.succeed({ id, answer: Option.none<A>() }),
-            onSome: (at) =>
-              Effect.flatMap(at(url), question).pipe(
-                Effect.timeout(most),
-                Effect.asSome,
-                Effect.catch(() => Effect.succeed(Option.none<A>())),
-                Effect.map((answer) => ({ id, answer }))
-              )
-          }),
-        { concurrency: "unbounded" }
-      )
-      const now = yield* unixSeconds
-      for (const { answer, id } of answers) if (Option.isSome(answer) || !lastAnswers.has(id)) lastAnswers.set(id, now)
-      const silent = answers.filter(({ answer }) => Option.isNone(answer)).map(({ id }) => id)
-      const since = silent.map((id) => lastAnswers.get(id) ?? now)
-      return {
-        answers: answers.flatMap(({ answer }) => Option.toArray(answer)),
-        silent,
-        silentSince: since.length === 0 ? null : since.reduce((least, time) => (time < least ? time : least))
-      }
-    })
-
-    const together =
-      <A, B>(addUp: (answers: ReadonlyArray<A>) => B) =>
-      ({ answers, silent, silentSince }: Asked<A>): Answer<B> => ({
-        silent,
-        silentSince,
-        known: answers.length === 0 ? Option.none() : Option.some(addUp(answers))
-      })
-
-    return {
-      askable: Effect.map(edges.all, (live) => live.length > 0),
-
-      status: (token: RoutingToken) =>
-        Effect.map(
-          ask(({ facts }) => facts.statusByHeader({ headers: EdgeClient.about(token) })),
-          together(AddedUp.status)
-        ),
-
-      statuses: (tokens: ReadonlyArray<RoutingToken>, watched = false) =>
-        tokens.length === 0
-          ? Effect.succeed({ known: Option.some([]), silent: [], silentSince: null })
-          : Effect.map(
-              ask(({ facts }) => facts.statuses({ payload: { tokens: tokens.map(Redacted.value), watched } })),
-              together((answers) => AddedUp.statuses(answers.flat()))
-            ),
-
-      history: Effect.fnUntraced(function* (
-        token: RoutingToken,
-        limit: number,
-        figures?: "figures"
-      ): Effect.fn.Return<History> {
-        const most = (yield* edges.all).length > 1 ? allSessions : limit
-        const query = { limit: most, ...(figures === undefined ? {} : { figures: "1" as const }) }
-        const { answers, silent } = yield* ask(({ facts }) =>
-          facts.historyByHeader({ headers: EdgeClient.about(token), query }).pipe(
-            Effect.asSome,
-            Effect.catchTag("HistoryDisabled", () => Effect.succeed(Option.none<TunnelHistory>()))
-          )
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { status, statuses, history, histories, sums, presence, presences }),
+    askable: Effect.map(state.edges.all, (live) => live.length > 0),
+    receiptKeys: Effect.map(
+      ask(state, ({ facts }) =>
+        facts.receiptKey().pipe(
+          Effect.map((key) => [key]),
+          Effect.catchTag("ReceiptsDisabled", () => Effect.succeed<ReadonlyArray<ReceiptKey>>([]))
         )
-        if (answers.length === 0) return { _tag: "Silent", silent }
-        const histories = answers.flatMap(Option.toArray)
-        if (histories.length === 0) return { _tag: "Disabled", silent }
-        const history = AddedUp.history(histories, most, yield* unixSeconds)
-        return { _tag: "Known", silent, history }
-      }),
-
-      histories: Effect.fnUntraced(function* (
-        tokens: ReadonlyArray<RoutingToken>,
-        figures?: "figures"
-      ): Effect.fn.Return<(token: RoutingToken) => History> {
-        const isShared = (yield* edges.all).length > 1
-        const limit = isShared ? allSessions : 1
-        const asked = { limit, limitOfBefore: isShared || figures ? allSessions : 1, figures: figures !== undefined }
-        const { answers, silent } = yield* ask((client) => EdgeBatches.histories(client, tokens, asked), ofMany)
-        const now = yield* unixSeconds
-        if (answers.length === 0) return () => ({ _tag: "Silent", silent })
-        const known = answers.flatMap(Option.toArray)
-        return (token) => {
-          const found = known.flatMap((each) => each.get(Redacted.value(token)) ?? [])
-          if (found.length === 0) return { _tag: "Disabled", silent }
-          return { _tag: "Known", silent, history: AddedUp.history(found, asked.limitOfBefore, now) }
-        }
-      }),
-
-      sums: (tokens: ReadonlyArray<RoutingToken>) =>
-        tokens.length === 0
-          ? Effect.succeed({ known: Option.some([]), silent: [], silentSince: null })
-          : Effect.map(
-              ask(({ facts }) =>
-                facts
-                  .sums({ payload: { tokens: tokens.map(Redacted.value) } })
-                  .pipe(Effect.catchTag("HistoryDisabled", () => Effect.succeed([])))
-              ),
-              together((answers) => AddedUp.sums(answers.flat()))
-            ),
-
-      receiptKeys: Effect.map(
-        ask(({ facts }) =>
-          facts.receiptKey().pipe(
-            Effect.map((key) => [key]),
-            Effect.catchTag("ReceiptsDisabled", () => Effect.succeed<ReadonlyArray<ReceiptKey>>([]))
-          )
-        ),
-        together((answers) => answers.flat())
       ),
-
-      presence: (channel: ChannelId) =>
-        Effect.map(
-          ask(({ facts }) => facts.presence({ params: { channel } })),
-          ({ answers }) =>
-            answers.length === 0 ? Option.none() : Option.some(answers.flatMap(({ holders }) => holders))
-        ),
-
-      presences: (channels: ReadonlyArray<ChannelId>) =>
-        Effect.map(
-          ask((client) => EdgeBatches.presences(client, channels), ofMany),
-          ({ answers }) =>
-            (channel: ChannelId) =>
-              answers.flatMap((each) => each.get(channel) ?? [])
-        )
-    }
-  })
+      added((answers) => answers.flat())
+    )
+  }))
 
   /** On the caller's view of which edges live. */
   static readonly layerNoDeps = Layer.effect(EdgeFacts, EdgeFacts.make).pipe(Layer.provide(OutgoingHttp.layerToEdges))

@@ -48,8 +48,7 @@ const Owner = Schema.Struct({
   liveSince: Schema.Int
 })
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const ofTunnel = sql`${knownKeys(sql)} as agent_keys, ${proofOf(sql)} as agent_proof, t.records_name,
     ${accountName(sql)} as owner_account`
   const knownTo = SqlSchema.findAll({

@@ -9,6 +9,7 @@ import { retryForever } from "@catenet/platform/RetryForever"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer, Option, Queue, Redacted, Result, type Schema } from "effect"
 import type { SqlError } from "effect/sql"
+import { over } from "../runtime/Over.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
@@ -30,6 +31,138 @@ const othersWait = "2 seconds"
 
 const longestWait = 60
 const backOff = (attempts: number) => Math.min(2 ** Math.min(attempts, 10) / 2, longestWait)
+
+const dependencies = Effect.gen(function* () {
+  const edge = yield* EdgeAdmin
+  const edges = yield* LiveEdges
+  const store = yield* OutboxStore
+  const home = edges.home?.id ?? null
+  return { edge, edges, home, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+const write = Effect.fnUntraced(function* ({ edges, home, store }: State, entries: ReadonlyArray<Entry>, own: boolean) {
+  if (entries.length === 0) return []
+  const now = yield* unixSeconds
+  yield* edges.hold
+  const rows = yield* store.insert({
+    entries,
+    home,
+    only: null,
+    now,
+    leasedUntil: own && edges.canDeliver ? now + ownSeconds : 0
+  })
+  if (rows.length > 0) yield* store.notify
+  return rows.map(({ id }) => id)
+})
+
+const inQueue = (queue: RoutingToken, calls: ReadonlyArray<EdgeOrder>) => calls.map((call) => ({ queue, call }))
+
+const attempt = Effect.fnUntraced(function* ({ edge, store }: State, row: Leased) {
+  yield* edge.perform(row.edge, row.queue, row.call, row.ownerAccount).pipe(
+    Effect.tapErrorTag("EdgeUnreachable", () =>
+      Effect.flatMap(unixSeconds, (now) => store.postpone(row, now + backOff(row.attempts)))
+    ),
+    Effect.tapErrorTag("EdgeRefused", ({ why }) => Effect.flatMap(unixSeconds, (now) => store.refuse(row, now, why)))
+  )
+  yield* store.acknowledge(row)
+})
+
+/** Delivers the queue to one edge up to the caller's last row; another replica may be at work on an earlier one. */
+const drain = (
+  state: State,
+  { ids, queue }: DeliveryTicket,
+  to: string
+): Effect.Effect<void, EdgeUnreachable | EdgeRefused> =>
+  Effect.gen(function* () {
+    const now = yield* unixSeconds
+    const next = state.edges.canDeliver
+      ? yield* state.store.leaseFirst({ now, queue, edge: to, own: ids })
+      : Option.none()
+    if (Option.isSome(next)) {
+      const outcome = attempt(state, next.value)
+      yield* ids.includes(next.value.id) ? outcome : Effect.catchTag(outcome, "EdgeRefused", () => Effect.void)
+    } else {
+      yield* Effect.sleep("100 millis")
+    }
+    const { remaining } = yield* state.store.remaining({ edge: to, ids })
+    return remaining > 0
+  }).pipe(
+    Effect.repeat({ while: (more) => more }),
+    Effect.asVoid,
+    sqlOrDie,
+    Effect.timeoutOrElse({
+      duration: "10 seconds",
+      orElse: () => Effect.fail(new EdgeUnreachable({ why: "an earlier call has not been delivered yet" }))
+    })
+  )
+
+/** Where the edge of new tunnels is among them, it decides; otherwise one edge that took the calls is enough. */
+const deliver = Effect.fnUntraced(function* (state: State, ticket: DeliveryTicket) {
+  const all = (yield* state.store.edgesOf(ticket.ids)).map((row) => row.edge)
+  const decisive = all.includes(state.edges.homeId) ? [state.edges.homeId] : all
+  const others = all.filter((each) => !decisive.includes(each))
+  const outcome = (to: string) =>
+    Effect.result(Effect.tapError(drain(state, ticket, to), ({ message }) => Effect.logWarning(message, { edge: to })))
+  const [outcomes] = yield* Effect.all(
+    [
+      Effect.forEach(decisive, outcome, { concurrency: "unbounded" }),
+      Effect.timeoutOption(Effect.forEach(others, outcome, { concurrency: "unbounded" }), othersWait)
+    ],
+    { concurrency: 2 }
+  )
+  const failed = outcomes.find(Result.isFailure)
+  if (failed !== undefined && !outcomes.some(Result.isSuccess)) return yield* Effect.fail(failed.failure)
+}, sqlOrDie)
+
+const deliverDue = (state: State) =>
+  Effect.gen(function* () {
+    const live = (yield* state.edges.all).map(({ id }) => id)
+    if (live.length === 0) return 0
+    const rows = yield* state.store.leaseDue({ now: yield* unixSeconds, edges: live, limit: 64 })
+    yield* Effect.forEach(
+      rows,
+      (row) =>
+        attempt(state, row).pipe(
+          Effect.catchTag("EdgeUnreachable", (error) =>
+            Effect.logWarning(error.message, { edge: row.edge, call: row.call._tag, attempt: row.attempts })
+          ),
+          Effect.catchTag("EdgeRefused", (error) =>
+            Effect.logError(error.message, { edge: row.edge, call: row.call._tag })
+          )
+        ),
+      { concurrency: 16, discard: true }
+    )
+    return rows.length
+  })
+
+const append = (state: State, queue: RoutingToken, ...calls: ReadonlyArray<EdgeOrder>) =>
+  Effect.asVoid(write(state, inQueue(queue, calls), false))
+
+const repeat = (state: State, entries: ReadonlyArray<Entry>) =>
+  state.edges.hold.pipe(
+    Effect.andThen(state.store.deleteRefusals(entries.map(({ queue }) => queue))),
+    Effect.andThen(write(state, entries, false)),
+    Effect.asVoid
+  )
+
+const appendOwn = (state: State, queue: RoutingToken, ...calls: ReadonlyArray<EdgeOrder>) =>
+  Effect.map(write(state, inQueue(queue, calls), true), (ids) => ({ queue, ids }))
+
+const restate = Effect.fnUntraced(function* (
+  { edges, store }: State,
+  edge: string,
+  queues: ReadonlyArray<RoutingToken>,
+  read: Effect.Effect<ReadonlyArray<Entry>, Schema.SchemaError | SqlError.SqlError>
+) {
+  yield* edges.hold
+  yield* store.lock(queues.map((queue) => Redacted.value(queue)))
+  const entries = yield* read
+  if (entries.length === 0) return 0
+  const rows = yield* store.insert({ entries, home: edge, only: edge, now: yield* unixSeconds, leasedUntil: 0 })
+  if (rows.length > 0) yield* store.notify
+  return rows.length
+})
 
 export class Outbox extends Context.Service<
   Outbox,
@@ -65,131 +198,13 @@ export class Outbox extends Context.Service<
     readonly deliverAll: Effect.Effect<void, Schema.SchemaError | SqlError.SqlError>
   }
 >()("server/edges/Outbox") {
-  static readonly make = Effect.gen(function* () {
-    const edge = yield* EdgeAdmin
-    const edges = yield* LiveEdges
-    const store = yield* OutboxStore
-    const home = edges.home?.id ?? null
-
-    const write = Effect.fnUntraced(function* (entries: ReadonlyArray<Entry>, own: boolean) {
-      if (entries.length === 0) return []
-      const now = yield* unixSeconds
-      yield* edges.hold
-      const rows = yield* store.insert({
-        entries,
-        home,
-        only: null,
-        now,
-        leasedUntil: own && edges.canDeliver ? now + ownSeconds : 0
-      })
-      if (rows.length > 0) yield* store.notify
-      return rows.map(({ id }) => id)
-    })
-    const inQueue = (queue: RoutingToken, calls: ReadonlyArray<EdgeOrder>) => calls.map((call) => ({ queue, call }))
-
-    const attempt = Effect.fnUntraced(function* (row: Leased) {
-      yield* edge.perform(row.edge, row.queue, row.call, row.ownerAccount).pipe(
-        Effect.tapErrorTag("EdgeUnreachable", () =>
-          Effect.flatMap(unixSeconds, (now) => store.postpone(row, now + backOff(row.attempts)))
-        ),
-        Effect.tapErrorTag("EdgeRefused", ({ why }) =>
-          Effect.flatMap(unixSeconds, (now) => store.refuse(row, now, why))
-        )
-      )
-      yield* store.acknowledge(row)
-    })
-
-    /** Delivers the queue to one edge up to the caller's last row; another replica may be at work on an earlier one. */
-    const drain = ({ ids, queue }: DeliveryTicket, to: string): Effect.Effect<void, EdgeUnreachable | EdgeRefused> =>
-      Effect.gen(function* () {
-        const now = yield* unixSeconds
-        const next = edges.canDeliver ? yield* store.leaseFirst({ now, queue, edge: to, own: ids }) : Option.none()
-        if (Option.isSome(next)) {
-          const outcome = attempt(next.value)
-          yield* ids.includes(next.value.id) ? outcome : Effect.catchTag(outcome, "EdgeRefused", () => Effect.void)
-        } else {
-          yield* Effect.sleep("100 millis")
-        }
-        const { remaining } = yield* store.remaining({ edge: to, ids })
-        return remaining > 0
-      }).pipe(
-        Effect.repeat({ while: (more) => more }),
-        Effect.asVoid,
-        sqlOrDie,
-        Effect.timeoutOrElse({
-          duration: "10 seconds",
-          orElse: () => Effect.fail(new EdgeUnreachable({ why: "an earlier call has not been delivered yet" }))
-        })
-      )
-
-    /** Where the edge of new tunnels is among them, it decides; otherwise one edge that took the calls is enough. */
-    const deliver = Effect.fnUntraced(function* (ticket: DeliveryTicket) {
-      const all = (yield* store.edgesOf(ticket.ids)).map((row) => row.edge)
-      const decisive = all.includes(edges.homeId) ? [edges.homeId] : all
-      const others = all.filter((each) => !decisive.includes(each))
-      const outcome = (to: string) =>
-        Effect.result(Effect.tapError(drain(ticket, to), ({ message }) => Effect.logWarning(message, { edge: to })))
-      const [outcomes] = yield* Effect.all(
-        [
-          Effect.forEach(decisive, outcome, { concurrency: "unbounded" }),
-          Effect.timeoutOption(Effect.forEach(others, outcome, { concurrency: "unbounded" }), othersWait)
-        ],
-        { concurrency: 2 }
-      )
-      const failed = outcomes.find(Result.isFailure)
-      if (failed !== undefined && !outcomes.some(Result.isSuccess)) return yield* Effect.fail(failed.failure)
-    }, sqlOrDie)
-
-    const deliverDue = Effect.gen(function* () {
-      const live = (yield* edges.all).map(({ id }) => id)
-      if (live.length === 0) return 0
-      const rows = yield* store.leaseDue({ now: yield* unixSeconds, edges: live, limit: 64 })
-      yield* Effect.forEach(
-        rows,
-        (row) =>
-          attempt(row).pipe(
-            Effect.catchTag("EdgeUnreachable", (error) =>
-              Effect.logWarning(error.message, { edge: row.edge, call: row.call._tag, attempt: row.attempts })
-            ),
-            Effect.catchTag("EdgeRefused", (error) =>
-              Effect.logError(error.message, { edge: row.edge, call: row.call._tag })
-            )
-          ),
-        { concurrency: 16, discard: true }
-      )
-      return rows.length
-    })
-
-    return {
-      configured: Effect.map(edges.all, (live) => live.length > 0),
-      append: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeOrder>) =>
-        Effect.asVoid(write(inQueue(queue, calls), false)),
-      appendAll: (entries: ReadonlyArray<Entry>) => Effect.asVoid(write(entries, false)),
-      repeat: (entries: ReadonlyArray<Entry>) =>
-        edges.hold.pipe(
-          Effect.andThen(store.deleteRefusals(entries.map(({ queue }) => queue))),
-          Effect.andThen(write(entries, false)),
-          Effect.asVoid
-        ),
-      appendOwn: (queue: RoutingToken, ...calls: ReadonlyArray<EdgeOrder>) =>
-        Effect.map(write(inQueue(queue, calls), true), (ids) => ({ queue, ids })),
-      restate: Effect.fnUntraced(function* (
-        edge: string,
-        queues: ReadonlyArray<RoutingToken>,
-        read: Effect.Effect<ReadonlyArray<Entry>, Schema.SchemaError | SqlError.SqlError>
-      ) {
-        yield* edges.hold
-        yield* store.lock(queues.map((queue) => Redacted.value(queue)))
-        const entries = yield* read
-        if (entries.length === 0) return 0
-        const rows = yield* store.insert({ entries, home: edge, only: edge, now: yield* unixSeconds, leasedUntil: 0 })
-        if (rows.length > 0) yield* store.notify
-        return rows.length
-      }),
-      deliver: (ticket: DeliveryTicket) => (ticket.ids.length === 0 ? Effect.void : deliver(ticket)),
-      deliverAll: deliverDue.pipe(Effect.repeat({ while: (count) => count > 0 }), Effect.asVoid)
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { append, repeat, appendOwn, restate }),
+    configured: Effect.map(state.edges.all, (live) => live.length > 0),
+    appendAll: (entries: ReadonlyArray<Entry>) => Effect.asVoid(write(state, entries, false)),
+    deliver: (ticket: DeliveryTicket) => (ticket.ids.length === 0 ? Effect.void : deliver(state, ticket)),
+    deliverAll: deliverDue(state).pipe(Effect.repeat({ while: (count) => count > 0 }), Effect.asVoid)
+  }))
 
   static readonly layerNoDeps = Layer.effect(Outbox, Outbox.make)
   static readonly layer = Outbox.layerNoDeps.pipe(Layer.provide([EdgeAdmin.layer, LiveEdges.layer, OutboxStore.layer]))

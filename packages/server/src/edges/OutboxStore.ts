@@ -80,9 +80,7 @@ const Written = Schema.Struct({
   leasedUntil: Schema.Int
 })
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-
+const make = Effect.map(SqlClient.SqlClient, (sql) => {
   /** The locks of queues that writers of orders hold to the end, always in the same order. */
   const lock = (queues: ReadonlyArray<string>) => sql`
     select pg_advisory_xact_lock(hashtextextended(queue, 1))

@@ -11,7 +11,7 @@ import { BatchCountOutOfRange } from "@catenet/domain/enrollment/EnrollmentError
 import {
   type Enrollment,
   type EnrollmentRefusal,
-  type JoinToken as State,
+  type JoinToken as JoinTokenState,
   type OutstandingJoinToken,
   redeem
 } from "@catenet/domain/enrollment/JoinToken"
@@ -30,6 +30,7 @@ import { Outbox } from "../edges/Outbox.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
+import { over } from "../runtime/Over.ts"
 import { bytesOf, freshHex64, hashToken, tokenBytes } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
@@ -46,6 +47,139 @@ export interface Redemption {
 
 const tokenFrom = Schema.decodeSync(JoinToken)
 const Issued = Schema.Struct({ token: JoinToken })
+
+const dependencies = Effect.gen(function* () {
+  const store = yield* Store.EnrollmentStore
+  const keys = yield* AgentKeyStore
+  const outbox = yield* Outbox
+  const audits = yield* Audits
+  const { once } = yield* Idempotency
+  const random = yield* SecureRandom.SecureRandom
+  const freshSalt = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
+  const fresh = Effect.map(freshSalt, (hex) => tokenFrom(hex))
+  return { audits, fresh, freshSalt, keys, once, outbox, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+const insert = Effect.fnUntraced(function* ({ store }: State, to: Store.Issued, tokens: ReadonlyArray<JoinToken>) {
+  const inserted = yield* store.insert(to, yield* unixSeconds, tokens.map(hashToken))
+  yield* insertWithinQuota("join tokens that no agent has redeemed", maxJoinTokensPerTenant)(inserted)
+})
+
+/** What an operator issues is a line of the audit log, once; a batch that is given again is none. */
+const issued = Effect.fnUntraced(function* (state: State, tenant: string, tokens: ReadonlyArray<JoinToken>) {
+  yield* insert(state, { tenant, tunnel: "", grantee: null }, tokens)
+  yield* state.audits.append(audit("join_token_issued", "operator", tenant, String(tokens.length)))
+  return tokens
+})
+
+/**
+ * Tokens that follow from the key of their batch can be given again without having been kept. They are stored when the
+ * batch is new and never again: one that was redeemed and pruned must not come back as a fresh one.
+ */
+const derived = Effect.fnUntraced(
+  function* (
+    state: State,
+    tenant: string,
+    count: number,
+    idempotencyKey: string,
+    secret: Redacted.Redacted<Uint8Array>
+  ) {
+    const own = yield* state.freshSalt
+    const batch = yield* state.store.claimBatch({
+      idempotencyKey,
+      tenant,
+      count,
+      salt: own,
+      createdAt: yield* unixSeconds
+    })
+    if (batch.tenant !== tenant || batch.count !== count) return yield* new IdempotencyKeyReused()
+    const key = native.hmacSha256(Redacted.value(secret), Bytes.fromText(`join batch ${idempotencyKey}${batch.salt}`))
+    const nth = (n: number) => native.hmacSha256(key, Bytes.fromText(String(n)))
+    const tokens = Array.from({ length: count }, (_, n) => tokenFrom(Hex.encode(nth(n))))
+    return batch.salt === own ? yield* issued(state, tenant, tokens) : tokens
+  },
+  (self, state) => state.store.transaction(self),
+  sqlOrDie
+)
+
+const stateOf = Effect.fnUntraced(function* ({ store }: State, held: Store.Held) {
+  const { redeemedBy, tenant } = held
+  if (redeemedBy === null) return { _tag: "Issued", tenant } satisfies JoinTokenState
+  const keys = yield* store.keysOf(held)
+  return { _tag: "Redeemed", tenant, keys: keys.map(({ pubkey }) => pubkey) } satisfies JoinTokenState
+})
+
+const spend = Effect.fnUntraced(
+  function* (state: State, token: JoinToken, enrollment: Enrollment) {
+    const tokenHash = hashToken(token)
+    const found = yield* state.store.hold(tokenHash)
+    const before = Option.isSome(found) ? yield* stateOf(state, found.value) : null
+    const { effects, next } = yield* Effect.fromResult(redeem(before, enrollment))
+    const held = yield* Effect.fromOption(found)
+    const now = yield* unixSeconds
+    for (const effect of effects) {
+      if (effect._tag === "Audit") yield* state.audits.append(effect)
+      else yield* state.store.bind(held, { ...effect, tokenHash, now })
+    }
+    const served = yield* state.keys.ordersAfter(held)
+    const tickets = yield* Effect.forEach(served, (ordered) =>
+      state.outbox.appendOwn(ordered.routingToken, AgentKeys.orderOf(ordered))
+    )
+    return { tenant: next.tenant, tickets }
+  },
+  (self, state) => state.store.transaction(self),
+  sqlOrDie
+)
+
+const issue = Effect.fn("Enrollments.issue")(function* (state: State, tenant: string, key?: string) {
+  const repeat = { caller: "operator", operation: "issue-join-token", key, request: tenant }
+  const command = Effect.gen(function* () {
+    const token = yield* state.fresh
+    yield* issued(state, tenant, [token])
+    return { token }
+  })
+  return yield* state.once(repeat, Issued, command)
+}, sqlOrDie)
+
+const outstanding = Effect.fn("Enrollments.outstanding")(
+  ({ store }: State, page: Page) => paged(page, Schema.String, store.outstanding, (token) => token.token_hash),
+  Effect.orDie
+)
+
+const issueFor = Effect.fn("Enrollments.issueFor")(function* (state: State, to: Store.Issued) {
+  const token = yield* state.fresh
+  yield* insert(state, to, [token])
+  return token
+})
+
+const issueBatch = Effect.fn("Enrollments.issueBatch")(function* (
+  state: State,
+  options: {
+    readonly tenant: string
+    readonly count: number
+    readonly idempotencyKey: string | undefined
+    readonly secret: Redacted.Redacted<Uint8Array>
+  }
+) {
+  const { count, idempotencyKey, secret, tenant } = options
+  if (count < 1 || count > maxTokensPerBatch) return yield* new BatchCountOutOfRange({ count })
+  return idempotencyKey === undefined
+    ? yield* Effect.replicateEffect(state.fresh, count).pipe(
+        Effect.flatMap((tokens) => issued(state, tenant, tokens)),
+        state.store.transaction,
+        sqlOrDie
+      )
+    : yield* derived(state, tenant, count, idempotencyKey, secret)
+})
+
+const reportVersion = Effect.fn("Enrollments.reportVersion")(function* (
+  { store }: State,
+  token: RoutingToken,
+  version: string
+) {
+  if ((yield* store.noteVersion(token, version)).length === 0) return yield* new TunnelNotFound()
+}, sqlOrDie)
 
 export class Enrollments extends Context.Service<
   Enrollments,
@@ -81,139 +215,24 @@ export class Enrollments extends Context.Service<
     readonly prune: Effect.Effect<void>
   }
 >()("server/enrollment/Enrollments") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* Store.EnrollmentStore
-    const keys = yield* AgentKeyStore
-    const outbox = yield* Outbox
-    const audits = yield* Audits
-    const { once } = yield* Idempotency
-    const random = yield* SecureRandom.SecureRandom
-    const freshSalt = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
-    const fresh = Effect.map(freshSalt, (hex) => tokenFrom(hex))
-
-    const insert = Effect.fnUntraced(function* (to: Store.Issued, tokens: ReadonlyArray<JoinToken>) {
-      const inserted = yield* store.insert(to, yield* unixSeconds, tokens.map(hashToken))
-      yield* insertWithinQuota("join tokens that no agent has redeemed", maxJoinTokensPerTenant)(inserted)
-    })
-
-    /** What an operator issues is a line of the audit log, once; a batch that is given again is none. */
-    const issued = Effect.fnUntraced(function* (tenant: string, tokens: ReadonlyArray<JoinToken>) {
-      yield* insert({ tenant, tunnel: "", grantee: null }, tokens)
-      yield* audits.append(audit("join_token_issued", "operator", tenant, String(tokens.length)))
-      return tokens
-    })
-
-    /**
-     * Tokens that follow from the key of their batch can be given again without having been kept. They are stored when the
-     * batch is new and never again: one that was redeemed and pruned must not come back as a fresh one.
-     */
-    const derived = Effect.fnUntraced(
-      function* (tenant: string, count: number, idempotencyKey: string, secret: Redacted.Redacted<Uint8Array>) {
-        const own = yield* freshSalt
-        const batch = yield* store.claimBatch({
-          idempotencyKey,
-          tenant,
-          count,
-          salt: own,
-          createdAt: yield* unixSeconds
-        })
-        if (batch.tenant !== tenant || batch.count !== count) return yield* new IdempotencyKeyReused()
-        const key = native.hmacSha256(
-          Redacted.value(secret),
-          Bytes.fromText(`join batch ${idempotencyKey}${batch.salt}`)
-        )
-        const nth = (n: number) => native.hmacSha256(key, Bytes.fromText(String(n)))
-        const tokens = Array.from({ length: count }, (_, n) => tokenFrom(Hex.encode(nth(n))))
-        return batch.salt === own ? yield* issued(tenant, tokens) : tokens
-      },
-      store.transaction,
-      sqlOrDie
-    )
-
-    const stateOf = Effect.fnUntraced(function* (held: Store.Held) {
-      const { redeemedBy, tenant } = held
-      if (redeemedBy === null) return { _tag: "Issued", tenant } satisfies State
-      const keys = yield* store.keysOf(held)
-      return { _tag: "Redeemed", tenant, keys: keys.map(({ pubkey }) => pubkey) } satisfies State
-    })
-
-    const spend = Effect.fnUntraced(
-      function* (token: JoinToken, enrollment: Enrollment) {
-        const tokenHash = hashToken(token)
-        const found = yield* store.hold(tokenHash)
-        const before = Option.isSome(found) ? yield* stateOf(found.value) : null
-        const { effects, next } = yield* Effect.fromResult(redeem(before, enrollment))
-        const held = yield* Effect.fromOption(found)
-        const now = yield* unixSeconds
-        for (const effect of effects) {
-          if (effect._tag === "Audit") yield* audits.append(effect)
-          else yield* store.bind(held, { ...effect, tokenHash, now })
-        }
-        const served = yield* keys.ordersAfter(held)
-        const tickets = yield* Effect.forEach(served, (ordered) =>
-          outbox.appendOwn(ordered.routingToken, AgentKeys.orderOf(ordered))
-        )
-        return { tenant: next.tenant, tickets }
-      },
-      store.transaction,
-      sqlOrDie
-    )
-
-    return {
-      issue: Effect.fn("Enrollments.issue")(function* (tenant: string, key?: string) {
-        const repeat = { caller: "operator", operation: "issue-join-token", key, request: tenant }
-        const command = Effect.gen(function* () {
-          const token = yield* fresh
-          yield* issued(tenant, [token])
-          return { token }
-        })
-        return yield* once(repeat, Issued, command)
-      }, sqlOrDie),
-      outstanding: Effect.fn("Enrollments.outstanding")(
-        (page: Page) => paged(page, Schema.String, store.outstanding, (token) => token.token_hash),
-        Effect.orDie
-      ),
-      issueFor: Effect.fn("Enrollments.issueFor")(function* (to: Store.Issued) {
-        const token = yield* fresh
-        yield* insert(to, [token])
-        return token
-      }),
-      issueBatch: Effect.fn("Enrollments.issueBatch")(function* (options: {
-        readonly tenant: string
-        readonly count: number
-        readonly idempotencyKey: string | undefined
-        readonly secret: Redacted.Redacted<Uint8Array>
-      }) {
-        const { count, idempotencyKey, secret, tenant } = options
-        if (count < 1 || count > maxTokensPerBatch) return yield* new BatchCountOutOfRange({ count })
-        return idempotencyKey === undefined
-          ? yield* Effect.replicateEffect(fresh, count).pipe(
-              Effect.flatMap((tokens) => issued(tenant, tokens)),
-              store.transaction,
-              sqlOrDie
-            )
-          : yield* derived(tenant, count, idempotencyKey, secret)
-      }),
-      redeem: Effect.fn("Enrollments.redeem")(function* (redemption: Redemption) {
-        const { agent, proof, pubkey, token } = redemption
-        const proofValid = Proof.verify(native, bytesOf(pubkey), tokenBytes(token), bytesOf(proof))
-        const enrollment = { agent, pubkey, proofValid }
-        // Nothing is read for a proof that does not hold.
-        if (!proofValid) yield* Effect.fromResult(redeem(null, enrollment))
-        const { tenant, tickets } = yield* spend(token, enrollment)
-        // The agent goes to an edge next, which should know its key by then; otherwise it is refused once and comes again.
-        yield* Effect.forEach(tickets, outbox.deliver, { concurrency: 8, discard: true }).pipe(
-          Effect.timeoutOption("2 seconds"),
-          Effect.ignoreCause
-        )
-        return tenant
-      }),
-      reportVersion: Effect.fn("Enrollments.reportVersion")(function* (token: RoutingToken, version: string) {
-        if ((yield* store.noteVersion(token, version)).length === 0) return yield* new TunnelNotFound()
-      }, sqlOrDie),
-      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now))))
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { issue, outstanding, issueFor, issueBatch, reportVersion }),
+    redeem: Effect.fn("Enrollments.redeem")(function* (redemption: Redemption) {
+      const { agent, proof, pubkey, token } = redemption
+      const proofValid = Proof.verify(native, bytesOf(pubkey), tokenBytes(token), bytesOf(proof))
+      const enrollment = { agent, pubkey, proofValid }
+      // Nothing is read for a proof that does not hold.
+      if (!proofValid) yield* Effect.fromResult(redeem(null, enrollment))
+      const { tenant, tickets } = yield* spend(state, token, enrollment)
+      // The agent goes to an edge next, which should know its key by then; otherwise it is refused once and comes again.
+      yield* Effect.forEach(tickets, state.outbox.deliver, { concurrency: 8, discard: true }).pipe(
+        Effect.timeoutOption("2 seconds"),
+        Effect.ignoreCause
+      )
+      return tenant
+    }),
+    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(state.store.prune(now))))
+  }))
 
   static readonly layerNoDeps = Layer.effect(Enrollments, Enrollments.make)
   static readonly layer = Enrollments.layerNoDeps.pipe(

@@ -98,6 +98,110 @@ const pending = Symbol("pending")
 type Pending = typeof pending
 const associated = Bytes.fromText("catenet idempotent answer v1")
 
+const dependencies = Effect.gen(function* () {
+  const store = yield* makeIdempotencyStore
+  const random = yield* SecureRandom.SecureRandom
+  return { random, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+const seal = Effect.fnUntraced(function* <A, I>(
+  { random }: State,
+  request: Keyed,
+  answer: Schema.Codec<A, I>,
+  result: A
+) {
+  const nonce = yield* random.randomBytes(12)
+  const text = Bytes.fromText(JSON.stringify(yield* Effect.orDie(Schema.encodeEffect(answer)(result))))
+  return { nonce, sealed: native.chacha20poly1305.seal(sealingKeyOf(request), nonce, associated, text) }
+})
+
+const open = Effect.fnUntraced(function* <A, I>(request: Keyed, answer: Schema.Codec<A, I>, { nonce, sealed }: Sealed) {
+  const opened = native.chacha20poly1305.open(sealingKeyOf(request), nonce, associated, sealed)
+  const text = yield* Effect.fromResult(Result.flatMap(opened, Bytes.toText))
+  return yield* Schema.decodeUnknownEffect(answer)(JSON.parse(text))
+}, Effect.orDie)
+
+const once = <A, I, E, R>(
+  state: State,
+  { key, ...asked }: Once,
+  answer: Schema.Codec<A, I>,
+  command: Effect.Effect<A, E, R>
+) => {
+  if (key === undefined) return state.store.transaction(command)
+  const request = { ...asked, key }
+  const hashes = hashesOf(request)
+  const { keyHash, requestHash } = hashes
+
+  return Effect.gen(function* () {
+    const claimed = yield* state.store.claim({ ...hashes, createdAt: yield* unixSeconds })
+    if (claimed.length > 0) {
+      const result = yield* command
+      yield* state.store.complete(keyHash, yield* seal(state, request, answer, result))
+      return result
+    }
+    const stored = yield* Effect.catchTag(state.store.find(keyHash), "NoSuchElementError", Effect.die)
+    if (stored.requestHash !== requestHash) return yield* new IdempotencyKeyReused()
+    return yield* open(request, answer, stored)
+  }).pipe(state.store.transaction)
+}
+
+const atMostOnce = <A, B, I, E, R>(
+  state: State,
+  request: Keyed,
+  { read, schema, write }: Keeping<A, B, I>,
+  command: Effect.Effect<A, E, R>
+): Effect.Effect<Option.Option<A>, E, R> => {
+  const hashes = hashesOf(request)
+  const { keyHash } = hashes
+  // What was done is done: that its answer could not be kept is no reason to say otherwise.
+  const keep = (result: A) => {
+    const kept = write(result)
+    return Effect.ignoreCause(
+      kept === undefined
+        ? state.store.release(keyHash)
+        : Effect.flatMap(seal(state, request, schema, kept), (sealed) => state.store.complete(keyHash, sealed)),
+      { log: "Warn" }
+    )
+  }
+  const first = command.pipe(
+    Effect.tap(keep),
+    Effect.tapError(() => Effect.ignoreCause(state.store.release(keyHash), { log: "Warn" })),
+    Effect.asSome
+  )
+  const one: Effect.Effect<Option.Option<A>, E | Pending, R> = Effect.gen(function* () {
+    const claimed = yield* Effect.orDie(
+      Effect.flatMap(unixSeconds, (createdAt) => state.store.claim({ ...hashes, createdAt }))
+    )
+    if (claimed.length > 0) return yield* first
+    const found = yield* Effect.orDie(state.store.answer(keyHash))
+    // Without a row the other one changed nothing and has given up its claim.
+    if (Option.isNone(found)) return yield* Effect.fail(pending)
+    if (found.value.sealed === null)
+      return (yield* unixSeconds) - found.value.createdAt < longestCommand
+        ? yield* Effect.fail(pending)
+        : Option.none<A>()
+    return read(yield* open(request, schema, found.value))
+  })
+  const whole = one.pipe(
+    Effect.retry({ schedule: lookAgain, while: (failure) => failure === pending })
+  ) as Effect.Effect<Option.Option<A>, E, R>
+  // A browser that is clicked twice gives up the first request.
+  return Effect.flatMap(Effect.forkDetach(whole), Fiber.join)
+}
+
+const claimed = Effect.fnUntraced(function* <A, I>(
+  state: State,
+  { key, ...asked }: Once,
+  answer: Schema.Codec<A, I>,
+  result: A
+) {
+  if (key === undefined) return undefined
+  const request = { ...asked, key }
+  const row = { ...hashesOf(request), createdAt: yield* unixSeconds, ...(yield* seal(state, request, answer, result)) }
+  return state.store.named(state.store.claim(row))
+})
+
 export class Idempotency extends Context.Service<
   Idempotency,
   {
@@ -133,100 +237,14 @@ export class Idempotency extends Context.Service<
     readonly prune: Effect.Effect<void>
   }
 >()("server/http/Idempotency") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* makeIdempotencyStore
-    const random = yield* SecureRandom.SecureRandom
-
-    const seal = Effect.fnUntraced(function* <A, I>(request: Keyed, answer: Schema.Codec<A, I>, result: A) {
-      const nonce = yield* random.randomBytes(12)
-      const text = Bytes.fromText(JSON.stringify(yield* Effect.orDie(Schema.encodeEffect(answer)(result))))
-      return { nonce, sealed: native.chacha20poly1305.seal(sealingKeyOf(request), nonce, associated, text) }
-    })
-
-    const open = Effect.fnUntraced(function* <A, I>(
-      request: Keyed,
-      answer: Schema.Codec<A, I>,
-      { nonce, sealed }: Sealed
-    ) {
-      const opened = native.chacha20poly1305.open(sealingKeyOf(request), nonce, associated, sealed)
-      const text = yield* Effect.fromResult(Result.flatMap(opened, Bytes.toText))
-      return yield* Schema.decodeUnknownEffect(answer)(JSON.parse(text))
-    }, Effect.orDie)
-
-    const once = <A, I, E, R>({ key, ...asked }: Once, answer: Schema.Codec<A, I>, command: Effect.Effect<A, E, R>) => {
-      if (key === undefined) return store.transaction(command)
-      const request = { ...asked, key }
-      const hashes = hashesOf(request)
-      const { keyHash, requestHash } = hashes
-
-      return Effect.gen(function* () {
-        const claimed = yield* store.claim({ ...hashes, createdAt: yield* unixSeconds })
-        if (claimed.length > 0) {
-          const result = yield* command
-          yield* store.complete(keyHash, yield* seal(request, answer, result))
-          return result
-        }
-        const stored = yield* Effect.catchTag(store.find(keyHash), "NoSuchElementError", Effect.die)
-        if (stored.requestHash !== requestHash) return yield* new IdempotencyKeyReused()
-        return yield* open(request, answer, stored)
-      }).pipe(store.transaction)
-    }
-
-    const atMostOnce = <A, B, I, E, R>(
-      request: Keyed,
-      { read, schema, write }: Keeping<A, B, I>,
-      command: Effect.Effect<A, E, R>
-    ): Effect.Effect<Option.Option<A>, E, R> => {
-      const hashes = hashesOf(request)
-      const { keyHash } = hashes
-      // What was done is done: that its answer could not be kept is no reason to say otherwise.
-      const keep = (result: A) => {
-        const kept = write(result)
-        return Effect.ignoreCause(
-          kept === undefined
-            ? store.release(keyHash)
-            : Effect.flatMap(seal(request, schema, kept), (sealed) => store.complete(keyHash, sealed)),
-          { log: "Warn" }
-        )
-      }
-      const first = command.pipe(
-        Effect.tap(keep),
-        Effect.tapError(() => Effect.ignoreCause(store.release(keyHash), { log: "Warn" })),
-        Effect.asSome
-      )
-      const one: Effect.Effect<Option.Option<A>, E | Pending, R> = Effect.gen(function* () {
-        const claimed = yield* Effect.orDie(
-          Effect.flatMap(unixSeconds, (createdAt) => store.claim({ ...hashes, createdAt }))
-        )
-        if (claimed.length > 0) return yield* first
-        const found = yield* Effect.orDie(store.answer(keyHash))
-        // Without a row the other one changed nothing and has given up its claim.
-        if (Option.isNone(found)) return yield* Effect.fail(pending)
-        if (found.value.sealed === null)
-          return (yield* unixSeconds) - found.value.createdAt < longestCommand
-            ? yield* Effect.fail(pending)
-            : Option.none<A>()
-        return read(yield* open(request, schema, found.value))
-      })
-      const whole = one.pipe(
-        Effect.retry({ schedule: lookAgain, while: (failure) => failure === pending })
-      ) as Effect.Effect<Option.Option<A>, E, R>
-      // A browser that is clicked twice gives up the first request.
-      return Effect.flatMap(Effect.forkDetach(whole), Fiber.join)
-    }
-
-    return {
-      once,
-      atMostOnce,
-      claimed: Effect.fnUntraced(function* <A, I>({ key, ...asked }: Once, answer: Schema.Codec<A, I>, result: A) {
-        if (key === undefined) return undefined
-        const request = { ...asked, key }
-        const row = { ...hashesOf(request), createdAt: yield* unixSeconds, ...(yield* seal(request, answer, result)) }
-        return store.named(store.claim(row))
-      }),
-      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - keptFor))))
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(state.store.prune(now - keptFor)))),
+    once: <A, I, E, R>(a0: Once, answer: Schema.Codec<A, I>, command: Effect.Effect<A, E, R>) =>
+      once(state, a0, answer, command),
+    atMostOnce: <A, B, I, E, R>(request: Keyed, a1: Keeping<A, B, I>, command: Effect.Effect<A, E, R>) =>
+      atMostOnce(state, request, a1, command),
+    claimed: <A, I>(a0: Once, answer: Schema.Codec<A, I>, result: A) => claimed(state, a0, answer, result)
+  }))
 
   static readonly layerNoDeps = Layer.effect(Idempotency, Idempotency.make)
   static readonly layer = Idempotency.layerNoDeps

@@ -14,6 +14,7 @@ import { SqlClient } from "effect/sql"
 import { type JWTPayload, jwtVerify, type JWTVerifyResult } from "jose"
 import { hash as digest } from "node:crypto"
 import * as OutgoingHttp from "../http/OutgoingHttp.ts"
+import { over } from "../runtime/Over.ts"
 import { Settings } from "../settings/Settings.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import type { Identity } from "./EmailDomains.ts"
@@ -126,6 +127,95 @@ const readSubject = Schema.decodeUnknownOption(Subject)
 const isAccessToken = ({ payload, protectedHeader }: JWTVerifyResult) =>
   payload["typ"] === "Bearer" || /^(?:application\/)?at\+jwt$/i.test(protectedHeader.typ ?? "")
 
+const dependencies = Effect.gen(function* () {
+  const { gateAccessAudience, oidcAccessAudience, oidcIssuer } = yield* Settings
+  const { generation, getKey } = yield* KeySet
+  const userinfo = yield* makeUserinfo(oidcIssuer)
+  const accounts = yield* makeServiceAccounts
+  if (oidcIssuer !== undefined && oidcAccessAudience === undefined)
+    yield* Effect.logWarning(
+      "CT_OIDC_ACCESS_AUD is not set, so /me/* accepts tokens of every client of the realm; set it to the audience of this service."
+    )
+  const known = new BoundedMap<string, Remembered>(remembered)
+  return { accounts, gateAccessAudience, generation, getKey, known, oidcAccessAudience, oidcIssuer, userinfo }
+})
+type State = Effect.Success<typeof dependencies>
+
+const isForGate = ({ gateAccessAudience }: State, { aud }: JWTPayload) =>
+  gateAccessAudience !== undefined && [aud].flat().includes(gateAccessAudience)
+
+const isForAccounts = ({ oidcAccessAudience }: State, { aud }: JWTPayload) =>
+  oidcAccessAudience !== undefined && [aud].flat().includes(oidcAccessAudience)
+
+const verified = (
+  { getKey, oidcIssuer }: State,
+  token: Redacted.Redacted,
+  millis: number,
+  audience: string | undefined
+) =>
+  Effect.tryPromise({
+    try: () =>
+      jwtVerify(Redacted.value(token), getKey, {
+        algorithms: ["RS256"],
+        requiredClaims: ["exp"],
+        clockTolerance,
+        currentDate: DateTime.toDateUtc(DateTime.makeUnsafe(millis)),
+        ...(oidcIssuer === undefined ? {} : { issuer: oidcIssuer }),
+        ...(audience === undefined ? {} : { audience })
+      }),
+    catch: (cause) => new TokenRefused({ cause })
+  })
+
+const identified = Effect.fnUntraced(function* ({ userinfo }: State, token: Redacted.Redacted, payload: JWTPayload) {
+  const claims = payload.sub === undefined ? { ...payload, ...(yield* userinfo.claimsOf(token)) } : payload
+  const subject = readSubject(claims.sub)
+  return Option.isNone(subject) ? yield* new TokenRefused({}) : identityOf(subject.value, claims)
+})
+
+const check = Effect.fnUntraced(function* (state: State, token: Redacted.Redacted, hash: string, millis: number) {
+  // Taken before: keys that change meanwhile ask again.
+  const by = state.generation()
+  const read = yield* verified(state, token, millis, state.oidcAccessAudience)
+  if (!isAccessToken(read) || isForGate(state, read.payload)) return yield* new TokenRefused({})
+  const entry = { azp: read.payload["azp"], expiresAt: read.payload.exp ?? 0, generation: by }
+  const identity = yield* identified(state, token, read.payload).pipe(
+    Effect.catchTag("SubjectUnknown", ({ isFinal }) => {
+      if (isFinal) state.known.set(hash, { identity: undefined, ...entry })
+      return new SubjectMissing()
+    })
+  )
+  state.known.set(hash, { identity, ...entry })
+  return { identity, azp: entry.azp }
+})
+
+const recognized = Effect.fnUntraced(function* (state: State, token: Redacted.Redacted) {
+  const millis = yield* Clock.currentTimeMillis
+  const hash = digest("sha256", Redacted.value(token), "base64")
+  const before = state.known.get(hash)
+  if (before !== undefined && before.generation === state.generation()) {
+    const { azp, expiresAt, identity } = before
+    if (expiresAt * 1000 > millis) return identity === undefined ? yield* new SubjectMissing() : { identity, azp }
+    state.known.delete(hash)
+    return yield* new TokenRefused({})
+  }
+  state.known.delete(hash)
+  return yield* check(state, token, hash, millis)
+})
+
+const verify = Effect.fnUntraced(function* (state: State, token: Redacted.Redacted) {
+  const { azp, identity } = yield* recognized(state, token)
+  return (yield* state.accounts.has(azp)) ? identity : yield* new TokenRefused({})
+})
+
+const verifyForGate = Effect.fnUntraced(function* (state: State, token: Redacted.Redacted) {
+  if (state.gateAccessAudience === undefined) return yield* new TokenRefused({})
+  const read = yield* verified(state, token, yield* Clock.currentTimeMillis, state.gateAccessAudience)
+  const subject = readSubject(read.payload.sub)
+  if (Option.isNone(subject) || !isAccessToken(read) || isForAccounts(state, read.payload))
+    return yield* new TokenRefused({})
+  return (yield* state.accounts.has(read.payload["azp"])) ? subject.value : yield* new TokenRefused({})
+})
+
 export class AccessTokens extends Context.Service<
   AccessTokens,
   {
@@ -135,87 +225,9 @@ export class AccessTokens extends Context.Service<
     readonly verifyForGate: (token: Redacted.Redacted) => Effect.Effect<Subject, TokenRefused>
   }
 >()("server/identity/AccessTokens") {
-  static readonly make = Effect.gen(function* () {
-    const { gateAccessAudience, oidcAccessAudience, oidcIssuer } = yield* Settings
-    const { generation, getKey } = yield* KeySet
-    const userinfo = yield* makeUserinfo(oidcIssuer)
-    const accounts = yield* makeServiceAccounts
-    if (oidcIssuer !== undefined && oidcAccessAudience === undefined)
-      yield* Effect.logWarning(
-        "CT_OIDC_ACCESS_AUD is not set, so /me/* accepts tokens of every client of the realm; set it to the audience of this service."
-      )
-    const known = new BoundedMap<string, Remembered>(remembered)
-    const isForGate = ({ aud }: JWTPayload) =>
-      gateAccessAudience !== undefined && [aud].flat().includes(gateAccessAudience)
-    const isForAccounts = ({ aud }: JWTPayload) =>
-      oidcAccessAudience !== undefined && [aud].flat().includes(oidcAccessAudience)
-
-    const verified = (token: Redacted.Redacted, millis: number, audience: string | undefined) =>
-      Effect.tryPromise({
-        try: () =>
-          jwtVerify(Redacted.value(token), getKey, {
-            algorithms: ["RS256"],
-            requiredClaims: ["exp"],
-            clockTolerance,
-            currentDate: DateTime.toDateUtc(DateTime.makeUnsafe(millis)),
-            ...(oidcIssuer === undefined ? {} : { issuer: oidcIssuer }),
-            ...(audience === undefined ? {} : { audience })
-          }),
-        catch: (cause) => new TokenRefused({ cause })
-      })
-
-    const identified = Effect.fnUntraced(function* (token: Redacted.Redacted, payload: JWTPayload) {
-      const claims = payload.sub === undefined ? { ...payload, ...(yield* userinfo.claimsOf(token)) } : payload
-      const subject = readSubject(claims.sub)
-      return Option.isNone(subject) ? yield* new TokenRefused({}) : identityOf(subject.value, claims)
-    })
-
-    const check = Effect.fnUntraced(function* (token: Redacted.Redacted, hash: string, millis: number) {
-      // Taken before: keys that change meanwhile ask again.
-      const by = generation()
-      const read = yield* verified(token, millis, oidcAccessAudience)
-      if (!isAccessToken(read) || isForGate(read.payload)) return yield* new TokenRefused({})
-      const entry = { azp: read.payload["azp"], expiresAt: read.payload.exp ?? 0, generation: by }
-      const identity = yield* identified(token, read.payload).pipe(
-        Effect.catchTag("SubjectUnknown", ({ isFinal }) => {
-          if (isFinal) known.set(hash, { identity: undefined, ...entry })
-          return new SubjectMissing()
-        })
-      )
-      known.set(hash, { identity, ...entry })
-      return { identity, azp: entry.azp }
-    })
-
-    const recognized = Effect.fnUntraced(function* (token: Redacted.Redacted) {
-      const millis = yield* Clock.currentTimeMillis
-      const hash = digest("sha256", Redacted.value(token), "base64")
-      const before = known.get(hash)
-      if (before !== undefined && before.generation === generation()) {
-        const { azp, expiresAt, identity } = before
-        if (expiresAt * 1000 > millis) return identity === undefined ? yield* new SubjectMissing() : { identity, azp }
-        known.delete(hash)
-        return yield* new TokenRefused({})
-      }
-      known.delete(hash)
-      return yield* check(token, hash, millis)
-    })
-
-    return {
-      verify: Effect.fnUntraced(function* (token: Redacted.Redacted) {
-        const { azp, identity } = yield* recognized(token)
-        return (yield* accounts.has(azp)) ? identity : yield* new TokenRefused({})
-      }),
-
-      verifyForGate: Effect.fnUntraced(function* (token: Redacted.Redacted) {
-        if (gateAccessAudience === undefined) return yield* new TokenRefused({})
-        const read = yield* verified(token, yield* Clock.currentTimeMillis, gateAccessAudience)
-        const subject = readSubject(read.payload.sub)
-        if (Option.isNone(subject) || !isAccessToken(read) || isForAccounts(read.payload))
-          return yield* new TokenRefused({})
-        return (yield* accounts.has(read.payload["azp"])) ? subject.value : yield* new TokenRefused({})
-      })
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { verify, verifyForGate })
+  }))
 
   static readonly layerNoDeps = Layer.effect(AccessTokens, AccessTokens.make)
   static readonly layer = AccessTokens.layerNoDeps.pipe(Layer.provide([KeySet.layer]))

@@ -31,8 +31,7 @@ export interface Reservation {
   readonly dueAt: number
 }
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const givenUp = sql`state = 'releasing', place = null, key_hash = null`
   const listed = sql`select client_id, name, created_at from service_accounts where state = 'active'`
   return {

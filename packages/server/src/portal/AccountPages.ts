@@ -31,7 +31,7 @@ const clientFrom = Schema.decodeSync(ClientIdInPath)
 const readService = read(Schema.Struct({ name: ServiceAccountName }))
 const readCredits = read(Schema.Struct({ credits: wholeNumber }))
 
-export const make = Effect.gen(function* () {
+const dependencies = Effect.gen(function* () {
   const { show } = yield* Visits.make
   const accounts = yield* Accounts
   const credits = yield* Credits
@@ -42,115 +42,134 @@ export const make = Effect.gen(function* () {
   const domains = yield* EmailDomains
   const mails = yield* NoticeMails
   const { oidcIssuer, portalBaseUrl } = yield* Settings
-
-  const secretPage = (self: Visits.Visit, clientId: string, secret: Redacted.Redacted) => {
-    const { texts } = self.reader
-    const shown = `client_id=${clientId}\nclient_secret=${Redacted.value(secret)}`
-    return show(
-      self,
-      OncePage.page(texts, { title: texts.serviceTitle, detail: texts.serviceOnce, shown, back: home, area: "account" })
-    )
-  }
-
-  const account = Effect.fnUntraced(function* (self: Visits.Visit, caller: Submission["caller"], sent?: Sent) {
-    const mine = yield* credits.mine(caller.subject)
-    const page = AccountPage.page(self.reader.texts, {
-      account: mine,
-      origin: portalBaseUrl.origin,
-      consoleUrl: oidcIssuer === undefined ? undefined : `${oidcIssuer}/account`,
-      serviceAccounts: yield* serviceAccounts.list(caller.subject, { limit: maxServiceAccounts }),
-      payments: yield* payments.list(mine.account, { limit: shownPayments }),
-      audit: yield* audits.list({ actor: lowerAscii(caller.subject), limit: shownEntries }),
-      email: caller.email,
-      isMailWanted: mails.isConfigured ? yield* mails.isWanted(caller.subject) : undefined,
-      sessions: yield* sessions.list(caller.subject, self.token),
-      sent
-    })
-    return show(self, page, sent === undefined ? 200 : 400)
-  })
-
   return {
-    pages: {
-      "/portal/account": (self) => account(self, self.caller)
-    } satisfies Readonly<Record<string, Visits.MemberPage>>,
-    forms: {
-      "/portal/account/credits": (sent) =>
-        Effect.gen(function* () {
-          const asked = yield* readCredits(sent.form)
-          const mine = yield* credits.mine(sent.caller.subject)
-          const { payment } = yield* payments
-            .intend(sent.caller.subject, { account: mine.account, credits: asked.credits }, undefined)
-            .pipe(Effect.catchTag(["AccountUnknown", "IdempotencyKeyReused"], (error) => Effect.die(error)))
-          const { texts } = sent.self.reader
-          const page = OncePage.page(texts, {
-            title: texts.paymentWanted,
-            detail: texts.creditsHint,
-            shown: payment,
-            back: home,
-            area: "account"
-          })
-          return show(sent.self, page)
-        }).pipe(
-          Effect.catchTags({
-            MalformedRequest: (refusal) =>
-              account(sent.self, sent.caller, sentBack(sent, "credits", refusedFields(refusal))),
-            CreditsOutOfRange: () => account(sent.self, sent.caller, sentBack(sent, "credits", ["credits"]))
-          })
-        ),
-      "/portal/account/service-accounts": (sent) =>
-        Effect.gen(function* () {
-          const { name } = yield* readService({ name: sent.form["name"] ?? "" })
-          const made = yield* Effect.catchTag(
-            serviceAccounts.create(sent.caller.subject, name, undefined),
-            "IdempotencyKeyReused",
-            Effect.die
-          )
-          return secretPage(sent.self, made.client_id, made.secret)
-        }).pipe(
-          Effect.catchTag("MalformedRequest", () =>
-            account(sent.self, sent.caller, sentBack(sent, "service", ["name"]))
-          )
-        ),
-      "/portal/account/service-accounts/:client_id/rotate": (sent) =>
-        Effect.map(serviceAccounts.rotate(sent.caller.subject, clientFrom(sent.at("client_id"))), ({ secret }) =>
-          secretPage(sent.self, sent.at("client_id"), secret)
-        ),
-      "/portal/account/service-accounts/:client_id/delete": (sent) =>
-        Effect.as(serviceAccounts.remove(sent.caller.subject, clientFrom(sent.at("client_id"))), seeOther(home)),
-      "/portal/account/notice-mail": (sent) =>
-        Effect.gen(function* () {
-          const { email, subject } = sent.caller
-          const isWanted = sent.form["enabled"] === "1"
-          if (!mails.isConfigured) return yield* new RouteNotFound()
-          if (isWanted && email === null)
-            return yield* account(sent.self, sent.caller, sentBack(sent, "mail", ["enabled"]))
-          // Mail goes to the address that the provider has verified, and to no other.
-          if (email !== null) yield* domains.record(subject, email)
-          yield* mails.set(subject, isWanted, sent.self.reader.texts.language === "de" ? "de" : "en")
-          return seeOther(home)
-        }),
-      "/portal/account/sessions/end-others": (sent) =>
-        Effect.as(sessions.closeOthers(sent.caller.subject, sent.self.token), seeOther(home)),
-      "/portal/account/sessions/:id/end": (sent) =>
-        Effect.flatMap(sessions.closeOne(sent.caller.subject, sent.at("id")), (found) =>
-          found ? Effect.succeed(seeOther(home)) : new SessionNotFound()
-        ),
-      "/portal/account/delete": (sent) =>
-        Effect.gen(function* () {
-          const { self } = sent
-          const { texts } = self.reader
-          if (sent.form["confirm"] !== "DELETE")
-            return yield* account(self, sent.caller, sentBack(sent, "delete", ["confirm"]))
-          yield* accounts.remove(sent.caller)
-          const gone = { ...self, reader: { ...self.reader, signedIn: undefined, path: "/" } }
-          const link = { href: "/", text: texts.toFront }
-          const page = ProblemPage.page({
-            title: texts.accountDeleted,
-            detail: texts.accountDeletedText,
-            links: [link]
-          })
-          return HttpServerResponse.expireCookieUnsafe(show(gone, page), portalSessionCookie, forHost)
-        })
-    } satisfies Readonly<Record<string, Submit>>
+    accounts,
+    audits,
+    credits,
+    domains,
+    mails,
+    oidcIssuer,
+    payments,
+    portalBaseUrl,
+    serviceAccounts,
+    sessions,
+    show
   }
 })
+type State = Effect.Success<typeof dependencies>
+
+const secretPage = ({ show }: State, self: Visits.Visit, clientId: string, secret: Redacted.Redacted) => {
+  const { texts } = self.reader
+  const shown = `client_id=${clientId}\nclient_secret=${Redacted.value(secret)}`
+  return show(
+    self,
+    OncePage.page(texts, { title: texts.serviceTitle, detail: texts.serviceOnce, shown, back: home, area: "account" })
+  )
+}
+
+const account = Effect.fnUntraced(function* (
+  { audits, credits, mails, oidcIssuer, payments, portalBaseUrl, serviceAccounts, sessions, show }: State,
+  self: Visits.Visit,
+  caller: Submission["caller"],
+  sent?: Sent
+) {
+  const mine = yield* credits.mine(caller.subject)
+  const page = AccountPage.page(self.reader.texts, {
+    account: mine,
+    origin: portalBaseUrl.origin,
+    consoleUrl: oidcIssuer === undefined ? undefined : `${oidcIssuer}/account`,
+    serviceAccounts: yield* serviceAccounts.list(caller.subject, { limit: maxServiceAccounts }),
+    payments: yield* payments.list(mine.account, { limit: shownPayments }),
+    audit: yield* audits.list({ actor: lowerAscii(caller.subject), limit: shownEntries }),
+    email: caller.email,
+    isMailWanted: mails.isConfigured ? yield* mails.isWanted(caller.subject) : undefined,
+    sessions: yield* sessions.list(caller.subject, self.token),
+    sent
+  })
+  return show(self, page, sent === undefined ? 200 : 400)
+})
+
+export const make = Effect.map(dependencies, (state) => ({
+  pages: {
+    "/portal/account": (self) => account(state, self, self.caller)
+  } satisfies Readonly<Record<string, Visits.MemberPage>>,
+  forms: {
+    "/portal/account/credits": (sent) =>
+      Effect.gen(function* () {
+        const asked = yield* readCredits(sent.form)
+        const mine = yield* state.credits.mine(sent.caller.subject)
+        const { payment } = yield* state.payments
+          .intend(sent.caller.subject, { account: mine.account, credits: asked.credits }, undefined)
+          .pipe(Effect.catchTag(["AccountUnknown", "IdempotencyKeyReused"], (error) => Effect.die(error)))
+        const { texts } = sent.self.reader
+        const page = OncePage.page(texts, {
+          title: texts.paymentWanted,
+          detail: texts.creditsHint,
+          shown: payment,
+          back: home,
+          area: "account"
+        })
+        return state.show(sent.self, page)
+      }).pipe(
+        Effect.catchTags({
+          MalformedRequest: (refusal) =>
+            account(state, sent.self, sent.caller, sentBack(sent, "credits", refusedFields(refusal))),
+          CreditsOutOfRange: () => account(state, sent.self, sent.caller, sentBack(sent, "credits", ["credits"]))
+        })
+      ),
+    "/portal/account/service-accounts": (sent) =>
+      Effect.gen(function* () {
+        const { name } = yield* readService({ name: sent.form["name"] ?? "" })
+        const made = yield* Effect.catchTag(
+          state.serviceAccounts.create(sent.caller.subject, name, undefined),
+          "IdempotencyKeyReused",
+          Effect.die
+        )
+        return secretPage(state, sent.self, made.client_id, made.secret)
+      }).pipe(
+        Effect.catchTag("MalformedRequest", () =>
+          account(state, sent.self, sent.caller, sentBack(sent, "service", ["name"]))
+        )
+      ),
+    "/portal/account/service-accounts/:client_id/rotate": (sent) =>
+      Effect.map(state.serviceAccounts.rotate(sent.caller.subject, clientFrom(sent.at("client_id"))), ({ secret }) =>
+        secretPage(state, sent.self, sent.at("client_id"), secret)
+      ),
+    "/portal/account/service-accounts/:client_id/delete": (sent) =>
+      Effect.as(state.serviceAccounts.remove(sent.caller.subject, clientFrom(sent.at("client_id"))), seeOther(home)),
+    "/portal/account/notice-mail": (sent) =>
+      Effect.gen(function* () {
+        const { email, subject } = sent.caller
+        const isWanted = sent.form["enabled"] === "1"
+        if (!state.mails.isConfigured) return yield* new RouteNotFound()
+        if (isWanted && email === null)
+          return yield* account(state, sent.self, sent.caller, sentBack(sent, "mail", ["enabled"]))
+        // Mail goes to the address that the provider has verified, and to no other.
+        if (email !== null) yield* state.domains.record(subject, email)
+        yield* state.mails.set(subject, isWanted, sent.self.reader.texts.language === "de" ? "de" : "en")
+        return seeOther(home)
+      }),
+    "/portal/account/sessions/end-others": (sent) =>
+      Effect.as(state.sessions.closeOthers(sent.caller.subject, sent.self.token), seeOther(home)),
+    "/portal/account/sessions/:id/end": (sent) =>
+      Effect.flatMap(state.sessions.closeOne(sent.caller.subject, sent.at("id")), (found) =>
+        found ? Effect.succeed(seeOther(home)) : new SessionNotFound()
+      ),
+    "/portal/account/delete": (sent) =>
+      Effect.gen(function* () {
+        const { self } = sent
+        const { texts } = self.reader
+        if (sent.form["confirm"] !== "DELETE")
+          return yield* account(state, self, sent.caller, sentBack(sent, "delete", ["confirm"]))
+        yield* state.accounts.remove(sent.caller)
+        const gone = { ...self, reader: { ...self.reader, signedIn: undefined, path: "/" } }
+        const link = { href: "/", text: texts.toFront }
+        const page = ProblemPage.page({
+          title: texts.accountDeleted,
+          detail: texts.accountDeletedText,
+          links: [link]
+        })
+        return HttpServerResponse.expireCookieUnsafe(state.show(gone, page), portalSessionCookie, forHost)
+      })
+  } satisfies Readonly<Record<string, Submit>>
+}))

@@ -25,7 +25,6 @@ import { hideForeign } from "../channels/Channels.ts"
 import { Bootstraps } from "../enrollment/Bootstraps.ts"
 import { freshHex64 } from "../runtime/TokenSecrets.ts"
 import * as ChannelPages from "./ChannelPages.ts"
-import { channelServices } from "./ChannelPageServices.ts"
 import { filled, read, refusedFields, seeOther, sentBack, type Submission, type Submit } from "./Forms.ts"
 import * as OncePage from "./pages/OncePage.ts"
 import * as ProblemPage from "./shell/ProblemPage.ts"
@@ -54,7 +53,7 @@ type Run = (
 /** Forms whose page is shown again with what was refused: that of one channel, and the list of all. */
 const channelForms = Effect.gen(function* () {
   const pages = yield* ChannelPages.make
-  const { channels } = yield* channelServices
+  const { channels } = yield* ChannelPages.channelServices
 
   /** A form of the page of an own channel. */
   const ofChannel =
@@ -90,7 +89,7 @@ const channelForms = Effect.gen(function* () {
 /** Registers channels and rooms, and ends or rekeys a channel. */
 const registryForms = Effect.gen(function* () {
   const { ofChannel, ofList } = yield* channelForms
-  const { channels, rooms } = yield* channelServices
+  const { channels, rooms } = yield* ChannelPages.channelServices
   const random = yield* SecureRandom.SecureRandom
   const fresh = Effect.provideService(freshHex64, SecureRandom.SecureRandom, random)
   return {
@@ -132,7 +131,7 @@ const registryForms = Effect.gen(function* () {
 /** Members of a channel, who may become one, and their grants. */
 const memberForms = Effect.gen(function* () {
   const { ofChannel } = yield* channelForms
-  const { allowLists, members } = yield* channelServices
+  const { allowLists, members } = yield* ChannelPages.channelServices
   return {
     "/portal/channels/:channel/members": ofChannel("member", (sent, channel) =>
       Effect.gen(function* () {
@@ -175,7 +174,7 @@ const memberForms = Effect.gen(function* () {
 const claimForms = Effect.gen(function* () {
   const { show } = yield* Visits.make
   const { ofChannel, pages } = yield* channelForms
-  const { claims, invites } = yield* channelServices
+  const { claims, invites } = yield* ChannelPages.channelServices
   const bootstraps = yield* Bootstraps
   return {
     "/portal/channels/:channel/claim-invites": ofChannel("invite", (sent, channel) =>

@@ -8,10 +8,14 @@ import { VerifiedEmailRequired } from "@catenet/domain/identity/AuthenticationEr
 import { markup } from "@catenet/platform/Markup"
 import { formatAddress } from "@catenet/platform/NetworkParser"
 import { Effect, Option, Redacted, Schema } from "effect"
-import { hideForeign } from "../channels/Channels.ts"
+import { AllowLists } from "../channels/AllowLists.ts"
+import { Channels, hideForeign } from "../channels/Channels.ts"
+import { ClaimInvites } from "../channels/ClaimInvites.ts"
+import { Claims } from "../channels/Claims.ts"
+import { Members } from "../channels/Members.ts"
+import { Rooms } from "../channels/Rooms.ts"
 import { Releases } from "../releases/Releases.ts"
 import { Settings } from "../settings/Settings.ts"
-import { channelServices } from "./ChannelPageServices.ts"
 import * as ChannelPage from "./pages/ChannelPage.ts"
 import { materialFields } from "./pages/MaterialFields.ts"
 import { shortKey } from "./pages/ShortKey.ts"
@@ -20,6 +24,16 @@ import type { Page } from "./shell/Shell.ts"
 import { timestamp } from "./shell/Timestamp.ts"
 import * as Visits from "./shell/Visits.ts"
 import type { Texts } from "./texts/English.ts"
+
+/** What the pages and the forms of channels ask. */
+export const channelServices = Effect.all({
+  channels: Channels,
+  members: Members,
+  allowLists: AllowLists,
+  invites: ClaimInvites,
+  claims: Claims,
+  rooms: Rooms
+})
 
 /** `/portal/channels`: the channels that somebody was invited to, own channels, and rooms. */
 interface Facts {

@@ -95,7 +95,7 @@ const nextOf = (tunnels: ReadonlyArray<Tunnel>) => {
   return `${home}?cursor=${Base64.encodeUrl(Bytes.fromText(key))}`
 }
 
-export const make = Effect.gen(function* () {
+const dependencies = Effect.gen(function* () {
   const { show } = yield* Visits.make
   const { addressOf, detail } = yield* TunnelDetail.make
   const tunnels = yield* Tunnels
@@ -105,138 +105,146 @@ export const make = Effect.gen(function* () {
   const bootstraps = yield* Bootstraps
   const limits = yield* Limits
   const releases = yield* Releases
-
-  const list = Effect.fnUntraced(function* (
-    self: Visits.Visit,
-    caller: Submission["caller"],
-    status = 200,
-    refused?: Refused
-  ) {
-    const cursor = new URL(self.request.url, "http://localhost").searchParams.get("cursor") ?? undefined
-    const found = yield* tunnels.list(caller, { limit: perPage, ...(cursor === undefined ? {} : { cursor }) })
-    const ids = found.map(({ id }) => id)
-    const page = TunnelsPage.page(self.reader.texts, {
-      tunnels: found,
-      ...(yield* Effect.all(
-        { reach: records.reach(caller, ids), sums: records.sums(caller, ids) },
-        { concurrency: 2 }
-      )),
-      next: nextOf(found),
-      isFirst: cursor === undefined,
-      refused
-    })
-    return show(self, page, status)
-  })
-
-  const granting = Effect.fnUntraced(function* (
-    self: Visits.Visit,
-    caller: Submission["caller"],
-    path: string,
-    sent?: Sent
-  ) {
-    const id = idFrom(path)
-    const grantees = yield* sharing.grantees(caller, id, {})
-    const tunnel = yield* tunnels.get(caller, id)
-    return show(self, grantsPage(self.reader.texts, { tunnel, grantees, sent }), sent === undefined ? 200 : 400)
-  })
-
-  /** A line for a terminal, with a token that works once. */
-  const connect: Submit = Effect.fnUntraced(function* ({ at, caller, form, self }: Submission) {
-    const id = idFrom(at("id"))
-    const { texts } = self.reader
-    const tunnel = yield* tunnels.get(caller, id)
-    const typed = form["port"] ?? "8080"
-    const port = /^\d{1,5}$/u.test(typed.trim()) ? Number(typed) : 0
-    if (port < 1 || port > 65_535)
-      return show(self, ConnectPage.page(texts, tunnel, { refused: { typed, reason: texts.portRefused } }), 400)
-    yield* limits.take(`bootstrap ${caller.subject}`, bootstrapsPerMinute)
-    const installation = yield* tunnels.install(caller, id, undefined)
-    const secret = Bootstrap.write({
-      joinToken: tokenBytes(installation.join_token),
-      routingToken: tokenBytes(installation.routing_token)
-    })
-    const { token } = yield* Effect.catchTag(
-      bootstraps.mint(secret, connectLineSeconds, undefined, caller.subject),
-      "IdempotencyKeyReused",
-      Effect.die
-    )
-    const reach = tunnel.owned ? yield* records.reach(caller, [id]) : undefined
-    const start = { installation, port, orders: ConnectPage.isOrdering(tunnel) }
-    const line = (command: string) => ConnectPage.lineOf(start, Redacted.value(token), command)
-    const installing = yield* releases.installing
-    const facts = {
-      withNode: line(yield* releases.command),
-      withoutNode: installing === undefined ? undefined : ConnectPage.lineWithoutNode(line, installing),
-      environment: ConnectPage.environmentOf(start),
-      reach: reach?.get(id),
-      address: addressOf(tunnel)
-    }
-    return show(self, ConnectPage.page(texts, tunnel, facts))
-  })
-
-  const ofOwner =
-    (page: (self: Visits.Member, tunnel: Tunnel) => Effect.Effect<Visits.Response>): Visits.MemberPage =>
-    (self, at) =>
-      Effect.gen(function* () {
-        const id = idFrom(at("id"))
-        yield* tunnels.owned(id, self.caller)
-        return yield* page(self, yield* tunnels.get(self.caller, id))
-      })
-
-  const first: Visits.MemberPage = (self) => list(self, self.caller)
-  return {
-    pages: {
-      "/portal/home": first,
-      "/portal/tunnels": first,
-      "/portal/tunnels/:id": (self, at) => detail(self, self.caller, at("id")),
-      "/portal/tunnels/:id/delete": ofOwner((self, tunnel) =>
-        Effect.succeed(show(self, deleteTunnelPage(self.reader.texts, tunnel)))
-      ),
-      "/portal/tunnels/:id/rotate-token": ofOwner((self, tunnel) =>
-        Effect.succeed(show(self, rotateTokenPage(self.reader.texts, tunnel)))
-      ),
-      "/portal/tunnels/:id/grants": (self, at) => granting(self, self.caller, at("id")),
-      "/portal/tunnels/:id/install": (self, at) =>
-        Effect.map(tunnels.get(self.caller, idFrom(at("id"))), (tunnel) =>
-          show(self, ConnectPage.page(self.reader.texts, tunnel, {}))
-        )
-    } satisfies Readonly<Record<string, Visits.MemberPage>>,
-    forms: {
-      "/portal/tunnels": ({ caller, form, self }) => {
-        const { texts } = self.reader
-        const typed = form["name"] ?? ""
-        const again = (status: number, reason: string) => list(self, caller, status, { typed, reason })
-        return readName({ name: typed }).pipe(
-          Effect.flatMap(({ name }) => tunnels.create(caller, { name }, undefined)),
-          Effect.as(seeOther(home)),
-          Effect.catchTags({
-            MalformedRequest: () => again(400, texts.nameRefused),
-            TunnelLimitReached: ({ limit }) => again(403, texts.limitReached(limit)),
-            HostnameTaken: ({ hostname }) => again(409, texts.hostnameTaken(hostname)),
-            IdempotencyKeyReused: Effect.die
-          })
-        )
-      },
-      "/portal/tunnels/:id/delete": ({ at, caller }) =>
-        Effect.as(tunnels.remove(caller, idFrom(at("id"))), seeOther(home)),
-      "/portal/tunnels/:id/install": connect,
-      "/portal/tunnels/:id/rotate-token": ({ at, caller }) =>
-        Effect.as(
-          rotations.rotate(caller, idFrom(at("id")), undefined),
-          seeOther(`/portal/tunnels/${idFrom(at("id"))}/install`)
-        ),
-      "/portal/tunnels/:id/grants": (sent) =>
-        Effect.gen(function* () {
-          const id = idFrom(sent.at("id"))
-          yield* tunnels.owned(id, sent.caller)
-          const { grantee } = yield* readGrantee({ grantee: (sent.form["grantee"] ?? "").trim() })
-          yield* sharing.grant(sent.caller, id, grantee)
-          return seeOther(`/portal/tunnels/${id}/grants`)
-        }).pipe(
-          Effect.catchTag("MalformedRequest", (refusal) =>
-            granting(sent.self, sent.caller, sent.at("id"), sentBack(sent, "grant", refusedFields(refusal)))
-          )
-        )
-    } satisfies Readonly<Record<string, Submit>>
-  }
+  return { addressOf, bootstraps, detail, limits, records, releases, rotations, sharing, show, tunnels }
 })
+type State = Effect.Success<typeof dependencies>
+
+const list = Effect.fnUntraced(function* (
+  { records, show, tunnels }: State,
+  self: Visits.Visit,
+  caller: Submission["caller"],
+  status = 200,
+  refused?: Refused
+) {
+  const cursor = new URL(self.request.url, "http://localhost").searchParams.get("cursor") ?? undefined
+  const found = yield* tunnels.list(caller, { limit: perPage, ...(cursor === undefined ? {} : { cursor }) })
+  const ids = found.map(({ id }) => id)
+  const page = TunnelsPage.page(self.reader.texts, {
+    tunnels: found,
+    ...(yield* Effect.all({ reach: records.reach(caller, ids), sums: records.sums(caller, ids) }, { concurrency: 2 })),
+    next: nextOf(found),
+    isFirst: cursor === undefined,
+    refused
+  })
+  return show(self, page, status)
+})
+
+const granting = Effect.fnUntraced(function* (
+  { sharing, show, tunnels }: State,
+  self: Visits.Visit,
+  caller: Submission["caller"],
+  path: string,
+  sent?: Sent
+) {
+  const id = idFrom(path)
+  const grantees = yield* sharing.grantees(caller, id, {})
+  const tunnel = yield* tunnels.get(caller, id)
+  return show(self, grantsPage(self.reader.texts, { tunnel, grantees, sent }), sent === undefined ? 200 : 400)
+})
+
+/** A line for a terminal, with a token that works once. */
+const connect = Effect.fnUntraced(function* (
+  { addressOf, bootstraps, limits, records, releases, show, tunnels }: State,
+  { at, caller, form, self }: Submission
+) {
+  const id = idFrom(at("id"))
+  const { texts } = self.reader
+  const tunnel = yield* tunnels.get(caller, id)
+  const typed = form["port"] ?? "8080"
+  const port = /^\d{1,5}$/u.test(typed.trim()) ? Number(typed) : 0
+  if (port < 1 || port > 65_535)
+    return show(self, ConnectPage.page(texts, tunnel, { refused: { typed, reason: texts.portRefused } }), 400)
+  yield* limits.take(`bootstrap ${caller.subject}`, bootstrapsPerMinute)
+  const installation = yield* tunnels.install(caller, id, undefined)
+  const secret = Bootstrap.write({
+    joinToken: tokenBytes(installation.join_token),
+    routingToken: tokenBytes(installation.routing_token)
+  })
+  const { token } = yield* Effect.catchTag(
+    bootstraps.mint(secret, connectLineSeconds, undefined, caller.subject),
+    "IdempotencyKeyReused",
+    Effect.die
+  )
+  const reach = tunnel.owned ? yield* records.reach(caller, [id]) : undefined
+  const start = { installation, port, orders: ConnectPage.isOrdering(tunnel) }
+  const line = (command: string) => ConnectPage.lineOf(start, Redacted.value(token), command)
+  const installing = yield* releases.installing
+  const facts = {
+    withNode: line(yield* releases.command),
+    withoutNode: installing === undefined ? undefined : ConnectPage.lineWithoutNode(line, installing),
+    environment: ConnectPage.environmentOf(start),
+    reach: reach?.get(id),
+    address: addressOf(tunnel)
+  }
+  return show(self, ConnectPage.page(texts, tunnel, facts))
+})
+
+const ofOwner =
+  (
+    { tunnels }: State,
+    page: (self: Visits.Member, tunnel: Tunnel) => Effect.Effect<Visits.Response>
+  ): Visits.MemberPage =>
+  (self, at) =>
+    Effect.gen(function* () {
+      const id = idFrom(at("id"))
+      yield* tunnels.owned(id, self.caller)
+      return yield* page(self, yield* tunnels.get(self.caller, id))
+    })
+
+const first = (state: State, self: Visits.Member) => list(state, self, self.caller)
+
+export const make = Effect.map(dependencies, (state) => ({
+  pages: {
+    "/portal/home": (self) => first(state, self),
+    "/portal/tunnels": (self) => first(state, self),
+    "/portal/tunnels/:id": (self, at) => state.detail(self, self.caller, at("id")),
+    "/portal/tunnels/:id/delete": ofOwner(state, (self, tunnel) =>
+      Effect.succeed(state.show(self, deleteTunnelPage(self.reader.texts, tunnel)))
+    ),
+    "/portal/tunnels/:id/rotate-token": ofOwner(state, (self, tunnel) =>
+      Effect.succeed(state.show(self, rotateTokenPage(self.reader.texts, tunnel)))
+    ),
+    "/portal/tunnels/:id/grants": (self, at) => granting(state, self, self.caller, at("id")),
+    "/portal/tunnels/:id/install": (self, at) =>
+      Effect.map(state.tunnels.get(self.caller, idFrom(at("id"))), (tunnel) =>
+        state.show(self, ConnectPage.page(self.reader.texts, tunnel, {}))
+      )
+  } satisfies Readonly<Record<string, Visits.MemberPage>>,
+  forms: {
+    "/portal/tunnels": ({ caller, form, self }) => {
+      const { texts } = self.reader
+      const typed = form["name"] ?? ""
+      const again = (status: number, reason: string) => list(state, self, caller, status, { typed, reason })
+      return readName({ name: typed }).pipe(
+        Effect.flatMap(({ name }) => state.tunnels.create(caller, { name }, undefined)),
+        Effect.as(seeOther(home)),
+        Effect.catchTags({
+          MalformedRequest: () => again(400, texts.nameRefused),
+          TunnelLimitReached: ({ limit }) => again(403, texts.limitReached(limit)),
+          HostnameTaken: ({ hostname }) => again(409, texts.hostnameTaken(hostname)),
+          IdempotencyKeyReused: Effect.die
+        })
+      )
+    },
+    "/portal/tunnels/:id/delete": ({ at, caller }) =>
+      Effect.as(state.tunnels.remove(caller, idFrom(at("id"))), seeOther(home)),
+    "/portal/tunnels/:id/install": (a0) => connect(state, a0),
+    "/portal/tunnels/:id/rotate-token": ({ at, caller }) =>
+      Effect.as(
+        state.rotations.rotate(caller, idFrom(at("id")), undefined),
+        seeOther(`/portal/tunnels/${idFrom(at("id"))}/install`)
+      ),
+    "/portal/tunnels/:id/grants": (sent) =>
+      Effect.gen(function* () {
+        const id = idFrom(sent.at("id"))
+        yield* state.tunnels.owned(id, sent.caller)
+        const { grantee } = yield* readGrantee({ grantee: (sent.form["grantee"] ?? "").trim() })
+        yield* state.sharing.grant(sent.caller, id, grantee)
+        return seeOther(`/portal/tunnels/${id}/grants`)
+      }).pipe(
+        Effect.catchTag("MalformedRequest", (refusal) =>
+          granting(state, sent.self, sent.caller, sent.at("id"), sentBack(sent, "grant", refusedFields(refusal)))
+        )
+      )
+  } satisfies Readonly<Record<string, Submit>>
+}))

@@ -15,6 +15,12 @@ import { DatabaseUnreachable, logWaiting, whileStarting } from "./DatabaseAvaila
 /** Asks a PostgreSQL server whether it speaks TLS, as a client does before it starts (protocol 3, `SSLRequest`). */
 class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly cause: Error }> {}
 
+class Refused extends Data.TaggedError("Refused")<{ readonly server: string; readonly how: string }> {
+  override get message() {
+    return `${this.server} ${this.how}`
+  }
+}
+
 /** Length 8, then the code 80877103. */
 const sslRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 const patienceMillis = 5_000
@@ -23,6 +29,7 @@ const asked = (host: string, port: number) =>
   Effect.callback<boolean, NoAnswer>((resume) => {
     const socket = Sockets.dialTcp({ host, port, timeout: patienceMillis })
     const fail = (cause: Error) => resume(Effect.fail(new NoAnswer({ cause })))
+    const refused = (how: string) => new Refused({ server: `${host}:${port}`, how })
     socket.on("connect", () => socket.write(sslRequest))
     socket.once("data", (answer) => {
       resume(Effect.succeed(answer[0] === 0x53))
@@ -30,8 +37,8 @@ const asked = (host: string, port: number) =>
     })
     socket
       .on("error", fail)
-      .on("close", () => fail(new Error(`${host}:${port} closes the connection`)))
-      .on("timeout", () => socket.destroy(new Error(`${host}:${port} says nothing for 5 seconds`)))
+      .on("close", () => fail(refused("closes the connection")))
+      .on("timeout", () => socket.destroy(refused("says nothing for 5 seconds")))
     return Effect.sync(() => socket.destroy())
   })
 

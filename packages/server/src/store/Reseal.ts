@@ -43,89 +43,99 @@ interface Stored {
   readonly text: string
 }
 
-export const make = Effect.gen(function* () {
+const dependencies = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const sealing = yield* Sealing
-  const prefixOf = (column: string) => sql`left(${sql(column)}, ${sql.literal(String(prefixLength))}) collate "C"`
-
-  /** The next key id, in order, that a column holds; each look is one step in the index. */
-  const nextKeyId = ({ column, table }: Column, after: string) =>
-    Effect.map(
-      sql<{ readonly prefix: string | null }>`
-        select min(${prefixOf(column)}) as prefix from ${sql(table)}
-        where ${sql(column)} is not null and ${prefixOf(column)} > ${after} and ${prefixOf(column)} < 's1/'`,
-      ([row]) => row?.prefix ?? undefined
-    )
-
-  const keyIds = (column: Column) =>
-    Effect.gen(function* () {
-      const found: Array<string> = []
-      for (
-        let prefix = yield* nextKeyId(column, "s1.");
-        prefix !== undefined;
-        prefix = yield* nextKeyId(column, prefix)
-      )
-        found.push(prefix.slice(3, -1))
-      return found
-    })
-
-  const selectOthers = ({ column, table }: Column, side: Statement.Fragment) =>
-    sql<Stored>`
-      select ctid::text as at, ${sql(column)} as text from ${sql(table)}
-      where ${sql(column)} is not null and ${prefixOf(column)} ${side} ${sealing.prefix}
-      order by ${prefixOf(column)} limit ${batchSize} for update skip locked`
-
-  /** Seals a batch of one column anew and answers how many values that were. */
-  const batch = (each: Column, side: Statement.Fragment) =>
-    sql.withTransaction(
-      Effect.gen(function* () {
-        const rows = yield* selectOthers(each, side)
-        const sealed = yield* Effect.forEach(rows, ({ at, text }) =>
-          Effect.map(Effect.fromResult(sealing.open(each.place, text)), (plain) => ({
-            at,
-            text: sealing.seal(each.place, plain)
-          }))
-        )
-        yield* sql`
-          update ${sql(each.table)} set ${sql(each.column)} = sealed.text
-          from json_to_recordset(${JSON.stringify(sealed)}::json) as sealed (at text, text text)
-          where ${sql(each.table)}.ctid = sealed.at::tid`
-        return rows.length
-      })
-    )
 
   const sides = [sql.literal("<"), sql.literal(">")]
-
-  const column = (each: Column) =>
-    Effect.gen(function* () {
-      let sealed = 0
-      for (const side of sides)
-        for (let last = batchSize; last === batchSize; sealed += last) last = yield* batch(each, side)
-      if (sealed > 0)
-        yield* Effect.logInfo("All values are sealed with the first key of CT_CP_SEAL_KEY.", {
-          values: sealed,
-          place: each.place
-        })
-      return sealed
-    })
-
-  return {
-    /** Fails when a value was sealed under a key that is not there. */
-    check: Effect.gen(function* () {
-      for (const each of columns)
-        for (const id of yield* keyIds(each))
-          if (!sealing.keyIds.includes(id))
-            return yield* ConfigurationInvalid.of(
-              "CT_CP_SEAL_KEY",
-              `lacks the key ${id}, under which values of ${each.place} are sealed`,
-              "add that key behind the first one and start again"
-            )
-    }),
-    /** Seals everything under the first key; how many values that were. */
-    run: Effect.map(Effect.forEach(columns, column), (counts) => counts.reduce((sum, count) => sum + count, 0)),
-    keyIds: Effect.map(Effect.forEach(columns, keyIds), (found) => new Set(found.flat()))
-  }
+  return { sealing, sides, sql }
 })
+type State = Effect.Success<typeof dependencies>
+
+const prefixOf = ({ sql }: State, column: string) =>
+  sql`left(${sql(column)}, ${sql.literal(String(prefixLength))}) collate "C"`
+
+/** The next key id, in order, that a column holds; each look is one step in the index. */
+const nextKeyId = (state: State, { column, table }: Column, after: string) =>
+  Effect.map(
+    state.sql<{ readonly prefix: string | null }>`
+      select min(${prefixOf(state, column)}) as prefix from ${state.sql(table)}
+      where ${state.sql(column)} is not null and ${prefixOf(state, column)} > ${after} and ${prefixOf(state, column)} < 's1/'`,
+    ([row]) => row?.prefix ?? undefined
+  )
+
+const keyIds = (state: State, column: Column) =>
+  Effect.gen(function* () {
+    const found: Array<string> = []
+    for (
+      let prefix = yield* nextKeyId(state, column, "s1.");
+      prefix !== undefined;
+      prefix = yield* nextKeyId(state, column, prefix)
+    )
+      found.push(prefix.slice(3, -1))
+    return found
+  })
+
+const selectOthers = (state: State, { column, table }: Column, side: Statement.Fragment) =>
+  state.sql<Stored>`
+    select ctid::text as at, ${state.sql(column)} as text from ${state.sql(table)}
+    where ${state.sql(column)} is not null and ${prefixOf(state, column)} ${side} ${state.sealing.prefix}
+    order by ${prefixOf(state, column)} limit ${batchSize} for update skip locked`
+
+/** Seals a batch of one column anew and answers how many values that were. */
+const batch = (state: State, each: Column, side: Statement.Fragment) =>
+  state.sql.withTransaction(
+    Effect.gen(function* () {
+      const rows = yield* selectOthers(state, each, side)
+      const sealed = yield* Effect.forEach(rows, ({ at, text }) =>
+        Effect.map(Effect.fromResult(state.sealing.open(each.place, text)), (plain) => ({
+          at,
+          text: state.sealing.seal(each.place, plain)
+        }))
+      )
+      yield* state.sql`
+        update ${state.sql(each.table)} set ${state.sql(each.column)} = sealed.text
+        from json_to_recordset(${JSON.stringify(sealed)}::json) as sealed (at text, text text)
+        where ${state.sql(each.table)}.ctid = sealed.at::tid`
+      return rows.length
+    })
+  )
+
+const column = (state: State, each: Column) =>
+  Effect.gen(function* () {
+    let sealed = 0
+    for (const side of state.sides)
+      for (let last = batchSize; last === batchSize; sealed += last) last = yield* batch(state, each, side)
+    if (sealed > 0)
+      yield* Effect.logInfo("All values are sealed with the first key of CT_CP_SEAL_KEY.", {
+        values: sealed,
+        place: each.place
+      })
+    return sealed
+  })
+
+export const make = Effect.map(dependencies, (state) => ({
+  /** Fails when a value was sealed under a key that is not there. */
+  check: Effect.gen(function* () {
+    for (const each of columns)
+      for (const id of yield* keyIds(state, each))
+        if (!state.sealing.keyIds.includes(id))
+          return yield* ConfigurationInvalid.of(
+            "CT_CP_SEAL_KEY",
+            `lacks the key ${id}, under which values of ${each.place} are sealed`,
+            "add that key behind the first one and start again"
+          )
+  }),
+  /** Seals everything under the first key; how many values that were. */
+  run: Effect.map(
+    Effect.forEach(columns, (each) => column(state, each)),
+    (counts) => counts.reduce((sum, count) => sum + count, 0)
+  ),
+  keyIds: Effect.map(
+    Effect.forEach(columns, (column) => keyIds(state, column)),
+    (found) => new Set(found.flat())
+  )
+}))
 
 /** Checks the keys, then seals in the background for as long as the layer lives. */
 export const layer = Layer.effectDiscard(

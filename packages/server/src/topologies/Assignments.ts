@@ -34,12 +34,107 @@ import * as AttestationCheck from "../channels/AttestationCheck.ts"
 import { MembershipRevocations } from "../channels/MembershipRevocations.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
+import { over } from "../runtime/Over.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { makeLockedTopology, TopologyAgentStore, TopologyStore } from "./TopologyStore.ts"
 
 type Account = Caller["Service"]
+
+const dependencies = Effect.gen(function* () {
+  const store = yield* TopologyStore
+  const agents = yield* TopologyAgentStore
+  const locked = yield* makeLockedTopology
+  const audits = yield* Audits
+  const cuts = yield* MembershipRevocations
+  const { once } = yield* Idempotency
+  return { agents, audits, cuts, locked, once, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+const find = ({ agents }: State, agent: HolderKey) =>
+  Effect.map(agents.find(agent), (found): Assignment => Option.getOrElse(found, () => unassigned))
+
+/**
+ * An agent, and the account's role in a topology, as they stay until the transaction ends. The agent is locked before the
+ * topologies, and those in the order of their ids, so that no two commands wait for each other. `moves`: the agent may be
+ * taken from the topology in which it is.
+ */
+const hold = Effect.fnUntraced(function* (
+  state: State,
+  account: Account,
+  topologyId: TopologyId,
+  key: HolderKey,
+  moves = false
+) {
+  yield* state.agents.lock(key)
+  const left = moves ? (yield* find(state, key)).topologyId : null
+  if (left !== null) yield* state.store.lockAll([topologyId, left])
+  const role = roleOf(yield* state.locked.hold(topologyId, account), account)
+  return { agent: yield* find(state, key), actor: { subject: account.subject, topologyId, role } }
+})
+
+const proofOf = ({ subject }: Account, topologyId: TopologyId, { agent, proof }: NewPlacement) => {
+  if (proof === undefined) return "none"
+  const placement = { topologyId, subject, holder: bytesOf(agent) }
+  return PlacementProof.verify(native, placement, bytesOf(proof)) ? "valid" : "invalid"
+}
+
+const place = Effect.fnUntraced(function* (state: State, account: Account, id: TopologyId, request: NewPlacement) {
+  const { subject } = account
+  const { agent: key, kind = "peer" } = request
+  const proof = proofOf(account, id, request)
+  const { actor, agent } = yield* hold(state, account, id, key, proof === "valid")
+  const { effects, next } = yield* Effect.fromResult(assign(agent, { ...actor, kind, proof }))
+  for (const { topologyId } of effects) {
+    yield* state.cuts.cutAll(yield* state.store.removeEdgesAt(topologyId, key))
+    yield* state.store.announce(topologyId)
+    yield* state.audits.append(audit("topology_agent_displaced", subject, topologyId, key))
+  }
+  const assigned = yield* state.agents.assign(key, next)
+  yield* insertWithinQuota("agents of this topology", maxAgentsPerTopology)(assigned)
+  yield* state.store.announce(id)
+  yield* state.audits.append(audit("topology_agent_assigned", subject, id, key))
+  return null
+})
+
+const unassign = Effect.fn("Assignments.unassign")(
+  function* (state: State, account: Account, id: TopologyId, key: HolderKey) {
+    const { actor, agent } = yield* hold(state, account, id, key)
+    const { effects } = yield* Effect.fromResult(release(agent, actor))
+    yield* state.agents.release(key)
+    for (const { topologyId } of effects) yield* state.cuts.cutAll(yield* state.store.removeEdgesAt(topologyId, key))
+    yield* state.store.announce(id)
+    yield* state.audits.append(audit("topology_agent_unassigned", account.subject, id, key))
+  },
+  (self, state) => state.store.transaction(self),
+  sqlOrDie
+)
+
+const putNoiseKey = Effect.fn("Assignments.putNoiseKey")(
+  function* (state: State, account: Account, id: TopologyId, agent: HolderKey, key: AgentNoiseKey) {
+    const held = yield* hold(state, account, id, agent)
+    yield* Effect.fromResult(mayKey(held.agent, held.actor))
+    if (!AttestationCheck.holds(key.channel, { holder: agent, ...key })) return yield* new AttestationRefused()
+    const stored = yield* state.agents.putNoiseKey(id, agent, key)
+    if (stored.length === 0) return yield* new EdgeNotFound()
+    yield* state.audits.append(audit("topology_noise_key_stored", account.subject, id, `${agent} ${key.channel}`))
+  },
+  (self, state) => state.store.transaction(self),
+  sqlOrDie
+)
+
+const label = Effect.fn("Assignments.label")(
+  function* (state: State, account: Account, id: TopologyId, key: HolderKey, label: string) {
+    const { actor, agent } = yield* hold(state, account, id, key)
+    yield* Effect.fromResult(mayLabel(agent, actor))
+    yield* state.agents.label(key, label)
+    yield* state.store.announce(id)
+  },
+  (self, state) => state.store.transaction(self),
+  sqlOrDie
+)
 
 export class Assignments extends Context.Service<
   Assignments,
@@ -75,103 +170,18 @@ export class Assignments extends Context.Service<
     ) => Effect.Effect<void, AgentNotAssigned | TopologyNotFound>
   }
 >()("server/topologies/Assignments") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* TopologyStore
-    const agents = yield* TopologyAgentStore
-    const locked = yield* makeLockedTopology
-    const audits = yield* Audits
-    const cuts = yield* MembershipRevocations
-    const { once } = yield* Idempotency
-
-    const find = (agent: HolderKey) =>
-      Effect.map(agents.find(agent), (found): Assignment => Option.getOrElse(found, () => unassigned))
-
-    /**
-     * An agent, and the account's role in a topology, as they stay until the transaction ends. The agent is locked before the
-     * topologies, and those in the order of their ids, so that no two commands wait for each other. `moves`: the agent may be
-     * taken from the topology in which it is.
-     */
-    const hold = Effect.fnUntraced(function* (account: Account, topologyId: TopologyId, key: HolderKey, moves = false) {
-      yield* agents.lock(key)
-      const left = moves ? (yield* find(key)).topologyId : null
-      if (left !== null) yield* store.lockAll([topologyId, left])
-      const role = roleOf(yield* locked.hold(topologyId, account), account)
-      return { agent: yield* find(key), actor: { subject: account.subject, topologyId, role } }
-    })
-
-    const proofOf = ({ subject }: Account, topologyId: TopologyId, { agent, proof }: NewPlacement) => {
-      if (proof === undefined) return "none"
-      const placement = { topologyId, subject, holder: bytesOf(agent) }
-      return PlacementProof.verify(native, placement, bytesOf(proof)) ? "valid" : "invalid"
-    }
-
-    const place = Effect.fnUntraced(function* (account: Account, id: TopologyId, request: NewPlacement) {
-      const { subject } = account
-      const { agent: key, kind = "peer" } = request
-      const proof = proofOf(account, id, request)
-      const { actor, agent } = yield* hold(account, id, key, proof === "valid")
-      const { effects, next } = yield* Effect.fromResult(assign(agent, { ...actor, kind, proof }))
-      for (const { topologyId } of effects) {
-        yield* cuts.cutAll(yield* store.removeEdgesAt(topologyId, key))
-        yield* store.announce(topologyId)
-        yield* audits.append(audit("topology_agent_displaced", subject, topologyId, key))
-      }
-      const assigned = yield* agents.assign(key, next)
-      yield* insertWithinQuota("agents of this topology", maxAgentsPerTopology)(assigned)
-      yield* store.announce(id)
-      yield* audits.append(audit("topology_agent_assigned", subject, id, key))
-      return null
-    })
-
-    return {
-      assign: Effect.fn("Assignments.assign")(function* (
-        account: Account,
-        id: TopologyId,
-        request: NewPlacement,
-        key: string | undefined
-      ) {
-        const repeat = { caller: account.subject, operation: `assign-agent ${id}`, key, request }
-        yield* once(repeat, Schema.Null, place(account, id, request))
-      }, sqlOrDie),
-
-      unassign: Effect.fn("Assignments.unassign")(
-        function* (account: Account, id: TopologyId, key: HolderKey) {
-          const { actor, agent } = yield* hold(account, id, key)
-          const { effects } = yield* Effect.fromResult(release(agent, actor))
-          yield* agents.release(key)
-          for (const { topologyId } of effects) yield* cuts.cutAll(yield* store.removeEdgesAt(topologyId, key))
-          yield* store.announce(id)
-          yield* audits.append(audit("topology_agent_unassigned", account.subject, id, key))
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      putNoiseKey: Effect.fn("Assignments.putNoiseKey")(
-        function* (account: Account, id: TopologyId, agent: HolderKey, key: AgentNoiseKey) {
-          const held = yield* hold(account, id, agent)
-          yield* Effect.fromResult(mayKey(held.agent, held.actor))
-          if (!AttestationCheck.holds(key.channel, { holder: agent, ...key })) return yield* new AttestationRefused()
-          const stored = yield* agents.putNoiseKey(id, agent, key)
-          if (stored.length === 0) return yield* new EdgeNotFound()
-          yield* audits.append(audit("topology_noise_key_stored", account.subject, id, `${agent} ${key.channel}`))
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      label: Effect.fn("Assignments.label")(
-        function* (account: Account, id: TopologyId, key: HolderKey, label: string) {
-          const { actor, agent } = yield* hold(account, id, key)
-          yield* Effect.fromResult(mayLabel(agent, actor))
-          yield* agents.label(key, label)
-          yield* store.announce(id)
-        },
-        store.transaction,
-        sqlOrDie
-      )
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { unassign, putNoiseKey, label }),
+    assign: Effect.fn("Assignments.assign")(function* (
+      account: Account,
+      id: TopologyId,
+      request: NewPlacement,
+      key: string | undefined
+    ) {
+      const repeat = { caller: account.subject, operation: `assign-agent ${id}`, key, request }
+      yield* state.once(repeat, Schema.Null, place(state, account, id, request))
+    }, sqlOrDie)
+  }))
 
   static readonly layerNoDeps = Layer.effect(Assignments, Assignments.make)
   static readonly layer = Assignments.layerNoDeps.pipe(

@@ -22,6 +22,7 @@ import { MembershipRevocations } from "../channels/MembershipRevocations.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { type Page, paged } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
+import { over } from "../runtime/Over.ts"
 import { freshHex32 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
@@ -96,6 +97,93 @@ type Account = Caller["Service"]
 const idFrom = Schema.decodeSync(TopologyId)
 const netUuidFrom = Schema.decodeSync(NetUuid)
 
+const dependencies = Effect.gen(function* () {
+  const store = yield* TopologyStore
+  const queries = yield* makeTopologyQueries
+  const locked = yield* makeLockedTopology
+  const audits = yield* Audits
+  const cuts = yield* MembershipRevocations
+  const { once } = yield* Idempotency
+  const random = yield* SecureRandom.SecureRandom
+  const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
+  return { audits, cuts, fresh, locked, once, queries, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+const insert = Effect.fnUntraced(
+  function* ({ audits, fresh, store }: State, owner: Account["subject"]) {
+    const ids = { id: idFrom(yield* fresh), netUuid: netUuidFrom(yield* fresh) }
+    const made = yield* store.insertWithin({ ...ids, owner, createdAt: yield* unixSeconds }, maxTopologiesPerAccount)
+    if (made.length === 0) return yield* new TopologyLimitReached({ limit: Count.make(maxTopologiesPerAccount) })
+    yield* audits.append(audit("topology_created", owner, ids.id))
+    return new TopologyIds({ id: ids.id, net_uuid: ids.netUuid })
+  },
+  (self, state) => state.store.transaction(self)
+)
+
+const idsOf = (rows: ReadonlyArray<Listed>) => rows.map(({ id, netUuid }) => new TopologyIds({ id, net_uuid: netUuid }))
+
+const keyOf = ({ createdAt, id }: Listed) => ({ createdAt, id })
+
+const create = Effect.fn("Topologies.create")(function* (state: State, { subject }: Account, key: string | undefined) {
+  const repeat = { caller: subject, operation: "create-topology", key, request: null }
+  return yield* state.once(repeat, TopologyIds, insert(state, subject))
+}, sqlOrDie)
+
+const list = Effect.fn("Topologies.list")(function* ({ queries }: State, { subject }: Account, page: Page) {
+  return idsOf(yield* paged(page, After, (slice) => queries.owned({ subject, ...slice }), keyOf))
+}, Effect.orDie)
+
+const listShared = Effect.fn("Topologies.listShared")(function* ({ queries }: State, { email }: Account, page: Page) {
+  if (email === null) return []
+  return idsOf(yield* paged(page, After, (slice) => queries.shared({ email, ...slice }), keyOf))
+}, Effect.orDie)
+
+const get = Effect.fn("Topologies.get")(function* ({ queries }: State, { email, subject }: Account, id: TopologyId) {
+  const found = yield* queries.visible({ id, subject, email })
+  return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TopologyNotFound()
+}, sqlOrDie)
+
+const published = Effect.fn("Topologies.published")(function* ({ queries }: State, netUuid: NetUuid) {
+  const found = yield* queries.published(netUuid)
+  return yield* Option.isSome(found) ? Effect.succeed(found.value) : new NetworkUnknown()
+}, sqlOrDie)
+
+const remove = Effect.fn("Topologies.remove")(
+  function* ({ audits, cuts, locked, store }: State, account: Account, id: TopologyId) {
+    const topology = yield* locked.hold(id, account)
+    yield* Effect.fromResult(requireOwner(topology, account))
+    yield* store.announce(id)
+    yield* cuts.cutAll(yield* store.remove(id))
+    yield* audits.append(audit("topology_deleted", account.subject, id))
+  },
+  (self, state) => state.store.transaction(self),
+  sqlOrDie
+)
+
+const removeAllOf = Effect.fn("Topologies.removeAllOf")(function* (
+  { cuts, store }: State,
+  { email, subject }: Account
+) {
+  yield* cuts.cutAll(yield* store.removeAllOf(subject, email))
+}, sqlOrDie)
+
+const shares = Effect.fn("Topologies.shares")(function* (
+  { locked, store }: State,
+  account: Account,
+  id: TopologyId,
+  page: Page
+) {
+  yield* Effect.fromResult(requireOwner(yield* locked.read(id, account), account))
+  const found = yield* paged(
+    page,
+    Email,
+    (slice) => store.shares({ id, ...slice }),
+    ({ email }) => email
+  )
+  return found.map(({ email }) => email)
+}, sqlOrDie)
+
 export class Topologies extends Context.Service<
   Topologies,
   {
@@ -135,109 +223,35 @@ export class Topologies extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<Email>, TopologyNotFound, HttpServerRequest.HttpServerRequest>
   }
 >()("server/topologies/Topologies") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* TopologyStore
-    const queries = yield* makeTopologyQueries
-    const locked = yield* makeLockedTopology
-    const audits = yield* Audits
-    const cuts = yield* MembershipRevocations
-    const { once } = yield* Idempotency
-    const random = yield* SecureRandom.SecureRandom
-    const fresh = Effect.provideService(freshHex32, SecureRandom.SecureRandom, random)
-
-    const insert = Effect.fnUntraced(function* (owner: Account["subject"]) {
-      const ids = { id: idFrom(yield* fresh), netUuid: netUuidFrom(yield* fresh) }
-      const made = yield* store.insertWithin({ ...ids, owner, createdAt: yield* unixSeconds }, maxTopologiesPerAccount)
-      if (made.length === 0) return yield* new TopologyLimitReached({ limit: Count.make(maxTopologiesPerAccount) })
-      yield* audits.append(audit("topology_created", owner, ids.id))
-      return new TopologyIds({ id: ids.id, net_uuid: ids.netUuid })
-    }, store.transaction)
-
-    const idsOf = (rows: ReadonlyArray<Listed>) =>
-      rows.map(({ id, netUuid }) => new TopologyIds({ id, net_uuid: netUuid }))
-    const keyOf = ({ createdAt, id }: Listed) => ({ createdAt, id })
-
-    return {
-      create: Effect.fn("Topologies.create")(function* ({ subject }: Account, key: string | undefined) {
-        const repeat = { caller: subject, operation: "create-topology", key, request: null }
-        return yield* once(repeat, TopologyIds, insert(subject))
-      }, sqlOrDie),
-
-      list: Effect.fn("Topologies.list")(function* ({ subject }: Account, page: Page) {
-        return idsOf(yield* paged(page, After, (slice) => queries.owned({ subject, ...slice }), keyOf))
-      }, Effect.orDie),
-
-      listShared: Effect.fn("Topologies.listShared")(function* ({ email }: Account, page: Page) {
-        if (email === null) return []
-        return idsOf(yield* paged(page, After, (slice) => queries.shared({ email, ...slice }), keyOf))
-      }, Effect.orDie),
-
-      get: Effect.fn("Topologies.get")(function* ({ email, subject }: Account, id: TopologyId) {
-        const found = yield* queries.visible({ id, subject, email })
-        return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TopologyNotFound()
-      }, sqlOrDie),
-
-      published: Effect.fn("Topologies.published")(function* (netUuid: NetUuid) {
-        const found = yield* queries.published(netUuid)
-        return yield* Option.isSome(found) ? Effect.succeed(found.value) : new NetworkUnknown()
-      }, sqlOrDie),
-
-      remove: Effect.fn("Topologies.remove")(
-        function* (account: Account, id: TopologyId) {
-          const topology = yield* locked.hold(id, account)
-          yield* Effect.fromResult(requireOwner(topology, account))
-          yield* store.announce(id)
-          yield* cuts.cutAll(yield* store.remove(id))
-          yield* audits.append(audit("topology_deleted", account.subject, id))
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      removeAllOf: Effect.fn("Topologies.removeAllOf")(function* ({ email, subject }: Account) {
-        yield* cuts.cutAll(yield* store.removeAllOf(subject, email))
-      }, sqlOrDie),
-
-      share: Effect.fn("Topologies.share")(
-        function* (account: Account, id: TopologyId, email: Email) {
-          const topology = yield* locked.hold(id, account, { email })
-          const { next } = yield* Effect.fromResult(share(topology, account, email))
-          if (next === topology) return
-          yield* Effect.flatMap(
-            store.share(id, email),
-            insertWithinQuota("shares of this topology", maxSharesPerTopology)
-          )
-          yield* store.announce(id)
-          yield* audits.append(audit("topology_shared", account.subject, id, email))
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      unshare: Effect.fn("Topologies.unshare")(
-        function* (account: Account, id: TopologyId, email: Email) {
-          const topology = yield* locked.hold(id, account, { email })
-          yield* Effect.fromResult(unshare(topology, account, email))
-          yield* store.unshare(id, email)
-          yield* store.announce(id)
-          yield* audits.append(audit("topology_unshared", account.subject, id, email))
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      shares: Effect.fn("Topologies.shares")(function* (account: Account, id: TopologyId, page: Page) {
-        yield* Effect.fromResult(requireOwner(yield* locked.read(id, account), account))
-        const found = yield* paged(
-          page,
-          Email,
-          (slice) => store.shares({ id, ...slice }),
-          ({ email }) => email
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { create, list, listShared, get, published, remove, removeAllOf, shares }),
+    share: Effect.fn("Topologies.share")(
+      function* (account: Account, id: TopologyId, email: Email) {
+        const topology = yield* state.locked.hold(id, account, { email })
+        const { next } = yield* Effect.fromResult(share(topology, account, email))
+        if (next === topology) return
+        yield* Effect.flatMap(
+          state.store.share(id, email),
+          insertWithinQuota("shares of this topology", maxSharesPerTopology)
         )
-        return found.map(({ email }) => email)
-      }, sqlOrDie)
-    }
-  })
+        yield* state.store.announce(id)
+        yield* state.audits.append(audit("topology_shared", account.subject, id, email))
+      },
+      state.store.transaction,
+      sqlOrDie
+    ),
+    unshare: Effect.fn("Topologies.unshare")(
+      function* (account: Account, id: TopologyId, email: Email) {
+        const topology = yield* state.locked.hold(id, account, { email })
+        yield* Effect.fromResult(unshare(topology, account, email))
+        yield* state.store.unshare(id, email)
+        yield* state.store.announce(id)
+        yield* state.audits.append(audit("topology_unshared", account.subject, id, email))
+      },
+      state.store.transaction,
+      sqlOrDie
+    )
+  }))
 
   static readonly layerNoDeps = Layer.effect(Topologies, Topologies.make)
   static readonly layer = Topologies.layerNoDeps.pipe(

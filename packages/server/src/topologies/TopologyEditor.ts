@@ -37,6 +37,7 @@ import { ChannelRelations } from "../channels/ChannelRelations.ts"
 import { MembershipRevocations } from "../channels/MembershipRevocations.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
+import { over } from "../runtime/Over.ts"
 import { bytesOf } from "../runtime/TokenSecrets.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
@@ -63,6 +64,62 @@ interface Command<E, E2, R> {
   readonly detail?: string
 }
 
+const dependencies = Effect.gen(function* () {
+  const store = yield* TopologyStore
+  const locked = yield* makeLockedTopology
+  const audits = yield* Audits
+  const cuts = yield* MembershipRevocations
+  const { once } = yield* Idempotency
+  const channels = yield* ChannelRelations
+  return { audits, channels, cuts, locked, once, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+/** Decides about a command while the topology is held, stores its change, and then what that opens and closes. */
+const run = <E, E2, R>(
+  { audits, cuts, locked, store }: State,
+  account: Account,
+  id: TopologyId,
+  { action, decide, detail, edges = "none", write }: Command<E, E2, R>
+) =>
+  Effect.gen(function* () {
+    const { effects } = yield* Effect.fromResult(decide(yield* locked.hold(id, account, { edges })))
+    yield* write
+    const links = new Map(effects.map((change) => [`${change.a} ${change.b}`, openedBy(change)]))
+    if (links.size > 0) yield* store.setLinks(id, [...links.values()])
+    yield* store.announce(id)
+    for (const change of effects) if (change._tag === "LinkRevoked") yield* cuts.cut(channelOf(change))
+    if (action !== undefined) yield* audits.append(audit(action, account.subject, id, detail))
+  }).pipe(store.transaction, sqlOrDie)
+
+const note = Effect.fn("TopologyEditor.note")(function* (
+  state: State,
+  account: Account,
+  id: TopologyId,
+  ends: Ends,
+  channel: ChannelId | null
+) {
+  const link = linkOf(ends)
+  const mayNote = channel === null || (yield* state.channels.mayNote(channel, account))
+  yield* run(state, account, id, {
+    edges: link,
+    decide: (topology) => noteChannel(topology, account, { ...link, channel, mayNote }),
+    write: state.store.note(id, link, channel)
+  })
+})
+
+const operator = Effect.fn("TopologyEditor.operator")(function* (
+  { store }: State,
+  { subject }: Account,
+  id: TopologyId
+) {
+  const head = Option.getOrUndefined(yield* store.head({ id, emails: [] }))
+  if (head?.owner !== subject || head.operatorPubkey === null || head.operatorProof === null) {
+    return yield* new TopologyNotFound()
+  }
+  return new OperatorBinding({ operator_pubkey: head.operatorPubkey, proof: head.operatorProof })
+}, sqlOrDie)
+
 export class TopologyEditor extends Context.Service<
   TopologyEditor,
   {
@@ -88,114 +145,66 @@ export class TopologyEditor extends Context.Service<
     readonly operator: (account: Account, id: TopologyId) => Effect.Effect<OperatorBinding, TopologyNotFound>
   }
 >()("server/topologies/TopologyEditor") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* TopologyStore
-    const locked = yield* makeLockedTopology
-    const audits = yield* Audits
-    const cuts = yield* MembershipRevocations
-    const { once } = yield* Idempotency
-    const channels = yield* ChannelRelations
-
-    /** Decides about a command while the topology is held, stores its change, and then what that opens and closes. */
-    const run = <E, E2, R>(
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { note, operator }),
+    addEdge: Effect.fn("TopologyEditor.addEdge")(function* (
       account: Account,
       id: TopologyId,
-      { action, decide, detail, edges = "none", write }: Command<E, E2, R>
-    ) =>
-      Effect.gen(function* () {
-        const { effects } = yield* Effect.fromResult(decide(yield* locked.hold(id, account, { edges })))
-        yield* write
-        const links = new Map(effects.map((change) => [`${change.a} ${change.b}`, openedBy(change)]))
-        if (links.size > 0) yield* store.setLinks(id, [...links.values()])
-        yield* store.announce(id)
-        for (const change of effects) if (change._tag === "LinkRevoked") yield* cuts.cut(channelOf(change))
-        if (action !== undefined) yield* audits.append(audit(action, account.subject, id, detail))
-      }).pipe(store.transaction, sqlOrDie)
-
-    return {
-      addEdge: Effect.fn("TopologyEditor.addEdge")(function* (
-        account: Account,
-        id: TopologyId,
-        ends: Ends,
-        key: string | undefined
-      ) {
-        const link = linkOf(ends)
-        const added = run(account, id, {
-          edges: link,
-          decide: (topology) => addEdge(topology, account, link),
-          write: Effect.flatMap(
-            store.addEdge(id, link),
-            insertWithinQuota("edges of this topology", maxEdgesPerTopology)
-          ),
-          action: "topology_edge_added",
-          detail: `${link.a} ${link.b}`
-        })
-        const repeat = { caller: account.subject, operation: `add-edge ${id}`, key, request: ends }
-        yield* once(repeat, Schema.Null, Effect.as(added, null))
-      }, sqlOrDie),
-
-      removeEdge: Effect.fn("TopologyEditor.removeEdge")((account: Account, id: TopologyId, ends: Ends) => {
-        const link = linkOf(ends)
-        return run(account, id, {
-          edges: link,
-          decide: (topology) => removeEdge(topology, account, link),
-          write: store.removeEdge(id, link),
-          action: "topology_edge_removed",
-          detail: `${link.a} ${link.b}`
-        })
-      }),
-
-      note: Effect.fn("TopologyEditor.note")(function* (
-        account: Account,
-        id: TopologyId,
-        ends: Ends,
-        channel: ChannelId | null
-      ) {
-        const link = linkOf(ends)
-        const mayNote = channel === null || (yield* channels.mayNote(channel, account))
-        yield* run(account, id, {
-          edges: link,
-          decide: (topology) => noteChannel(topology, account, { ...link, channel, mayNote }),
-          write: store.note(id, link, channel)
-        })
-      }),
-
-      setMode: Effect.fn("TopologyEditor.setMode")((account: Account, id: TopologyId, mode: OverlayMode) =>
-        run(account, id, { decide: (topology) => setMode(topology, account, mode), write: store.setMode(id, mode) })
-      ),
-
-      bind: Effect.fn("TopologyEditor.bind")(
-        (account: Account, id: TopologyId, { operator_pubkey, proof }: OperatorBinding) => {
-          const binding = { topologyId: id, operator: bytesOf(operator_pubkey) }
-          const proofValid = Proof.verify(native, binding, bytesOf(proof))
-          return run(account, id, {
-            edges: "all",
-            decide: (topology) => bind(topology, account, operator_pubkey, proofValid),
-            write: store.bind(id, operator_pubkey, proof),
-            action: "topology_operator_bound",
-            detail: operator_pubkey
-          })
-        }
-      ),
-
-      unbind: Effect.fn("TopologyEditor.unbind")((account: Account, id: TopologyId) =>
-        run(account, id, {
+      ends: Ends,
+      key: string | undefined
+    ) {
+      const link = linkOf(ends)
+      const added = run(state, account, id, {
+        edges: link,
+        decide: (topology) => addEdge(topology, account, link),
+        write: Effect.flatMap(
+          state.store.addEdge(id, link),
+          insertWithinQuota("edges of this topology", maxEdgesPerTopology)
+        ),
+        action: "topology_edge_added",
+        detail: `${link.a} ${link.b}`
+      })
+      const repeat = { caller: account.subject, operation: `add-edge ${id}`, key, request: ends }
+      yield* state.once(repeat, Schema.Null, Effect.as(added, null))
+    }, sqlOrDie),
+    removeEdge: Effect.fn("TopologyEditor.removeEdge")((account: Account, id: TopologyId, ends: Ends) => {
+      const link = linkOf(ends)
+      return run(state, account, id, {
+        edges: link,
+        decide: (topology) => removeEdge(topology, account, link),
+        write: state.store.removeEdge(id, link),
+        action: "topology_edge_removed",
+        detail: `${link.a} ${link.b}`
+      })
+    }),
+    setMode: Effect.fn("TopologyEditor.setMode")((account: Account, id: TopologyId, mode: OverlayMode) =>
+      run(state, account, id, {
+        decide: (topology) => setMode(topology, account, mode),
+        write: state.store.setMode(id, mode)
+      })
+    ),
+    bind: Effect.fn("TopologyEditor.bind")(
+      (account: Account, id: TopologyId, { operator_pubkey, proof }: OperatorBinding) => {
+        const binding = { topologyId: id, operator: bytesOf(operator_pubkey) }
+        const proofValid = Proof.verify(native, binding, bytesOf(proof))
+        return run(state, account, id, {
           edges: "all",
-          decide: (topology) => unbind(topology, account),
-          write: store.bind(id, null, null),
-          action: "topology_operator_unbound"
+          decide: (topology) => bind(topology, account, operator_pubkey, proofValid),
+          write: state.store.bind(id, operator_pubkey, proof),
+          action: "topology_operator_bound",
+          detail: operator_pubkey
         })
-      ),
-
-      operator: Effect.fn("TopologyEditor.operator")(function* ({ subject }: Account, id: TopologyId) {
-        const head = Option.getOrUndefined(yield* store.head({ id, emails: [] }))
-        if (head?.owner !== subject || head.operatorPubkey === null || head.operatorProof === null) {
-          return yield* new TopologyNotFound()
-        }
-        return new OperatorBinding({ operator_pubkey: head.operatorPubkey, proof: head.operatorProof })
-      }, sqlOrDie)
-    }
-  })
+      }
+    ),
+    unbind: Effect.fn("TopologyEditor.unbind")((account: Account, id: TopologyId) =>
+      run(state, account, id, {
+        edges: "all",
+        decide: (topology) => unbind(topology, account),
+        write: state.store.bind(id, null, null),
+        action: "topology_operator_unbound"
+      })
+    )
+  }))
 
   static readonly layerNoDeps = Layer.effect(TopologyEditor, TopologyEditor.make)
   static readonly layer = TopologyEditor.layerNoDeps.pipe(

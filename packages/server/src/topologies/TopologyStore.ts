@@ -124,8 +124,7 @@ const Edge = Schema.Struct({ a: HolderKey, b: HolderKey, channel: Schema.NullOr(
 /** Which edges a command needs: none, one, or all. */
 export type Edges = Link | "none" | "all"
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const isOne = (id: string, { a, b }: Link) => sql`topology_id = ${id} and a = ${a} and b = ${b}`
 
   const edges = SqlSchema.findAll({

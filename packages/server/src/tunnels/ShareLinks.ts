@@ -32,6 +32,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { Idempotency } from "../http/Idempotency.ts"
 import { type Page, paged } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
+import { over } from "../runtime/Over.ts"
 import { freshHex32 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -138,6 +139,61 @@ export interface ShareRequest {
   readonly label?: string
 }
 
+const dependencies = Effect.gen(function* () {
+  const store = yield* makeShareLinkStore
+  const audits = yield* Audits
+  const sessions = yield* GateSessions
+  const orders = yield* LoginOrders
+  const { once } = yield* Idempotency
+  const { portalBaseUrl } = yield* Settings
+  const random = yield* SecureRandom.SecureRandom
+  return { audits, once, orders, portalBaseUrl, random, sessions, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+const owned = Effect.fnUntraced(function* ({ store }: State, { subject }: Account, id: string, lock: boolean) {
+  const found = yield* store.tunnel({ id, subject, lock })
+  return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
+})
+
+const urlOf = ({ portalBaseUrl }: State, host: string, token: Redacted.Redacted) => {
+  const url = new URL("/gate/share", portalBaseUrl)
+  url.searchParams.set("host", host)
+  url.searchParams.set("token", Redacted.value(token))
+  return url.href
+}
+
+const minted = Effect.fnUntraced(function* (
+  state: State,
+  account: Account,
+  tunnelId: TunnelId,
+  { label, single_use: singleUse = false, ttl }: ShareRequest
+) {
+  const { gelb, host, loginRequired } = yield* owned(state, account, tunnelId, true)
+  const now = yield* unixSeconds
+  const links = yield* state.store.living({ tunnelId, now })
+  const id = ShareLinkId.make(yield* Effect.provideService(freshHex32, SecureRandom.SecureRandom, state.random))
+  const tunnel = { id: tunnelId, subject: account.subject, gelb, host, loginRequired, links }
+  const { effects, next } = yield* Effect.fromResult(mint(tunnel, { id, ttl, singleUse, label: label ?? null }, now))
+  const token = TokenEncoding.urlText(Redacted.make(yield* state.random.randomBytes(32)))
+  yield* state.store.forgetEnded(tunnelId, now)
+  yield* state.store.insert({ ...next, tokenHash: TokenEncoding.hashText(native, token) })
+  yield* Effect.forEach(effects, state.audits.append, { discard: true })
+  return new MintedShareLink({ id, url: urlOf(state, next.host, token), expires_at: next.expiresAt })
+})
+
+const list = Effect.fn("ShareLinks.list")(function* (state: State, account: Account, tunnelId: TunnelId, page: Page) {
+  yield* owned(state, account, tunnelId, false)
+  const now = yield* unixSeconds
+  const found = yield* paged(
+    page,
+    After,
+    (slice) => state.store.list({ tunnelId, ...slice }),
+    ({ createdAt, id }) => ({ createdAt, id })
+  )
+  return found.map((link) => shown(link, now))
+}, sqlOrDie)
+
 export class ShareLinks extends Context.Service<
   ShareLinks,
   {
@@ -177,108 +233,52 @@ export class ShareLinks extends Context.Service<
     readonly prune: Effect.Effect<void>
   }
 >()("server/tunnels/ShareLinks") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* makeShareLinkStore
-    const audits = yield* Audits
-    const sessions = yield* GateSessions
-    const orders = yield* LoginOrders
-    const { once } = yield* Idempotency
-    const { portalBaseUrl } = yield* Settings
-    const random = yield* SecureRandom.SecureRandom
-
-    const owned = Effect.fnUntraced(function* ({ subject }: Account, id: string, lock: boolean) {
-      const found = yield* store.tunnel({ id, subject, lock })
-      return yield* Option.isSome(found) ? Effect.succeed(found.value) : new TunnelNotFound()
-    })
-
-    const urlOf = (host: string, token: Redacted.Redacted) => {
-      const url = new URL("/gate/share", portalBaseUrl)
-      url.searchParams.set("host", host)
-      url.searchParams.set("token", Redacted.value(token))
-      return url.href
-    }
-
-    const minted = Effect.fnUntraced(function* (
-      account: Account,
-      tunnelId: TunnelId,
-      { label, single_use: singleUse = false, ttl }: ShareRequest
-    ) {
-      const { gelb, host, loginRequired } = yield* owned(account, tunnelId, true)
-      const now = yield* unixSeconds
-      const links = yield* store.living({ tunnelId, now })
-      const id = ShareLinkId.make(yield* Effect.provideService(freshHex32, SecureRandom.SecureRandom, random))
-      const tunnel = { id: tunnelId, subject: account.subject, gelb, host, loginRequired, links }
-      const { effects, next } = yield* Effect.fromResult(
-        mint(tunnel, { id, ttl, singleUse, label: label ?? null }, now)
-      )
-      const token = TokenEncoding.urlText(Redacted.make(yield* random.randomBytes(32)))
-      yield* store.forgetEnded(tunnelId, now)
-      yield* store.insert({ ...next, tokenHash: TokenEncoding.hashText(native, token) })
-      yield* Effect.forEach(effects, audits.append, { discard: true })
-      return new MintedShareLink({ id, url: urlOf(next.host, token), expires_at: next.expiresAt })
-    })
-
-    return {
-      mint: Effect.fn("ShareLinks.mint")(
-        (account: Account, tunnelId: TunnelId, request: ShareRequest, key: string | undefined) =>
-          once(
-            { caller: account.subject, operation: `mint-share-link ${tunnelId}`, key, request },
-            MintedShareLink,
-            minted(account, tunnelId, request)
-          ),
-        sqlOrDie
-      ),
-
-      list: Effect.fn("ShareLinks.list")(function* (account: Account, tunnelId: TunnelId, page: Page) {
-        yield* owned(account, tunnelId, false)
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { list }),
+    mint: Effect.fn("ShareLinks.mint")(
+      (account: Account, tunnelId: TunnelId, request: ShareRequest, key: string | undefined) =>
+        state.once(
+          { caller: account.subject, operation: `mint-share-link ${tunnelId}`, key, request },
+          MintedShareLink,
+          minted(state, account, tunnelId, request)
+        ),
+      sqlOrDie
+    ),
+    revoke: Effect.fn("ShareLinks.revoke")(
+      function* (account: Account, tunnelId: TunnelId, id: string) {
+        yield* owned(state, account, tunnelId, false)
+        const found = yield* state.store.lock({ id, tunnelId })
+        if (Option.isNone(found)) return yield* new ShareLinkNotFound()
+        const { effects, next } = yield* Effect.fromResult(revoke(found.value, account.subject))
+        yield* state.store.save(next)
+        yield* state.orders.tunnelChanged(tunnelId)
+        yield* Effect.forEach(effects, state.audits.append, { discard: true })
+      },
+      state.store.transaction,
+      sqlOrDie
+    ),
+    redeem: Effect.fn("ShareLinks.redeem")(
+      function* (host: string, token: Redacted.Redacted, spends: boolean) {
+        if ((yield* state.store.isGated(host)).length === 0) return yield* new HostNotGated()
+        const { length } = Redacted.value(token)
+        const found =
+          length === 0 || length > longestToken
+            ? Option.none()
+            : yield* state.store.lockByToken(TokenEncoding.hashText(native, token))
+        if (Option.isNone(found)) return yield* new ShareLinkRefused()
         const now = yield* unixSeconds
-        const found = yield* paged(
-          page,
-          After,
-          (slice) => store.list({ tunnelId, ...slice }),
-          ({ createdAt, id }) => ({ createdAt, id })
-        )
-        return found.map((link) => shown(link, now))
-      }, sqlOrDie),
-
-      revoke: Effect.fn("ShareLinks.revoke")(
-        function* (account: Account, tunnelId: TunnelId, id: string) {
-          yield* owned(account, tunnelId, false)
-          const found = yield* store.lock({ id, tunnelId })
-          if (Option.isNone(found)) return yield* new ShareLinkNotFound()
-          const { effects, next } = yield* Effect.fromResult(revoke(found.value, account.subject))
-          yield* store.save(next)
-          yield* orders.tunnelChanged(tunnelId)
-          yield* Effect.forEach(effects, audits.append, { discard: true })
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      redeem: Effect.fn("ShareLinks.redeem")(
-        function* (host: string, token: Redacted.Redacted, spends: boolean) {
-          if ((yield* store.isGated(host)).length === 0) return yield* new HostNotGated()
-          const { length } = Redacted.value(token)
-          const found =
-            length === 0 || length > longestToken
-              ? Option.none()
-              : yield* store.lockByToken(TokenEncoding.hashText(native, token))
-          if (Option.isNone(found)) return yield* new ShareLinkRefused()
-          const now = yield* unixSeconds
-          const { effects, next } = yield* Effect.fromResult(redeem(found.value, host, now))
-          if (next.singleUse && !spends) return Option.none()
-          yield* store.save(next)
-          yield* Effect.forEach(effects, audits.append, { discard: true })
-          const session = yield* sessions.openShared(next.id, host, next.expiresAt)
-          return Option.some({ session, seconds: next.expiresAt - now })
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - listedFor))))
-    }
-  })
+        const { effects, next } = yield* Effect.fromResult(redeem(found.value, host, now))
+        if (next.singleUse && !spends) return Option.none()
+        yield* state.store.save(next)
+        yield* Effect.forEach(effects, state.audits.append, { discard: true })
+        const session = yield* state.sessions.openShared(next.id, host, next.expiresAt)
+        return Option.some({ session, seconds: next.expiresAt - now })
+      },
+      state.store.transaction,
+      sqlOrDie
+    ),
+    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(state.store.prune(now - listedFor))))
+  }))
 
   static readonly layerNoDeps = Layer.effect(ShareLinks, ShareLinks.make)
   static readonly layer = ShareLinks.layerNoDeps.pipe(

@@ -16,6 +16,7 @@ import type { Statement } from "effect/sql"
 import { Outbox } from "../edges/Outbox.ts"
 import { Idempotency, type Once } from "../http/Idempotency.ts"
 import { Audits } from "../identity/Audits.ts"
+import { over } from "../runtime/Over.ts"
 import { sha256Hex, freshHex32, freshHex64 } from "../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
@@ -43,7 +44,7 @@ const made = {
 const Made = Schema.Struct(made)
 const MadeAndShown = Schema.Struct({ ...made, tunnel: Tunnel })
 
-export const make = Effect.gen(function* () {
+const dependencies = Effect.gen(function* () {
   const store = yield* TunnelStore
   const hosts = yield* Hosts
   const outbox = yield* Outbox
@@ -55,121 +56,139 @@ export const make = Effect.gen(function* () {
   const rules = yield* HostnameRules
   const random = yield* SecureRandom.SecureRandom
   const withEntropy = Effect.provideService(SecureRandom.SecureRandom, random)
-
-  const fresh = Effect.fnUntraced(function* (subject: Subject, name: string, hostname: Hostname | null) {
-    const id = idFrom(yield* withEntropy(freshHex32))
-    const routingToken = tokenFrom(yield* withEntropy(freshHex64))
-    return { subject, name, id, hostname, routingToken, createdAt: yield* unixSeconds }
-  })
-
-  /**
-   * The row of a tunnel with its audit entry: the one statement of every creation, which may claim the key of its request
-   * first. Whether it was made; without `usualMost` the account may have any number.
-   */
-  const enrol = (row: Effect.Success<ReturnType<typeof fresh>>, usualMost?: number, claim?: Statement.Fragment) => {
-    const inserted = store.insert(row, usualMost, claim !== undefined)
-    return audits
-      .appendTo(inserted, audit("tunnel_enrolled", row.subject, row.id), claim)
-      .pipe(mapConstraint("tunnels_per_account", (most) => new TunnelLimitReached({ limit: Number(most) })))
-  }
-
-  /**
-   * Creates a tunnel. A hostname that the platform or an operator chooses gets address records; one that an account
-   * chooses in the zone gets none, because other services may have records there. Any other name of an account is a
-   * claim, and the tunnel has no hostname until it is proved.
-   */
-  const insert = Effect.fnUntraced(function* (
-    owner: Subject,
-    name: string,
-    asked: Hostname | null,
-    by: "platform" | "operator" | "account",
-    usualMost?: number
-  ) {
-    const isClaim = by === "account" && asked !== null && !rules.isGiven(asked)
-    const hostname = isClaim ? null : asked
-    const row = yield* fresh(owner, name, hostname)
-    const { id, routingToken: token } = row
-    yield* enrol(row, usualMost)
-    if (isClaim) {
-      yield* hosts.admit(token, asked, "account")
-      const target = rules.targetOf(id)
-      yield* claims.insert({ tunnelId: id, hostname: asked, target })
-      if (target !== null) yield* addresses.want(target)
-    }
-    if (hostname === null) return { id, token, hostname, calls: [] }
-    if (by !== "account") yield* addresses.want(hostname)
-    const { ids } = yield* hosts.record(token, hostname, by === "operator" ? "operator" : "account")
-    return { id, token, hostname, calls: ids }
-  })
-
-  /** Without a hostname the answer is known before, so that the row and the key are one trip; nothing for a used key. */
-  const insertAnswered = Effect.fnUntraced(function* (owner: Subject, name: TunnelName, repeat: Once) {
-    const row = yield* fresh(owner, name, null)
-    const { createdAt, id, routingToken: token } = row
-    const tunnel = new Tunnel({
-      id,
-      name,
-      hostname: null,
-      hostname_proof: null,
-      status: "rot",
-      claim_deadline: null,
-      require_login: false,
-      allow_any_login: false,
-      bridge_mode: "off",
-      owned: true,
-      created_at: UnixSeconds.make(createdAt),
-      agent_proof: "optional",
-      ...allOff
-    })
-    const answer = { id, token, hostname: null, calls: [], tunnel }
-    const claim = yield* claimed(repeat, MadeAndShown, answer)
-    return (yield* enrol(row, tunnelsPerAccount, claim)) ? tunnel : undefined
-  })
-
-  /** Orders the edge at once when it can be reached, and later otherwise: the tunnel exists either way. */
-  const tell = ({ calls, token }: typeof Made.Type) =>
-    outbox.deliver({ queue: token, ids: calls }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignoreCause)
-
-  const settled = <A, E, R>(command: Effect.Effect<A, E, R>, hostname: Hostname | null) =>
-    hostname === null
-      ? command
-      : command.pipe(mapConstraint("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
-
-  const shown = (id: TunnelId, subject: Subject) =>
-    Effect.map(Effect.flatMap(store.shown({ id, subject }), Effect.fromOption), tunnelOf(rules))
-
-  return {
-    provision: Effect.fn("Tunnels.provision")(function* (
-      request: { readonly subject: Subject; readonly name: string; readonly hostname: Hostname },
-      key: string | undefined
-    ) {
-      const { hostname, name, subject } = request
-      const repeat = { caller: "operator", operation: "provision-tunnel", key, request }
-      const command = Effect.catchTag(insert(subject, name, hostname, "operator"), "TunnelLimitReached", Effect.die)
-      const made = yield* settled(once(repeat, Made, command), hostname)
-      yield* tell(made)
-      return { routing_token: made.token, hostname }
-    }, sqlOrDie),
-
-    create: Effect.fn("Tunnels.create")(function* (
-      account: Account,
-      request: { readonly name: TunnelName; readonly hostname?: Hostname },
-      key: string | undefined
-    ) {
-      const { subject } = account
-      const derived = rules.zone === undefined ? "" : deriveHostname(request.name, sha256Hex(subject), rules.zone)
-      const hostname = request.hostname ?? Option.getOrNull(readHostname(derived))
-      const repeat = { caller: subject, operation: "create-tunnel", key, request }
-      const enrolled = hostname === null ? yield* insertAnswered(subject, request.name, repeat) : undefined
-      if (enrolled !== undefined) return enrolled
-      const command = Effect.gen(function* () {
-        const by = request.hostname === undefined ? "platform" : "account"
-        const made = yield* insert(subject, request.name, hostname, by, tunnelsPerAccount)
-        return { ...made, tunnel: yield* shown(made.id, subject) }
-      })
-      const { tunnel, ...made } = yield* settled(once(repeat, MadeAndShown, command), hostname)
-      yield* tell(made)
-      return tunnel
-    }, sqlOrDie)
-  }
+  return { addresses, audits, claimed, claims, hosts, once, outbox, rules, store, tunnelsPerAccount, withEntropy }
 })
+type State = Effect.Success<typeof dependencies>
+
+const fresh = Effect.fnUntraced(function* (
+  { withEntropy }: State,
+  subject: Subject,
+  name: string,
+  hostname: Hostname | null
+) {
+  const id = idFrom(yield* withEntropy(freshHex32))
+  const routingToken = tokenFrom(yield* withEntropy(freshHex64))
+  return { subject, name, id, hostname, routingToken, createdAt: yield* unixSeconds }
+})
+
+/**
+ * The row of a tunnel with its audit entry: the one statement of every creation, which may claim the key of its request
+ * first. Whether it was made; without `usualMost` the account may have any number.
+ */
+const enrol = (
+  state: State,
+  row: Effect.Success<ReturnType<typeof fresh>>,
+  usualMost?: number,
+  claim?: Statement.Fragment
+) => {
+  const inserted = state.store.insert(row, usualMost, claim !== undefined)
+  return state.audits
+    .appendTo(inserted, audit("tunnel_enrolled", row.subject, row.id), claim)
+    .pipe(mapConstraint("tunnels_per_account", (most) => new TunnelLimitReached({ limit: Number(most) })))
+}
+
+/**
+ * Creates a tunnel. A hostname that the platform or an operator chooses gets address records; one that an account
+ * chooses in the zone gets none, because other services may have records there. Any other name of an account is a
+ * claim, and the tunnel has no hostname until it is proved.
+ */
+const insert = Effect.fnUntraced(function* (
+  state: State,
+  owner: Subject,
+  name: string,
+  asked: Hostname | null,
+  by: "platform" | "operator" | "account",
+  usualMost?: number
+) {
+  const isClaim = by === "account" && asked !== null && !state.rules.isGiven(asked)
+  const hostname = isClaim ? null : asked
+  const row = yield* fresh(state, owner, name, hostname)
+  const { id, routingToken: token } = row
+  yield* enrol(state, row, usualMost)
+  if (isClaim) {
+    yield* state.hosts.admit(token, asked, "account")
+    const target = state.rules.targetOf(id)
+    yield* state.claims.insert({ tunnelId: id, hostname: asked, target })
+    if (target !== null) yield* state.addresses.want(target)
+  }
+  if (hostname === null) return { id, token, hostname, calls: [] }
+  if (by !== "account") yield* state.addresses.want(hostname)
+  const { ids } = yield* state.hosts.record(token, hostname, by === "operator" ? "operator" : "account")
+  return { id, token, hostname, calls: ids }
+})
+
+/** Without a hostname the answer is known before, so that the row and the key are one trip; nothing for a used key. */
+const insertAnswered = Effect.fnUntraced(function* (state: State, owner: Subject, name: TunnelName, repeat: Once) {
+  const row = yield* fresh(state, owner, name, null)
+  const { createdAt, id, routingToken: token } = row
+  const tunnel = new Tunnel({
+    id,
+    name,
+    hostname: null,
+    hostname_proof: null,
+    status: "rot",
+    claim_deadline: null,
+    require_login: false,
+    allow_any_login: false,
+    bridge_mode: "off",
+    owned: true,
+    created_at: UnixSeconds.make(createdAt),
+    agent_proof: "optional",
+    ...allOff
+  })
+  const answer = { id, token, hostname: null, calls: [], tunnel }
+  const claim = yield* state.claimed(repeat, MadeAndShown, answer)
+  return (yield* enrol(state, row, state.tunnelsPerAccount, claim)) ? tunnel : undefined
+})
+
+/** Orders the edge at once when it can be reached, and later otherwise: the tunnel exists either way. */
+const tell = ({ outbox }: State, { calls, token }: typeof Made.Type) =>
+  outbox.deliver({ queue: token, ids: calls }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignoreCause)
+
+const settled = <A, E, R>(command: Effect.Effect<A, E, R>, hostname: Hostname | null) =>
+  hostname === null
+    ? command
+    : command.pipe(mapConstraint("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
+
+const shown = ({ rules, store }: State, id: TunnelId, subject: Subject) =>
+  Effect.map(Effect.flatMap(store.shown({ id, subject }), Effect.fromOption), tunnelOf(rules))
+
+const provision = Effect.fn("Tunnels.provision")(function* (
+  state: State,
+  request: { readonly subject: Subject; readonly name: string; readonly hostname: Hostname },
+  key: string | undefined
+) {
+  const { hostname, name, subject } = request
+  const repeat = { caller: "operator", operation: "provision-tunnel", key, request }
+  const command = Effect.catchTag(insert(state, subject, name, hostname, "operator"), "TunnelLimitReached", Effect.die)
+  const made = yield* settled(state.once(repeat, Made, command), hostname)
+  yield* tell(state, made)
+  return { routing_token: made.token, hostname }
+}, sqlOrDie)
+
+const create = Effect.fn("Tunnels.create")(function* (
+  state: State,
+  account: Account,
+  request: { readonly name: TunnelName; readonly hostname?: Hostname },
+  key: string | undefined
+) {
+  const { subject } = account
+  const derived =
+    state.rules.zone === undefined ? "" : deriveHostname(request.name, sha256Hex(subject), state.rules.zone)
+  const hostname = request.hostname ?? Option.getOrNull(readHostname(derived))
+  const repeat = { caller: subject, operation: "create-tunnel", key, request }
+  const enrolled = hostname === null ? yield* insertAnswered(state, subject, request.name, repeat) : undefined
+  if (enrolled !== undefined) return enrolled
+  const command = Effect.gen(function* () {
+    const by = request.hostname === undefined ? "platform" : "account"
+    const made = yield* insert(state, subject, request.name, hostname, by, state.tunnelsPerAccount)
+    return { ...made, tunnel: yield* shown(state, made.id, subject) }
+  })
+  const { tunnel, ...made } = yield* settled(state.once(repeat, MadeAndShown, command), hostname)
+  yield* tell(state, made)
+  return tunnel
+}, sqlOrDie)
+
+export const make = Effect.map(dependencies, (state) => ({
+  ...over(state, { provision, create })
+}))

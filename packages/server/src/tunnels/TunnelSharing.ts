@@ -13,6 +13,7 @@ import type { HttpServerRequest } from "effect/http"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { type Page, pagedOf } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
+import { over } from "../runtime/Over.ts"
 import { insertWithinQuota } from "../store/KeysetPage.ts"
 import { sqlOrDie } from "../store/SqlOrDie.ts"
 import { LoginOrders } from "./LoginOrders.ts"
@@ -74,6 +75,98 @@ const makeTunnelSharingStore = Effect.gen(function* () {
 
 type Account = Caller["Service"]
 
+const dependencies = Effect.gen(function* () {
+  const tunnels = yield* Tunnels
+  const audits = yield* Audits
+  const rotations = yield* TokenRotations
+  const logins = yield* LoginOrders
+  const store = yield* makeTunnelSharingStore
+  return { audits, logins, rotations, store, tunnels }
+})
+type State = Effect.Success<typeof dependencies>
+
+/** Everything here belongs to the owner of the tunnel. */
+const asOwner = <A, E, R>({ tunnels }: State, account: Account, id: string, use: Effect.Effect<A, E, R>) =>
+  Effect.andThen(tunnels.owned(id, account), Effect.orDie(use))
+
+/** A page of a list, whose entries go by a name. */
+const listed =
+  <A, E>(state: State, list: (slice: Slice) => Effect.Effect<ReadonlyArray<A>, E>, name: (entry: A) => string) =>
+  (account: Account, id: string, page: Page) =>
+    asOwner(state, account, id, pagedOf(page, id, list, name))
+
+const found = (removed: ReadonlyArray<unknown>) => (removed.length === 0 ? new GrantNotFound() : Effect.void)
+
+/** Who may see or visit a tunnel is changed in one transaction with the entry that says so. */
+const recorded = <E, R>(
+  { audits, store }: State,
+  action: string,
+  account: Account,
+  id: string,
+  whom: string,
+  change: Effect.Effect<void, E, R>
+) => Effect.andThen(change, audits.append(audit(action, account.subject, id, whom))).pipe(store.transaction, sqlOrDie)
+
+const grantees = (state: State) => listed(state, state.store.grantees, ({ grantee }) => grantee)
+
+const visitors = (state: State) => listed(state, state.store.visitors, ({ email }) => email)
+
+const requests = (state: State) => listed(state, state.store.requests, ({ email }) => email)
+
+const grant = (state: State, account: Account, id: string, grantee: Subject) =>
+  recorded(
+    state,
+    "tunnel_granted",
+    account,
+    id,
+    grantee,
+    Effect.flatMap(
+      asOwner(state, account, id, Effect.andThen(state.store.lock(id), state.store.grant(id, grantee))),
+      insertWithinQuota("grants of this tunnel", maxGrantsPerTunnel)
+    )
+  )
+
+const ungrant = (state: State, account: Account, id: string, grantee: Subject) =>
+  recorded(
+    state,
+    "tunnel_ungranted",
+    account,
+    id,
+    grantee,
+    Effect.flatMap(asOwner(state, account, id, state.rotations.endGrants(grantee, id, account.subject)), found)
+  )
+
+const allowVisitor = (state: State, account: Account, id: string, email: Email) =>
+  recorded(
+    state,
+    "tunnel_visitor_allowed",
+    account,
+    id,
+    email,
+    Effect.flatMap(
+      asOwner(state, account, id, Effect.andThen(state.store.lock(id), state.store.admit(id, email))),
+      insertWithinQuota("visitors of this tunnel", maxVisitorsPerTunnel)
+    )
+  )
+
+const disallowVisitor = (state: State, account: Account, id: string, email: Email) =>
+  recorded(
+    state,
+    "tunnel_visitor_disallowed",
+    account,
+    id,
+    email,
+    Effect.asVoid(
+      asOwner(state, account, id, Effect.andThen(state.store.turnAway(id, email), state.logins.tunnelChanged(id)))
+    )
+  )
+
+const accessRequests = (state: State, account: Account, id: string, page: Page) =>
+  Effect.map(requests(state)(account, id, page), (rows) => rows.map((row) => new AccessRequest(row)))
+
+const dismiss = (state: State, account: Account, id: string, email: Email) =>
+  Effect.flatMap(asOwner(state, account, id, state.store.dismiss(id, email)), found)
+
 export class TunnelSharing extends Context.Service<
   TunnelSharing,
   {
@@ -115,87 +208,13 @@ export class TunnelSharing extends Context.Service<
     ) => Effect.Effect<void, GrantNotFound | TunnelNotFound>
   }
 >()("server/tunnels/TunnelSharing") {
-  static readonly make = Effect.gen(function* () {
-    const tunnels = yield* Tunnels
-    const audits = yield* Audits
-    const rotations = yield* TokenRotations
-    const logins = yield* LoginOrders
-    const store = yield* makeTunnelSharingStore
-
-    /** Everything here belongs to the owner of the tunnel. */
-    const asOwner = <A, E, R>(account: Account, id: string, use: Effect.Effect<A, E, R>) =>
-      Effect.andThen(tunnels.owned(id, account), Effect.orDie(use))
-
-    /** A page of a list, whose entries go by a name. */
-    const listed =
-      <A, E>(list: (slice: Slice) => Effect.Effect<ReadonlyArray<A>, E>, name: (entry: A) => string) =>
-      (account: Account, id: string, page: Page) =>
-        asOwner(account, id, pagedOf(page, id, list, name))
-    const grantees = listed(store.grantees, ({ grantee }) => grantee)
-    const visitors = listed(store.visitors, ({ email }) => email)
-    const requests = listed(store.requests, ({ email }) => email)
-
-    const found = (removed: ReadonlyArray<unknown>) => (removed.length === 0 ? new GrantNotFound() : Effect.void)
-
-    /** Who may see or visit a tunnel is changed in one transaction with the entry that says so. */
-    const recorded = <E, R>(
-      action: string,
-      account: Account,
-      id: string,
-      whom: string,
-      change: Effect.Effect<void, E, R>
-    ) =>
-      Effect.andThen(change, audits.append(audit(action, account.subject, id, whom))).pipe(store.transaction, sqlOrDie)
-
-    return {
-      grant: (account: Account, id: string, grantee: Subject) =>
-        recorded(
-          "tunnel_granted",
-          account,
-          id,
-          grantee,
-          Effect.flatMap(
-            asOwner(account, id, Effect.andThen(store.lock(id), store.grant(id, grantee))),
-            insertWithinQuota("grants of this tunnel", maxGrantsPerTunnel)
-          )
-        ),
-      ungrant: (account: Account, id: string, grantee: Subject) =>
-        recorded(
-          "tunnel_ungranted",
-          account,
-          id,
-          grantee,
-          Effect.flatMap(asOwner(account, id, rotations.endGrants(grantee, id, account.subject)), found)
-        ),
-      grantees: (account: Account, id: string, page: Page) =>
-        Effect.map(grantees(account, id, page), (rows) => rows.map(({ grantee }) => grantee)),
-      allowVisitor: (account: Account, id: string, email: Email) =>
-        recorded(
-          "tunnel_visitor_allowed",
-          account,
-          id,
-          email,
-          Effect.flatMap(
-            asOwner(account, id, Effect.andThen(store.lock(id), store.admit(id, email))),
-            insertWithinQuota("visitors of this tunnel", maxVisitorsPerTunnel)
-          )
-        ),
-      disallowVisitor: (account: Account, id: string, email: Email) =>
-        recorded(
-          "tunnel_visitor_disallowed",
-          account,
-          id,
-          email,
-          Effect.asVoid(asOwner(account, id, Effect.andThen(store.turnAway(id, email), logins.tunnelChanged(id))))
-        ),
-      visitors: (account: Account, id: string, page: Page) =>
-        Effect.map(visitors(account, id, page), (rows) => rows.map(({ email }) => email)),
-      accessRequests: (account: Account, id: string, page: Page) =>
-        Effect.map(requests(account, id, page), (rows) => rows.map((row) => new AccessRequest(row))),
-      dismiss: (account: Account, id: string, email: Email) =>
-        Effect.flatMap(asOwner(account, id, store.dismiss(id, email)), found)
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { grant, ungrant, allowVisitor, disallowVisitor, accessRequests, dismiss }),
+    grantees: (account: Account, id: string, page: Page) =>
+      Effect.map(grantees(state)(account, id, page), (rows) => rows.map(({ grantee }) => grantee)),
+    visitors: (account: Account, id: string, page: Page) =>
+      Effect.map(visitors(state)(account, id, page), (rows) => rows.map(({ email }) => email))
+  }))
 
   static readonly layerNoDeps = Layer.effect(TunnelSharing, TunnelSharing.make)
   static readonly layer = TunnelSharing.layerNoDeps.pipe(

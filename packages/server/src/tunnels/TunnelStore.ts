@@ -74,8 +74,7 @@ export interface Change {
   readonly allowUnprovedAgents?: boolean
 }
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const seen = sql`select t.id, t.subject, t.name, t.hostname, t.routing_token, t.bridge_mode, t.options from tunnels t`
   /** With where its hostname stands. */
   const shownTo = (viewer: string) => sql`

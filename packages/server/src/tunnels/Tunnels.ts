@@ -36,6 +36,7 @@ import { Enrollments } from "../enrollment/Enrollments.ts"
 import { Idempotency } from "../http/Idempotency.ts"
 import { paged, type Page } from "../http/Paging.ts"
 import { Audits } from "../identity/Audits.ts"
+import { over } from "../runtime/Over.ts"
 import { unixSeconds } from "../runtime/UnixClock.ts"
 import { Settings } from "../settings/Settings.ts"
 import { mapConstraint } from "../store/Constraint.ts"
@@ -52,6 +53,142 @@ import { type Seen, tunnelOf, TunnelStore } from "./TunnelStore.ts"
 type Account = Caller["Service"]
 
 const After = Schema.Struct({ createdAt: Schema.Int, id: Schema.String })
+
+const dependencies = Effect.gen(function* () {
+  const store = yield* TunnelStore
+  const creation = yield* Creation.make
+  const hosts = yield* Hosts
+  const outbox = yield* Outbox
+  const audits = yield* Audits
+  const logins = yield* LoginOrders
+  const enrollments = yield* Enrollments
+  const keys = yield* AgentKeys
+  const { once } = yield* Idempotency
+  const { agentsUrl, gateHostsPort, meshEdgePort, portalBaseUrl } = yield* Settings
+  const forAgents = agentsUrl ?? portalBaseUrl
+  const proofs = yield* HostnameProofs
+  const rules = yield* HostnameRules
+  const toTunnel = tunnelOf(rules)
+  return {
+    audits,
+    creation,
+    enrollments,
+    forAgents,
+    gateHostsPort,
+    hosts,
+    keys,
+    logins,
+    meshEdgePort,
+    once,
+    outbox,
+    proofs,
+    store,
+    toTunnel
+  }
+})
+type State = Effect.Success<typeof dependencies>
+
+const present = <A>(found: Option.Option<A>) => Effect.mapError(Effect.fromOption(found), () => new TunnelNotFound())
+
+const owned = ({ store }: State, id: string, { subject }: Account) =>
+  Effect.flatMap(store.owned({ id, subject }), present)
+
+const shown = ({ store, toTunnel }: State, id: string, { subject }: Account) =>
+  Effect.map(Effect.flatMap(store.shown({ id, subject }), present), toTunnel)
+
+const all = Effect.fn("Tunnels.all")(
+  ({ store }: State, page: Page) => paged(page, Schema.String, store.all, (tunnel) => tunnel.id),
+  Effect.orDie
+)
+
+const list = Effect.fn("Tunnels.list")(
+  ({ store, toTunnel }: State, { subject }: Account, page: Page) =>
+    paged(
+      page,
+      After,
+      (slice) => Effect.map(store.list({ subject, ...slice }), (rows) => rows.map(toTunnel)),
+      (tunnel) => ({ createdAt: tunnel.created_at, id: tunnel.id })
+    ),
+  Effect.orDie
+)
+
+const change = Effect.fn("Tunnels.change")(
+  function* (state: State, account: Account, id: string, change: TunnelChange) {
+    yield* owned(state, id, account)
+    const { allow_any_login, allow_unproved_agents, name, require_login } = change
+    const columns = {
+      ...(name === undefined ? {} : { name }),
+      ...(require_login === undefined ? {} : { requireLogin: require_login }),
+      ...(allow_any_login === undefined ? {} : { allowAnyLogin: allow_any_login }),
+      ...(allow_unproved_agents === undefined ? {} : { allowUnprovedAgents: allow_unproved_agents })
+    }
+    const options = changedOptions(change)
+    if (Object.keys(columns).length > 0) yield* state.store.change(id, columns)
+    if (Object.keys(options).length > 0) {
+      const switched = yield* state.store.switchOptions({ id, change: options })
+      const { options: all, routingToken } = yield* present(switched)
+      yield* state.outbox.append(routingToken, { _tag: "SetOptions", options: all })
+    }
+    if (Object.keys(change).length > 0) {
+      if (allow_any_login !== undefined || require_login !== undefined) yield* state.logins.tunnelChanged(id)
+      yield* state.audits.append(audit("tunnel_changed", account.subject, id, JSON.stringify(change)))
+      if (allow_unproved_agents !== undefined) yield* state.keys.announce([id])
+    }
+    return yield* shown(state, id, account)
+  },
+  (self, state) => state.store.transaction(self),
+  sqlOrDie
+)
+
+const remove = Effect.fn("Tunnels.remove")(
+  function* ({ audits, outbox, store }: State, account: Account, id: string) {
+    const tunnel = yield* present(yield* store.hold({ id, subject: account.subject }))
+    yield* store.remove(tunnel, yield* unixSeconds)
+    yield* outbox.append(tunnel.routingToken, { _tag: "Revoke" })
+    yield* audits.append(audit("tunnel_deleted", account.subject, id))
+  },
+  (self, state) => state.store.transaction(self),
+  sqlOrDie
+)
+
+const install = Effect.fn("Tunnels.install")(function* (
+  { audits, enrollments, forAgents, gateHostsPort, meshEdgePort, once, store }: State,
+  account: Account,
+  id: string,
+  key: string | undefined
+) {
+  const found = yield* store.visible({ id, subject: account.subject })
+  if (Option.isNone(found)) return yield* new TunnelNotFound()
+  const tunnel = found.value
+  const grantee = account.subject === tunnel.subject ? null : account.subject
+  const command = Effect.map(
+    (grantee === null ? Effect.void : Effect.asVoid(store.shows(tunnel.id, grantee))).pipe(
+      Effect.andThen(enrollments.issueFor({ tenant: tunnel.subject, tunnel: tunnel.id, grantee })),
+      Effect.tap(() => audits.append(audit("join_token_issued", account.subject, tunnel.id)))
+    ),
+    (join_token) =>
+      new Installation({
+        join_token,
+        routing_token: tunnel.routingToken,
+        agent_id: AgentId.make(tunnel.id),
+        control_plane_url: forAgents.origin,
+        edge: `${forAgents.hostname}:${meshEdgePort}`,
+        hostname: tunnel.hostname,
+        ...(tunnel.hostname === null ? {} : { public_url: publicAddress(tunnel.hostname, gateHostsPort) })
+      })
+  )
+  const repeat = { caller: account.subject, operation: `install-tunnel ${tunnel.id}`, key, request: null }
+  return yield* once(repeat, Installation, command).pipe(
+    mapConstraint("join_tokens_of_a_grant", () => new TunnelNotFound()),
+    Effect.catchTag("IdempotencyKeyReused", Effect.die)
+  )
+}, sqlOrDie)
+
+const verifyHostname = Effect.fn("Tunnels.verifyHostname")(function* (state: State, account: Account, id: TunnelId) {
+  yield* owned(state, id, account)
+  yield* state.proofs.verify(account, id)
+  return yield* shown(state, id, account)
+}, sqlOrDie)
 
 export class Tunnels extends Context.Service<
   Tunnels,
@@ -108,137 +245,22 @@ export class Tunnels extends Context.Service<
     readonly reclaim: (account: Account, id: string) => Effect.Effect<void, ClaimNotLapsed | TunnelNotFound>
   }
 >()("server/tunnels/Tunnels") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* TunnelStore
-    const creation = yield* Creation.make
-    const hosts = yield* Hosts
-    const outbox = yield* Outbox
-    const audits = yield* Audits
-    const logins = yield* LoginOrders
-    const enrollments = yield* Enrollments
-    const keys = yield* AgentKeys
-    const { once } = yield* Idempotency
-    const { agentsUrl, gateHostsPort, meshEdgePort, portalBaseUrl } = yield* Settings
-    const forAgents = agentsUrl ?? portalBaseUrl
-    const proofs = yield* HostnameProofs
-    const rules = yield* HostnameRules
-    const toTunnel = tunnelOf(rules)
-
-    const present = <A>(found: Option.Option<A>) =>
-      Effect.mapError(Effect.fromOption(found), () => new TunnelNotFound())
-    const owned = (id: string, { subject }: Account) => Effect.flatMap(store.owned({ id, subject }), present)
-    const shown = (id: string, { subject }: Account) =>
-      Effect.map(Effect.flatMap(store.shown({ id, subject }), present), toTunnel)
-
-    return {
-      owned: (id: string, account: Account) => owned(id, account).pipe(sqlOrDie),
-
-      provision: creation.provision,
-
-      create: creation.create,
-
-      all: Effect.fn("Tunnels.all")(
-        (page: Page) => paged(page, Schema.String, store.all, (tunnel) => tunnel.id),
-        Effect.orDie
-      ),
-
-      list: Effect.fn("Tunnels.list")(
-        ({ subject }: Account, page: Page) =>
-          paged(
-            page,
-            After,
-            (slice) => Effect.map(store.list({ subject, ...slice }), (rows) => rows.map(toTunnel)),
-            (tunnel) => ({ createdAt: tunnel.created_at, id: tunnel.id })
-          ),
-        Effect.orDie
-      ),
-
-      get: Effect.fn("Tunnels.get")((account: Account, id: string) => shown(id, account), sqlOrDie),
-
-      change: Effect.fn("Tunnels.change")(
-        function* (account: Account, id: string, change: TunnelChange) {
-          yield* owned(id, account)
-          const { allow_any_login, allow_unproved_agents, name, require_login } = change
-          const columns = {
-            ...(name === undefined ? {} : { name }),
-            ...(require_login === undefined ? {} : { requireLogin: require_login }),
-            ...(allow_any_login === undefined ? {} : { allowAnyLogin: allow_any_login }),
-            ...(allow_unproved_agents === undefined ? {} : { allowUnprovedAgents: allow_unproved_agents })
-          }
-          const options = changedOptions(change)
-          if (Object.keys(columns).length > 0) yield* store.change(id, columns)
-          if (Object.keys(options).length > 0) {
-            const switched = yield* store.switchOptions({ id, change: options })
-            const { options: all, routingToken } = yield* present(switched)
-            yield* outbox.append(routingToken, { _tag: "SetOptions", options: all })
-          }
-          if (Object.keys(change).length > 0) {
-            if (allow_any_login !== undefined || require_login !== undefined) yield* logins.tunnelChanged(id)
-            yield* audits.append(audit("tunnel_changed", account.subject, id, JSON.stringify(change)))
-            if (allow_unproved_agents !== undefined) yield* keys.announce([id])
-          }
-          return yield* shown(id, account)
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      remove: Effect.fn("Tunnels.remove")(
-        function* (account: Account, id: string) {
-          const tunnel = yield* present(yield* store.hold({ id, subject: account.subject }))
-          yield* store.remove(tunnel, yield* unixSeconds)
-          yield* outbox.append(tunnel.routingToken, { _tag: "Revoke" })
-          yield* audits.append(audit("tunnel_deleted", account.subject, id))
-        },
-        store.transaction,
-        sqlOrDie
-      ),
-
-      install: Effect.fn("Tunnels.install")(function* (account: Account, id: string, key: string | undefined) {
-        const found = yield* store.visible({ id, subject: account.subject })
-        if (Option.isNone(found)) return yield* new TunnelNotFound()
-        const tunnel = found.value
-        const grantee = account.subject === tunnel.subject ? null : account.subject
-        const command = Effect.map(
-          (grantee === null ? Effect.void : Effect.asVoid(store.shows(tunnel.id, grantee))).pipe(
-            Effect.andThen(enrollments.issueFor({ tenant: tunnel.subject, tunnel: tunnel.id, grantee })),
-            Effect.tap(() => audits.append(audit("join_token_issued", account.subject, tunnel.id)))
-          ),
-          (join_token) =>
-            new Installation({
-              join_token,
-              routing_token: tunnel.routingToken,
-              agent_id: AgentId.make(tunnel.id),
-              control_plane_url: forAgents.origin,
-              edge: `${forAgents.hostname}:${meshEdgePort}`,
-              hostname: tunnel.hostname,
-              ...(tunnel.hostname === null ? {} : { public_url: publicAddress(tunnel.hostname, gateHostsPort) })
-            })
-        )
-        const repeat = { caller: account.subject, operation: `install-tunnel ${tunnel.id}`, key, request: null }
-        return yield* once(repeat, Installation, command).pipe(
-          mapConstraint("join_tokens_of_a_grant", () => new TunnelNotFound()),
-          Effect.catchTag("IdempotencyKeyReused", Effect.die)
-        )
-      }, sqlOrDie),
-
-      verifyHostname: Effect.fn("Tunnels.verifyHostname")(function* (account: Account, id: TunnelId) {
-        yield* owned(id, account)
-        yield* proofs.verify(account, id)
-        return yield* shown(id, account)
-      }, sqlOrDie),
-
-      reclaim: Effect.fn("Tunnels.reclaim")(
-        function* (account: Account, id: string) {
-          const host = yield* hosts.ofTunnel(yield* owned(id, account))
-          if (Option.isNone(host)) return yield* new ClaimNotLapsed()
-          yield* hosts.step(host.value, reclaim)
-        },
-        store.transaction,
-        sqlOrDie
-      )
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { all, list, change, remove, install, verifyHostname }),
+    owned: (id: string, account: Account) => owned(state, id, account).pipe(sqlOrDie),
+    provision: state.creation.provision,
+    create: state.creation.create,
+    get: Effect.fn("Tunnels.get")((account: Account, id: string) => shown(state, id, account), sqlOrDie),
+    reclaim: Effect.fn("Tunnels.reclaim")(
+      function* (account: Account, id: string) {
+        const host = yield* state.hosts.ofTunnel(yield* owned(state, id, account))
+        if (Option.isNone(host)) return yield* new ClaimNotLapsed()
+        yield* state.hosts.step(host.value, reclaim)
+      },
+      state.store.transaction,
+      sqlOrDie
+    )
+  }))
 
   static readonly layerNoDeps = Layer.effect(Tunnels, Tunnels.make)
   static readonly layer = Tunnels.layerNoDeps.pipe(

@@ -15,6 +15,12 @@ export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{
   }
 }
 
+/** The same failure from whatever was thrown in a step. */
+export const failed = (step: PostgresFailed["step"]) => (cause: unknown) =>
+  cause instanceof PostgresFailed
+    ? cause
+    : new PostgresFailed({ step, detail: cause instanceof Error ? cause.message : String(cause) })
+
 export interface Binaries {
   /** The folder that holds `bin`, `lib` and `share`. */
   readonly home: string
@@ -60,11 +66,11 @@ const versionOf = (installed: string): string => {
 export const locate: Effect.Effect<Binaries, PostgresFailed> = Effect.try({
   try: () => {
     const name = packages[`${process.platform}-${process.arch}`]
-    if (name === undefined) throw new Error(`npm has no PostgreSQL for ${process.platform}-${process.arch}.`)
+    if (name === undefined) throw failed("binaries")(`npm has no PostgreSQL for ${process.platform}-${process.arch}.`)
     const installed = join(dirname(createRequire(import.meta.url).resolve(name)), "..")
     const home = join(installed, "native")
     linkLibraries(home)
     return inFolder(home, versionOf(installed))
   },
-  catch: (cause) => new PostgresFailed({ step: "binaries", detail: String(cause) })
+  catch: failed("binaries")
 })

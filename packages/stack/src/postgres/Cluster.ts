@@ -10,7 +10,7 @@ import { Effect, Redacted, Schedule, type Scope } from "effect"
 import type { ChildProcess } from "node:child_process"
 import { join } from "node:path"
 import { freePort, isFree } from "../Ports.ts"
-import { PostgresFailed } from "./Binaries.ts"
+import { failed, type PostgresFailed } from "./Binaries.ts"
 import * as PostgresHome from "./PostgresHome.ts"
 
 export interface Cluster {
@@ -36,8 +36,6 @@ export interface Options {
 }
 
 const user = "catenet"
-const failed = (step: PostgresFailed["step"]) => (detail: unknown) =>
-  new PostgresFailed({ step, detail: String(detail) })
 
 const passwordFile = (folder: string) => `${folder}.password`
 const portFile = (folder: string) => `${folder}.port`
@@ -64,7 +62,7 @@ const initialise = (home: PostgresHome.PostgresHome, folder: string, disposable:
           ],
           { ...home.account, cwd: "/", encoding: "utf8" }
         )
-        if (status !== 0) throw new Error(stderr)
+        if (status !== 0) throw failed("initialise")(stderr)
       } finally {
         Files.rmSync(given, { force: true })
       }
@@ -124,7 +122,8 @@ const isReady = (home: PostgresHome.PostgresHome, pid: number) =>
   Effect.try({
     try: () => {
       const lines = Files.readFileSync(join(home.data, "postmaster.pid"), "utf8").split("\n")
-      if (Number(lines[0]) !== pid || lines[7]?.trim() !== "ready") throw new Error("It does not take connections yet.")
+      if (Number(lines[0]) !== pid || lines[7]?.trim() !== "ready")
+        throw failed("start")("It does not take connections yet.")
     },
     catch: failed("start")
   })

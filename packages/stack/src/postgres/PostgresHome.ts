@@ -10,7 +10,6 @@ import { createHash } from "node:crypto"
 import type { Stats } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import * as Binaries from "./Binaries.ts"
-import { PostgresFailed } from "./Binaries.ts"
 import * as SystemAccount from "./SystemAccount.ts"
 
 // * A folder that another account of this machine cannot have planted or can change: made fresh, or owned by the expected
@@ -37,7 +36,7 @@ const fault = (path: string, entry: Stats, owners: ReadonlyArray<number>): strin
 /** Throws unless the folder is there, belongs to one of the accounts, and only its owner can write to it. */
 const checkOwnedFolder = (path: string, owners: ReadonlyArray<number>): void => {
   const problem = fault(path, Files.lstatSync(path), owners)
-  if (problem !== undefined) throw new Error(problem)
+  if (problem !== undefined) throw Binaries.failed("binaries")(problem)
 }
 
 /**
@@ -85,7 +84,7 @@ const moved = (account: SystemAccount.SystemAccount, folder: string, system: str
   ensureOwnedFolder(place, 0o700, account)
   if (!isLink(folder)) Files.symlinkSync(place, folder)
   else if (Files.readlinkSync(folder) !== place)
-    throw new Error(
+    throw Binaries.failed("binaries")(
       `${folder} leads to ${Files.readlinkSync(folder)}. Move what is in there to ${place}, remove the link and start again.`
     )
   return place
@@ -125,7 +124,6 @@ export const settle = Effect.fn("PostgresHome.settle")(function* (folder: string
       ensureOwnedFolder(wanted, 0o700, account)
       return { account, binaries, data: wanted }
     },
-    catch: (cause) =>
-      new PostgresFailed({ step: "binaries", detail: cause instanceof Error ? cause.message : String(cause) })
+    catch: Binaries.failed("binaries")
   })
 })

@@ -18,12 +18,9 @@ const ask = OutgoingHttp.fetchOf(OutgoingHttp.longestEdgeAnswer)
 /** Fails unless the address answers with a 2xx. */
 const answers = (address: string) =>
   Effect.tryPromise({
-    try: async (signal) => {
-      const response = await ask(address, { signal })
-      if (!response.ok) throw new Error(`status ${response.status}`)
-    },
+    try: (signal) => ask(address, { signal }),
     catch: (cause) => new NotReady({ cause })
-  })
+  }).pipe(Effect.flatMap(({ ok, status }) => (ok ? Effect.void : Effect.fail(new NotReady({ cause: status })))))
 
 const listens = ({ host, port }: Listen) =>
   Effect.callback<void, NotReady>((resume) => {

@@ -9,7 +9,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Deferred, Effect, Redacted, Schedule, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { createHmac } from "node:crypto"
-import { PostgresFailed } from "../postgres/Binaries.ts"
+import { failed as postgresFailed, type PostgresFailed } from "../postgres/Binaries.ts"
 import * as Cluster from "../postgres/Cluster.ts"
 import type * as Supervisor from "../supervisor/Supervisor.ts"
 import type { StackFolder } from "./StackFolder.ts"
@@ -60,8 +60,7 @@ const name = "catenet"
 
 const connected = (url: Redacted.Redacted) => Effect.provide(PgClient.layer({ url, maxConnections: 1 }))
 
-const failed = (cause: unknown) =>
-  new PostgresFailed({ step: "initialise", detail: cause instanceof Error ? cause.message : String(cause) })
+const failed = postgresFailed("initialise")
 
 const roleUrl = (cluster: Cluster.Cluster, role: string) => cluster.url(name, role, passwordOf(cluster.password, role))
 

@@ -29,8 +29,7 @@ export type Due = typeof Due.Type
 const Named = Schema.Struct({ kind: Schema.String, about: Schema.String, who: Schema.String })
 export const nameOf = ({ about, kind, who }: Notice) => ({ kind, about, who: who ?? "" })
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const rowsOf = (notices: ReadonlyArray<Notice>) => JSON.stringify(notices.map(nameOf))
   const named = (notices: ReadonlyArray<Notice>) =>
     sql`select kind, about, who from jsonb_to_recordset(${rowsOf(notices)}::jsonb) as n (kind text, about text, who text)`

@@ -9,6 +9,7 @@ import { retryForever } from "@catenet/platform/RetryForever"
 import { Context, Effect, Layer, Option, Redacted, type Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { SqlError } from "effect/sql"
+import { over } from "../../runtime/Over.ts"
 import { freshHex32, freshHex64, hashToken } from "../../runtime/TokenSecrets.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { Settings } from "../../settings/Settings.ts"
@@ -37,6 +38,111 @@ export const unsubscribePath = "/portal/unsubscribe"
 /** What a token of a mail is worth. */
 type Unsubscription = "open" | "spent" | "unknown"
 
+const dependencies = Effect.gen(function* () {
+  const store = yield* NoticeMailStore
+  const notices = yield* Notices
+  const smtp = yield* SmtpServer
+  const random = yield* SecureRandom.SecureRandom
+  const { mailIntervalSeconds, portalBaseUrl } = yield* Settings
+  const drawn = Effect.provideService(SecureRandom.SecureRandom, random)
+  const portal = portalBaseUrl.origin
+  return { drawn, mailIntervalSeconds, notices, portal, smtp, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+const current = ({ notices }: State, { email, subject }: { readonly subject: Subject; readonly email: Email | null }) =>
+  notices.list({ subject, email })
+
+const lookAt = Effect.fnUntraced(
+  function* (state: State, account: Wanting) {
+    const { subject } = account
+    yield* state.store.lock(subject)
+    const found = yield* current(state, account)
+    // A list that is cut off says nothing of what stands behind it.
+    if (found.length < maxNotices) yield* state.store.forgetGone(subject, found)
+    const mailed = new Set((yield* state.store.mailed(subject)).map((name) => JSON.stringify(Object.values(name))))
+    const fresh = found.filter((notice) => !mailed.has(JSON.stringify(Object.values(nameOf(notice)))))
+    if (fresh.length === 0 || account.email === null || !isPlain(account.email)) return
+    yield* state.store.write(yield* state.drawn(freshHex32), subject, fresh, yield* unixSeconds)
+  },
+  (self, state) => state.store.transaction(self)
+)
+
+/** The notices of a mail that are still there: what has gone meanwhile is not mailed. */
+const left = Effect.fnUntraced(function* (state: State, mail: Due) {
+  const { email, id, subject, wanted } = mail
+  if (!wanted || email === null || !isPlain(email)) return undefined
+  const names = new Set((yield* state.store.noticesOf(id)).map((name) => JSON.stringify(Object.values(name))))
+  const found = (yield* current(state, { subject, email })).filter((notice) =>
+    names.has(JSON.stringify(Object.values(nameOf(notice))))
+  )
+  return found.length === 0 ? undefined : { email, found }
+})
+
+const attempt = Effect.fnUntraced(function* (state: State, mail: Due, from: string) {
+  const { attempts, id, language } = mail
+  const content = yield* left(state, mail)
+  if (content === undefined) return yield* Effect.asVoid(state.store.settle(mail, "dropped"))
+  const session = yield* state.smtp.open
+  const token = yield* state.drawn(freshHex64)
+  const { email: to, found } = content
+  const unsubscribe = `${state.portal}${unsubscribePath}?token=${token}`
+  const message = yield* Effect.promise(() =>
+    compose({ id, from, to, language, notices: found, portal: state.portal, unsubscribe })
+  )
+  const hash = hashToken(Redacted.make(token))
+  const marked = yield* state.store.mark({ id, attempts, unsubscribeHash: hash })
+  if (marked.length > 0) {
+    yield* session.send({ from, to }, message)
+    yield* state.store.settle(mail, "sent")
+  }
+  return undefined
+})
+
+const send = (state: State, mail: Due, from: string) =>
+  attempt(state, mail, from).pipe(
+    Effect.catchTags({
+      MailRefused: (refusal) =>
+        Effect.gen(function* () {
+          yield* Effect.logWarning(refusal.message)
+          const now = yield* unixSeconds
+          yield* refusal.isForNow && now - mail.createdAt < triedFor
+            ? state.store.postpone(mail, now + backOff(mail.attempts), refusal.why)
+            : state.store.settle(mail, "failed", refusal.why)
+        }),
+      MailUnanswered: ({ message }) => Effect.andThen(Effect.logWarning(message), state.store.settle(mail, "unknown"))
+    }),
+    Effect.scoped
+  )
+
+const hashed = (token: Redacted.Redacted) =>
+  /^[0-9a-f]{64}$/u.test(Redacted.value(token)) ? Option.some(hashToken(token)) : Option.none()
+
+const look = Effect.fnUntraced(function* (
+  { store }: State,
+  token: Redacted.Redacted
+): Effect.fn.Return<Unsubscription, Schema.SchemaError | SqlError.SqlError> {
+  const hash = hashed(token)
+  const found = Option.isNone(hash) ? Option.none() : yield* store.unsubscription(hash.value)
+  return Option.match(found, { onNone: () => "unknown", onSome: ({ isSpent }) => (isSpent ? "spent" : "open") })
+})
+
+const isWanted = ({ store }: State, subject: Subject) =>
+  sqlOrDie(Effect.map(store.setting(subject), (row) => Option.isSome(row) && row.value.wanted))
+
+const set = ({ store }: State, subject: Subject, wanted: boolean, language: "en" | "de") =>
+  sqlOrDie(Effect.asVoid(store.set(subject, wanted, language)))
+
+const setLanguage = ({ store }: State, subject: Subject, language: "en" | "de") =>
+  sqlOrDie(Effect.asVoid(store.setLanguage(subject, language)))
+
+const unsubscribe = Effect.fn("NoticeMails.unsubscribe")(function* (state: State, token: Redacted.Redacted) {
+  const hash = hashed(token)
+  const now = yield* unixSeconds
+  const spent = Option.isNone(hash) ? [] : yield* state.store.spend({ hash: hash.value, now })
+  return spent.length > 0 ? "open" : yield* look(state, token)
+}, sqlOrDie)
+
 export class NoticeMails extends Context.Service<
   NoticeMails,
   {
@@ -56,127 +162,29 @@ export class NoticeMails extends Context.Service<
     readonly prune: Effect.Effect<void>
   }
 >()("server/notices/mail/NoticeMails") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* NoticeMailStore
-    const notices = yield* Notices
-    const smtp = yield* SmtpServer
-    const random = yield* SecureRandom.SecureRandom
-    const { mailIntervalSeconds, portalBaseUrl } = yield* Settings
-    const drawn = Effect.provideService(SecureRandom.SecureRandom, random)
-    const portal = portalBaseUrl.origin
-
-    const current = ({ email, subject }: { readonly subject: Subject; readonly email: Email | null }) =>
-      notices.list({ subject, email })
-
-    const lookAt = Effect.fnUntraced(function* (account: Wanting) {
-      const { subject } = account
-      yield* store.lock(subject)
-      const found = yield* current(account)
-      // A list that is cut off says nothing of what stands behind it.
-      if (found.length < maxNotices) yield* store.forgetGone(subject, found)
-      const mailed = new Set((yield* store.mailed(subject)).map((name) => JSON.stringify(Object.values(name))))
-      const fresh = found.filter((notice) => !mailed.has(JSON.stringify(Object.values(nameOf(notice)))))
-      if (fresh.length === 0 || account.email === null || !isPlain(account.email)) return
-      yield* store.write(yield* drawn(freshHex32), subject, fresh, yield* unixSeconds)
-    }, store.transaction)
-
-    /** The notices of a mail that are still there: what has gone meanwhile is not mailed. */
-    const left = Effect.fnUntraced(function* (mail: Due) {
-      const { email, id, subject, wanted } = mail
-      if (!wanted || email === null || !isPlain(email)) return undefined
-      const names = new Set((yield* store.noticesOf(id)).map((name) => JSON.stringify(Object.values(name))))
-      const found = (yield* current({ subject, email })).filter((notice) =>
-        names.has(JSON.stringify(Object.values(nameOf(notice))))
-      )
-      return found.length === 0 ? undefined : { email, found }
-    })
-
-    const attempt = Effect.fnUntraced(function* (mail: Due, from: string) {
-      const { attempts, id, language } = mail
-      const content = yield* left(mail)
-      if (content === undefined) return yield* Effect.asVoid(store.settle(mail, "dropped"))
-      const session = yield* smtp.open
-      const token = yield* drawn(freshHex64)
-      const { email: to, found } = content
-      const unsubscribe = `${portal}${unsubscribePath}?token=${token}`
-      const message = yield* Effect.promise(() =>
-        compose({ id, from, to, language, notices: found, portal, unsubscribe })
-      )
-      const hash = hashToken(Redacted.make(token))
-      const marked = yield* store.mark({ id, attempts, unsubscribeHash: hash })
-      if (marked.length > 0) {
-        yield* session.send({ from, to }, message)
-        yield* store.settle(mail, "sent")
-      }
-      return undefined
-    })
-
-    const send = (mail: Due, from: string) =>
-      attempt(mail, from).pipe(
-        Effect.catchTags({
-          MailRefused: (refusal) =>
-            Effect.gen(function* () {
-              yield* Effect.logWarning(refusal.message)
-              const now = yield* unixSeconds
-              yield* refusal.isForNow && now - mail.createdAt < triedFor
-                ? store.postpone(mail, now + backOff(mail.attempts), refusal.why)
-                : store.settle(mail, "failed", refusal.why)
-            }),
-          MailUnanswered: ({ message }) => Effect.andThen(Effect.logWarning(message), store.settle(mail, "unknown"))
-        }),
-        Effect.scoped
-      )
-
-    const hashed = (token: Redacted.Redacted) =>
-      /^[0-9a-f]{64}$/u.test(Redacted.value(token)) ? Option.some(hashToken(token)) : Option.none()
-
-    const look = Effect.fnUntraced(function* (
-      token: Redacted.Redacted
-    ): Effect.fn.Return<Unsubscription, Schema.SchemaError | SqlError.SqlError> {
-      const hash = hashed(token)
-      const found = Option.isNone(hash) ? Option.none() : yield* store.unsubscription(hash.value)
-      return Option.match(found, { onNone: () => "unknown", onSome: ({ isSpent }) => (isSpent ? "spent" : "open") })
-    })
-
-    return {
-      isConfigured: Option.isSome(smtp.sender),
-      isWanted: (subject: Subject) =>
-        sqlOrDie(Effect.map(store.setting(subject), (row) => Option.isSome(row) && row.value.wanted)),
-      set: (subject: Subject, wanted: boolean, language: "en" | "de") =>
-        sqlOrDie(Effect.asVoid(store.set(subject, wanted, language))),
-      setLanguage: (subject: Subject, language: "en" | "de") =>
-        sqlOrDie(Effect.asVoid(store.setLanguage(subject, language))),
-
-      look: (token: Redacted.Redacted) => sqlOrDie(look(token)),
-      unsubscribe: Effect.fn("NoticeMails.unsubscribe")(function* (token: Redacted.Redacted) {
-        const hash = hashed(token)
-        const now = yield* unixSeconds
-        const spent = Option.isNone(hash) ? [] : yield* store.spend({ hash: hash.value, now })
-        return spent.length > 0 ? "open" : yield* look(token)
-      }, sqlOrDie),
-
-      collect: Effect.gen(function* () {
-        if (Option.isNone(smtp.sender)) return
-        const now = yield* unixSeconds
-        const due = yield* store.takeDue({ now, next: now + mailIntervalSeconds, limit: batch })
-        yield* Effect.forEach(due, lookAt, { concurrency: atOnce, discard: true })
-      }),
-
-      deliver: Effect.gen(function* () {
-        if (Option.isNone(smtp.sender)) return 0
-        const from = smtp.sender.value
-        const due = yield* store.lease({ now: yield* unixSeconds, limit: batch })
-        yield* Effect.forEach(due, (mail) => send(mail, from), { concurrency: atOnce, discard: true })
-        return due.length
-      }),
-
-      prune: Effect.gen(function* () {
-        const now = yield* unixSeconds
-        yield* store.settleAbandoned(now)
-        yield* store.prune(now - keptFor)
-      }).pipe(Effect.orDie)
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { isWanted, set, setLanguage, unsubscribe }),
+    isConfigured: Option.isSome(state.smtp.sender),
+    look: (token: Redacted.Redacted) => sqlOrDie(look(state, token)),
+    collect: Effect.gen(function* () {
+      if (Option.isNone(state.smtp.sender)) return
+      const now = yield* unixSeconds
+      const due = yield* state.store.takeDue({ now, next: now + state.mailIntervalSeconds, limit: batch })
+      yield* Effect.forEach(due, (account) => lookAt(state, account), { concurrency: atOnce, discard: true })
+    }),
+    deliver: Effect.gen(function* () {
+      if (Option.isNone(state.smtp.sender)) return 0
+      const from = state.smtp.sender.value
+      const due = yield* state.store.lease({ now: yield* unixSeconds, limit: batch })
+      yield* Effect.forEach(due, (mail) => send(state, mail, from), { concurrency: atOnce, discard: true })
+      return due.length
+    }),
+    prune: Effect.gen(function* () {
+      const now = yield* unixSeconds
+      yield* state.store.settleAbandoned(now)
+      yield* state.store.prune(now - keptFor)
+    }).pipe(Effect.orDie)
+  }))
 
   static readonly layerNoDeps = Layer.effect(NoticeMails, NoticeMails.make)
   static readonly layer = NoticeMails.layerNoDeps.pipe(

@@ -16,6 +16,7 @@ import { type BrowserRefusal, isSameOrigin } from "../../http/SameOrigin.ts"
 import { EmailDomains } from "../../identity/EmailDomains.ts"
 import { Sessions } from "../../identity/Sessions.ts"
 import { Notices } from "../../notices/Notices.ts"
+import { over } from "../../runtime/Over.ts"
 import { freshHex32 } from "../../runtime/TokenSecrets.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { languageCookie, textsFor } from "./Language.ts"
@@ -54,7 +55,7 @@ export type MemberPage = (
 /** What belongs to another account is not there, and nor is what never was. */
 const nothing = [RouteNotFound, TunnelNotFound, ChannelNotFound, TopologyNotFound, NetworkUnknown] as const
 
-export const make = Effect.gen(function* () {
+const dependencies = Effect.gen(function* () {
   const sessions = yield* Sessions
   const domains = yield* EmailDomains
   const notices = yield* Notices
@@ -83,80 +84,87 @@ export const make = Effect.gen(function* () {
     }
     return { request, token, reader } satisfies Visit
   })
-
-  const show = ({ reader }: Visit, page: Page, status = 200): Response =>
-    HttpServerResponse.text(render(reader, page), {
-      status,
-      contentType: "text/html; charset=utf-8",
-      headers: {
-        "content-security-policy":
-          page.inline === undefined && page.sendsNothing !== true ? policy : contentPolicy(providers, page),
-        "content-language": reader.texts.language,
-        vary: "accept-language, cookie"
-      }
-    })
-
-  /** A refusal says nothing of the address, so that a foreign id and an unknown one are the same bytes. */
-  const refused = (self: Visit, refusal: BrowserRefusal): Effect.Effect<Response> => {
-    if (/\bjson\b/u.test(self.request.headers["accept"] ?? "")) return VisitorPages.refuse(self.request, refusal)
-    const { signedIn, texts } = self.reader
-    const path = signedIn === undefined ? "/" : "/portal/tunnels"
-    const link = { href: path, text: signedIn === undefined ? texts.toFront : texts.toTunnels }
-    const [title, detail] = nothing.some((kind) => refusal instanceof kind)
-      ? [texts.notFoundTitle, texts.notFoundText]
-      : problemTexts(texts, refusal)
-    const response = show(
-      { ...self, reader: { ...self.reader, path } },
-      ProblemPage.page({ title, detail, links: [link], again: ProblemPage.againOf(texts, refusal.retry_after) }),
-      refusal.status
-    )
-    return Effect.succeed(
-      refusal.retry_after === undefined
-        ? response
-        : HttpServerResponse.setHeader(response, "retry-after", String(refusal.retry_after))
-    )
-  }
-
-  return {
-    visit,
-    show,
-    refused,
-
-    /** A page for accounts only. Without a session it leads to the sign-in. */
-    forMembers: (
-      signIn: (path: string) => string,
-      page: (member: Member) => Effect.Effect<Response, BrowserRefusal, HttpServerRequest.HttpServerRequest>
-    ) =>
-      Effect.flatMap(visit, (self) => {
-        const { signedIn } = self.reader
-        if (signedIn === undefined)
-          return Effect.succeed(HttpServerResponse.redirect(signIn(self.request.url), { status: 303 }))
-        const { email, subject } = signedIn
-        const caller = Caller.of({ subject, email, means: "session" })
-        return domains.require({ subject, email, client: undefined }).pipe(
-          Effect.andThen(page({ ...self, caller })),
-          Effect.catch((refusal: BrowserRefusal) => refused(self, refusal))
-        )
-      }),
-
-    /** What only operators find: for everybody else, signed in or not, there is nothing. */
-    forOperators: <R>(use: (operator: Member) => Effect.Effect<Response, BrowserRefusal, R>) =>
-      Effect.flatMap(visit, (self) => {
-        const { isOperator: isOne, signedIn } = self.reader
-        if (signedIn === undefined || !isOne) return refused(self, new RouteNotFound())
-        const { email, subject } = signedIn
-        return domains.require({ subject, email, client: undefined }).pipe(
-          Effect.andThen(use({ ...self, caller: Caller.of({ subject, email, means: "session" }) })),
-          Effect.catch((refusal: BrowserRefusal) => refused(self, refusal))
-        )
-      }),
-
-    /** A form that counts without a session, too; only from the portal itself. */
-    fromPortal: (use: (self: Visit) => Effect.Effect<Response, BrowserRefusal, HttpServerRequest.HttpServerRequest>) =>
-      Effect.flatMap(visit, (self) =>
-        isSameOrigin(self.request.headers, portalBaseUrl.origin)
-          ? use(self).pipe(Effect.catch((refusal) => refused(self, refusal)))
-          : refused(self, new CrossSiteRequest())
-      )
-  }
+  return { domains, policy, portalBaseUrl, providers, visit }
 })
+type State = Effect.Success<typeof dependencies>
+
+const show = ({ policy, providers }: State, { reader }: Visit, page: Page, status = 200): Response =>
+  HttpServerResponse.text(render(reader, page), {
+    status,
+    contentType: "text/html; charset=utf-8",
+    headers: {
+      "content-security-policy":
+        page.inline === undefined && page.sendsNothing !== true ? policy : contentPolicy(providers, page),
+      "content-language": reader.texts.language,
+      vary: "accept-language, cookie"
+    }
+  })
+
+/** A refusal says nothing of the address, so that a foreign id and an unknown one are the same bytes. */
+const refused = (state: State, self: Visit, refusal: BrowserRefusal): Effect.Effect<Response> => {
+  if (/\bjson\b/u.test(self.request.headers["accept"] ?? "")) return VisitorPages.refuse(self.request, refusal)
+  const { signedIn, texts } = self.reader
+  const path = signedIn === undefined ? "/" : "/portal/tunnels"
+  const link = { href: path, text: signedIn === undefined ? texts.toFront : texts.toTunnels }
+  const [title, detail] = nothing.some((kind) => refusal instanceof kind)
+    ? [texts.notFoundTitle, texts.notFoundText]
+    : problemTexts(texts, refusal)
+  const response = show(
+    state,
+    { ...self, reader: { ...self.reader, path } },
+    ProblemPage.page({ title, detail, links: [link], again: ProblemPage.againOf(texts, refusal.retry_after) }),
+    refusal.status
+  )
+  return Effect.succeed(
+    refusal.retry_after === undefined
+      ? response
+      : HttpServerResponse.setHeader(response, "retry-after", String(refusal.retry_after))
+  )
+}
+
+/** A page for accounts only. Without a session it leads to the sign-in. */
+const forMembers = (
+  state: State,
+  signIn: (path: string) => string,
+  page: (member: Member) => Effect.Effect<Response, BrowserRefusal, HttpServerRequest.HttpServerRequest>
+) =>
+  Effect.flatMap(state.visit, (self) => {
+    const { signedIn } = self.reader
+    if (signedIn === undefined)
+      return Effect.succeed(HttpServerResponse.redirect(signIn(self.request.url), { status: 303 }))
+    const { email, subject } = signedIn
+    const caller = Caller.of({ subject, email, means: "session" })
+    return state.domains.require({ subject, email, client: undefined }).pipe(
+      Effect.andThen(page({ ...self, caller })),
+      Effect.catch((refusal: BrowserRefusal) => refused(state, self, refusal))
+    )
+  })
+
+/** What only operators find: for everybody else, signed in or not, there is nothing. */
+const forOperators = <R>(state: State, use: (operator: Member) => Effect.Effect<Response, BrowserRefusal, R>) =>
+  Effect.flatMap(state.visit, (self) => {
+    const { isOperator: isOne, signedIn } = self.reader
+    if (signedIn === undefined || !isOne) return refused(state, self, new RouteNotFound())
+    const { email, subject } = signedIn
+    return state.domains.require({ subject, email, client: undefined }).pipe(
+      Effect.andThen(use({ ...self, caller: Caller.of({ subject, email, means: "session" }) })),
+      Effect.catch((refusal: BrowserRefusal) => refused(state, self, refusal))
+    )
+  })
+
+/** A form that counts without a session, too; only from the portal itself. */
+const fromPortal = (
+  state: State,
+  use: (self: Visit) => Effect.Effect<Response, BrowserRefusal, HttpServerRequest.HttpServerRequest>
+) =>
+  Effect.flatMap(state.visit, (self) =>
+    isSameOrigin(self.request.headers, state.portalBaseUrl.origin)
+      ? use(self).pipe(Effect.catch((refusal) => refused(state, self, refusal)))
+      : refused(state, self, new CrossSiteRequest())
+  )
+
+export const make = Effect.map(dependencies, (state) => ({
+  ...over(state, { show, refused, forMembers, fromPortal }),
+  visit: state.visit,
+  forOperators: <R>(use: (operator: Member) => Effect.Effect<Response, BrowserRefusal, R>) => forOperators(state, use)
+}))

@@ -20,6 +20,7 @@ import { AlertSecret } from "@catenet/domain/values/Tokens"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, type SqlError, SqlSchema } from "effect/sql"
+import { over } from "../../runtime/Over.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import * as DecryptableFilter from "../../store/DecryptableFilter.ts"
 import { Sealing } from "../../store/Sealing.ts"
@@ -142,6 +143,96 @@ interface Destination {
   readonly secret: AlertSecret
 }
 
+const dependencies = Effect.gen(function* () {
+  const store = yield* makeAlertDeliveryStore
+  const receivers = yield* AlertReceivers
+  const random = yield* SecureRandom.SecureRandom
+  return { random, receivers, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+/** Fails when the account has no delivery left. Nothing else takes one before the transaction ends. */
+const take = Effect.fnUntraced(function* ({ store }: State, subject: string) {
+  yield* store.lockAccount(subject)
+  const now = yield* unixSeconds
+  const times = yield* store.spent({ subject, since: now - deliveryBudgetSeconds })
+  return yield* Effect.fromResult(
+    takeDelivery(
+      times.map(({ at }) => at),
+      now
+    )
+  )
+})
+
+const record = Effect.fnUntraced(function* (
+  { random, store }: State,
+  report: Report,
+  status: Row["status"],
+  detail: string
+) {
+  const messageId = `msg_${Hex.encode(yield* random.randomBytes(16))}`
+  const at = yield* unixSeconds
+  yield* store.insert({ ...report, messageId, at, status, detail })
+  return { messageId, at }
+})
+
+const send = Effect.fnUntraced(function* (
+  { receivers, store }: State,
+  report: Omit<Report, "subject">,
+  { messageId, at }: { readonly messageId: string; readonly at: UnixSeconds },
+  { name, secret, webhookUrl }: Destination,
+  pauses: ReadonlyArray<number>
+) {
+  const message = AlertWebhook.sign(native, secret, messageId, {
+    event: report.event,
+    tunnelId: report.tunnelId,
+    name,
+    since: BigInt(report.since),
+    thresholdSecs: BigInt(report.thresholdSeconds),
+    sentAt: BigInt(at)
+  })
+  for (let attempt = 1; ; attempt++) {
+    const answer = yield* receivers.post(webhookUrl, message).pipe(
+      Effect.catchTags({
+        Unreachable: () => Effect.succeed(null),
+        Forbidden: () => Effect.succeed("forbidden" as const)
+      })
+    )
+    const next = answer === "forbidden" ? forbidden : afterAttempt(attempt, answer, pauses)
+    if (next._tag === "RetryIn") yield* Effect.sleep(`${next.seconds} seconds`)
+    else {
+      const status = next._tag === "Delivered" ? ("ok" as const) : ("failed" as const)
+      const detail = next === forbidden ? outcomes.forbidden : outcomes[status]
+      yield* store.settle(messageId, status, detail)
+      return { at, event: report.event, status, detail }
+    }
+  }
+})
+
+const mayDeliver = (state: State, subject: string) =>
+  Effect.matchEffect(take(state, subject), {
+    onFailure: (failure) => (failure._tag === "DeliveryBudgetSpent" ? Effect.succeed(false) : Effect.fail(failure)),
+    onSuccess: () => Effect.succeed(true)
+  })
+
+const reserve = Effect.fn("AlertDeliveries.reserve")(function* (
+  state: State,
+  report: Report,
+  destination: Destination
+) {
+  yield* take(state, report.subject)
+  const named = yield* record(state, report, "failed", outcomes.failed)
+  return sqlOrDie(send(state, report, named, destination, []))
+})
+
+const deliver = Effect.fn("AlertDeliveries.deliver")(function* (state: State, pending: Pending) {
+  const { at, messageId, name, secret, webhookUrl } = pending
+  const destination = name === null || webhookUrl === null || secret === null ? undefined : { name, webhookUrl, secret }
+  yield* destination === undefined
+    ? state.store.settle(messageId, "failed", outcomes.failed)
+    : send(state, pending, { messageId, at }, destination, retryPauses)
+})
+
 export class AlertDeliveries extends Context.Service<
   AlertDeliveries,
   {
@@ -173,97 +264,14 @@ export class AlertDeliveries extends Context.Service<
     readonly prune: Effect.Effect<void>
   }
 >()("server/tunnels/alerts/AlertDeliveries") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* makeAlertDeliveryStore
-    const receivers = yield* AlertReceivers
-    const random = yield* SecureRandom.SecureRandom
-
-    /** Fails when the account has no delivery left. Nothing else takes one before the transaction ends. */
-    const take = Effect.fnUntraced(function* (subject: string) {
-      yield* store.lockAccount(subject)
-      const now = yield* unixSeconds
-      const times = yield* store.spent({ subject, since: now - deliveryBudgetSeconds })
-      return yield* Effect.fromResult(
-        takeDelivery(
-          times.map(({ at }) => at),
-          now
-        )
-      )
-    })
-
-    const record = Effect.fnUntraced(function* (report: Report, status: Row["status"], detail: string) {
-      const messageId = `msg_${Hex.encode(yield* random.randomBytes(16))}`
-      const at = yield* unixSeconds
-      yield* store.insert({ ...report, messageId, at, status, detail })
-      return { messageId, at }
-    })
-
-    const send = Effect.fnUntraced(function* (
-      report: Omit<Report, "subject">,
-      { messageId, at }: { readonly messageId: string; readonly at: UnixSeconds },
-      { name, secret, webhookUrl }: Destination,
-      pauses: ReadonlyArray<number>
-    ) {
-      const message = AlertWebhook.sign(native, secret, messageId, {
-        event: report.event,
-        tunnelId: report.tunnelId,
-        name,
-        since: BigInt(report.since),
-        thresholdSecs: BigInt(report.thresholdSeconds),
-        sentAt: BigInt(at)
-      })
-      for (let attempt = 1; ; attempt++) {
-        const answer = yield* receivers.post(webhookUrl, message).pipe(
-          Effect.catchTags({
-            Unreachable: () => Effect.succeed(null),
-            Forbidden: () => Effect.succeed("forbidden" as const)
-          })
-        )
-        const next = answer === "forbidden" ? forbidden : afterAttempt(attempt, answer, pauses)
-        if (next._tag === "RetryIn") yield* Effect.sleep(`${next.seconds} seconds`)
-        else {
-          const status = next._tag === "Delivered" ? ("ok" as const) : ("failed" as const)
-          const detail = next === forbidden ? outcomes.forbidden : outcomes[status]
-          yield* store.settle(messageId, status, detail)
-          return { at, event: report.event, status, detail }
-        }
-      }
-    })
-
-    return {
-      mayDeliver: (subject: string) =>
-        Effect.matchEffect(take(subject), {
-          onFailure: (failure) =>
-            failure._tag === "DeliveryBudgetSpent" ? Effect.succeed(false) : Effect.fail(failure),
-          onSuccess: () => Effect.succeed(true)
-        }),
-
-      enqueue: (report: Report) => Effect.asVoid(record(report, "pending", "")),
-
-      skip: (report: Report) => Effect.asVoid(record(report, "skipped", "the account's budget is spent")),
-
-      reserve: Effect.fn("AlertDeliveries.reserve")(function* (report: Report, destination: Destination) {
-        yield* take(report.subject)
-        const named = yield* record(report, "failed", outcomes.failed)
-        return sqlOrDie(send(report, named, destination, []))
-      }),
-
-      lease: (limit: number) => Effect.flatMap(unixSeconds, (now) => store.lease({ now, limit })),
-
-      deliver: Effect.fn("AlertDeliveries.deliver")(function* (pending: Pending) {
-        const { at, messageId, name, secret, webhookUrl } = pending
-        const destination =
-          name === null || webhookUrl === null || secret === null ? undefined : { name, webhookUrl, secret }
-        yield* destination === undefined
-          ? store.settle(messageId, "failed", outcomes.failed)
-          : send(pending, { messageId, at }, destination, retryPauses)
-      }),
-
-      list: store.list,
-
-      prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(store.prune(now - keptFor))))
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { mayDeliver, reserve, deliver }),
+    enqueue: (report: Report) => Effect.asVoid(record(state, report, "pending", "")),
+    skip: (report: Report) => Effect.asVoid(record(state, report, "skipped", "the account's budget is spent")),
+    lease: (limit: number) => Effect.flatMap(unixSeconds, (now) => state.store.lease({ now, limit })),
+    list: state.store.list,
+    prune: Effect.flatMap(unixSeconds, (now) => Effect.asVoid(Effect.orDie(state.store.prune(now - keptFor))))
+  }))
 
   static readonly layerNoDeps = Layer.effect(AlertDeliveries, AlertDeliveries.make)
   static readonly layer = AlertDeliveries.layerNoDeps.pipe(Layer.provide([AlertReceivers.layer]))

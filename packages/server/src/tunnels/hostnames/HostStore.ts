@@ -118,8 +118,7 @@ const TunnelOfHost = Schema.Struct({
   requireLogin: Schema.Boolean
 })
 
-const make = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
+const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const find = SqlSchema.findOneOption({
     Request: Schema.Struct({ hostname: Schema.String, lock: Schema.Boolean }),
     Result: HostRow,

@@ -21,6 +21,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { Outbox } from "../../edges/Outbox.ts"
 import { Limits } from "../../http/Limits.ts"
 import { Audits } from "../../identity/Audits.ts"
+import { over } from "../../runtime/Over.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { mapConstraint } from "../../store/Constraint.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
@@ -34,6 +35,99 @@ const perMinute = 30
 
 /** Seconds for which a proof that was seen is good for a certificate. */
 const freshFor = 60
+
+const dependencies = Effect.gen(function* () {
+  const store = yield* HostnameProofStore
+  const rules = yield* HostnameRules
+  const resolver = yield* Resolver
+  const hosts = yield* Hosts
+  const outbox = yield* Outbox
+  const audits = yield* Audits
+  const limits = yield* Limits
+  return { audits, hosts, limits, outbox, resolver, rules, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+/** Looks a claim's proof up, and keeps what was seen. */
+const look = Effect.fnUntraced(function* ({ resolver, rules, store }: State, { hostname, subject, tunnelId }: Claim) {
+  const outcome = yield* resolver.look(subject, rules.recordsOf(tunnelId, hostname))
+  const now = yield* unixSeconds
+  if (outcome === "proved") yield* store.proved(tunnelId, now)
+  if (outcome === "missing") yield* store.missed(tunnelId, now)
+  return outcome
+})
+
+/** The holder that makes room: its proof is gone, and the edge has taken every order about it. */
+const outdatedHolder = Effect.fnUntraced(function* (state: State, { hostname, tunnelId }: Claim) {
+  const holder = Option.filter(yield* state.store.holder(hostname), (found) => found.tunnelId !== tunnelId)
+  if (Option.isNone(holder) || holder.value.provisioned || state.rules.isGiven(hostname)) return Option.none()
+  const makesRoom = holder.value.isSettled && (yield* look(state, holder.value)) === "missing"
+  return makesRoom ? holder : Option.none()
+})
+
+/** Gives the name to the tunnel whose proof was just seen. */
+const attach = Effect.fnUntraced(
+  function* ({ hosts, store }: State, id: TunnelId, outdated: Option.Option<Claim>) {
+    const found = yield* store.locked(id)
+    if (Option.isNone(found)) return yield* new TunnelNotFound()
+    const claim = found.value
+    if (claim.isHeld) return { token: claim.routingToken, ids: [] }
+    if (Option.isSome(outdated)) yield* store.detach(outdated.value)
+    yield* store.attach(claim)
+    const { ids } = yield* hosts.record(claim.routingToken, claim.hostname, "account")
+    return { token: claim.routingToken, ids }
+  },
+  (self, state) => state.store.transaction(self)
+)
+
+const verify = Effect.fn("HostnameProofs.verify")(function* (state: State, account: Caller["Service"], id: TunnelId) {
+  const found = yield* state.store.ofTunnel(id)
+  if (Option.isNone(found) || found.value.provisioned || state.rules.isGiven(found.value.hostname)) {
+    return yield* new NoHostnameToVerify()
+  }
+  const claim = found.value
+  const { hostname } = claim
+  yield* state.limits.take(`verify-hostname ${account.subject}`, perMinute)
+  yield* state.hosts.admit(claim.routingToken, hostname, "account")
+  const outcome = yield* look(state, claim)
+  if (outcome === "unanswered") return yield* new DnsUnanswered()
+  if (outcome === "missing") {
+    const records = state.rules.recordsOf(id, hostname).map((record) => new DnsRecord(record))
+    return yield* new HostnameNotProved({ hostname, records })
+  }
+  const outdated = claim.isHeld ? Option.none() : yield* outdatedHolder(state, claim)
+  const { ids, token } = yield* Effect.tap(attach(state, id, outdated), () =>
+    state.audits.append(audit("hostname_proved", account.subject, id, hostname))
+  ).pipe(mapConstraint("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
+  yield* state.outbox.deliver({ queue: token, ids }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignoreCause)
+}, sqlOrDie)
+
+const mayCertify = Effect.fn("HostnameProofs.mayCertify")(function* (
+  state: State,
+  token: RoutingToken,
+  hostname: Hostname
+) {
+  if (yield* Effect.isFailure(state.rules.admit(hostname, "operator"))) return false
+  if (state.rules.isGiven(hostname)) return true
+  const claim = yield* state.store.ofToken({ token, hostname })
+  if (Option.isNone(claim) || claim.value.provisioned) return true
+  const { checkedAt, provedAt } = claim.value
+  if (provedAt !== null && checkedAt !== null && (yield* unixSeconds) - checkedAt < freshFor) return true
+  const outcome = yield* look(state, claim.value)
+  if (outcome !== "proved")
+    yield* Effect.logWarning("A host name has no proof for a certificate.", { hostname, outcome })
+  return outcome === "proved"
+}, sqlOrDie)
+
+const isBrokered = Effect.fn("HostnameProofs.isBrokered")(function* (
+  { rules, store }: State,
+  token: RoutingToken,
+  hostname: Hostname
+) {
+  if (rules.isGiven(hostname)) return true
+  const claim = yield* store.ofToken({ token, hostname })
+  return Option.isNone(claim) || claim.value.provisioned
+}, sqlOrDie)
 
 export class HostnameProofs extends Context.Service<
   HostnameProofs,
@@ -61,87 +155,9 @@ export class HostnameProofs extends Context.Service<
     readonly isBrokered: (token: RoutingToken, hostname: Hostname) => Effect.Effect<boolean>
   }
 >()("server/tunnels/hostnames/HostnameProofs") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* HostnameProofStore
-    const rules = yield* HostnameRules
-    const resolver = yield* Resolver
-    const hosts = yield* Hosts
-    const outbox = yield* Outbox
-    const audits = yield* Audits
-    const limits = yield* Limits
-
-    /** Looks a claim's proof up, and keeps what was seen. */
-    const look = Effect.fnUntraced(function* ({ hostname, subject, tunnelId }: Claim) {
-      const outcome = yield* resolver.look(subject, rules.recordsOf(tunnelId, hostname))
-      const now = yield* unixSeconds
-      if (outcome === "proved") yield* store.proved(tunnelId, now)
-      if (outcome === "missing") yield* store.missed(tunnelId, now)
-      return outcome
-    })
-
-    /** The holder that makes room: its proof is gone, and the edge has taken every order about it. */
-    const outdatedHolder = Effect.fnUntraced(function* ({ hostname, tunnelId }: Claim) {
-      const holder = Option.filter(yield* store.holder(hostname), (found) => found.tunnelId !== tunnelId)
-      if (Option.isNone(holder) || holder.value.provisioned || rules.isGiven(hostname)) return Option.none()
-      const makesRoom = holder.value.isSettled && (yield* look(holder.value)) === "missing"
-      return makesRoom ? holder : Option.none()
-    })
-
-    /** Gives the name to the tunnel whose proof was just seen. */
-    const attach = Effect.fnUntraced(function* (id: TunnelId, outdated: Option.Option<Claim>) {
-      const found = yield* store.locked(id)
-      if (Option.isNone(found)) return yield* new TunnelNotFound()
-      const claim = found.value
-      if (claim.isHeld) return { token: claim.routingToken, ids: [] }
-      if (Option.isSome(outdated)) yield* store.detach(outdated.value)
-      yield* store.attach(claim)
-      const { ids } = yield* hosts.record(claim.routingToken, claim.hostname, "account")
-      return { token: claim.routingToken, ids }
-    }, store.transaction)
-
-    return {
-      verify: Effect.fn("HostnameProofs.verify")(function* (account: Caller["Service"], id: TunnelId) {
-        const found = yield* store.ofTunnel(id)
-        if (Option.isNone(found) || found.value.provisioned || rules.isGiven(found.value.hostname)) {
-          return yield* new NoHostnameToVerify()
-        }
-        const claim = found.value
-        const { hostname } = claim
-        yield* limits.take(`verify-hostname ${account.subject}`, perMinute)
-        yield* hosts.admit(claim.routingToken, hostname, "account")
-        const outcome = yield* look(claim)
-        if (outcome === "unanswered") return yield* new DnsUnanswered()
-        if (outcome === "missing") {
-          const records = rules.recordsOf(id, hostname).map((record) => new DnsRecord(record))
-          return yield* new HostnameNotProved({ hostname, records })
-        }
-        const outdated = claim.isHeld ? Option.none() : yield* outdatedHolder(claim)
-        const { ids, token } = yield* Effect.tap(attach(id, outdated), () =>
-          audits.append(audit("hostname_proved", account.subject, id, hostname))
-        ).pipe(mapConstraint("tunnels_hostname_unique", () => new HostnameTaken({ hostname })))
-        yield* outbox.deliver({ queue: token, ids }).pipe(Effect.timeoutOption("2 seconds"), Effect.ignoreCause)
-      }, sqlOrDie),
-
-      mayCertify: Effect.fn("HostnameProofs.mayCertify")(function* (token: RoutingToken, hostname: Hostname) {
-        if (yield* Effect.isFailure(rules.admit(hostname, "operator"))) return false
-        if (rules.isGiven(hostname)) return true
-        const claim = yield* store.ofToken({ token, hostname })
-        if (Option.isNone(claim) || claim.value.provisioned) return true
-        const { checkedAt, provedAt } = claim.value
-        if (provedAt !== null && checkedAt !== null && (yield* unixSeconds) - checkedAt < freshFor) return true
-        const outcome = yield* look(claim.value)
-        if (outcome !== "proved")
-          yield* Effect.logWarning("A host name has no proof for a certificate.", { hostname, outcome })
-        return outcome === "proved"
-      }, sqlOrDie),
-
-      isBrokered: Effect.fn("HostnameProofs.isBrokered")(function* (token: RoutingToken, hostname: Hostname) {
-        if (rules.isGiven(hostname)) return true
-        const claim = yield* store.ofToken({ token, hostname })
-        return Option.isNone(claim) || claim.value.provisioned
-      }, sqlOrDie)
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { verify, mayCertify, isBrokered })
+  }))
 
   static readonly layerNoDeps = Layer.effect(HostnameProofs, HostnameProofs.make)
   static readonly layer = HostnameProofs.layerNoDeps.pipe(

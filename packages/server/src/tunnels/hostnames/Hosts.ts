@@ -18,6 +18,7 @@ import type { SqlError } from "effect/sql"
 import { Outbox } from "../../edges/Outbox.ts"
 import { authorizeHost } from "../../edges/OutboxStore.ts"
 import { Audits } from "../../identity/Audits.ts"
+import { over } from "../../runtime/Over.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { Settings } from "../../settings/Settings.ts"
 import { mapConstraint } from "../../store/Constraint.ts"
@@ -28,6 +29,103 @@ import { type Host, HostStore } from "./HostStore.ts"
 
 /** No visitor may come in before the edge knows that it has to log in. */
 const gated = (call: EdgeOrder): EdgeOrder => (call._tag === "AuthorizeHost" ? { ...call, requireLogin: true } : call)
+
+const dependencies = Effect.gen(function* () {
+  const store = yield* HostStore
+  const outbox = yield* Outbox
+  const audits = yield* Audits
+  const rules = yield* HostnameRules
+  const claims = yield* HostnameProofStore
+  const { edgeId } = yield* Settings
+  return { audits, claims, edgeId, outbox, rules, store }
+})
+type State = Effect.Success<typeof dependencies>
+
+const step = Effect.fnUntraced(function* <E>(
+  { store }: State,
+  host: Host,
+  decide: (state: AdmissionState, now: number) => Result.Result<AdmissionStep, E>
+) {
+  const now = yield* unixSeconds
+  const { effects, next } = yield* Effect.fromResult(decide(host.admission, now))
+  yield* store.save({ ...host, admission: next })
+  const calls: Array<EdgeOrder> = []
+  for (const effect of effects) {
+    if (effect._tag === "SetTier") calls.push(authorizeHost(host.hostname, effect))
+    else {
+      const { hostname } = host
+      yield* store.logIssuance({ ca: effect.ca, domain: registeredDomain(hostname), hostname, at: now })
+    }
+  }
+  return calls
+})
+
+/**
+ * `takes`: the hostname is taken from a token that has no tunnel. The caller holds the tunnel of the token, which comes
+ * before the hostname; that of another token is only read, so that two of these never wait for each other.
+ */
+const authorized = Effect.fnUntraced(function* (state: State, token: RoutingToken, hostname: Hostname, takes: boolean) {
+  const requireLogin = yield* state.store.requiresLogin(token)
+  const owner = { hostname, routingToken: token, edgeId: state.edgeId, authorizedAt: yield* unixSeconds }
+  const recorded = yield* state.store.hold(owner)
+  const tunnel = yield* state.store.tunnelOf(hostname)
+  const isOurs = Equal.equals(recorded.routingToken, token)
+  const isOthers = Option.exists(tunnel, ({ routingToken }) => !Equal.equals(routingToken, token))
+  if (isOthers || !(isOurs || takes)) return yield* new HostnameTaken({ hostname })
+  // The certificate of a former owner says nothing about the new one.
+  const admission: AdmissionState = isOurs ? recorded.admission : { _tag: "Rot" }
+  const orders = yield* step(state, { ...owner, admission }, (state, at) => Result.succeed(authorize(state, at)))
+  const calls = requireLogin ? orders.map(gated) : orders
+  const policy = Option.flatMapNullishOr(tunnel, ({ accessPolicy }) => accessPolicy)
+  const options = Option.match(tunnel, { onNone: () => allOff, onSome: (found) => found.options })
+  return [
+    // Before the hostname: no visitor may come in between.
+    ...(isAnyOn(options) ? [{ _tag: "SetOptions", options } as const] : []),
+    ...calls,
+    ...(Option.isSome(policy) ? [{ _tag: "SetAccessPolicy", policy: policy.value } as const] : [])
+  ]
+})
+
+/** Fails for a name that no tunnel can have, and for one below the name of a tunnel of another account. */
+const admit = Effect.fnUntraced(function* (
+  { rules, store }: State,
+  token: RoutingToken,
+  hostname: Hostname,
+  by: "account" | "operator"
+) {
+  yield* rules.admit(hostname, by)
+  // Above a given name there is only the zone.
+  if (!rules.isGiven(hostname) && (yield* store.heldAbove(ancestorsOf(hostname), token))) {
+    return yield* new HostnameReserved({ hostname, reason: "below-another-host" })
+  }
+})
+
+const record = Effect.fn("Hosts.record")(function* (
+  state: State,
+  token: RoutingToken,
+  hostname: Hostname,
+  by: "account" | "operator"
+) {
+  yield* admit(state, token, hostname, by)
+  return yield* state.outbox.appendOwn(token, ...(yield* authorized(state, token, hostname, false)))
+})
+
+const ofTunnel = (
+  { store }: State,
+  {
+    hostname,
+    routingToken
+  }: {
+    readonly hostname: Hostname | null
+    readonly routingToken: RoutingToken
+  }
+) =>
+  hostname === null
+    ? Effect.succeedNone
+    : Effect.map(
+        store.find(hostname, { lock: true }),
+        Option.filter((host) => Equal.equals(host.routingToken, routingToken))
+      )
 
 export class Hosts extends Context.Service<
   Hosts,
@@ -71,113 +169,33 @@ export class Hosts extends Context.Service<
     ) => Effect.Effect<void, EdgeUnavailable | HostnameReserved | HostnameTaken | RouteNotFound | RoutingTokenRevoked>
   }
 >()("server/tunnels/hostnames/Hosts") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* HostStore
-    const outbox = yield* Outbox
-    const audits = yield* Audits
-    const rules = yield* HostnameRules
-    const claims = yield* HostnameProofStore
-    const { edgeId } = yield* Settings
-
-    const step = Effect.fnUntraced(function* <E>(
-      host: Host,
-      decide: (state: AdmissionState, now: number) => Result.Result<AdmissionStep, E>
-    ) {
-      const now = yield* unixSeconds
-      const { effects, next } = yield* Effect.fromResult(decide(host.admission, now))
-      yield* store.save({ ...host, admission: next })
-      const calls: Array<EdgeOrder> = []
-      for (const effect of effects) {
-        if (effect._tag === "SetTier") calls.push(authorizeHost(host.hostname, effect))
-        else {
-          const { hostname } = host
-          yield* store.logIssuance({ ca: effect.ca, domain: registeredDomain(hostname), hostname, at: now })
-        }
-      }
-      return calls
-    })
-
-    /**
-     * `takes`: the hostname is taken from a token that has no tunnel. The caller holds the tunnel of the token, which comes
-     * before the hostname; that of another token is only read, so that two of these never wait for each other.
-     */
-    const authorized = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname, takes: boolean) {
-      const requireLogin = yield* store.requiresLogin(token)
-      const owner = { hostname, routingToken: token, edgeId, authorizedAt: yield* unixSeconds }
-      const recorded = yield* store.hold(owner)
-      const tunnel = yield* store.tunnelOf(hostname)
-      const isOurs = Equal.equals(recorded.routingToken, token)
-      const isOthers = Option.exists(tunnel, ({ routingToken }) => !Equal.equals(routingToken, token))
-      if (isOthers || !(isOurs || takes)) return yield* new HostnameTaken({ hostname })
-      // The certificate of a former owner says nothing about the new one.
-      const admission: AdmissionState = isOurs ? recorded.admission : { _tag: "Rot" }
-      const orders = yield* step({ ...owner, admission }, (state, at) => Result.succeed(authorize(state, at)))
-      const calls = requireLogin ? orders.map(gated) : orders
-      const policy = Option.flatMapNullishOr(tunnel, ({ accessPolicy }) => accessPolicy)
-      const options = Option.match(tunnel, { onNone: () => allOff, onSome: (found) => found.options })
-      return [
-        // Before the hostname: no visitor may come in between.
-        ...(isAnyOn(options) ? [{ _tag: "SetOptions", options } as const] : []),
-        ...calls,
-        ...(Option.isSome(policy) ? [{ _tag: "SetAccessPolicy", policy: policy.value } as const] : [])
-      ]
-    })
-
-    /** Fails for a name that no tunnel can have, and for one below the name of a tunnel of another account. */
-    const admit = Effect.fnUntraced(function* (token: RoutingToken, hostname: Hostname, by: "account" | "operator") {
-      yield* rules.admit(hostname, by)
-      // Above a given name there is only the zone.
-      if (!rules.isGiven(hostname) && (yield* store.heldAbove(ancestorsOf(hostname), token))) {
-        return yield* new HostnameReserved({ hostname, reason: "below-another-host" })
-      }
-    })
-
-    const record = Effect.fn("Hosts.record")(function* (
-      token: RoutingToken,
-      hostname: Hostname,
-      by: "account" | "operator"
-    ) {
-      yield* admit(token, hostname, by)
-      return yield* outbox.appendOwn(token, ...(yield* authorized(token, hostname, false)))
-    })
-
-    return {
-      find: store.find,
-      ofTunnel: ({
-        hostname,
-        routingToken
-      }: {
-        readonly hostname: Hostname | null
-        readonly routingToken: RoutingToken
-      }) =>
-        hostname === null
-          ? Effect.succeedNone
-          : Effect.map(
-              store.find(hostname, { lock: true }),
-              Option.filter((host) => Equal.equals(host.routingToken, routingToken))
-            ),
-      step,
-      transaction: store.transaction,
-      admit,
-      record,
-      authorize: Effect.fn("Hosts.authorize")(function* (token: RoutingToken, hostname: Hostname) {
-        if (!(yield* outbox.configured)) return yield* new RouteNotFound()
-        const entry = audit("host_authorized", "operator", hostname)
-        const receipt = yield* Effect.gen(function* () {
-          if (yield* store.isRevoked(token)) return yield* new RoutingTokenRevoked()
-          yield* claims.provision(token, hostname)
-          yield* admit(token, hostname, "operator")
-          const written = yield* outbox.appendOwn(token, ...(yield* authorized(token, hostname, true)))
-          yield* audits.append(entry)
-          return written
-        }).pipe(
-          store.transaction,
-          mapConstraint("tunnels_hostname_unique", () => new HostnameTaken({ hostname }))
-        )
-        yield* Effect.catchTag(outbox.deliver(receipt), ["EdgeRefused", "EdgeUnreachable"], () => new EdgeUnavailable())
-      }, sqlOrDie)
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { ofTunnel, admit, record }),
+    find: state.store.find,
+    transaction: state.store.transaction,
+    authorize: Effect.fn("Hosts.authorize")(function* (token: RoutingToken, hostname: Hostname) {
+      if (!(yield* state.outbox.configured)) return yield* new RouteNotFound()
+      const entry = audit("host_authorized", "operator", hostname)
+      const receipt = yield* Effect.gen(function* () {
+        if (yield* state.store.isRevoked(token)) return yield* new RoutingTokenRevoked()
+        yield* state.claims.provision(token, hostname)
+        yield* admit(state, token, hostname, "operator")
+        const written = yield* state.outbox.appendOwn(token, ...(yield* authorized(state, token, hostname, true)))
+        yield* state.audits.append(entry)
+        return written
+      }).pipe(
+        state.store.transaction,
+        mapConstraint("tunnels_hostname_unique", () => new HostnameTaken({ hostname }))
+      )
+      yield* Effect.catchTag(
+        state.outbox.deliver(receipt),
+        ["EdgeRefused", "EdgeUnreachable"],
+        () => new EdgeUnavailable()
+      )
+    }, sqlOrDie),
+    step: <E>(host: Host, decide: (state: AdmissionState, now: number) => Result.Result<AdmissionStep, E>) =>
+      step(state, host, decide)
+  }))
 
   static readonly layerNoDeps = Layer.effect(Hosts, Hosts.make)
   static readonly layer = Hosts.layerNoDeps.pipe(

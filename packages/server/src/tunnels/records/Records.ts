@@ -18,6 +18,7 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { type Answer, anyOf, EdgeFacts, type History, reachOf } from "../../edges/EdgeFacts.ts"
 import { type Page, paged } from "../../http/Paging.ts"
+import { over } from "../../runtime/Over.ts"
 import { unixSeconds } from "../../runtime/UnixClock.ts"
 import { sqlOrDie } from "../../store/SqlOrDie.ts"
 import { Tunnels } from "../Tunnels.ts"
@@ -63,6 +64,146 @@ interface Known {
 const byToken = ({ known }: Answer<ReadonlyArray<TokenStatusReport>>) =>
   new Map(Option.getOrElse(known, () => []).map((report) => [Redacted.value(report.token), report]))
 
+const dependencies = Effect.gen(function* () {
+  const store = yield* RecordStore
+  const tunnels = yield* Tunnels
+  const edge = yield* EdgeFacts
+  return { edge, store, tunnels }
+})
+type State = Effect.Success<typeof dependencies>
+
+const owned = ({ store }: State, { subject }: Account, page: Page) =>
+  paged(
+    page,
+    After,
+    (slice) => store.list({ subject, ...slice }),
+    ({ createdAt, id }) => ({ createdAt, id })
+  )
+
+/**
+ * Each tunnel with whether it is served and with its history. Whether they are served is asked first, so that an edge
+ * that is away costs one short wait.
+ */
+const known = Effect.fnUntraced(function* ({ edge }: State, found: ReadonlyArray<Owned>, figures?: "figures") {
+  const tokens = found.map(({ routingToken }) => routingToken)
+  const statuses = yield* edge.statuses(tokens)
+  const reports = byToken(statuses)
+  const silent: History = { _tag: "Silent", silent: statuses.silent }
+  const historyOf = Option.isNone(statuses.known) ? () => silent : yield* edge.histories(tokens, figures)
+  return found.map((tunnel) => {
+    const report = reports.get(Redacted.value(tunnel.routingToken))
+    const online = anyOf(statuses, () => report?.connected === true)
+    return {
+      tunnel,
+      history: historyOf(tunnel.routingToken),
+      online,
+      reach: reachOf(statuses, report),
+      versions: report?.agent_versions ?? []
+    }
+  })
+})
+
+const daysOf = (all: ReadonlyArray<{ readonly history: History }>) =>
+  sumDays(all.map(({ history }) => Figures.days(history)))
+
+const usageByDay = Effect.fnUntraced(function* (state: State, account: Account, page: Page) {
+  const now = yield* unixSeconds
+  const all = yield* known(state, yield* owned(state, account, page), "figures")
+  const rows = all.map(
+    ({ history, tunnel: { hostname, id, name } }) =>
+      new UsageRow({ ...Figures.usage(history, now), id, tunnel: name, hostname, silent_edges: history.silent })
+  )
+  return { rows, days: daysOf(all) }
+})
+
+const rows = (state: State, account: Account, page: Page) =>
+  Effect.map(usageByDay(state, account, page), ({ rows }) => rows)
+
+/** Seconds since a member was on the bridge's channel; null when none was, or no edge says it. */
+const lastSeen = (holders: ReadonlyArray<ChannelPresence>) => {
+  const ages = holders.map(({ last_seen_secs_ago }) => last_seen_secs_ago)
+  return ages.length === 0 ? null : Math.min(...ages)
+}
+
+/** An edge of before calls the one connection `mux` as a transport. */
+const carriedBy = (session: SessionRecord | undefined) =>
+  session === undefined
+    ? { transport: null, carrier: null }
+    : {
+        transport: session.transport === "mux" ? "tcp-fallback" : session.transport,
+        carrier: session.carrier ?? session.transport
+      }
+
+const fleetRow = ({ history, online, reach, tunnel, versions }: Known, holders: ReadonlyArray<ChannelPresence>) =>
+  new FleetRow({
+    id: tunnel.id,
+    tunnel: tunnel.name,
+    hostname: tunnel.hostname,
+    online,
+    reach,
+    ...carriedBy(history._tag === "Known" ? history.history.sessions[0] : undefined),
+    uptime_7d_pct: Figures.shares(history)?.d7 ?? null,
+    bridge_mode: tunnel.bridgeMode,
+    bridge_granted: tunnel.channel !== null,
+    bridge_last_seen_secs_ago: history._tag === "Silent" ? null : lastSeen(holders),
+    // On most carriers a serving agent registers with its version; what it reported or a probe found may be old.
+    agent_version: versions.length > 0 ? versions.join(", ") : tunnel.agentVersion,
+    gaps: gaps(tunnel.readiness),
+    probed_at: tunnel.probedAt,
+    silent_edges: history.silent
+  })
+
+const fleetRows = Effect.fnUntraced(function* ({ edge }: State, all: ReadonlyArray<Known>) {
+  const bridged = all.flatMap(({ history, tunnel }) => (history._tag === "Silent" ? [] : (tunnel.channel ?? [])))
+  const holdersOn = yield* edge.presences(bridged)
+  return all.map((each) => fleetRow(each, each.tunnel.channel === null ? [] : holdersOn(each.tunnel.channel)))
+})
+
+const uptime = Effect.fn("Records.uptime")(function* ({ edge, tunnels }: State, account: Account, id: string) {
+  const { routingToken } = yield* tunnels.owned(id, account)
+  return Figures.report(yield* edge.history(routingToken, Figures.maxSessions, "figures"), yield* unixSeconds)
+}, sqlOrDie)
+
+const reach = Effect.fn("Records.reach")(function* (
+  { edge, store }: State,
+  { subject }: Account,
+  ids: ReadonlyArray<string>
+) {
+  const found = yield* store.tokens({ subject, ids })
+  const statuses = yield* edge.statuses(found.map(({ routingToken }) => routingToken))
+  const reports = byToken(statuses)
+  return new Map(
+    found.map(({ id, routingToken }) => [id, reachOf(statuses, reports.get(Redacted.value(routingToken)))])
+  )
+}, sqlOrDie)
+
+const sums = Effect.fn("Records.sums")(function* (
+  { edge, store }: State,
+  { subject }: Account,
+  ids: ReadonlyArray<string>
+) {
+  const found = yield* store.tokens({ subject, ids })
+  const { known, silent } = yield* edge.sums(found.map(({ routingToken }) => routingToken))
+  // What a silent edge has counted would be missing from every sum.
+  const all = silent.length > 0 ? [] : Option.getOrElse(known, () => [])
+  const sums = new Map(all.map((each) => [Redacted.value(each.token), each]))
+  return new Map(
+    found.flatMap(({ id, routingToken }) => {
+      const each = sums.get(Redacted.value(routingToken))
+      return each === undefined ? [] : [[id, each] as const]
+    })
+  )
+}, sqlOrDie)
+
+const fleet = Effect.fn("Records.fleet")(function* (state: State, account: Account, page: Page) {
+  return yield* fleetRows(state, yield* known(state, yield* owned(state, account, page)))
+}, sqlOrDie)
+
+const fleetByDay = Effect.fn("Records.fleetByDay")(function* (state: State, account: Account) {
+  const all = yield* known(state, yield* owned(state, account, {}), "figures")
+  return { rows: yield* fleetRows(state, all), days: daysOf(all) }
+}, sqlOrDie)
+
 export class Records extends Context.Service<
   Records,
   {
@@ -90,140 +231,15 @@ export class Records extends Context.Service<
     ) => Effect.Effect<ByDay<FleetRow>, never, HttpServerRequest.HttpServerRequest>
   }
 >()("server/tunnels/records/Records") {
-  static readonly make = Effect.gen(function* () {
-    const store = yield* RecordStore
-    const tunnels = yield* Tunnels
-    const edge = yield* EdgeFacts
-
-    const owned = ({ subject }: Account, page: Page) =>
-      paged(
-        page,
-        After,
-        (slice) => store.list({ subject, ...slice }),
-        ({ createdAt, id }) => ({ createdAt, id })
-      )
-
-    /**
-     * Each tunnel with whether it is served and with its history. Whether they are served is asked first, so that an edge
-     * that is away costs one short wait.
-     */
-    const known = Effect.fnUntraced(function* (found: ReadonlyArray<Owned>, figures?: "figures") {
-      const tokens = found.map(({ routingToken }) => routingToken)
-      const statuses = yield* edge.statuses(tokens)
-      const reports = byToken(statuses)
-      const silent: History = { _tag: "Silent", silent: statuses.silent }
-      const historyOf = Option.isNone(statuses.known) ? () => silent : yield* edge.histories(tokens, figures)
-      return found.map((tunnel) => {
-        const report = reports.get(Redacted.value(tunnel.routingToken))
-        const online = anyOf(statuses, () => report?.connected === true)
-        return {
-          tunnel,
-          history: historyOf(tunnel.routingToken),
-          online,
-          reach: reachOf(statuses, report),
-          versions: report?.agent_versions ?? []
-        }
-      })
-    })
-
-    const daysOf = (all: ReadonlyArray<{ readonly history: History }>) =>
-      sumDays(all.map(({ history }) => Figures.days(history)))
-
-    const usageByDay = Effect.fnUntraced(function* (account: Account, page: Page) {
-      const now = yield* unixSeconds
-      const all = yield* known(yield* owned(account, page), "figures")
-      const rows = all.map(
-        ({ history, tunnel: { hostname, id, name } }) =>
-          new UsageRow({ ...Figures.usage(history, now), id, tunnel: name, hostname, silent_edges: history.silent })
-      )
-      return { rows, days: daysOf(all) }
-    })
-    const rows = (account: Account, page: Page) => Effect.map(usageByDay(account, page), ({ rows }) => rows)
-
-    /** Seconds since a member was on the bridge's channel; null when none was, or no edge says it. */
-    const lastSeen = (holders: ReadonlyArray<ChannelPresence>) => {
-      const ages = holders.map(({ last_seen_secs_ago }) => last_seen_secs_ago)
-      return ages.length === 0 ? null : Math.min(...ages)
-    }
-
-    /** An edge of before calls the one connection `mux` as a transport. */
-    const carriedBy = (session: SessionRecord | undefined) =>
-      session === undefined
-        ? { transport: null, carrier: null }
-        : {
-            transport: session.transport === "mux" ? "tcp-fallback" : session.transport,
-            carrier: session.carrier ?? session.transport
-          }
-
-    const fleetRow = ({ history, online, reach, tunnel, versions }: Known, holders: ReadonlyArray<ChannelPresence>) =>
-      new FleetRow({
-        id: tunnel.id,
-        tunnel: tunnel.name,
-        hostname: tunnel.hostname,
-        online,
-        reach,
-        ...carriedBy(history._tag === "Known" ? history.history.sessions[0] : undefined),
-        uptime_7d_pct: Figures.shares(history)?.d7 ?? null,
-        bridge_mode: tunnel.bridgeMode,
-        bridge_granted: tunnel.channel !== null,
-        bridge_last_seen_secs_ago: history._tag === "Silent" ? null : lastSeen(holders),
-        // On most carriers a serving agent registers with its version; what it reported or a probe found may be old.
-        agent_version: versions.length > 0 ? versions.join(", ") : tunnel.agentVersion,
-        gaps: gaps(tunnel.readiness),
-        probed_at: tunnel.probedAt,
-        silent_edges: history.silent
-      })
-    const fleetRows = Effect.fnUntraced(function* (all: ReadonlyArray<Known>) {
-      const bridged = all.flatMap(({ history, tunnel }) => (history._tag === "Silent" ? [] : (tunnel.channel ?? [])))
-      const holdersOn = yield* edge.presences(bridged)
-      return all.map((each) => fleetRow(each, each.tunnel.channel === null ? [] : holdersOn(each.tunnel.channel)))
-    })
-
-    return {
-      uptime: Effect.fn("Records.uptime")(function* (account: Account, id: string) {
-        const { routingToken } = yield* tunnels.owned(id, account)
-        return Figures.report(yield* edge.history(routingToken, Figures.maxSessions, "figures"), yield* unixSeconds)
-      }, sqlOrDie),
-
-      reach: Effect.fn("Records.reach")(function* ({ subject }: Account, ids: ReadonlyArray<string>) {
-        const found = yield* store.tokens({ subject, ids })
-        const statuses = yield* edge.statuses(found.map(({ routingToken }) => routingToken))
-        const reports = byToken(statuses)
-        return new Map(
-          found.map(({ id, routingToken }) => [id, reachOf(statuses, reports.get(Redacted.value(routingToken)))])
-        )
-      }, sqlOrDie),
-
-      sums: Effect.fn("Records.sums")(function* ({ subject }: Account, ids: ReadonlyArray<string>) {
-        const found = yield* store.tokens({ subject, ids })
-        const { known, silent } = yield* edge.sums(found.map(({ routingToken }) => routingToken))
-        // What a silent edge has counted would be missing from every sum.
-        const all = silent.length > 0 ? [] : Option.getOrElse(known, () => [])
-        const sums = new Map(all.map((each) => [Redacted.value(each.token), each]))
-        return new Map(
-          found.flatMap(({ id, routingToken }) => {
-            const each = sums.get(Redacted.value(routingToken))
-            return each === undefined ? [] : [[id, each] as const]
-          })
-        )
-      }, sqlOrDie),
-
-      usage: Effect.fn("Records.usage")(rows, sqlOrDie),
-
-      usageByDay: Effect.fn("Records.usageByDay")((account: Account) => usageByDay(account, {}), sqlOrDie),
-
-      usageCsv: Effect.fn("Records.usageCsv")((account: Account) => Effect.map(rows(account, {}), usageCsv), sqlOrDie),
-
-      fleet: Effect.fn("Records.fleet")(function* (account: Account, page: Page) {
-        return yield* fleetRows(yield* known(yield* owned(account, page)))
-      }, sqlOrDie),
-
-      fleetByDay: Effect.fn("Records.fleetByDay")(function* (account: Account) {
-        const all = yield* known(yield* owned(account, {}), "figures")
-        return { rows: yield* fleetRows(all), days: daysOf(all) }
-      }, sqlOrDie)
-    }
-  })
+  static readonly make = Effect.map(dependencies, (state) => ({
+    ...over(state, { uptime, reach, sums, fleet, fleetByDay }),
+    usage: Effect.fn("Records.usage")((account, page) => rows(state, account, page), sqlOrDie),
+    usageByDay: Effect.fn("Records.usageByDay")((account: Account) => usageByDay(state, account, {}), sqlOrDie),
+    usageCsv: Effect.fn("Records.usageCsv")(
+      (account: Account) => Effect.map(rows(state, account, {}), usageCsv),
+      sqlOrDie
+    )
+  }))
 
   static readonly layerNoDeps = Layer.effect(Records, Records.make)
   static readonly layer = Records.layerNoDeps.pipe(Layer.provide([EdgeFacts.layer, RecordStore.layer, Tunnels.layer]))
