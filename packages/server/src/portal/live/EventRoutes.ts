@@ -51,6 +51,33 @@ interface Watcher {
   beatAt: number
 }
 
+/** Writes what is new for a watcher. */
+const tell = (
+  watcher: Watcher,
+  found: ReadonlyMap<string, Reachability>,
+  standings: ReadonlyMap<string, CertificateStanding>,
+  now: number
+) => {
+  const standing = standings.get(watcher.certificate?.hostname ?? "")
+  if (standing !== undefined) {
+    const event = watcher.certificate?.write(standing)
+    if (event !== undefined && watcher.certificateSaid !== event) Queue.offerUnsafe(watcher.queue, event)
+    watcher.certificateSaid = event
+  }
+  for (const [id, token] of watcher.tokens) {
+    const reach = found.get(Redacted.value(token))
+    if (reach === undefined || Equal.equals(watcher.sent.get(id), reach)) continue
+    watcher.sent.set(id, reach)
+    watcher.beatAt = now
+    Queue.offerUnsafe(watcher.queue, watcher.write(id, reach))
+  }
+  if (now - watcher.beatAt >= heartbeatMillis) {
+    watcher.beatAt = now
+    Queue.offerUnsafe(watcher.queue, ":\n\n")
+  }
+  if (now >= watcher.until || watcher.isGone()) Queue.endUnsafe(watcher.queue)
+}
+
 const makeTunnelStates = Effect.gen(function* () {
   const facts = yield* EdgeFacts
   const store = yield* RecordStore
@@ -82,26 +109,7 @@ const makeTunnelStates = Effect.gen(function* () {
     const names = Array.from(watchers).flatMap(({ certificate }) => certificate?.hostname ?? [])
     const standings = yield* certificates.of([...new Set(names)])
     const now = yield* Clock.currentTimeMillis
-    for (const watcher of watchers) {
-      const standing = standings.get(watcher.certificate?.hostname ?? "")
-      if (standing !== undefined) {
-        const event = watcher.certificate?.write(standing)
-        if (event !== undefined && watcher.certificateSaid !== event) Queue.offerUnsafe(watcher.queue, event)
-        watcher.certificateSaid = event
-      }
-      for (const [id, token] of watcher.tokens) {
-        const reach = found.get(Redacted.value(token))
-        if (reach === undefined || Equal.equals(watcher.sent.get(id), reach)) continue
-        watcher.sent.set(id, reach)
-        watcher.beatAt = now
-        Queue.offerUnsafe(watcher.queue, watcher.write(id, reach))
-      }
-      if (now - watcher.beatAt >= heartbeatMillis) {
-        watcher.beatAt = now
-        Queue.offerUnsafe(watcher.queue, ":\n\n")
-      }
-      if (now >= watcher.until || watcher.isGone()) Queue.endUnsafe(watcher.queue)
-    }
+    for (const watcher of watchers) tell(watcher, found, standings, now)
   })
   yield* look.pipe(Effect.repeat(Schedule.spaced("2 seconds")), Effect.forkScoped)
 

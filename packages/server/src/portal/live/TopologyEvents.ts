@@ -41,13 +41,12 @@ interface Watcher {
 
 const changed = "event: topology\ndata:\n\n"
 
-const makeTopologyChanges = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
-  const members = yield* TopologyMembers.make
-  const watchers = new Set<Watcher>()
+type Members = Effect.Success<typeof TopologyMembers.make>
+type Watchers = ReadonlySet<Watcher>
 
-  /** Where nothing notifies: what each page shows is read again, once for all pages that show the same. */
-  const look = Effect.gen(function* () {
+/** Where nothing notifies: what each page shows is read again, once for all pages that show the same. */
+const look = (watchers: Watchers) =>
+  Effect.gen(function* () {
     const groups = Map.groupBy(watchers, ({ subject, topology }) => `${topology} ${subject ?? ""}`)
     yield* Effect.forEach(
       groups.values(),
@@ -64,24 +63,25 @@ const makeTopologyChanges = Effect.gen(function* () {
     yield* Effect.sleep("2 seconds")
   })
 
-  const listen = (isListening: Deferred.Deferred<void>) =>
-    Effect.gen(function* () {
-      const signals = yield* sql.listen("topologies")
-      yield* Deferred.succeed(isListening, undefined)
-      // What was changed while nothing listened is not known.
-      for (const { queue } of watchers) Queue.offerUnsafe(queue, changed)
-      return yield* Queue.takeAll(signals).pipe(
-        Effect.flatMap((found) => {
-          const ids = new Set(found.map(({ payload }) => payload))
-          if (ids.has(anything)) return look
-          for (const { queue, topology } of watchers) if (ids.has(topology)) Queue.offerUnsafe(queue, changed)
-          return Effect.void
-        }),
-        Effect.forever
-      )
-    }).pipe(Effect.scoped, retryForever("Listening for changes of topologies"))
+const listen = (sql: PgClient.PgClient, watchers: Watchers, isListening: Deferred.Deferred<void>) =>
+  Effect.gen(function* () {
+    const signals = yield* sql.listen("topologies")
+    yield* Deferred.succeed(isListening, undefined)
+    // What was changed while nothing listened is not known.
+    for (const { queue } of watchers) Queue.offerUnsafe(queue, changed)
+    return yield* Queue.takeAll(signals).pipe(
+      Effect.flatMap((found) => {
+        const ids = new Set(found.map(({ payload }) => payload))
+        if (ids.has(anything)) return look(watchers)
+        for (const { queue, topology } of watchers) if (ids.has(topology)) Queue.offerUnsafe(queue, changed)
+        return Effect.void
+      }),
+      Effect.forever
+    )
+  }).pipe(Effect.scoped, retryForever("Listening for changes of topologies"))
 
-  const count = Effect.gen(function* () {
+const count = (members: Members, watchers: Watchers) =>
+  Effect.gen(function* () {
     const signedIn = [...watchers].filter(({ subject }) => subject !== undefined)
     if (signedIn.length === 0) return
     const counts = yield* members.countsOf([...new Set(signedIn.map(({ topology }) => topology))])
@@ -93,6 +93,11 @@ const makeTopologyChanges = Effect.gen(function* () {
       Queue.offerUnsafe(watcher.queue, `event: members\ndata: ${counted}\n\n`)
     }
   })
+
+const makeTopologyChanges = Effect.gen(function* () {
+  const sql = yield* PgClient.PgClient
+  const members = yield* TopologyMembers.make
+  const watchers = new Set<Watcher>()
 
   let ticks = 0
   const tick = Effect.gen(function* () {
@@ -106,7 +111,7 @@ const makeTopologyChanges = Effect.gen(function* () {
       watcher.beatAt = now
       Queue.offerUnsafe(watcher.queue, ":\n\n")
     }
-    if (++ticks % ticksOfCount === 0) yield* count
+    if (++ticks % ticksOfCount === 0) yield* count(members, watchers)
   }).pipe(
     Effect.catchCause((cause) => Effect.logWarning("Counting members failed.", cause)),
     Effect.repeat(Schedule.spaced("2 seconds"))
@@ -116,7 +121,7 @@ const makeTopologyChanges = Effect.gen(function* () {
     idleTimeToLive: "10 seconds",
     acquire: Effect.gen(function* () {
       const isListening = yield* Deferred.make<void>()
-      yield* Effect.forkScoped(listen(isListening))
+      yield* Effect.forkScoped(listen(sql, watchers, isListening))
       yield* Effect.forkScoped(tick)
       return isListening
     })
