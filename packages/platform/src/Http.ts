@@ -5,7 +5,7 @@
 import * as http from "node:http"
 import * as https from "node:https"
 
-export { IncomingMessage, Server as HttpServer, ServerResponse, STATUS_CODES } from "node:http"
+export { IncomingMessage, METHODS, Server as HttpServer, ServerResponse, STATUS_CODES } from "node:http"
 
 export interface Http {
   readonly fetch: typeof globalThis.fetch

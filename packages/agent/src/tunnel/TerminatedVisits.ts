@@ -2,6 +2,7 @@
  * Visitors whose TLS this agent ends: the proxy follows their HTTP, as it does at the edge while that ends TLS, so that nothing
  * changes for visitor and origin when the name turns end-to-end. Who speaks another protocol is the origin's from its first byte on.
  */
+import { METHODS } from "@catenet/platform/Http"
 import { Scheduler } from "@catenet/platform/Scheduler"
 import type { GateVerdict } from "@catenet/proxy/internal/GateVerdict"
 import { ForwardedStream } from "@catenet/proxy/internal/http1/ForwardedStream"
@@ -62,6 +63,20 @@ class OriginConnections extends KeepAliveAgent {
   }
 }
 
+/** Node's parser takes a request of RTSP for one of HTTP, with these methods besides its own. */
+const rtspMethods = "DESCRIBE ANNOUNCE SETUP PLAY PAUSE TEARDOWN GET_PARAMETER SET_PARAMETER REDIRECT RECORD FLUSH"
+const methods: ReadonlySet<string> = new Set([...METHODS, ...rtspMethods.split(" ")])
+
+/** Between white space that some origin skips. */
+// eslint-disable-next-line no-control-regex -- Python splits a line at these
+const firstWord = /^[\t-\r\x1c-\x20\x85\xa0]*([A-Z][A-Z_-]*)[\t-\r\x1c-\x20\x85\xa0]/
+
+/**
+ * Whether some origin takes this for a request, though it is none of HTTP/1: `GET /` alone is one of HTTP/0.9 to Python, and
+ * `GET / RTSP/1.0` one with fields to Node.
+ */
+const namesMethod = (text: string): boolean => methods.has(firstWord.exec(text)?.[1] ?? "")
+
 /**
  * A client whose first bytes begin no request of HTTP is not followed. An origin that takes its first line for one all the same
  * would believe what this client says about itself.
@@ -72,7 +87,7 @@ const guardFirstLine = (client: Duplex, far: Socket) => {
     line = (line + chunk.toString("latin1", 0, guardedBytes)).trimStart()
     const end = line.indexOf("\n")
     const first = end < 0 ? line : line.slice(0, end)
-    if (/http\//iu.test(first)) {
+    if (/http\//iu.test(first) || namesMethod(line)) {
       // Before it is written there.
       far.destroy()
       client.destroy()
@@ -172,7 +187,7 @@ export const make = (
   ) {
     const first = beginning(socket)
     if (first === null) return yield* leave(socket, dialled)
-    if (new FirstRequestHead.RequestHeadReader().push(first) !== "other")
+    if (new FirstRequestHead.RequestHeadReader().push(first) !== "other" || namesMethod(first.toString("latin1")))
       return yield* follow(socket, header, hostname, dialled)
     const far = dialled ?? (yield* connect(header))
     guardFirstLine(socket, far)
