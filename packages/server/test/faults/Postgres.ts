@@ -1,9 +1,8 @@
 /** A PostgreSQL of the test's own that loses nothing it has confirmed, and that can be killed. */
 import type { Victim } from "@catenet/testing/server/faults/Program"
-import * as Leftover from "@catenet/testing/stack/postgres/Leftover"
+import * as DataFolder from "@catenet/testing/stack/postgres/DataFolder"
 import { Effect, Exit, type Redacted, Scope, Semaphore } from "effect"
 import { randomBytes } from "node:crypto"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Cluster from "../../../stack/src/postgres/Cluster.ts"
 
@@ -12,8 +11,8 @@ export interface Postgres extends Victim {
 }
 
 export const make = Effect.gen(function* () {
-  const folder = join(tmpdir(), `catenet-faults-${randomBytes(8).toString("hex")}`)
-  yield* Effect.addFinalizer(() => Effect.sync(() => Leftover.remove(folder)))
+  const folder = join(DataFolder.parent(), `catenet-faults-${randomBytes(8).toString("hex")}`)
+  yield* Effect.addFinalizer(() => Effect.sync(() => DataFolder.remove(folder)))
   const begin = Effect.gen(function* () {
     const scope = yield* Scope.make()
     const cluster = yield* Effect.orDie(Cluster.start({ folder }).pipe(Scope.provide(scope)))

@@ -1,4 +1,4 @@
-import * as Leftover from "@catenet/testing/stack/postgres/Leftover"
+import * as DataFolder from "@catenet/testing/stack/postgres/DataFolder"
 import { PgClient } from "@effect/sql-pg"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -10,8 +10,8 @@ import { join } from "node:path"
 import * as Cluster from "../../src/postgres/Cluster.ts"
 
 const scratch = Effect.acquireRelease(
-  Effect.sync(() => join(tmpdir(), `catenet-cluster-${randomBytes(8).toString("hex")}`)),
-  (folder) => Effect.sync(() => Leftover.remove(folder))
+  Effect.sync(() => join(DataFolder.parent(), `catenet-cluster-${randomBytes(8).toString("hex")}`)),
+  (folder) => Effect.sync(() => DataFolder.remove(folder))
 )
 
 const query = (cluster: Cluster.Cluster, statement: string) =>

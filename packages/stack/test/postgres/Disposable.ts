@@ -2,11 +2,10 @@
  * A program that is a PostgreSQL for one run of the tests: it prints the server's URL, and when its standard input closes
  * it ends the server and removes the data. So nothing is left of a run that was killed either.
  */
-import * as Leftover from "@catenet/testing/stack/postgres/Leftover"
+import * as DataFolder from "@catenet/testing/stack/postgres/DataFolder"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Console, Effect, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as Cluster from "../../src/postgres/Cluster.ts"
 import { outliveReaders, watchParent } from "../../src/supervisor/ParentWatch.ts"
@@ -15,8 +14,8 @@ watchParent()
 outliveReaders()
 
 Effect.gen(function* () {
-  const folder = join(tmpdir(), `catenet-test-${randomBytes(8).toString("hex")}`)
-  yield* Effect.addFinalizer(() => Effect.sync(() => Leftover.remove(folder)))
+  const folder = join(DataFolder.parent(), `catenet-test-${randomBytes(8).toString("hex")}`)
+  yield* Effect.addFinalizer(() => Effect.sync(() => DataFolder.remove(folder)))
   const cluster = yield* Cluster.start({ folder, disposable: true })
   yield* Console.log(Redacted.value(cluster.url("postgres")))
   return yield* Effect.never

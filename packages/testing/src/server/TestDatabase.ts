@@ -80,7 +80,8 @@ const create = (from: Effect.Effect<string, unknown, SqlClient.SqlClient>) =>
     const separate = yield* Effect.acquireRelease(
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        yield* sql.unsafe(`create database ${name} template ${yield* from}`)
+        // Copied file by file: the other strategy writes every page to the log as well.
+        yield* sql.unsafe(`create database ${name} template ${yield* from} strategy file_copy`)
         return yield* hasRole
       }).pipe(asAdmin),
       () =>

@@ -4,13 +4,13 @@
  */
 import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { chmodSync, existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
 import { freePort } from "../../../../stack/src/Ports.ts"
 import { supervised } from "../../../../stack/src/supervisor/ChildProcesses.ts"
 import { agentProgram } from "../../agent/AgentProgram.ts"
 import { platformProgram } from "../PlatformProgram.ts"
+import * as DataFolder from "../postgres/DataFolder.ts"
 
 export interface Ports {
   readonly controlPlane: number
@@ -155,7 +155,10 @@ export class Stack {
   }
 
   static async make(program = platformProgram): Promise<Stack> {
-    return new Stack(mkdtempSync(join(tmpdir(), "catenet-e2e-")), await freePorts(), program)
+    const folder = mkdtempSync(join(DataFolder.parent(), "catenet-e2e-"))
+    // The account of its PostgreSQL has to come through, else root's data move to the disk.
+    chmodSync(folder, 0o711)
+    return new Stack(folder, await freePorts(), program)
   }
 
   get env(): Readonly<Record<string, string>> {
