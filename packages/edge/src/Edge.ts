@@ -16,7 +16,7 @@ import { ChannelRoom } from "./channels/ChannelRoom.ts"
 import { MemberAdmissions } from "./channels/MemberAdmissions.ts"
 import { WebSocketMembers } from "./channels/WebSocketMembers.ts"
 import { ControlPlane } from "./control/ControlPlane.ts"
-import * as PortalPairing from "./frontdoor/PortalPairing.ts"
+import * as ProxyPairing from "./frontdoor/ProxyPairing.ts"
 import { SlotProtocol } from "./frontdoor/SlotProtocol.ts"
 import { VisitorRouter } from "./frontdoor/VisitorRouter.ts"
 import { SessionHistory } from "./history/SessionHistory.ts"
@@ -103,7 +103,7 @@ const joinControlPlane = Effect.gen(function* () {
   const { first, run } = yield* heartbeats(client)
   yield* first
   yield* rehydrate(client, "at the start")
-  yield* PortalPairing.check
+  yield* ProxyPairing.check
   const agents = yield* AgentSessions
   agents.awaitReturn()
   yield* Effect.forkScoped(yield* TicketKeyUpdates.updates(client, seed))

@@ -109,11 +109,10 @@ export class PlatformHosts extends Context.Service<
   }
 >()("edge/frontdoor/PlatformHosts") {
   static readonly make = Effect.gen(function* () {
-    const { portal, otherHosts } = yield* Settings
+    const { identityProvider, otherHosts, portal } = yield* Settings
     const serving = new Map<string, (socket: Socket) => void>()
-    for (const host of portal === undefined ? otherHosts : [portal, ...otherHosts]) {
-      serving.set(host.host, yield* makeHost(host, host === portal))
-    }
+    for (const host of [portal, identityProvider, ...otherHosts])
+      if (host !== undefined) serving.set(host.host, yield* makeHost(host, host === portal))
     return PlatformHosts.of({
       has: (host) => serving.has(host),
       serve: (host, socket) => serving.get(host)?.(socket),

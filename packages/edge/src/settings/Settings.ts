@@ -138,7 +138,8 @@ const read = Effect.gen(function* () {
     ...(hasMembers ? channelListeners(values) : none),
     wildcard: pemPair(values.wildcardCert, values.wildcardKey),
     portal: terminateHost(values, "portal"),
-    otherHosts: (["auth", "masque", "adminUi"] as const)
+    identityProvider: terminateHost(values, "auth"),
+    otherHosts: (["masque", "adminUi"] as const)
       .map((name) => terminateHost(values, name))
       .filter((host) => host !== undefined),
     /** How many processes share the public listeners. */

@@ -124,7 +124,7 @@ export const variables = {
     "CT_EDGE_AUTH_PROXY_PROTOCOL",
     flag,
     "0",
-    "Send the visitor's address to the identity provider (PROXY v2)."
+    "Send the visitor's address to the identity provider (PROXY v2); CT_IDP_TRUSTED_PROXIES there must contain this edge."
   ),
   masqueHost: optional("CT_EDGE_MASQUE_HOST", host, "Host name of a MASQUE proxy."),
   masqueAddress: optional("CT_EDGE_MASQUE_ADDR", address, "Address of the MASQUE proxy.", {

@@ -3,7 +3,7 @@ import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { NetworkInfo } from "@catenet/domain/api/StatusApi"
 import { epochHeader } from "@catenet/domain/edges/EdgeNode"
 import { Effect, Option } from "effect"
-import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpEffect, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { ChannelAdmissions } from "../channels/ChannelAdmissions.ts"
 import { Edges } from "../edges/Edges.ts"
@@ -11,7 +11,6 @@ import { TicketKeys } from "../edges/TicketKeys.ts"
 import { AgentKeys } from "../enrollment/AgentKeys.ts"
 import { Gate } from "../gate/Gate.ts"
 import { GateCodes } from "../gate/GateCodes.ts"
-import { trusts } from "../http/ClientAddresses.ts"
 import { EdgeQuic } from "../observability/EdgeQuic.ts"
 import * as MeshRoot from "../observability/EdgeQuic.ts"
 import { Statuses } from "../observability/Statuses.ts"
@@ -33,19 +32,10 @@ export const StatusHandlers = HttpApiBuilder.group(
       channel_relay_port: settings.channelRelayPort ?? 0,
       ...(settings.channelRelayGatePort === undefined ? {} : { channel_relay_gate_port: settings.channelRelayGatePort })
     }
-    const announces = trusts(settings.trustedProxies ?? [])
-    /** Tells an edge that its visitors' connections should begin with PROXY v2. */
-    const markUnannounced = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ remoteAddress }) =>
-      Option.exists(remoteAddress, announces)
-        ? HttpEffect.appendPreResponseHandler((_request, response) =>
-            Effect.succeed(HttpServerResponse.setHeader(response, "x-ct-proxy-protocol", "expected"))
-          )
-        : Effect.void
-    )
     return handlers.handleAll({
       status: () => statuses.answer,
       live: () => Effect.void,
-      ready: () => Effect.andThen(markUnannounced, statuses.ready),
+      ready: () => statuses.ready,
       networkInfo: () =>
         Effect.map(edgeQuic.listens, (listens) => {
           const quicPort = Option.map(listens, (yes) => (yes ? settings.meshEdgePort : 0))

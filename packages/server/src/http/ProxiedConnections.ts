@@ -1,8 +1,10 @@
 /**
  * Takes the header of the PROXY protocol off connections that come from trusted proxies, before HTTP is read: the socket
  * has the client's address from then on. Bytes from anywhere else are left as they are; such a header is no HTTP there,
- * and is refused as that.
+ * and is refused as that. A trusted proxy that sends no header is served under its own address, and the answer to `/readyz`
+ * is marked, so that an edge with half of the pair notices when it starts.
  */
+import { IncomingMessage, ServerResponse } from "@catenet/platform/Http"
 import { type Address, readProxyHeader } from "@catenet/platform/ProxyProtocol"
 import { Socket } from "@catenet/platform/Sockets"
 import type { Server } from "node:http"
@@ -15,8 +17,8 @@ const named = (socket: Socket, { address, port }: Address) => {
   Object.defineProperty(socket, "remotePort", { value: port })
 }
 
-/** Calls `pass` once the socket begins with what the client sent. A header that is none, or too slow, ends it. */
-const unwrap = (socket: Socket, pass: () => void) => {
+/** Calls `pass` once the socket begins with what the client sent, and says if a header came. A broken or slow one ends it. */
+const unwrap = (socket: Socket, pass: (hadHeader: boolean) => void) => {
   let seen: Buffer = Buffer.alloc(0)
   const leave = () => void socket.destroy()
   const settle = () => {
@@ -32,7 +34,7 @@ const unwrap = (socket: Socket, pass: () => void) => {
     const rest = read._tag === "Absent" ? seen : seen.subarray(read.length)
     if (read._tag === "Header" && read.client !== undefined) named(socket, read.client)
     if (rest.length > 0) socket.unshift(rest)
-    pass()
+    pass(read._tag === "Header")
     socket.resume()
   }
   socket.on("data", take).on("end", leave).on("error", leave)
@@ -42,11 +44,18 @@ const unwrap = (socket: Socket, pass: () => void) => {
 /** From now on the server believes those peers. */
 export const accept = (server: Server, isTrusted: (address: string) => boolean): void => {
   const emit = server.emit.bind(server)
+  const bare = new WeakSet<Socket>()
   server.emit = (event: string | symbol, ...args: Array<unknown>): boolean => {
-    const [socket] = args
-    if (event !== "connection" || !(socket instanceof Socket) || !isTrusted(socket.remoteAddress ?? ""))
+    const [first, response] = args
+    if (event === "request" && first instanceof IncomingMessage && response instanceof ServerResponse) {
+      if (first.url === "/readyz" && bare.has(first.socket)) response.setHeader("x-ct-proxy-protocol", "expected")
+    }
+    if (event !== "connection" || !(first instanceof Socket) || !isTrusted(first.remoteAddress ?? ""))
       return Reflect.apply(emit, server, [event, ...args])
-    unwrap(socket, () => void emit("connection", socket))
+    unwrap(first, (hadHeader) => {
+      if (!hadHeader) bare.add(first)
+      emit("connection", first)
+    })
     return true
   }
 }

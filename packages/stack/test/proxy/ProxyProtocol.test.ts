@@ -1,9 +1,11 @@
+import * as ProxyPairing from "@catenet/edge/internal/frontdoor/ProxyPairing"
+import { Settings } from "@catenet/edge/internal/settings/Settings"
 import { start } from "@catenet/idp/IdentityProvider"
 import { encodeProxyHeader, readProxyHeader } from "@catenet/platform/ProxyProtocol"
 import { trusts } from "@catenet/server/internal/http/ClientAddresses"
 import * as ProxiedConnections from "@catenet/server/internal/http/ProxiedConnections"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
+import { Effect, Exit, Schema } from "effect"
 import { NetAddress } from "effect/net"
 import { mkdtempSync, rmSync } from "node:fs"
 import { connect } from "node:net"
@@ -31,26 +33,26 @@ describe("the PROXY header that the edge writes", () => {
     })
   })
 
+  const providerTrusting = Effect.fnUntraced(function* (trusted: string, seen: Array<string | undefined> = []) {
+    const folder = mkdtempSync(join(tmpdir(), "catenet-idp-"))
+    yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true, force: true })))
+    const options = { realm: "r", host: "127.0.0.1", port: 0, folder, audience: "a", clients: [], users: [] }
+    const prepare: NonNullable<Parameters<typeof start>[0]["prepare"]> = (server) => {
+      ProxiedConnections.accept(server, trusts([trusted]))
+      server.on("request", (request) => seen.push(request.socket.remoteAddress))
+    }
+    return yield* Effect.acquireRelease(
+      Effect.promise(() => start({ ...options, prepare })),
+      (running) => Effect.promise(() => running.close())
+    )
+  })
+
   it.live("is accepted by the identity provider from its trusted proxies, and refused from others", () =>
     Effect.gen(function* () {
-      const folder = mkdtempSync(join(tmpdir(), "catenet-idp-"))
-      yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(folder, { recursive: true, force: true })))
       const answered = (trusted: string) =>
         Effect.gen(function* () {
           const seen: Array<string | undefined> = []
-          const options = { realm: "r", host: "127.0.0.1", port: 0, folder, audience: "a", clients: [], users: [] }
-          const idp = yield* Effect.acquireRelease(
-            Effect.promise(() =>
-              start({
-                ...options,
-                prepare: (server) => {
-                  ProxiedConnections.accept(server, trusts([trusted]))
-                  server.on("request", (request) => seen.push(request.socket.remoteAddress))
-                }
-              })
-            ),
-            (running) => Effect.promise(() => running.close())
-          )
+          const idp = yield* providerTrusting(trusted, seen)
           const text = yield* Effect.callback<string>((resume) => {
             let said = ""
             const socket = connect(idp.port, "127.0.0.1", () => {
@@ -66,6 +68,22 @@ describe("the PROXY header that the edge writes", () => {
         }).pipe(Effect.scoped)
       assert.deepStrictEqual(yield* answered("127.0.0.0/8"), ["200", "198.51.100.7"])
       assert.deepStrictEqual(yield* answered("10.0.0.0/8"), ["400"])
-    }).pipe(Effect.scoped)
+    })
+  )
+
+  it.live("must be expected by the identity provider exactly if the edge is to write it", () =>
+    Effect.gen(function* () {
+      const starts = Effect.fnUntraced(function* (trusted: string, proxyProtocol: boolean) {
+        const { port } = yield* providerTrusting(trusted)
+        const pair = { certificate: "auth.pem", key: "auth.key" }
+        const identityProvider = { host: "auth.test", upstream: { host: "127.0.0.1", port }, pair, proxyProtocol }
+        const settings = { identityProvider } as unknown as Settings["Service"]
+        return Exit.isSuccess(yield* Effect.exit(Effect.provideService(ProxyPairing.check, Settings, settings)))
+      }, Effect.scoped)
+      assert.isTrue(yield* starts("127.0.0.0/8", true))
+      assert.isTrue(yield* starts("10.0.0.0/8", false))
+      assert.isFalse(yield* starts("127.0.0.0/8", false))
+      assert.isFalse(yield* starts("10.0.0.0/8", true))
+    })
   )
 })
