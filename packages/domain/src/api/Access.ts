@@ -19,8 +19,17 @@ import { RateLimited, RouteNotFound } from "../values/RequestErrors.ts"
 /** A verified account holder. `email` is one that the provider has verified; a bearer caller never has one. */
 export class Caller extends Context.Service<
   Caller,
-  { readonly subject: Subject; readonly email: Email | null; readonly means: "bearer" | "session" }
+  {
+    readonly subject: Subject
+    readonly email: Email | null
+    readonly means: "bearer" | "session"
+    /** The account that made a service account, or that made its maker; absent for any other caller. */
+    readonly maker?: Subject | undefined
+  }
 >()("domain/api/Access/Caller") {}
+
+/** Whose quotas and shares a caller uses: a service account has none beside those of the account that made it. */
+export const quotaSubject = ({ maker, subject }: Caller["Service"]): Subject => maker ?? subject
 
 /** A holder of the admin token: an operator, or an edge. */
 export class Administrator extends Context.Service<Administrator, { readonly means: "admin-token" }>()(

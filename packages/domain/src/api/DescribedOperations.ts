@@ -32,7 +32,8 @@ const byName: Readonly<Record<string, string>> = {
   link_id: "The id of the share link.",
   n: "Maximum number of events, from 1 to 1000; the default is 100.",
   net_uuid: "The public id of the network.",
-  "x-ct-owner-account": "An identifier of the account that owns the tunnel, the same for all of its tunnels.",
+  "x-ct-owner-account":
+    "An identifier of the account that owns the tunnel, the same for all of its tunnels and of its service accounts'.",
   payment: "The id of the payment intent.",
   proof: "Whether agents of the tunnel must prove their keys.",
   require_login: "Whether visitors of the host must sign in.",

@@ -86,6 +86,6 @@ export class Authorisation extends Schema.Class<Authorisation>("Authorisation")(
   ...TunnelOptions.fields,
   /** Visitors of its gelb hosts have to log in. */
   require_login: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
-  /** An opaque name of the account that owns the tunnel, the same for all of its tunnels. */
+  /** An opaque name of the account whose shares the tunnel uses, the same for all of its tunnels and of its service accounts'. */
   owner_account: Schema.NullOr(Hex64).pipe(Schema.withDecodingDefaultKey(Effect.succeed(null)))
 }) {}

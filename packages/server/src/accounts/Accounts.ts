@@ -41,7 +41,10 @@ const makeAccountStore = Effect.gen(function* () {
     limits: SqlSchema.findOneOption({
       Request: Schema.String,
       Result: Limits,
-      execute: (subject) => sql`select max_tunnels, max_channels from account_limits where subject = ${subject}`
+      execute: (subject) => sql`
+        select coalesce(l.max_tunnels, m.max_tunnels) as max_tunnels, coalesce(l.max_channels, m.max_channels) as max_channels
+        from (select quota_subject(${subject}) as maker) q
+          left join account_limits l on l.subject = ${subject} left join account_limits m on m.subject = q.maker`
     }),
     setMaxTunnels: (subject: string, maxTunnels: number) =>
       sql`insert into account_limits ${sql.insert({ subject, maxTunnels })}

@@ -48,14 +48,14 @@ const makeDirectoryStore = Effect.gen(function* () {
     from directory_agents`
   const isListed = (now: number) => sql`(expires_at is null or expires_at > ${now})`
   return {
-    lock: (subject: Subject) => sql`select pg_advisory_xact_lock(hashtextextended(${subject}, 102))`,
+    lock: (subject: Subject) => sql`select pg_advisory_xact_lock(hashtextextended(quota_subject(${subject}), 102))`,
     /** No row where the account has no room; the caller holds the account's lock. */
     put: ({ cardUrl, expiresAt, holderPubkey, registeredAt, roleTags, skillIds, subject }: Entry) => sql`
       insert into directory_agents (holder_pubkey, card_url, role_tags, skill_ids, registered_at, subject, expires_at)
       select ${holderPubkey}, ${cardUrl}, ${roleTags}::text[], ${skillIds}::text[], ${registeredAt}::bigint,
         ${subject}::text, ${expiresAt}::bigint
       where ${subject}::text is null or (select count(*) from directory_agents
-        where subject = ${subject} and holder_pubkey <> ${holderPubkey}) < ${maxListedAgentsPerAccount}
+        where subject = any(quota_subjects(${subject})) and holder_pubkey <> ${holderPubkey}) < ${maxListedAgentsPerAccount}
       on conflict (holder_pubkey) do update set card_url = excluded.card_url, role_tags = excluded.role_tags,
         skill_ids = excluded.skill_ids, registered_at = excluded.registered_at, subject = excluded.subject,
         expires_at = excluded.expires_at

@@ -34,14 +34,14 @@ const makePipelineStore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return {
     /** Publications of one owner come one after the other. */
-    lock: (owner: Subject) => sql`select pg_advisory_xact_lock(hashtextextended(${owner}, 48))`,
+    lock: (owner: Subject) => sql`select pg_advisory_xact_lock(hashtextextended(quota_subject(${owner}), 48))`,
     /** No row where the id is another owner's or the owner has no room; the caller holds the owner's lock. */
     put: SqlSchema.findOneOption({
       Request: Row,
       Result: Schema.Struct({ id: PipelineId }),
       execute: ({ id, owner, publishedAt, spec }) => sql`
         insert into pipelines (id, owner, spec, published_at) select ${id}, ${owner}, ${spec}, ${publishedAt}::bigint
-        where (select count(*) from pipelines where owner = ${owner} and id <> ${id}) < ${maxPipelinesPerAccount}
+        where (select count(*) from pipelines where owner = any(quota_subjects(${owner})) and id <> ${id}) < ${maxPipelinesPerAccount}
         on conflict (id) do update set spec = excluded.spec, published_at = excluded.published_at
         where pipelines.owner = excluded.owner
         returning id`

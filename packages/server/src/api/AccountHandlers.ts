@@ -2,7 +2,7 @@
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
 import * as PaymentWebhook from "@catenet/crypto/webhook/PaymentWebhook"
-import { Caller } from "@catenet/domain/api/Access"
+import { Caller, quotaSubject } from "@catenet/domain/api/Access"
 import { ControlPlaneApi } from "@catenet/domain/api/ControlPlaneApi"
 import { WebhookSignatureRefused } from "@catenet/domain/billing/CreditErrors"
 import { lowerAscii } from "@catenet/domain/values/AsciiCase"
@@ -96,13 +96,13 @@ const mine = HttpApiBuilder.group(
     return handlers.handleAll({
       account: () => Caller.use(({ subject }) => credits.mine(subject)),
       issue: ({ headers, payload: { idempotency_key, price } }) =>
-        Caller.use(({ subject }) =>
-          limits.take(`issue ${subject}`, issuesPerMinute).pipe(
+        Caller.use((caller) =>
+          limits.take(`issue ${quotaSubject(caller)}`, issuesPerMinute).pipe(
             Effect.tapErrorTag("RateLimited", setRetryAfter),
-            Effect.andThen(credits.mine(subject)),
+            Effect.andThen(credits.mine(caller.subject)),
             Effect.flatMap(({ account }) =>
               credits
-                .issue(subject, account, price, { body: idempotency_key, header: headers["idempotency-key"] })
+                .issue(caller.subject, account, price, { body: idempotency_key, header: headers["idempotency-key"] })
                 .pipe(Effect.catchTag("AccountUnknown", (error) => Effect.die(error)))
             )
           )

@@ -34,13 +34,18 @@ const makePaymentStore = Effect.gen(function* () {
   const intent = sql`select payment, account, credits, confirmed, created_at from payment_intents`
   return {
     transaction: sql.withTransaction,
-    /** A row, where the account has room for another payment that is not confirmed. The caller holds the account. */
-    insert: ({ account, createdAt, credits, payment }: NewIntent) => sql`
-      with room as (select count(*) < ${maxUnconfirmedPerAccount} as left_over from payment_intents
-        where account = ${account} and not confirmed)
-      insert into payment_intents (payment, account, credits, created_at)
-        select ${payment}, ${account}, ${credits}::bigint, ${createdAt}::bigint from room where left_over
-        returning 1`,
+    /** A row, where there is room for another payment of the account or its service accounts that is not confirmed. */
+    insert: ({ account, createdAt, credits, payment }: NewIntent) =>
+      Effect.andThen(
+        sql`select pg_advisory_xact_lock(hashtextextended(coalesce(quota_subject(subject), account), 24))
+          from accounts where account = ${account}`,
+        sql`with room as (select count(*) < ${maxUnconfirmedPerAccount} as left_over from payment_intents
+          where not confirmed and account in (select ${account} union select a.account from accounts own
+            join accounts a on a.subject = any(quota_subjects(own.subject)) where own.account = ${account}))
+          insert into payment_intents (payment, account, credits, created_at)
+            select ${payment}, ${account}, ${credits}::bigint, ${createdAt}::bigint from room where left_over
+            returning 1`
+      ),
     find: SqlSchema.findOneOption({
       Request: Schema.Struct({ payment: Schema.String, lock: Schema.Boolean }),
       Result: PaymentIntent,

@@ -39,7 +39,7 @@ export const make = (zone: string | undefined) =>
     select served.account from (
       select i.account from issuances i where i.domain = ${zone ?? ""} and i.at > ${now - budgetWindow}
         and ${Registry.isCounted(sql, now)}
-      union all select s.subject from hosts g join tunnels s on s.routing_token = g.routing_token
+      union all select quota_subject(s.subject) from hosts g join tunnels s on s.routing_token = g.routing_token
         where g.domain = ${zone ?? ""} and g.claim = 'offered' and g.deadline > ${now}) served
     group by served.account having count(*) >= ${perAccount}), false)`
     const isRefused = (now: number) => sql`exists (select 1 from outbox o

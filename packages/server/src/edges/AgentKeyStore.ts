@@ -25,9 +25,12 @@ export const knownKeys = (sql: SqlClient.SqlClient) =>
 export const proofOf = (sql: SqlClient.SqlClient) => sql`
   case when t.allow_unproved_agents then 'lifted' when t.agent_proved_at is not null then 'required' else 'optional' end`
 
-/** The name by which edges know the account of tunnel `t`: a hash, so that no subject or e-mail address leaves the database. */
+/**
+ * The name by which edges know the account whose shares tunnel `t` uses: a hash, so that no subject or e-mail address leaves the
+ * database.
+ */
 export const accountName = (sql: SqlClient.SqlClient) =>
-  sql`encode(sha256(convert_to('account ' || t.subject, 'UTF8')), 'hex')`
+  sql`encode(sha256(convert_to('account ' || quota_subject(t.subject), 'UTF8')), 'hex')`
 
 const Ordered = Schema.Struct({ routingToken: RoutingToken, keys: Schema.Array(PublicKey), proof: AgentProof })
 /** A tunnel with what its edges have to know. */

@@ -52,7 +52,8 @@ const makeBootstrapStore = Effect.gen(function* () {
         sql`select pg_advisory_xact_lock(23)`,
         sql`insert into bootstrap_tokens (token_hash, sealed, created_at, expires_at, minted_by)
           select ${row.tokenHash}, ${row.sealed}, ${row.createdAt}::bigint, ${row.expiresAt}::bigint, ${row.mintedBy}
-          where (select count(*) from bootstrap_tokens where minted_by is not distinct from ${row.mintedBy}::text
+          where (select count(*) from bootstrap_tokens
+            where ${row.mintedBy === null ? sql`minted_by is null` : sql`minted_by = any(quota_subjects(${row.mintedBy}))`}
             and redeemed_at is null and expires_at >= ${row.createdAt}::bigint)
             < ${row.mintedBy === null ? maxBootstrapTokens : maxBootstrapTokensPerAccount} returning 1`
       ),

@@ -49,11 +49,11 @@ const make = Effect.gen(function* () {
     /** All of them, or no row where there is no room; those of one tenant are made one after the other. */
     insert: ({ grantee, tenant, tunnel }: Issued, createdAt: number, tokenHashes: ReadonlyArray<string>) =>
       Effect.andThen(
-        sql`select pg_advisory_xact_lock(hashtextextended(${tenant}, 22))`,
+        sql`select pg_advisory_xact_lock(hashtextextended(quota_subject(${tenant}), 22))`,
         sql`insert into join_tokens (token_hash, tenant, tunnel, grantee, created_at)
           select token_hash, ${tenant}, ${tunnel}, ${grantee}, ${createdAt} from unnest(${tokenHashes}::text[]) token_hash
           where (select count(*) from join_tokens
-            where tenant = ${tenant} and coalesce(grantee, '') = ${grantee ?? ""} and redeemed_at is null)
+            where tenant = any(quota_subjects(${tenant})) and coalesce(grantee, '') = ${grantee ?? ""} and redeemed_at is null)
             <= ${maxJoinTokensPerTenant - tokenHashes.length}
           returning token_hash`
       ),

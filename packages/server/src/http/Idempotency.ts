@@ -6,6 +6,7 @@
 import * as Bytes from "@catenet/crypto/Bytes"
 import * as Hex from "@catenet/crypto/Hex"
 import { native } from "@catenet/crypto/native"
+import { Caller, quotaSubject } from "@catenet/domain/api/Access"
 import { IdempotencyKeyReused } from "@catenet/domain/values/RequestErrors"
 import { Context, Effect, Fiber, Layer, Option, Result, Schedule, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -24,7 +25,7 @@ interface Sealed {
 
 /** The key, and what was asked with it. */
 interface Asked {
-  /** Hash of whose key it is; a caller keeps `maxAnswersPerCaller`. */
+  /** Hash of whose quota the answer uses, of which `maxAnswersPerCaller` are kept. */
   readonly caller: string
   readonly keyHash: string
   readonly requestHash: string
@@ -88,10 +89,14 @@ export interface Keeping<A, B, I> {
 
 const digest = (...parts: ReadonlyArray<string>) => native.sha256(Bytes.fromText(JSON.stringify(parts)))
 const hashesOf = ({ caller, key, operation, request }: Keyed) => ({
-  caller: Hex.encode(digest("caller", caller)),
   keyHash: Hex.encode(digest("key", caller, operation, key)),
   requestHash: Hex.encode(digest(JSON.stringify(request) ?? ""))
 })
+/** Service accounts keep answers together with the account that made them. */
+const holderOf = (caller: string) =>
+  Effect.map(Effect.serviceOption(Caller), (found) => ({
+    caller: Hex.encode(digest("caller", Option.isSome(found) ? quotaSubject(found.value) : caller))
+  }))
 const sealingKeyOf = ({ caller, key, operation }: Keyed) => digest("seal", caller, operation, key)
 /** The answer of another request with the key is not there yet. */
 const pending = Symbol("pending")
@@ -134,7 +139,8 @@ const once = <A, I, E, R>(
   const { keyHash, requestHash } = hashes
 
   return Effect.gen(function* () {
-    const claimed = yield* state.store.claim({ ...hashes, createdAt: yield* unixSeconds })
+    const holder = yield* holderOf(request.caller)
+    const claimed = yield* state.store.claim({ ...hashes, ...holder, createdAt: yield* unixSeconds })
     if (claimed.length > 0) {
       const result = yield* command
       yield* state.store.complete(keyHash, yield* seal(state, request, answer, result))
@@ -170,8 +176,9 @@ const atMostOnce = <A, B, I, E, R>(
     Effect.asSome
   )
   const one: Effect.Effect<Option.Option<A>, E | Pending, R> = Effect.gen(function* () {
+    const holder = yield* holderOf(request.caller)
     const claimed = yield* Effect.orDie(
-      Effect.flatMap(unixSeconds, (createdAt) => state.store.claim({ ...hashes, createdAt }))
+      Effect.flatMap(unixSeconds, (createdAt) => state.store.claim({ ...hashes, ...holder, createdAt }))
     )
     if (claimed.length > 0) return yield* first
     const found = yield* Effect.orDie(state.store.answer(keyHash))
@@ -198,8 +205,8 @@ const claimed = Effect.fnUntraced(function* <A, I>(
 ) {
   if (key === undefined) return undefined
   const request = { ...asked, key }
-  const row = { ...hashesOf(request), createdAt: yield* unixSeconds, ...(yield* seal(state, request, answer, result)) }
-  return state.store.named(state.store.claim(row))
+  const asks = { ...hashesOf(request), ...(yield* holderOf(request.caller)), createdAt: yield* unixSeconds }
+  return state.store.named(state.store.claim({ ...asks, ...(yield* seal(state, request, answer, result)) }))
 })
 
 export class Idempotency extends Context.Service<

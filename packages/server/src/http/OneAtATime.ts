@@ -3,7 +3,7 @@
  * and a program that asks for two topologies are no abuse; as their bodies are not read yet, a waiting one costs a connection.
  * More than a few are refused. Between two, other work of the process has its turn.
  */
-import { Caller, OneAtATime } from "@catenet/domain/api/Access"
+import { Caller, OneAtATime, quotaSubject } from "@catenet/domain/api/Access"
 import { RateLimited } from "@catenet/domain/values/RequestErrors"
 import { Effect, Layer, Semaphore } from "effect"
 import { setRetryAfter } from "./Limits.ts"
@@ -37,7 +37,7 @@ export const layer = Layer.effect(
       )
     return OneAtATime.of((httpEffect) =>
       Effect.gen(function* () {
-        const { subject } = yield* Caller
+        const subject = quotaSubject(yield* Caller)
         const { semaphore } = yield* Effect.tapErrorTag(taken(subject), "RateLimited", setRetryAfter)
         return yield* semaphore.withPermits(1)(httpEffect)
       }).pipe(Effect.scoped)

@@ -1,8 +1,8 @@
 /**
- * Limits how often one caller may use the routes that cost something. A caller is an account where one is known, else
- * the client's address. Each response names the limit.
+ * Limits how often one caller may use the routes that cost something. A caller is an account with its service accounts where one
+ * is known, else the client's address. Each response names the limit.
  */
-import { Caller, RateLimit } from "@catenet/domain/api/Access"
+import { Caller, quotaSubject, RateLimit } from "@catenet/domain/api/Access"
 import { BodyLimit } from "@catenet/domain/api/RequestReading"
 import { RateLimited } from "@catenet/domain/values/RequestErrors"
 import { TokenBuckets } from "@catenet/platform/TokenBuckets"
@@ -40,7 +40,7 @@ export const layer = Layer.effect(
     const { budgetKey } = yield* ClientAddresses
     const keyOf = Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
       const caller = Context.getOption(context, Caller)
-      if (Option.isSome(caller)) return Effect.succeed(`subject ${caller.value.subject}`)
+      if (Option.isSome(caller)) return Effect.succeed(`subject ${quotaSubject(caller.value)}`)
       return Effect.succeed(`address ${budgetKey(Context.get(context, HttpServerRequest.HttpServerRequest))}`)
     })
     return RateLimit.of((httpEffect, { endpoint }) =>

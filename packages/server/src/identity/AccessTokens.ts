@@ -77,23 +77,48 @@ const makeUserinfo = (issuer: string | undefined) =>
     }
   }).pipe(Effect.provide(OutgoingHttp.layer))
 
-/** Whether a service account is there. Its tokens verify until they expire, whatever has become of it since. */
+/** The token does not verify. Why is for the log, not for the caller. */
+export class TokenRefused extends Data.TaggedError("TokenRefused")<{ readonly cause?: unknown }> {}
+
+/** Service accounts that are there. Their tokens verify until they expire, whatever has become of them since. */
 const isClientId = Schema.is(ClientId)
+
+interface Known {
+  readonly owner: string
+  readonly maker: Subject | null
+}
 
 const makeServiceAccounts = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
+  /**
+   * Writes down who made the service account of a subject, and of those that this one made before it was known. Where the provider
+   * gave a client the name of its maker, there is nothing to write.
+   */
+  const learn = (subject: Subject, client: ClientId, owner: string) => sql<{ readonly maker: Subject }>`
+    with root as (select quota_subject(${owner}) as maker),
+      moved as (update service_account_makers set maker = root.maker from root
+        where service_account_makers.maker = ${subject} and service_account_makers.subject <> root.maker),
+      known as (insert into service_account_makers (subject, maker, client_id)
+        select ${subject}, maker, ${client} from root where maker <> ${subject} on conflict (subject) do nothing)
+    select maker from root`
   return {
-    /** Every other client of the provider is there as far as we know. */
-    has: Effect.fnUntraced(function* (client: unknown) {
-      if (!isClientId(client)) return true
-      const rows = yield* sql`select 1 from service_accounts where client_id = ${client} and state = 'active'`
-      return rows.length > 0
+    /**
+     * Who the caller is; refused for a service account that is gone. Every other client of the provider is there as far as we know.
+     * Only a token that a client has for itself is one of the service account.
+     */
+    find: Effect.fnUntraced(function* (azp: unknown, identity: Identity) {
+      if (!isClientId(azp)) return identity
+      const { client, subject } = identity
+      const [known] = yield* sql<Known>`select s.owner, m.maker from service_accounts s
+        left join service_account_makers m on m.subject = ${subject}
+        where s.client_id = ${azp} and s.state = 'active'`
+      if (known === undefined) return yield* new TokenRefused({})
+      if (client !== azp) return identity
+      const maker = known.maker ?? (yield* learn(subject, azp, known.owner))[0]?.maker
+      return maker === undefined ? identity : { ...identity, maker }
     }, sqlOrDie)
   }
 })
-
-/** The token does not verify. Why is for the log, not for the caller. */
-export class TokenRefused extends Data.TaggedError("TokenRefused")<{ readonly cause?: unknown }> {}
 
 /** The token verifies and does not say whose it is, and neither does the provider. */
 export class SubjectMissing extends Data.TaggedError("SubjectMissing") {}
@@ -204,7 +229,7 @@ const recognized = Effect.fnUntraced(function* (state: State, token: Redacted.Re
 
 const verify = Effect.fnUntraced(function* (state: State, token: Redacted.Redacted) {
   const { azp, identity } = yield* recognized(state, token)
-  return (yield* state.accounts.has(azp)) ? identity : yield* new TokenRefused({})
+  return yield* state.accounts.find(azp, identity)
 })
 
 const verifyForGate = Effect.fnUntraced(function* (state: State, token: Redacted.Redacted) {
@@ -213,7 +238,8 @@ const verifyForGate = Effect.fnUntraced(function* (state: State, token: Redacted
   const subject = readSubject(read.payload.sub)
   if (Option.isNone(subject) || !isAccessToken(read) || isForAccounts(state, read.payload))
     return yield* new TokenRefused({})
-  return (yield* state.accounts.has(read.payload["azp"])) ? subject.value : yield* new TokenRefused({})
+  const identity = { subject: subject.value, email: null, client: undefined }
+  return (yield* state.accounts.find(read.payload["azp"], identity)).subject
 })
 
 export class AccessTokens extends Context.Service<

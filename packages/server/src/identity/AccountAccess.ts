@@ -53,8 +53,8 @@ export const make = Effect.gen(function* () {
       ({ _tag }) => new Unauthenticated(_tag === "SubjectMissing" ? { missing: "sub" } : {})
     )
     yield* domains.require(identity)
-    const { subject } = identity
-    return Caller.of({ subject, email: null, means: "bearer" })
+    const { maker, subject } = identity
+    return Caller.of({ subject, email: null, means: "bearer", maker })
   })
 
   const session = Effect.fnUntraced(function* (credential: Redacted.Redacted) {

@@ -18,6 +18,8 @@ export interface Identity {
   readonly email: Email | null
   /** Only of a token that a client has for itself. */
   readonly client: string | undefined
+  /** Of a service account: the account that made it, or that made its maker. */
+  readonly maker?: Subject
 }
 
 /** Subjects whose address was written down by this process. */

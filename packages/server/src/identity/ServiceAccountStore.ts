@@ -36,8 +36,8 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
   const listed = sql`select client_id, name, created_at from service_accounts where state = 'active'`
   return {
     transaction: sql.withTransaction,
-    /** Holds the places of an owner until the transaction ends. */
-    lock: (owner: string) => sql`select pg_advisory_xact_lock(hashtextextended(${owner}, 2))`,
+    /** Holds the places of an account, which service accounts that make others share with it, until the transaction ends. */
+    lock: (owner: string) => sql`select pg_advisory_xact_lock(hashtextextended(quota_subject(${owner}), 2))`,
     withKey: SqlSchema.findOneOption({
       Request: Schema.Struct({ owner: Schema.String, keyHash: Schema.String }),
       Result: Row,
@@ -50,7 +50,7 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
       Result: Place,
       execute: (owner) => sql`
         select place, case when state = 'pending' then created_at end as reserved_at from service_accounts
-        where owner = ${owner} and place is not null order by place`
+        where owner = any(quota_subjects(${owner})) and place is not null order by place`
     }),
     reserve: (row: Reservation) => sql`insert into service_accounts ${sql.insert({ ...row, state: "pending" })}`,
     /** A row, when the reservation still held. */
@@ -96,6 +96,21 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
     restore: (clientId: string) => sql`
       update service_accounts set state = 'active'
       where client_id = ${clientId} and state = 'releasing' and place is not null`,
+    /**
+     * Forgets who made service accounts that are gone and whose subjects own nothing any more; until then what they own counts
+     * for their maker. Called when one has gone: what stopped owning something since goes with the next.
+     */
+    forgetMakers: sql`delete from service_account_makers m
+      where not exists (select 1 from service_accounts s where s.client_id = m.client_id or s.owner = m.subject)
+        and not exists (select 1 from tunnels t where t.subject = m.subject)
+        and not exists (select 1 from channels c where c.owner = m.subject)
+        and not exists (select 1 from topologies t where t.owner = m.subject)
+        and not exists (select 1 from pipelines p where p.owner = m.subject)
+        and not exists (select 1 from directory_agents d where d.subject = m.subject)
+        and not exists (select 1 from join_tokens j where j.tenant = m.subject and j.redeemed_at is null)
+        and not exists (select 1 from bootstrap_tokens b where b.minted_by = m.subject)
+        and not exists (select 1 from accounts a join payment_intents p on p.account = a.account
+          where a.subject = m.subject and not p.confirmed)`,
     drop: (clientId: string) => sql`delete from service_accounts where client_id = ${clientId} and state = 'releasing'`,
     /** Takes unfinished rows; another replica takes others. */
     takeDue: SqlSchema.findAll({

@@ -178,6 +178,7 @@ export class ServiceAccounts extends Context.Service<
         yield* end({ clientId, internalId }).pipe(
           Effect.tapErrorTag(["IdentityProviderFailed", "IdentityProviderNotConfigured"], () => shown(owner, clientId))
         )
+        yield* store.forgetMakers
       }, sqlOrDie),
 
       removeAll: Effect.fn("ServiceAccounts.removeAll")(function* (owner: Subject) {
@@ -194,6 +195,7 @@ export class ServiceAccounts extends Context.Service<
           concurrency: 8,
           discard: true
         })
+        if (due.length > 0) yield* store.forgetMakers
         return due.length
       }, sqlOrDie)
     }

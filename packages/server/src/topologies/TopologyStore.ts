@@ -151,13 +151,13 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
     select pg_notify('topologies', t.id), pg_notify('topologies', t.net_uuid) from topologies t where ${which}`
 
   return {
-    /** No row where the account has `most` already; topologies of one account are inserted one after the other. */
+    /** No row where the account has `most` already; those of one account and its service accounts are inserted one after the other. */
     insertWithin: ({ createdAt, id, netUuid, owner }: typeof Fresh.Type, most: number) =>
       Effect.andThen(
-        sql`select pg_advisory_xact_lock(hashtextextended(${owner}, 21))`,
+        sql`select pg_advisory_xact_lock(hashtextextended(quota_subject(${owner}), 21))`,
         sql`insert into topologies (id, net_uuid, owner, created_at)
           select ${id}, ${netUuid}, ${owner}, ${createdAt}::bigint
-          where (select count(*) from topologies where owner = ${owner}) < ${most} returning id`
+          where (select count(*) from topologies where owner = any(quota_subjects(${owner}))) < ${most} returning id`
       ),
     /** Commands on one topology come one after the other. */
     lock: (id: string) => sql`select 1 from topologies where id = ${id} for update`,

@@ -2,7 +2,7 @@
 import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
 import { makeAuthority } from "@catenet/testing/agent/Authority"
 import { until } from "@catenet/testing/Eventually"
-import { bearerOf } from "@catenet/testing/server/Accounts"
+import { bearerOf, serviceAccountOf } from "@catenet/testing/server/Accounts"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
 import * as TestServer from "@catenet/testing/server/TestServer"
@@ -35,8 +35,8 @@ const inDatabase = <A, E>(use: (sql: SqlClient.SqlClient) => Effect.Effect<A, E>
 const authority = makeAuthority()
 
 /** A tunnel of an account, with its name, and what its agent does. */
-const tunnel = Effect.fnUntraced(function* (account: string, name = account) {
-  const owner = yield* TestServer.clientAs({ bearer: yield* bearerOf(account) })
+const tunnel = Effect.fnUntraced(function* (account: string, name = account, bearer?: string) {
+  const owner = yield* TestServer.clientAs({ bearer: bearer ?? (yield* bearerOf(account)) })
   const { id } = yield* owner.tunnels.create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)(name) } })
   const { hostname, routing_token } = yield* owner.tunnels.install({ headers: {}, params: { id } })
   const params = { routing_token: Redacted.make(Redacted.value(routing_token)), hostname: hostname ?? "" }
@@ -76,6 +76,20 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("the budget 
         yield* offered(other)
         yield* other.delete
       })
+  )
+
+  it.effect("is one share for an account and the service accounts that it made", () =>
+    Effect.gen(function* () {
+      const one = yield* tunnel("maker")
+      yield* offered(one)
+      const second = yield* tunnel("robot", "robot", yield* serviceAccountOf("maker", "robot"))
+      const other = yield* tunnel("third")
+      yield* offered(other)
+      assert.isFalse(yield* second.isOffered)
+      yield* one.delete
+      yield* offered(second)
+      yield* Effect.all([second.delete, other.delete])
+    })
   )
 
   it.effect("is used by a certificate that was shown, once, also when its tunnel is deleted", () =>

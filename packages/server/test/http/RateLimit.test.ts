@@ -1,5 +1,5 @@
 import { until } from "@catenet/testing/Eventually"
-import { bearerOf, server, sessionOf } from "@catenet/testing/server/Accounts"
+import { bearerOf, serviceAccountOf, server, sessionOf } from "@catenet/testing/server/Accounts"
 import { TestDatabase } from "@catenet/testing/server/TestDatabase"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { PgClient } from "@effect/sql-pg"
@@ -32,6 +32,8 @@ layer(server({ CT_CP_REQUESTS_PER_MIN: "2" }), { excludeTestServices: true, time
         const refused = yield* ask(ada)
         assert.deepInclude(refused, { status: 429, left: `"caller";r=0`, policy })
         assert.match(refused.later ?? "", /^[1-9]\d?$/)
+        const robot = { authorization: `Bearer ${yield* serviceAccountOf("ada", "robot")}` }
+        assert.strictEqual((yield* ask(robot)).status, 429, "a service account has no requests beside its maker's")
         assert.deepStrictEqual(yield* ask(bob), left(1))
         assert.deepStrictEqual(
           yield* ask({}, "/registry/agents"),

@@ -1,11 +1,23 @@
+import { EdgeId } from "@catenet/domain/edges/EdgeNode"
+import { TunnelName } from "@catenet/domain/tunnels/Tunnel"
+import { Subject } from "@catenet/domain/values/Ids"
 import { until } from "@catenet/testing/Eventually"
 import * as Accounts from "@catenet/testing/server/Accounts"
 import { TestIssuer } from "@catenet/testing/server/TestIssuer"
 import * as TestServer from "@catenet/testing/server/TestServer"
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { ServiceAccountStore } from "../../src/identity/ServiceAccountStore.ts"
 import { account, agreed, rows, second, server } from "./RealmServer.ts"
 import { clients, login, TestRealm } from "./TestRealm.ts"
+
+/** An access token of a service account that an account has made. */
+const robotOf = Effect.fnUntraced(function* (owner: string, sub: string) {
+  const { create } = yield* account(owner)
+  const azp = (yield* create(sub)).body.client_id as string
+  return yield* TestIssuer.use(({ token }) => token({ sub, azp, preferred_username: `service-account-${azp}` }))
+})
 
 layer(server, { excludeTestServices: true, timeout: "60 seconds" })("service accounts", (it) => {
   it.effect("are fifty here and at the provider after 200 requests at two replicas", () =>
@@ -74,6 +86,94 @@ layer(server, { excludeTestServices: true, timeout: "60 seconds" })("service acc
       const own = yield* account(sub)
       assert.deepStrictEqual(yield* own.list, [])
       assert.strictEqual((yield* own.get(id)).status, 404)
+    })
+  )
+
+  it.effect("use the limits and shares of the account that made them, and those of nobody else", () =>
+    Effect.gen(function* () {
+      const of = Effect.fnUntraced(function* (bearer: string) {
+        const { tunnels } = yield* TestServer.clientAs({ bearer })
+        const tunnel = (name: string) =>
+          Effect.result(tunnels.create({ headers: {}, payload: { name: Schema.decodeSync(TunnelName)(name) } }))
+        return { tunnel, listed: Effect.map(tunnels.list({ query: {} }), ({ length }) => length) }
+      })
+      const person = yield* of(yield* Accounts.bearerOf("pat"))
+      const robot = yield* of(yield* robotOf("pat", "pat-robot"))
+      assert.strictEqual(yield* robot.listed, 0)
+      const second = yield* of(yield* robotOf("pat-robot", "pat-second"))
+      const other = yield* of(yield* robotOf("quinn", "quinn-robot"))
+      const family = [person, robot, second]
+      const made = yield* Effect.all(
+        [...family, ...family, ...family, ...family].map(({ tunnel }, n) => tunnel(`t${n}`)),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(made.filter(Result.isSuccess).length, 10)
+      for (const { tunnel } of family)
+        assert.strictEqual((yield* Effect.flip(Effect.fromResult(yield* tunnel("more"))))._tag, "TunnelLimitReached")
+      assert.isTrue(Result.isSuccess(yield* other.tunnel("mine")))
+      const listed = yield* Effect.all(family.map(({ listed }) => listed))
+      assert.strictEqual(
+        listed.reduce((sum, one) => sum + one, 0),
+        10,
+        "each sees its own alone"
+      )
+
+      const { edges, operators } = yield* TestServer.client
+      const known = yield* edges.rehydrate({ params: { edge_id: EdgeId.make("primary") }, query: {} })
+      const names = Object.groupBy(known, ({ owner_account: name }) => name ?? "")
+      assert.deepStrictEqual(
+        Object.values(names)
+          .map((tunnels) => tunnels?.length)
+          .toSorted(),
+        [1, 10],
+        "edges know one account for the three"
+      )
+
+      const params = { subject: Schema.decodeSync(Subject)("pat-robot") }
+      yield* operators.setMaxTunnels({ params, payload: { max: (yield* robot.listed) + 1 } })
+      assert.isTrue(Result.isSuccess(yield* robot.tunnel("own")), "an operator gave it a limit of its own")
+      assert.isFalse(Result.isSuccess(yield* robot.tunnel("more")))
+    })
+  )
+
+  it.effect("count for their maker after they are deleted, as long as they own something", () =>
+    Effect.gen(function* () {
+      const robot = yield* TestServer.clientAs({ bearer: yield* robotOf("lou", "lou-robot") })
+      const payload = { name: Schema.decodeSync(TunnelName)("left") }
+      const { id } = yield* robot.tunnels.create({ headers: {}, payload })
+      const { list, remove } = yield* account("lou")
+      for (const { client_id } of yield* list) yield* remove(client_id)
+      const makers = (run: Effect.Effect<unknown, unknown, SqlClient.SqlClient>) =>
+        Effect.flatMap(run, () =>
+          SqlClient.SqlClient.use(
+            (sql) => sql<{ maker: string }>`select maker from service_account_makers where subject = 'lou-robot'`
+          )
+        ).pipe(Effect.provide(Layer.fresh(Accounts.database)))
+      const forget = Effect.flatMap(ServiceAccountStore.make, ({ forgetMakers }) => forgetMakers)
+      assert.deepStrictEqual(yield* makers(forget), [{ maker: "lou" }])
+      const dropped = SqlClient.SqlClient.use((sql) => sql`delete from tunnels where id = ${id}`)
+      assert.deepStrictEqual(yield* makers(Effect.andThen(dropped, forget)), [])
+    })
+  )
+
+  it.effect("are fifty with those that they make", () =>
+    Effect.gen(function* () {
+      const token = yield* robotOf("rob", "rob-robot")
+      const create = (bearer: string) =>
+        Effect.map(
+          TestServer.raw("/me/service-accounts", {
+            method: "POST",
+            headers: { authorization: `Bearer ${bearer}`, "content-type": "application/json" },
+            body: JSON.stringify({ name: "n" })
+          }),
+          ({ status }) => status
+        )
+      const bearers = [token, yield* Accounts.bearerOf("rob")]
+      assert.strictEqual(yield* create(token), 200)
+      const answers = yield* Effect.forEach(Array.from({ length: 52 }), (_, n) => create(bearers[n % 2] ?? ""), {
+        concurrency: 4
+      })
+      assert.strictEqual(answers.filter((status) => status === 200).length, 48)
     })
   )
 

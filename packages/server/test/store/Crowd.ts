@@ -87,6 +87,7 @@ const rows: Readonly<Record<string, string>> = {
   credit_issuances: `(account, price, at) select ${hex(64)}, 1, n`,
   service_accounts: `(client_id, owner, name, state, place, internal_id, created_at, due_at)
     select 'sa-' || ${hex(32)}, ${subject}, 'n', 'active', n % 4 + 1, 'i', n, 0`,
+  service_account_makers: `select 'robot-' || n, ${subject}, 'sa-' || ${hex(32)}`,
   topologies: `(id, net_uuid, owner, created_at, operator_pubkey, operator_proof)
     select ${hex(32)}, ${hex(32)}, ${subject}, n, ${hex(64)}, ${hex(128)}`,
   topology_shares: `select ${hex(32)}, ${email}`,

@@ -75,6 +75,9 @@ const bounds: Readonly<Record<string, Bound>> = {
   revoked_tokens: { cap: "maxRevokedPerAccount" },
   room_pairs: { cap: "channelsPerAccount" },
   schema_migrations: { reason: "one row for each migration" },
+  service_account_makers: {
+    reason: "one row for each service account, and for each that is gone as long as its subject owns what is capped"
+  },
   service_accounts: { cap: "maxServiceAccounts" },
   share_links: { cap: "maxEndedLinksPerTunnel" },
   ticket_keys: { reason: "the keys of two days" },

@@ -1,5 +1,5 @@
 import * as Quotas from "@catenet/domain/values/Quotas"
-import { database, server } from "@catenet/testing/server/Accounts"
+import { database, serviceAccountOf, server } from "@catenet/testing/server/Accounts"
 import { account, ask, otherReplica } from "@catenet/testing/server/channels/Asking"
 import { idOf, keyOf, materialOf } from "@catenet/testing/server/channels/ChannelsKeys"
 import { assert, layer } from "@effect/vitest"
@@ -20,6 +20,8 @@ interface Case {
   /** Who asks; ada, when not said. */
   readonly as?: "operator"
   readonly limit: number
+  /** The same body from a service account that ada made. */
+  readonly byRobot?: unknown
   /** Inserts so many rows, numbered by n from 1. */
   readonly fill: string
   readonly path: string
@@ -79,6 +81,7 @@ const cases: ReadonlyArray<Case> = [
         1, false, ${recent}`,
     path: "/me/account/credits",
     body: () => ({ credits: 1 }),
+    byRobot: { credits: 1 },
     count: `payment_intents where not confirmed`,
     repeatable: false
   },
@@ -134,6 +137,7 @@ const cases: ReadonlyArray<Case> = [
     fill: `insert into pipelines select 'p' || n, 'ada', '{}', 1`,
     path: "/me/pipelines",
     body: (n) => ({ spec: { id: `p${n}`, roles: [role] } }),
+    byRobot: { spec: { id: "robots", roles: [role] } },
     count: "pipelines where owner = 'ada'",
     repeatable: true
   },
@@ -144,6 +148,7 @@ const cases: ReadonlyArray<Case> = [
       select lpad(to_hex(n), 64, '0'), 'https://a.example/', '{}', '{}', 1, 'ada', 4000000000`,
     path: "/me/agents-directory",
     body: (n) => enlistedBy("ada", `capped ${n}`),
+    byRobot: enlistedBy("robot", "robots"),
     count: "directory_agents where subject = 'ada'",
     repeatable: true
   },
@@ -203,7 +208,8 @@ layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices
           values (${tunnel}, 'ada', 'n', ${"3".repeat(64)}, 1)`
         yield* sql`insert into topologies (id, net_uuid, owner, created_at) values (${topology}, ${topology}, 'ada', 1)`
         yield* ask(ada, "/me/account")
-        for (const { as = ada, body, count, ended, fill, limit, of, path, repeatable } of cases) {
+        const robot = { headers: { authorization: `Bearer ${yield* serviceAccountOf("ada", "robot")}` } }
+        for (const { as = ada, body, byRobot, count, ended, fill, limit, of, path, repeatable } of cases) {
           const add = (n: number) => ask(as, path, body(n))
           const rows = (from: string) =>
             Effect.map(sql.unsafe<{ n: number }>(`select count(*)::int as n from ${from}`), ([row]) => row?.n)
@@ -222,6 +228,10 @@ layer(Layer.provideMerge(Layer.fresh(database), server()), { excludeTestServices
           for (const { body: problem, status } of refused) {
             assert.deepInclude(problem, { code: "LimitReached", of, limit })
             assert.strictEqual(status, 403)
+          }
+          if (byRobot !== undefined) {
+            const { code, status } = yield* ask(ada, path, byRobot, robot)
+            assert.deepStrictEqual([status, code], [403, "LimitReached"], `${of}: a service account of the same person`)
           }
           if (repeatable) assert.strictEqual((yield* add(limit - 1)).status, 200, `${of}: one that is there`)
           assert.strictEqual(yield* counted, limit, of)

@@ -4,6 +4,8 @@ import { Subject } from "@catenet/domain/values/Ids"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted, Schema, String as Str } from "effect"
 import * as SecureRandom from "effect/crypto/SecureRandom"
+import { SqlClient } from "effect/sql"
+import { createHash } from "node:crypto"
 import { Sessions } from "../../../server/src/identity/Sessions.ts"
 import * as Int8 from "../../../server/src/store/Int8.ts"
 import { until } from "../Eventually.ts"
@@ -44,6 +46,17 @@ export const bearerOf = (sub: string) =>
     ready,
     TestIssuer.use(({ token }) => token({ sub }))
   )
+
+/** An access token of the service account `sub` that an account has made, as the provider of the realm words it. */
+export const serviceAccountOf = Effect.fnUntraced(function* (owner: string, sub: string, place = 1) {
+  const azp = `sa-${createHash("md5").update(sub).digest("hex")}`
+  const row = { clientId: azp, owner, name: sub, state: "active", place, internalId: sub, createdAt: 1, dueAt: 1 }
+  yield* SqlClient.SqlClient.use(
+    (sql) => sql`insert into service_accounts ${sql.insert(row)} on conflict do nothing`
+  ).pipe(Effect.provide(Layer.fresh(database)), Effect.orDie)
+  yield* ready
+  return yield* TestIssuer.use(({ token }) => token({ sub, azp, preferred_username: `service-account-${azp}` }))
+})
 
 /** The cookie value of a portal session, with a verified e-mail address or none. */
 export const sessionOf = (sub: string, email: string | null) =>

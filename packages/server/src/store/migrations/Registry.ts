@@ -11,6 +11,7 @@ import * as agentVersions from "./0128_agent_versions.ts"
 import * as capIndexes from "./0129_cap_indexes.ts"
 import * as answersInTurns from "./0130_answers_in_turns.ts"
 import * as tunnelLimit from "./0131_tunnel_limit.ts"
+import * as serviceAccountMakers from "./0132_service_account_makers.ts"
 
 export const migrations = {
   "0123_baseline": baseline.up,
@@ -21,5 +22,6 @@ export const migrations = {
   "0128_agent_versions": agentVersions.up,
   "0129_cap_indexes": capIndexes.up,
   "0130_answers_in_turns": answersInTurns.up,
-  "0131_tunnel_limit": tunnelLimit.up
+  "0131_tunnel_limit": tunnelLimit.up,
+  "0132_service_account_makers": serviceAccountMakers.up
 } as const

@@ -98,9 +98,9 @@ export const isGuarded = (sql: SqlClient.SqlClient) =>
     `exists (select 1 from tunnels g where g.routing_token = h.routing_token and (g.require_login or (g.options ->> 'http_only')::boolean))`
   )
 
-/** Whose share of its domain's budget the hostname of `hosts h` uses: its owner's, where the domain is the `zone` that accounts share. */
+/** Whose share of its domain's budget the hostname of `hosts h` uses: its owner's or, of a service account, that of who made it, where the domain is the `zone` that accounts share. */
 export const accountOf = (sql: SqlClient.SqlClient, zone: string | undefined) => sql`(case when h.domain = ${zone ?? ""}
-  then (select o.subject from tunnels o where o.routing_token = h.routing_token) end)`
+  then (select quota_subject(o.subject) from tunnels o where o.routing_token = h.routing_token) end)`
 
 /** Seconds for which an issuance counts of which nobody has seen the certificate. */
 const unseenSeconds = 3600
@@ -234,7 +234,7 @@ const make = Effect.map(SqlClient.SqlClient, (sql) => {
       readonly hostname: string
       readonly at: number
     }) => sql`insert into issuances (ca, domain, hostname, at, account) values (${ca}, ${domain}, ${hostname}, ${at},
-      (select t.subject from hosts h join tunnels t on t.routing_token = h.routing_token where h.hostname = ${hostname}))`,
+      (select quota_subject(t.subject) from hosts h join tunnels t on t.routing_token = h.routing_token where h.hostname = ${hostname}))`,
     /**
      * The certificate of a hostname was seen: its issuance counts for the whole week. A certificate counts once, whichever
      * hostname it is shown for.

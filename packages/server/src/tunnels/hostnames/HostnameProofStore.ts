@@ -12,8 +12,8 @@ const Claim = Schema.Struct({
   tunnelId: TunnelId,
   hostname: Hostname,
   routingToken: RoutingToken,
-  /** Whose tunnel it is. */
-  subject: Schema.String,
+  /** Whose quotas the tunnel uses. */
+  quotaSubject: Schema.String,
   provedAt: Schema.NullOr(Schema.Int),
   checkedAt: Schema.NullOr(Schema.Int),
   provisioned: Schema.Boolean,
@@ -27,7 +27,7 @@ export type Claim = typeof Claim.Type
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const claim = sql`select c.tunnel_id, c.hostname, t.routing_token, t.subject, c.proved_at, c.checked_at, c.provisioned,
+  const claim = sql`select c.tunnel_id, c.hostname, t.routing_token, quota_subject(t.subject), c.proved_at, c.checked_at, c.provisioned,
     t.hostname is not distinct from c.hostname as is_held,
     not exists (select 1 from outbox o where o.queue = t.routing_token and o.refused_at is null) as is_settled
     from hostname_claims c join tunnels t on t.id = c.tunnel_id`

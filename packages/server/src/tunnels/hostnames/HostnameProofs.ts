@@ -2,7 +2,7 @@
  * Proof of host names that owners bring, looked up when the owner asks and before each certificate. With a proof the
  * name is routed to the tunnel; a former holder whose record is gone from DNS loses the name to an owner who has one.
  */
-import type { Caller } from "@catenet/domain/api/Access"
+import { type Caller, quotaSubject } from "@catenet/domain/api/Access"
 import {
   DnsUnanswered,
   HostnameNotProved,
@@ -49,8 +49,11 @@ const dependencies = Effect.gen(function* () {
 type State = Effect.Success<typeof dependencies>
 
 /** Looks a claim's proof up, and keeps what was seen. */
-const look = Effect.fnUntraced(function* ({ resolver, rules, store }: State, { hostname, subject, tunnelId }: Claim) {
-  const outcome = yield* resolver.look(subject, rules.recordsOf(tunnelId, hostname))
+const look = Effect.fnUntraced(function* (
+  { resolver, rules, store }: State,
+  { hostname, quotaSubject: account, tunnelId }: Claim
+) {
+  const outcome = yield* resolver.look(account, rules.recordsOf(tunnelId, hostname))
   const now = yield* unixSeconds
   if (outcome === "proved") yield* store.proved(tunnelId, now)
   if (outcome === "missing") yield* store.missed(tunnelId, now)
@@ -87,7 +90,7 @@ const verify = Effect.fn("HostnameProofs.verify")(function* (state: State, accou
   }
   const claim = found.value
   const { hostname } = claim
-  yield* state.limits.take(`verify-hostname ${account.subject}`, perMinute)
+  yield* state.limits.take(`verify-hostname ${quotaSubject(account)}`, perMinute)
   yield* state.hosts.admit(claim.routingToken, hostname, "account")
   const outcome = yield* look(state, claim)
   if (outcome === "unanswered") return yield* new DnsUnanswered()
