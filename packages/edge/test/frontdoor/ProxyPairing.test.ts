@@ -21,10 +21,12 @@ const answering = (answer: RequestListener) => listening(createServer(answer))
 /** As Keycloak with `proxy-protocol-enabled`: a connection without the header is closed, with it one gets HTTP. */
 const demanding = listening(
   createTcpServer((socket) => {
-    socket.on("error", () => {}).once("data", (head: Buffer) => {
-      if (head.subarray(0, 4).equals(Buffer.from("0d0a0d0a", "hex"))) socket.end("HTTP/1.1 404 Not Found\r\n\r\n")
-      else socket.destroy()
-    })
+    socket
+      .on("error", () => {})
+      .once("data", (head: Buffer) => {
+        if (head.subarray(0, 4).equals(Buffer.from("0d0a0d0a", "hex"))) socket.end("HTTP/1.1 404 Not Found\r\n\r\n")
+        else socket.destroy()
+      })
   })
 )
 
