@@ -4,11 +4,25 @@ import * as HttpFields from "@catenet/wire/transport/HttpFields"
 
 const ours = new Set(["forwarded", "x-real-ip"])
 
-/** Only the edge may say it. `key` is in lower case. */
+/** The visitor may name its request; another spelling of it would be a second name to some origins. */
+export const requestId = "x-request-id"
+
+/** Only the proxy may say it. `key` is in lower case. */
 const isOurs = (key: string): boolean => {
   const name = HttpFields.hyphenated(key)
-  return name.startsWith("x-forwarded-") || name.startsWith("x-gate-") || ours.has(name)
+  return (
+    name.startsWith("x-forwarded-") ||
+    name.startsWith("x-gate-") ||
+    ours.has(name) ||
+    (name === requestId && key !== requestId)
+  )
 }
+
+/** Printable, and no longer than any identifier in use. */
+const requestIdPattern = /^[\x21-\x7e]{1,200}$/
+
+/** The visitor's name for its request is one that may be passed on; otherwise the proxy makes one. */
+export const isRequestId = (value: string): boolean => requestIdPattern.test(value)
 
 /** The field may go to the origin as it is. */
 export const isEndToEnd = (key: string): boolean => !HttpFields.isStructural(key) && !isOurs(key)

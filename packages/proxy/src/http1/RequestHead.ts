@@ -2,11 +2,13 @@
  * One HTTP/1 request head by the letter of RFC 9112: what is read is written anew for the origin, which learns who the
  * visitor is and cannot be lied to about it. What two parsers could read differently is refused.
  */
+import { Entropy } from "@catenet/platform/Entropy"
+import { isIP } from "@catenet/platform/IpAddress"
 import type { Framing } from "@catenet/wire/http/BodyFraming"
 import { type Field, listOf, parseField } from "@catenet/wire/http/FieldLine"
 import { originCookies } from "@catenet/wire/transport/GateCookies"
 import { Data, Result } from "effect"
-import { isEndToEnd, isProtected } from "../FieldNames.ts"
+import { isEndToEnd, isProtected, isRequestId, requestId } from "../FieldNames.ts"
 import { hostnameOf, isAuthority, parseTarget } from "./RequestTarget.ts"
 
 /** Bytes of the longest head that is read, of a request or of an answer. */
@@ -126,6 +128,14 @@ const structureOf = (
   ])
 }
 
+/** Without the gate's cookies, and without a name of the request that cannot be passed on, or several of them. */
+const ownFields = (fields: ReadonlyArray<Field>): ReadonlyArray<Field> => {
+  const [id, ...more] = valuesOf(fields, requestId)
+  const hasId = id !== undefined && more.length === 0 && isRequestId(id)
+  const passed = id === undefined || hasId ? fields : fields.filter(({ key }) => key !== requestId)
+  return passed.flatMap(withoutGateCookies)
+}
+
 const withoutGateCookies = (field: Field): ReadonlyArray<Field> => {
   if (field.key !== "cookie") return [field]
   const value = originCookies(field.value)
@@ -164,21 +174,31 @@ export const parse = (text: string): Result.Result<RequestHead, BadRequest> => {
     upgrade: connection.protocol !== undefined,
     last: connection.options.has("close") || (minor === "0" && !connection.options.has("keep-alive")),
     cookie: valuesOf(all, "cookie").join("; "),
-    fields: all.filter(({ key }) => isEndToEnd(key) && !isNamed(key)).flatMap(withoutGateCookies),
+    fields: ownFields(all.filter(({ key }) => isEndToEnd(key) && !isNamed(key))),
     structure: structureOf(connection, framing, minor, valuesOf(all, "content-length").length > 0)
   })
 }
 
 const quotedNode = (address: string) => (address.includes(":") ? `"[${address}]"` : address)
 
-/** The fields that name the visitor (RFC 7239 and its older cousins). */
-export const visitorFields = (visitor: Visitor, host: string | undefined): Readonly<Record<string, string>> => {
+/** Of an authority; without one it is that of https. */
+const portOf = (authority: string) => /:(\d{1,5})$/.exec(authority)?.[1] ?? "443"
+
+/** The fields that name the visitor (RFC 7239 and its older cousins), and the request where it has no name. */
+export const visitorFields = (
+  visitor: Visitor,
+  host: string | undefined,
+  hasRequestId: boolean
+): Readonly<Record<string, string>> => {
   const named = host ?? visitor.hostname ?? "unknown"
   return {
     "X-Forwarded-For": visitor.address,
     "X-Forwarded-Proto": "https",
     "X-Forwarded-Host": named,
+    "X-Forwarded-Port": portOf(named),
+    ...(isIP(visitor.address) === 0 ? {} : { "X-Real-IP": visitor.address }),
     ...(visitor.identity === undefined ? {} : { "X-Gate-Email": visitor.identity }),
+    ...(hasRequestId ? {} : { "X-Request-Id": Entropy.randomUUID() }),
     Forwarded: `for=${quotedNode(visitor.address)};host="${named}";proto=https`
   }
 }
@@ -196,6 +216,7 @@ export const rewrite = (head: RequestHead, visitor: Visitor): Result.Result<Buff
   Result.map(checkHost(head, visitor), () => {
     let text = `${head.method} ${head.target} HTTP/1.${head.minor}\r\nHost: ${head.host ?? visitor.hostname ?? ""}\r\n`
     for (const { name, value } of head.fields) text += `${name}: ${value}\r\n`
-    const added = write(Object.entries(visitorFields(visitor, head.host)))
+    const hasRequestId = head.fields.some(({ key }) => key === requestId)
+    const added = write(Object.entries(visitorFields(visitor, head.host, hasRequestId)))
     return Buffer.from(`${text}${head.structure}${added}\r\n`, "latin1")
   })

@@ -1,7 +1,7 @@
 /** The fields of an HTTP/2 visitor's request for an HTTP/1.1 origin: what only the edge may say is replaced. */
 import { originCookies } from "@catenet/wire/transport/GateCookies"
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http2"
-import { isEndToEnd } from "../FieldNames.ts"
+import { isEndToEnd, isRequestId, requestId } from "../FieldNames.ts"
 import { type Visitor, visitorFields } from "../http1/RequestHead.ts"
 
 const passes = (name: string) => !name.startsWith(":") && name !== "expect" && name !== "cookie" && isEndToEnd(name)
@@ -17,12 +17,18 @@ export const toOrigin = (
   visitor: Visitor,
   authority: string,
   body: boolean
-): OutgoingHttpHeaders => ({
-  Host: authority,
-  ...(headers["content-length"] === undefined ? {} : { "Content-Length": headers["content-length"] }),
-  ...Object.fromEntries(Object.entries(headers).filter(([name]) => passes(name))),
-  ...cookieFields(headers.cookie),
-  ...(body && headers["content-length"] === undefined ? { "Transfer-Encoding": "chunked" } : {}),
-  ...(headers["te"] === "trailers" ? { TE: "trailers", Connection: "TE" } : {}),
-  ...visitorFields(visitor, authority)
-})
+): OutgoingHttpHeaders => {
+  const id = headers[requestId]
+  const hasRequestId = typeof id === "string" && isRequestId(id)
+  return {
+    Host: authority,
+    ...(headers["content-length"] === undefined ? {} : { "Content-Length": headers["content-length"] }),
+    ...Object.fromEntries(
+      Object.entries(headers).filter(([name]) => passes(name) && (hasRequestId || name !== requestId))
+    ),
+    ...cookieFields(headers.cookie),
+    ...(body && headers["content-length"] === undefined ? { "Transfer-Encoding": "chunked" } : {}),
+    ...(headers["te"] === "trailers" ? { TE: "trailers", Connection: "TE" } : {}),
+    ...visitorFields(visitor, authority, hasRequestId)
+  }
+}

@@ -6,7 +6,12 @@ const visitor = { address: "203.0.113.7", hostname: "app.example.test" }
 const rewriting = (httpOnly = false) => new RequestRewriter(visitor, { httpOnly, asks: ({ upgrade }) => upgrade })
 const added =
   "X-Forwarded-For: 203.0.113.7\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: app.example.test\r\n" +
+  "X-Forwarded-Port: 443\r\nX-Real-IP: 203.0.113.7\r\nX-Request-Id: ID\r\n" +
   'Forwarded: for=203.0.113.7;host="app.example.test";proto=https\r\n\r\n'
+
+/** With one name for every request that the proxy named. */
+const anonymous = (text: string) => text.replace(/(?<=\r\nX-Request-Id: )[0-9a-f-]{36}(?=\r\n)/g, "ID")
+const textOf = (pieces: ReadonlyArray<Buffer>) => anonymous(Buffer.concat(pieces).toString("latin1"))
 
 /** Feeds a text in pieces of `size` bytes; the text that comes out, or the status of the refusal. */
 const feed = (text: string, size = text.length || 1): string | number => {
@@ -16,7 +21,7 @@ const feed = (text: string, size = text.length || 1): string | number => {
     out += Buffer.concat(rewriter.push(Buffer.from(text.slice(at, at + size), "latin1"))).toString("latin1")
     if (rewriter.refused !== undefined) return rewriter.refused.why.status
   }
-  return out
+  return anonymous(out)
 }
 
 const get = "GET / HTTP/1.1\r\nHost: app.example.test\r\n"
@@ -54,13 +59,21 @@ describe("RequestRewriter", () => {
     }
   })
 
+  it("passes a visitor's name for its request on, and names it where there is none that can be passed on", () => {
+    const id = (...values: ReadonlyArray<string>) => values.map((value) => `X-Request-Id: ${value}\r\n`).join("")
+    const own = `${get}X-Request-Id: ${"a".repeat(200)}\r\n${added.replace("X-Request-Id: ID\r\n", "")}`
+    assert.strictEqual(feed(`${get}${id("a".repeat(200))}\r\n`), own)
+    for (const said of [id("a".repeat(201)), id("a b"), id("é"), id("a", "b"), "X_Request_Id: a\r\n"])
+      assert.strictEqual(feed(`${get}${said}\r\n`), `${get}${added}`, said)
+  })
+
   it("follows keep-alive through bodies of both kinds, at every segmentation", () => {
     const post = "POST /a HTTP/1.1\r\nHost: app.example.test\r\nContent-Length: 14\r\n"
     const put = "PUT /b HTTP/1.1\r\nHost: app.example.test:8443\r\nTransfer-Encoding: chunked\r\n"
     const chunks = "b;x=1\r\nGET / HTTP/\r\n01\r\n.\r\n0\r\nX-Sum:yes\t\r\nX-Forwarded-For: 6.6.6.6\r\n\r\n"
     const written = "GET / HTTP/.0\r\nX-Sum: yes\r\n\r\n"
     const text = `${post}\r\nGET / HTTP/1.1${put}\r\n${chunks}${get}\r\n`
-    const expected = `${post}${added}GET / HTTP/1.1${put}${added.replaceAll("app.example.test", "app.example.test:8443")}${written}${get}${added}`
+    const expected = `${post}${added}GET / HTTP/1.1${put}${added.replaceAll("app.example.test", "app.example.test:8443").replace("Port: 443", "Port: 8443")}${written}${get}${added}`
     for (let size = 1; size <= text.length; size++) assert.strictEqual(withoutSizes(feed(text, size)), expected)
   })
 
@@ -243,7 +256,7 @@ describe("RequestRewriter", () => {
   it("hands over what precedes a faulty request", () => {
     const rewriter = rewriting()
     const out = rewriter.push(Buffer.from(`${get}\r\nGET / HTTP/1.1\r\nbad\r\n\r\n`))
-    assert.strictEqual(Buffer.concat(out).toString("latin1"), `${get}${added}`)
+    assert.strictEqual(textOf(out), `${get}${added}`)
     assert.deepInclude(rewriter.refused, { begun: false })
     assert.isEmpty(rewriter.push(Buffer.from(`${get}\r\n`)))
     const body = rewriting()
@@ -261,16 +274,16 @@ describe("RequestRewriter", () => {
       const rewriter = rewriting()
       const first = rewriter.push(Buffer.from(`${upgrade}\r\n${accepted ? rest : `${get}\r\n`}`, "latin1"))
       assert.isTrue(rewriter.held)
-      assert.strictEqual(Buffer.concat(first).toString("latin1"), `${upgrade}${added}`)
+      assert.strictEqual(textOf(first), `${upgrade}${added}`)
       const second = rewriter.answered(accepted)
-      assert.strictEqual(Buffer.concat(second).toString("latin1"), rest)
+      assert.strictEqual(textOf(second), rest)
     }
   })
 
   it("follows an upgrade of a later request, and lets its body through before it holds", () => {
     const fields = "Content-Length: 4\r\nConnection: Upgrade\r\nUpgrade: x\r\n"
     const rewriter = rewriting()
-    const say = (text: string) => Buffer.concat(rewriter.push(Buffer.from(text, "latin1"))).toString("latin1")
+    const say = (text: string) => textOf(rewriter.push(Buffer.from(text, "latin1")))
     assert.strictEqual(say(`${get}\r\n${get}${fields}\r\nbo`), `${get}${added}${get}${fields}${added}bo`)
     assert.isFalse(rewriter.held)
     assert.strictEqual(say("dy\x00raw"), "dy")
@@ -289,7 +302,7 @@ describe("RequestRewriter", () => {
       rewriter.answered(accepted)
       const rest = rewriter.push(Buffer.from("body\x00", "latin1"))
       assert.isFalse(rewriter.held)
-      assert.strictEqual(Buffer.concat(rest).toString("latin1"), out)
+      assert.strictEqual(textOf(rest), out)
     }
   })
 

@@ -80,10 +80,21 @@ const lies: Fields = [
   ["x-forwarded-host", "victim.example"],
   ["forwarded", "for=203.0.113.66"],
   ["cookie", "a=1; __Host-ct_gate_session=s; ct_gate_session=s; __Host-ct_gate_browser=b; c=2"],
-  ["x-own", "kept"]
+  ["x-own", "kept"],
+  ["x-real-ip", "203.0.113.66"],
+  ["x-request-id", "a-name"],
+  ["x_request_id", "another-name"]
 ]
 const told = ["cookie: a=1; c=2", 'forwarded: for=127.0.0.1;host="HOST";proto=https', "host: HOST"]
-const named = ["x-forwarded-for: 127.0.0.1", "x-forwarded-host: HOST", "x-forwarded-proto: https", "x-own: kept"]
+const named = [
+  "x-forwarded-for: 127.0.0.1",
+  "x-forwarded-host: HOST",
+  "x-forwarded-port: 443",
+  "x-forwarded-proto: https",
+  "x-own: kept",
+  "x-real-ip: 127.0.0.1",
+  "x-request-id: a-name"
+]
 
 const get = (host: string, more = "") => `GET / HTTP/1.1\r\nHost: ${host}\r\n${more}Connection: close\r\n\r\n`
 const post = (host: string, more: string) => `POST / HTTP/1.1\r\nHost: ${host}\r\n${more}\r\n\r\n`

@@ -96,7 +96,7 @@ const framesOf = (stream: ClientHttp2Stream) => {
 
 const described = (request: IncomingMessage | undefined, { host }: Tier) =>
   Object.entries(request?.headers ?? {})
-    .filter(([name]) => name !== "sec-websocket-key")
+    .filter(([name]) => name !== "sec-websocket-key" && name !== "x-request-id")
     .map(([name, value]) => `${name}: ${String(value).replaceAll(host, "HOST")}`)
     .toSorted()
 
