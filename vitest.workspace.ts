@@ -39,55 +39,49 @@ const wholeProcesses = {
   root: "packages/stack",
   globalSetup: [postgres, programs],
   testTimeout: 300_000,
-  hookTimeout: 300_000,
-  sequence: { groupOrder: 1 }
+  hookTimeout: 300_000
 }
 
-/**
- * End-to-end tests start whole processes, so they run after all others. What lasts for minutes has a project of its own, which
- * is begun first (projects go by their names) and takes one of the workers: the other files run beside it.
- */
+/** End-to-end tests start whole processes. What lasts for minutes in a campaign has a project of its own. */
 const lasting = ["test/**/soak.e2e.test.ts", "test/**/switch.e2e.test.ts"]
 const duration = { test: { ...wholeProcesses, name: "duration", include: lasting } }
 const endToEnd = { test: { ...wholeProcesses, name: "e2e", include: ["test/**/*.e2e.test.ts"], exclude: lasting } }
 
-/** Begun first in their projects, so that none of them is left to run alone at the end. */
-const longest = [
-  "e2e/publish",
-  "e2e/update.",
-  "net/fleet",
-  "net/links",
-  "e2e/channelKills",
-  "e2e/up.",
-  "packages/Deb",
-  "packages/Texts",
-  "channels/Cuts",
-  "gate/LoginGate"
+/**
+ * The order in which projects begin; none waits for the end of the one before. Those that wait for most of their time are in
+ * the middle, those of many short files at the end, so that the processors have work until all is over.
+ */
+const order = [
+  "agent",
+  "duration",
+  "e2e",
+  "edge",
+  "stack",
+  "server",
+  "wire",
+  "idp",
+  "proxy",
+  "platform",
+  "crypto",
+  "domain"
 ]
 
-class LongestFirst extends BaseSequencer {
+/** Begun first in the last of the long projects; of the others the largest files are. */
+const longest = ["portal/browser/Looks", "faults/Faults", "alerts/AlertsKilled"]
+
+class ByProject extends BaseSequencer {
   override async sort(files: Array<TestSpecification>) {
-    const usual = await super.sort(files)
-    const projects = [...new Set(usual.map(({ project }) => project.name))]
-    const placeOf = ({ moduleId }: TestSpecification) => {
-      const at = longest.findIndex((name) => moduleId.includes(`/test/${name}`))
-      return at < 0 ? longest.length : at
-    }
-    return usual.toSorted(
-      (a, b) => projects.indexOf(a.project.name) - projects.indexOf(b.project.name) || placeOf(a) - placeOf(b)
-    )
+    const placeOf = ({ moduleId, project }: TestSpecification) =>
+      order.indexOf(project.name) - (longest.some((name) => moduleId.includes(name)) ? 0.5 : 0)
+    return (await super.sort(files)).toSorted((a, b) => placeOf(a) - placeOf(b))
   }
 }
 
 export default defineConfig({
   test: {
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: ByProject },
     // More than there are processors: a test that uses sockets and processes waits for most of its time.
-    maxWorkers: 4,
-    projects: [
-      ...["platform", "domain", "crypto", "wire", "proxy", "server", "edge", "agent", "idp", "stack"].map(unit),
-      duration,
-      endToEnd
-    ]
+    maxWorkers: 6,
+    projects: [...order.filter((name) => name !== "duration" && name !== "e2e").map(unit), duration, endToEnd]
   }
 })
