@@ -186,7 +186,7 @@ export const channel = Command.make(
   Command.withDescription(
     "Joins a channel with the grant CT_CHANNEL_GRANT, meets the peer at the edge, and opens an encrypted session " +
       "that the edge cannot read. With CT_CHANNEL_SERVE=1 it serves tools to one peer after another; with " +
-      "CT_CHANNEL_CALL_SERVICE or CT_CHANNEL_CALL it calls the peer once; otherwise it connects the session with " +
+      "CT_CHANNEL_CALL_SERVICE or CT_CHANNEL_CALL it calls the peer once; otherwise it connects the session to " +
       "stdin and stdout.\n\n" +
       "Exit codes: 0 success, 1 the call failed at the peer, 2 wrong usage or, for CT_CHANNEL_CALL, an error in the " +
       "reply, 3 wrong configuration, 4 refused by the edge or the peer, 5 edge or peer unreachable.\n\n" +

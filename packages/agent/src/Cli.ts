@@ -239,7 +239,7 @@ const init = Command.make(
   )
 ).pipe(
   Command.withDescription(
-    "Asks for the settings of an agent and writes them to the file of --config (default ./ct-agent.env), readable by " +
+    "Asks for the settings of an agent and writes them to the --config file (default ./ct-agent.env), readable by " +
       "you only. Answers can also be given line by line on stdin."
   ),
   Command.withShortDescription("Create the configuration file interactively"),

@@ -43,8 +43,8 @@ export const update = Command.make(
   Command.withDescription(
     "Replaces this program with the newest release of the control plane, if that release is newer, is signed with " +
       "a pinned key, and runs on this machine. The release is verified before anything is written. The old program " +
-      "is kept until the new one has registered with the edge; if that takes more than two minutes from the next " +
-      "start, the old program is restored. With CT_AGENT_AUTO_UPDATE=1, a serving agent updates itself."
+      "is kept until the new one has registered with the edge; if it does not register within two minutes of its " +
+      "first start, the old program is restored. With CT_AGENT_AUTO_UPDATE=1, a serving agent updates itself."
   ),
   Command.withShortDescription("Update this program"),
   Command.withExamples([

@@ -7,7 +7,7 @@ const register = Command.make(
   {
     rekey: Flag.Boolean("rekey").pipe(
       Flag.withDefault(false),
-      Flag.withDescription("Replace the operator key, which invalidates all grants of the old one")
+      Flag.withDescription("Replace the operator key, which invalidates all grants signed with the old one")
     )
   },
   loaded(
