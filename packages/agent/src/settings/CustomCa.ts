@@ -37,7 +37,7 @@ export const variables = {
   bindingKid: optional(
     "CT_ACME_EAB_KID",
     Parser.text,
-    "Key id of your account at that authority, if it requires external account binding (EAB)."
+    "Key id of your account at CT_ACME_DIRECTORY_URL, if the authority requires external account binding (EAB)."
   ),
   bindingHmac: optional("CT_ACME_EAB_HMAC", hmacKey, "HMAC key of that account, base64url.")
 } as const

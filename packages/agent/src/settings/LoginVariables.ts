@@ -29,13 +29,13 @@ export interface BearerSource {
 export const variables = (meaning: string) =>
   ({
     bearer: bearer(meaning),
-    bearerFile: optional("CT_OIDC_TOKEN_FILE", Parser.path, "File with that token, read at every use."),
+    bearerFile: optional("CT_OIDC_TOKEN_FILE", Parser.path, "File with the bearer token, read at every use."),
     loginFile: optional(
       "CT_AGENT_LOGIN_TOKEN_FILE",
       Parser.writablePath,
       "File in which `ct-agent login` stores its token.",
       {
-        standard: "oidc-token.json in CT_AGENT_STATE_DIR when that is set, else in ~/.ct-agent"
+        standard: "oidc-token.json in CT_AGENT_STATE_DIR if that is set, else in ~/.ct-agent"
       }
     )
   }) as const

@@ -203,7 +203,11 @@ const serving = {
     Parser.text,
     "Shell command that handles a service call: request on stdin, response on stdout."
   ),
-  services: optional("CT_AGENT_SERVICES", services, "Slugs of the services that the command provides."),
+  services: optional(
+    "CT_AGENT_SERVICES",
+    services,
+    "Slugs of the services that CT_AGENT_SERVICE_HANDLER_CMD " + "provides."
+  ),
   handlerEnvironment: optional(
     "CT_AGENT_HANDLER_ENV",
     Parser.list,
@@ -214,7 +218,11 @@ const serving = {
     Parser.text,
     "Shell command that receives each session as raw bytes, instead of the tools."
   ),
-  streamService: optional("CT_AGENT_STREAM_SERVICE", Parser.text, "Value of CT_SERVICE_TYPE for this command."),
+  streamService: optional(
+    "CT_AGENT_STREAM_SERVICE",
+    Parser.text,
+    "Value of CT_SERVICE_TYPE for " + "CT_AGENT_STREAM_HANDLER_CMD."
+  ),
   bridgePeer: optional(
     "CT_CHANNEL_BRIDGE_PEER",
     bridgePeer,
@@ -234,7 +242,7 @@ const calling = {
     "Service of the peer to call once, with stdin as input."
   ),
   call: optional("CT_CHANNEL_CALL", Parser.text, "MCP method of the peer to call once."),
-  callParams: optional("CT_CHANNEL_CALL_PARAMS", json, "Parameters of that call.", { needs: "CT_CHANNEL_CALL" })
+  callParams: optional("CT_CHANNEL_CALL_PARAMS", json, "Parameters of CT_CHANNEL_CALL.", { needs: "CT_CHANNEL_CALL" })
 }
 
 export const variables = { ...joining, ...keys, ...serving, ...calling } as const

@@ -54,7 +54,7 @@ export const variables = {
     "HTTP proxy for all outgoing connections; `environment` uses HTTPS_PROXY and NO_PROXY.",
     { standard: "direct connections" }
   ),
-  proxyCredentials: optional("CT_AGENT_PROXY_AUTH", credentials, "Credentials for that proxy (Basic).", {
+  proxyCredentials: optional("CT_AGENT_PROXY_AUTH", credentials, "Credentials for CT_AGENT_PROXY (Basic).", {
     needs: "CT_AGENT_PROXY"
   })
 } as const

@@ -62,7 +62,7 @@ export const variables = {
     "CT_AGENT_ORIGIN",
     serviceAddress,
     "127.0.0.1:8080",
-    "Address of the local service; `h2c://` before it for one that speaks HTTP/2 without TLS, such as gRPC."
+    "Address of the local service; prefix `h2c://` if the service speaks HTTP/2 without TLS, such as gRPC."
   ),
   protocol: defaulted("CT_AGENT_ORIGIN_PROTO", Parser.literal("tcp", "udp"), "tcp", "Protocol of the local service.", {
     isBlankRefused: true

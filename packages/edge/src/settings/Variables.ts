@@ -46,8 +46,8 @@ const publicAddress = Parser.make(
   { example: "edge-1.example.net:4433" }
 )
 
-const chain = "Certificate chain of that host, PEM."
-const key = "Private key of that host, PEM."
+const chainOf = (name: string) => `Certificate chain of CT_EDGE_${name}_HOST, PEM.`
+const keyOf = (name: string) => `Private key of CT_EDGE_${name}_CERT, PEM.`
 
 export const variables = {
   frontDoor: optional("CT_FRONT_DOOR", address, "Address at which visitors connect."),
@@ -97,7 +97,7 @@ export const variables = {
     Parser.path,
     "Certificate chain for hosts without a certificate of their own, PEM."
   ),
-  wildcardKey: optional("CT_EDGE_WILDCARD_KEY", Parser.path, key),
+  wildcardKey: optional("CT_EDGE_WILDCARD_KEY", Parser.path, keyOf("WILDCARD")),
   portalHost: optional("CT_EDGE_PORTAL_HOST", host, "Host name of the portal, which the control plane serves."),
   portalAddress: optional("CT_CP_PROXY_ADDR", address, "Address of the control plane, for the portal.", {
     needs: "CT_EDGE_PORTAL_HOST"
@@ -107,7 +107,7 @@ export const variables = {
     Parser.path,
     "Certificate chain of the portal, PEM; if unset, TLS is passed through."
   ),
-  portalKey: optional("CT_EDGE_PORTAL_KEY", Parser.path, key),
+  portalKey: optional("CT_EDGE_PORTAL_KEY", Parser.path, keyOf("PORTAL")),
   portalProxyProtocol: defaulted(
     "CT_EDGE_PORTAL_PROXY_PROTOCOL",
     flag,
@@ -118,8 +118,8 @@ export const variables = {
   authAddress: optional("CT_EDGE_AUTH_ADDR", address, "Address of the identity provider.", {
     needs: "CT_EDGE_AUTH_HOST"
   }),
-  authCert: optional("CT_EDGE_AUTH_CERT", Parser.path, chain),
-  authKey: optional("CT_EDGE_AUTH_KEY", Parser.path, key),
+  authCert: optional("CT_EDGE_AUTH_CERT", Parser.path, chainOf("AUTH")),
+  authKey: optional("CT_EDGE_AUTH_KEY", Parser.path, keyOf("AUTH")),
   authProxyProtocol: defaulted(
     "CT_EDGE_AUTH_PROXY_PROTOCOL",
     flag,
@@ -130,14 +130,14 @@ export const variables = {
   masqueAddress: optional("CT_EDGE_MASQUE_ADDR", address, "Address of the MASQUE proxy.", {
     needs: "CT_EDGE_MASQUE_HOST"
   }),
-  masqueCert: optional("CT_EDGE_MASQUE_CERT", Parser.path, chain),
-  masqueKey: optional("CT_EDGE_MASQUE_KEY", Parser.path, key),
+  masqueCert: optional("CT_EDGE_MASQUE_CERT", Parser.path, chainOf("MASQUE")),
+  masqueKey: optional("CT_EDGE_MASQUE_KEY", Parser.path, keyOf("MASQUE")),
   adminUiHost: optional("CT_EDGE_ADMIN_UI_HOST", host, "Host name of the operators' web interface."),
   adminUiAddress: optional("CT_EDGE_ADMIN_UI_ADDR", address, "Address of the operators' web interface.", {
     needs: "CT_EDGE_ADMIN_UI_HOST"
   }),
-  adminUiCert: optional("CT_EDGE_ADMIN_UI_CERT", Parser.path, chain),
-  adminUiKey: optional("CT_EDGE_ADMIN_UI_KEY", Parser.path, key),
+  adminUiCert: optional("CT_EDGE_ADMIN_UI_CERT", Parser.path, chainOf("ADMIN_UI")),
+  adminUiKey: optional("CT_EDGE_ADMIN_UI_KEY", Parser.path, keyOf("ADMIN_UI")),
   browser: optional("CT_EDGE_BROWSER_LISTEN", address, "Address of a listener for visitors of tunnels only."),
   processes: defaulted(
     "CT_EDGE_PROCESSES",
