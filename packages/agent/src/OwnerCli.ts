@@ -100,7 +100,7 @@ const members = Command.make(
       )
     ).pipe(
       Command.withDescription(
-        "Makes a holder a member, with the values that its `channel member-material` has " + "printed."
+        "Makes a holder a member, with the values that its `channel member-material` has printed."
       ),
       Command.withExamples([
         {

@@ -172,7 +172,7 @@ const joining = {
   relayGateCertificate: optional(
     "CT_CHANNEL_RELAY_GATE_CERT",
     certificate,
-    "Root certificate of " + "CT_CHANNEL_RELAY_GATE."
+    "Root certificate of CT_CHANNEL_RELAY_GATE."
   ),
   circuitRelay: optional(
     "CT_CHANNEL_CIRCUIT_RELAY",
@@ -206,7 +206,7 @@ const serving = {
   services: optional(
     "CT_AGENT_SERVICES",
     services,
-    "Slugs of the services that CT_AGENT_SERVICE_HANDLER_CMD " + "provides."
+    "Slugs of the services that CT_AGENT_SERVICE_HANDLER_CMD provides."
   ),
   handlerEnvironment: optional(
     "CT_AGENT_HANDLER_ENV",
@@ -221,7 +221,7 @@ const serving = {
   streamService: optional(
     "CT_AGENT_STREAM_SERVICE",
     Parser.text,
-    "Value of CT_SERVICE_TYPE for " + "CT_AGENT_STREAM_HANDLER_CMD."
+    "Value of CT_SERVICE_TYPE for CT_AGENT_STREAM_HANDLER_CMD."
   ),
   bridgePeer: optional(
     "CT_CHANNEL_BRIDGE_PEER",

@@ -123,7 +123,7 @@ export const variables = {
   edgeCertificateWait: optional(
     "CT_AGENT_EDGE_CERT_WAIT_SECS",
     count,
-    "Seconds to wait for the file " + "CT_AGENT_EDGE_CERT.",
+    "Seconds to wait for the file CT_AGENT_EDGE_CERT.",
     {
       standard: "forever",
       ...lenient

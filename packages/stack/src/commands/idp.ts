@@ -31,7 +31,7 @@ export const variables = {
   managerSecret: needed(
     "CT_IDP_MANAGER_CLIENT_SECRET",
     secret,
-    "the secret of the client with which the control " + "plane manages service accounts"
+    "the secret of the client with which the control plane manages service accounts"
   ),
   shutdownGrace: defaulted(
     "CT_IDP_SHUTDOWN_GRACE_SECS",
